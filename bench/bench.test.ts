@@ -1,0 +1,56 @@
+import { expect, test } from 'vitest';
+import { Frames } from './frames.ts';
+import { measure, measureBoot } from './measure.ts';
+import { scenarios } from './scenarios/all.ts';
+import { median, quantile, spread } from './statistics.ts';
+import { table } from './table.ts';
+
+const smoke = { scale: 'smoke', rounds: 1, report: () => {} } as const;
+
+// Each slice throws when a run, an event or a stream is missing: what comes back was whole.
+test('every scenario gives every figure for every server it names', {
+  timeout: 240_000,
+}, async () => {
+  const results = await measure(scenarios, smoke);
+  for (const { id, rows, targets } of scenarios) {
+    const slices = results.get(id);
+    expect(Array.from(slices?.keys() ?? [])).toEqual(targets);
+    for (const [figures] of slices?.values() ?? []) {
+      expect(figures?.['operations']).toBeGreaterThan(0);
+      for (const { figure } of rows) expect(figures?.[figure]).toEqual(expect.any(Number));
+    }
+  }
+  const sections = scenarios.map(({ id, rows }) => ({
+    rows,
+    slices: results.get(id) ?? new Map(),
+  }));
+  expect(table(sections)).toContain(scenarios[0]?.rows[0]?.title);
+});
+
+test('every server boots, on an empty folder and again', { timeout: 120_000 }, async () => {
+  const slices = await measureBoot(smoke);
+  expect(Array.from(slices.keys())).toEqual(['convoke', 'ref:sqlite', 'ref:mem']);
+});
+
+test('frames are counted wherever the bytes are cut, and a gap is noticed', () => {
+  const frame = (seq: number, type: string) =>
+    `id: ${String(seq).padStart(12, '0')}\nevent: ${type}\ndata: {"n":${seq}}\n\n`;
+  const whole = `retry: 2000\n\n${frame(1, 'run_started')}: ping\n\n${frame(2, 'run_completed')}`;
+  for (let cut = 0; cut <= whole.length; cut += 1) {
+    for (const strict of [false, true]) {
+      const frames = new Frames(strict);
+      frames.take(Buffer.from(whole.slice(0, cut)));
+      frames.take(Buffer.from(whole.slice(cut)));
+      expect(frames.seen()).toEqual({ count: 2, bytes: whole.length, lastSeq: 2, ended: true });
+    }
+  }
+  const gap = new Frames(true);
+  gap.take(Buffer.from(frame(1, 'run_started')));
+  expect(() => gap.take(Buffer.from(frame(3, 'run_completed')))).toThrow('event 3 came after 1');
+});
+
+test('medians and spreads are those of the values', () => {
+  expect(median([3, 1, 2])).toBe(2);
+  expect(quantile([1, 2, 3, 4], 0.99)).toBe(4);
+  expect(spread([90, 100, 120])).toBeCloseTo(0.3);
+});

@@ -1,0 +1,66 @@
+/**
+ * Preloaded into every server that is measured (`node --import`), the same in all: tells over the channel to
+ * the parent what the process has used. A server whose benchmark is gone ends itself.
+ */
+import { writeFileSync } from 'node:fs';
+import type { Session } from 'node:inspector/promises';
+
+export type Question =
+  | { readonly id: number; readonly ask: 'usage' | 'collected' | 'profile' }
+  | { readonly id: number; readonly ask: 'saveProfile'; readonly path: string };
+
+export interface Usage {
+  /** Processor time since the start. */
+  readonly cpuUs: number;
+  readonly rssBytes: number;
+  readonly heapBytes: number;
+}
+
+let profiler: Session | undefined;
+
+process.on('message', (question: Question) => {
+  void answer(question).then((usage) => process.send?.({ id: question.id, usage }));
+});
+process.on('disconnect', () => process.exit());
+process.channel?.unref();
+
+async function answer(question: Question): Promise<Usage> {
+  switch (question.ask) {
+    case 'usage':
+      break;
+    case 'collected':
+      await collect();
+      break;
+    case 'profile':
+      profiler = await startProfiler();
+      break;
+    case 'saveProfile': {
+      const stopped = await profiler?.post('Profiler.stop');
+      profiler?.disconnect();
+      if (stopped !== undefined) writeFileSync(question.path, JSON.stringify(stopped.profile));
+      break;
+    }
+  }
+  const { user, system } = process.cpuUsage();
+  const { rss, heapUsed, external } = process.memoryUsage();
+  return { cpuUs: user + system, rssBytes: rss, heapBytes: heapUsed + external };
+}
+
+/** Loaded when it is wanted: what is measured should hold no more than it must. */
+async function startProfiler(): Promise<Session> {
+  const inspector = await import('node:inspector/promises');
+  const session = new inspector.Session();
+  session.connect();
+  await session.post('Profiler.enable');
+  await session.post('Profiler.setSamplingInterval', { interval: 200 });
+  await session.post('Profiler.start');
+  return session;
+}
+
+/** What is garbage is no cost of the thing measured; it goes after two rounds with a turn of the loop between. */
+async function collect(): Promise<void> {
+  for (let round = 0; round < 2; round += 1) {
+    globalThis.gc?.();
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}

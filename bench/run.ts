@@ -1,0 +1,56 @@
+/** `node bench/run.ts [--quick] [--only starts,replay] [--rounds 5] [--profile folder]` */
+import { mkdirSync } from 'node:fs';
+import { availableParallelism, cpus, loadavg } from 'node:os';
+import { parseArgs } from 'node:util';
+import { canPin } from './cores.ts';
+import { type MeasureOptions, measure, measureBoot } from './measure.ts';
+import type { Row } from './scenario.ts';
+import { scenarios } from './scenarios/all.ts';
+import { table } from './table.ts';
+
+const { values } = parseArgs({
+  options: {
+    quick: { type: 'boolean', default: false },
+    smoke: { type: 'boolean', default: false },
+    only: { type: 'string' },
+    rounds: { type: 'string' },
+    profile: { type: 'string' },
+  },
+});
+
+const scale = values.smoke ? 'smoke' : values.quick ? 'quick' : 'full';
+const rounds = Number(values.rounds ?? { full: 7, quick: 3, smoke: 1 }[scale]);
+const wanted = values.only?.split(',');
+const isWanted = (id: string) => wanted === undefined || wanted.includes(id);
+const chosen = scenarios.filter(({ id }) => isWanted(id));
+const options: MeasureOptions = {
+  scale,
+  rounds,
+  report: (line) => process.stderr.write(`… ${line}\n`),
+  ...(values.profile !== undefined && { profiles: values.profile }),
+};
+if (values.profile !== undefined) mkdirSync(values.profile, { recursive: true });
+
+const bootRows: readonly Row[] = [
+  { figure: 'again', title: 'boot to ready', unit: 'ms', better: 'less', target: '≤ 600 ms' },
+  { figure: 'first', title: '… the first time', unit: 'ms', better: 'less', target: '' },
+  { figure: 'rss', title: 'idle, resident', unit: 'MB', better: 'less', target: '≤ 90 MB' },
+];
+
+const busy = () => (loadavg()[0] ?? 0).toFixed(1);
+const busyBefore = busy();
+const results = await measure(chosen, options);
+const sections = chosen.map(({ id, rows }) => ({ rows, slices: results.get(id) ?? new Map() }));
+if (isWanted('boot')) sections.push({ rows: bootRows, slices: await measureBoot(options) });
+
+const pinning = canPin ? 'server on core 0, load on core 1' : 'nothing pinned (no taskset)';
+process.stdout.write(
+  [
+    '',
+    `Node ${process.version}, ${availableParallelism()} cores (${cpus()[0]?.model ?? 'unknown'}), ${pinning};`,
+    `${rounds} rounds, medians; load average ${busyBefore} before the start, ${busy()} at the end (ours is about 1.5)`,
+    '',
+    table(sections),
+    '',
+  ].join('\n'),
+);

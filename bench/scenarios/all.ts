@@ -1,0 +1,25 @@
+import type { Scenario } from '../scenario.ts';
+import { append } from './append.ts';
+import { deltasMany, deltasOne, deltasPaced } from './deltas.ts';
+import { firstEvent } from './first-event.ts';
+import { history } from './history.ts';
+import { idleStreams } from './idle-streams.ts';
+import { pacedFifty, pacedMany, readersFifty, readersMany } from './readers.ts';
+import { replay } from './replay.ts';
+import { starts } from './starts.ts';
+
+export const scenarios: readonly Scenario[] = [
+  starts,
+  deltasOne,
+  deltasMany,
+  deltasPaced,
+  firstEvent,
+  append,
+  readersFifty,
+  readersMany,
+  pacedFifty,
+  pacedMany,
+  replay,
+  idleStreams,
+  history,
+];

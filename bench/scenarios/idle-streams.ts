@@ -1,0 +1,73 @@
+import { Client } from '../client.ts';
+import { type Scenario, everyServer } from '../scenario.ts';
+import { type StartedRun, followRun, openSessions, startRun } from '../workload.ts';
+
+const agent = { deltas: 1, waitMs: 600_000 };
+const streams = { full: 500, quick: 500, smoke: 10 };
+const warmUpStreams = 20;
+
+/** Streams on a run that says nothing: what each of them keeps, garbage taken away before and after. */
+export const idleStreams: Scenario = {
+  id: 'idle-streams',
+  targets: everyServer,
+  fresh: true,
+  agents: () => [agent],
+  rows: [
+    {
+      figure: 'rss',
+      title: 'memory per idle stream (500), resident',
+      unit: 'KB',
+      better: 'less',
+      target: '≤ 30 KB',
+    },
+    {
+      figure: 'heap',
+      title: '… live JavaScript and buffers',
+      unit: 'KB',
+      better: 'less',
+      target: '',
+    },
+  ],
+
+  async slice({ address, scale, usage }) {
+    const count = streams[scale];
+    const client = new Client(address, Math.max(count, warmUpStreams) + 1);
+    const [session = ''] = await openSessions(client, agent, 1);
+    const run = await startRun(client, session);
+    // Code that is compiled on first use is no cost of a stream.
+    const leaveFirst = await openStreams(client, run, warmUpStreams);
+    await leaveFirst();
+    const before = await usage('collected');
+    const leave = await openStreams(client, run, count);
+    const after = await usage('collected');
+    await leave();
+    client.close();
+    const each = (bytes: number) => bytes / count / 1024;
+    return {
+      operations: count,
+      rss: each(after.rssBytes - before.rssBytes),
+      heap: each(after.heapBytes - before.heapBytes),
+    };
+  },
+};
+
+/** Resolves when all are open, to what closes them. */
+async function openStreams(
+  client: Client,
+  run: StartedRun,
+  count: number,
+): Promise<() => Promise<void>> {
+  const leaving = new AbortController();
+  const opened = Array.from({ length: count }, () => Promise.withResolvers<void>());
+  const reading = opened.map(({ resolve, reject }) =>
+    followRun(client, run, { onOpen: resolve, signal: leaving.signal }).then(
+      () => reject(new Error('an idle stream ended')),
+      reject,
+    ),
+  );
+  await Promise.all(opened.map(({ promise }) => promise));
+  return async () => {
+    leaving.abort();
+    await Promise.all(reading);
+  };
+}

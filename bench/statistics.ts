@@ -1,0 +1,15 @@
+export function median(values: readonly number[]): number {
+  return quantile(values, 0.5);
+}
+
+/** Nearest rank. */
+export function quantile(values: readonly number[], part: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const rank = Math.max(Math.ceil(part * sorted.length) - 1, 0);
+  return sorted[rank] ?? Number.NaN;
+}
+
+/** The machine's own noise: how far apart slices of the same thing are, as a part of their median. */
+export function spread(values: readonly number[]): number {
+  return (Math.max(...values) - Math.min(...values)) / median(values);
+}

@@ -1,0 +1,28 @@
+// Decides on approval requests by a rule, whoever started the runs. It keeps nothing: what waits is in the service, so
+// any number of these can run, be killed and started again.
+//
+//   node examples/approval-bot.ts [--once]
+import type { InteractionRecord } from '@convoke/sdk';
+import { connect } from './connect.ts';
+
+const convoke = connect();
+const isOnce = process.argv.includes('--once');
+
+do {
+  for await (const session of convoke.sessions.list({ status: 'waiting' })) {
+    for await (const interaction of session.interactions.pending()) {
+      if (interaction.kind !== 'permission') continue;
+      const decision = isHarmless(interaction) ? 'allow' : 'deny';
+      await session.interactions.answer(interaction.interaction_key, { decision });
+      console.log(`${decision} ${interaction.tool_name ?? ''} in ${session.id}`);
+    }
+  }
+  if (!isOnce) await new Promise((resolve) => setTimeout(resolve, 1000));
+} while (!isOnce);
+
+/** The house rule: notes may be written, nothing else may. */
+function isHarmless({ tool_name, tool_input }: InteractionRecord): boolean {
+  if (tool_name !== 'write_file' || typeof tool_input !== 'object' || tool_input === null)
+    return false;
+  return 'path' in tool_input && tool_input['path'] === 'note.txt';
+}

@@ -1,0 +1,18 @@
+// No streams, no webhooks: start a run, look at it now and then, use its outcome. For batch jobs and cron.
+//
+//   node examples/poller.ts "first prompt" "second prompt"
+import { connect } from './connect.ts';
+
+const prompts = process.argv.slice(2);
+const convoke = connect();
+const session = await convoke.sessions.create('echo');
+
+for (const prompt of prompts) {
+  const run = await session.run(prompt);
+  let record = await run.read();
+  while (record.ended_at === undefined) {
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    record = await run.read();
+  }
+  console.log(`${record.status}: ${record.output_text ?? record.error_message ?? ''}`);
+}

@@ -1,0 +1,61 @@
+// A backend that streams runs to a browser. The browser holds no credential: it talks to this backend, which follows
+// the run with the SDK and passes the events on. EventSource reconnects by itself and sends the last id it saw.
+//
+//   node examples/stream-to-browser.ts      then open the address it prints
+import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { connect } from './connect.ts';
+
+const convoke = connect();
+
+const page = `<!doctype html><title>Convoke</title>
+<form><input name="prompt" value="Hello"><button>Ask</button></form><pre></pre>
+<script>
+  const [form] = document.forms, out = document.querySelector('pre');
+  form.onsubmit = async (event) => {
+    event.preventDefault();
+    const started = await fetch('/ask', { method: 'POST', body: form.prompt.value });
+    const source = new EventSource(await started.text());
+    source.addEventListener('message_delta', ({ data }) => out.append(JSON.parse(data).data.text));
+    for (const end of ['run_completed', 'run_cancelled', 'error'])
+      source.addEventListener(end, (event) => { if (event.data) source.close(); });
+  };
+</script>`;
+
+const server = createServer((request, response) => {
+  handle(request, response).catch((error: unknown) => {
+    response.writeHead(502).end(String(error));
+  });
+});
+server.listen(Number(process.env['PORT'] ?? 0), '127.0.0.1', () => {
+  const { port } = server.address() as AddressInfo;
+  console.log(`http://127.0.0.1:${port}`);
+});
+
+async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const url = new URL(request.url ?? '/', 'http://localhost');
+  if (url.pathname === '/ask') return ask(request, response);
+  if (url.pathname === '/events') return pass(url, request, response);
+  response.writeHead(200, { 'content-type': 'text/html' }).end(page);
+}
+
+async function ask(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const session = await convoke.sessions.create('echo');
+  const run = await session.run(await text(request));
+  response.end(`/events?session=${session.id}&run=${run.id}`);
+}
+
+async function pass(url: URL, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const session = convoke.sessions.at(url.searchParams.get('session') ?? '');
+  const run = session.runs.at(url.searchParams.get('run') ?? '');
+  const seen = request.headers['last-event-id'];
+  const gone = new AbortController();
+  response.on('close', () => gone.abort());
+  response.writeHead(200, { 'content-type': 'text/event-stream' });
+  const after = typeof seen === 'string' ? seen : undefined;
+  for await (const event of run.follow({ after, signal: gone.signal })) {
+    response.write(`id: ${event.id}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+  }
+  response.end();
+}

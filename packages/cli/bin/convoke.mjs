@@ -1,0 +1,4 @@
+#!/usr/bin/env node
+import { launch } from '../../../scripts/launch.mjs';
+
+await launch(() => import('../src/main.ts'));

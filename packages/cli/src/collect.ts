@@ -1,0 +1,9 @@
+/** Everything in a list, up to `limit`. */
+export async function collect<T>(list: AsyncIterable<T>, limit = 1000): Promise<T[]> {
+  const items: T[] = [];
+  for await (const item of list) {
+    items.push(item);
+    if (items.length === limit) break;
+  }
+  return items;
+}

@@ -1,0 +1,64 @@
+import { text } from 'node:stream/consumers';
+import type { Role } from '@convoke/server';
+import { Command, Option } from 'commander';
+import { operating, report } from '../../operating.ts';
+import { example } from '../../options.ts';
+
+const roles = ['owner', 'admin', 'member'] as const satisfies readonly Role[];
+
+interface AddOptions {
+  readonly org: string;
+  readonly email: string;
+  readonly role: Role;
+}
+
+export function memberCommand(): Command {
+  const add = new Command('add')
+    .description('Add a person to an organization, or give a member another role')
+    .addHelpText(
+      'after',
+      example('admin member add --org org_… --email ann@example.com --role owner'),
+    )
+    .requiredOption('--org <id>', 'the organization')
+    .requiredOption('--email <address>', 'the person')
+    .addOption(new Option('--role <role>', 'what they may do').choices(roles).makeOptionMandatory())
+    .action(async ({ org, email, role }: AddOptions, command: Command) => {
+      const { user } = await operating((operator) =>
+        operator.addMember({ organization: org, email, role }),
+      );
+      const facts = { organization_id: org, user_id: user.id, email: user.email, role };
+      report(command, facts, `${user.email} is ${role} of ${org}.`);
+    });
+  return new Command('member')
+    .description('People in organizations')
+    .addCommand(add)
+    .addCommand(passwordCommand())
+    .addHelpText(
+      'after',
+      example('admin member add --org org_… --email ann@example.com --role owner'),
+    );
+}
+
+interface PasswordOptions {
+  readonly email: string;
+  readonly stdin?: true;
+}
+
+function passwordCommand(): Command {
+  return new Command('password')
+    .description('Give a member a password to sign in with; it signs them out everywhere')
+    .addHelpText('after', example('admin member password --email ann@example.com'))
+    .requiredOption('--email <address>', 'the member')
+    .option('--stdin', 'read the password from standard input instead of making a one-time one')
+    .action(async ({ email, stdin }: PasswordOptions, command: Command) => {
+      const given = stdin === true ? firstLine(await text(process.stdin)) : undefined;
+      const made = await operating((operator) => operator.setPassword(email, given));
+      if (made === undefined) return report(command, { email }, `${email} has a new password.`);
+      const how = 'It is good for one sign-in within a day, which asks for another.';
+      report(command, { email, one_time_password: made }, `${made}\n${how}`);
+    });
+}
+
+function firstLine(given: string): string {
+  return given.split(/\r?\n/, 1)[0] ?? '';
+}

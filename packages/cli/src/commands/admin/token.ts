@@ -1,0 +1,25 @@
+import { Command } from 'commander';
+import { seconds } from '../../duration.ts';
+import { operating, report } from '../../operating.ts';
+import { example } from '../../options.ts';
+
+interface TokenOptions {
+  readonly email: string;
+  readonly ttl: number;
+}
+
+const defaultTtl = '15m';
+
+export function tokenCommand(): Command {
+  return new Command('token')
+    .description('Issue a token for a member, to manage without signing in')
+    .requiredOption('--email <address>', 'the member')
+    .option('--ttl <time>', 'how long it lives: 90s, 15m, 8h, 2d', seconds, seconds(defaultTtl))
+    .addHelpText('after', example('admin token --email ann@example.com --ttl 8h'))
+    .addHelpText('after', '\nWith --json prints {"access_token", "expires_at"}.\n')
+    .action(async ({ email, ttl }: TokenOptions, command: Command) => {
+      const issued = await operating((operator) => operator.issueToken(email, ttl));
+      const expires_at = new Date(issued.expiresAt).toISOString();
+      report(command, { access_token: issued.token, expires_at }, issued.token);
+    });
+}

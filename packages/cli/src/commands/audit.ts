@@ -1,0 +1,97 @@
+import type { AuditRow } from '@convoke/server';
+import { Command } from 'commander';
+import { count } from '../duration.ts';
+import { operating, report } from '../operating.ts';
+import { example } from '../options.ts';
+
+const defaultLimit = 50;
+
+export function auditCommand(): Command {
+  return new Command('audit')
+    .description('Who did what: read the audit, and prove that nobody changed it')
+    .addCommand(listCommand())
+    .addCommand(verifyCommand())
+    .addHelpText('after', example('audit verify'));
+}
+
+interface ListOptions {
+  readonly org?: string;
+  readonly limit: number;
+}
+
+function listCommand(): Command {
+  return new Command('list')
+    .description('Show the newest rows, newest first')
+    .addHelpText('after', example('audit list --limit 20 --json'))
+    .option('--org <id>', 'of one organization ("deployment": of none); without it, of all')
+    .option('--limit <n>', 'how many', count, defaultLimit)
+    .addHelpText('after', '\nWith --json prints {"rows": […]}.\n')
+    .action(async ({ org, limit }: ListOptions, command: Command) => {
+      const rows = await operating((operator) => operator.listAudit(limit, org));
+      report(command, { rows: rows.map(record) }, rows.map(line).join('\n') || 'No rows yet.');
+    });
+}
+
+function verifyCommand(): Command {
+  return new Command('verify')
+    .description('Check every chain for rows that were changed, removed or moved')
+    .addHelpText('after', example('audit verify'))
+    .addHelpText('after', '\nWith --json prints {"ok", "chains": […]}.\n')
+    .action(async (_options: unknown, command: Command) => {
+      const chains = await operating((operator) => verified(operator.verifyAudit()));
+      const ok = chains.every(({ problem }) => problem === undefined);
+      const lines = chains.map(({ organization_id, rows, head, problem }) =>
+        problem === undefined
+          ? `${organization_id}: ${rows} rows, whole; the last is ${head}`
+          : `${organization_id}: row ${problem.seq} ${problem.reason}`,
+      );
+      report(command, { ok, chains }, lines.join('\n') || 'No rows yet.');
+      if (!ok) process.exitCode = 1;
+    });
+}
+
+interface ChainReport {
+  readonly organization_id: string;
+  readonly rows: number;
+  /** The hash of the last row: kept elsewhere, it proves later that nothing before it was rewritten. */
+  readonly head: string;
+  readonly problem?: { readonly seq: number; readonly reason: string };
+}
+
+type Verified = ReturnType<Parameters<Parameters<typeof operating>[0]>[0]['verifyAudit']>;
+
+async function verified(walk: Verified): Promise<ChainReport[]> {
+  const chains: ChainReport[] = [];
+  for await (const { head, problem } of walk) {
+    chains.push({
+      organization_id: head.chain,
+      rows: head.seq,
+      head: head.hash,
+      ...(problem === undefined ? {} : { problem: { seq: problem.seq, reason: problem.problem } }),
+    });
+  }
+  return chains;
+}
+
+function record(row: AuditRow) {
+  return {
+    organization_id: row.chain,
+    seq: row.seq,
+    at: new Date(row.at).toISOString(),
+    actor: { kind: row.by.kind, id: row.by.id },
+    action: row.action,
+    object: row.object,
+    outcome: row.outcome,
+    request_id: row.by.requestId,
+    address: row.by.address,
+    details: row.details,
+    previous_hash: row.previousHash,
+    hash: row.hash,
+  };
+}
+
+function line(row: AuditRow): string {
+  const when = new Date(row.at).toISOString();
+  const who = row.by.id === '' ? row.by.kind : `${row.by.kind} ${row.by.id}`;
+  return `${when}  ${row.chain} #${row.seq}  ${who}  ${row.action}  ${row.object}`;
+}

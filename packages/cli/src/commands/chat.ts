@@ -1,0 +1,48 @@
+import { createInterface } from 'node:readline/promises';
+import { Command } from 'commander';
+import { connect, globalOptions } from '../connection.ts';
+import { followRun } from '../follow-run.ts';
+import { clearSpinner } from '../spinner.ts';
+import { remark } from '../terminal.ts';
+import { example } from '../options.ts';
+
+export function chatCommand(): Command {
+  return new Command('chat')
+    .description('Stay in a session with an agent; an empty line leaves it')
+    .argument('<agent>', 'the agent to talk to')
+    .option('--session <id>', 'go on in this session')
+    .addHelpText('after', example('chat demo --session sess_…'))
+    .action(async (agent: string, options: { session?: string }, command: Command) => {
+      const { json = false } = globalOptions(command);
+      const convoke = await connect(command);
+      const { session: id } = options;
+      const session =
+        id === undefined ? await convoke.sessions.create(agent) : convoke.sessions.at(id);
+      remark(`session ${session.id}`, 'dim');
+      if (id !== undefined) await session.resume();
+      for await (const prompt of process.stdin.isTTY ? typed() : piped()) {
+        await followRun(await session.run(prompt), { json });
+      }
+      remark(`go on with: convoke chat ${agent} --session ${session.id}`, 'dim');
+    });
+}
+
+/** The line reader is closed while a run is shown: the run may want to ask something itself. */
+async function* typed(): AsyncGenerator<string> {
+  for (;;) {
+    clearSpinner();
+    const terminal = createInterface({ input: process.stdin, output: process.stderr });
+    const ended = new Promise<string>((resolve) => terminal.once('close', () => resolve('')));
+    terminal.once('SIGINT', () => terminal.close());
+    const said = await Promise.race([terminal.question('> '), ended]);
+    terminal.close();
+    if (said.trim() === '') return;
+    yield said.trim();
+  }
+}
+
+async function* piped(): AsyncGenerator<string> {
+  for await (const line of createInterface({ input: process.stdin })) {
+    if (line.trim() !== '') yield line.trim();
+  }
+}

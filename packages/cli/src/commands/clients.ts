@@ -1,0 +1,106 @@
+import type { ClientRecord, Profile, Scope } from '@convoke/sdk';
+import { Command } from 'commander';
+import { collect } from '../collect.ts';
+import { globalOptions } from '../connection.ts';
+import { example, organizationOption, readDays } from '../options.ts';
+import { connectPerson } from '../person.ts';
+import { saveProfile } from '../profiles.ts';
+import { print, printJson, printTable, remark } from '../terminal.ts';
+
+export function clientsCommand(): Command {
+  return new Command('clients')
+    .description('Manage automation clients: the identities of your backends')
+    .addCommand(listClients(), { isDefault: true })
+    .addCommand(createClient())
+    .addCommand(setStatus('disable', 'disabled'))
+    .addCommand(setStatus('enable', 'active'))
+    .addCommand(deleteClient())
+    .addHelpText('after', example('clients create --name backend --save'));
+}
+
+function listClients(): Command {
+  return new Command('list')
+    .description('List the automation clients of the organization')
+    .addHelpText('after', example('clients list --json'))
+    .addOption(organizationOption())
+    .action(async (_options: unknown, command: Command) => {
+      const clients = await collect((await connectPerson(command)).admin.clients.list());
+      if (globalOptions(command).json) return printJson({ clients });
+      printTable(
+        ['CLIENT', 'STATUS', 'PROFILE', 'CLIENT ID', 'NAME'],
+        clients.map((item) => [item.id, item.status, item.profile, item.client_id, item.name]),
+      );
+    });
+}
+
+interface CreateOptions {
+  readonly name: string;
+  readonly profile: Profile;
+  readonly scope?: Scope[];
+  readonly expiresInDays?: number;
+  readonly save?: boolean | string;
+}
+
+function createClient(): Command {
+  return new Command('create')
+    .description('Make one and issue its first secret, which is shown this once')
+    .addHelpText('after', example('clients create --name backend --save'))
+    .requiredOption('--name <name>', 'what it is for')
+    .option('--profile <profile>', 'observe, invoke, deploy or custom', 'invoke')
+    .option('--scope <scope...>', 'its scopes, with --profile custom')
+    .option('--expires-in-days <n>', 'lifetime of the secret, 1 to 365', readDays)
+    .option('--save [profile]', 'keep it as a profile of this command line, and use it from now on')
+    .addOption(organizationOption())
+    .action(async (options: CreateOptions, command: Command) => {
+      const { baseUrl, organizationId, admin } = await connectPerson(command);
+      const { name, profile, scope, expiresInDays, save } = options;
+      const issued = await admin.clients.create({
+        name,
+        profile,
+        ...(scope === undefined ? {} : { scopes: scope }),
+        ...(expiresInDays === undefined ? {} : { expires_in_days: expiresInDays }),
+      });
+      const { client_id: clientId, client_secret: clientSecret } = issued;
+      if (save !== undefined) {
+        const kept = typeof save === 'string' ? save : 'default';
+        await saveProfile(kept, { baseUrl, clientId, clientSecret, organizationId });
+        remark(`saved as profile "${kept}"; try: convoke agents`);
+      }
+      if (globalOptions(command).json) return printJson(issued);
+      print(`client         ${issued.client.id}`);
+      print(`client id      ${clientId}`);
+      if (save === undefined) print(`client secret  ${clientSecret}`);
+    });
+}
+
+function setStatus(verb: 'disable' | 'enable', status: 'disabled' | 'active'): Command {
+  return new Command(verb)
+    .description(`Make a client ${status}; it holds from its next request on`)
+    .addHelpText('after', example(`clients ${verb} cli_…`))
+    .argument('<client>', 'its record id, cli_…')
+    .addOption(organizationOption())
+    .action(async (id: string, _options: unknown, command: Command) => {
+      const { admin } = await connectPerson(command);
+      const { client } = await admin.clients.get(id);
+      show(await admin.clients.update(id, { version: client.version, status }), command);
+    });
+}
+
+function deleteClient(): Command {
+  return new Command('delete')
+    .description('Delete a client and withdraw its access at once')
+    .addHelpText('after', example('clients delete cli_…'))
+    .argument('<client>', 'its record id, cli_…')
+    .addOption(organizationOption())
+    .action(async (id: string, _options: unknown, command: Command) => {
+      const pending = await (await connectPerson(command)).admin.clients.delete(id);
+      if (pending !== undefined) return show(pending, command);
+      if (globalOptions(command).json) return printJson({ id, deleted: true });
+      print(`${id} deleted`);
+    });
+}
+
+function show(client: ClientRecord, command: Command): void {
+  if (globalOptions(command).json) return printJson(client);
+  print(`${client.id}  ${client.status}  ${client.name}`);
+}

@@ -1,0 +1,72 @@
+import { Argument, Command } from 'commander';
+import { print } from '../terminal.ts';
+
+const shells = ['bash', 'zsh', 'fish'] as const;
+type Shell = (typeof shells)[number];
+
+/** Prints what teaches a shell the commands and options there are; made from the program itself. */
+export function completionCommand(program: () => Command): Command {
+  return new Command('completion')
+    .description('Print the completion script for your shell')
+    .addArgument(new Argument('<shell>').choices(shells))
+    .addHelpText('after', '\nExample:\n  source <(npx convoke completion bash)\n')
+    .action((shell: Shell) => print(scripts[shell](wordsOf(program()))));
+}
+
+const everywhere = ['--json', '--verbose', '--help'];
+
+/** Per command path ("", "sessions", "sessions stop"), the words that may follow. */
+function wordsOf(command: Command, path = ''): ReadonlyMap<string, readonly string[]> {
+  const names = command.commands.map((sub) => sub.name());
+  const own = command.options.flatMap((option) => option.long ?? []);
+  const options = new Set([...own, ...everywhere]);
+  const words = new Map([[path, [...names, ...options]]]);
+  for (const sub of command.commands) {
+    const below = path === '' ? sub.name() : `${path} ${sub.name()}`;
+    for (const [key, value] of wordsOf(sub, below)) words.set(key, [...value]);
+  }
+  return words;
+}
+
+const scripts: Record<Shell, (words: ReadonlyMap<string, readonly string[]>) => string> = {
+  bash: (words) => `${wordsFunction(words)}
+_convoke() { COMPREPLY=($(compgen -W "$(_convoke_words)" -- "\${COMP_WORDS[COMP_CWORD]}")); }
+complete -F _convoke convoke`,
+
+  zsh: (words) => `autoload -U +X bashcompinit && bashcompinit
+${scripts.bash(words)}`,
+
+  fish: (words) =>
+    [...words]
+      .flatMap(([path, following]) => {
+        const condition =
+          path === ''
+            ? '__fish_use_subcommand'
+            : `__fish_seen_subcommand_from ${path.split(' ').at(-1) ?? ''}`;
+        return following.map((word) =>
+          word.startsWith('--')
+            ? `complete -c convoke -n '${condition}' -l ${word.slice(2)}`
+            : `complete -c convoke -f -n '${condition}' -a ${word}`,
+        );
+      })
+      .join('\n'),
+};
+
+/** The command is the longest path of known words; what else stands between are arguments and values. */
+function wordsFunction(words: ReadonlyMap<string, readonly string[]>): string {
+  const known = [...words.keys()].filter((path) => path !== '').map((path) => `"${path}"`);
+  const cases = [...words].map(
+    ([path, following]) => `    "${path}") echo "${following.join(' ')}" ;;`,
+  );
+  return `_convoke_words() {
+  local path="" word
+  for word in "\${COMP_WORDS[@]:1:$((COMP_CWORD - 1))}"; do
+    case "\${path:+$path }$word" in
+      ${known.join('|')}) path="\${path:+$path }$word" ;;
+    esac
+  done
+  case "$path" in
+${cases.join('\n')}
+  esac
+}`;
+}

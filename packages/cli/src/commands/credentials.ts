@@ -1,0 +1,74 @@
+import { Command } from 'commander';
+import { globalOptions } from '../connection.ts';
+import { example, organizationOption, readDays } from '../options.ts';
+import { connectPerson } from '../person.ts';
+import { print, printJson, printTable } from '../terminal.ts';
+
+export function credentialsCommand(): Command {
+  return new Command('credentials')
+    .description('Rotate the secrets of an automation client: add one, then revoke the old one')
+    .addCommand(listCredentials(), { isDefault: true })
+    .addCommand(addCredential())
+    .addCommand(revokeCredential())
+    .addHelpText('after', example('credentials add cli_… --label 2027-q1'));
+}
+
+function listCredentials(): Command {
+  return new Command('list')
+    .description('List the credentials of a client')
+    .addHelpText('after', example('credentials list cli_…'))
+    .argument('<client>', 'its record id, cli_…')
+    .addOption(organizationOption())
+    .action(async (id: string, _options: unknown, command: Command) => {
+      const { credentials } = await (await connectPerson(command)).admin.clients.get(id);
+      if (globalOptions(command).json) return printJson({ credentials });
+      printTable(
+        ['CREDENTIAL', 'STATUS', 'ENDS IN', 'EXPIRES', 'LABEL'],
+        credentials.map((item) => [
+          item.id,
+          item.status,
+          `…${item.secret_hint}`,
+          item.expires_at,
+          item.label,
+        ]),
+      );
+    });
+}
+
+interface AddOptions {
+  readonly label: string;
+  readonly expiresInDays?: number;
+}
+
+function addCredential(): Command {
+  return new Command('add')
+    .description('Issue another secret, which is shown this once')
+    .addHelpText('after', example('credentials add cli_… --label 2027-q1'))
+    .argument('<client>', 'its record id, cli_…')
+    .requiredOption('--label <text>', 'what it is for')
+    .option('--expires-in-days <n>', 'its lifetime, 1 to 365', readDays)
+    .addOption(organizationOption())
+    .action(async (id: string, { label, expiresInDays }: AddOptions, command: Command) => {
+      const { admin } = await connectPerson(command);
+      const lifetime = expiresInDays === undefined ? {} : { expires_in_days: expiresInDays };
+      const issued = await admin.credentials.add(id, { label, ...lifetime });
+      if (globalOptions(command).json) return printJson(issued);
+      print(`credential     ${issued.credential.id}`);
+      print(`client id      ${issued.client_id}`);
+      print(`client secret  ${issued.client_secret}`);
+    });
+}
+
+function revokeCredential(): Command {
+  return new Command('revoke')
+    .description('Revoke one: it gets no new token; tokens it has live to their end')
+    .addHelpText('after', example('credentials revoke cli_… cred_…'))
+    .argument('<client>', 'the record id of the client, cli_…')
+    .argument('<credential>', 'its id, cred_…')
+    .addOption(organizationOption())
+    .action(async (client: string, id: string, _options: unknown, command: Command) => {
+      const pending = await (await connectPerson(command)).admin.credentials.revoke(client, id);
+      if (globalOptions(command).json) return printJson(pending ?? { id, revoked: true });
+      print(`${id} ${pending === undefined ? 'revoked' : 'is being revoked'}`);
+    });
+}

@@ -1,0 +1,64 @@
+import { existsSync } from 'node:fs';
+import { relative } from 'node:path';
+import type { Config, RunningServer } from '@convoke/server';
+import { Command } from 'commander';
+import { report } from '../operating.ts';
+import { settingsHelp } from '../settings-help.ts';
+import { ensureAgents } from '../starter-agent.ts';
+import { example } from '../options.ts';
+
+export function devCommand(): Command {
+  return new Command('dev')
+    .description('Run the server with an organization, a client and demo agents to try it with')
+    .addHelpText('after', settingsHelp)
+    .addHelpText('after', example('dev'))
+    .action(async (_options: unknown, command: Command) => {
+      const { readConfig, runServer } = await import('@convoke/server');
+      const config = readConfig(process.env);
+      await ensureAgents(config.agentsDir);
+      const server = await runServer(config, { quickstart: true });
+      const facts = { base_url: server.convoke.baseUrl, data_dir: config.dataDir };
+      report(command, facts, welcome(server, config));
+      await server.stopped;
+    });
+}
+
+function welcome({ convoke }: RunningServer, config: Config): string {
+  const names = convoke.services.agents.all().map((agent) => agent.name);
+  const folder = relative(process.cwd(), config.dataDir) || '.';
+  const broken = convoke.agentProblems.map(
+    ({ folder: at, reason }) => `  not loaded: ${at}: ${reason}`,
+  );
+  const agentsFolder = relative(process.cwd(), config.agentsDir);
+  return [
+    '',
+    `Convoke listens on ${convoke.baseUrl}   (API: ${convoke.baseUrl}/docs)`,
+    `Agents: ${names.join(', ') || `none yet; add one as ${agentsFolder}/<name>/agent.yaml`}`,
+    ...broken,
+    `Credentials: ${folder}/quickstart.json`,
+    '',
+    'Try it, in another terminal:',
+    ...suggestions(names).map((line) => `  ${elsewhere(folder, config)}${line}`),
+    '',
+    'Stop with Ctrl-C. Runs, questions and approvals survive it.',
+    '',
+  ].join('\n');
+}
+
+/** Where the demo agents are, three commands show what there is to see; elsewhere, how to begin. */
+function suggestions(names: readonly string[]): string[] {
+  const isCheckout = existsSync('examples/tour.mjs') && names.includes('echo');
+  if (!isCheckout || !names.includes('demo')) {
+    const agent = names.includes('demo') ? 'demo' : (names[0] ?? '<agent>');
+    return [`npx convoke invoke ${agent} "Hello"    # a run, as it streams`];
+  }
+  return [
+    'npx convoke invoke echo "Hello"    # a run, as it streams',
+    'node examples/tour.mjs question    # the agent asks, you answer',
+    'npx convoke invoke demo "Hello"    # it asks, and wants leave to write a file: you approve',
+  ];
+}
+
+function elsewhere(folder: string, { dataDir }: Config): string {
+  return folder === '.convoke' ? '' : `CONVOKE_DATA_DIR=${dataDir} `;
+}

@@ -1,0 +1,36 @@
+import { Command } from 'commander';
+import { connect, globalOptions } from '../connection.ts';
+import { followRun } from '../follow-run.ts';
+import { print } from '../terminal.ts';
+import { example } from '../options.ts';
+
+export function eventsCommand(): Command {
+  return new Command('events')
+    .description('Show the events of a run; --follow stays until it ends')
+    .argument('<session>')
+    .argument('<run>')
+    .option('--follow', 'wait for more')
+    .option('--after <id>', 'only what comes after this event')
+    .addHelpText('after', example('events sess_… run_… --follow --json'))
+    .action(async (session: string, id: string, options: EventsOptions, command: Command) => {
+      const run = (await connect(command)).sessions.at(session).runs.at(id);
+      const { json = false } = globalOptions(command);
+      if (options.follow === true) {
+        await followRun(run, { json, after: options.after });
+        return;
+      }
+      for await (const event of run.events()) {
+        if (options.after !== undefined && event.id <= options.after) continue;
+        print(
+          json
+            ? JSON.stringify(event)
+            : `${event.id}  ${event.type}  ${JSON.stringify(event.data)}`,
+        );
+      }
+    });
+}
+
+interface EventsOptions {
+  readonly follow?: boolean;
+  readonly after?: string;
+}

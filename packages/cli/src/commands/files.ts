@@ -1,0 +1,92 @@
+import { createWriteStream } from 'node:fs';
+import { basename } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { openFile } from '@convoke/sdk/node';
+import { Command } from 'commander';
+import { collect } from '../collect.ts';
+import { connect, globalOptions } from '../connection.ts';
+import { example, limitOption } from '../options.ts';
+import { progressBar } from '../progress.ts';
+import { clearSpinner } from '../spinner.ts';
+import { print, printJson, printTable, remark } from '../terminal.ts';
+
+export function filesCommand(): Command {
+  return new Command('files')
+    .description('Put files into a session, list, get and remove them')
+    .addCommand(listFiles(), { isDefault: true })
+    .addCommand(putFile())
+    .addCommand(getFile())
+    .addCommand(removeFile())
+    .addHelpText('after', example('files put sess_… report.pdf'));
+}
+
+function listFiles(): Command {
+  return new Command('ls')
+    .description('List the files of a session')
+    .addHelpText('after', example('files ls sess_…'))
+    .argument('<session>')
+    .addOption(limitOption())
+    .action(async (id: string, { limit }: { limit: number }, command: Command) => {
+      const session = (await connect(command)).sessions.at(id);
+      const files = await collect(session.files.list(), limit);
+      if (globalOptions(command).json) return printJson({ files });
+      printTable(
+        ['FILE', 'STATUS', 'BYTES', 'NAME'],
+        files.map((file) => [file.id, file.status, String(file.size_bytes ?? ''), file.name]),
+      );
+    });
+}
+
+function putFile(): Command {
+  return new Command('put')
+    .description('Upload a file into a session')
+    .addHelpText('after', example('files put sess_… report.pdf'))
+    .argument('<session>')
+    .argument('<path>')
+    .option('--name <name>', 'call it this')
+    .action(async (id: string, path: string, options: { name?: string }, command: Command) => {
+      const session = (await connect(command)).sessions.at(id);
+      const bar = progressBar(options.name ?? basename(path));
+      const content = await openFile(path);
+      const onProgress = bar.update;
+      const file = await session.files
+        .upload(content, { name: options.name, onProgress })
+        .finally(bar.end);
+      if (globalOptions(command).json) return printJson(file);
+      print(`${file.id}  ${file.name}`);
+    });
+}
+
+function getFile(): Command {
+  return new Command('get')
+    .description('Download a file; without --output to standard output')
+    .addHelpText('after', example('files get sess_… file_… -o report.pdf'))
+    .argument('<session>')
+    .argument('<file>')
+    .option('-o, --output <path>', 'write it here')
+    .action(async (id: string, file: string, options: { output?: string }, command: Command) => {
+      const response = await (await connect(command)).sessions.at(id).files.download(file);
+      const target =
+        options.output === undefined ? process.stdout : createWriteStream(options.output);
+      if (response.body === null) return;
+      clearSpinner();
+      await pipeline(Readable.fromWeb(response.body), target, { end: target !== process.stdout });
+      if (options.output === undefined) return;
+      if (globalOptions(command).json) return printJson({ id: file, path: options.output });
+      remark(`written to ${options.output}`);
+    });
+}
+
+function removeFile(): Command {
+  return new Command('rm')
+    .description('Remove a file from a session')
+    .addHelpText('after', example('files rm sess_… file_…'))
+    .argument('<session>')
+    .argument('<file>')
+    .action(async (id: string, file: string, _options: unknown, command: Command) => {
+      await (await connect(command)).sessions.at(id).files.delete(file);
+      if (globalOptions(command).json) return printJson({ id: file, deleted: true });
+      print(`${file} removed`);
+    });
+}

@@ -1,0 +1,83 @@
+import type { Answer, InteractionFilter, InteractionRecord } from '@convoke/sdk';
+import { Command } from 'commander';
+import { collect } from '../collect.ts';
+import { connect, globalOptions } from '../connection.ts';
+import { exitCodes, Failure } from '../failure.ts';
+import { example, limitOption } from '../options.ts';
+import { print, printJson, printTable } from '../terminal.ts';
+
+export function interactionsCommand(): Command {
+  return new Command('interactions')
+    .description('List what waits for a person in a session, and answer it')
+    .addCommand(listInteractions(), { isDefault: true })
+    .addCommand(answerInteraction())
+    .addHelpText('after', example('interactions answer sess_… int_… --allow'));
+}
+
+function listInteractions(): Command {
+  return new Command('list')
+    .description('List interactions, newest first')
+    .addHelpText('after', example('interactions list sess_… --status all'))
+    .argument('<session>')
+    .option('--status <status>', 'pending, answered, expired, cancelled or all', 'pending')
+    .addOption(limitOption())
+    .action(
+      async (
+        id: string,
+        options: { status: InteractionFilter; limit: number },
+        command: Command,
+      ) => {
+        const { status, limit } = options;
+        const session = (await connect(command)).sessions.at(id);
+        const interactions = await collect(session.interactions.list({ status }), limit);
+        if (globalOptions(command).json) return printJson({ interactions });
+        printTable(
+          ['KEY', 'KIND', 'STATUS', 'WHAT'],
+          interactions.map((item) => [item.interaction_key, item.kind, item.status, whatOf(item)]),
+        );
+      },
+    );
+}
+
+interface AnswerOptions {
+  readonly allow?: boolean;
+  readonly deny?: boolean;
+  readonly answer?: string[];
+  readonly decline?: boolean;
+  readonly message?: string;
+}
+
+function answerInteraction(): Command {
+  return new Command('answer')
+    .description('Answer one: --allow or --deny a tool, --answer or --decline a question')
+    .addHelpText('after', example('interactions answer sess_… int_… --answer Captain'))
+    .argument('<session>')
+    .argument('<key>', 'its interaction_key')
+    .option('--allow', 'let the tool run with exactly the input that is shown')
+    .option('--deny', 'do not')
+    .option('--answer <text...>', 'the answer; several where the question takes several')
+    .option('--decline', 'give no answer')
+    .option('--message <text>', 'a word to the agent')
+    .action(async (id: string, key: string, options: AnswerOptions, command: Command) => {
+      const session = (await connect(command)).sessions.at(id);
+      const answered = await session.interactions.answer(key, answerOf(options));
+      if (globalOptions(command).json) return printJson(answered);
+      print(`${answered.interaction_key}  ${answered.status}`);
+    });
+}
+
+function answerOf({ allow, deny, answer, decline, message }: AnswerOptions): Answer {
+  const given = [allow, deny, answer, decline].filter((option) => option !== undefined);
+  if (given.length !== 1) {
+    throw new Failure('give one of --allow, --deny, --answer and --decline', exitCodes.usage);
+  }
+  const said = message === undefined ? {} : { message };
+  if (allow === true) return { decision: 'allow', ...said };
+  if (deny === true) return { decision: 'deny', ...said };
+  if (answer !== undefined) return { answer: answer.length === 1 ? (answer[0] ?? '') : answer };
+  return { declined: true, ...said };
+}
+
+function whatOf({ question, tool_name, tool_input }: InteractionRecord): string {
+  return question ?? `${tool_name ?? ''} ${JSON.stringify(tool_input)}`;
+}

@@ -1,0 +1,30 @@
+import { Command } from 'commander';
+import { connect, globalOptions } from '../connection.ts';
+import { followRun } from '../follow-run.ts';
+import { remark } from '../terminal.ts';
+import { example } from '../options.ts';
+
+export function invokeCommand(): Command {
+  return new Command('invoke')
+    .description('Run an agent once and show its answer as it comes')
+    .argument('<agent>', 'the agent to invoke (see `convoke agents`)')
+    .argument('<prompt>', 'what to tell it')
+    .option('--session <id>', 'run it in this session instead of a new one')
+    .addHelpText('after', example('invoke demo "Hello"'))
+    .addHelpText(
+      'after',
+      '\nExit codes: 0 completed, 3 failed, 4 cancelled; Ctrl-C cancels, twice leaves\n',
+    )
+    .action(
+      async (agent: string, prompt: string, options: { session?: string }, command: Command) => {
+        const { json = false } = globalOptions(command);
+        const convoke = await connect(command);
+        const { session: id } = options;
+        const session =
+          id === undefined ? await convoke.sessions.create(agent) : convoke.sessions.at(id);
+        const run = await session.run(prompt);
+        await followRun(run, { json });
+        if (!json) remark(`session ${session.id}, run ${run.id}`, 'dim');
+      },
+    );
+}

@@ -1,0 +1,41 @@
+import { Command } from 'commander';
+import { globalOptions, readQuickstart } from '../connection.ts';
+import { logInByDevice, revoke } from '../device-flow.ts';
+import { readSaved, writeSaved } from '../profiles.ts';
+import { armSpinner } from '../spinner.ts';
+import { printJson, remark, styled } from '../terminal.ts';
+import { example } from '../options.ts';
+
+export function loginCommand(): Command {
+  return new Command('login')
+    .description('Log in as a person, to manage clients and tenants')
+    .option('--server <address>', 'the server to log in to')
+    .addHelpText('after', example('login --server https://convoke.example'))
+    .action(async ({ server }: { server?: string }, command: Command) => {
+      const baseUrl = server ?? (await readQuickstart())?.base_url ?? 'http://127.0.0.1:8787';
+      const login = await logInByDevice(baseUrl.replace(/\/+$/, ''), (code) => {
+        remark(`Open ${code.verification_uri_complete ?? code.verification_uri}`);
+        remark(`and confirm the code ${styled('bold', code.user_code, process.stderr)}`);
+        armSpinner('waiting for you');
+      });
+      await writeSaved({ ...(await readSaved()), login });
+      if (globalOptions(command).json) return printJson({ base_url: login.baseUrl });
+      remark('Logged in. Next: convoke clients create --name me --save');
+    });
+}
+
+export function logoutCommand(): Command {
+  return new Command('logout')
+    .description('Forget the login on this machine and end it at the server')
+    .addHelpText('after', example('logout'))
+    .action(async (_options: unknown, command: Command) => {
+      const { login, ...rest } = await readSaved();
+      if (login === undefined) return remark('Nobody is logged in.');
+      await writeSaved(rest);
+      await revoke(login).catch(() =>
+        remark('The server could not be told; its session ends by itself.'),
+      );
+      if (globalOptions(command).json) return printJson({ base_url: login.baseUrl });
+      remark('Logged out.');
+    });
+}

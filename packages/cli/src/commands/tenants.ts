@@ -1,0 +1,90 @@
+import type { TenantRecord } from '@convoke/sdk';
+import { Command } from 'commander';
+import { collect } from '../collect.ts';
+import { globalOptions } from '../connection.ts';
+import { example, organizationOption } from '../options.ts';
+import { connectPerson } from '../person.ts';
+import { print, printJson, printTable } from '../terminal.ts';
+
+export function tenantsCommand(): Command {
+  return new Command('tenants')
+    .description('Manage the tenants of the organization')
+    .addCommand(listTenants(), { isDefault: true })
+    .addCommand(createTenant())
+    .addCommand(showTenant())
+    .addCommand(retryTenant())
+    .addCommand(offboardTenant())
+    .addHelpText('after', example('tenants create --name "Acme Europe"'));
+}
+
+function listTenants(): Command {
+  return new Command('list')
+    .description('List tenants, newest first')
+    .addHelpText('after', example('tenants list'))
+    .addOption(organizationOption())
+    .action(async (_options: unknown, command: Command) => {
+      const tenants = await collect((await connectPerson(command)).admin.tenants.list());
+      if (globalOptions(command).json) return printJson({ tenants });
+      printTable(
+        ['TENANT', 'STATUS', 'ATTACHMENT', 'NAME'],
+        tenants.map((item) => [item.id, item.status, item.attachment_state, item.display_name]),
+      );
+    });
+}
+
+function createTenant(): Command {
+  return new Command('create')
+    .description('Create a tenant; it is usable once it is active and ready')
+    .addHelpText('after', example('tenants create --name "Acme Europe"'))
+    .requiredOption('--name <name>', 'its display name')
+    .option('--mode <mode>', 'one of the modes this deployment supports', 'saas')
+    .addOption(organizationOption())
+    .action(async ({ name, mode }: { name: string; mode: string }, command: Command) => {
+      const { admin } = await connectPerson(command);
+      show(await admin.tenants.create({ display_name: name, mode }), command);
+    });
+}
+
+function showTenant(): Command {
+  return new Command('show')
+    .description('Show one tenant')
+    .addHelpText('after', example('tenants show ten_…'))
+    .argument('<tenant>')
+    .addOption(organizationOption())
+    .action(async (id: string, _options: unknown, command: Command) => {
+      show(await (await connectPerson(command)).admin.tenants.get(id), command);
+    });
+}
+
+function retryTenant(): Command {
+  return new Command('retry')
+    .description('Go on with a provisioning that failed')
+    .addHelpText('after', example('tenants retry ten_…'))
+    .argument('<tenant>')
+    .addOption(organizationOption())
+    .action(async (id: string, _options: unknown, command: Command) => {
+      show(await (await connectPerson(command)).admin.tenants.retry(id), command);
+    });
+}
+
+function offboardTenant(): Command {
+  return new Command('offboard')
+    .description(
+      'Withdraw every reach at once and delete all the tenant has; this cannot be undone',
+    )
+    .addHelpText('after', example('tenants offboard ten_… --confirm ten_…'))
+    .argument('<tenant>')
+    .requiredOption('--confirm <tenant>', 'the same tenant id again')
+    .addOption(organizationOption())
+    .action(async (id: string, { confirm }: { confirm: string }, command: Command) => {
+      show(await (await connectPerson(command)).admin.tenants.offboard(id, { confirm }), command);
+    });
+}
+
+function show(tenant: TenantRecord, command: Command): void {
+  if (globalOptions(command).json) return printJson(tenant);
+  const reason = tenant.status_reason === undefined ? '' : `: ${tenant.status_reason}`;
+  print(
+    `${tenant.id}  ${tenant.status}/${tenant.attachment_state}  ${tenant.display_name}${reason}`,
+  );
+}

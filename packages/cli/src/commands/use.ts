@@ -1,0 +1,55 @@
+import { Command } from 'commander';
+import { type MachineCredentials, globalOptions } from '../connection.ts';
+import { exitCodes, Failure } from '../failure.ts';
+import { example } from '../options.ts';
+import { type Saved, readSaved, writeSaved } from '../profiles.ts';
+import { print, printJson, printTable } from '../terminal.ts';
+
+export function useCommand(): Command {
+  return new Command('use')
+    .description('Choose the saved automation client, and the tenant, to call with')
+    .argument('[profile]', 'a profile that `convoke clients create --save` made')
+    .option('--tenant <id>', 'work in this tenant from now on')
+    .addHelpText('after', example('use default --tenant ten_…'))
+    .action(async (name: string | undefined, { tenant }: { tenant?: string }, command: Command) => {
+      const { json = false } = globalOptions(command);
+      const saved = await readSaved();
+      if (name === undefined && tenant === undefined) return list(saved, json);
+      const chosen = name ?? saved.current;
+      const known = chosen === undefined ? undefined : saved.profiles[chosen];
+      if (chosen === undefined || known === undefined) {
+        const which = chosen === undefined ? 'no profile is saved' : `no profile "${chosen}"`;
+        throw new Failure(`${which}: \`convoke use\` lists those there are`, exitCodes.usage);
+      }
+      const profile = tenant === undefined ? known : { ...known, tenantId: tenant };
+      const profiles = { ...saved.profiles, [chosen]: profile };
+      await writeSaved({ ...saved, current: chosen, profiles });
+      if (json) return printJson(shown(chosen, profile, chosen));
+      print(`using "${chosen}"`);
+    });
+}
+
+function list({ profiles, current }: Saved, json: boolean): void {
+  const all = Object.entries(profiles).map(([name, known]) => shown(name, known, current));
+  if (json) return printJson({ profiles: all });
+  printTable(
+    ['PROFILE', 'CURRENT', 'SERVER', 'TENANT'],
+    all.map((item) => [
+      item.profile,
+      item.current ? 'yes' : '',
+      item.base_url,
+      item.tenant_id ?? '',
+    ]),
+  );
+}
+
+/** Without the secret. */
+function shown(name: string, known: MachineCredentials, current: string | undefined) {
+  return {
+    profile: name,
+    current: name === current,
+    base_url: known.baseUrl,
+    client_id: known.clientId,
+    tenant_id: known.tenantId ?? null,
+  };
+}

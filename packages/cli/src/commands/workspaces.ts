@@ -1,0 +1,23 @@
+import { Command } from 'commander';
+import { collect } from '../collect.ts';
+import { connect, globalOptions } from '../connection.ts';
+import { printJson, printTable } from '../terminal.ts';
+import { example } from '../options.ts';
+
+export function workspacesCommand(): Command {
+  return new Command('workspaces')
+    .description('List the tenants your automation client can reach')
+    .addHelpText('after', example('workspaces'))
+    .action(async (_options: unknown, command: Command) => {
+      const workspaces = await collect((await connect(command)).workspaces());
+      if (globalOptions(command).json) return printJson({ workspaces });
+      printTable(
+        ['ORGANIZATION', 'TENANT', 'NAME'],
+        workspaces.map(({ organization_id, tenant }) => [
+          organization_id,
+          tenant.tenant_id,
+          tenant.display_name,
+        ]),
+      );
+    });
+}

@@ -1,0 +1,79 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Convoke } from '@convoke/sdk';
+import type { Quickstart } from '@convoke/server';
+import type { Command } from 'commander';
+import { exitCodes, Failure } from './failure.ts';
+import { readProfile } from './profiles.ts';
+
+export interface GlobalOptions {
+  readonly json?: boolean;
+  readonly verbose?: boolean;
+  readonly client?: string;
+}
+
+export function globalOptions(command: Command): GlobalOptions {
+  return command.optsWithGlobals<GlobalOptions>();
+}
+
+/** What a machine needs to call the application API. */
+export interface MachineCredentials {
+  readonly baseUrl: string;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly organizationId?: string | undefined;
+  readonly tenantId?: string | undefined;
+}
+
+/** The application API, with an automation client: never with a person's login (D-55). */
+export async function connect(command: Command): Promise<Convoke> {
+  const found = await findCredentials(globalOptions(command));
+  const { organizationId, tenantId, ...credentials } = found;
+  return new Convoke({ ...credentials, workspace: { organizationId, tenantId } });
+}
+
+/** From the environment, a saved profile, or the development server of this folder, in that order. */
+async function findCredentials({ client }: GlobalOptions): Promise<MachineCredentials> {
+  const found =
+    (client === undefined ? fromEnvironment() : undefined) ??
+    (await readProfile(client)) ??
+    (await fromQuickstart());
+  if (found !== undefined) return found;
+  throw new Failure(
+    'no automation client to call with: run `npm start` in this folder, set CONVOKE_BASE_URL, CONVOKE_CLIENT_ID and ' +
+      'CONVOKE_CLIENT_SECRET, or save one with `convoke clients create --save`',
+    exitCodes.usage,
+  );
+}
+
+function fromEnvironment(): MachineCredentials | undefined {
+  const { CONVOKE_CLIENT_ID: clientId, CONVOKE_CLIENT_SECRET: clientSecret } = process.env;
+  if (clientId === undefined || clientSecret === undefined) return undefined;
+  return {
+    baseUrl: process.env['CONVOKE_BASE_URL'] ?? 'http://127.0.0.1:8787',
+    clientId,
+    clientSecret,
+    organizationId: process.env['CONVOKE_CLIENT_ORGANIZATION_ID'],
+    tenantId: process.env['CONVOKE_CLIENT_TENANT_ID'],
+  };
+}
+
+async function fromQuickstart(): Promise<MachineCredentials | undefined> {
+  const known = await readQuickstart();
+  return (
+    known && {
+      baseUrl: known.base_url,
+      clientId: known.client_id,
+      clientSecret: known.client_secret,
+      organizationId: known.organization_id,
+      tenantId: known.tenant_id,
+    }
+  );
+}
+
+/** What the development server of this folder wrote, if there is one. */
+export async function readQuickstart(): Promise<Quickstart | undefined> {
+  const path = join(process.env['CONVOKE_DATA_DIR'] ?? '.convoke', 'quickstart.json');
+  const text = await readFile(path, 'utf8').catch(() => undefined);
+  return text === undefined ? undefined : (JSON.parse(text) as Quickstart);
+}

@@ -1,0 +1,31 @@
+import { InvalidArgumentError, Option } from 'commander';
+
+/** What `--help` ends with, at every level. */
+export function example(line: string): string {
+  return `\nExample:\n  npx convoke ${line}\n`;
+}
+
+const limitDefault = 50;
+const limitMax = 10_000;
+
+export function limitOption(): Option {
+  return new Option('--limit <n>', 'how many at most').default(limitDefault).argParser(readLimit);
+}
+
+function readLimit(text: string): number {
+  const limit = Number(text);
+  if (Number.isInteger(limit) && limit >= 1 && limit <= limitMax) return limit;
+  throw new InvalidArgumentError(`must be a whole number from 1 to ${limitMax}`);
+}
+
+export function organizationOption(): Option {
+  return new Option('--org <id>', 'the organization, where you belong to several');
+}
+
+const daysMax = 365;
+
+export function readDays(text: string): number {
+  const days = Number(text);
+  if (Number.isInteger(days) && days >= 1 && days <= daysMax) return days;
+  throw new InvalidArgumentError(`must be a whole number from 1 to ${daysMax}`);
+}

@@ -1,0 +1,51 @@
+import { ConvokeAdmin } from '@convoke/sdk';
+import type { Command } from 'commander';
+import { readQuickstart } from './connection.ts';
+import { exitCodes, Failure } from './failure.ts';
+import { currentLogin } from './login.ts';
+
+export interface Person {
+  readonly baseUrl: string;
+  readonly organizationId: string;
+  readonly admin: ConvokeAdmin;
+}
+
+/** The management API, with a person's own token: never with an automation client's (D-55). */
+export async function connectPerson(command: Command): Promise<Person> {
+  const { org } = command.optsWithGlobals<{ org?: string }>();
+  const known = (await currentLogin()) ?? (await ownerOfQuickstart());
+  if (known === undefined) {
+    throw new Failure('you are not logged in: run `convoke login`', exitCodes.refused);
+  }
+  const { baseUrl, token } = known;
+  const organizationId = org ?? known.organizationId ?? (await onlyOrganization(baseUrl, token));
+  return { baseUrl, organizationId, admin: new ConvokeAdmin({ baseUrl, token, organizationId }) };
+}
+
+export interface KnownPerson {
+  readonly baseUrl: string;
+  readonly token: string;
+  readonly organizationId?: string | undefined;
+}
+
+async function ownerOfQuickstart(): Promise<KnownPerson | undefined> {
+  const known = await readQuickstart();
+  return (
+    known && {
+      baseUrl: known.base_url,
+      token: known.owner_token,
+      organizationId: known.organization_id,
+    }
+  );
+}
+
+async function onlyOrganization(baseUrl: string, token: string): Promise<string> {
+  const found = new Set<string>();
+  const anywhere = new ConvokeAdmin({ baseUrl, token, organizationId: 'org' });
+  for await (const { organization_id } of anywhere.workspaces()) found.add(organization_id);
+  const [only, ...others] = found;
+  if (only !== undefined && others.length === 0) return only;
+  const which =
+    only === undefined ? 'you reach no organization by a tenant' : 'you belong to several';
+  throw new Failure(`${which}: name the organization with --org`, exitCodes.usage);
+}

@@ -1,0 +1,74 @@
+import { mkdir, open, readFile, rename } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { MachineCredentials } from './connection.ts';
+import { exitCodes, Failure } from './failure.ts';
+
+/** What the command line remembers, in the system's folder for settings, readable by its owner only. */
+export interface Saved {
+  /** The profile that is used when none is named. */
+  readonly current?: string | undefined;
+  readonly profiles: Readonly<Record<string, MachineCredentials>>;
+  /** A person's login, kept apart from every machine's credentials (D-55). */
+  readonly login?: Login | undefined;
+}
+
+export interface Login {
+  readonly baseUrl: string;
+  readonly accessToken: string;
+  readonly refreshToken?: string | undefined;
+  /** Milliseconds. */
+  readonly expiresAt: number;
+  readonly organizationId?: string | undefined;
+}
+
+export async function readSaved(): Promise<Saved> {
+  const text = await readFile(savedPath(), 'utf8').catch(() => undefined);
+  if (text === undefined) return { profiles: {} };
+  try {
+    return JSON.parse(text) as Saved;
+  } catch {
+    throw new Failure(`${savedPath()} is not JSON any more; remove it and log in again`);
+  }
+}
+
+export async function writeSaved(saved: Saved): Promise<void> {
+  const path = savedPath();
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const draft = `${path}.new`;
+  const file = await open(draft, 'w', 0o600);
+  try {
+    await file.writeFile(`${JSON.stringify(saved, null, 2)}\n`);
+  } finally {
+    await file.close();
+  }
+  await rename(draft, path);
+}
+
+/** Keeps an automation client under a name, and makes it the current one. */
+export async function saveProfile(name: string, credentials: MachineCredentials): Promise<void> {
+  const saved = await readSaved();
+  const profiles = { ...saved.profiles, [name]: credentials };
+  await writeSaved({ ...saved, profiles, current: name });
+}
+
+/** The named profile, or the current one; undefined when nothing was saved. */
+export async function readProfile(
+  name: string | undefined,
+): Promise<MachineCredentials | undefined> {
+  const { profiles, current } = await readSaved();
+  const wanted = name ?? current;
+  if (wanted === undefined) return undefined;
+  const found = profiles[wanted];
+  if (found !== undefined) return found;
+  const known = Object.keys(profiles).join(', ') || 'none';
+  throw new Failure(
+    `there is no profile "${wanted}" (known: ${known}): save one with \`convoke clients create --save ${wanted}\``,
+    exitCodes.usage,
+  );
+}
+
+function savedPath(): string {
+  const folder = process.env['XDG_CONFIG_HOME'] ?? join(homedir(), '.config');
+  return join(folder, 'convoke', 'config.json');
+}

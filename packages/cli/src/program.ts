@@ -1,0 +1,68 @@
+import { Command } from 'commander';
+import manifest from '../package.json' with { type: 'json' };
+import { adminCommand } from './commands/admin/admin.ts';
+import { agentsCommand } from './commands/agents.ts';
+import { auditCommand } from './commands/audit.ts';
+import { chatCommand } from './commands/chat.ts';
+import { clientsCommand } from './commands/clients.ts';
+import { completionCommand } from './commands/completion.ts';
+import { credentialsCommand } from './commands/credentials.ts';
+import { devCommand } from './commands/dev.ts';
+import { doctorCommand } from './commands/doctor.ts';
+import { eventsCommand } from './commands/events.ts';
+import { filesCommand } from './commands/files.ts';
+import { interactionsCommand } from './commands/interactions.ts';
+import { invokeCommand } from './commands/invoke.ts';
+import { loginCommand, logoutCommand } from './commands/login.ts';
+import { runsCommand } from './commands/runs.ts';
+import { serveCommand } from './commands/serve.ts';
+import { sessionsCommand } from './commands/sessions.ts';
+import { tenantsCommand } from './commands/tenants.ts';
+import { useCommand } from './commands/use.ts';
+import { whoamiCommand } from './commands/whoami.ts';
+import { workspacesCommand } from './commands/workspaces.ts';
+import { applyConventions } from './conventions.ts';
+import { exitCodesHelp } from './failure.ts';
+import { armSpinner } from './spinner.ts';
+
+/** The command line as a whole, not yet parsed. */
+export function createProgram(): Command {
+  const program: Command = new Command('convoke');
+  program
+    .description('Run and talk to Convoke, the agent invocation service')
+    .version(manifest.version)
+    .option('--json', 'print data as JSON, for scripts')
+    .option('--verbose', 'tell the whole story of a failure')
+    .option('--client <name>', 'call with this saved automation client')
+    .commandsGroup('Run the server:')
+    .addCommand(devCommand())
+    .addCommand(serveCommand())
+    .commandsGroup('Invoke agents, as an automation client:')
+    .addCommand(agentsCommand())
+    .addCommand(invokeCommand())
+    .addCommand(chatCommand())
+    .addCommand(sessionsCommand())
+    .addCommand(runsCommand())
+    .addCommand(eventsCommand())
+    .addCommand(interactionsCommand())
+    .addCommand(filesCommand())
+    .addCommand(whoamiCommand())
+    .addCommand(workspacesCommand())
+    .addCommand(useCommand())
+    .commandsGroup('Manage the organization, as a person:')
+    .addCommand(loginCommand())
+    .addCommand(logoutCommand())
+    .addCommand(clientsCommand())
+    .addCommand(credentialsCommand())
+    .addCommand(tenantsCommand())
+    .commandsGroup('Operate the machine:')
+    .addCommand(adminCommand())
+    .addCommand(auditCommand())
+    .addCommand(doctorCommand())
+    .addCommand(completionCommand(() => program))
+    .addHelpText('after', exitCodesHelp)
+    .addHelpText('after', '\nExample:\n  npx convoke dev\n  npx convoke invoke demo "Hello"\n')
+    .hook('preAction', () => armSpinner('waiting for the server'));
+  applyConventions(program);
+  return program;
+}

@@ -1,0 +1,19 @@
+import { createRequire } from 'node:module';
+import type * as serverConfig from '@convoke/server/config';
+
+/**
+ * The environment variables, as `--help` lists them. Commander wants the text at once, hence the synchronous
+ * `require`, and only those who ask for it wait for the table to load.
+ */
+export function settingsHelp(): string {
+  const { settingTable } = createRequire(import.meta.url)(
+    '@convoke/server/config',
+  ) as typeof serverConfig;
+  const names = Object.keys(settingTable);
+  const width = Math.max(...names.map((name) => name.length));
+  const lines = Object.entries(settingTable).map(([name, { fallback, means }]) => {
+    const preset = fallback === '' ? '' : ` [${fallback}]`;
+    return `  ${name.padEnd(width)}  ${means}${preset}`;
+  });
+  return `\nSettings (environment variables):\n${lines.join('\n')}\n`;
+}

@@ -1,0 +1,205 @@
+// Every command that calls as an automation client, against a real development server, as a script uses it (issue
+// of the command line: `--json` everywhere, nothing but data on standard output, stable exit codes).
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { type DevServer, startDevServer } from '../../../test/dev-server.ts';
+import { type CommandLine, createCommandLine, manyProcessesMs } from './command-line.ts';
+
+vi.setConfig({ testTimeout: manyProcessesMs });
+
+const lasting = `schema: 1
+name: lasting
+description: Goes on until it is cancelled
+framework: scripted
+script:
+  - repeat: { times: 1000, steps: [{ sleep_ms: 500 }] }
+`;
+
+let server: DevServer;
+let convoke: CommandLine;
+beforeAll(async () => {
+  server = await startDevServer(async (place) => {
+    await mkdir(join(place, 'agents/lasting'));
+    await writeFile(join(place, 'agents/lasting/agent.yaml'), lasting);
+  });
+  convoke = await createCommandLine(server.place);
+});
+afterAll(async () => {
+  await convoke.remove();
+  await server.stop();
+});
+
+describe('a script', () => {
+  test('finds the development server of its folder and sees who it is', async () => {
+    const { client_id, organization_id } = server.quickstart;
+    expect(await convoke.json('whoami')).toMatchObject({ client_id, organization_id });
+    const { workspaces } = await convoke.json<{ workspaces: unknown[] }>('workspaces');
+    expect(workspaces).toHaveLength(1);
+    const { agents } = await convoke.json<{ agents: { name: string }[] }>('agents');
+    expect(agents.map(({ name }) => name)).toContain('demo');
+  });
+
+  test('gets the answer and nothing else on standard output', async () => {
+    const { stdout, stderr, code } = await convoke.run(['invoke', 'echo', 'Hello']);
+    expect({ stdout, code }).toEqual({ stdout: 'Hello (run 1)\n', code: 0 });
+    expect(stderr).toMatch(/^session sess_\w+, run run_\w+\n$/);
+  });
+
+  test('gets the events as lines of JSON, and can go through them again', async () => {
+    const { stdout, stderr, code } = await convoke.run(['invoke', 'echo', 'Hello', '--json']);
+    const events = parsedLines(stdout);
+    expect({ stderr, code }).toEqual({ stderr: '', code: 0 });
+    expect(events.at(-1)?.type).toBe('run_completed');
+    const { session_id = '', run_id = '' } = events[0] ?? {};
+    const again = await convoke.run(['events', session_id, run_id, '--json']);
+    expect(parsedLines(again.stdout)).toEqual(events);
+    const after = events.at(-2)?.id ?? '';
+    const followed = ['events', session_id, run_id, '--follow', '--json', '--after', after];
+    expect(parsedLines((await convoke.run(followed)).stdout)).toEqual(events.slice(-1));
+  });
+
+  test('cancels a run, and whoever shows it ends with the code for that', async () => {
+    const running = convoke.run(['invoke', 'lasting', 'Hello']);
+    const [session, run] = await started('lasting');
+    expect(await convoke.json('runs', 'cancel', session, run)).toMatchObject({ id: run });
+    expect(await running).toMatchObject({ code: 4 });
+  });
+
+  test('reads, stops and resumes', async () => {
+    const { stdout } = await convoke.run(['invoke', 'echo', 'Hello', '--json']);
+    const { session_id = '', run_id = '' } = parsedLines(stdout)[0] ?? {};
+    const { sessions } = await convoke.json<{ sessions: { id: string }[] }>('sessions');
+    expect(sessions.map(({ id }) => id)).toContain(session_id);
+    const { runs } = await convoke.json<{ runs: { id: string }[] }>('runs', session_id);
+    expect(runs.map(({ id }) => id)).toEqual([run_id]);
+    expect(await convoke.json('runs', 'show', session_id, run_id)).toMatchObject({
+      status: 'completed',
+      output_text: 'Hello (run 1)',
+    });
+    expect((await convoke.json('sessions', 'stop', session_id))['status']).toBe('stopped');
+    expect((await convoke.json('sessions', 'resume', session_id))['status']).toBe('idle');
+    expect((await convoke.json('sessions', 'show', session_id))['status']).toBe('idle');
+  });
+
+  test('has a conversation, a line for a run', async () => {
+    const { stdout, stderr, code } = await convoke.run(['chat', 'echo'], { input: 'One\n\nTwo\n' });
+    expect({ stdout, code }).toEqual({ stdout: 'One (run 1)\nTwo (run 2)\n', code: 0 });
+    expect(stderr).toContain('go on with: convoke chat echo --session sess_');
+  });
+
+  test('puts a file into a session, gets it back byte for byte, and removes it', async () => {
+    const path = join(server.place, 'note.bin');
+    const bytes = Buffer.from(Array.from({ length: 5000 }, (_, index) => index % 251));
+    await writeFile(path, bytes);
+    const { stdout } = await convoke.run(['invoke', 'echo', 'Hello', '--json']);
+    const { session_id = '' } = parsedLines(stdout)[0] ?? {};
+    const { id = '' } = await convoke.json('files', 'put', session_id, path);
+    const { files } = await convoke.json<{ files: { id: string }[] }>('files', 'ls', session_id);
+    expect(files.map((file) => file.id)).toEqual([id]);
+    const copy = join(server.place, 'copy.bin');
+    await convoke.json('files', 'get', session_id, id, '-o', copy);
+    expect(await readFile(copy)).toEqual(bytes);
+    await convoke.json('files', 'rm', session_id, id);
+    const gone = await convoke.run(['files', 'get', session_id, id]);
+    expect(gone).toMatchObject({ stdout: '', code: 1 });
+  });
+
+  test('answers what a run waits for', async () => {
+    const running = convoke.run(['invoke', 'demo', 'Hello']);
+    const question = await pending();
+    await convoke.json('interactions', 'answer', ...question, '--answer', 'Captain');
+    const approval = await pending();
+    await convoke.json('interactions', 'answer', ...approval, '--allow');
+    const { stdout, stderr, code } = await running;
+    expect(stdout).toContain('Thank you, Captain.');
+    expect(stderr).toContain(`convoke interactions answer ${question.join(' ')} --answer`);
+    expect(stderr).toContain('allowed');
+    expect(code).toBe(0);
+  });
+
+  /** The session and the key of what waits, once something does. */
+  async function pending(): Promise<[string, string]> {
+    for (;;) {
+      const [session] = await started('demo');
+      const { interactions } = await convoke.json<{
+        interactions: { interaction_key: string }[];
+      }>('interactions', session);
+      const key = interactions[0]?.interaction_key;
+      if (key !== undefined) return [session, key];
+    }
+  }
+
+  /** The newest session with this agent and its run, once there is one. */
+  async function started(agent: string): Promise<[string, string]> {
+    for (;;) {
+      const { sessions } = await convoke.json<{ sessions: { id: string }[] }>(
+        'sessions',
+        '--agent',
+        agent,
+        '--limit',
+        '1',
+      );
+      const session = sessions[0]?.id;
+      if (session === undefined) continue;
+      const { runs } = await convoke.json<{ runs: { id: string }[] }>('runs', session);
+      const run = runs[0]?.id;
+      if (run !== undefined) return [session, run];
+    }
+  }
+});
+
+describe('the exit code tells', () => {
+  test.each([
+    ['a run that failed', ['invoke', 'fail', 'Hello'], 3, /failed: This agent always fails/],
+    ['an unknown agent', ['invoke', 'nobody', 'Hello'], 1, /convoke agents/],
+    ['an unknown command', ['invok'], 2, /Did you mean invoke\?.*--help/],
+    ['a missing argument', ['invoke', 'demo'], 2, /missing required argument 'prompt'/],
+    ['a wrong option', ['sessions', '--limit', '0'], 2, /whole number from 1/],
+    ['an unknown option', ['agents', '--jsn'], 2, /unknown option '--jsn'.*--json/],
+    ['an unknown session', ['sessions', 'show', 'sess_none'], 1, /not_found/],
+    ['an unknown profile', ['agents', '--client', 'nobody'], 2, /no profile "nobody"/],
+  ])('%s', async (...[, args, expected, message]) => {
+    const { stdout, stderr, code } = await convoke.run(args);
+    expect(stderr).toMatch(message);
+    expect(code).toBe(expected);
+    if (expected === 3) return;
+    expect(stdout).toBe('');
+    // One line, with what to do next.
+    expect(stderr.trimEnd().split('\n')).toHaveLength(1);
+  });
+
+  test('that nothing answers, that the secret is wrong, that a setting is', async () => {
+    const env = { CONVOKE_CLIENT_ID: 'oac_x', CONVOKE_CLIENT_SECRET: 'wrong' };
+    const away = { ...env, CONVOKE_BASE_URL: 'http://127.0.0.1:1' };
+    const [unreachable, refused, setting, nowhere] = await Promise.all([
+      convoke.run(['whoami'], { env: away }),
+      convoke.run(['whoami'], {
+        env: { ...env, CONVOKE_BASE_URL: server.quickstart['base_url'] ?? '' },
+      }),
+      convoke.run(['serve'], { env: { CONVOKE_PORT: 'many' } }),
+      convoke.run(['whoami'], { cwd: convoke.settings }),
+    ]);
+    expect(unreachable).toMatchObject({ stdout: '', code: 6 });
+    expect(unreachable.stderr).toContain('npm start');
+    expect(refused).toMatchObject({ stdout: '', code: 5 });
+    expect(setting).toMatchObject({ stdout: '', code: 2 });
+    expect(setting.stderr).toContain('CONVOKE_PORT=many');
+    expect(nowhere).toMatchObject({ stdout: '', code: 2 });
+    expect(nowhere.stderr).toContain('convoke clients create --save');
+  });
+});
+
+interface Line {
+  readonly id: string;
+  readonly type: string;
+  readonly session_id?: string;
+  readonly run_id?: string;
+}
+
+function parsedLines(text: string): Line[] {
+  return text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Line);
+}

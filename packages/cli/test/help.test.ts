@@ -1,0 +1,36 @@
+import type { Command } from 'commander';
+import { describe, expect, test } from 'vitest';
+import { createProgram } from '../src/program.ts';
+
+const everyCommand = [createProgram()].flatMap(withAllBelow);
+
+describe('--help', () => {
+  test.each(everyCommand.map((command) => [pathOf(command), command] as const))(
+    '%s says what it is for and gives an example',
+    (path, command) => {
+      let text = '';
+      command.configureOutput({ writeOut: (more) => (text += more) });
+      command.outputHelp();
+      expect(command.description()).not.toBe('');
+      expect(text).toMatch(/\nExample:\n {2}(\w+=\w+ )?(npx convoke|source) /);
+      expect(text).toContain('--json');
+      if (path === 'convoke') expect(text).toContain('Exit codes:');
+    },
+  );
+});
+
+test('every group of commands is on it', () => {
+  const names = createProgram().commands.map((command) => command.name());
+  expect(names.toSorted().join(' ')).toBe(
+    'admin agents audit chat clients completion credentials dev doctor events files interactions invoke login ' +
+      'logout runs serve sessions tenants use whoami workspaces',
+  );
+});
+
+function withAllBelow(command: Command): Command[] {
+  return [command, ...command.commands.flatMap(withAllBelow)];
+}
+
+function pathOf(command: Command): string {
+  return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
+}

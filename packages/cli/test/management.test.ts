@@ -1,0 +1,190 @@
+// What people and operators do: log in by device, make a client, use it; organizations, members, tokens, keys, audit.
+import { spawn } from 'node:child_process';
+import { readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { type DevServer, startDevServer } from '../../../test/dev-server.ts';
+import { Browser } from '../../server/test/browser.ts';
+import {
+  type CommandLine,
+  createCommandLine,
+  mainPath,
+  manyProcessesMs,
+  ownEnvironment,
+} from './command-line.ts';
+
+vi.setConfig({ testTimeout: manyProcessesMs });
+
+let server: DevServer;
+let convoke: CommandLine;
+/** Knows nothing of the development server: another folder, perhaps another machine. */
+let elsewhere: CommandLine;
+beforeAll(async () => {
+  server = await startDevServer();
+  convoke = await createCommandLine(server.place);
+  elsewhere = await createCommandLine(convoke.settings);
+});
+afterAll(async () => {
+  await elsewhere.remove();
+  await convoke.remove();
+  await server.stop();
+});
+
+describe('an owner', () => {
+  test('gets from login to a first run in two commands, and out again', async () => {
+    const { base_url = '', owner_email = '' } = server.quickstart;
+    const reset = ['admin', 'member', 'password', '--email', owner_email];
+    const { one_time_password: password = '' } = await convoke.json(...reset);
+    await logInAt(base_url, { email: owner_email, password });
+    const saved = join(elsewhere.settings, 'convoke/config.json');
+    expect((await stat(saved)).mode & 0o777).toBe(0o600);
+
+    const made = await elsewhere.json('clients', 'create', '--name', 'Backend', '--save');
+    expect(made['client_secret']).toMatch(/./);
+    const { stdout, code } = await elsewhere.run(['invoke', 'echo', 'Hello']);
+    expect({ stdout, code }).toEqual({ stdout: 'Hello (run 1)\n', code: 0 });
+
+    expect((await stat(saved)).mode & 0o777).toBe(0o600);
+    const shown = (await elsewhere.run(['use', '--json'])).stdout;
+    expect(shown).not.toContain(made['client_secret']);
+    await elsewhere.json('logout');
+    expect(await readFile(saved, 'utf8')).not.toContain('refreshToken');
+    expect(await elsewhere.run(['clients'])).toMatchObject({ stdout: '', code: 5 });
+  });
+
+  async function logInAt(baseUrl: string, person: { email: string; password: string }) {
+    const child = spawn(process.execPath, [mainPath, 'login', '--server', baseUrl, '--json'], {
+      env: ownEnvironment(elsewhere.settings),
+    });
+    let [said, data] = ['', ''];
+    child.stdout.on('data', (text: Buffer) => (data += text.toString()));
+    const address = await new Promise<string>((resolve) => {
+      child.stderr.on('data', (text: Buffer) => {
+        said += text.toString();
+        const [, found] = /Open (\S+)\nand confirm the code \S+\n/.exec(said) ?? [];
+        if (found !== undefined) resolve(found);
+      });
+    });
+    const browser = new Browser();
+    await browser.open(address);
+    await browser.submit({});
+    await browser.submit({}, { press: 'confirm' });
+    await browser.submit({ ...person });
+    // The operator's password is good for one time: another is asked for.
+    const chosen = 'a much better password';
+    await browser.submit({ chosen, repeated: chosen });
+    const code = await new Promise((resolve) => child.once('close', resolve));
+    expect({ code, data: JSON.parse(data) as unknown }).toEqual({
+      code: 0,
+      data: { base_url: baseUrl },
+    });
+  }
+
+  test('manages clients and their credentials', async () => {
+    const { client } = await convoke.json<{ client: { id: string } }>(
+      'clients',
+      'create',
+      '--name',
+      'Nightly',
+      '--profile',
+      'observe',
+    );
+    const { id } = client;
+    const { clients } = await convoke.json<{ clients: { id: string }[] }>('clients');
+    expect(clients.map((item) => item.id)).toContain(id);
+    const added = await convoke.json<{ credential: { id: string } }>(
+      'credentials',
+      'add',
+      id,
+      '--label',
+      'second',
+    );
+    await convoke.json('credentials', 'revoke', id, added.credential.id);
+    const { credentials } = await convoke.json<{ credentials: { status: string }[] }>(
+      'credentials',
+      'list',
+      id,
+    );
+    expect(credentials.map(({ status }) => status).toSorted()).toEqual(['active', 'revoked']);
+    expect((await convoke.json('clients', 'disable', id))['status']).toBe('disabled');
+    expect((await convoke.json('clients', 'enable', id))['status']).toBe('active');
+    expect(await convoke.json('clients', 'delete', id)).toMatchObject({ id });
+  });
+
+  test('manages tenants', async () => {
+    const { id = '' } = await convoke.json('tenants', 'create', '--name', 'Europe');
+    const { tenants } = await convoke.json<{ tenants: { id: string }[] }>('tenants');
+    expect(tenants.map((item) => item.id)).toContain(id);
+    expect(await convoke.json('tenants', 'show', id)).toMatchObject({ display_name: 'Europe' });
+    const wrong = await convoke.run(['tenants', 'offboard', id, '--confirm', 'another']);
+    expect(wrong).toMatchObject({ stdout: '', code: 1 });
+  });
+});
+
+describe('an operator', () => {
+  test('makes an organization with an owner, whose token manages it', async () => {
+    const { organization_id = '' } = await convoke.json('admin', 'org', 'create', '--name', 'Acme');
+    const email = 'ann@example.com';
+    const member = ['admin', 'member', 'add', '--org', organization_id, '--email', email];
+    expect(await convoke.json(...member, '--role', 'owner')).toMatchObject({ email });
+    const unknown = await convoke.run([...member, '--role', 'king']);
+    expect(unknown).toMatchObject({ stdout: '', code: 2 });
+    const { access_token } = await convoke.json('admin', 'token', '--email', email);
+    const address = `${server.quickstart['base_url']}/v1/organizations/${organization_id}/m2m`;
+    const headers = { authorization: `Bearer ${access_token}` };
+    expect((await fetch(address, { headers })).status).toBe(200);
+  });
+
+  test('rotates keys, and the audit that says so is whole', async () => {
+    expect((await convoke.json('admin', 'keys', 'rotate'))['kid']).toMatch(/./);
+    const { rows } = await convoke.json<{ rows: { action: string }[] }>('audit', 'list');
+    expect(rows.map(({ action }) => action)).toContain('organization.create');
+    expect(await convoke.json('audit', 'verify')).toMatchObject({ ok: true });
+  });
+
+  test('has the machine examined', async () => {
+    const { ok, findings } = await convoke.json<{ ok: boolean; findings: Finding[] }>('doctor');
+    expect(findings.map(({ check }) => check)).toEqual([
+      'node',
+      'sqlite',
+      'data folder',
+      'master key',
+      'database',
+      'agents',
+      'sandbox',
+      'server',
+      'clock',
+    ]);
+    expect(ok).toBe(true);
+    const env = { CONVOKE_AGENTS_DIR: 'nowhere', CONVOKE_DATA_DIR: 'nothing' };
+    const broken = await convoke.run(['doctor'], { env });
+    expect(broken.code).toBe(1);
+    expect(broken.stdout).toMatch(/fail {2}agents .*\n *→ /);
+    expect(broken.stdout).toMatch(/warn {2}data folder .* does not exist\n *→ the first start/);
+  });
+});
+
+interface Finding {
+  readonly check: string;
+}
+
+test('bash completes commands, their subcommands and options', async () => {
+  const { stdout } = await convoke.run(['completion', 'bash']);
+  const complete = async (line: string) => {
+    const words = line.split(' ');
+    const script = `${stdout}\nCOMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length - 1}
+      _convoke; echo "\${COMPREPLY[@]}"`;
+    return bash(script);
+  };
+  expect(await complete('convoke inv')).toBe('invoke');
+  expect(await complete('convoke sessions st')).toBe('stop');
+  expect(await complete('convoke --json sessions stop --term')).toBe('--terminate');
+  expect(await complete('convoke sessions stop sess_1 --rea')).toBe('--reason');
+});
+
+function bash(script: string): Promise<string> {
+  const child = spawn('bash', ['--norc', '-c', script]);
+  let text = '';
+  child.stdout.on('data', (more: Buffer) => (text += more.toString()));
+  return new Promise((resolve) => child.on('close', () => resolve(text.trim())));
+}

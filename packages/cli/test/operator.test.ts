@@ -1,0 +1,137 @@
+// An operator's commands beside a server that is at work on the same database, and on one that was tampered with.
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { type DevServer, startDevServer } from '../../../test/dev-server.ts';
+import { type CommandLine, createCommandLine, manyProcessesMs } from './command-line.ts';
+
+vi.setConfig({ testTimeout: manyProcessesMs });
+
+let server: DevServer;
+let convoke: CommandLine;
+beforeAll(async () => {
+  server = await startDevServer();
+  convoke = await createCommandLine(server.place);
+});
+afterAll(async () => {
+  await convoke.remove();
+  await server.stop();
+});
+
+test('commands and a server that writes without pause do not get in each other’s way', async () => {
+  const { base_url = '', organization_id = '', tenant_id = '' } = server.quickstart;
+  const token = await machineToken();
+  const statuses = new Map<number, number>();
+  let isOver = false;
+  async function write(): Promise<void> {
+    while (!isOver) {
+      const { status } = await fetch(`${base_url}/v1/sessions`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${token}`,
+          'content-type': 'application/json',
+          'x-organization-id': organization_id,
+          'x-tenant-id': tenant_id,
+        },
+        body: JSON.stringify({ agent_name: 'echo' }),
+      });
+      statuses.set(status, (statuses.get(status) ?? 0) + 1);
+    }
+  }
+  const work = Promise.all(Array.from({ length: 4 }, write));
+  const { organization_id: made = '' } = await convoke.json(
+    'admin',
+    'org',
+    'create',
+    '--name',
+    'A',
+  );
+  const email = 'ann@example.com';
+  await convoke.json('admin', 'member', 'add', '--org', made, '--email', email, '--role', 'admin');
+  const { access_token, expires_at } = await convoke.json(
+    'admin',
+    'token',
+    '--email',
+    email,
+    '--ttl',
+    '2m',
+  );
+  await convoke.json('admin', 'member', 'password', '--email', email);
+  await convoke.json('admin', 'keys', 'rotate');
+  isOver = true;
+  await work;
+  expect([...statuses.keys()].filter((status) => status !== 201 && status !== 429)).toEqual([]);
+  expect(statuses.get(201)).toBeGreaterThan(100);
+  expect(new Date(expires_at ?? '').getTime()).toBeLessThanOrEqual(Date.now() + 120_000);
+  const headers = { authorization: `Bearer ${access_token}` };
+  const answer = await fetch(`${base_url}/v1/organizations/${made}/tenants`, { headers });
+  expect(answer.status).toBe(200);
+  const { rows } = await convoke.json<{ rows: Row[] }>('audit', 'list', '--org', made);
+  expect(rows.map(({ action, actor }) => [action, actor.kind])).toEqual([
+    ['member.password', 'operator'],
+    ['token.issue', 'operator'],
+    ['member.add', 'operator'],
+    ['organization.create', 'operator'],
+  ]);
+  expect(JSON.stringify(rows)).not.toContain(access_token);
+});
+
+async function machineToken(): Promise<string> {
+  const { base_url = '', client_id = '', client_secret = '' } = server.quickstart;
+  const form = { grant_type: 'client_credentials', client_id, client_secret };
+  const body = new URLSearchParams(form);
+  const answer = await fetch(`${base_url}/v1/oauth/token`, { method: 'POST', body });
+  return ((await answer.json()) as { access_token: string }).access_token;
+}
+
+interface Row {
+  readonly action: string;
+  readonly actor: { readonly kind: string };
+}
+
+test('what is wrong is told in one line, with a code for scripts', async () => {
+  const wrong: [string[], string][] = [
+    [['admin', 'member', 'add', '--org', 'org_x', '--email', 'a@b.c', '--role', 'owner'], 'org_x'],
+    [['admin', 'token', '--email', 'nobody@example.com'], 'nobody@example.com'],
+    [['admin', 'token', '--email', 'a@b.c', '--ttl', 'soon'], '15m'],
+    [['admin', 'org', 'create', '--name', ' '], 'printable'],
+  ];
+  for (const [args, hint] of wrong) {
+    const { stdout, stderr, code } = await convoke.run(args);
+    expect([stdout, code === 0]).toEqual(['', false]);
+    expect(stderr.trim().split('\n').length).toBeLessThanOrEqual(2);
+    expect(stderr).toContain(hint);
+  }
+  const short = await convoke.run(
+    ['admin', 'member', 'password', '--email', 'owner@convoke.local', '--stdin'],
+    { input: 'short\n' },
+  );
+  expect(short).toMatchObject({ stdout: '', code: 1 });
+  expect(short.stderr).toContain('12 to 256 characters');
+});
+
+test('a changed audit is found out, row and all', async () => {
+  expect((await convoke.run(['audit', 'verify'])).code).toBe(0);
+  const database = new DatabaseSync(join(server.place, '.convoke/convoke.db'), { timeout: 5_000 });
+  database.exec('drop trigger audit_rows_stay');
+  database.exec(
+    "update audit_rows set actor_id = 'usr_other' where seq = 2 and action = 'member.add'",
+  );
+  database.close();
+  const found = await convoke.run(['audit', 'verify', '--json']);
+  expect(found.code).toBe(1);
+  const { ok, chains } = JSON.parse(found.stdout) as { ok: boolean; chains: Chain[] };
+  expect(ok).toBe(false);
+  expect(
+    chains.filter(({ problem }) => problem !== undefined).map(({ problem }) => problem),
+  ).toEqual(
+    chains
+      .filter(({ organization_id }) => organization_id !== 'deployment')
+      .map(() => ({ seq: 2, reason: 'changed after it was written' })),
+  );
+});
+
+interface Chain {
+  readonly organization_id: string;
+  readonly problem?: { readonly seq: number; readonly reason: string };
+}

@@ -1,0 +1,80 @@
+import {
+  errors,
+  errorsOf,
+  openApiDocument,
+  operationList,
+  permissionCatalog,
+  runErrorCodes,
+  runErrors,
+} from '../src/index.ts';
+import contract from '../package.json' with { type: 'json' };
+
+/** The generated files of docs/reference, by name. */
+export function referenceFiles(): Readonly<Record<string, string>> {
+  return {
+    'openapi.json': `${JSON.stringify(openApiDocument({ version: contract.version }), null, 2)}\n`,
+    'errors.md': errorsPage(),
+    'scopes.md': scopesPage(),
+  };
+}
+
+const generated =
+  '<!-- Generated from packages/contract by packages/contract/scripts/write-reference.ts. Do not edit. -->';
+
+function errorsPage(): string {
+  const codes = Object.entries(errors).map(([code, { status, message }]) => [
+    `\`${code}\``,
+    statusText(code, status),
+    message,
+  ]);
+  const runCodes = runErrorCodes.map((code) => [`\`${code}\``, runErrors[code]]);
+  return page([
+    '# Error codes',
+    generated,
+    'Every refusal is `{"error": code, "message"?, "request_id"}`. Decide by the code.',
+    table(['Code', 'Status', 'Says'], codes),
+    '## Why a run failed',
+    'In `error_code` of the run and of its `error` event.',
+    table(['Code', 'Means'], runCodes),
+  ]);
+}
+
+function scopesPage(): string {
+  const { catalog_version: version, profiles, scopes } = permissionCatalog();
+  const names = (list: readonly string[]) => list.map((name) => `\`${name}\``).join(' ');
+  return page([
+    '# Scopes and profiles',
+    generated,
+    `Catalog version ${version}.`,
+    table(
+      ['Scope', 'Lets a client', 'Operations'],
+      scopes.map((scope) => [`\`${scope.name}\``, scope.description, names(scope.operations)]),
+    ),
+    '## Profiles',
+    table(
+      ['Profile', 'For', 'Scopes'],
+      profiles.map((profile) => [
+        `\`${profile.name}\``,
+        profile.description,
+        names(profile.scopes),
+      ]),
+    ),
+  ]);
+}
+
+function statusText(code: string, usual: number): string {
+  const others = operationList
+    .flatMap((operation) => errorsOf(operation))
+    .filter((error) => error.code === code && error.status !== usual)
+    .map((error) => error.status);
+  return [usual, ...new Set(others)].join(' or ');
+}
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
+}
+
+function page(blocks: readonly string[]): string {
+  return `${blocks.join('\n\n')}\n`;
+}

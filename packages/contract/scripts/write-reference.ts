@@ -1,0 +1,10 @@
+// Writes docs/reference from the contract: node packages/contract/scripts/write-reference.ts
+import { mkdir, writeFile } from 'node:fs/promises';
+import { referenceFiles } from './reference.ts';
+
+const folder = new URL('../../../docs/reference/', import.meta.url);
+
+await mkdir(folder, { recursive: true });
+for (const [name, text] of Object.entries(referenceFiles())) {
+  await writeFile(new URL(name, folder), text);
+}

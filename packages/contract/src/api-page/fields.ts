@@ -1,0 +1,64 @@
+import type { OpenApiDocument, Parameter, Schema } from '../openapi/document.ts';
+import { type Html, html, join, nothing, prose } from './html.ts';
+import { fieldsOf, itemsOf, refName, resolve, rulesText, typeText } from './schema-text.ts';
+
+type Row = {
+  readonly name: string;
+  readonly required: boolean;
+  readonly schema: Schema;
+  readonly depth: number;
+};
+
+/** One row per field; the fields of nested anonymous objects follow, indented. */
+export function fieldTable(document: OpenApiDocument, schema: Schema): Html {
+  const rows = rowsOf(resolve(document, schema), 0);
+  if (rows.length === 0) return html`<p class="quiet">An empty object.</p>`;
+  return table(rows.map((row) => fieldRow(row)));
+}
+
+export function parameterTable(parameters: readonly Parameter[]): Html {
+  return table(
+    parameters.map(({ name, required, schema, description }) =>
+      fieldRow({
+        name,
+        required,
+        schema: description === undefined ? schema : { ...schema, description },
+        depth: 0,
+      }),
+    ),
+  );
+}
+
+function table(rows: readonly Html[]): Html {
+  return html`<div class="scroll"><table class="fields"><tbody>${rows}</tbody></table></div>`;
+}
+
+function fieldRow({ name, required, schema, depth }: Row): Html {
+  const rules = rulesText(schema);
+  const notes = [
+    ...(schema.description === undefined ? [] : [prose(schema.description)]),
+    ...(rules.length > 0 ? [html`<span class="rules">${join(rules, '<i>·</i>')}</span>`] : []),
+  ];
+  return html`<tr>
+<th scope="row" class="depth-${depth}"><code>${name}</code>${required ? nothing : html`<span class="optional">optional</span>`}</th>
+<td><span class="type">${typeText(withoutFields(schema))}</span>${join(notes.map((note) => html`<div>${note}</div>`))}</td>
+</tr>`;
+}
+
+/** The fields of a nested object get rows of their own, so its type need not list them again. */
+function withoutFields(schema: Schema): Schema {
+  if (schema.type === 'object') return { type: 'object' };
+  const items = itemsOf(schema);
+  if (schema.type !== 'array' || items?.type !== 'object') return schema;
+  return { type: 'array', items: { type: 'object' } };
+}
+
+function rowsOf(schema: Schema, depth: number): Row[] {
+  const required = schema.required ?? [];
+  return fieldsOf(schema).flatMap(([name, field]) => {
+    const row = { name, required: required.includes(name), schema: field, depth };
+    const nested = field.type === 'array' ? itemsOf(field) : field;
+    if (!nested || refName(nested) !== undefined || depth > 2) return [row];
+    return [row, ...rowsOf(nested, depth + 1)];
+  });
+}

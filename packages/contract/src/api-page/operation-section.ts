@@ -1,0 +1,187 @@
+import type {
+  MediaType,
+  OpenApiDocument,
+  Parameter,
+  PathOperation,
+  Ref,
+  Response,
+  Schema,
+} from '../openapi/document.ts';
+import { type Call, curlOf, exampleOf } from './example.ts';
+import { fieldTable, parameterTable } from './fields.ts';
+import { type Html, html, join, nothing, prose } from './html.ts';
+import { typeText } from './schema-text.ts';
+
+export type Place = { readonly method: string; readonly path: string };
+
+export function operationSection(
+  document: OpenApiDocument,
+  { method, path }: Place,
+  operation: PathOperation,
+): Html {
+  const parameters = (operation.parameters ?? []).flatMap((one) => resolveParameter(document, one));
+  const call: Call = { method, path, operation, parameters };
+  return html`
+<article class="operation" id="${operation.operationId}">
+<header>
+<h3><a href="#${operation.operationId}">${operation.summary}</a></h3>
+<p class="route">${methodBadge(method)}<code>${routeText(path)}</code></p>
+<p class="who">${whoText(operation)}</p>
+</header>
+<div class="columns">
+<div class="reading">
+${operation.description === undefined ? nothing : html`<p>${prose(operation.description)}</p>`}
+${parameterGroups(parameters)}
+${requestText(document, operation)}
+${responsesText(document, operation)}
+</div>
+<aside class="samples" aria-label="Example">
+<pre tabindex="0"><code>${curlOf(document, call)}</code></pre>
+${answerSample(document, operation)}
+</aside>
+</div>
+</article>`;
+}
+
+export function methodBadge(method: string): Html {
+  return html`<span class="method ${method}">${method.toUpperCase()}</span>`;
+}
+
+/** Lets a long path break after its slashes and nowhere else. */
+function routeText(path: string): Html {
+  return join(
+    path
+      .split(/(?<=\/)|(?=\{)|(?<=\})/)
+      .map((piece) => (piece.startsWith('{') ? html`<var>${piece}</var>` : html`${piece}<wbr>`)),
+  );
+}
+
+function whoText(operation: PathOperation): Html {
+  const scopes = operation.security.flatMap((one) => one['automation'] ?? []);
+  const callers = operation.security.map((one) =>
+    'human' in one ? 'owners and admins' : 'automation clients',
+  );
+  if (callers.length === 0) return html`<span class="chip">no token needed</span>`;
+  const who = html`<span class="chip">${callers.join(' · ')}</span>`;
+  const needs = scopes.map((scope) => html`<a class="chip scope" href="#scopes">${scope}</a>`);
+  return join([who, ...needs], ' ');
+}
+
+function parameterGroups(parameters: readonly Parameter[]): Html {
+  const isSelector = ({ name }: Parameter) =>
+    /^X-(Organization|Workspace-Tenant|Tenant)-ID$/.test(name);
+  const groups: readonly (readonly [string, readonly Parameter[]])[] = [
+    ['Path', parameters.filter(({ in: place }) => place === 'path')],
+    ['Query', parameters.filter(({ in: place }) => place === 'query')],
+    ['Headers', parameters.filter((one) => one.in === 'header' && !isSelector(one))],
+  ];
+  const tables = groups.flatMap(([title, group]) =>
+    group.length === 0 ? [] : [html`<h4>${title}</h4>${parameterTable(group)}`],
+  );
+  if (!parameters.some(isSelector)) return join(tables);
+  return html`${tables}<p class="quiet">With the <a href="#selectors">selector headers</a>.</p>`;
+}
+
+function requestText(document: OpenApiDocument, { requestBody }: PathOperation): Html {
+  if (!requestBody) return nothing;
+  const [[type, media] = ['', undefined]] = Object.entries(requestBody.content);
+  if (!media) return nothing;
+  const title = html`<h4>Body <span class="note">${type}${requestBody.required ? '' : ', optional'}</span></h4>`;
+  if (media.schema.format === 'binary') return html`${title}<p class="quiet">The bytes.</p>`;
+  const variants = media.schema.oneOf;
+  if (!variants) return html`${title}${fieldTable(document, media.schema)}`;
+  const tables = variants.map(
+    (variant) => html`<p class="variant">${typeText(variant)}</p>${fieldTable(document, variant)}`,
+  );
+  return html`${title}<p class="quiet">One of these.</p>${tables}`;
+}
+
+function responsesText(document: OpenApiDocument, operation: PathOperation): Html {
+  const responses = Object.entries(operation.responses).map(
+    ([status, response]) => [status, resolveResponse(document, response)] as const,
+  );
+  const successes = responses.filter(([status]) => status < '400');
+  const refusals = responses.filter(([status]) => status >= '400');
+  const codes = refusals.reduce((sum, [, one]) => sum + (one['x-error-codes']?.length ?? 0), 0);
+  return html`
+<h4>Answers</h4>
+<ul class="answers">${successes.map(([status, response]) => answerItem(status, response))}</ul>
+<details class="refusals"><summary>Refusals <span class="note">${codes} codes</span></summary>
+<ul class="answers">${refusals.map(([status, response]) => refusalItem(status, response))}</ul>
+</details>`;
+}
+
+function answerItem(status: string, response: Response): Html {
+  const bodies = Object.entries(response.content ?? {}).map(([type, media]) =>
+    bodyText(type, media),
+  );
+  const headers = Object.entries(response.headers ?? {}).flatMap(([name, header]) =>
+    'description' in header
+      ? [html`<div class="quiet"><code>${name}</code> ${prose(header.description)}</div>`]
+      : [],
+  );
+  return html`<li><span class="status ok">${status}</span><div>${prose(response.description)} ${join(bodies, ' or ')}${headers}</div></li>`;
+}
+
+function bodyText(type: string, media: MediaType): Html {
+  const event = media['x-event-schema'];
+  if (event) return html`<span class="type">stream of ${typeText(event)}</span>`;
+  if (type !== 'application/json') return html`<span class="type">${type}</span>`;
+  return html`<span class="type">${typeText(media.schema)}</span>`;
+}
+
+function refusalItem(status: string, response: Response): Html {
+  const codes = (response['x-error-codes'] ?? []).map(
+    (code) => html`<a class="code" href="#error-${code}">${code}</a>`,
+  );
+  return html`<li><span class="status">${status}</span><div>${join(codes, ' ')}</div></li>`;
+}
+
+/** A successful answer, written out. A stream shows the frames that a reader would see. */
+function answerSample(document: OpenApiDocument, operation: PathOperation): Html {
+  // The last success comes first: of 200 and 201, the 201 is what a first call sees.
+  for (const [status, response] of Object.entries(operation.responses).reverse()) {
+    const { content } = resolveResponse(document, response);
+    if (status >= '400' || !content) continue;
+    const event = content['text/event-stream']?.['x-event-schema'];
+    if (event) return sample('200 · text/event-stream', frames(document, event));
+    const json = content['application/json'];
+    if (json) return sample(status, JSON.stringify(exampleOf(document, json.schema), null, 2));
+  }
+  return nothing;
+}
+
+function sample(title: string, text: string): Html {
+  return html`<figure><figcaption>${title}</figcaption><pre tabindex="0"><code>${text}</code></pre></figure>`;
+}
+
+function frames(document: OpenApiDocument, event: Schema): string {
+  const base = exampleOf(document, event);
+  const frame = (id: string, type: string, data: object) => {
+    const body = { ...(typeof base === 'object' ? base : {}), id, type, data };
+    return `id: ${id}\nevent: ${type}\ndata: ${JSON.stringify(body)}`;
+  };
+  const run = { run_id: 'run_01ja3w8z5kq4v7m2x9c6t1r8en' };
+  const delta = { text: 'Hello ', framework: 'scripted', model: 'scripted' };
+  return [
+    'retry: 2000',
+    frame('000000000001', 'run_started', run),
+    frame('000000000002', 'message_delta', delta),
+    frame('000000000003', 'run_completed', run),
+  ].join('\n\n');
+}
+
+function resolveParameter(document: OpenApiDocument, parameter: Parameter | Ref): Parameter[] {
+  if (!('$ref' in parameter)) return [parameter];
+  const found = document.components.parameters[lastSegment(parameter)];
+  return found ? [found] : [];
+}
+
+function resolveResponse(document: OpenApiDocument, response: Response | Ref): Response {
+  if (!('$ref' in response)) return response;
+  return document.components.responses[lastSegment(response)] ?? { description: '' };
+}
+
+function lastSegment({ $ref }: Ref): string {
+  return $ref.slice($ref.lastIndexOf('/') + 1);
+}

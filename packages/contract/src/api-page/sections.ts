@@ -1,0 +1,114 @@
+import { errors } from '../errors.ts';
+import type { OpenApiDocument, Parameter } from '../openapi/document.ts';
+import { permissionCatalog } from '../catalog.ts';
+import { limits } from '../limits.ts';
+import { fieldTable, parameterTable } from './fields.ts';
+import { type Html, html, join, prose } from './html.ts';
+
+/** What a reader must know before the first call. */
+export function introduction(document: OpenApiDocument): Html {
+  return html`
+<section id="start" class="prose">
+<p class="lead">${prose(document.info.description)}</p>
+<ol class="steps">
+<li><a href="#issue_token">Get a token</a> with the id and secret of an automation client. It lives ten minutes.</li>
+<li><a href="#list_workspaces">List your workspaces</a> and put the ids of one into the <a href="#selectors">selector headers</a>.</li>
+<li><a href="#create_session">Open a session</a> with an agent and <a href="#start_run">start a run</a> in it.</li>
+<li><a href="#follow_run_events">Follow the run</a>, and <a href="#answer_interaction">answer</a> when it asks.</li>
+</ol>
+</section>`;
+}
+
+export function conventions(document: OpenApiDocument): Html {
+  const selectors: readonly Parameter[] = Object.values(document.components.parameters);
+  const { pageMin, pageMax, pageDefault } = limits;
+  return html`
+<section id="conventions" class="prose">
+<h2>Conventions</h2>
+<dl class="rulebook">
+<dt>Fields</dt><dd>A request with an unknown field is refused. Ignore response fields you do not know; optional ones may be absent.</dd>
+<dt>Ids and times</dt><dd>Ids are opaque: store them as they came. Times are RFC 3339 in UTC with milliseconds.</dd>
+<dt>Errors</dt><dd>Every refusal is <code>{"error", "message"?, "request_id"}</code>. Decide by <a href="#errors">the code</a>; the message is for people.</dd>
+<dt>Lists</dt><dd>Pages hold ${pageMin} to ${pageMax} items, ${pageDefault} unless you set <code>limit</code>. Pass <code>next_cursor</code> back as <code>cursor</code>; no <code>next_cursor</code>, no more pages.</dd>
+<dt>Retries</dt><dd>Retry a create only with the same key and the same body. The answer then carries <code>Idempotency-Replayed: true</code>.</dd>
+</dl>
+<h3 id="selectors">Selector headers</h3>
+<p>Every call of the application API but <a href="#list_workspaces">list_workspaces</a> names the organization and the tenant it is about. They choose among what the token grants; they never widen it.</p>
+${parameterTable(selectors)}
+</section>`;
+}
+
+export function eventsSection(document: OpenApiDocument): Html {
+  const events = document['x-event-types'].map(
+    ({ type, terminal, description, data }) => html`
+<article class="entry" id="event-${type}">
+<h3><a href="#event-${type}">${type}</a>${terminal ? html` <span class="chip terminal">terminal</span>` : html``}</h3>
+<p>${prose(description)}</p>
+${fieldTable(document, data)}
+</article>`,
+  );
+  return html`
+<section id="events">
+<h2>Run events</h2>
+<div class="prose">
+<p>Each event comes in the envelope <a href="#schema-RunEvent">RunEvent</a>; below is what its <code>data</code> holds. Ids order the events of one run. Store an id after you processed its event, and send it as <code>Last-Event-ID</code> when you connect again.</p>
+<p>A stream ends after one of the three terminal types. It can also close without one: read the run, and connect again only while it has not ended. Other types, such as <code>&lt;framework&gt;.&lt;name&gt;</code>, are never terminal.</p>
+</div>
+<div class="entries">${events}</div>
+</section>`;
+}
+
+export function errorsSection(): Html {
+  const rows = Object.entries(errors).map(
+    ([code, { status, message }]) =>
+      html`<tr id="error-${code}"><th scope="row"><code>${code}</code></th><td><span class="status">${status}</span></td><td>${prose(message)}</td></tr>`,
+  );
+  return html`
+<section id="errors">
+<h2>Error codes</h2>
+<p class="prose">The status is the usual one; <code>session_terminal</code> is 412 when a key creates a session again.</p>
+<div class="scroll"><table class="plain"><tbody>${rows}</tbody></table></div>
+</section>`;
+}
+
+export function scopesSection(): Html {
+  const { profiles, scopes } = permissionCatalog();
+  const profileRows = profiles.map(
+    ({ name, description, scopes: held }) =>
+      html`<tr><th scope="row"><code>${name}</code></th><td>${description}<div class="quiet">${join(
+        held.map((scope) => html`<code>${scope}</code>`),
+        ' ',
+      )}</div></td></tr>`,
+  );
+  const scopeRows = scopes.map(
+    ({ name, description, operations }) =>
+      html`<tr><th scope="row"><code>${name}</code></th><td>${description}<div class="quiet">${join(
+        operations.map((id) => html`<a href="#${id}">${id}</a>`),
+        ' ',
+      )}</div></td></tr>`,
+  );
+  return html`
+<section id="scopes">
+<h2>Scopes and profiles</h2>
+<p class="prose">An automation client has a profile, which stands for scopes; <code>custom</code> lists them. Owners and admins act by their role.</p>
+<div class="scroll"><table class="plain"><tbody>${scopeRows}</tbody></table></div>
+<h3>Profiles</h3>
+<div class="scroll"><table class="plain"><tbody>${profileRows}</tbody></table></div>
+</section>`;
+}
+
+/** The resources; payloads of events have their own section. */
+export function schemasSection(document: OpenApiDocument): Html {
+  const payloads = new Set(document['x-event-types'].map(({ data }) => data.$ref));
+  const entries = Object.entries(document.components.schemas)
+    .filter(([name]) => !payloads.has(`#/components/schemas/${name}`))
+    .map(
+      ([name, schema]) => html`
+<article class="entry" id="schema-${name}">
+<h3><a href="#schema-${name}">${name}</a></h3>
+<p>${prose(schema.description ?? '')}</p>
+${fieldTable(document, schema)}
+</article>`,
+    );
+  return html`<section id="schemas"><h2>Resources</h2><div class="entries">${entries}</div></section>`;
+}

@@ -1,0 +1,133 @@
+/** Plain CSS in one place; light and dark from the same few variables. */
+export const styleSheet = `
+:root {
+  color-scheme: light dark;
+  --paper: #fdfcfa; --raised: #ffffff; --sunk: #f4f2ee; --line: #e4e0d9;
+  --ink: #1f2328; --soft: #5b6169; --accent: #0b5d6b; --accent-soft: #e3f0f2;
+  --code-paper: #17212b; --code-ink: #dfe7ee; --code-soft: #8fa3b3;
+  --get: #0f6b4f; --post: #1d4fa8; --put: #8a5300; --patch: #6b3fa0; --delete: #a5262a;
+  --radius: 8px;
+  --sans: ui-sans-serif, system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "DejaVu Sans", Arial, sans-serif;
+  --mono: ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace;
+}
+@media (prefers-color-scheme: dark) {
+  :root {
+    --paper: #14181c; --raised: #1a1f24; --sunk: #20262c; --line: #2e363e;
+    --ink: #e3e7ea; --soft: #9aa5ae; --accent: #6cc5d4; --accent-soft: #1b333a;
+    --code-paper: #0e1216; --code-ink: #d7dfe6; --code-soft: #7f919f;
+    --get: #5cc59a; --post: #82aef5; --put: #dfa64f; --patch: #bd98ee; --delete: #f08a87;
+  }
+}
+* { box-sizing: border-box; }
+html { scroll-padding-top: 1.5rem; -webkit-text-size-adjust: 100%; }
+body { margin: 0; background: var(--paper); color: var(--ink); font: 16px/1.6 var(--sans); }
+a { color: var(--accent); text-decoration-thickness: 1px; text-underline-offset: 3px; }
+a:focus-visible, summary:focus-visible, pre:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; border-radius: 3px; }
+code, pre, .type, .status, .method { font-family: var(--mono); font-size: .86em; }
+.prose code, dd code, p code, .quiet code, td div code { background: var(--sunk); border-radius: 4px; padding: .1em .35em; }
+.skip { position: absolute; left: -999px; }
+.skip:focus { left: 1rem; top: 1rem; background: var(--raised); padding: .5rem 1rem; z-index: 2; }
+
+.sidebar { position: fixed; inset: 0 auto 0 0; width: 18.5rem; overflow-y: auto; padding: 1.75rem 1.25rem 3rem; border-right: 1px solid var(--line); background: var(--raised); font-size: .875rem; line-height: 1.35; scrollbar-width: thin; }
+.sidebar ul { list-style: none; margin: 0; padding: 0; }
+.sidebar a { color: var(--ink); text-decoration: none; }
+.sidebar a:hover { color: var(--accent); }
+.brand { display: block; font-weight: 700; font-size: 1.15rem; letter-spacing: -.01em; margin-bottom: 1.25rem; }
+.contents > li { margin-bottom: .85rem; }
+.sidebar .group { display: block; font-weight: 600; padding: .15rem 0; }
+.contents ul a { display: grid; grid-template-columns: 3.4rem 1fr; align-items: baseline; padding: .22rem 0; color: var(--soft); }
+.contents ul .method { font-size: .66rem; padding: 0; background: none; border: 0; text-align: left; }
+
+main { margin-left: 18.5rem; padding: 3.5rem clamp(1.5rem, 4vw, 4rem) 6rem; max-width: 88rem; }
+.masthead { border-bottom: 1px solid var(--line); padding-bottom: 1.75rem; margin-bottom: 2rem; }
+.eyebrow { margin: 0; color: var(--soft); font-size: .9rem; }
+.version { font-family: var(--mono); font-size: .8rem; border: 1px solid var(--line); border-radius: 99px; padding: .1rem .6rem; margin-left: .35rem; }
+h1 { font-size: 2.6rem; line-height: 1.1; letter-spacing: -.025em; margin: .35rem 0 .5rem; }
+h2 { font-size: 1.75rem; line-height: 1.2; letter-spacing: -.015em; margin: 0 0 .4rem; }
+h3 { font-size: 1.15rem; line-height: 1.3; margin: 0 0 .35rem; }
+h4 { font-size: .8rem; font-weight: 600; margin: 1.5rem 0 .35rem; color: var(--soft); text-transform: uppercase; letter-spacing: .06em; }
+h4 .note { text-transform: none; letter-spacing: 0; font-family: var(--mono); font-weight: 400; }
+.tagline { margin: 0; font-size: 1.1rem; color: var(--soft); }
+.prose { max-width: 46rem; }
+.lead { max-width: 46rem; color: var(--soft); margin: 0 0 1rem; font-size: 1.05rem; }
+main > section { margin-top: 3.5rem; }
+main > section#start { margin-top: 0; }
+section.group > h2, #events > h2, #schemas > h2, #scopes > h2, #errors > h2 { padding-top: 2rem; border-top: 1px solid var(--line); }
+.steps { padding-left: 0; list-style: none; counter-reset: step; }
+.steps li { counter-increment: step; position: relative; padding: .3rem 0 .3rem 2.4rem; }
+.steps li::before { content: counter(step); position: absolute; left: 0; top: .4rem; width: 1.55rem; height: 1.55rem; border-radius: 50%; background: var(--accent-soft); color: var(--accent); font-weight: 600; font-size: .85rem; line-height: 1.55rem; text-align: center; }
+.rulebook { display: grid; grid-template-columns: 8.5rem 1fr; gap: .55rem 1rem; margin: 1rem 0 2rem; }
+.rulebook dt { font-weight: 600; }
+.rulebook dd { margin: 0; }
+
+.operation { padding: 2rem 0 2.25rem; }
+.operation + .operation { border-top: 1px solid var(--line); }
+.operation h3 { font-size: 1.3rem; letter-spacing: -.01em; }
+h3 a { color: inherit; text-decoration: none; }
+h3 a:hover { color: var(--accent); }
+.route { margin: .35rem 0; display: flex; gap: .6rem; align-items: baseline; }
+.route code { background: none; padding: 0; font-size: .92rem; overflow-wrap: break-word; min-width: 0; }
+.route var { font-style: normal; color: var(--accent); }
+.who { margin: 0; display: flex; flex-wrap: wrap; gap: .35rem; }
+.chip { font-size: .78rem; border: 1px solid var(--line); border-radius: 99px; padding: .05rem .65rem; color: var(--soft); text-decoration: none; white-space: nowrap; }
+.chip.scope { font-family: var(--mono); font-size: .75rem; color: var(--accent); background: var(--accent-soft); border-color: transparent; }
+.chip.terminal { font-weight: 400; color: var(--put); border-color: currentColor; }
+.method { font-weight: 700; font-size: .72rem; letter-spacing: .03em; border: 1px solid currentColor; border-radius: 4px; padding: .1rem .4rem; white-space: nowrap; }
+.method.get { color: var(--get); } .method.post { color: var(--post); } .method.put { color: var(--put); }
+.method.patch { color: var(--patch); } .method.delete { color: var(--delete); }
+.columns { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 30rem); gap: 2.5rem; margin-top: 1rem; }
+.reading > :first-child { margin-top: 0; }
+.samples { position: sticky; top: 1.5rem; align-self: start; display: grid; grid-template-columns: minmax(0, 1fr); gap: .75rem; }
+.samples figure { margin: 0; min-width: 0; }
+.samples figcaption { font-family: var(--mono); font-size: .75rem; color: var(--soft); padding: 0 0 .25rem .1rem; }
+pre { margin: 0; background: var(--code-paper); color: var(--code-ink); border: 1px solid transparent; border-radius: var(--radius); padding: .9rem 1rem; overflow: auto; max-height: 24rem; font-size: .8rem; line-height: 1.55; scrollbar-width: thin; scrollbar-color: var(--code-soft) transparent; }
+pre code { font-size: inherit; }
+
+.scroll { overflow-x: auto; }
+table { border-collapse: collapse; width: 100%; font-size: .92rem; }
+th, td { text-align: left; vertical-align: top; padding: .5rem .75rem .5rem 0; border-top: 1px solid var(--line); font-weight: 400; }
+tr:first-child > th, tr:first-child > td { border-top: 0; }
+.fields th { width: 14rem; min-width: 9rem; overflow-wrap: anywhere; }
+.fields th code { font-weight: 600; font-size: .88em; background: none; padding: 0; }
+.depth-1 { padding-left: 1.1rem; } .depth-2 { padding-left: 2.2rem; } .depth-3 { padding-left: 3.3rem; }
+.optional { display: block; font-size: .75rem; color: var(--soft); line-height: 1.3; }
+.type { color: var(--soft); overflow-wrap: anywhere; }
+.rules { color: var(--soft); font-size: .85rem; }
+.rules i { margin: 0 .4rem; font-style: normal; }
+.plain th { width: 17rem; white-space: nowrap; }
+.plain th code { font-weight: 600; }
+.rules code, td .quiet code { white-space: nowrap; }
+#scopes h3 { margin-top: 2rem; }
+.quiet { color: var(--soft); font-size: .88rem; margin: .35rem 0; }
+td .quiet a { margin-right: .35rem; }
+.variant { margin: 1rem 0 0; }
+.answers { list-style: none; padding: 0; margin: 0; }
+.answers li { display: grid; grid-template-columns: 3.2rem 1fr; gap: .25rem; padding: .35rem 0; }
+.status { color: var(--delete); font-weight: 600; }
+.status.ok { color: var(--get); }
+.refusals { margin-top: .5rem; }
+summary { cursor: pointer; font-size: .92rem; padding: .25rem 0; }
+summary .note { color: var(--soft); font-size: .82rem; margin-left: .25rem; }
+.code { font-family: var(--mono); font-size: .8rem; margin-right: .5rem; display: inline-block; text-decoration: none; }
+.code:hover { text-decoration: underline; }
+.entries { columns: 30rem; column-gap: 1.25rem; margin-top: 1.25rem; }
+.entry { break-inside: avoid; margin-bottom: 1.25rem; border: 1px solid var(--line); border-radius: var(--radius); background: var(--raised); padding: 1.1rem 1.25rem .6rem; min-width: 0; }
+.entry h3 { font-family: var(--mono); font-size: 1rem; }
+.entry p { margin: 0 0 .5rem; color: var(--soft); font-size: .92rem; }
+.entry .fields th { width: 14rem; }
+:target { scroll-margin-top: 1.5rem; }
+.entry:target, tr:target { background: var(--accent-soft); }
+
+@media (max-width: 80rem) { .columns { grid-template-columns: minmax(0, 1fr); gap: 1.25rem; } .samples { position: static; } .reading { max-width: 50rem; } .samples { max-width: 50rem; } }
+@media (max-width: 56rem) {
+  .sidebar { position: static; width: auto; border-right: 0; border-bottom: 1px solid var(--line); padding: 1rem 1.25rem; }
+  .brand { margin-bottom: .5rem; }
+  .contents { display: flex; flex-wrap: wrap; gap: .15rem .9rem; }
+  .contents > li { margin: 0; } .contents ul { display: none; } .sidebar .group { font-weight: 400; color: var(--soft); }
+  main { margin-left: 0; padding-top: 2rem; }
+  h1 { font-size: 2.1rem; }
+  .rulebook { grid-template-columns: 1fr; gap: 0; } .rulebook dd { margin-bottom: .75rem; }
+  .fields th { width: 9.5rem; } .plain th { white-space: normal; overflow-wrap: anywhere; width: 11rem; }
+}
+@media print { .sidebar { display: none; } main { margin: 0; } pre { max-height: none; white-space: pre-wrap; } }
+`;

@@ -1,0 +1,224 @@
+/**
+ * D-70: every error code of the service, with its status and what it says when the place that refuses
+ * has nothing more exact to say. One code may travel with another status where an operation says so
+ * (`at` in operation.ts): `session_terminal` is 412 on an idempotent create (D-12).
+ */
+export const errors = {
+  // The gate (D-52, D-54)
+  unauthorized: { status: 401, message: 'The access token is missing, expired or invalid.' },
+  missing_selector: {
+    status: 400,
+    message: 'A header that selects the organization or the tenant is missing.',
+  },
+  invalid_selector: {
+    status: 400,
+    message:
+      'The headers that select the organization and the tenant contradict each other or are malformed.',
+  },
+  forbidden: {
+    status: 403,
+    message: 'The caller has no access to this organization, tenant or operation.',
+  },
+  insufficient_scope: {
+    status: 403,
+    message: 'The automation client lacks the scope that this operation needs.',
+  },
+
+  // The shape of a request (D-71, D-72)
+  invalid_json: {
+    status: 400,
+    message: 'The body is not valid JSON in UTF-8, or it is nested too deeply.',
+  },
+  invalid_body: {
+    status: 400,
+    message: 'A field of the body is missing or has a value that is not allowed.',
+  },
+  unknown_field: {
+    status: 400,
+    message: 'The body has a field that this operation does not declare.',
+  },
+  duplicate_key: { status: 400, message: 'The body names the same field twice.' },
+  invalid_query: { status: 400, message: 'A query parameter has a value that is not allowed.' },
+  unknown_query_parameter: {
+    status: 400,
+    message: 'The query has a parameter that this operation does not declare.',
+  },
+  invalid_cursor: {
+    status: 400,
+    message: 'The cursor was not issued for this list. Start again without it.',
+  },
+  invalid_status: { status: 400, message: 'The status filter has an unknown value.' },
+  invalid_last_event_id: {
+    status: 400,
+    message: 'Last-Event-ID is not the id of an event of this run.',
+  },
+  invalid_idempotency_key: {
+    status: 400,
+    message:
+      'The Idempotency-Key header must be sent once, with 8 to 256 printable ASCII characters.',
+  },
+  invalid_answer: {
+    status: 400,
+    message: 'The answer does not fit the kind of this interaction, which is still pending.',
+  },
+  body_too_large: { status: 413, message: 'The body is larger than this operation accepts.' },
+  unsupported_media_type: {
+    status: 415,
+    message: 'The content type or content encoding of the body is not supported here.',
+  },
+  not_acceptable: {
+    status: 406,
+    message: 'This operation answers text/event-stream or application/json.',
+  },
+  method_not_allowed: { status: 405, message: 'This path exists, but not with this method.' },
+
+  // Absence (D-43, D-53)
+  not_found: { status: 404, message: 'There is no such resource here.' },
+  agent_not_found: {
+    status: 404,
+    message: 'There is no such agent, or it is not enabled for this tenant.',
+  },
+  files_unavailable: { status: 404, message: 'Files are not available for this session.' },
+
+  // Sessions and runs (D-12 to D-15, D-23, D-24)
+  idempotency_conflict: {
+    status: 409,
+    message: 'This idempotency key was used before with a different body.',
+  },
+  session_terminal: { status: 409, message: 'The session has ended and cannot be used again.' },
+  session_stopped: {
+    status: 409,
+    message: 'The session is stopped. Resume it before starting a run.',
+  },
+  session_busy: { status: 409, message: 'The session cannot take another run now.' },
+  run_terminal: { status: 409, message: 'The run has already ended.' },
+
+  // Interactions (D-38)
+  interaction_answered: {
+    status: 409,
+    message: 'The interaction was already answered, differently.',
+  },
+  interaction_not_pending: {
+    status: 409,
+    message: 'The interaction has expired or was cancelled.',
+  },
+
+  // Files (D-41, D-42)
+  file_too_large: { status: 413, message: 'The file is larger than this deployment accepts.' },
+  content_mismatch: {
+    status: 400,
+    message: 'The uploaded bytes do not match the declared size or digest.',
+  },
+  file_already_uploaded: { status: 409, message: 'The file already has other content.' },
+  file_limit_reached: {
+    status: 409,
+    message: 'The session holds as many files as it can. Delete one first.',
+  },
+  file_not_ready: { status: 409, message: 'The content of the file has not been uploaded yet.' },
+  range_not_satisfiable: { status: 416, message: 'The requested range lies outside the file.' },
+
+  // Automation clients and credentials (D-61 to D-64)
+  client_limit_reached: {
+    status: 409,
+    message: 'The organization already has the most automation clients it may have.',
+  },
+  credential_limit_reached: {
+    status: 409,
+    message: 'The client already has two live credentials. Revoke one first.',
+  },
+  secret_already_issued: {
+    status: 409,
+    message: 'This Idempotency-Key already issued its secret, which cannot be shown again.',
+  },
+  version_conflict: { status: 409, message: 'The client has changed since this version was read.' },
+  status_change_not_combinable: {
+    status: 400,
+    message: 'A status change cannot be combined with other changes.',
+  },
+
+  // Tenants (D-67)
+  tenant_not_retryable: {
+    status: 409,
+    message: 'Only a tenant whose provisioning failed can be retried.',
+  },
+  confirmation_mismatch: { status: 400, message: 'confirm must be the exact id of the tenant.' },
+  unsupported_mode: { status: 400, message: 'This deployment does not support that tenant mode.' },
+  tenant_limit_reached: {
+    status: 409,
+    message: 'The organization already has the most tenants it may have.',
+  },
+
+  // The token endpoint (RFC 6749 section 5.2, D-50)
+  invalid_request: { status: 400, message: 'The token request is malformed.' },
+  invalid_client: { status: 401, message: 'Client authentication failed.' },
+  unsupported_grant_type: {
+    status: 400,
+    message: 'Only grant_type=client_credentials is supported.',
+  },
+  invalid_scope: {
+    status: 400,
+    message: 'The requested scope is unknown or not granted to this client.',
+  },
+
+  // Load and trouble
+  rate_limited: { status: 429, message: 'Too many requests. Wait as Retry-After says.' },
+  storage_unavailable: {
+    status: 503,
+    message: 'Storage is temporarily unavailable. Retry after a pause.',
+  },
+  identity_unavailable: {
+    status: 503,
+    message: 'The identity provider of people cannot be reached. Retry after a pause.',
+  },
+  not_ready: { status: 503, message: 'The server is not ready to take requests.' },
+  internal: { status: 500, message: 'Something went wrong on our side.' },
+} as const satisfies Record<string, { readonly status: number; readonly message: string }>;
+
+export type ErrorCode = keyof typeof errors;
+
+/** Answered by the router before any operation is chosen. */
+export const routingErrors = [
+  'not_found',
+  'method_not_allowed',
+] as const satisfies readonly ErrorCode[];
+
+/** Which code a wrong query parameter gets; one that is not here gets `invalid_query`. */
+export const queryErrors: Readonly<Record<string, ErrorCode>> = {
+  cursor: 'invalid_cursor',
+  status: 'invalid_status',
+};
+
+/** Which code a wrong header gets. */
+export const headerErrors = {
+  'idempotency-key': 'invalid_idempotency_key',
+  'last-event-id': 'invalid_last_event_id',
+} as const satisfies Record<string, ErrorCode>;
+
+/** D-25: why a run failed, in `error_code` of the run and of its `error` event. */
+export const runErrors = {
+  agent_error: 'The agent reported a failure.',
+  model_error: 'The model behind the agent failed or refused.',
+  tool_error: 'A tool failed in a way the agent could not handle.',
+  run_timeout: 'The run took longer than its agent allows.',
+  interaction_expired: 'Nobody answered in time.',
+  worker_lost: 'The worker that executed the run died.',
+  sandbox_unavailable: 'The sandbox for the agent could not be started.',
+  internal_error: 'Something went wrong on our side.',
+} as const;
+
+export type RunErrorCode = keyof typeof runErrors;
+
+export const runErrorCodes = [
+  'agent_error',
+  'model_error',
+  'tool_error',
+  'run_timeout',
+  'interaction_expired',
+  'worker_lost',
+  'sandbox_unavailable',
+  'internal_error',
+] as const satisfies readonly RunErrorCode[];
+
+export function isErrorCode(value: string): value is ErrorCode {
+  return Object.hasOwn(errors, value);
+}

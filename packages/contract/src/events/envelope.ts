@@ -1,0 +1,35 @@
+import { z } from 'zod';
+import { jsonObject } from '../json.ts';
+import { opaqueId } from '../resources/opaque-id.ts';
+import { nextCursor, timestamp } from '../resources/page.ts';
+import type { EventData, EventType } from './event-types.ts';
+
+/** Spec §6: the stable frame around every event. */
+export const runEvent = z
+  .object({
+    id: z.string().meta({
+      description: 'Orders the events of one run; send it back as Last-Event-ID to go on after it.',
+      examples: ['000000000042'],
+    }),
+    type: z.string().meta({ description: 'Ignore a type you do not know: it is not terminal.' }),
+    session_id: opaqueId('session'),
+    run_id: opaqueId('run'),
+    created_at: timestamp,
+    data: jsonObject.meta({ description: 'The payload of this type.' }),
+  })
+  .meta({ id: 'RunEvent', description: 'One event of a run.' });
+
+export type RunEvent = z.infer<typeof runEvent>;
+
+/** An event whose type the specification names, with its payload typed. */
+export type KnownRunEvent = {
+  [T in EventType]: Omit<RunEvent, 'type' | 'data'> & {
+    readonly type: T;
+    readonly data: EventData<T>;
+  };
+}[EventType];
+
+/** D-34: one page of the log, for callers that ask for JSON. */
+export const runEventList = z.object({ events: z.array(runEvent), next_cursor: nextCursor });
+
+export type RunEventList = z.infer<typeof runEventList>;

@@ -1,0 +1,148 @@
+import { z } from 'zod';
+import { runErrorCodes } from '../errors.ts';
+import { jsonObject, jsonValue } from '../json.ts';
+import { answerValue, decisions, questionOption } from '../resources/interaction.ts';
+
+const recovered = z
+  .boolean()
+  .meta({ description: 'The run was ended while the service recovered from a restart.' })
+  .optional();
+
+const replayed = z
+  .boolean()
+  .meta({ description: 'The same interaction again, not a new one.' })
+  .optional();
+
+const contextFile = { path: z.string(), sha256: z.string(), size_bytes: z.int().min(0) };
+const changedContextFile = { ...contextFile, previous_sha256: z.string() };
+
+/**
+ * Every event type of spec §6 with its payload (D-39 for interactions, issue 2 for context). An agent
+ * framework may add its own types, named `<framework>.<name>`; they are never terminal and their
+ * payload is any object.
+ */
+export const eventTypes = {
+  run_started: {
+    terminal: false,
+    description: 'The run was dispatched to the agent.',
+    data: z.object({ run_id: z.string() }),
+  },
+  run_completed: {
+    terminal: true,
+    description: 'The run finished. The run resource holds the authoritative status.',
+    data: z.object({ run_id: z.string(), recovered }),
+  },
+  run_cancelled: {
+    terminal: true,
+    description: 'The run ended after a cancellation.',
+    data: z.object({ run_id: z.string(), recovered }),
+  },
+  error: {
+    terminal: true,
+    description: 'The run ended with an error, which the run resource repeats.',
+    data: z.object({
+      message: z.string(),
+      error_code: z.enum(runErrorCodes).optional(),
+      recovered,
+    }),
+  },
+  message_delta: {
+    terminal: false,
+    description: 'A piece of the answer. Join the pieces in id order.',
+    data: z.object({ text: z.string(), framework: z.string(), model: z.string() }),
+  },
+  permission_request: {
+    terminal: false,
+    description: 'The agent wants to run a tool that needs approval, and waits for a person.',
+    data: z.object({
+      request_id: z.string(),
+      interaction_key: z.string(),
+      tool_name: z.string(),
+      tool_input: jsonValue,
+      replayed,
+    }),
+  },
+  permission_resolved: {
+    terminal: false,
+    description: 'A decision on a permission was recorded.',
+    data: z.object({
+      interaction_key: z.string(),
+      decision: z.enum(decisions),
+      message: z.string().optional(),
+      updated_input: jsonObject.optional(),
+    }),
+  },
+  user_question: {
+    terminal: false,
+    description: 'The agent asked a person a question, and waits.',
+    data: z.object({
+      request_id: z.string(),
+      interaction_key: z.string(),
+      question: z.string(),
+      options: z.array(questionOption).optional(),
+      multiple: z.boolean().optional(),
+      replayed,
+    }),
+  },
+  user_answered: {
+    terminal: false,
+    description: 'An answer to a question was recorded, or that nobody wants to answer it.',
+    data: z.object({
+      interaction_key: z.string(),
+      answer: answerValue.optional(),
+      declined: z.literal(true).optional(),
+      message: z.string().optional(),
+    }),
+  },
+  context_file_loaded: {
+    terminal: false,
+    description: 'A context file was read into the context of the agent.',
+    data: z.object(contextFile),
+  },
+  context_file_changed: {
+    terminal: false,
+    description: 'A context file changed since it was last read.',
+    data: z.object(changedContextFile),
+  },
+  claude_md_loaded: {
+    terminal: false,
+    description: 'The project instructions were read into the context of the agent.',
+    data: z.object(contextFile),
+  },
+  claude_md_changed: {
+    terminal: false,
+    description: 'The project instructions changed since they were last read.',
+    data: z.object(changedContextFile),
+  },
+  agent_skills_loaded: {
+    terminal: false,
+    description: "The agent's skills were placed in the session workspace.",
+    data: z.object({
+      skills: z.array(z.object({ name: z.string(), description: z.string(), path: z.string() })),
+      warnings: z.array(z.object({ directory: z.string(), reason: z.string() })),
+    }),
+  },
+} as const;
+
+export type EventType = keyof typeof eventTypes;
+
+/** The payload of one event type. */
+export type EventData<T extends EventType> = z.infer<(typeof eventTypes)[T]['data']>;
+
+/** Spec §6 rule 4: exactly these three. */
+export const terminalEventTypes = [
+  'run_completed',
+  'run_cancelled',
+  'error',
+] as const satisfies readonly EventType[];
+
+export type TerminalEventType = (typeof terminalEventTypes)[number];
+
+export function isEventType(type: string): type is EventType {
+  return Object.hasOwn(eventTypes, type);
+}
+
+/** Spec §6 rule 5: an unknown type is never terminal. */
+export function isTerminalEventType(type: string): type is TerminalEventType {
+  return type === 'run_completed' || type === 'run_cancelled' || type === 'error';
+}

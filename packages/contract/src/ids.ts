@@ -1,0 +1,74 @@
+import { z } from 'zod';
+import { limits } from './limits.ts';
+
+/** D-01: what a resource id may look like. A path segment that does not match is a 404, never a 400. */
+export const idPattern = /^[A-Za-z0-9_-]{1,64}$/;
+
+/** D-01: the word in front of each kind of id. */
+export const idPrefixes = {
+  organization: 'org',
+  tenant: 'ten',
+  workspace: 'ws',
+  session: 'sess',
+  run: 'run',
+  interaction: 'int',
+  file: 'file',
+  client: 'cli',
+  credential: 'cred',
+  user: 'usr',
+} as const;
+
+export type IdKind = keyof typeof idPrefixes;
+
+function idText(description: string) {
+  return z.string().regex(idPattern).meta({ description });
+}
+
+export const organizationIdSchema = idText('Id of the organization.').brand<'OrganizationId'>();
+export const tenantIdSchema = idText('Id of the tenant.').brand<'TenantId'>();
+export const workspaceIdSchema = idText('Id of the workspace.').brand<'WorkspaceId'>();
+export const sessionIdSchema = idText('Id of the session.').brand<'SessionId'>();
+export const runIdSchema = idText('Id of the run.').brand<'RunId'>();
+export const interactionKeySchema = idText('Key of the interaction.').brand<'InteractionKey'>();
+export const fileIdSchema = idText('Id of the file.').brand<'FileId'>();
+export const clientIdSchema = idText(
+  'Record id (`cli_…`) of the client, not its OAuth `client_id`.',
+).brand<'ClientId'>();
+export const credentialIdSchema = idText('Id of the credential.').brand<'CredentialId'>();
+export const userIdSchema = idText('Id of the user.').brand<'UserId'>();
+
+export type OrganizationId = z.infer<typeof organizationIdSchema>;
+export type TenantId = z.infer<typeof tenantIdSchema>;
+export type WorkspaceId = z.infer<typeof workspaceIdSchema>;
+export type SessionId = z.infer<typeof sessionIdSchema>;
+export type RunId = z.infer<typeof runIdSchema>;
+export type InteractionKey = z.infer<typeof interactionKeySchema>;
+export type FileId = z.infer<typeof fileIdSchema>;
+/** The record id (`cli_…`) of an automation client, not its OAuth `client_id`. */
+export type ClientId = z.infer<typeof clientIdSchema>;
+export type CredentialId = z.infer<typeof credentialIdSchema>;
+export type UserId = z.infer<typeof userIdSchema>;
+
+// Brand constructors: for text whose origin vouches for it (a row, an id generator). They check nothing.
+export const organizationId = (value: string) => value as OrganizationId;
+export const tenantId = (value: string) => value as TenantId;
+export const workspaceId = (value: string) => value as WorkspaceId;
+export const sessionId = (value: string) => value as SessionId;
+export const runId = (value: string) => value as RunId;
+export const interactionKey = (value: string) => value as InteractionKey;
+export const fileId = (value: string) => value as FileId;
+export const clientId = (value: string) => value as ClientId;
+export const credentialId = (value: string) => value as CredentialId;
+export const userId = (value: string) => value as UserId;
+
+const eventIdPattern = /^[0-9]{12}$/;
+
+/** D-02: fixed width, so that event ids order as text exactly as they order as numbers. */
+export function formatEventId(seq: number): string {
+  return String(seq).padStart(limits.eventIdDigits, '0');
+}
+
+/** The sequence number of an event id, or undefined when the text is not one. */
+export function parseEventId(value: string): number | undefined {
+  return eventIdPattern.test(value) ? Number(value) : undefined;
+}

@@ -1,0 +1,167 @@
+import { eventTypes } from './events/event-types.ts';
+import type {
+  DocumentedEvent,
+  MediaType,
+  OpenApiDocument,
+  PathOperation,
+  SecurityScheme,
+} from './openapi/document.ts';
+import { responseHeaders } from './openapi/headers.ts';
+import { parametersOf, selectorParameters } from './openapi/parameters.ts';
+import { type RefusalWriter, refusalWriter } from './openapi/refusals.ts';
+import { type SchemaWriter, schemaWriter } from './openapi/schemas.ts';
+import { successesOf } from './openapi/successes.ts';
+import { type Operation, requiredScopes, type Tag } from './operation.ts';
+import { operationList } from './operations/table.ts';
+import { scopeDescriptions } from './scopes.ts';
+
+export type OpenApiOptions = {
+  readonly version: string;
+  /** The origin of the server. Without it the paths are relative to where the document was found. */
+  readonly baseUrl?: string;
+};
+
+const tagDescriptions: { readonly [T in Tag]: string } = {
+  Tokens: 'A backend exchanges the id and secret of its automation client for short-lived tokens.',
+  Workspaces: 'Who the caller is, and which organization and tenant it can select.',
+  Agents: 'The agents that are deployed and enabled for the tenant.',
+  Sessions: 'A session is a conversation with one agent. It outlives its runs and server restarts.',
+  Runs: 'A run is one invocation of the agent inside a session, followed as a stream of events.',
+  Interactions: 'Questions and approval requests that agents raise and people answer.',
+  Files:
+    'Files for a session. Check `file_attachments_enabled` and `session_files_supported` first.',
+  'Automation clients': 'The machine identities of an organization, managed by owners and admins.',
+  Credentials:
+    'The secrets of an automation client: at most two are live, so that they can rotate.',
+  Tenants: 'The separate spaces of an organization, managed by owners and admins.',
+  System: 'Health, and this description.',
+};
+
+const description = [
+  'Open a session with an agent, start runs, follow them as server-sent events, answer what the agent',
+  'asks, cancel and resume. The application API is called by automation clients with the headers',
+  '`X-Organization-ID` and `X-Workspace-Tenant-ID`; organization management by human owners and admins.',
+  'Requests with unknown fields are refused. Ignore response fields and event types you do not know.',
+].join(' ');
+
+/** The whole API as one OpenAPI 3.1 document. The same contract gives the same bytes. */
+export function openApiDocument({ version, baseUrl = '' }: OpenApiOptions): OpenApiDocument {
+  const writer = schemaWriter();
+  const refusals = refusalWriter(writer);
+  const paths = pathsOf(writer, refusals);
+  const events = documentedEvents(writer);
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Convoke',
+      version,
+      summary: 'Invoke agents from a backend.',
+      description,
+      license: { name: 'Apache License 2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: baseUrl === '' ? '/' : baseUrl }],
+    tags: tagsInUse().map((name) => ({ name, description: tagDescriptions[name] })),
+    paths,
+    components: {
+      securitySchemes: securitySchemes(baseUrl),
+      parameters: selectorParameters,
+      headers: responseHeaders,
+      responses: refusals.components(),
+      schemas: writer.components(),
+    },
+    'x-event-types': events,
+  };
+}
+
+function pathsOf(
+  writer: SchemaWriter,
+  refusals: RefusalWriter,
+): Record<string, Record<string, PathOperation>> {
+  const paths: Record<string, Record<string, PathOperation>> = {};
+  for (const operation of operationList) {
+    const methods = paths[operation.path] ?? {};
+    methods[operation.method.toLowerCase()] = pathOperation(operation, writer, refusals);
+    paths[operation.path] = methods;
+  }
+  return paths;
+}
+
+function pathOperation(
+  operation: Operation,
+  writer: SchemaWriter,
+  refusals: RefusalWriter,
+): PathOperation {
+  const parameters = parametersOf(operation, writer);
+  const content = requestContent(operation, writer);
+  const { scope } = operation;
+  return {
+    operationId: operation.id,
+    tags: [operation.tag],
+    summary: operation.summary,
+    ...(operation.description === undefined ? {} : { description: operation.description }),
+    security: securityOf(operation),
+    ...(typeof scope === 'object' && 'unscoped' in scope ? { 'x-unscoped': scope.unscoped } : {}),
+    ...(parameters.length > 0 ? { parameters } : {}),
+    ...(content ? { requestBody: { required: operation.bodyRequired === true, content } } : {}),
+    responses: { ...successesOf(operation, writer), ...refusals.write(operation) },
+  };
+}
+
+function requestContent(
+  operation: Operation,
+  writer: SchemaWriter,
+): Record<string, MediaType> | undefined {
+  if (operation.content === 'bytes') {
+    return { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } };
+  }
+  const body = operation.documentedBody ?? operation.body;
+  if (!body) return undefined;
+  const type =
+    operation.content === 'form' ? 'application/x-www-form-urlencoded' : 'application/json';
+  return { [type]: { schema: writer.write(body, 'input') } };
+}
+
+function securityOf(operation: Operation): PathOperation['security'] {
+  if (operation.caller === 'anonymous') return [];
+  if (operation.caller === 'human') return [{ human: [] }];
+  const automation = { automation: [...requiredScopes(operation)] };
+  return operation.caller === 'any' ? [automation, { human: [] }] : [automation];
+}
+
+function securitySchemes(baseUrl: string): Record<string, SecurityScheme> {
+  return {
+    automation: {
+      type: 'oauth2',
+      description: 'The access token of an automation client, as a bearer token.',
+      flows: {
+        clientCredentials: { tokenUrl: `${baseUrl}/v1/oauth/token`, scopes: scopeDescriptions },
+      },
+    },
+    human: {
+      type: 'http',
+      scheme: 'bearer',
+      description: 'The access token of a person who is an owner or admin of the organization.',
+    },
+  };
+}
+
+function documentedEvents(writer: SchemaWriter): DocumentedEvent[] {
+  return Object.entries(eventTypes).map(([type, { terminal, description: meaning, data }]) => {
+    const name = `${pascalCase(type)}Data`;
+    writer.define(name, data, 'output');
+    return {
+      type,
+      terminal,
+      description: meaning,
+      data: { $ref: `#/components/schemas/${name}` },
+    };
+  });
+}
+
+function tagsInUse(): Tag[] {
+  return [...new Set(operationList.map((operation) => operation.tag))];
+}
+
+function pascalCase(name: string): string {
+  return name.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}

@@ -1,0 +1,198 @@
+import type { z } from 'zod';
+import { type ErrorCode, errors } from './errors.ts';
+import type { Scope } from './scopes.ts';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/**
+ * Who may call: `automation` an automation client with selector headers, `human` an owner or admin,
+ * `any` either of them without selectors, `anonymous` anyone.
+ */
+export type CallerKind = 'automation' | 'human' | 'any' | 'anonymous';
+
+/** For an operation that needs no scope, which must say why (D-54). */
+export type NoScope = { readonly unscoped: string };
+
+export type Tag =
+  | 'Workspaces'
+  | 'Agents'
+  | 'Sessions'
+  | 'Runs'
+  | 'Interactions'
+  | 'Files'
+  | 'Automation clients'
+  | 'Credentials'
+  | 'Tenants'
+  | 'Tokens'
+  | 'System';
+
+/** A code of this operation; with a status when it is not the one of the table. */
+export type OperationError = ErrorCode | { readonly code: ErrorCode; readonly status: number };
+
+export type OperationResponse = {
+  readonly description: string;
+  /** The JSON body. A response with none of `schema`, `stream` and `media` is empty. */
+  readonly schema?: z.ZodType;
+  /** One event of the `text/event-stream` body. */
+  readonly stream?: z.ZodType;
+  /** The media type of a body that is neither JSON nor events. */
+  readonly media?: string;
+  /** Headers worth knowing, with their meaning. */
+  readonly headers?: Readonly<Record<string, string>>;
+};
+
+export type Operation = {
+  readonly id: string;
+  readonly method: Method;
+  readonly path: `/${string}`;
+  readonly tag: Tag;
+  readonly summary: string;
+  readonly description?: string;
+  readonly caller: CallerKind;
+  /** All of the scopes named are needed. */
+  readonly scope: Scope | readonly Scope[] | NoScope;
+  /** By name in the path. A value that does not fit is a resource that does not exist (D-01). */
+  readonly params?: Readonly<Record<string, z.ZodType>>;
+  /** A strict object; an operation without one takes no query parameter at all (D-71). */
+  readonly query?: z.ZodObject;
+  /** By lower-case name. */
+  readonly headers?: Readonly<Record<string, z.ZodType>>;
+  /** What the body carries; `json` when only `body` is given. */
+  readonly content?: 'json' | 'form' | 'bytes';
+  /** A strict object. An absent optional body is parsed as `{}`. */
+  readonly body?: z.ZodType;
+  readonly bodyRequired?: boolean;
+  /** What the API description shows instead of `body`, where the server alone knows the exact shape. */
+  readonly documentedBody?: z.ZodType;
+  readonly responses: Readonly<Record<number, OperationResponse>>;
+  /** Beyond those that `errorsOf` adds to every operation of its kind. */
+  readonly errors: readonly OperationError[];
+};
+
+/** Keeps the literal types, from which the server derives its handlers. */
+export function defineOperation<const O extends Operation>(operation: O): O {
+  return operation;
+}
+
+/** The same code with another status than the table gives it. */
+export function at<const S extends number, const C extends ErrorCode>(status: S, code: C) {
+  return { code, status } as const;
+}
+
+type Inferred<R> = { readonly [K in keyof R]: R[K] extends z.ZodType ? z.infer<R[K]> : never };
+type Nothing = Readonly<Record<never, never>>;
+
+/** What a handler of the operation receives, parsed. */
+export type OperationInput<O extends Operation> = {
+  readonly params: O extends { readonly params: infer P } ? Inferred<P> : Nothing;
+  readonly query: O extends { readonly query: infer Q extends z.ZodType } ? z.infer<Q> : Nothing;
+  readonly headers: O extends { readonly headers: infer H } ? Inferred<H> : Nothing;
+  readonly body: O extends { readonly body: infer B extends z.ZodType } ? z.infer<B> : undefined;
+};
+
+/** What a handler may answer: one member per declared status, with the body of that status. */
+export type OperationResult<O extends Operation> = {
+  [S in keyof O['responses'] & number]: {
+    readonly status: S;
+    readonly body: O['responses'][S] extends { readonly schema: infer B extends z.ZodType }
+      ? z.infer<B>
+      : undefined;
+  };
+}[keyof O['responses'] & number];
+
+/** The codes that an operation may refuse with, beyond those of its kind. */
+export type OperationRefusal<O extends Operation> = O['errors'][number] extends infer E
+  ? E extends { readonly code: infer C }
+    ? C
+    : E
+  : never;
+
+export type DeclaredError = { readonly code: ErrorCode; readonly status: number };
+
+/** Which code a path parameter gets that cannot be an id; one that is not here gets `not_found`. */
+export const paramErrors: Readonly<Record<string, ErrorCode>> = { agent_name: 'agent_not_found' };
+
+export function requiredScopes(operation: Operation): readonly Scope[] {
+  const { scope } = operation;
+  if (typeof scope === 'string') return [scope];
+  return isNoScope(scope) ? [] : scope;
+}
+
+function isNoScope(scope: readonly Scope[] | NoScope): scope is NoScope {
+  return 'unscoped' in scope;
+}
+
+/** Names of the path parameters, in path order. */
+export function pathParams(path: string): string[] {
+  return Array.from(path.matchAll(/\{([a-z_]+)\}/g), (match) => match[1] ?? '');
+}
+
+/** Every error of the operation in the order they are checked (D-52), its own codes last. */
+export function errorsOf(operation: Operation): readonly DeclaredError[] {
+  const declared = new Map<string, DeclaredError>();
+  const all = [...commonErrors(operation), ...operation.errors];
+  for (const entry of all) {
+    const error = typeof entry === 'string' ? { code: entry, status: errors[entry].status } : entry;
+    declared.set(`${error.status} ${error.code}`, error);
+  }
+  return [...declared.values()];
+}
+
+/** The status a code travels with when this operation refuses with it. */
+export function statusOfError(operation: Operation, code: ErrorCode): number {
+  for (const entry of operation.errors) {
+    if (typeof entry !== 'string' && entry.code === code) return entry.status;
+  }
+  return errors[code].status;
+}
+
+/** Every status the operation declares, successes and refusals, ascending. */
+export function statusesOf(operation: Operation): readonly number[] {
+  const successes = Object.keys(operation.responses).map(Number);
+  const refusals = errorsOf(operation).map((error) => error.status);
+  return [...new Set([...successes, ...refusals])].sort((a, b) => a - b);
+}
+
+function commonErrors(operation: Operation): readonly ErrorCode[] {
+  if (operation.caller === 'anonymous') return ['unknown_query_parameter', 'internal'];
+  return [
+    ...gateErrors(operation),
+    ...shapeErrors(operation),
+    ...absences(operation),
+    'storage_unavailable',
+    'internal',
+  ];
+}
+
+/** Whether the organization in a path exists is the gate's secret: to whom it is not open, it is 403. */
+function absences(operation: Operation): readonly ErrorCode[] {
+  const names = pathParams(operation.path).filter((name) => name !== 'organization_id');
+  return names.map((name) => paramErrors[name] ?? 'not_found');
+}
+
+function gateErrors(operation: Operation): readonly ErrorCode[] {
+  const gate: ErrorCode[] = ['unauthorized', 'identity_unavailable'];
+  if (operation.caller === 'automation') gate.push('missing_selector', 'invalid_selector');
+  gate.push('forbidden');
+  if (requiredScopes(operation).length > 0) gate.push('insufficient_scope');
+  // D-68: management is limited in its mutations, the application API in every call.
+  if (operation.caller !== 'human' || operation.method !== 'GET') gate.push('rate_limited');
+  return gate;
+}
+
+function shapeErrors(operation: Operation): readonly ErrorCode[] {
+  const shape: ErrorCode[] = ['unknown_query_parameter'];
+  if (operation.query) shape.push('invalid_query');
+  if (operation.query && 'cursor' in operation.query.shape) shape.push('invalid_cursor');
+  if (operation.query && 'status' in operation.query.shape) shape.push('invalid_status');
+  if (operation.headers && 'idempotency-key' in operation.headers) {
+    shape.push('invalid_idempotency_key');
+  }
+  // Bytes are stored as they come: nobody unpacks them.
+  if (operation.content === 'bytes') shape.push('unsupported_media_type');
+  if (operation.body) {
+    shape.push('invalid_json', 'invalid_body', 'unknown_field', 'duplicate_key');
+    shape.push('body_too_large', 'unsupported_media_type');
+  }
+  return shape;
+}

@@ -1,0 +1,55 @@
+import { z } from 'zod';
+import { runEvent } from '../events/envelope.ts';
+import { jsonObject } from '../json.ts';
+import { defineOperation } from '../operation.ts';
+import { agentList, agentName } from '../resources/agent.ts';
+import { namedPageQuery } from '../resources/page.ts';
+import { idempotencyKey } from './idempotency.ts';
+
+export const listAgents = defineOperation({
+  id: 'list_agents',
+  method: 'GET',
+  path: '/v1/agents',
+  tag: 'Agents',
+  summary: 'List the agents of the tenant',
+  caller: 'automation',
+  scope: 'agents:read',
+  query: z.strictObject(namedPageQuery),
+  responses: { 200: { description: 'Enabled agents, by name.', schema: agentList } },
+  errors: [],
+});
+
+export const invokeAgent = defineOperation({
+  id: 'invoke_agent',
+  method: 'POST',
+  path: '/v1/agents/{agent_name}/runs',
+  tag: 'Agents',
+  summary: 'Invoke an agent once and stream the run',
+  description:
+    'Creates a session and a run, and streams the events of the run. Closing the connection does ' +
+    'not cancel it: follow it again at `Location`. A replayed key streams the same run from its start.',
+  caller: 'automation',
+  scope: ['sessions:write', 'runs:write'],
+  params: { agent_name: agentName },
+  body: z.strictObject({
+    input: jsonObject.meta({
+      description: 'What the agent declares; usually a `prompt` string.',
+      examples: [{ prompt: 'Summarise the release.' }],
+    }),
+    idempotency_key: idempotencyKey,
+  }),
+  bodyRequired: true,
+  responses: {
+    200: {
+      description: 'The events of the run.',
+      stream: runEvent,
+      headers: {
+        Location: 'Path of the events of this run.',
+        'X-Session-ID': 'Id of the session.',
+        'X-Run-ID': 'Id of the run.',
+        'Idempotency-Replayed': '`true` when the key had created the run before.',
+      },
+    },
+  },
+  errors: ['idempotency_conflict'],
+});

@@ -1,0 +1,161 @@
+import { z } from 'zod';
+import { clientIdSchema, organizationIdSchema } from '../ids.ts';
+import { limits } from '../limits.ts';
+import { defineOperation } from '../operation.ts';
+import {
+  clientList,
+  clientRecord,
+  clientStatuses,
+  clientWithCredentials,
+  issuedClient,
+  profileCatalog,
+} from '../resources/client.ts';
+import { pageQuery } from '../resources/page.ts';
+import { profileNames, scopes } from '../scopes.ts';
+import { text } from '../text.ts';
+import { credentialDays } from './credentials.ts';
+import { idempotencyHeader } from './idempotency.ts';
+
+const byRole = { unscoped: 'Owners and admins act by their role, not by scopes.' } as const;
+const ofOrganization = { organization_id: organizationIdSchema } as const;
+const ofClient = { organization_id: organizationIdSchema, client_id: clientIdSchema } as const;
+
+const name = text({ max: limits.nameMaxCharacters }).meta({ examples: ['Nightly reports'] });
+const description = text({ min: 0, max: limits.descriptionMaxCharacters, lines: 'many' });
+const customScopes = z
+  .array(z.enum(scopes))
+  .min(1)
+  .max(scopes.length)
+  .refine((list) => new Set(list).size === list.length, { error: 'must not repeat a scope' })
+  .meta({ description: 'With `profile: custom`, and only then.', uniqueItems: true });
+
+export const listClients = defineOperation({
+  id: 'list_clients',
+  method: 'GET',
+  path: '/v1/organizations/{organization_id}/m2m',
+  tag: 'Automation clients',
+  summary: 'List the automation clients',
+  caller: 'human',
+  scope: byRole,
+  params: ofOrganization,
+  query: z.strictObject(pageQuery),
+  responses: { 200: { description: 'Without secrets.', schema: clientList } },
+  errors: [],
+});
+
+export const listProfiles = defineOperation({
+  id: 'list_profiles',
+  method: 'GET',
+  path: '/v1/organizations/{organization_id}/m2m/profiles',
+  tag: 'Automation clients',
+  summary: 'List the permission profiles and scopes',
+  caller: 'human',
+  scope: byRole,
+  params: ofOrganization,
+  responses: { 200: { description: 'The catalog.', schema: profileCatalog } },
+  errors: [],
+});
+
+export const createClient = defineOperation({
+  id: 'create_client',
+  method: 'POST',
+  path: '/v1/organizations/{organization_id}/m2m',
+  tag: 'Automation clients',
+  summary: 'Create an automation client with its first credential',
+  caller: 'human',
+  scope: byRole,
+  params: ofOrganization,
+  headers: idempotencyHeader,
+  body: z
+    .strictObject({
+      name,
+      description: description.optional(),
+      profile: z.enum(profileNames).meta({ examples: ['invoke'] }),
+      scopes: customScopes.optional(),
+      expires_in_days: credentialDays,
+    })
+    .check(scopesFitProfile),
+  bodyRequired: true,
+  responses: { 201: { description: 'The only answer with the secret.', schema: issuedClient } },
+  errors: ['client_limit_reached', 'idempotency_conflict', 'secret_already_issued'],
+});
+
+export const getClient = defineOperation({
+  id: 'get_client',
+  method: 'GET',
+  path: '/v1/organizations/{organization_id}/m2m/{client_id}',
+  tag: 'Automation clients',
+  summary: 'Read an automation client and its credentials',
+  caller: 'human',
+  scope: byRole,
+  params: ofClient,
+  responses: { 200: { description: 'Without secrets.', schema: clientWithCredentials } },
+  errors: [],
+});
+
+export const updateClient = defineOperation({
+  id: 'update_client',
+  method: 'PATCH',
+  path: '/v1/organizations/{organization_id}/m2m/{client_id}',
+  tag: 'Automation clients',
+  summary: 'Rename, permit, disable or enable an automation client',
+  description:
+    'Names at least one change. A change of `status` stands alone. Withdrawn access ends with the ' +
+    "client's next request, whatever token it holds.",
+  caller: 'human',
+  scope: byRole,
+  params: ofClient,
+  body: z
+    .strictObject({
+      version: z.int().min(1).meta({ description: 'The version that was read.' }),
+      name: name.optional(),
+      description: description.optional(),
+      profile: z.enum(profileNames).optional(),
+      scopes: customScopes.optional(),
+      status: z.enum(clientStatuses).optional(),
+    })
+    .check(scopesFitProfile, namesAChange),
+  bodyRequired: true,
+  responses: {
+    200: { description: 'Changed.', schema: clientRecord },
+    202: { description: 'Access is withdrawn; cleanup still runs.', schema: clientRecord },
+  },
+  errors: ['status_change_not_combinable', 'version_conflict'],
+});
+
+export const deleteClient = defineOperation({
+  id: 'delete_client',
+  method: 'DELETE',
+  path: '/v1/organizations/{organization_id}/m2m/{client_id}',
+  tag: 'Automation clients',
+  summary: 'Delete an automation client',
+  caller: 'human',
+  scope: byRole,
+  params: ofClient,
+  responses: {
+    202: { description: 'Access is withdrawn; cleanup still runs.', schema: clientRecord },
+    204: { description: 'It is gone.' },
+  },
+  errors: [],
+});
+
+type Permissions = {
+  readonly profile?: string | undefined;
+  readonly scopes?: readonly string[] | undefined;
+};
+
+/** D-61: `scopes` only and always with `custom`. */
+function scopesFitProfile({ value, issues }: z.core.ParsePayload<Permissions>): void {
+  const isCustom = value.profile === 'custom';
+  if (isCustom === (value.scopes !== undefined)) return;
+  const message = isCustom
+    ? 'is required with profile custom'
+    : 'is allowed only with profile custom';
+  issues.push({ code: 'custom', path: ['scopes'], message, input: value.scopes });
+}
+
+/** D-64. */
+function namesAChange({ value, issues }: z.core.ParsePayload<object>): void {
+  if (Object.keys(value).some((field) => field !== 'version')) return;
+  issues.push({ code: 'custom', path: [], message: 'names no change', input: value });
+}

@@ -1,0 +1,55 @@
+import { z } from 'zod';
+import { clientIdSchema, credentialIdSchema, organizationIdSchema } from '../ids.ts';
+import { limits } from '../limits.ts';
+import { defineOperation } from '../operation.ts';
+import { credentialRecord, issuedCredential } from '../resources/credential.ts';
+import { text } from '../text.ts';
+import { idempotencyHeader } from './idempotency.ts';
+
+const byRole = { unscoped: 'Owners and admins act by their role, not by scopes.' } as const;
+
+export const credentialDays = z
+  .int()
+  .min(limits.credentialDaysMin)
+  .max(limits.credentialDaysMax)
+  .default(limits.credentialDaysDefault);
+
+export const addCredential = defineOperation({
+  id: 'add_credential',
+  method: 'POST',
+  path: '/v1/organizations/{organization_id}/m2m/{client_id}/credentials',
+  tag: 'Credentials',
+  summary: 'Add a credential, to rotate secrets',
+  caller: 'human',
+  scope: byRole,
+  params: { organization_id: organizationIdSchema, client_id: clientIdSchema },
+  headers: idempotencyHeader,
+  body: z.strictObject({
+    label: text({ max: limits.nameMaxCharacters }).meta({ examples: ['autumn'] }),
+    expires_in_days: credentialDays,
+  }),
+  bodyRequired: true,
+  responses: { 201: { description: 'The only answer with the secret.', schema: issuedCredential } },
+  errors: ['credential_limit_reached', 'idempotency_conflict', 'secret_already_issued'],
+});
+
+export const revokeCredential = defineOperation({
+  id: 'revoke_credential',
+  method: 'DELETE',
+  path: '/v1/organizations/{organization_id}/m2m/{client_id}/credentials/{credential_id}',
+  tag: 'Credentials',
+  summary: 'Revoke a credential',
+  description: 'It obtains no more tokens. Those it obtained live to their expiry.',
+  caller: 'human',
+  scope: byRole,
+  params: {
+    organization_id: organizationIdSchema,
+    client_id: clientIdSchema,
+    credential_id: credentialIdSchema,
+  },
+  responses: {
+    202: { description: 'Revoked; cleanup still runs.', schema: credentialRecord },
+    204: { description: 'Revoked.' },
+  },
+  errors: [],
+});

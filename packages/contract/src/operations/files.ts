@@ -1,0 +1,107 @@
+import { z } from 'zod';
+import { fileIdSchema, sessionIdSchema } from '../ids.ts';
+import { limits } from '../limits.ts';
+import { defineOperation } from '../operation.ts';
+import { fileList, fileName, fileRecord } from '../resources/file.ts';
+import { pageQuery } from '../resources/page.ts';
+
+const ofSession = { session_id: sessionIdSchema } as const;
+const ofFile = { session_id: sessionIdSchema, file_id: fileIdSchema } as const;
+
+export const prepareFile = defineOperation({
+  id: 'prepare_file',
+  method: 'POST',
+  path: '/v1/sessions/{session_id}/files',
+  tag: 'Files',
+  summary: 'Announce a file',
+  description: 'Its content is uploaded next. A size or digest declared here is checked then.',
+  caller: 'automation',
+  scope: 'files:write',
+  params: ofSession,
+  body: z.strictObject({
+    name: fileName.meta({ examples: ['report.pdf'] }),
+    content_type: z
+      .string()
+      .max(limits.contentTypeMaxCharacters)
+      .regex(/^[\w.+-]+\/[\w.+-]+(;[\x20-\x7e]*)?$/)
+      .default('application/octet-stream'),
+    size_bytes: z.int().min(0).optional(),
+    sha256: z
+      .string()
+      .regex(/^[0-9a-f]{64}$/)
+      .optional(),
+  }),
+  bodyRequired: true,
+  responses: { 201: { description: 'The file, without content yet.', schema: fileRecord } },
+  errors: ['files_unavailable', 'file_too_large', 'file_limit_reached'],
+});
+
+export const listFiles = defineOperation({
+  id: 'list_files',
+  method: 'GET',
+  path: '/v1/sessions/{session_id}/files',
+  tag: 'Files',
+  summary: 'List the files of a session',
+  caller: 'automation',
+  scope: 'files:read',
+  params: ofSession,
+  query: z.strictObject(pageQuery),
+  responses: { 200: { description: 'One page, newest first.', schema: fileList } },
+  errors: ['files_unavailable'],
+});
+
+export const uploadFile = defineOperation({
+  id: 'upload_file',
+  method: 'PUT',
+  path: '/v1/sessions/{session_id}/files/{file_id}/content',
+  tag: 'Files',
+  summary: 'Upload the content of a file',
+  description: 'Raw bytes of any content type. An upload that is cut off leaves nothing behind.',
+  caller: 'automation',
+  scope: 'files:write',
+  params: ofFile,
+  content: 'bytes',
+  bodyRequired: true,
+  responses: { 200: { description: 'The file is ready.', schema: fileRecord } },
+  errors: ['files_unavailable', 'content_mismatch', 'file_too_large', 'file_already_uploaded'],
+});
+
+export const downloadFile = defineOperation({
+  id: 'download_file',
+  method: 'GET',
+  path: '/v1/sessions/{session_id}/files/{file_id}/content',
+  tag: 'Files',
+  summary: 'Download the content of a file',
+  caller: 'automation',
+  scope: 'files:read',
+  params: ofFile,
+  headers: {
+    range: z.string().meta({ description: 'One byte range, as `bytes=0-1023`.' }).optional(),
+  },
+  responses: {
+    200: {
+      description: 'The bytes, with the content type of the file.',
+      media: 'application/octet-stream',
+      headers: { ETag: 'Changes with the content.', 'Content-Disposition': '`attachment`' },
+    },
+    206: {
+      description: 'The bytes of the range.',
+      media: 'application/octet-stream',
+      headers: { 'Content-Range': 'Which bytes these are.' },
+    },
+  },
+  errors: ['files_unavailable', 'file_not_ready', 'range_not_satisfiable'],
+});
+
+export const deleteFile = defineOperation({
+  id: 'delete_file',
+  method: 'DELETE',
+  path: '/v1/sessions/{session_id}/files/{file_id}',
+  tag: 'Files',
+  summary: 'Delete a file',
+  caller: 'automation',
+  scope: 'files:write',
+  params: ofFile,
+  responses: { 204: { description: 'It is gone.' } },
+  errors: ['files_unavailable'],
+});

@@ -1,0 +1,23 @@
+import { z } from 'zod';
+import { limits } from '../limits.ts';
+import { text } from '../text.ts';
+
+/** D-57: optional in the bodies that create a session or a run. */
+export const idempotencyKey = text({
+  min: limits.idempotencyKeyMinCharacters,
+  max: limits.idempotencyKeyMaxCharacters,
+})
+  .meta({ description: 'Makes a retry with the same body safe: it answers the first result.' })
+  .optional();
+
+/** Spec §8: required on every management operation that issues or creates. */
+export const idempotencyHeader = {
+  'idempotency-key': z
+    .string()
+    .regex(/^[\x20-\x7e]{8,256}$/)
+    .meta({ description: 'Makes a retry safe. 8 to 256 printable ASCII characters.' }),
+} as const;
+
+export const replayedHeader = {
+  'Idempotency-Replayed': '`true`: this is the result of an earlier request with the same key.',
+} as const;

@@ -1,0 +1,49 @@
+import { z } from 'zod';
+import { interactionKeySchema, sessionIdSchema } from '../ids.ts';
+import { jsonObject } from '../json.ts';
+import { defineOperation } from '../operation.ts';
+import {
+  interactionFilters,
+  interactionList,
+  interactionRecord,
+  permissionAnswer,
+  questionAnswer,
+} from '../resources/interaction.ts';
+import { pageQuery } from '../resources/page.ts';
+
+export const listInteractions = defineOperation({
+  id: 'list_interactions',
+  method: 'GET',
+  path: '/v1/sessions/{session_id}/interactions',
+  tag: 'Interactions',
+  summary: 'List what waits for a person',
+  caller: 'automation',
+  scope: 'interactions:read',
+  params: { session_id: sessionIdSchema },
+  query: z.strictObject({
+    status: z.enum(interactionFilters).default('pending'),
+    ...pageQuery,
+  }),
+  responses: { 200: { description: 'One page, newest first.', schema: interactionList } },
+  errors: [],
+});
+
+export const answerInteraction = defineOperation({
+  id: 'answer_interaction',
+  method: 'POST',
+  path: '/v1/sessions/{session_id}/interactions/{interaction_key}/answer',
+  tag: 'Interactions',
+  summary: 'Answer a question or decide on a permission',
+  description:
+    'Answer by `interaction_key`, never by `request_id`. The identical answer again is accepted; ' +
+    'a different one is a conflict.',
+  caller: 'automation',
+  scope: 'interactions:write',
+  params: { session_id: sessionIdSchema, interaction_key: interactionKeySchema },
+  // The kind of the interaction decides the shape, and a wrong one is `invalid_answer` (D-38).
+  body: jsonObject,
+  documentedBody: z.xor([permissionAnswer, ...questionAnswer.options]),
+  bodyRequired: true,
+  responses: { 200: { description: 'The answer is recorded.', schema: interactionRecord } },
+  errors: ['invalid_answer', 'interaction_answered', 'interaction_not_pending'],
+});

@@ -1,0 +1,73 @@
+import { z } from 'zod';
+import { defineOperation } from '../operation.ts';
+import { jsonWebKeySet, serverMetadata, tokenResponse } from '../resources/token.ts';
+
+const open = { unscoped: 'Comes before there is a token.' } as const;
+
+export const issueToken = defineOperation({
+  id: 'issue_token',
+  method: 'POST',
+  path: '/v1/oauth/token',
+  tag: 'Tokens',
+  summary: 'Exchange a client secret for an access token',
+  description:
+    'OAuth 2.0 client credentials (RFC 6749 section 4.4). Authenticate with HTTP Basic, or with ' +
+    '`client_id` and `client_secret` in the form.',
+  caller: 'anonymous',
+  scope: open,
+  content: 'form',
+  // Not strict: RFC 6749 section 3.2 has the server ignore parameters it does not know.
+  body: z.object({
+    grant_type: z
+      .string()
+      .meta({ description: 'Always `client_credentials`.', examples: ['client_credentials'] }),
+    scope: z
+      .string()
+      .meta({ description: 'Space-separated scopes, to get less than the client may do.' })
+      .optional(),
+    client_id: z.string().optional(),
+    client_secret: z.string().optional(),
+  }),
+  bodyRequired: true,
+  responses: {
+    200: {
+      description: 'A token that lives ten minutes.',
+      schema: tokenResponse,
+      headers: { 'Cache-Control': '`no-store`' },
+    },
+  },
+  errors: [
+    'invalid_request',
+    'invalid_client',
+    'unsupported_grant_type',
+    'invalid_scope',
+    'body_too_large',
+    'unsupported_media_type',
+    'rate_limited',
+    'storage_unavailable',
+  ],
+});
+
+export const getMetadata = defineOperation({
+  id: 'get_metadata',
+  method: 'GET',
+  path: '/.well-known/oauth-authorization-server',
+  tag: 'Tokens',
+  summary: 'Where tokens come from',
+  caller: 'anonymous',
+  scope: open,
+  responses: { 200: { description: 'RFC 8414 metadata.', schema: serverMetadata } },
+  errors: [],
+});
+
+export const getJwks = defineOperation({
+  id: 'get_jwks',
+  method: 'GET',
+  path: '/.well-known/jwks.json',
+  tag: 'Tokens',
+  summary: 'The public keys that sign tokens',
+  caller: 'anonymous',
+  scope: open,
+  responses: { 200: { description: 'Current and retiring keys.', schema: jsonWebKeySet } },
+  errors: [],
+});

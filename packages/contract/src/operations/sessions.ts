@@ -1,0 +1,102 @@
+import { z } from 'zod';
+import { sessionIdSchema } from '../ids.ts';
+import { limits } from '../limits.ts';
+import { at, defineOperation } from '../operation.ts';
+import { pageQuery } from '../resources/page.ts';
+import { sessionList, sessionRecord, sessionStatuses, stopModes } from '../resources/session.ts';
+import { text } from '../text.ts';
+import { idempotencyKey, replayedHeader } from './idempotency.ts';
+
+export const createSession = defineOperation({
+  id: 'create_session',
+  method: 'POST',
+  path: '/v1/sessions',
+  tag: 'Sessions',
+  summary: 'Open a session with an agent',
+  caller: 'automation',
+  scope: 'sessions:write',
+  body: z.strictObject({
+    agent_name: text({ max: limits.nameMaxCharacters }).meta({ examples: ['demo'] }),
+    idempotency_key: idempotencyKey,
+  }),
+  bodyRequired: true,
+  responses: {
+    201: { description: 'The new session.', schema: sessionRecord },
+    200: {
+      description: 'The session this key created before, as it is now.',
+      schema: sessionRecord,
+      headers: replayedHeader,
+    },
+  },
+  errors: ['agent_not_found', 'idempotency_conflict', at(412, 'session_terminal')],
+});
+
+export const listSessions = defineOperation({
+  id: 'list_sessions',
+  method: 'GET',
+  path: '/v1/sessions',
+  tag: 'Sessions',
+  summary: 'List the sessions of the tenant',
+  caller: 'automation',
+  scope: 'sessions:read',
+  query: z.strictObject({
+    status: z.enum(sessionStatuses).optional(),
+    agent_name: text({ max: limits.nameMaxCharacters }).optional(),
+    ...pageQuery,
+  }),
+  responses: { 200: { description: 'One page, newest first.', schema: sessionList } },
+  errors: [],
+});
+
+export const getSession = defineOperation({
+  id: 'get_session',
+  method: 'GET',
+  path: '/v1/sessions/{session_id}',
+  tag: 'Sessions',
+  summary: 'Read a session',
+  caller: 'automation',
+  scope: 'sessions:read',
+  params: { session_id: sessionIdSchema },
+  responses: { 200: { description: 'The session.', schema: sessionRecord } },
+  errors: [],
+});
+
+export const stopSession = defineOperation({
+  id: 'stop_session',
+  method: 'POST',
+  path: '/v1/sessions/{session_id}/stop',
+  tag: 'Sessions',
+  summary: 'Stop a session',
+  description:
+    'Cancels the active run, the queued runs and the open interactions. A suspended session can be ' +
+    'resumed; a terminated one cannot.',
+  caller: 'automation',
+  scope: 'sessions:write',
+  params: { session_id: sessionIdSchema },
+  body: z.strictObject({
+    mode: z.enum(stopModes).default('suspend'),
+    reason: text({ max: limits.messageMaxCharacters, lines: 'many' }).optional(),
+  }),
+  bodyRequired: false,
+  responses: {
+    200: { description: 'It was there already, or is now.', schema: sessionRecord },
+    202: { description: 'It is stopping.', schema: sessionRecord },
+  },
+  errors: ['session_terminal'],
+});
+
+export const resumeSession = defineOperation({
+  id: 'resume_session',
+  method: 'POST',
+  path: '/v1/sessions/{session_id}/resume',
+  tag: 'Sessions',
+  summary: 'Make a stopped session usable again',
+  description: 'The conversation and the files of the workspace are kept.',
+  caller: 'automation',
+  scope: 'sessions:write',
+  params: { session_id: sessionIdSchema },
+  body: z.strictObject({}),
+  bodyRequired: false,
+  responses: { 200: { description: 'The usable session.', schema: sessionRecord } },
+  errors: ['session_terminal'],
+});

@@ -1,0 +1,100 @@
+import { z } from 'zod';
+import { organizationIdSchema, tenantIdSchema } from '../ids.ts';
+import { limits } from '../limits.ts';
+import { defineOperation } from '../operation.ts';
+import { pageQuery } from '../resources/page.ts';
+import { tenantList, tenantRecord } from '../resources/tenant.ts';
+import { text } from '../text.ts';
+import { idempotencyHeader, replayedHeader } from './idempotency.ts';
+
+const byRole = { unscoped: 'Owners and admins act by their role, not by scopes.' } as const;
+const ofOrganization = { organization_id: organizationIdSchema } as const;
+const ofTenant = { organization_id: organizationIdSchema, tenant_id: tenantIdSchema } as const;
+
+export const listTenants = defineOperation({
+  id: 'list_tenants',
+  method: 'GET',
+  path: '/v1/organizations/{organization_id}/tenants',
+  tag: 'Tenants',
+  summary: 'List the tenants of the organization',
+  caller: 'human',
+  scope: byRole,
+  params: ofOrganization,
+  query: z.strictObject(pageQuery),
+  responses: { 200: { description: 'One page, newest first.', schema: tenantList } },
+  errors: [],
+});
+
+export const createTenant = defineOperation({
+  id: 'create_tenant',
+  method: 'POST',
+  path: '/v1/organizations/{organization_id}/tenants',
+  tag: 'Tenants',
+  summary: 'Create a tenant',
+  description:
+    'Provisioning goes on after the answer: read the tenant until it is active and ready.',
+  caller: 'human',
+  scope: byRole,
+  params: ofOrganization,
+  headers: idempotencyHeader,
+  body: z.strictObject({
+    display_name: text({ max: limits.nameMaxCharacters }).meta({ examples: ['Acme Europe'] }),
+    mode: text({ max: limits.tenantModeMaxCharacters }).meta({ examples: ['saas'] }),
+  }),
+  bodyRequired: true,
+  responses: {
+    202: { description: 'Provisioning has begun.', schema: tenantRecord, headers: replayedHeader },
+  },
+  errors: ['unsupported_mode', 'idempotency_conflict', 'tenant_limit_reached'],
+});
+
+export const getTenant = defineOperation({
+  id: 'get_tenant',
+  method: 'GET',
+  path: '/v1/organizations/{organization_id}/tenants/{tenant_id}',
+  tag: 'Tenants',
+  summary: 'Read a tenant',
+  caller: 'human',
+  scope: byRole,
+  params: ofTenant,
+  responses: { 200: { description: 'The tenant.', schema: tenantRecord } },
+  errors: [],
+});
+
+export const retryTenant = defineOperation({
+  id: 'retry_tenant',
+  method: 'POST',
+  path: '/v1/organizations/{organization_id}/tenants/{tenant_id}:retry',
+  tag: 'Tenants',
+  summary: 'Retry a failed provisioning',
+  caller: 'human',
+  scope: byRole,
+  params: ofTenant,
+  body: z.strictObject({}),
+  bodyRequired: false,
+  responses: { 202: { description: 'Provisioning goes on.', schema: tenantRecord } },
+  errors: ['tenant_not_retryable'],
+});
+
+export const offboardTenant = defineOperation({
+  id: 'offboard_tenant',
+  method: 'POST',
+  path: '/v1/organizations/{organization_id}/tenants/{tenant_id}:offboard',
+  tag: 'Tenants',
+  summary: 'Offboard a tenant for good',
+  description:
+    'Machine reach ends at once. Then the sessions, runs, events, files and workspaces of the tenant ' +
+    'are deleted. This cannot be undone.',
+  caller: 'human',
+  scope: byRole,
+  params: ofTenant,
+  body: z.strictObject({
+    confirm: z.string().meta({
+      description: 'The exact id of the tenant.',
+      examples: ['ten_01ja3w8z5kq4v7m2x9c6t1r8en'],
+    }),
+  }),
+  bodyRequired: true,
+  responses: { 202: { description: 'Cleanup has begun.', schema: tenantRecord } },
+  errors: ['confirmation_mismatch'],
+});

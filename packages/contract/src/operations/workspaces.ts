@@ -1,0 +1,31 @@
+import { z } from 'zod';
+import { defineOperation } from '../operation.ts';
+import { callerRecord } from '../resources/caller.ts';
+import { pageQuery } from '../resources/page.ts';
+import { workspaceList } from '../resources/workspace.ts';
+
+export const listWorkspaces = defineOperation({
+  id: 'list_workspaces',
+  method: 'GET',
+  path: '/v1/me/workspaces',
+  tag: 'Workspaces',
+  summary: 'List the workspaces the caller can reach',
+  description: 'Needs no selector headers: the answer holds what to put into them.',
+  caller: 'any',
+  scope: { unscoped: 'Every valid token may learn what it can select (D-54).' },
+  query: z.strictObject(pageQuery),
+  responses: { 200: { description: 'Usable workspaces only.', schema: workspaceList } },
+  errors: [],
+});
+
+export const whoami = defineOperation({
+  id: 'whoami',
+  method: 'GET',
+  path: '/v1/whoami',
+  tag: 'Workspaces',
+  summary: 'Describe the caller',
+  caller: 'automation',
+  scope: { unscoped: 'Every valid token may learn what it is (D-54).' },
+  responses: { 200: { description: 'The caller.', schema: callerRecord } },
+  errors: [],
+});

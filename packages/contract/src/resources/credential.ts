@@ -1,0 +1,40 @@
+import { z } from 'zod';
+import { pendingOperation } from './pending-operation.ts';
+import { opaqueId } from './opaque-id.ts';
+import { timestamp } from './page.ts';
+
+export const credentialStatuses = ['active', 'revoked', 'expired'] as const;
+export type CredentialStatus = (typeof credentialStatuses)[number];
+
+/** D-60. */
+export const credentialRecord = z
+  .object({
+    id: opaqueId('credential'),
+    label: z.string().meta({ examples: ['default'] }),
+    status: z.enum(credentialStatuses),
+    secret_hint: z
+      .string()
+      .meta({ description: 'The last four characters of the secret.', examples: ['x9Qd'] }),
+    pending_operation: pendingOperation.optional(),
+    created_at: timestamp,
+    expires_at: timestamp,
+    revoked_at: timestamp.optional(),
+    last_used_at: timestamp.optional(),
+  })
+  .meta({
+    id: 'Credential',
+    description: 'What is known of a client secret; never the secret itself.',
+  });
+
+export type CredentialRecord = z.infer<typeof credentialRecord>;
+
+/** D-62: the one answer that shows the secret of an added credential. */
+export const issuedCredential = z.object({
+  credential: credentialRecord,
+  client_id: z.string().meta({ examples: ['convoke-7k2m9x4c'] }),
+  client_secret: z
+    .string()
+    .meta({ description: 'Shown here and never again.', examples: ['cvk_…'] }),
+});
+
+export type IssuedCredential = z.infer<typeof issuedCredential>;

@@ -1,0 +1,9 @@
+import { z } from 'zod';
+
+export const healthRecord = z
+  .object({ status: z.literal('ok') })
+  .meta({ id: 'Health', description: 'The process answers.' });
+
+export const readinessRecord = z
+  .object({ status: z.literal('ready') })
+  .meta({ id: 'Readiness', description: 'The server takes requests.' });

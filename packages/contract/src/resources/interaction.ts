@@ -1,0 +1,109 @@
+import { z } from 'zod';
+import { jsonObject, jsonValue } from '../json.ts';
+import { limits } from '../limits.ts';
+import { text } from '../text.ts';
+import { opaqueId } from './opaque-id.ts';
+import { nextCursor, timestamp } from './page.ts';
+
+export const interactionKinds = ['permission', 'question'] as const;
+export type InteractionKind = (typeof interactionKinds)[number];
+
+/** D-37. */
+export const interactionStatuses = ['pending', 'answered', 'expired', 'cancelled'] as const;
+export type InteractionStatus = (typeof interactionStatuses)[number];
+
+/** D-37: what the status filter takes. */
+export const interactionFilters = [...interactionStatuses, 'all'] as const;
+export type InteractionFilter = (typeof interactionFilters)[number];
+
+export const decisions = ['allow', 'deny'] as const;
+export type Decision = (typeof decisions)[number];
+
+export const questionOption = z.object({ label: z.string(), description: z.string().optional() });
+export type QuestionOption = z.infer<typeof questionOption>;
+
+/** A string for one answer, an array where the question allows several. */
+export const answerValue = z.union([z.string(), z.array(z.string())]);
+export type AnswerValue = z.infer<typeof answerValue>;
+
+/** D-36, with `multiple`, `declined` and `updated_input` so that the record says all its events say. */
+export const interactionRecord = z
+  .object({
+    interaction_key: opaqueId('interaction').meta({
+      description: 'The durable key; answer with this one.',
+    }),
+    kind: z.enum(interactionKinds),
+    status: z.enum(interactionStatuses),
+    session_id: opaqueId('session'),
+    run_id: opaqueId('run'),
+    request_id: z.string().meta({ description: 'As in the events. Never used to answer.' }),
+    tool_name: z.string().optional(),
+    tool_input: jsonValue.optional(),
+    question: z.string().optional(),
+    options: z.array(questionOption).optional(),
+    multiple: z.boolean().optional(),
+    decision: z.enum(decisions).optional(),
+    updated_input: jsonObject.optional(),
+    answer: answerValue.optional(),
+    declined: z.literal(true).optional(),
+    message: z.string().optional(),
+    answered_by: z.string().optional(),
+    created_at: timestamp,
+    answered_at: timestamp.optional(),
+    applied_at: timestamp.optional(),
+    expires_at: timestamp.optional(),
+  })
+  .meta({
+    id: 'Interaction',
+    description: 'A question or an approval request that waits for a person.',
+    examples: [
+      {
+        interaction_key: 'int_01ja3w8z5kq4v7m2x9c6t1r8en',
+        kind: 'permission',
+        status: 'pending',
+        session_id: 'sess_01ja3w8z5kq4v7m2x9c6t1r8en',
+        run_id: 'run_01ja3w8z5kq4v7m2x9c6t1r8en',
+        request_id: 'call_1',
+        tool_name: 'write_file',
+        tool_input: { path: 'note.txt', text: 'Hello' },
+        created_at: '2026-01-15T09:30:00.000Z',
+      },
+    ],
+  });
+
+export type InteractionRecord = z.infer<typeof interactionRecord>;
+
+export const interactionList = z.object({
+  interactions: z.array(interactionRecord),
+  next_cursor: nextCursor,
+});
+
+const answerText = text({ max: limits.answerMaxCharacters, lines: 'many' });
+const answerMessage = text({ max: limits.messageMaxCharacters, lines: 'many' });
+
+/** D-38. What fits which kind is the server's to check: the wrong shape is `invalid_answer`. */
+export const permissionAnswer = z
+  .strictObject({
+    decision: z.enum(decisions),
+    message: answerMessage.optional(),
+    updated_input: jsonObject
+      .meta({ description: 'Run the tool with this input instead of the one shown.' })
+      .optional(),
+  })
+  .meta({ id: 'PermissionAnswer', description: 'Answers a permission.' });
+
+export type PermissionAnswer = z.infer<typeof permissionAnswer>;
+
+const questionReply = z
+  .strictObject({
+    answer: z.union([answerText, z.array(answerText).min(1).max(limits.answerMaxChoices)]),
+  })
+  .meta({ id: 'QuestionAnswer', description: 'Answers a question.' });
+
+const questionRefusal = z
+  .strictObject({ declined: z.literal(true), message: answerMessage.optional() })
+  .meta({ id: 'QuestionDeclined', description: 'Declines to answer a question.' });
+
+export const questionAnswer = z.union([questionReply, questionRefusal]);
+
+export type QuestionAnswer = z.infer<typeof questionAnswer>;

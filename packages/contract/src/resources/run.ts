@@ -1,0 +1,66 @@
+import { z } from 'zod';
+import { runErrorCodes } from '../errors.ts';
+import { jsonObject } from '../json.ts';
+import { opaqueId } from './opaque-id.ts';
+import { nextCursor, timestamp } from './page.ts';
+
+/** D-21. */
+export const runStatuses = [
+  'queued',
+  'running',
+  'waiting',
+  'cancelling',
+  'completed',
+  'failed',
+  'cancelled',
+] as const;
+
+export type RunStatus = (typeof runStatuses)[number];
+
+export const terminalRunStatuses = [
+  'completed',
+  'failed',
+  'cancelled',
+] as const satisfies readonly RunStatus[];
+
+export type TerminalRunStatus = (typeof terminalRunStatuses)[number];
+
+export function isTerminalRunStatus(status: RunStatus): status is TerminalRunStatus {
+  return status === 'completed' || status === 'failed' || status === 'cancelled';
+}
+
+const runUsage = z.object({
+  input_tokens: z.int().min(0),
+  output_tokens: z.int().min(0),
+});
+
+export type RunUsage = z.infer<typeof runUsage>;
+
+/** D-20. */
+export const runRecord = z
+  .object({
+    id: opaqueId('run'),
+    session_id: opaqueId('session'),
+    agent_name: z.string().meta({ examples: ['demo'] }),
+    status: z.enum(runStatuses),
+    input: jsonObject.meta({
+      description: 'The input as it was sent.',
+      examples: [{ prompt: 'Summarise the release.' }],
+    }),
+    output_text: z.string().meta({ description: 'The whole answer, once ended.' }).optional(),
+    error_code: z.enum(runErrorCodes).optional(),
+    error_message: z.string().optional(),
+    queue_position: z.int().min(1).meta({ description: 'While queued: 1 is next.' }).optional(),
+    pending_interactions: z.int().min(0),
+    last_event_id: z.string().optional(),
+    created_at: timestamp,
+    started_at: timestamp.optional(),
+    ended_at: timestamp.optional(),
+    cancel_requested_at: timestamp.optional(),
+    usage: runUsage.optional(),
+  })
+  .meta({ id: 'Run', description: 'One invocation of the agent inside a session.' });
+
+export type RunRecord = z.infer<typeof runRecord>;
+
+export const runList = z.object({ runs: z.array(runRecord), next_cursor: nextCursor });

@@ -1,0 +1,55 @@
+import { z } from 'zod';
+import { opaqueId } from './opaque-id.ts';
+import { nextCursor, timestamp } from './page.ts';
+
+/** D-11. `waiting` means that a person is needed. */
+export const sessionStatuses = [
+  'idle',
+  'running',
+  'waiting',
+  'stopping',
+  'stopped',
+  'failed',
+  'terminated',
+] as const;
+
+export type SessionStatus = (typeof sessionStatuses)[number];
+
+export const terminalSessionStatuses = [
+  'failed',
+  'terminated',
+] as const satisfies readonly SessionStatus[];
+
+export type TerminalSessionStatus = (typeof terminalSessionStatuses)[number];
+
+export function isTerminalSessionStatus(status: SessionStatus): status is TerminalSessionStatus {
+  return status === 'failed' || status === 'terminated';
+}
+
+/** D-13. `suspend` can be resumed; `terminate` cannot. */
+export const stopModes = ['suspend', 'terminate'] as const;
+export type StopMode = (typeof stopModes)[number];
+
+/** D-10. */
+export const sessionRecord = z
+  .object({
+    id: opaqueId('session'),
+    agent_name: z.string().meta({ examples: ['demo'] }),
+    status: z.enum(sessionStatuses),
+    status_reason: z.string().optional(),
+    session_files_supported: z
+      .boolean()
+      .meta({ description: 'Whether the file operations apply to this session.' }),
+    current_run_id: opaqueId('run').optional(),
+    pending_interactions: z.int().min(0),
+    created_at: timestamp,
+    updated_at: timestamp,
+    stopped_at: timestamp.optional(),
+    ended_at: timestamp.optional(),
+    expires_at: timestamp.optional(),
+  })
+  .meta({ id: 'Session', description: 'A conversation with one agent.' });
+
+export type SessionRecord = z.infer<typeof sessionRecord>;
+
+export const sessionList = z.object({ sessions: z.array(sessionRecord), next_cursor: nextCursor });

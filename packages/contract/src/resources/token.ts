@@ -1,0 +1,47 @@
+import { z } from 'zod';
+import { limits } from '../limits.ts';
+
+/** D-50. */
+export const tokenResponse = z
+  .object({
+    access_token: z.string().meta({ examples: ['eyJhbGciOiJFZERTQSIs…'] }),
+    token_type: z.literal('Bearer'),
+    expires_in: z.int().meta({ description: 'Seconds.', examples: [limits.tokenLifetimeSeconds] }),
+    scope: z
+      .string()
+      .meta({ description: 'Space-separated scopes.', examples: ['agents:read sessions:read'] }),
+  })
+  .meta({ id: 'Token', description: 'A short-lived access token.' });
+
+export type TokenResponse = z.infer<typeof tokenResponse>;
+
+/** RFC 8414. */
+export const serverMetadata = z
+  .object({
+    issuer: z.string(),
+    token_endpoint: z.string(),
+    jwks_uri: z.string(),
+    grant_types_supported: z.array(z.string()),
+    response_types_supported: z.array(z.string()),
+    token_endpoint_auth_methods_supported: z.array(z.string()),
+    scopes_supported: z.array(z.string()),
+  })
+  .meta({ id: 'ServerMetadata', description: 'OAuth 2.0 authorization server metadata.' });
+
+export type ServerMetadata = z.infer<typeof serverMetadata>;
+
+/** RFC 7517: public keys only. */
+export const jsonWebKeySet = z
+  .object({
+    keys: z.array(
+      z.looseObject({
+        kty: z.string(),
+        kid: z.string(),
+        alg: z.string(),
+        use: z.string(),
+      }),
+    ),
+  })
+  .meta({ id: 'JsonWebKeySet', description: 'The keys that sign access tokens.' });
+
+export type JsonWebKeySet = z.infer<typeof jsonWebKeySet>;

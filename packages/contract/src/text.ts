@@ -1,0 +1,38 @@
+import { z } from 'zod';
+
+export type TextBounds = {
+  readonly min?: number;
+  readonly max: number;
+  /** `many` also lets tabs and line breaks through. */
+  readonly lines?: 'one' | 'many';
+};
+
+const patterns = {
+  one: /^[^\u0000-\u001f\u007f]*$/u,
+  many: /^[^\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]*$/u,
+} as const;
+
+/**
+ * Text a person wrote and a database column keeps. Control characters are refused because PostgreSQL
+ * cannot store NUL and terminals obey the rest; lone surrogates because they do not survive UTF-8.
+ * Length counts code points, as JSON Schema does, so that the published schema tells the truth.
+ */
+export function text({ min = 1, max, lines = 'one' }: TextBounds) {
+  const pattern = patterns[lines];
+  const accepts = (value: string) => {
+    const length = codePoints(value);
+    return length >= min && length <= max && pattern.test(value) && value.isWellFormed();
+  };
+  const error = `must be ${min} to ${max} characters without control characters`;
+  return z
+    .string()
+    .refine(accepts, { error })
+    .meta({ minLength: min, maxLength: max, pattern: pattern.source });
+}
+
+/** Counts code points without building a list of them. */
+export function codePoints(value: string): number {
+  let count = 0;
+  for (const _ of value) count += 1;
+  return count;
+}

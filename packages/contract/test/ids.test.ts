@@ -1,0 +1,40 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { formatEventId, idPattern, idPrefixes, parseEventId } from '../src/index.ts';
+
+// D-02
+describe('event ids', () => {
+  const seq = fc.integer({ min: 0, max: 999_999_999_999 });
+
+  test('order as text exactly as they order as numbers', () => {
+    fc.assert(
+      fc.property(seq, seq, (a, b) => {
+        expect(formatEventId(a) < formatEventId(b)).toBe(a < b);
+      }),
+    );
+  });
+
+  test('are read back as the number they were made of', () => {
+    expect(formatEventId(42)).toBe('000000000042');
+    fc.assert(fc.property(seq, (n) => parseEventId(formatEventId(n)) === n));
+  });
+
+  test.each([
+    '',
+    '42',
+    '0000000000042',
+    '00000000004x',
+    ' 00000000042',
+    '-00000000042',
+    '٠٠٠٠٠٠٠٠٠٠٠١',
+  ])('%j is not one', (text) => expect(parseEventId(text)).toBeUndefined());
+});
+
+// D-01
+test('ids are at most 64 letters, digits, dashes and underscores', () => {
+  expect(idPattern.test('sess_01ja3w8z5kq4v7m2x9c6t1r8en')).toBe(true);
+  for (const id of ['', 'a'.repeat(65), 'a/b', 'a:retry', 'a\n', '..', 'é']) {
+    expect(idPattern.test(id)).toBe(false);
+  }
+  expect(Object.values(idPrefixes)).toEqual('org ten ws sess run int file cli cred usr'.split(' '));
+});

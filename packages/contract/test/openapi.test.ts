@@ -1,0 +1,163 @@
+import { readFile } from 'node:fs/promises';
+import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { referenceFiles } from '../scripts/reference.ts';
+import {
+  interactionRecord,
+  openApiDocument,
+  operationList,
+  renderApiPage,
+  requiredScopes,
+  statusesOf,
+} from '../src/index.ts';
+
+const document = openApiDocument({ version: '1.2.3' });
+
+/** Every object inside the document with its path, the document itself included. */
+function* nodes(value: unknown, path = '#'): Generator<[string, Record<string, unknown>]> {
+  if (Array.isArray(value)) {
+    for (const [index, item] of value.entries()) yield* nodes(item, `${path}/${index}`);
+    return;
+  }
+  if (typeof value !== 'object' || value === null) return;
+  const node = Object.fromEntries(Object.entries(value));
+  yield [path, node];
+  for (const [key, child] of Object.entries(node)) {
+    yield* nodes(child, `${path}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`);
+  }
+}
+
+describe('the OpenAPI document', () => {
+  const all = new Map(nodes(document));
+
+  test('refers only to what it holds', () => {
+    const broken = [...all.values()].flatMap(({ $ref }) =>
+      typeof $ref === 'string' && !all.has($ref) ? [$ref] : [],
+    );
+    expect(broken).toEqual([]);
+  });
+
+  test('holds no schema that nothing refers to', () => {
+    const refs = new Set([...all.values()].map(({ $ref }) => $ref));
+    for (const [group, members] of Object.entries(document.components)) {
+      if (group === 'securitySchemes') continue;
+      for (const name of Object.keys(members))
+        expect(refs).toContain(`#/components/${group}/${name}`);
+    }
+  });
+
+  test('describes every operation once, with its id, statuses and scopes', () => {
+    const described = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, operation]) => ({ path, method, operation })),
+    );
+    expect(described).toHaveLength(operationList.length);
+    for (const declared of operationList) {
+      const found = document.paths[declared.path]?.[declared.method.toLowerCase()];
+      expect(found?.operationId).toBe(declared.id);
+      expect(Object.keys(found?.responses ?? {})).toEqual(statusesOf(declared).map(String));
+      const scopes = (found?.security ?? []).flatMap(({ automation = [] }) => automation);
+      expect(scopes).toEqual(requiredScopes(declared));
+    }
+  });
+
+  test('declares exactly the parameters that each path has', () => {
+    for (const [path, methods] of Object.entries(document.paths)) {
+      const inPath = Array.from(path.matchAll(/\{([a-z_]+)\}/g), ([, name]) => name);
+      for (const { parameters = [] } of Object.values(methods)) {
+        const declared = parameters.flatMap((one) =>
+          'in' in one && one.in === 'path' ? [one.name] : [],
+        );
+        expect([path, ...declared]).toEqual([path, ...inPath]);
+      }
+    }
+  });
+
+  test('has the shape of OpenAPI 3.1', () => {
+    expect(document.openapi).toBe('3.1.0');
+    const tags = new Set(document.tags.map(({ name }) => name));
+    const schemes = Object.keys(document.components.securitySchemes);
+    for (const methods of Object.values(document.paths)) {
+      for (const [method, operation] of Object.entries(methods)) {
+        expect(['get', 'post', 'put', 'patch', 'delete']).toContain(method);
+        for (const tag of operation.tags) expect(tags.has(tag)).toBe(true);
+        for (const one of operation.security) expect(schemes).toContain(Object.keys(one)[0]);
+        for (const response of Object.values(operation.responses)) {
+          expect('$ref' in response || response.description.length > 0).toBe(true);
+        }
+      }
+    }
+    for (const group of Object.values(document.components)) {
+      for (const name of Object.keys(group)) expect(name).toMatch(/^[a-zA-Z0-9._-]+$/);
+    }
+  });
+
+  // Spec §9.2: answers may grow.
+  test('closes requests to unknown fields and leaves answers open', () => {
+    const closed = [...all].filter(([, node]) => node['additionalProperties'] === false);
+    expect(closed.length).toBeGreaterThan(10);
+    for (const [path] of closed) {
+      expect(path).toMatch(/requestBody|schemas\/(PermissionAnswer|Question(Answer|Declined))$/);
+    }
+  });
+
+  test('describes every value, so that nothing is left out for lack of words', () => {
+    const undescribed = [...all].filter(
+      ([path, node]) => /\/properties\/[^/]+$/.test(path) && Object.keys(node).length === 0,
+    );
+    // What a tool takes is the one thing that only the tool knows.
+    for (const [path] of undescribed) expect(path).toMatch(/tool_input$/);
+  });
+
+  test('documents both streams as server-sent events', () => {
+    const streams = [...all].filter(([path]) => path.endsWith('content/text~1event-stream'));
+    expect(streams).toHaveLength(2);
+    for (const [, media] of streams) {
+      expect(media['x-event-schema']).toEqual({ $ref: '#/components/schemas/RunEvent' });
+    }
+  });
+
+  test('offers the shapes of an answer as alternatives', () => {
+    const path = '/v1/sessions/{session_id}/interactions/{interaction_key}/answer';
+    const schema = document.paths[path]?.['post']?.requestBody?.content['application/json']?.schema;
+    expect(schema?.oneOf).toHaveLength(3);
+  });
+
+  test('is the same bytes every time, and knows its server', () => {
+    expect(JSON.stringify(openApiDocument({ version: '1.2.3' }))).toBe(JSON.stringify(document));
+    const served = openApiDocument({ version: '1', baseUrl: 'https://convoke.example' });
+    expect(served.servers).toEqual([{ url: 'https://convoke.example' }]);
+  });
+
+  test('shows examples that its own schemas accept', () => {
+    const { examples = [] } = document.components.schemas['Interaction'] ?? {};
+    expect(z.array(interactionRecord).min(1).parse(examples)).toEqual(examples);
+  });
+});
+
+describe('the API page', () => {
+  const page = renderApiPage(document);
+
+  test('needs nothing but itself', () => {
+    expect(page).not.toMatch(/<script|<link|<img|<iframe|@import|url\(|\son[a-z]+=|\sstyle=/i);
+    expect(page).not.toMatch(/(src|href)="(https?:)?\/\//);
+  });
+
+  test('has every operation, and every link in it leads somewhere', () => {
+    const ids = Array.from(page.matchAll(/ id="([^"]+)"/g), ([, id]) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+    for (const { id } of operationList) expect(ids).toContain(id);
+    for (const [, target] of page.matchAll(/href="#([^"]+)"/g)) expect(ids).toContain(target);
+  });
+
+  test('escapes what it is given', () => {
+    const title = '<b onload="x">&';
+    const hostile = { ...document, info: { ...document.info, title } };
+    expect(renderApiPage(hostile)).not.toContain('<b onload');
+  });
+});
+
+// Generated files are checked in; `node packages/contract/scripts/write-reference.ts` renews them.
+test.each(Object.entries(referenceFiles()))('docs/reference/%s is current', async (name, text) => {
+  const file = new URL(`../../../docs/reference/${name}`, import.meta.url);
+  expect(await readFile(file, 'utf8')).toBe(text);
+});

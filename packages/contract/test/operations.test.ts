@@ -1,0 +1,153 @@
+import { describe, expect, test } from 'vitest';
+import {
+  type ErrorCode,
+  errors,
+  errorsOf,
+  type Operation,
+  operationList,
+  operations,
+  pathParams,
+  requiredScopes,
+  routingErrors,
+  statusesOf,
+  statusOfError,
+} from '../src/index.ts';
+
+const byId: [string, Operation][] = Object.entries(operations);
+
+describe('every operation', () => {
+  test.each(byId)('%s is filed under its own id', (key, operation) => {
+    expect(operation.id).toBe(key);
+    expect(key).toMatch(/^[a-z]+(_[a-z]+)*$/);
+  });
+
+  // D-54: a route without a declared scope must not pass.
+  test.each(byId)('%s names its scopes, or the reason why it needs none', (_, operation) => {
+    if (operation.caller === 'automation' && requiredScopes(operation).length > 0) return;
+    expect(operation.scope).toEqual({ unscoped: expect.stringMatching(/^.{10,}$/) });
+  });
+
+  test.each(byId)('%s declares at least one success', (_, operation) => {
+    const successes = Object.keys(operation.responses).map(Number);
+    expect(successes.length).toBeGreaterThan(0);
+    for (const status of successes) expect(status >= 200 && status < 300).toBe(true);
+  });
+
+  test.each(byId)('%s has a well-formed path with exactly its parameters', (_, operation) => {
+    expect(operation.path).toMatch(/^(\/([a-z0-9_.-]+|\{[a-z_]+\}(:[a-z]+)?))+$/);
+    expect(Object.keys(operation.params ?? {})).toEqual(pathParams(operation.path));
+  });
+
+  test.each(byId)('%s says whether its body is required', (_, operation) => {
+    const takesBody = operation.body !== undefined || operation.content === 'bytes';
+    expect(typeof operation.bodyRequired).toBe(takesBody ? 'boolean' : 'undefined');
+    if (takesBody) expect(operation.method).toMatch(/^(POST|PUT|PATCH)$/);
+  });
+
+  test.each(byId)('%s declares no error twice and none that is common', (_, operation) => {
+    const own = operation.errors.map((error) => (typeof error === 'string' ? error : error.code));
+    expect(new Set(own).size).toBe(own.length);
+    const common = errorsOf({ ...operation, errors: [] }).map(({ code }) => code);
+    expect(common.filter((code) => own.includes(code))).toEqual([]);
+  });
+});
+
+test('no two operations share a method and a path', () => {
+  const routes = operationList.map(
+    ({ method, path }) => `${method} ${path.replace(/\{[a-z_]+\}/g, '{}')}`,
+  );
+  expect(new Set(routes).size).toBe(routes.length);
+});
+
+// Spec 4.2 and 4.3, word for word.
+test('the operations are exactly those of the specification, and those that serve it', () => {
+  const management = '/v1/organizations/{organization_id}';
+  expect(operationList.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(
+    [
+      'GET /v1/whoami',
+      'GET /v1/me/workspaces',
+      'GET /v1/agents',
+      'POST /v1/agents/{agent_name}/runs',
+      'POST /v1/sessions',
+      'GET /v1/sessions',
+      'GET /v1/sessions/{session_id}',
+      'POST /v1/sessions/{session_id}/stop',
+      'POST /v1/sessions/{session_id}/resume',
+      'POST /v1/sessions/{session_id}/runs',
+      'GET /v1/sessions/{session_id}/runs',
+      'GET /v1/sessions/{session_id}/runs/{run_id}',
+      'GET /v1/sessions/{session_id}/runs/{run_id}/events',
+      'POST /v1/sessions/{session_id}/runs/{run_id}/cancel',
+      'GET /v1/sessions/{session_id}/interactions',
+      'POST /v1/sessions/{session_id}/interactions/{interaction_key}/answer',
+      'POST /v1/sessions/{session_id}/files',
+      'GET /v1/sessions/{session_id}/files',
+      'PUT /v1/sessions/{session_id}/files/{file_id}/content',
+      'GET /v1/sessions/{session_id}/files/{file_id}/content',
+      'DELETE /v1/sessions/{session_id}/files/{file_id}',
+      `GET ${management}/m2m`,
+      `GET ${management}/m2m/profiles`,
+      `POST ${management}/m2m`,
+      `GET ${management}/m2m/{client_id}`,
+      `PATCH ${management}/m2m/{client_id}`,
+      `POST ${management}/m2m/{client_id}/credentials`,
+      `DELETE ${management}/m2m/{client_id}/credentials/{credential_id}`,
+      `DELETE ${management}/m2m/{client_id}`,
+      `GET ${management}/tenants`,
+      `POST ${management}/tenants`,
+      `GET ${management}/tenants/{tenant_id}`,
+      `POST ${management}/tenants/{tenant_id}:retry`,
+      `POST ${management}/tenants/{tenant_id}:offboard`,
+      'POST /v1/oauth/token',
+      'GET /.well-known/oauth-authorization-server',
+      'GET /.well-known/jwks.json',
+      'GET /healthz',
+      'GET /readyz',
+      'GET /openapi.json',
+      'GET /docs',
+    ].sort(),
+  );
+});
+
+// Spec 4.1: selectors everywhere but workspace discovery; 4.3: people only.
+test('application operations are for automation clients, management for people', () => {
+  for (const { id, path, caller } of operationList) {
+    if (id === 'list_workspaces') expect(caller).toBe('any');
+    else if (path.startsWith('/v1/organizations/')) expect(caller).toBe('human');
+    else if (path.startsWith('/v1/') && id !== 'issue_token') expect(caller).toBe('automation');
+    else expect(caller).toBe('anonymous');
+  }
+});
+
+// D-70
+test('every declared error code is used by an operation or by the router', () => {
+  const used = new Set<ErrorCode>(routingErrors);
+  for (const operation of operationList) {
+    for (const { code } of errorsOf(operation)) used.add(code);
+  }
+  expect([...used].sort()).toEqual(Object.keys(errors).sort());
+});
+
+test('error codes are lower-case words and their statuses are refusals', () => {
+  for (const [code, { status, message }] of Object.entries(errors)) {
+    expect(code).toMatch(/^[a-z][a-z0-9_]*$/);
+    expect(status >= 400 && status <= 599).toBe(true);
+    expect(message).toMatch(/^[A-Za-z].*\.$/);
+  }
+});
+
+// D-12
+test('a terminal session is 412 on an idempotent create and 409 elsewhere', () => {
+  expect(statusOfError(operations.create_session, 'session_terminal')).toBe(412);
+  expect(statusOfError(operations.start_run, 'session_terminal')).toBe(409);
+  expect(statusesOf(operations.create_session)).toEqual([
+    200, 201, 400, 401, 403, 404, 409, 412, 413, 415, 429, 500, 503,
+  ]);
+});
+
+// D-68
+test('reading is not rate-limited for people, every call is for automation clients', () => {
+  expect(statusesOf(operations.list_tenants)).not.toContain(429);
+  expect(statusesOf(operations.create_tenant)).toContain(429);
+  expect(statusesOf(operations.get_run)).toContain(429);
+});

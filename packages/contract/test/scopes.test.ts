@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest';
+import {
+  operationList,
+  operationsOfScope,
+  permissionCatalog,
+  profiles,
+  requiredScopes,
+  scopeDescriptions,
+  scopes,
+  scopesOf,
+} from '../src/index.ts';
+
+const all =
+  'agents:read sessions:read sessions:write runs:read runs:write interactions:read interactions:write files:read files:write agents:deploy';
+
+// D-54
+test('the scopes are exactly those decided', () => {
+  expect(scopes.join(' ')).toBe(all);
+  expect(Object.keys(scopeDescriptions)).toEqual([...scopes]);
+});
+
+test('observe reads everything, invoke also writes, deploy only deploys', () => {
+  const ending = (...endings: string[]) =>
+    scopes.filter((scope) => endings.some((ending) => scope.endsWith(ending)));
+  expect(profiles.observe).toEqual(ending(':read'));
+  expect(profiles.invoke).toEqual(ending(':read', ':write'));
+  expect(profiles.deploy).toEqual(['agents:read', 'agents:deploy']);
+});
+
+test('a custom client has the scopes it lists, and only those', () => {
+  expect(scopesOf('custom', ['runs:read'])).toEqual(['runs:read']);
+  expect(scopesOf('custom')).toEqual([]);
+  expect(scopesOf('observe', ['runs:write'])).toEqual(profiles.observe);
+});
+
+test('reading needs a read scope and changing a write scope', () => {
+  for (const operation of operationList) {
+    const kind = operation.method === 'GET' ? /:read$/ : /:write$/;
+    for (const scope of requiredScopes(operation)) expect(scope).toMatch(kind);
+  }
+});
+
+// D-27
+test('a one-shot invocation needs both write scopes', () => {
+  expect(operationsOfScope('sessions:write')).toContain('invoke_agent');
+  expect(operationsOfScope('runs:write')).toContain('invoke_agent');
+});
+
+// D-66
+test('the catalog lists every profile and every scope with the operations it opens', () => {
+  const catalog = permissionCatalog();
+  expect(catalog.profiles.map(({ name }) => name)).toEqual([
+    'observe',
+    'invoke',
+    'deploy',
+    'custom',
+  ]);
+  expect(catalog.scopes.map(({ name }) => name)).toEqual([...scopes]);
+  const opened = new Set(catalog.scopes.flatMap(({ operations }) => operations));
+  const scoped = operationList.filter((operation) => requiredScopes(operation).length > 0);
+  expect([...opened].sort()).toEqual(scoped.map(({ id }) => id).sort());
+});

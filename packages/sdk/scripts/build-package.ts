@@ -1,0 +1,36 @@
+import { copyFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { compile, rewriteDeclarations, writeManifest } from '../../../scripts/build-package.ts';
+import manifest from '../package.json' with { type: 'json' };
+
+const home = fileURLToPath(new URL('..', import.meta.url));
+
+/** Builds the published package into a folder. */
+export async function buildPackage(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true });
+  // The core is compiled without the types of Node: what browsers lack does not compile.
+  compile(join(home, 'tsconfig.build.json'), folder);
+  compile(join(home, 'tsconfig.build-node.json'), folder);
+  await rewriteDeclarations(folder);
+  await writeManifest(folder, published());
+  await copyFile(join(home, 'README.md'), join(folder, 'README.md'));
+}
+
+function published() {
+  const { name, version, description, license, type, sideEffects, engines } = manifest;
+  return {
+    name,
+    version,
+    description,
+    license,
+    type,
+    sideEffects,
+    engines,
+    exports: {
+      '.': { types: './index.d.ts', default: './index.js' },
+      './node': { types: './node.d.ts', default: './node.js' },
+    },
+    types: './index.d.ts',
+  };
+}

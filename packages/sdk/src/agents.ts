@@ -1,0 +1,55 @@
+import { ServerError } from './errors.ts';
+import { EventStream } from './event-stream.ts';
+import type { AgentRecord } from './generated/records.ts';
+import type { PageQuery } from './generated/requests.ts';
+import { type IdempotentOptions, newKey } from './idempotency.ts';
+import { Listing } from './listing.ts';
+import { at } from './path.ts';
+import { RunHandle } from './run.ts';
+import { type RunInput, inputOf } from './runs.ts';
+import type { CallOptions, Transport } from './transport.ts';
+
+/** The agents that are enabled for the workspace. */
+export class Agents {
+  readonly #transport: Transport;
+
+  constructor(transport: Transport) {
+    this.#transport = transport;
+  }
+
+  /** By name. */
+  list(query: PageQuery & CallOptions = {}): Listing<AgentRecord> {
+    return new Listing(this.#transport, { path: '/v1/agents', key: 'agents' }, query);
+  }
+
+  /**
+   * Opens a session and starts a run in it, with one request that is also the first stream of events.
+   * Read it soon: `follow()`, `text()` or `wait()`.
+   *
+   * @example
+   * const run = await convoke.agents.invoke('echo', 'Hello');
+   * console.log(await run.text());
+   */
+  async invoke(
+    agentName: string,
+    input: RunInput,
+    options: IdempotentOptions = {},
+  ): Promise<RunHandle> {
+    const { idempotencyKey = newKey(), signal } = options;
+    const opened = await EventStream.open(this.#transport, {
+      method: 'POST',
+      path: at`/v1/agents/${agentName}/runs`,
+      json: { input: inputOf(input, {}), idempotency_key: idempotencyKey },
+      repeatable: 'always',
+      signal,
+    });
+    const id = opened.headers.get('x-run-id');
+    const sessionId = opened.headers.get('x-session-id');
+    if (id !== null && sessionId !== null) {
+      return new RunHandle(this.#transport, { id, sessionId }, opened);
+    }
+    opened.close();
+    // In a page of another origin, the server has to expose the two headers.
+    throw new ServerError('The answer does not say which run it is.', { code: 'invalid_response' });
+  }
+}

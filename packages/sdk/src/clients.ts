@@ -1,0 +1,69 @@
+import type {
+  ClientRecord,
+  ClientWithCredentials,
+  IssuedClient,
+  ProfileCatalog,
+} from './generated/records.ts';
+import type { CreateClient, PageQuery, UpdateClient } from './generated/requests.ts';
+import { type IdempotentOptions, newKey } from './idempotency.ts';
+import { Listing } from './listing.ts';
+import { at } from './path.ts';
+import type { CallOptions, Transport } from './transport.ts';
+
+/** The automation clients of the organization. `id` is the record id (`cli_…`), not the OAuth client id. */
+export class Clients {
+  readonly #transport: Transport;
+  readonly #path: string;
+
+  constructor(transport: Transport, path: string) {
+    this.#transport = transport;
+    this.#path = path;
+  }
+
+  /** Without secrets. */
+  list(query: PageQuery & CallOptions = {}): Listing<ClientRecord> {
+    return new Listing(this.#transport, { path: this.#path, key: 'clients' }, query);
+  }
+
+  /** What profiles and scopes a client can have. */
+  profiles({ signal }: CallOptions = {}): Promise<ProfileCatalog> {
+    return this.#transport.json({ method: 'GET', path: `${this.#path}/profiles`, signal });
+  }
+
+  /**
+   * Creates a client with its first credential. The answer is the only one with the secret: when it is
+   * lost on the way, a retry is a `ConflictError` (`secret_already_issued`) whose `body` names the client.
+   */
+  create(client: CreateClient, options: IdempotentOptions = {}): Promise<IssuedClient> {
+    const { idempotencyKey = newKey(), signal } = options;
+    return this.#transport.json({
+      method: 'POST',
+      path: this.#path,
+      headers: { 'idempotency-key': idempotencyKey },
+      json: client,
+      repeatable: 'always',
+      signal,
+    });
+  }
+
+  get(id: string, { signal }: CallOptions = {}): Promise<ClientWithCredentials> {
+    return this.#transport.json({ method: 'GET', path: this.#at(id), signal });
+  }
+
+  /**
+   * Renames, permits, disables or enables. Sent once: whether a change whose answer was lost took place
+   * shows in the `version` that `get` reads.
+   */
+  update(id: string, change: UpdateClient, { signal }: CallOptions = {}): Promise<ClientRecord> {
+    return this.#transport.json({ method: 'PATCH', path: this.#at(id), json: change, signal });
+  }
+
+  /** Withdraws all access. The record comes back while the service still cleans up. */
+  delete(id: string, { signal }: CallOptions = {}): Promise<ClientRecord | undefined> {
+    return this.#transport.remove({ path: this.#at(id), signal });
+  }
+
+  #at(id: string): string {
+    return `${this.#path}${at`/${id}`}`;
+  }
+}

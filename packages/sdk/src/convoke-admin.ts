@@ -1,0 +1,42 @@
+import { Clients } from './clients.ts';
+import { Credentials } from './credentials.ts';
+import type { WorkspaceRecord } from './generated/records.ts';
+import type { PageQuery } from './generated/requests.ts';
+import type { Listing } from './listing.ts';
+import { type ConnectionOptions, type TokenOptions, transportOptions } from './options.ts';
+import { at } from './path.ts';
+import { Bearer } from './tokens.ts';
+import { Tenants } from './tenants.ts';
+import { type CallOptions, Transport } from './transport.ts';
+import { listWorkspaces } from './workspaces.ts';
+
+export type ConvokeAdminOptions = ConnectionOptions &
+  TokenOptions & { readonly organizationId: string };
+
+/**
+ * What an owner or admin manages, with a token of their own: automation clients are refused here (D-55).
+ *
+ * @example
+ * const admin = new ConvokeAdmin({ baseUrl, token: () => login.token(), organizationId });
+ * const { client_id, client_secret } = await admin.clients.create({ name: 'Nightly', profile: 'invoke' });
+ */
+export class ConvokeAdmin {
+  readonly clients: Clients;
+  readonly credentials: Credentials;
+  readonly tenants: Tenants;
+  readonly #transport: Transport;
+
+  constructor(options: ConvokeAdminOptions) {
+    const connection = transportOptions(options);
+    this.#transport = new Transport(connection, new Bearer(options.token));
+    const path = at`/v1/organizations/${options.organizationId}`;
+    this.clients = new Clients(this.#transport, `${path}/m2m`);
+    this.credentials = new Credentials(this.#transport, `${path}/m2m`);
+    this.tenants = new Tenants(this.#transport, `${path}/tenants`);
+  }
+
+  /** The tenants that the person reaches, with their organizations. */
+  workspaces(query: PageQuery & CallOptions = {}): Listing<WorkspaceRecord> {
+    return listWorkspaces(this.#transport, query);
+  }
+}

@@ -1,0 +1,43 @@
+import type { CredentialRecord, IssuedCredential } from './generated/records.ts';
+import type { AddCredential } from './generated/requests.ts';
+import { type IdempotentOptions, newKey } from './idempotency.ts';
+import { at } from './path.ts';
+import type { CallOptions, Transport } from './transport.ts';
+
+/** The secrets of automation clients, to rotate them: add, deploy, revoke the old one. */
+export class Credentials {
+  readonly #transport: Transport;
+  readonly #path: string;
+
+  constructor(transport: Transport, path: string) {
+    this.#transport = transport;
+    this.#path = path;
+  }
+
+  /** At most two live at a time. The answer is the only one with the secret. */
+  add(
+    clientId: string,
+    credential: AddCredential,
+    options: IdempotentOptions = {},
+  ): Promise<IssuedCredential> {
+    const { idempotencyKey = newKey(), signal } = options;
+    return this.#transport.json({
+      method: 'POST',
+      path: `${this.#path}${at`/${clientId}/credentials`}`,
+      headers: { 'idempotency-key': idempotencyKey },
+      json: credential,
+      repeatable: 'always',
+      signal,
+    });
+  }
+
+  /** No new tokens from here on. The record comes back while the service still cleans up. */
+  revoke(
+    clientId: string,
+    credentialId: string,
+    { signal }: CallOptions = {},
+  ): Promise<CredentialRecord | undefined> {
+    const path = `${this.#path}${at`/${clientId}/credentials/${credentialId}`}`;
+    return this.#transport.remove({ path, signal });
+  }
+}

@@ -1,0 +1,181 @@
+import type { ErrorCode, JsonObject } from './generated/values.ts';
+import type { RunRecord } from './generated/records.ts';
+
+/** Codes that the SDK itself gives, where no answer of the service has one. */
+export type ClientCode =
+  | 'connection_failed'
+  | 'timeout'
+  | 'stream_broken'
+  | 'invalid_response'
+  | 'unexpected_redirect'
+  | 'no_workspace'
+  | 'ambiguous_workspace'
+  | 'run_cancelled'
+  | 'run_failed';
+
+export interface ErrorFacts {
+  readonly code: ErrorCode | ClientCode | (string & {});
+  readonly status?: number | undefined;
+  readonly requestId?: string | undefined;
+  readonly retryAfter?: number | undefined;
+  readonly body?: JsonObject | undefined;
+  readonly cause?: unknown;
+}
+
+/**
+ * What every failure of the SDK is. The subclass tells the family, `code` the exact reason.
+ *
+ * @example
+ * try {
+ *   await session.run('Go on');
+ * } catch (error) {
+ *   if (error instanceof ConvokeError && error.code === 'session_stopped') await session.resume();
+ *   else throw error;
+ * }
+ */
+export class ConvokeError extends Error {
+  override readonly name: string = 'ConvokeError';
+  readonly code: ErrorFacts['code'];
+  /** The HTTP status; undefined where there was no answer. */
+  readonly status: number | undefined;
+  /** Tell it to whoever runs the service: their log has it. */
+  readonly requestId: string | undefined;
+  /** Seconds after which another attempt makes sense, as the service said. */
+  readonly retryAfter: number | undefined;
+  /** The whole answer, for codes that carry more (`secret_already_issued`). */
+  readonly body: JsonObject | undefined;
+  /** How often the request was sent. */
+  attempts = 1;
+  /** An earlier attempt went unanswered and may have been carried out. */
+  unsure = false;
+
+  constructor(message: string, facts: ErrorFacts) {
+    super(message, { cause: facts.cause });
+    this.code = facts.code;
+    this.status = facts.status;
+    this.requestId = facts.requestId;
+    this.retryAfter = facts.retryAfter;
+    this.body = facts.body;
+  }
+}
+
+/** 401: the credentials are wrong, expired or revoked. A fresh token was tried already. */
+export class AuthenticationError extends ConvokeError {
+  override readonly name: string = 'AuthenticationError';
+}
+
+/** 403: no access to this organization, tenant or operation. */
+export class PermissionError extends ConvokeError {
+  override readonly name: string = 'PermissionError';
+}
+
+/** 404: no such resource in the selected tenant, or a capability that is switched off. */
+export class NotFoundError extends ConvokeError {
+  override readonly name: string = 'NotFoundError';
+}
+
+/** 409 and 412: the resource is in another state than the request needs. Read it before deciding. */
+export class ConflictError extends ConvokeError {
+  override readonly name: string = 'ConflictError';
+}
+
+/** 400 and the other 4xx: the request itself is wrong; sending it again unchanged is of no use. */
+export class InvalidRequestError extends ConvokeError {
+  override readonly name: string = 'InvalidRequestError';
+}
+
+/** 429, after the retries: see `retryAfter`. */
+export class RateLimitError extends ConvokeError {
+  override readonly name: string = 'RateLimitError';
+}
+
+/** 5xx, after the retries; also an answer that is not what the API describes. */
+export class ServerError extends ConvokeError {
+  override readonly name: string = 'ServerError';
+}
+
+/** No answer: the service could not be reached, or the connection broke. */
+export class ConnectionError extends ConvokeError {
+  override readonly name: string = 'ConnectionError';
+}
+
+/** `run.text()` of a run that failed or was cancelled. */
+export class RunError extends ConvokeError {
+  override readonly name: string = 'RunError';
+  readonly run: RunRecord;
+
+  constructor(run: RunRecord) {
+    const isCancelled = run.status === 'cancelled';
+    super(run.error_message ?? `The run ${run.id} was ${run.status}.`, {
+      code: run.error_code ?? (isCancelled ? 'run_cancelled' : 'run_failed'),
+    });
+    this.run = run;
+  }
+}
+
+/** Another attempt may succeed: too many requests, trouble in the service, or no answer at all. */
+export function isTemporary(error: unknown): error is ConvokeError {
+  return (
+    error instanceof RateLimitError ||
+    error instanceof ServerError ||
+    error instanceof ConnectionError
+  );
+}
+
+/** The error that an answer stands for. Reads the body, whatever it is. */
+export async function errorFrom(response: Response, what: string): Promise<ConvokeError> {
+  const { status, headers } = response;
+  const body = objectIn(await response.text());
+  const code = body?.['error'];
+  const message = body?.['message'] ?? body?.['error_description'];
+  const requestId = body?.['request_id'] ?? headers.get('x-request-id');
+  const said = typeof message === 'string' ? message : `${what} was answered with ${status}.`;
+  return new (familyOf(status))(said, {
+    code: typeof code === 'string' ? code : codeOf(status),
+    status,
+    requestId: typeof requestId === 'string' ? requestId : undefined,
+    retryAfter: retryAfterSeconds(headers.get('retry-after')),
+    body,
+  });
+}
+
+const families: Readonly<Record<number, typeof ConvokeError>> = {
+  401: AuthenticationError,
+  403: PermissionError,
+  404: NotFoundError,
+  409: ConflictError,
+  412: ConflictError,
+  429: RateLimitError,
+};
+
+function familyOf(status: number): typeof ConvokeError {
+  if (status >= 500) return ServerError;
+  return families[status] ?? InvalidRequestError;
+}
+
+/** For answers that the service did not write, as a proxy in front of it does. */
+function codeOf(status: number): string {
+  return status < 400 ? 'unexpected_redirect' : `http_${status}`;
+}
+
+function objectIn(text: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** RFC 9110: seconds, or a date. */
+function retryAfterSeconds(value: string | null): number | undefined {
+  if (value === null || value === '') return undefined;
+  const seconds = Number(value);
+  if (Number.isFinite(seconds)) return Math.max(0, seconds);
+  const at = Date.parse(value);
+  return Number.isNaN(at) ? undefined : Math.max(0, (at - Date.now()) / 1000);
+}

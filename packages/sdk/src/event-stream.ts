@@ -1,0 +1,111 @@
+import { ServerError } from './errors.ts';
+import { type RunEvent, parseRunEvent } from './run-event.ts';
+import { MessageParser } from './server-sent-events.ts';
+import type { Call, Transport } from './transport.ts';
+import { forwardAbort, reasonOf } from './waiting.ts';
+
+/** One connection to the events of a run. It ends, one way or another; following a run outlives it. */
+export class EventStream {
+  /** The server closed it in order. Otherwise it was cut, or it fell silent. */
+  isClean = false;
+  readonly #response: Response;
+  readonly #parser = new MessageParser();
+  readonly #controller: AbortController;
+  readonly #ties: (() => void)[] = [];
+
+  private constructor(response: Response, controller: AbortController) {
+    this.#response = response;
+    this.#controller = controller;
+  }
+
+  static async open(transport: Transport, call: Call): Promise<EventStream> {
+    const controller = new AbortController();
+    const untie = forwardAbort(call.signal, controller);
+    try {
+      const headers = { accept: 'text/event-stream', ...call.headers };
+      const response = await transport.open({ ...call, headers, signal: controller.signal });
+      const stream = new EventStream(response, controller);
+      stream.#ties.push(untie);
+      return stream;
+    } catch (error) {
+      untie();
+      throw error;
+    }
+  }
+
+  get headers(): Headers {
+    return this.#response.headers;
+  }
+
+  get retryMs(): number | undefined {
+    return this.#parser.retryMs;
+  }
+
+  /** Lets another signal end it too. */
+  tie(signal: AbortSignal): void {
+    this.#ties.push(forwardAbort(signal, this.#controller));
+  }
+
+  close(): void {
+    for (const untie of this.#ties) untie();
+    this.#controller.abort();
+  }
+
+  /**
+   * The events as they come. Ends when the connection does, and when nothing at all came for `silenceMs`:
+   * the server says something every 15 s (D-30), so that a silent connection is a dead one.
+   */
+  async *events(runId: string, silenceMs: number): AsyncGenerator<RunEvent, void, undefined> {
+    const reader = this.#reader();
+    const decoder = new TextDecoder();
+    for (;;) {
+      const bytes = await this.#read(reader, silenceMs);
+      if (bytes === undefined) return;
+      for (const message of this.#messages(decoder.decode(bytes, { stream: true }))) {
+        const event = parseRunEvent(message, runId);
+        if (event === undefined) throw broken('It holds something else than events of the run.');
+        yield event;
+      }
+    }
+  }
+
+  #reader(): ReadableStreamDefaultReader<Uint8Array> {
+    const { body, headers } = this.#response;
+    const isEvents = headers.get('content-type')?.startsWith('text/event-stream') === true;
+    if (body === null || !isEvents) throw broken('The answer is not a stream of events.');
+    return body.getReader();
+  }
+
+  async #read(
+    reader: ReadableStreamDefaultReader<Uint8Array>,
+    silenceMs: number,
+  ): Promise<Uint8Array | undefined> {
+    // Runs only while something is awaited: who takes long over an event is not a silent server.
+    const timer = setTimeout(() => this.#controller.abort(silent), silenceMs);
+    try {
+      const { done, value } = await reader.read();
+      this.isClean = done;
+      return value;
+    } catch {
+      const { signal } = this.#controller;
+      if (signal.aborted && reasonOf(signal) !== silent) throw reasonOf(signal);
+      return undefined;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  #messages(text: string): readonly string[] {
+    try {
+      return this.#parser.push(text);
+    } catch (cause) {
+      throw broken('A message is too long.', cause);
+    }
+  }
+}
+
+const silent = Symbol('silent');
+
+function broken(why: string, cause?: unknown): ServerError {
+  return new ServerError(`The stream is broken. ${why}`, { code: 'stream_broken', cause });
+}

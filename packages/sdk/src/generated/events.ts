@@ -1,0 +1,140 @@
+// Generated from packages/contract by packages/sdk/scripts/write-wire.ts. Do not edit.
+
+import type { Json, JsonObject, RunErrorCode, Decision } from './values.ts';
+
+export interface RunStartedData {
+  run_id: string;
+}
+
+export interface RunCompletedData {
+  run_id: string;
+  /** The run was ended while the service recovered from a restart. */
+  recovered?: boolean | undefined;
+}
+
+export interface RunCancelledData {
+  run_id: string;
+  /** The run was ended while the service recovered from a restart. */
+  recovered?: boolean | undefined;
+}
+
+export interface ErrorData {
+  message: string;
+  error_code?: RunErrorCode | undefined;
+  /** The run was ended while the service recovered from a restart. */
+  recovered?: boolean | undefined;
+}
+
+export interface MessageDeltaData {
+  text: string;
+  framework: string;
+  model: string;
+}
+
+export interface PermissionRequestData {
+  request_id: string;
+  interaction_key: string;
+  tool_name: string;
+  tool_input: Json;
+  /** The same interaction again, not a new one. */
+  replayed?: boolean | undefined;
+}
+
+export interface PermissionResolvedData {
+  interaction_key: string;
+  decision: Decision;
+  message?: string | undefined;
+  updated_input?: JsonObject | undefined;
+}
+
+export interface UserQuestionData {
+  request_id: string;
+  interaction_key: string;
+  question: string;
+  options?:
+    | Array<{
+        label: string;
+        description?: string | undefined;
+      }>
+    | undefined;
+  multiple?: boolean | undefined;
+  /** The same interaction again, not a new one. */
+  replayed?: boolean | undefined;
+}
+
+export interface UserAnsweredData {
+  interaction_key: string;
+  answer?: string | string[] | undefined;
+  declined?: true | undefined;
+  message?: string | undefined;
+}
+
+export interface ContextFileLoadedData {
+  path: string;
+  sha256: string;
+  size_bytes: number;
+}
+
+export interface ContextFileChangedData {
+  path: string;
+  sha256: string;
+  size_bytes: number;
+  previous_sha256: string;
+}
+
+export interface ClaudeMdLoadedData {
+  path: string;
+  sha256: string;
+  size_bytes: number;
+}
+
+export interface ClaudeMdChangedData {
+  path: string;
+  sha256: string;
+  size_bytes: number;
+  previous_sha256: string;
+}
+
+export interface AgentSkillsLoadedData {
+  skills: Array<{
+    name: string;
+    description: string;
+    path: string;
+  }>;
+  warnings: Array<{
+    directory: string;
+    reason: string;
+  }>;
+}
+
+/** The payload of every event type that the specification names. */
+export interface EventDataByType {
+  /** The run was dispatched to the agent. */
+  run_started: RunStartedData;
+  /** The run finished. The run resource holds the authoritative status. */
+  run_completed: RunCompletedData;
+  /** The run ended after a cancellation. */
+  run_cancelled: RunCancelledData;
+  /** The run ended with an error, which the run resource repeats. */
+  error: ErrorData;
+  /** A piece of the answer. Join the pieces in id order. */
+  message_delta: MessageDeltaData;
+  /** The agent wants to run a tool that needs approval, and waits for a person. */
+  permission_request: PermissionRequestData;
+  /** A decision on a permission was recorded. */
+  permission_resolved: PermissionResolvedData;
+  /** The agent asked a person a question, and waits. */
+  user_question: UserQuestionData;
+  /** An answer to a question was recorded, or that nobody wants to answer it. */
+  user_answered: UserAnsweredData;
+  /** A context file was read into the context of the agent. */
+  context_file_loaded: ContextFileLoadedData;
+  /** A context file changed since it was last read. */
+  context_file_changed: ContextFileChangedData;
+  /** The project instructions were read into the context of the agent. */
+  claude_md_loaded: ClaudeMdLoadedData;
+  /** The project instructions changed since they were last read. */
+  claude_md_changed: ClaudeMdChangedData;
+  /** The agent's skills were placed in the session workspace. */
+  agent_skills_loaded: AgentSkillsLoadedData;
+}

@@ -1,0 +1,245 @@
+// Generated from packages/contract by packages/sdk/scripts/write-wire.ts. Do not edit.
+
+import type {
+  Json,
+  JsonObject,
+  SessionStatus,
+  RunStatus,
+  RunErrorCode,
+  InteractionKind,
+  InteractionStatus,
+  Decision,
+  FileStatus,
+  Scope,
+  Profile,
+  ClientStatus,
+  CredentialStatus,
+  TenantStatus,
+  AttachmentState,
+} from './values.ts';
+
+/** A tenant that the caller can reach, with its organization. */
+export interface WorkspaceRecord {
+  id: string;
+  organization_id: string;
+  organization_name: string;
+  tenant: {
+    tenant_id: string;
+    display_name: string;
+    status: TenantStatus;
+    attachment_state: AttachmentState;
+  };
+}
+
+/** Who the access token speaks for. */
+export interface CallerRecord {
+  /** Record id of the automation client. */
+  subject: string;
+  kind: 'automation_client';
+  /** OAuth client id. */
+  client_id: string;
+  organization_id: string;
+  tenant_id: string;
+  profile: Profile;
+  /** What this token may do now. */
+  scopes: Scope[];
+  file_attachments_enabled: boolean;
+  expires_at: string;
+}
+
+/** An agent that is deployed and enabled for the tenant. */
+export interface AgentRecord {
+  name: string;
+  description: string;
+  framework: string;
+  model?: string | undefined;
+  approval_required_tools: string[];
+  session_files_supported: boolean;
+}
+
+/** A conversation with one agent. */
+export interface SessionRecord {
+  id: string;
+  agent_name: string;
+  status: SessionStatus;
+  status_reason?: string | undefined;
+  /** Whether the file operations apply to this session. */
+  session_files_supported: boolean;
+  current_run_id?: string | undefined;
+  pending_interactions: number;
+  created_at: string;
+  updated_at: string;
+  stopped_at?: string | undefined;
+  ended_at?: string | undefined;
+  expires_at?: string | undefined;
+}
+
+/** One invocation of the agent inside a session. */
+export interface RunRecord {
+  id: string;
+  session_id: string;
+  agent_name: string;
+  status: RunStatus;
+  /** The input as it was sent. */
+  input: JsonObject;
+  /** The whole answer, once ended. */
+  output_text?: string | undefined;
+  error_code?: RunErrorCode | undefined;
+  error_message?: string | undefined;
+  /** While queued: 1 is next. */
+  queue_position?: number | undefined;
+  pending_interactions: number;
+  last_event_id?: string | undefined;
+  created_at: string;
+  started_at?: string | undefined;
+  ended_at?: string | undefined;
+  cancel_requested_at?: string | undefined;
+  usage?:
+    | {
+        input_tokens: number;
+        output_tokens: number;
+      }
+    | undefined;
+}
+
+/** A question or an approval request that waits for a person. */
+export interface InteractionRecord {
+  /** The durable key; answer with this one. */
+  interaction_key: string;
+  kind: InteractionKind;
+  status: InteractionStatus;
+  session_id: string;
+  run_id: string;
+  /** As in the events. Never used to answer. */
+  request_id: string;
+  tool_name?: string | undefined;
+  tool_input?: Json | undefined;
+  question?: string | undefined;
+  options?:
+    | Array<{
+        label: string;
+        description?: string | undefined;
+      }>
+    | undefined;
+  multiple?: boolean | undefined;
+  decision?: Decision | undefined;
+  updated_input?: JsonObject | undefined;
+  answer?: string | string[] | undefined;
+  declined?: true | undefined;
+  message?: string | undefined;
+  answered_by?: string | undefined;
+  created_at: string;
+  answered_at?: string | undefined;
+  applied_at?: string | undefined;
+  expires_at?: string | undefined;
+}
+
+/** A file attached to a session. */
+export interface FileRecord {
+  id: string;
+  session_id: string;
+  name: string;
+  content_type: string;
+  size_bytes?: number | undefined;
+  sha256?: string | undefined;
+  status: FileStatus;
+  created_at: string;
+}
+
+/** A withdrawal of access that is still being finished. */
+export interface PendingOperation {
+  kind: 'change_permissions' | 'disable_client' | 'delete_client' | 'revoke_credential';
+  requested_at: string;
+}
+
+/** An automation client: a machine identity of the organization. */
+export interface ClientRecord {
+  /** Record id, used in paths. */
+  id: string;
+  /** OAuth client id, used to obtain tokens. */
+  client_id: string;
+  name: string;
+  description?: string | undefined;
+  profile: Profile;
+  scopes: Scope[];
+  status: ClientStatus;
+  /** Send it back with every change. */
+  version: number;
+  pending_operation?: PendingOperation | undefined;
+  created_at: string;
+  updated_at: string;
+  created_by: string;
+}
+
+/** What is known of a client secret; never the secret itself. */
+export interface CredentialRecord {
+  id: string;
+  label: string;
+  status: CredentialStatus;
+  /** The last four characters of the secret. */
+  secret_hint: string;
+  pending_operation?: PendingOperation | undefined;
+  created_at: string;
+  expires_at: string;
+  revoked_at?: string | undefined;
+  last_used_at?: string | undefined;
+}
+
+/** The permission profiles and scopes that clients can have. */
+export interface ProfileCatalog {
+  catalog_version: number;
+  profiles: Array<{
+    name: Profile;
+    description: string;
+    scopes: Scope[];
+  }>;
+  scopes: Array<{
+    name: Scope;
+    description: string;
+    /** Ids of the operations it opens. */
+    operations: string[];
+  }>;
+}
+
+/** A separate space of an organization, with its own sessions. */
+export interface TenantRecord {
+  id: string;
+  organization_id: string;
+  display_name: string;
+  mode: string;
+  status: TenantStatus;
+  attachment_state: AttachmentState;
+  status_reason?: string | undefined;
+  created_at: string;
+  updated_at: string;
+}
+
+/** A short-lived access token. */
+export interface TokenResponse {
+  access_token: string;
+  token_type: 'Bearer';
+  /** Seconds. */
+  expires_in: number;
+  /** Space-separated scopes. */
+  scope: string;
+}
+
+export interface IssuedClient {
+  client: ClientRecord;
+  credential: CredentialRecord;
+  client_id: string;
+  /** Shown here and never again. */
+  client_secret: string;
+}
+
+export interface ClientWithCredentials {
+  client: ClientRecord;
+  credentials: CredentialRecord[];
+}
+
+export interface IssuedCredential {
+  credential: CredentialRecord;
+  client_id: string;
+  /** Shown here and never again. */
+  client_secret: string;
+}

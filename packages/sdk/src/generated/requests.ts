@@ -1,0 +1,131 @@
+// Generated from packages/contract by packages/sdk/scripts/write-wire.ts. Do not edit.
+
+import type {
+  JsonObject,
+  SessionStatus,
+  StopMode,
+  RunStatus,
+  InteractionFilter,
+  Decision,
+  Scope,
+  Profile,
+  ClientStatus,
+  Order,
+} from './values.ts';
+
+/** Answers a permission. */
+export interface PermissionAnswer {
+  decision: Decision;
+  message?: string | undefined;
+  /** Run the tool with this input instead of the one shown. */
+  updated_input?: JsonObject | undefined;
+}
+
+/** Answers a question. */
+export interface QuestionReply {
+  answer: string | ReadonlyArray<string>;
+}
+
+/** Declines to answer a question. */
+export interface QuestionDeclined {
+  declined: true;
+  message?: string | undefined;
+}
+
+export interface StopSession {
+  mode?: StopMode | undefined;
+  reason?: string | undefined;
+}
+
+export interface CancelRun {
+  reason?: string | undefined;
+}
+
+export interface PrepareFile {
+  name: string;
+  content_type?: string | undefined;
+  size_bytes?: number | undefined;
+  sha256?: string | undefined;
+}
+
+export interface CreateClient {
+  name: string;
+  description?: string | undefined;
+  profile: Profile;
+  /** With `profile: custom`, and only then. */
+  scopes?: ReadonlyArray<Scope> | undefined;
+  expires_in_days?: number | undefined;
+}
+
+export interface UpdateClient {
+  /** The version that was read. */
+  version: number;
+  name?: string | undefined;
+  description?: string | undefined;
+  profile?: Profile | undefined;
+  /** With `profile: custom`, and only then. */
+  scopes?: ReadonlyArray<Scope> | undefined;
+  status?: ClientStatus | undefined;
+}
+
+export interface AddCredential {
+  label: string;
+  expires_in_days?: number | undefined;
+}
+
+export interface CreateTenant {
+  display_name: string;
+  mode: string;
+}
+
+export interface OffboardTenant {
+  /** The exact id of the tenant. */
+  confirm: string;
+}
+
+export interface PageQuery {
+  /** How many items a page holds at most. */
+  limit?: number | undefined;
+  /** `next_cursor` of the page before; opaque. */
+  cursor?: string | undefined;
+  /** Sort direction. */
+  order?: Order | undefined;
+}
+
+export interface SessionsQuery {
+  status?: SessionStatus | undefined;
+  agent_name?: string | undefined;
+  /** How many items a page holds at most. */
+  limit?: number | undefined;
+  /** `next_cursor` of the page before; opaque. */
+  cursor?: string | undefined;
+  /** Sort direction. */
+  order?: Order | undefined;
+}
+
+export interface RunsQuery {
+  status?: RunStatus | undefined;
+  /** How many items a page holds at most. */
+  limit?: number | undefined;
+  /** `next_cursor` of the page before; opaque. */
+  cursor?: string | undefined;
+  /** Sort direction. */
+  order?: Order | undefined;
+}
+
+export interface InteractionsQuery {
+  status?: InteractionFilter | undefined;
+  /** How many items a page holds at most. */
+  limit?: number | undefined;
+  /** `next_cursor` of the page before; opaque. */
+  cursor?: string | undefined;
+  /** Sort direction. */
+  order?: Order | undefined;
+}
+
+export interface EventsQuery {
+  /** How many items a page holds at most. */
+  limit?: number | undefined;
+  /** `next_cursor` of the page before; opaque. */
+  cursor?: string | undefined;
+}

@@ -1,0 +1,129 @@
+// Generated from packages/contract by packages/sdk/scripts/write-wire.ts. Do not edit.
+
+/** A value that JSON can carry. */
+export type Json = string | number | boolean | null | readonly Json[] | JsonObject;
+
+/** An object whose members the API does not declare: an agent's input, a tool's input, a payload. */
+export type JsonObject = { readonly [member: string]: Json | undefined };
+
+export type SessionStatus =
+  | 'idle'
+  | 'running'
+  | 'waiting'
+  | 'stopping'
+  | 'stopped'
+  | 'failed'
+  | 'terminated';
+
+export type StopMode = 'suspend' | 'terminate';
+
+export type RunStatus =
+  | 'queued'
+  | 'running'
+  | 'waiting'
+  | 'cancelling'
+  | 'completed'
+  | 'failed'
+  | 'cancelled';
+
+export type RunErrorCode =
+  | 'agent_error'
+  | 'model_error'
+  | 'tool_error'
+  | 'run_timeout'
+  | 'interaction_expired'
+  | 'worker_lost'
+  | 'sandbox_unavailable'
+  | 'internal_error';
+
+export type InteractionKind = 'permission' | 'question';
+
+export type InteractionStatus = 'pending' | 'answered' | 'expired' | 'cancelled';
+
+export type InteractionFilter = 'pending' | 'answered' | 'expired' | 'cancelled' | 'all';
+
+export type Decision = 'allow' | 'deny';
+
+export type FileStatus = 'pending' | 'ready';
+
+export type Scope =
+  | 'agents:read'
+  | 'sessions:read'
+  | 'sessions:write'
+  | 'runs:read'
+  | 'runs:write'
+  | 'interactions:read'
+  | 'interactions:write'
+  | 'files:read'
+  | 'files:write'
+  | 'agents:deploy';
+
+export type Profile = 'observe' | 'invoke' | 'deploy' | 'custom';
+
+export type ClientStatus = 'active' | 'disabled';
+
+export type CredentialStatus = 'active' | 'revoked' | 'expired';
+
+export type TenantStatus = 'provisioning' | 'active' | 'failed' | 'offboarding' | 'offboarded';
+
+export type AttachmentState = 'pending' | 'ready' | 'failed' | 'detached';
+
+export type Order = 'asc' | 'desc';
+
+export type TerminalEventType = 'run_completed' | 'run_cancelled' | 'error';
+
+export type ErrorCode =
+  | 'unauthorized'
+  | 'missing_selector'
+  | 'invalid_selector'
+  | 'forbidden'
+  | 'insufficient_scope'
+  | 'invalid_json'
+  | 'invalid_body'
+  | 'unknown_field'
+  | 'duplicate_key'
+  | 'invalid_query'
+  | 'unknown_query_parameter'
+  | 'invalid_cursor'
+  | 'invalid_status'
+  | 'invalid_last_event_id'
+  | 'invalid_idempotency_key'
+  | 'invalid_answer'
+  | 'body_too_large'
+  | 'unsupported_media_type'
+  | 'not_acceptable'
+  | 'method_not_allowed'
+  | 'not_found'
+  | 'agent_not_found'
+  | 'files_unavailable'
+  | 'idempotency_conflict'
+  | 'session_terminal'
+  | 'session_stopped'
+  | 'session_busy'
+  | 'run_terminal'
+  | 'interaction_answered'
+  | 'interaction_not_pending'
+  | 'file_too_large'
+  | 'content_mismatch'
+  | 'file_already_uploaded'
+  | 'file_limit_reached'
+  | 'file_not_ready'
+  | 'range_not_satisfiable'
+  | 'client_limit_reached'
+  | 'credential_limit_reached'
+  | 'secret_already_issued'
+  | 'version_conflict'
+  | 'status_change_not_combinable'
+  | 'tenant_not_retryable'
+  | 'confirmation_mismatch'
+  | 'unsupported_mode'
+  | 'tenant_limit_reached'
+  | 'invalid_request'
+  | 'invalid_client'
+  | 'unsupported_grant_type'
+  | 'invalid_scope'
+  | 'rate_limited'
+  | 'storage_unavailable'
+  | 'identity_unavailable'
+  | 'not_ready'
+  | 'internal';

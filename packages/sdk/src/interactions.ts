@@ -1,0 +1,50 @@
+import type { InteractionRecord } from './generated/records.ts';
+import type {
+  InteractionsQuery,
+  PermissionAnswer,
+  QuestionDeclined,
+  QuestionReply,
+} from './generated/requests.ts';
+import { Listing } from './listing.ts';
+import { at } from './path.ts';
+import type { CallOptions, Transport } from './transport.ts';
+
+export type Answer = PermissionAnswer | QuestionReply | QuestionDeclined;
+
+/** What the agent of one session waits for a person to say. */
+export class Interactions {
+  readonly #transport: Transport;
+  readonly #path: string;
+
+  constructor(transport: Transport, sessionId: string) {
+    this.#transport = transport;
+    this.#path = at`/v1/sessions/${sessionId}/interactions`;
+  }
+
+  /** Newest first; the pending ones unless `status` says otherwise. */
+  list(query: InteractionsQuery & CallOptions = {}): Listing<InteractionRecord> {
+    return new Listing(this.#transport, { path: this.#path, key: 'interactions' }, query);
+  }
+
+  /** What waits now, in the order it was asked. */
+  pending({ signal }: CallOptions = {}): Listing<InteractionRecord> {
+    return this.list({ signal, status: 'pending', order: 'asc' });
+  }
+
+  /**
+   * Answers by the durable key. The same answer again is fine; a different one is a `ConflictError`.
+   *
+   * @example
+   * await session.interactions.answer(request.interaction_key, { decision: 'allow' });
+   * await session.interactions.answer(question.interaction_key, { answer: 'Captain' });
+   */
+  answer(key: string, answer: Answer, { signal }: CallOptions = {}): Promise<InteractionRecord> {
+    return this.#transport.json({
+      method: 'POST',
+      path: `${this.#path}${at`/${key}/answer`}`,
+      json: answer,
+      repeatable: 'always',
+      signal,
+    });
+  }
+}

@@ -1,0 +1,64 @@
+import type { RunRecord } from './generated/records.ts';
+import type { RunsQuery } from './generated/requests.ts';
+import type { JsonObject } from './generated/values.ts';
+import { type IdempotentOptions, newKey } from './idempotency.ts';
+import { Listing } from './listing.ts';
+import { at } from './path.ts';
+import { Run, RunHandle } from './run.ts';
+import type { CallOptions, Transport } from './transport.ts';
+
+/** A prompt, or the whole input as the agent declares it. */
+export type RunInput = string | JsonObject;
+
+export interface StartOptions extends IdempotentOptions {
+  /** Ids of files of the session that the run should see. */
+  readonly files?: readonly string[] | undefined;
+}
+
+/** The runs of one session. */
+export class Runs {
+  readonly #transport: Transport;
+  readonly #sessionId: string;
+  readonly #path: string;
+
+  constructor(transport: Transport, sessionId: string) {
+    this.#transport = transport;
+    this.#sessionId = sessionId;
+    this.#path = at`/v1/sessions/${sessionId}/runs`;
+  }
+
+  /** Starts a run; one at a time executes, the next ones wait in line. Same as `session.run()`. */
+  async start(input: RunInput, options: StartOptions = {}): Promise<Run> {
+    const { idempotencyKey = newKey(), signal } = options;
+    const record = await this.#transport.json<RunRecord>({
+      method: 'POST',
+      path: this.#path,
+      json: { input: inputOf(input, options), idempotency_key: idempotencyKey },
+      repeatable: 'always',
+      signal,
+    });
+    return new Run(this.#transport, record);
+  }
+
+  async get(id: string, { signal }: CallOptions = {}): Promise<Run> {
+    const path = `${this.#path}${at`/${id}`}`;
+    const record = await this.#transport.json<RunRecord>({ method: 'GET', path, signal });
+    return new Run(this.#transport, record);
+  }
+
+  /** The run of this id, without asking for it: to follow it in another process, say. */
+  at(id: string): RunHandle {
+    return new RunHandle(this.#transport, { id, sessionId: this.#sessionId });
+  }
+
+  /** Newest first. */
+  list(query: RunsQuery & CallOptions = {}): Listing<Run> {
+    const item = (record: RunRecord) => new Run(this.#transport, record);
+    return new Listing(this.#transport, { path: this.#path, key: 'runs', item }, query);
+  }
+}
+
+export function inputOf(input: RunInput, { files }: Pick<StartOptions, 'files'>): JsonObject {
+  const whole = typeof input === 'string' ? { prompt: input } : input;
+  return files === undefined ? whole : { ...whole, files };
+}

@@ -1,0 +1,81 @@
+import { ConvokeError } from './errors.ts';
+import { Files } from './files.ts';
+import type { SessionRecord } from './generated/records.ts';
+import type { StopSession } from './generated/requests.ts';
+import { Interactions } from './interactions.ts';
+import { at } from './path.ts';
+import type { Run } from './run.ts';
+import { type RunInput, Runs, type StartOptions } from './runs.ts';
+import type { CallOptions, Transport } from './transport.ts';
+
+/** A session by its id. Nothing is fetched until you ask. */
+export class SessionHandle {
+  readonly id: string;
+  readonly runs: Runs;
+  readonly interactions: Interactions;
+  readonly files: Files;
+  readonly #transport: Transport;
+  readonly #path: string;
+
+  constructor(transport: Transport, id: string) {
+    this.#transport = transport;
+    this.#path = at`/v1/sessions/${id}`;
+    this.id = id;
+    this.runs = new Runs(transport, id);
+    this.interactions = new Interactions(transport, id);
+    this.files = new Files(transport, id);
+  }
+
+  /** The session as it is now. */
+  read({ signal }: CallOptions = {}): Promise<SessionRecord> {
+    return this.#transport.json({ method: 'GET', path: this.#path, signal });
+  }
+
+  /**
+   * Starts a run.
+   *
+   * @example
+   * const run = await session.run('Summarise the release.');
+   * console.log(await run.text());
+   */
+  run(input: RunInput, options: StartOptions = {}): Promise<Run> {
+    return this.runs.start(input, options);
+  }
+
+  /**
+   * Cancels what runs and waits, and suspends the session; with `mode: 'terminate'` ends it for good.
+   */
+  async stop({ signal, ...body }: StopSession & CallOptions = {}): Promise<SessionRecord> {
+    const path = `${this.#path}/stop`;
+    try {
+      return await this.#transport.json({
+        method: 'POST',
+        path,
+        json: body,
+        repeatable: 'always',
+        signal,
+      });
+    } catch (error) {
+      // D-13: a terminated session refuses a second stop, though the first one was ours.
+      const isOurs = error instanceof ConvokeError && error.unsure && body.mode === 'terminate';
+      if (isOurs && error.code === 'session_terminal') return this.read({ signal });
+      throw error;
+    }
+  }
+
+  /** Makes a stopped session usable again, with its history and files. */
+  resume({ signal }: CallOptions = {}): Promise<SessionRecord> {
+    const path = `${this.#path}/resume`;
+    return this.#transport.json({ method: 'POST', path, repeatable: 'always', signal });
+  }
+}
+
+/** A session with the record that it was got with. */
+export class Session extends SessionHandle {
+  readonly record: SessionRecord;
+
+  constructor(transport: Transport, record: SessionRecord) {
+    super(transport, record.id);
+    this.record = record;
+  }
+}

@@ -1,0 +1,59 @@
+import type { TenantRecord } from './generated/records.ts';
+import type { CreateTenant, OffboardTenant, PageQuery } from './generated/requests.ts';
+import { type IdempotentOptions, newKey } from './idempotency.ts';
+import { Listing } from './listing.ts';
+import { at } from './path.ts';
+import type { CallOptions, Transport } from './transport.ts';
+
+/** The tenants of the organization. One is usable when it is `active` and its attachment is `ready`. */
+export class Tenants {
+  readonly #transport: Transport;
+  readonly #path: string;
+
+  constructor(transport: Transport, path: string) {
+    this.#transport = transport;
+    this.#path = path;
+  }
+
+  /** Newest first. */
+  list(query: PageQuery & CallOptions = {}): Listing<TenantRecord> {
+    return new Listing(this.#transport, { path: this.#path, key: 'tenants' }, query);
+  }
+
+  get(id: string, { signal }: CallOptions = {}): Promise<TenantRecord> {
+    return this.#transport.json({ method: 'GET', path: this.#at(id), signal });
+  }
+
+  /** Provisioning goes on after the answer. */
+  create(tenant: CreateTenant, options: IdempotentOptions = {}): Promise<TenantRecord> {
+    const { idempotencyKey = newKey(), signal } = options;
+    return this.#transport.json({
+      method: 'POST',
+      path: this.#path,
+      headers: { 'idempotency-key': idempotencyKey },
+      json: tenant,
+      repeatable: 'always',
+      signal,
+    });
+  }
+
+  /** Goes on with a provisioning that failed. */
+  retry(id: string, { signal }: CallOptions = {}): Promise<TenantRecord> {
+    return this.#transport.json({ method: 'POST', path: `${this.#at(id)}:retry`, signal });
+  }
+
+  /** Ends the tenant and everything in it, for good. `confirm` is its id once more. */
+  offboard(id: string, { confirm, signal }: OffboardTenant & CallOptions): Promise<TenantRecord> {
+    return this.#transport.json({
+      method: 'POST',
+      path: `${this.#at(id)}:offboard`,
+      json: { confirm },
+      repeatable: 'always',
+      signal,
+    });
+  }
+
+  #at(id: string): string {
+    return `${this.#path}${at`/${id}`}`;
+  }
+}

@@ -1,0 +1,293 @@
+import { describe, expect, test } from 'vitest';
+import {
+  ConflictError,
+  ConnectionError,
+  InvalidRequestError,
+  NotFoundError,
+  PermissionError,
+  RateLimitError,
+  ServerError,
+} from '../src/index.ts';
+import {
+  answering,
+  clientAt,
+  inTurn,
+  json,
+  noAnswer,
+  refusal,
+  runRecord,
+  sessionRecord,
+} from './answering.ts';
+
+const created = json(201, sessionRecord);
+
+describe('spec §7: creates and starts are retried only with the same key and body', () => {
+  test.each([
+    ['trouble in the service', refusal(503, 'storage_unavailable')],
+    ['too many requests', refusal(429, 'rate_limited', { 'retry-after': '0' })],
+    ['no answer', noAnswer],
+    [
+      'an answer that is not JSON',
+      (_seen: unknown, response: { end(text: string): void }) => response.end('<html>'),
+    ],
+  ])('a session is created once after %s', async (_what, trouble) => {
+    await using server = await answering(inTurn(trouble, trouble, created));
+    const session = await clientAt(server).sessions.create('demo');
+    expect(session.id).toBe('sess_1');
+    expect(server.seen).toHaveLength(3);
+    expect(new Set(server.seen.map(({ body }) => body)).size).toBe(1);
+    expect(JSON.parse(server.seen[0]?.body ?? '')).toEqual({
+      agent_name: 'demo',
+      idempotency_key: expect.stringMatching(/^[0-9a-f]{32}$/),
+    });
+  });
+
+  test('a run is started with the key of the caller, who can so repeat it in another process', async () => {
+    await using server = await answering(inTurn(noAnswer, json(201, runRecord)));
+    await clientAt(server).sessions.at('sess_1').run('Hello', { idempotencyKey: 'order-7' });
+    const bodies = server.seen.map(({ body }) => JSON.parse(body));
+    const expected = { input: { prompt: 'Hello' }, idempotency_key: 'order-7' };
+    expect(bodies).toEqual([expected, expected]);
+  });
+
+  test('two wishes have two keys', async () => {
+    await using server = await answering(created);
+    const convoke = clientAt(server);
+    await Promise.all([convoke.sessions.create('demo'), convoke.sessions.create('demo')]);
+    const [first, second] = server.seen.map(({ body }) => JSON.parse(body).idempotency_key);
+    expect(first).not.toBe(second);
+  });
+});
+
+describe('what another attempt cannot better is told at once', () => {
+  test.each([
+    [400, 'invalid_body', InvalidRequestError],
+    [403, 'forbidden', PermissionError],
+    [404, 'not_found', NotFoundError],
+    [409, 'session_terminal', ConflictError],
+    [412, 'session_terminal', ConflictError],
+    [413, 'body_too_large', InvalidRequestError],
+  ])('%i %s', async (status, code, family) => {
+    await using server = await answering(refusal(status, code));
+    const error = await clientAt(server)
+      .sessions.create('demo')
+      .catch((caught: unknown) => caught);
+    expect(error).toBeInstanceOf(family);
+    expect(error).toMatchObject({ code, status, requestId: 'req_1', message: `It says ${code}.` });
+    expect(server.seen).toHaveLength(1);
+  });
+
+  test('a body with only a code, as the access gate gives, is an error like the others (spec §7)', async () => {
+    await using server = await answering(
+      json(403, { error: 'forbidden' }, { 'x-request-id': 'req_9' }),
+    );
+    await expect(clientAt(server).whoami()).rejects.toMatchObject({
+      name: 'PermissionError',
+      code: 'forbidden',
+      requestId: 'req_9',
+      message: 'GET /v1/whoami was answered with 403.',
+    });
+  });
+
+  test('an answer of something in between is told by its status', async () => {
+    await using server = await answering((_seen, response) => {
+      response.writeHead(418).end('<html>teapot</html>');
+    });
+    await expect(clientAt(server).whoami()).rejects.toMatchObject({
+      code: 'http_418',
+      status: 418,
+    });
+  });
+
+  test('a redirect is not followed, since the token would go along', async () => {
+    await using elsewhere = await answering(json(200, {}));
+    await using server = await answering((_seen, response) => {
+      response.writeHead(307, { location: `${elsewhere.baseUrl}/v1/whoami` }).end();
+    });
+    await expect(clientAt(server).whoami()).rejects.toMatchObject({ code: 'unexpected_redirect' });
+    expect(elsewhere.seen).toHaveLength(0);
+  });
+});
+
+describe('retries are bounded', () => {
+  test('four attempts, and the error says so', async () => {
+    await using server = await answering(refusal(500, 'internal'));
+    await expect(clientAt(server).whoami()).rejects.toMatchObject({
+      name: 'ServerError',
+      code: 'internal',
+      attempts: 4,
+    });
+    expect(server.seen).toHaveLength(4);
+  });
+
+  test('as many as the application wants', async () => {
+    await using server = await answering(refusal(429, 'rate_limited'));
+    await expect(clientAt(server, { retry: false }).whoami()).rejects.toBeInstanceOf(
+      RateLimitError,
+    );
+    expect(server.seen).toHaveLength(1);
+  });
+
+  test('who would have to wait for minutes is told so instead', async () => {
+    await using server = await answering(refusal(429, 'rate_limited', { 'retry-after': '300' }));
+    await expect(clientAt(server).whoami()).rejects.toMatchObject({
+      name: 'RateLimitError',
+      retryAfter: 300,
+    });
+    expect(server.seen).toHaveLength(1);
+  });
+
+  test('Retry-After is waited for', async () => {
+    const times: number[] = [];
+    const note = inTurn(refusal(429, 'rate_limited', { 'retry-after': '1' }), json(200, {}));
+    await using server = await answering((seen, response) => {
+      times.push(performance.now());
+      return note(seen, response);
+    });
+    await clientAt(server).whoami();
+    const [first = 0, second = 0] = times;
+    expect(second - first).toBeGreaterThanOrEqual(990);
+  });
+
+  test('Retry-After may be a date', async () => {
+    const inFiveMinutes = new Date(Date.now() + 300_000).toUTCString();
+    await using server = await answering(
+      refusal(503, 'not_ready', { 'retry-after': inFiveMinutes }),
+    );
+    const error = await clientAt(server)
+      .whoami()
+      .catch((caught: unknown) => caught);
+    expect(error).toBeInstanceOf(ServerError);
+    expect((error as ServerError).retryAfter).toBeGreaterThan(290);
+  });
+
+  test('a server that is not there is a ConnectionError with the reason', async () => {
+    const gone = await answering(json(200, {}));
+    await gone[Symbol.asyncDispose]();
+    await expect(clientAt(gone).whoami()).rejects.toMatchObject({
+      name: 'ConnectionError',
+      code: 'connection_failed',
+      status: undefined,
+      attempts: 4,
+      message: expect.stringContaining('ECONNREFUSED'),
+    });
+  });
+
+  test('a server that never answers is a ConnectionError after the time that was given', async () => {
+    await using server = await answering(() => {});
+    const convoke = clientAt(server, { timeoutMs: 20 });
+    const error = await convoke.whoami().catch((caught: unknown) => caught);
+    expect(error).toBeInstanceOf(ConnectionError);
+    expect(error).toMatchObject({ code: 'timeout', attempts: 4 });
+  });
+});
+
+describe('retries can be aborted', () => {
+  test('in the middle of a pause', async () => {
+    const controller = new AbortController();
+    await using server = await answering((seen, response) => {
+      response.once('close', () => controller.abort(new Error('enough')));
+      return refusal(429, 'rate_limited', { 'retry-after': '30' })(seen, response);
+    });
+    const call = clientAt(server).whoami({ signal: controller.signal });
+    await expect(call).rejects.toThrow('enough');
+    expect(server.seen).toHaveLength(1);
+  });
+
+  test('in the middle of a request', async () => {
+    const controller = new AbortController();
+    await using server = await answering(() => controller.abort(new Error('enough')));
+    await expect(clientAt(server).whoami({ signal: controller.signal })).rejects.toThrow('enough');
+    expect(server.seen).toHaveLength(1);
+  });
+
+  test('before anything is sent', async () => {
+    await using server = await answering(json(200, {}));
+    const call = clientAt(server).whoami({ signal: AbortSignal.abort(new Error('never')) });
+    await expect(call).rejects.toThrow('never');
+    expect(server.seen).toHaveLength(0);
+  });
+});
+
+describe('what has no key is sent again only when it certainly was not done', () => {
+  const fileBody = { name: 'a.txt' };
+
+  test('preparing a file: not after trouble', async () => {
+    await using server = await answering(refusal(503, 'storage_unavailable'));
+    const { files } = clientAt(server).sessions.at('sess_1');
+    await expect(files.prepare(fileBody)).rejects.toBeInstanceOf(ServerError);
+    expect(server.seen).toHaveLength(1);
+  });
+
+  test('preparing a file: after 429, which refuses before anything is done', async () => {
+    await using server = await answering(
+      inTurn(refusal(429, 'rate_limited'), json(201, { id: 'file_1' })),
+    );
+    const { files } = clientAt(server).sessions.at('sess_1');
+    expect(await files.prepare(fileBody)).toEqual({ id: 'file_1' });
+  });
+});
+
+describe('what the service answers alike the second time is sent again', () => {
+  test.each([
+    ['cancel (D-24)', (at: ReturnType<typeof handles>) => at.run.cancel()],
+    ['stop (D-13)', (at: ReturnType<typeof handles>) => at.session.stop()],
+    ['resume (D-14)', (at: ReturnType<typeof handles>) => at.session.resume()],
+    [
+      'answer (D-38)',
+      (at: ReturnType<typeof handles>) =>
+        at.session.interactions.answer('int_1', { decision: 'allow' }),
+    ],
+  ])('%s', async (_what, call) => {
+    await using server = await answering(inTurn(noAnswer, json(200, { ok: true })));
+    expect(await call(handles(server))).toEqual({ ok: true });
+    expect(server.seen[0]?.body).toBe(server.seen[1]?.body);
+  });
+
+  test('a session that our first, unanswered stop terminated is what was wanted (D-13)', async () => {
+    const terminated = { ...sessionRecord, status: 'terminated' };
+    await using server = await answering(
+      inTurn(noAnswer, refusal(409, 'session_terminal'), json(200, terminated)),
+    );
+    const stopped = await handles(server).session.stop({ mode: 'terminate' });
+    expect(stopped.status).toBe('terminated');
+  });
+
+  test('a session that somebody else terminated before is a conflict', async () => {
+    await using server = await answering(refusal(409, 'session_terminal'));
+    const stop = handles(server).session.stop({ mode: 'terminate' });
+    await expect(stop).rejects.toBeInstanceOf(ConflictError);
+  });
+
+  test('a file that our first, unanswered deletion removed is gone, as was wanted', async () => {
+    await using server = await answering(inTurn(noAnswer, refusal(404, 'not_found')));
+    await expect(handles(server).session.files.delete('file_1')).resolves.toBeUndefined();
+  });
+
+  test('a file that was never there is a NotFoundError', async () => {
+    await using server = await answering(
+      inTurn(refusal(429, 'rate_limited'), refusal(404, 'not_found')),
+    );
+    await expect(handles(server).session.files.delete('file_1')).rejects.toBeInstanceOf(
+      NotFoundError,
+    );
+  });
+
+  function handles(server: { readonly baseUrl: string }) {
+    const session = clientAt(server).sessions.at('sess_1');
+    return { session, run: session.runs.at('run_1') };
+  }
+});
+
+test('an id that would lead to another resource is refused before anything is sent', async () => {
+  await using server = await answering(json(200, sessionRecord));
+  const convoke = clientAt(server);
+  for (const id of ['', '.', '..']) expect(() => convoke.sessions.at(id)).toThrow(TypeError);
+  await convoke.sessions.get('a/b?c#d');
+  expect(server.seen[0]?.path).toBe('/v1/sessions/a%2Fb%3Fc%23d');
+});
+
+test('a base address with /v1 is refused with a hint', () => {
+  expect(() => clientAt({ baseUrl: 'https://convoke.example/v1/' })).toThrow(/without \/v1/);
+  expect(() => clientAt({ baseUrl: 'convoke.example' })).toThrow(TypeError);
+});

@@ -1,0 +1,65 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { MessageParser } from '../src/server-sent-events.ts';
+
+describe('a stream of events', () => {
+  test('gives the same messages however it is cut into pieces, with any line ending', () => {
+    const message = fc.array(
+      fc.string({ unit: 'binary' }).map((text) => text.replace(/[\r\n]/g, '')),
+      {
+        minLength: 1,
+        maxLength: 3,
+      },
+    );
+    const ending = fc.constantFrom('\n', '\r\n', '\r');
+    const cuts = fc.array(fc.nat(300), { maxLength: 20 });
+    fc.assert(
+      fc.property(fc.array(message, { maxLength: 6 }), ending, cuts, (messages, end, places) => {
+        const stream = messages
+          .map(
+            (lines) =>
+              `: ping${end}id: 1${end}${lines.map((line) => `data: ${line}${end}`).join('')}${end}`,
+          )
+          .join('');
+        const expected = messages.map((lines) => lines.join('\n'));
+        expect(parse(...pieces(stream, places))).toEqual(expected);
+      }),
+    );
+  });
+
+  test('does not give what was not finished', () => {
+    expect(parse('data: one\n\ndata: tw')).toEqual(['one']);
+    expect(parse('data: one\n\ndata: two\n')).toEqual(['one']);
+  });
+
+  test('is read as the standard says', () => {
+    expect(parse('data:no space\ndata:  two spaces\ndata\nother: x\n\n')).toEqual([
+      'no space\n two spaces\n',
+    ]);
+    expect(parse('event: x\nid: 1\n\n')).toEqual([]);
+  });
+
+  test('may say how long to wait before the next connection', () => {
+    const parser = new MessageParser();
+    parser.push('retry: 2000\n\nretry: soon\n\n');
+    expect(parser.retryMs).toBe(2000);
+  });
+
+  test('that never ends a message is refused before it fills the memory', () => {
+    const parser = new MessageParser();
+    const piece = 'x'.repeat(1024 * 1024);
+    expect(() => {
+      for (let count = 0; count < 20; count += 1) parser.push(piece);
+    }).toThrow(RangeError);
+  });
+});
+
+function parse(...all: readonly string[]): string[] {
+  const parser = new MessageParser();
+  return all.flatMap((piece) => parser.push(piece));
+}
+
+function pieces(text: string, places: readonly number[]): string[] {
+  const cuts = [0, ...places.filter((place) => place < text.length).toSorted((a, b) => a - b)];
+  return cuts.map((start, index) => text.slice(start, cuts[index + 1]));
+}

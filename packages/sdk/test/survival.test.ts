@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Convoke, type RunEvent, type RunHandle } from '../src/index.ts';
+import { type ConvokeServer, clientOf, startConvoke } from './convoke-server.ts';
+import { chance, startCuttingProxy } from './cutting-proxy.ts';
+
+let server: ConvokeServer;
+beforeAll(async () => {
+  server = await startConvoke({ CONVOKE_STREAM_MAX_AGE_SECONDS: '1' });
+});
+afterAll(() => server[Symbol.asyncDispose]());
+
+describe('through connections that are cut at any byte', () => {
+  test.each([1, 2, 3, 4])('one run is made, and every event comes once (seed %i)', async (seed) => {
+    const random = chance(seed);
+    const nextCut = () => (random() < 0.8 ? 1 + Math.floor(random() * 4000) : undefined);
+    await using proxy = await startCuttingProxy(server.baseUrl, nextCut);
+    const retry = { attempts: 12, baseMs: 1, maxMs: 5 };
+    const convoke = new Convoke({ ...clientOf(server, proxy.baseUrl), retry });
+    const session = await convoke.sessions.create('talker');
+    const run = await session.run('bye');
+    const followed = await collect(run);
+    expect(followed).toEqual(await recorded(session.id, run.id));
+    expect(textOf(followed)).toBe(`${'Grüße 👋🏽 '.repeat(40)}bye`);
+    expect(proxy.cuts).toBeGreaterThan(0);
+    const { items } = await direct().sessions.at(session.id).runs.list().page();
+    expect(items).toHaveLength(1);
+  });
+});
+
+test('a stream that the server closes for its age is gone on with (D-33)', async () => {
+  const session = await direct().sessions.create('talker');
+  const run = await session.run('bye');
+  expect(await collect(run)).toEqual(await recorded(session.id, run.id));
+});
+
+describe('a server that is killed', () => {
+  test('ends the run with what recovery says of it, each event once (D-26)', async () => {
+    const session = await direct().sessions.create('patient');
+    const run = await session.run('wait');
+    const followed: RunEvent[] = [];
+    for await (const event of run) {
+      followed.push(event);
+      if (event.type === 'message_delta') await server.restart();
+    }
+    expect(followed.at(-1)).toMatchObject({
+      type: 'error',
+      data: { error_code: 'worker_lost', recovered: true },
+    });
+    expect(followed).toEqual(await recorded(session.id, run.id));
+  });
+
+  test('keeps a question open, and the answer brings the run to its end (D-36)', async () => {
+    const session = await direct().sessions.create('asker');
+    const run = await session.run('Hello');
+    const text = await run.text({
+      onQuestion: async () => {
+        await server.restart();
+        return 'blue';
+      },
+    });
+    expect(text).toBe('blue');
+  });
+});
+
+function direct(): Convoke {
+  return new Convoke(clientOf(server));
+}
+
+async function collect(run: RunHandle): Promise<RunEvent[]> {
+  const events: RunEvent[] = [];
+  for await (const event of run) events.push(event);
+  return events;
+}
+
+async function recorded(sessionId: string, runId: string): Promise<RunEvent[]> {
+  const events: RunEvent[] = [];
+  const run = direct().sessions.at(sessionId).runs.at(runId);
+  for await (const event of run.events({ limit: 100 })) events.push(event);
+  return events;
+}
+
+function textOf(events: readonly RunEvent[]): string {
+  return events.map((event) => (event.type === 'message_delta' ? event.data.text : '')).join('');
+}

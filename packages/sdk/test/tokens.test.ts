@@ -1,0 +1,192 @@
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import {
+  AuthenticationError,
+  Convoke,
+  type ConvokeOptions,
+  type TokenProvider,
+} from '../src/index.ts';
+import { type Answer, type Seen, answering, clientAt, inTurn, json, refusal } from './answering.ts';
+
+const credentials = { clientId: 'oac_1', clientSecret: 'cvk_secret' };
+const tokenPath = '/v1/oauth/token';
+
+afterEach(() => vi.useRealTimers());
+
+describe('an automation client', () => {
+  test('gets its token by client credentials (D-50) and shows it with the selectors (spec §4.1)', async () => {
+    await using server = await answering(issuing());
+    await clientOf(server, { scopes: ['runs:read', 'agents:read'] }).whoami();
+    const [token, call] = server.seen;
+    expect(Object.fromEntries(new URLSearchParams(token?.body))).toEqual({
+      grant_type: 'client_credentials',
+      client_id: 'oac_1',
+      client_secret: 'cvk_secret',
+      scope: 'runs:read agents:read',
+    });
+    expect(token?.headers['authorization']).toBeUndefined();
+    expect(call?.headers).toMatchObject({
+      authorization: 'Bearer token-1',
+      'x-organization-id': 'org_1',
+      'x-workspace-tenant-id': 'ten_1',
+    });
+  });
+
+  test('asks for one token, however many calls need it at once', async () => {
+    await using server = await answering(issuing());
+    const convoke = clientOf(server);
+    await Promise.all(Array.from({ length: 20 }, () => convoke.whoami()));
+    await convoke.whoami();
+    expect(tokensAsked(server.seen)).toBe(1);
+  });
+
+  test('renews it before it expires, and nobody waits for that', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    let isSlow = false;
+    const answer = issuing();
+    await using server = await answering((seen, response) =>
+      isSlow && seen.path === tokenPath ? undefined : answer(seen, response),
+    );
+    const convoke = clientOf(server);
+    await convoke.whoami();
+    vi.advanceTimersByTime(479_000);
+    await convoke.whoami();
+    expect(tokensAsked(server.seen)).toBe(1);
+
+    vi.advanceTimersByTime(2_000);
+    isSlow = true;
+    await convoke.whoami();
+    await convoke.whoami();
+    expect(server.seen.at(-1)?.headers['authorization']).toBe('Bearer token-1');
+    await vi.waitFor(() => expect(tokensAsked(server.seen)).toBe(2));
+  });
+
+  test('goes on with the token it has while the token endpoint is in trouble', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    const answer = issuing();
+    let isDown = false;
+    await using server = await answering((seen, response) =>
+      isDown && seen.path === tokenPath
+        ? refusal(503, 'storage_unavailable')(seen, response)
+        : answer(seen, response),
+    );
+    const convoke = clientOf(server);
+    await convoke.whoami();
+    vi.advanceTimersByTime(590_000);
+    isDown = true;
+    await expect(convoke.whoami()).resolves.toBeDefined();
+    vi.advanceTimersByTime(11_000);
+    await expect(convoke.whoami()).rejects.toMatchObject({ code: 'storage_unavailable' });
+  });
+
+  test('asks again where the token endpoint is in trouble', async () => {
+    const answer = issuing();
+    const tokens = inTurn(refusal(503, 'storage_unavailable'), answer);
+    await using server = await answering((seen, response) =>
+      (seen.path === tokenPath ? tokens : answer)(seen, response),
+    );
+    await expect(clientOf(server).whoami()).resolves.toBeDefined();
+    expect(tokensAsked(server.seen)).toBe(2);
+  });
+
+  test('is told at once that its secret is wrong, and what was asked for is not sent', async () => {
+    await using server = await answering(refusal(401, 'invalid_client'));
+    const error = await clientOf(server)
+      .whoami()
+      .catch((caught: unknown) => caught);
+    expect(error).toBeInstanceOf(AuthenticationError);
+    expect(error).toMatchObject({ code: 'invalid_client', status: 401 });
+    expect(server.seen.map(({ path }) => path)).toEqual([tokenPath]);
+    expect(JSON.stringify(error) + String(error)).not.toContain('cvk_secret');
+  });
+});
+
+describe('401', () => {
+  test('is met with one new token, for all calls that met it', async () => {
+    await using server = await answering(issuing({ accepts: 'Bearer token-2' }));
+    const convoke = clientOf(server);
+    await Promise.all(Array.from({ length: 10 }, () => convoke.whoami()));
+    expect(tokensAsked(server.seen)).toBe(2);
+  });
+
+  test('after the new token is an AuthenticationError', async () => {
+    await using server = await answering(issuing({ accepts: 'Bearer none' }));
+    await expect(clientOf(server).whoami()).rejects.toMatchObject({
+      name: 'AuthenticationError',
+      code: 'unauthorized',
+    });
+    expect(tokensAsked(server.seen)).toBe(2);
+    expect(server.seen).toHaveLength(4);
+  });
+
+  test('is met by asking the application once more, which is told what was refused', async () => {
+    await using server = await answering(issuing({ accepts: 'Bearer fresh' }));
+    const token = vi.fn<TokenProvider>(({ rejected }) =>
+      rejected === undefined ? 'stale' : Promise.resolve('fresh'),
+    );
+    await expect(clientAt(server, { token }).whoami()).resolves.toBeDefined();
+    expect(token.mock.calls).toEqual([[{ rejected: undefined }], [{ rejected: 'stale' }]]);
+  });
+
+  test('of a fixed token is final', async () => {
+    await using server = await answering(issuing({ accepts: 'Bearer none' }));
+    await expect(clientAt(server).whoami()).rejects.toBeInstanceOf(AuthenticationError);
+    expect(server.seen).toHaveLength(1);
+  });
+});
+
+test('who leaves does not take the token from those who stay', async () => {
+  let release = () => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const answer = issuing();
+  await using server = await answering(async (seen, response) => {
+    if (seen.path === tokenPath) await held;
+    return answer(seen, response);
+  });
+  const convoke = clientOf(server);
+  const controller = new AbortController();
+  const leaves = convoke.whoami({ signal: controller.signal });
+  const stays = convoke.whoami();
+  controller.abort(new Error('bye'));
+  await expect(leaves).rejects.toThrow('bye');
+  release();
+  await expect(stays).resolves.toBeDefined();
+  expect(tokensAsked(server.seen)).toBe(1);
+});
+
+/** Issues token-1, token-2, … for ten minutes, and answers every other call that shows an accepted one. */
+function issuing({ accepts }: { readonly accepts?: string } = {}): Answer {
+  let count = 0;
+  return (seen, response) => {
+    if (seen.path === tokenPath) {
+      count += 1;
+      const token = {
+        access_token: `token-${count}`,
+        token_type: 'Bearer',
+        expires_in: 600,
+        scope: '',
+      };
+      return json(200, token)(seen, response);
+    }
+    const isAccepted = accepts === undefined || seen.headers['authorization'] === accepts;
+    return (isAccepted ? json(200, { ok: true }) : refusal(401, 'unauthorized'))(seen, response);
+  };
+}
+
+function clientOf(
+  server: { readonly baseUrl: string },
+  options: Partial<ConvokeOptions> = {},
+): Convoke {
+  return new Convoke({
+    baseUrl: server.baseUrl,
+    ...credentials,
+    workspace: { organizationId: 'org_1', tenantId: 'ten_1' },
+    retry: { baseMs: 1, maxMs: 2 },
+    ...options,
+  });
+}
+
+function tokensAsked(seen: readonly Seen[]): number {
+  return seen.filter(({ path }) => path === tokenPath).length;
+}

@@ -1,0 +1,18 @@
+import { type Agent, isEnabledFor } from '../domain/agent.ts';
+import type { TenantScope } from '../domain/scope.ts';
+import type { PageRequest } from '../ports/store.ts';
+import type { Services } from './services.ts';
+
+/** The agents enabled for the tenant, by name. The catalogue is in memory, so a page is a slice of it. */
+export function listAgents(
+  { agents }: Pick<Services, 'agents'>,
+  scope: TenantScope,
+  { limit, order, after }: PageRequest,
+): Agent[] {
+  const enabled = agents.all().filter((agent) => isEnabledFor(agent, scope.tenantId));
+  const sorted = enabled.toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  if (order === 'desc') sorted.reverse();
+  const isAfter = (name: string) =>
+    after === undefined || (order === 'asc' ? name > after : name < after);
+  return sorted.filter((agent) => isAfter(agent.name)).slice(0, limit);
+}

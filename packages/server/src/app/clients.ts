@@ -1,0 +1,267 @@
+import {
+  type ClientId,
+  type OrganizationId,
+  clientId,
+  credentialId,
+  idPrefixes,
+} from '@convoke/contract';
+import {
+  type Client,
+  type ClientChange,
+  type Permissions,
+  changeClient,
+  deleteClient as deleted,
+  mayAddClient,
+  openClient,
+} from '../domain/client.ts';
+import type { Actor, AuditAction } from '../domain/audit.ts';
+import { type Credential, openCredential } from '../domain/credential.ts';
+import type { JsonObject } from '../domain/json.ts';
+import { type Withdrawal, restoredBy, withdrawnBy } from '../domain/withdrawal.ts';
+import type { Secrets } from '../ports/secrets.ts';
+import type { PageRequest, StoreTransaction } from '../ports/store.ts';
+import { recordAudit } from './audit.ts';
+import { onceInOrganization } from './once-in-organization.ts';
+import { granted, refuse } from './refusal.ts';
+import type { Services } from './services.ts';
+import {
+  type WithdrawingServices,
+  type Withdrawn,
+  enterWithdrawal,
+  finishWhileAsked,
+} from './withdrawals.ts';
+
+export type IssuingServices = Pick<Services, 'store' | 'clock' | 'ids'> & {
+  readonly secrets: Secrets;
+};
+
+/** The one moment at which a secret is known. */
+export interface Issued {
+  readonly client: Client;
+  readonly credential: Credential;
+  readonly secret: string;
+}
+
+export interface CreateClient {
+  readonly name: string;
+  readonly description: string | undefined;
+  readonly permissions: Permissions;
+  readonly lifetimeDays: number;
+  readonly idempotencyKey: string;
+  readonly by: Actor;
+  readonly admit: () => void;
+}
+
+/** D-61, D-63. The organization's row is held, so that twenty at once cannot pass the limit of twenty. */
+export async function createClient(
+  services: IssuingServices,
+  organizationId: OrganizationId,
+  request: CreateClient,
+): Promise<Issued> {
+  return services.store.transaction(async (tx) => {
+    const now = services.clock.now();
+    const id = clientId(services.ids.next(idPrefixes.client));
+    const { name, description, permissions, lifetimeDays } = request;
+    const first = await onceInOrganization(tx, {
+      organizationId,
+      place: 'create_client',
+      key: request.idempotencyKey,
+      body: {
+        name,
+        description: description ?? null,
+        profile: permissions.profile,
+        scopes: permissions.scopes?.toSorted() ?? null,
+        expires_in_days: lifetimeDays,
+      },
+      resourceId: id,
+      now,
+      admit: request.admit,
+    });
+    if (!first.fresh) return refuseSecondSecret(tx, organizationId, clientId(first.resourceId));
+    await tx.organizations.lock(organizationId);
+    granted(mayAddClient(await tx.clients.countLive(organizationId)));
+    const oauthClientId = services.ids.next(OAUTH_CLIENT_PREFIX);
+    const createdBy = request.by.id;
+    const client = openClient(
+      { id, organizationId, oauthClientId, name, description, permissions, createdBy },
+      now,
+    );
+    await tx.clients.insert(client);
+    const issued = await issueCredential(services, tx, {
+      client,
+      label: FIRST_LABEL,
+      lifetimeDays,
+      id: credentialId(services.ids.next(idPrefixes.credential)),
+    });
+    await recordAudit(tx, {
+      chain: organizationId,
+      at: now,
+      by: request.by,
+      action: 'client.create',
+      object: id,
+      details: {
+        client_id: oauthClientId,
+        name,
+        profile: client.profile,
+        scopes: client.scopes,
+        ...credentialDetails(issued.credential),
+      },
+    });
+    return { client, ...issued };
+  });
+}
+
+/** Adds a credential inside the caller's transaction, which has counted the live ones. */
+export async function issueCredential(
+  { clock, secrets }: Pick<IssuingServices, 'clock' | 'secrets'>,
+  tx: StoreTransaction,
+  { client, label, lifetimeDays, id }: NewSecret,
+): Promise<{ credential: Credential; secret: string }> {
+  const { secret, hmac, hint } = secrets.issue();
+  const fresh = { id, clientId: client.id, label, secretHmac: hmac, secretHint: hint };
+  const credential = openCredential(fresh, { lifetimeDays, now: clock.now() });
+  await tx.credentials.insert(credential);
+  return { credential, secret };
+}
+
+/** What the audit says of a credential that was issued. */
+export function credentialDetails({ id, label, expiresAt }: Credential): JsonObject {
+  return { credential_id: id, label, expires_at: expiresAt };
+}
+
+interface NewSecret {
+  readonly client: Client;
+  readonly label: string;
+  readonly lifetimeDays: number;
+  readonly id: Credential['id'];
+}
+
+export async function listClients(
+  { store }: Pick<Services, 'store'>,
+  organizationId: OrganizationId,
+  page: PageRequest,
+): Promise<Withdrawn<Client>[]> {
+  const clients = await store.read.clients.list(organizationId, page);
+  const running = await store.read.withdrawals.ofClients(clients.map(({ id }) => id));
+  return clients.map((client) => ({ resource: client, pending: pendingOf(client, running) }));
+}
+
+/** The newest that concerns the client itself; those of its credentials show on them. */
+function pendingOf(client: Client, running: readonly Withdrawal[]): Withdrawal | undefined {
+  return running.findLast(
+    ({ clientId: of, credentialId: one }) => of === client.id && one === null,
+  );
+}
+
+export async function getClient(
+  { store }: Pick<Services, 'store'>,
+  organizationId: OrganizationId,
+  id: ClientId,
+): Promise<{ client: Withdrawn<Client>; credentials: Withdrawn<Credential>[] }> {
+  const client = (await store.read.clients.find(organizationId, id)) ?? refuse('not_found');
+  const credentials = await store.read.credentials.list(client.id);
+  const running = await store.read.withdrawals.ofClients([client.id]);
+  return {
+    client: { resource: client, pending: pendingOf(client, running) },
+    credentials: credentials.map((credential) => ({
+      resource: credential,
+      pending: running.find((withdrawal) => withdrawal.credentialId === credential.id),
+    })),
+  };
+}
+
+/** D-64. Withdrawn access ends with the client's next request: the gate reads this row (D-51). */
+export async function updateClient(
+  services: WithdrawingServices,
+  organizationId: OrganizationId,
+  { id, change, by }: { readonly id: ClientId; readonly change: ClientChange; readonly by: Actor },
+): Promise<Withdrawn<Client>> {
+  const { store, clock } = services;
+  const changed = await store.transaction(async (tx) => {
+    const seen = (await tx.clients.lock(organizationId, id)) ?? refuse('not_found');
+    const now = clock.now();
+    const next = granted(changeClient(seen, change, now));
+    if (!(await tx.clients.save(next, seen))) return refuse('version_conflict');
+    const restored = restoredBy(seen, next);
+    if (restored !== undefined) await tx.withdrawals.callOff(id, restored);
+    const kind = withdrawnBy(seen, next);
+    const pending = kind && (await enterWithdrawal(services, tx, { client: next, kind }));
+    await recordAudit(tx, {
+      chain: organizationId,
+      at: now,
+      by,
+      action: actionOf(change),
+      object: id,
+      details: { version: next.version, ...changedFields(change, next) },
+    });
+    return { resource: next, pending };
+  });
+  return { ...changed, pending: await finishWhileAsked(services, changed.pending) };
+}
+
+export async function deleteClient(
+  services: WithdrawingServices,
+  organizationId: OrganizationId,
+  { id, by }: { readonly id: ClientId; readonly by: Actor },
+): Promise<Withdrawn<Client>> {
+  const { store, clock } = services;
+  const gone = await store.transaction(async (tx) => {
+    const seen = (await tx.clients.lock(organizationId, id)) ?? refuse('not_found');
+    const now = clock.now();
+    const next = deleted(seen, now);
+    if (!(await tx.clients.save(next, seen))) return refuse('version_conflict');
+    await tx.credentials.revokeAll(id, now);
+    const kind = 'delete_client';
+    const pending = await enterWithdrawal(services, tx, { client: next, kind });
+    await recordAudit(tx, {
+      chain: organizationId,
+      at: now,
+      by,
+      action: 'client.delete',
+      object: id,
+      details: { client_id: seen.oauthClientId, name: seen.name },
+    });
+    return { resource: next, pending };
+  });
+  return { ...gone, pending: await finishWhileAsked(services, gone.pending) };
+}
+
+function actionOf({ status }: ClientChange): AuditAction {
+  if (status === undefined) return 'client.update';
+  return status === 'disabled' ? 'client.disable' : 'client.enable';
+}
+
+function changedFields(change: ClientChange, next: Client): JsonObject {
+  return {
+    ...(change.name === undefined ? {} : { name: next.name }),
+    ...(change.description === undefined ? {} : { description_changed: true }),
+    ...(change.permissions === undefined ? {} : { profile: next.profile, scopes: next.scopes }),
+  };
+}
+
+const FIRST_LABEL = 'default';
+const OAUTH_CLIENT_PREFIX = 'oac';
+
+/** D-63: what the key made, in the places where its first answer had it; never the secret. */
+async function refuseSecondSecret(
+  tx: StoreTransaction,
+  organizationId: OrganizationId,
+  id: ClientId,
+): Promise<never> {
+  const client = await tx.clients.findEver(organizationId, id);
+  const credential = await tx.credentials.first(id);
+  if (client === undefined || credential === undefined) {
+    throw new Error('an idempotency key outlived the client it made');
+  }
+  return refuseIssued(client, credential.id);
+}
+
+export function refuseIssued(client: Client, credential: string): never {
+  return refuse('secret_already_issued', {
+    details: {
+      client: { id: client.id },
+      credential: { id: credential },
+      client_id: client.oauthClientId,
+    },
+  });
+}

@@ -1,0 +1,169 @@
+import { type FileId, type SessionId, fileId, idPrefixes } from '@convoke/contract';
+import { type Content, type File, blobKey, blobPrefix, receiveContent } from '../domain/file.ts';
+import type { TenantScope } from '../domain/scope.ts';
+import type { Session } from '../domain/session.ts';
+import { type BlobReader, BlobTooLarge, type StagedBlob } from '../ports/blobs.ts';
+import type { PageRequest, Repositories } from '../ports/store.ts';
+import { granted, refuse } from './refusal.ts';
+import type { Services } from './services.ts';
+
+export const filesPerSessionMax = 1000;
+
+export interface PrepareFile {
+  readonly sessionId: SessionId;
+  readonly name: string;
+  readonly contentType: string;
+  readonly sizeBytes: number | undefined;
+  readonly sha256: string | undefined;
+}
+
+/** D-40: a place for bytes that come next. */
+export async function prepareFile(
+  services: Pick<Services, 'store' | 'clock' | 'ids' | 'settings'>,
+  scope: TenantScope,
+  request: PrepareFile,
+): Promise<File> {
+  const { store, clock, ids, settings } = services;
+  if (request.sizeBytes !== undefined && request.sizeBytes > settings.maxFileBytes) {
+    return refuse('file_too_large');
+  }
+  return store.transaction(async (tx) => {
+    await tx.sessions.lock(scope, request.sessionId);
+    const session = await sessionWithFiles(tx, settings, { scope, id: request.sessionId });
+    if ((await tx.files.count(session.id)) >= filesPerSessionMax) {
+      return refuse('file_limit_reached');
+    }
+    const file: File = {
+      id: fileId(ids.next(idPrefixes.file)),
+      ...scope,
+      sessionId: session.id,
+      name: request.name,
+      contentType: request.contentType,
+      sizeBytes: request.sizeBytes ?? null,
+      sha256: request.sha256 ?? null,
+      status: 'pending',
+      createdAt: clock.now(),
+    };
+    await tx.files.insert(file);
+    return file;
+  });
+}
+
+export interface FileAddress {
+  readonly sessionId: SessionId;
+  readonly fileId: FileId;
+}
+
+/** D-41: bytes are complete, checked and durable before the record says so; a cut upload leaves nothing. */
+export async function uploadFile(
+  services: Pick<Services, 'store' | 'blobs' | 'settings'>,
+  scope: TenantScope,
+  request: FileAddress & { readonly content: AsyncIterable<Uint8Array> },
+): Promise<File> {
+  await findFile(services, scope, request);
+  const staged = await stage(services, request.content);
+  try {
+    const file = await findFile(services, scope, request);
+    const received = granted(receiveContent(file, staged));
+    if (received.repeated) return received.file;
+    await staged.publish(blobKey(file, staged.sha256));
+    if (await services.store.transaction((tx) => tx.files.complete(received.file)))
+      return received.file;
+    // Another upload was first: what it stored decides whether these bytes are the same.
+    return await afterLosing(services, scope, { at: request, content: staged });
+  } finally {
+    await staged.discard();
+  }
+}
+
+/** Bytes that no record names must not stay; equal ones are those of the upload that won. */
+async function afterLosing(
+  services: Pick<Services, 'store' | 'blobs' | 'settings'>,
+  scope: TenantScope,
+  { at, content }: { readonly at: FileAddress; readonly content: Content },
+): Promise<File> {
+  const winner = await services.store.read.files.find(scope, at.sessionId, at.fileId);
+  if (winner?.sha256 !== content.sha256) {
+    const lost = { tenantId: scope.tenantId, id: at.fileId };
+    await services.blobs.removeAll(blobKey(lost, content.sha256));
+  }
+  return granted(receiveContent(winner ?? refuse('not_found'), content)).file;
+}
+
+async function stage(
+  { blobs, settings }: Pick<Services, 'blobs' | 'settings'>,
+  content: AsyncIterable<Uint8Array>,
+): Promise<StagedBlob> {
+  try {
+    return await blobs.stage(content, { maxBytes: settings.maxFileBytes });
+  } catch (error) {
+    if (error instanceof BlobTooLarge) return refuse('file_too_large');
+    throw error;
+  }
+}
+
+export interface Download {
+  readonly file: File & { readonly sizeBytes: number; readonly sha256: string };
+  readonly open: (range?: { start: number; end: number }) => Promise<BlobReader>;
+}
+
+export async function downloadFile(
+  services: Pick<Services, 'store' | 'blobs' | 'settings'>,
+  scope: TenantScope,
+  request: FileAddress,
+): Promise<Download> {
+  const file = await findFile(services, scope, request);
+  const { sizeBytes, sha256 } = file;
+  if (file.status !== 'ready' || sizeBytes === null || sha256 === null) {
+    return refuse('file_not_ready');
+  }
+  return {
+    file: { ...file, sizeBytes, sha256 },
+    // Deleted between the row and the bytes: the file is gone, and that is what the caller sees.
+    open: async (range) =>
+      (await services.blobs.read(blobKey(file, sha256), range)) ?? refuse('not_found'),
+  };
+}
+
+export async function listFiles(
+  { store, settings }: Pick<Services, 'store' | 'settings'>,
+  scope: TenantScope,
+  request: { readonly sessionId: SessionId; readonly page: PageRequest },
+): Promise<File[]> {
+  await sessionWithFiles(store.read, settings, { scope, id: request.sessionId });
+  return store.read.files.list(scope, request.sessionId, request.page);
+}
+
+/** D-42: the row goes first, so nobody can meet a record without its bytes. */
+export async function deleteFile(
+  services: Pick<Services, 'store' | 'blobs' | 'settings'>,
+  scope: TenantScope,
+  request: FileAddress,
+): Promise<void> {
+  const file = await findFile(services, scope, request);
+  const removed = await services.store.transaction((tx) =>
+    tx.files.remove(scope, request.sessionId, request.fileId),
+  );
+  if (!removed) refuse('not_found');
+  await services.blobs.removeAll(blobPrefix(file));
+}
+
+async function findFile(
+  { store, settings }: Pick<Services, 'store' | 'settings'>,
+  scope: TenantScope,
+  at: FileAddress,
+): Promise<File> {
+  await sessionWithFiles(store.read, settings, { scope, id: at.sessionId });
+  return (await store.read.files.find(scope, at.sessionId, at.fileId)) ?? refuse('not_found');
+}
+
+/** D-43: with attachments off, or for an agent that takes none, the file routes are not there. */
+async function sessionWithFiles(
+  read: Repositories,
+  settings: Services['settings'],
+  { scope, id }: { scope: TenantScope; id: SessionId },
+): Promise<Session> {
+  if (!settings.fileAttachments) return refuse('files_unavailable');
+  const session = (await read.sessions.find(scope, id)) ?? refuse('not_found');
+  return session.filesSupported ? session : refuse('files_unavailable');
+}

@@ -1,0 +1,217 @@
+import type { RunId } from '@convoke/contract';
+import { formatEventId, isTerminalRunStatus } from '@convoke/contract';
+import type { Run } from '../domain/run.ts';
+import { endsRun } from '../domain/run-event.ts';
+import type { EventPage } from '../ports/repositories/run-events.ts';
+import type { Services } from './services.ts';
+
+/**
+ * A reader is only a cursor over a run's log. It reads pages until it has caught up; from then on it shares
+ * one tail per run with every other reader in this process: a wake-up costs one read and one rendering,
+ * however many follow. A reader that falls behind reads pages again until it has caught up once more.
+ */
+export interface Follow {
+  readonly run: Run;
+  /** Replay starts strictly after this sequence number (spec §6.2). */
+  readonly after: number;
+  readonly signal: AbortSignal;
+}
+
+/** Whole frames of one commit or one page, shared between readers. */
+export interface Frames {
+  readonly after: number;
+  readonly lastSeq: number;
+  readonly bytes: Buffer;
+  /** The terminal event is among them: nothing follows. */
+  readonly ended: boolean;
+  /** More was there already when they were read. */
+  readonly isCut: boolean;
+}
+
+/**
+ * With the lines around each event, and with what a connection may already hold when it takes a page, a
+ * reader that does not read stays below the 256 KiB of D-33. Only a single larger event takes more.
+ */
+const pageBounds = { limit: 1000, maxBytes: 128 * 1024 };
+
+/** How long a lost wake-up may hold a reader back. */
+const pollMs = 1000;
+
+type FollowServices = Pick<Services, 'store' | 'fanout' | 'clock' | 'log'>;
+
+export class RunFollower {
+  readonly #services: FollowServices;
+  readonly #tails = new Map<RunId, Tail>();
+
+  constructor(services: FollowServices) {
+    this.#services = services;
+  }
+
+  async *follow({ run, after, signal }: Follow): AsyncGenerator<Frames> {
+    const end = isTerminalRunStatus(run.status) ? run.lastSeq : undefined;
+    if (end !== undefined && after >= end) return;
+    // Subscribed before the first read: what is written in between wakes the tail.
+    const tail = this.#join(run.id);
+    try {
+      let cursor = after;
+      while (!signal.aborted) {
+        const { wakes } = tail;
+        const frames = tail.isReadTo(cursor)
+          ? undefined
+          : (tail.framesAfter(cursor) ?? (await this.#page(run.id, cursor)));
+        if (frames === undefined) {
+          if (!(await tail.waitBeyond(cursor, wakes, signal))) return;
+          continue;
+        }
+        yield frames;
+        if (frames.ended) return;
+        cursor = frames.lastSeq;
+      }
+    } finally {
+      this.#leave(run.id, tail);
+    }
+  }
+
+  async #page(runId: RunId, after: number): Promise<Frames | undefined> {
+    return framesOf(
+      await this.#services.store.read.runEvents.after(runId, after, pageBounds),
+      after,
+    );
+  }
+
+  #join(runId: RunId): Tail {
+    const tail =
+      this.#tails.get(runId) ?? new Tail(this.#services, runId, (at) => this.#page(runId, at));
+    this.#tails.set(runId, tail);
+    tail.readers += 1;
+    return tail;
+  }
+
+  #leave(runId: RunId, tail: Tail): void {
+    tail.readers -= 1;
+    if (tail.readers > 0) return;
+    tail.close();
+    if (this.#tails.get(runId) === tail) this.#tails.delete(runId);
+  }
+}
+
+/** The newest frames of one run, for those who have seen everything before. */
+class Tail {
+  readers = 0;
+  wakes = 0;
+  readonly #services: FollowServices;
+  readonly #read: (after: number) => Promise<Frames | undefined>;
+  readonly #unsubscribe: () => void;
+  #forgetPoll: (() => void) | undefined;
+  #latest: Frames | undefined;
+  #seq = 0;
+  /** The count of wake-ups before the read that found the log's end at `#seq`. */
+  #endedAtWake: number | undefined;
+  #waiting = new Set<(isOpen: boolean) => void>();
+  #refreshing = false;
+  #wokenAgain = false;
+
+  constructor(
+    services: FollowServices,
+    runId: RunId,
+    read: (after: number) => Promise<Frames | undefined>,
+  ) {
+    this.#services = services;
+    this.#read = read;
+    this.#unsubscribe = services.fanout.subscribe(`run:${runId}`, () => this.#wake());
+    if (!services.fanout.lossless) this.#poll();
+  }
+
+  framesAfter(cursor: number): Frames | undefined {
+    return this.#latest?.after === cursor ? this.#latest : undefined;
+  }
+
+  /** Whether the log is known to end at `cursor`: then whoever stands there need not look for itself. */
+  isReadTo(cursor: number): boolean {
+    return cursor === this.#seq && this.#endedAtWake === this.wakes;
+  }
+
+  /**
+   * Resolves when there may be something after `cursor`; false when the reader should go. `wakes` is the count
+   * from before the reader looked for itself: a wake-up since then means that it has to look again.
+   */
+  async waitBeyond(cursor: number, wakes: number, signal: AbortSignal): Promise<boolean> {
+    if (cursor < this.#seq || wakes !== this.wakes) return true;
+    if (cursor > this.#seq) {
+      // Whoever has caught up tells the tail where to read on from; those further back look for themselves.
+      this.#seq = cursor;
+      this.#release(true);
+    }
+    this.#endedAtWake = wakes;
+    return new Promise((resolve) => {
+      const settle = (isOpen: boolean) => {
+        this.#waiting.delete(settle);
+        signal.removeEventListener('abort', leave);
+        resolve(isOpen);
+      };
+      const leave = () => settle(false);
+      this.#waiting.add(settle);
+      signal.addEventListener('abort', leave, { once: true });
+      if (signal.aborted) leave();
+    });
+  }
+
+  close(): void {
+    this.#unsubscribe();
+    this.#forgetPoll?.();
+    this.#release(false);
+  }
+
+  #release(isOpen: boolean): void {
+    // Each settles itself out of the set; a reader that waits again does so for what comes next.
+    const waiting = Array.from(this.#waiting);
+    for (const settle of waiting) settle(isOpen);
+  }
+
+  #wake(): void {
+    this.wakes += 1;
+    if (this.#refreshing) this.#wokenAgain = true;
+    else void this.#refresh();
+  }
+
+  /** One read at a time; a wake-up that comes meanwhile means one more. */
+  async #refresh(): Promise<void> {
+    this.#refreshing = true;
+    try {
+      do {
+        this.#wokenAgain = false;
+        if (this.#waiting.size === 0) continue;
+        const { wakes } = this;
+        const frames = await this.#read(this.#seq);
+        if (frames === undefined) continue;
+        this.#latest = frames;
+        this.#seq = frames.lastSeq;
+        this.#endedAtWake = frames.isCut ? undefined : wakes;
+        this.#release(true);
+      } while (this.#wokenAgain);
+    } catch (error) {
+      // Readers close cleanly and come back with their cursor; a transport fault is not the run's end.
+      this.#services.log.error('the tail of a run could not be read', error);
+      this.#release(false);
+    } finally {
+      this.#refreshing = false;
+    }
+  }
+
+  #poll(): void {
+    this.#forgetPoll = this.#services.clock.after(pollMs, () => {
+      this.#wake();
+      this.#poll();
+    });
+  }
+}
+
+function framesOf({ events, isCut }: EventPage, after: number): Frames | undefined {
+  const last = events.at(-1);
+  if (last === undefined) return undefined;
+  let text = '';
+  for (const { seq, type, body } of events) {
+    text += `id: ${formatEventId(seq)}\nevent: ${type}\ndata: ${body}\n\n`;
+  }
+  return { after, lastSeq: last.seq, bytes: Buffer.from(text), ended: endsRun(last), isCut };
+}

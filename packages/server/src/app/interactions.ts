@@ -1,0 +1,170 @@
+import { hash } from 'node:crypto';
+import {
+  type InteractionFilter,
+  type InteractionKey,
+  type SessionId,
+  permissionAnswer,
+  questionAnswer,
+} from '@convoke/contract';
+import type { Actor } from '../domain/audit.ts';
+import {
+  type Interaction,
+  type InteractionAnswer,
+  answerInteraction as answered,
+  answeredEvent,
+} from '../domain/interaction.ts';
+import { type Json, type JsonObject, canonicalJson } from '../domain/json.ts';
+import { unparkRun } from '../domain/run.ts';
+import type { TenantScope } from '../domain/scope.ts';
+import { runDispatched } from '../domain/session.ts';
+import type { PageRequest } from '../ports/store.ts';
+import { recordAudit } from './audit.ts';
+import { type Holder, lockRun, recordMove } from './record.ts';
+import { granted, refuse } from './refusal.ts';
+import type { Services } from './services.ts';
+
+export async function listInteractions(
+  { store }: Pick<Services, 'store'>,
+  scope: TenantScope,
+  request: {
+    readonly sessionId: SessionId;
+    readonly status: InteractionFilter;
+    readonly page: PageRequest;
+  },
+): Promise<Interaction[]> {
+  const { sessionId, status, page } = request;
+  if ((await store.read.sessions.find(scope, sessionId)) === undefined) refuse('not_found');
+  return store.read.interactions.list(scope, { sessionId, status, page });
+}
+
+export interface AnswerInteraction {
+  readonly sessionId: SessionId;
+  readonly key: InteractionKey;
+  readonly body: JsonObject;
+  readonly by: Actor;
+}
+
+/**
+ * D-38: records the answer, tells of it, and lets the run go on once nothing is open any more, all in one
+ * transaction: an answer that was accepted can neither be lost nor be acted on twice.
+ */
+export async function answerInteraction(
+  services: Pick<Services, 'store' | 'clock' | 'fanout'>,
+  scope: TenantScope,
+  request: AnswerInteraction,
+): Promise<Interaction> {
+  const { store, clock, fanout } = services;
+  return store.transaction(async (tx) => {
+    const known = await tx.interactions.find(scope, request.sessionId, request.key);
+    const runId = (known ?? refuse('not_found')).runId;
+    const seen = await lockRun(tx, { scope, sessionId: request.sessionId, runId });
+    // Read again under the lock: only now can nobody else answer it.
+    const interaction = await tx.interactions.find(scope, request.sessionId, request.key);
+    if (seen === undefined || interaction === undefined) return refuse('not_found');
+    const now = clock.now();
+    const answer = readAnswer(interaction, request.body);
+    const ruling = granted(answered(interaction, answer, { actor: request.by.id, now }));
+    if (ruling.repeated) return ruling.interaction;
+    await tx.interactions.settle(ruling.interaction);
+    const open = await tx.interactions.countPending(runId);
+    const isParked = seen.run.leaseOwner === null;
+    const run = { ...seen.run, pendingInteractions: open };
+    await recordMove(services, tx, {
+      seen,
+      move: {
+        run: open === 0 && isParked ? unparkRun(run, now) : run,
+        session: { ...seen.session, pendingInteractions: open, updatedAt: now },
+        events: [answeredEvent(interaction.key, answer)],
+      },
+    });
+    if (!isParked) tx.onCommit(() => fanout.wake(`control:${runId}`));
+    await recordAudit(tx, {
+      chain: scope.organizationId,
+      at: now,
+      by: request.by,
+      action: 'interaction.answer',
+      object: interaction.key,
+      details: answerDetails(interaction, answer),
+    });
+    return ruling.interaction;
+  });
+}
+
+/**
+ * What was shown and what was said, as digests: enough to prove either from the record itself, and nothing
+ * of a conversation outlives its tenant here.
+ */
+function answerDetails(interaction: Interaction, answer: InteractionAnswer): JsonObject {
+  const { tenantId, sessionId, runId, kind, toolName, toolInput, question } = interaction;
+  return {
+    tenant_id: tenantId,
+    session_id: sessionId,
+    run_id: runId,
+    kind,
+    ...(toolName === null ? {} : { tool_name: toolName }),
+    ...(answer.kind === 'permission' ? { decision: answer.decision } : {}),
+    asked_sha256: sha256(kind === 'permission' ? toolInput : question),
+    answer_sha256: sha256({ ...answer }),
+  };
+}
+
+function sha256(value: Json): string {
+  return hash('sha256', canonicalJson(value), 'base64url');
+}
+
+/** The wrong shape for the kind changes nothing: it stays pending (D-38). */
+function readAnswer(interaction: Interaction, body: JsonObject): InteractionAnswer {
+  if (interaction.kind === 'permission') {
+    const parsed = permissionAnswer.safeParse(body);
+    if (!parsed.success) return invalidAnswer('a permission takes {"decision": "allow" | "deny"}');
+    const { decision, message, updated_input } = parsed.data;
+    if (decision === 'deny' && updated_input !== undefined) {
+      return invalidAnswer('updated_input goes with "allow" only');
+    }
+    return {
+      kind: 'permission',
+      decision,
+      ...(message === undefined ? {} : { message }),
+      ...(updated_input === undefined ? {} : { updatedInput: updated_input }),
+    };
+  }
+  const parsed = questionAnswer.safeParse(body);
+  if (!parsed.success) {
+    return invalidAnswer('a question takes {"answer": "…"} or {"declined": true}');
+  }
+  if ('declined' in parsed.data) {
+    const { message } = parsed.data;
+    return { kind: 'question', declined: true, ...(message === undefined ? {} : { message }) };
+  }
+  const { answer } = parsed.data;
+  if (Array.isArray(answer) && answer.length > 1 && !interaction.multiple) {
+    return invalidAnswer('this question takes one answer');
+  }
+  return { kind: 'question', answer };
+}
+
+function invalidAnswer(what: string): never {
+  return refuse('invalid_answer', { message: `The answer does not fit the interaction: ${what}.` });
+}
+
+/** A live runtime took its answers: they are spent, and the run executes again once none is open. */
+export async function markLiveAnswers(
+  services: Pick<Services, 'store' | 'clock' | 'fanout'>,
+  holder: Holder,
+): Promise<void> {
+  await services.store.transaction(async (tx) => {
+    const seen = await lockRun(tx, holder);
+    if (seen?.run.status !== 'waiting' || seen.run.leaseEpoch !== holder.epoch) return;
+    const now = services.clock.now();
+    await tx.interactions.markApplied(holder.runId, now);
+    if (seen.run.pendingInteractions > 0) return;
+    await recordMove(services, tx, {
+      seen,
+      move: {
+        run: { ...seen.run, status: 'running' },
+        session: runDispatched(seen.session, seen.run.id, now),
+        events: [],
+      },
+    });
+  });
+}

@@ -1,0 +1,73 @@
+import { type Interaction, approvedInput } from '../domain/interaction.ts';
+import { type Lease, type Run, leaseRun } from '../domain/run.ts';
+import { type Session, runDispatched } from '../domain/session.ts';
+import type { Answer } from '../ports/harness.ts';
+import type { StoreTransaction } from '../ports/store.ts';
+import { type Holder, type RunAddress, lockRun, recordMove } from './record.ts';
+import type { Services } from './services.ts';
+
+export interface ClaimedLeg {
+  readonly run: Run;
+  readonly session: Session;
+  readonly holder: Holder;
+  /** Absent for the first leg of the run. */
+  readonly answers: ReadonlyMap<string, Answer> | undefined;
+}
+
+/**
+ * Takes a ready run under a lease, in one transaction with what that means: `run_started`, the session's
+ * state, and every answer counted as spent. Undefined when somebody else was first, or the run is not ready
+ * any more.
+ */
+export async function claimLeg(
+  services: Pick<Services, 'store' | 'clock' | 'fanout'>,
+  address: RunAddress,
+  lease: Lease,
+): Promise<ClaimedLeg | undefined> {
+  return services.store.transaction(async (tx) => {
+    const seen = await lockRun(tx, address);
+    if (seen === undefined || seen.run.readyAt === null) return undefined;
+    const now = services.clock.now();
+    const isFirst = seen.run.status === 'queued';
+    const answers = isFirst ? undefined : await spendAnswers(tx, seen.run, now);
+    const session = runDispatched(seen.session, seen.run.id, now);
+    const run = await recordMove(services, tx, {
+      seen,
+      move: {
+        run: leaseRun(seen.run, lease, now),
+        session,
+        events: isFirst ? [{ type: 'run_started', data: { run_id: seen.run.id } }] : [],
+      },
+    });
+    return { run, session, answers, holder: { ...address, epoch: run.leaseEpoch } };
+  });
+}
+
+async function spendAnswers(
+  tx: StoreTransaction,
+  run: Run,
+  now: number,
+): Promise<Map<string, Answer>> {
+  const answered = await tx.interactions.unapplied(run.id);
+  await tx.interactions.markApplied(run.id, now);
+  return new Map(answered.map((interaction) => [interaction.requestId, answerOf(interaction)]));
+}
+
+export function answerOf(interaction: Interaction): Answer {
+  const { answer } = interaction;
+  if (answer === null) throw new Error(`interaction ${interaction.key} has no answer yet`);
+  if (answer.kind === 'question') {
+    if ('declined' in answer) {
+      return { kind: 'question', declined: true, ...reasonOf(answer.message) };
+    }
+    const values = typeof answer.answer === 'string' ? [answer.answer] : answer.answer;
+    return { kind: 'question', values };
+  }
+  if (answer.decision === 'deny')
+    return { kind: 'permission', allow: false, ...reasonOf(answer.message) };
+  return { kind: 'permission', allow: true, input: approvedInput(interaction) };
+}
+
+function reasonOf(message: string | undefined): { reason?: string } {
+  return message === undefined ? {} : { reason: message };
+}

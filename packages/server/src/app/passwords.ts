@@ -1,0 +1,36 @@
+import type { UserId } from '@convoke/contract';
+import type { Actor } from '../domain/audit.ts';
+import type { UserPassword } from '../ports/repositories/passwords.ts';
+import { recordForPerson } from './audit.ts';
+import type { Services } from './services.ts';
+
+export interface SetPassword {
+  readonly userId: UserId;
+  readonly hash: string;
+  readonly isOneTime: boolean;
+  readonly by: Actor;
+}
+
+/** A one-time password that nobody used is worth nothing after a day. */
+const oneTimeMs = 24 * 3600 * 1000;
+
+/** Whoever was signed in with the old one is signed out, wherever that was. */
+export async function setPassword(
+  { store, clock }: Pick<Services, 'store' | 'clock'>,
+  { userId, hash, isOneTime, by }: SetPassword,
+): Promise<void> {
+  const now = clock.now();
+  const expiresAt = isOneTime ? now + oneTimeMs : null;
+  const password: UserPassword = { userId, hash, isOneTime, setAt: now, expiresAt };
+  await store.transaction(async (tx) => {
+    await tx.passwords.save(password);
+    await tx.identityRecords.removeByUser(userId);
+    await recordForPerson(tx, userId, {
+      at: now,
+      by,
+      action: 'member.password',
+      object: userId,
+      details: { is_one_time: isOneTime },
+    });
+  });
+}

@@ -1,0 +1,22 @@
+import type { Agents } from '../ports/agents.ts';
+import type { Blobs } from '../ports/blobs.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Fanout } from '../ports/fanout.ts';
+import type { Ids } from '../ports/ids.ts';
+import type { Log } from '../ports/log.ts';
+import type { Settings } from '../ports/settings.ts';
+import type { Store } from '../ports/store.ts';
+import type { Workspaces } from '../ports/workspaces.ts';
+
+/** What use cases stand on. Each takes the part it needs: `Pick<Services, 'store' | 'clock'>`. */
+export interface Services {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly log: Log;
+  readonly agents: Agents;
+  readonly fanout: Fanout;
+  readonly blobs: Blobs;
+  readonly workspaces: Workspaces;
+  readonly settings: Settings;
+}

@@ -1,0 +1,161 @@
+import {
+  type SessionId,
+  type StopMode,
+  idPrefixes,
+  isTerminalSessionStatus,
+  sessionId,
+} from '@convoke/contract';
+import { isEnabledFor } from '../domain/agent.ts';
+import { type Run, cancelRun } from '../domain/run.ts';
+import type { TenantScope } from '../domain/scope.ts';
+import {
+  type Session,
+  openSession,
+  queuedRunsCancelled,
+  resumeSession as resumed,
+  stopSession as stopped,
+} from '../domain/session.ts';
+import type { SessionFilter } from '../ports/repositories/sessions.ts';
+import type { PageRequest, StoreTransaction } from '../ports/store.ts';
+import { once } from './once.ts';
+import { type RunInSession, lockRun, recordMove, recordQueueEnd } from './record.ts';
+import { granted, refuse } from './refusal.ts';
+import type { Services } from './services.ts';
+
+export interface CreateSession {
+  readonly agentName: string;
+  readonly idempotencyKey: string | undefined;
+  readonly admit: () => void;
+}
+
+export interface Created<T> {
+  readonly resource: T;
+  /** True when an earlier request with the same key made it. */
+  readonly replayed: boolean;
+}
+
+type CreateServices = Pick<Services, 'store' | 'clock' | 'ids' | 'agents' | 'settings'>;
+
+/** D-12. */
+export async function createSession(
+  services: CreateServices,
+  scope: TenantScope,
+  request: CreateSession,
+): Promise<Created<Session>> {
+  return services.store.transaction(async (tx) => {
+    const now = services.clock.now();
+    const id = sessionId(services.ids.next(idPrefixes.session));
+    const first = await once(tx, {
+      scope,
+      place: 'create_session',
+      key: request.idempotencyKey,
+      body: { agent_name: request.agentName },
+      resourceId: id,
+      now,
+      admit: request.admit,
+    });
+    if (first.fresh) {
+      return {
+        resource: await insertSession(services, tx, { scope, id, request }),
+        replayed: false,
+      };
+    }
+    const known = await tx.sessions.find(scope, sessionId(first.resourceId));
+    if (known === undefined) return refuse('not_found');
+    // Spec §4.2 rule 2: a terminal session cannot be handed out as if it were new.
+    if (isTerminalSessionStatus(known.status)) return refuse('session_terminal', { status: 412 });
+    return { resource: known, replayed: true };
+  });
+}
+
+export async function insertSession(
+  { clock, agents, settings }: Pick<CreateServices, 'clock' | 'agents' | 'settings'>,
+  tx: StoreTransaction,
+  { scope, id, request }: { scope: TenantScope; id: SessionId; request: { agentName: string } },
+): Promise<Session> {
+  // The gate looked before this transaction began; an offboarding may have come in between.
+  if (!(await tx.tenants.isUsable(scope))) return refuse('forbidden', { codeOnly: true });
+  const agent = agents.find(request.agentName);
+  if (agent === undefined || !isEnabledFor(agent, scope.tenantId)) return refuse('agent_not_found');
+  const filesSupported = settings.fileAttachments && agent.sessionFiles;
+  const identity = { id, ...scope, agentName: agent.name, filesSupported };
+  const session = openSession(identity, clock.now());
+  await tx.sessions.insert(session);
+  return session;
+}
+
+export async function getSession(
+  { store }: Pick<Services, 'store'>,
+  scope: TenantScope,
+  id: SessionId,
+): Promise<Session> {
+  return (await store.read.sessions.find(scope, id)) ?? refuse('not_found');
+}
+
+export async function listSessions(
+  { store }: Pick<Services, 'store'>,
+  scope: TenantScope,
+  { filter, page }: { filter: SessionFilter; page: PageRequest },
+): Promise<Session[]> {
+  return store.read.sessions.list(scope, filter, page);
+}
+
+export interface StopSession {
+  readonly id: SessionId;
+  readonly mode: StopMode;
+  readonly reason: string | undefined;
+}
+
+/** D-13: the queue is emptied, open interactions are closed, the executing run is asked to end. */
+export async function stopSession(
+  services: Pick<Services, 'store' | 'clock' | 'fanout'>,
+  scope: TenantScope,
+  request: StopSession,
+): Promise<Session> {
+  return services.store.transaction(async (tx) => {
+    const now = services.clock.now();
+    const found = (await tx.sessions.lock(scope, request.id)) ?? refuse('not_found');
+    const queue = await tx.runs.queued(found.id);
+    const session = granted(stopped(queuedRunsCancelled(found, queue.length, now), request, now));
+    await tx.sessions.save(session);
+    await recordQueueEnd(services, tx, { session, queue });
+    if (session.currentRunId !== null) {
+      const address = { scope, sessionId: session.id, runId: session.currentRunId };
+      const seen = await lockRun(tx, address);
+      if (seen !== undefined) await askToEnd(services, tx, seen);
+    }
+    return (await tx.sessions.find(scope, session.id)) ?? refuse('not_found');
+  });
+}
+
+/** Records the wish to end an executing run; whoever holds it, or the next worker, carries it out. */
+export async function askToEnd(
+  services: Pick<Services, 'clock' | 'fanout'>,
+  tx: StoreTransaction,
+  seen: RunInSession,
+): Promise<Run> {
+  const { run, session } = seen;
+  const ruling = granted(cancelRun(run, services.clock.now()));
+  if (ruling.kind !== 'asked') return run;
+  if (run.pendingInteractions > 0) await tx.interactions.cancelPending(run.id);
+  // A leg is told; a parked run has none, and a worker looks for those.
+  tx.onCommit(() => services.fanout.wake(run.leaseOwner === null ? 'work' : `control:${run.id}`));
+  return recordMove(services, tx, {
+    seen,
+    move: { run: ruling.run, session: { ...session, pendingInteractions: 0 }, events: [] },
+  });
+}
+
+/** D-14. */
+export async function resumeSession(
+  { store, clock }: Pick<Services, 'store' | 'clock'>,
+  scope: TenantScope,
+  id: SessionId,
+): Promise<Session> {
+  return store.transaction(async (tx) => {
+    const found = (await tx.sessions.lock(scope, id)) ?? refuse('not_found');
+    const session = granted(resumed(found, clock.now()));
+    if (session !== found) await tx.sessions.save(session);
+    return session;
+  });
+}

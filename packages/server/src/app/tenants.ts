@@ -1,0 +1,136 @@
+import { type OrganizationId, type TenantId, idPrefixes, tenantId } from '@convoke/contract';
+import type { Actor } from '../domain/audit.ts';
+import {
+  type Tenant,
+  mayAddTenant,
+  offboardTenant as offboarding,
+  openTenant,
+  retryTenant as retried,
+} from '../domain/tenant.ts';
+import type { PageRequest } from '../ports/store.ts';
+import { recordAudit } from './audit.ts';
+import { onceInOrganization } from './once-in-organization.ts';
+import { granted, refuse } from './refusal.ts';
+import type { Services } from './services.ts';
+import type { Created } from './sessions.ts';
+
+export interface CreateTenant {
+  readonly displayName: string;
+  readonly mode: string;
+  readonly idempotencyKey: string;
+  readonly by: Actor;
+  readonly admit: () => void;
+}
+
+/** D-67. A worker does the rest; the organization's row is held while its tenants are counted. */
+export async function createTenant(
+  { store, clock, ids, settings }: Pick<Services, 'store' | 'clock' | 'ids' | 'settings'>,
+  organizationId: OrganizationId,
+  request: CreateTenant,
+): Promise<Created<Tenant>> {
+  return store.transaction(async (tx) => {
+    const now = clock.now();
+    const { displayName, mode } = request;
+    const id = tenantId(ids.next(idPrefixes.tenant));
+    const first = await onceInOrganization(tx, {
+      organizationId,
+      place: 'create_tenant',
+      key: request.idempotencyKey,
+      body: { display_name: displayName, mode },
+      resourceId: id,
+      now,
+      admit: request.admit,
+    });
+    if (!first.fresh) {
+      const known = await tx.tenants.find(organizationId, tenantId(first.resourceId));
+      return { resource: known ?? refuse('not_found'), replayed: true };
+    }
+    await tx.organizations.lock(organizationId);
+    const liveTenants = await tx.tenants.countLive(organizationId);
+    const policy = { modes: settings.tenantModes, max: settings.tenantsPerOrganizationMax };
+    granted(mayAddTenant({ mode, liveTenants }, policy));
+    const tenant = openTenant({ id, organizationId, displayName, mode }, now);
+    await tx.tenants.insert(tenant);
+    await recordAudit(tx, {
+      chain: organizationId,
+      at: now,
+      by: request.by,
+      action: 'tenant.create',
+      object: id,
+      details: { display_name: displayName, mode },
+    });
+    return { resource: tenant, replayed: false };
+  });
+}
+
+export async function listTenants(
+  { store }: Pick<Services, 'store'>,
+  organizationId: OrganizationId,
+  page: PageRequest,
+): Promise<Tenant[]> {
+  return store.read.tenants.list(organizationId, page);
+}
+
+export async function getTenant(
+  { store }: Pick<Services, 'store'>,
+  organizationId: OrganizationId,
+  id: TenantId,
+): Promise<Tenant> {
+  return (await store.read.tenants.find(organizationId, id)) ?? refuse('not_found');
+}
+
+export async function retryTenant(
+  { store, clock }: Pick<Services, 'store' | 'clock'>,
+  organizationId: OrganizationId,
+  { id, by }: { readonly id: TenantId; readonly by: Actor },
+): Promise<Tenant> {
+  return store.transaction(async (tx) => {
+    const seen = (await tx.tenants.lock(organizationId, id)) ?? refuse('not_found');
+    const now = clock.now();
+    const next = granted(retried(seen, now));
+    if (!(await tx.tenants.save(next, seen))) return refuse('tenant_not_retryable');
+    await recordAudit(tx, {
+      chain: organizationId,
+      at: now,
+      by,
+      action: 'tenant.retry',
+      object: id,
+      details: { step: next.step },
+    });
+    return next;
+  });
+}
+
+export interface OffboardTenant {
+  readonly id: TenantId;
+  /** What the caller wrote to confirm: it must be the exact id. */
+  readonly confirm: string;
+  readonly by: Actor;
+}
+
+/** Machine reach ends in this transaction: from its commit on the gate finds no usable tenant (D-51). */
+export async function offboardTenant(
+  { store, clock }: Pick<Services, 'store' | 'clock'>,
+  organizationId: OrganizationId,
+  { id, confirm, by }: OffboardTenant,
+): Promise<Tenant> {
+  if (confirm !== id) return refuse('confirmation_mismatch');
+  return store.transaction(async (tx) => {
+    const seen = (await tx.tenants.lock(organizationId, id)) ?? refuse('not_found');
+    const now = clock.now();
+    const next = offboarding(seen, now);
+    if (next === seen) return seen;
+    if (!(await tx.tenants.save(next, seen))) {
+      throw new Error(`tenant ${id} changed while its row was locked`);
+    }
+    await recordAudit(tx, {
+      chain: organizationId,
+      at: now,
+      by,
+      action: 'tenant.offboard',
+      object: id,
+      details: { display_name: seen.displayName },
+    });
+    return next;
+  });
+}

@@ -1,0 +1,139 @@
+import type { CredentialId, PendingOperationKind } from '@convoke/contract';
+import type { Client } from '../domain/client.ts';
+import {
+  type Withdrawal,
+  type WithdrawalStep,
+  openWithdrawal,
+  stepPostponed,
+  stepTaken,
+} from '../domain/withdrawal.ts';
+import type { CredentialProvider } from '../ports/credential-provider.ts';
+import type { StoreTransaction } from '../ports/store.ts';
+import type { Services } from './services.ts';
+
+export type WithdrawingServices = Pick<Services, 'store' | 'clock' | 'ids' | 'log' | 'fanout'> & {
+  readonly provider: CredentialProvider;
+};
+
+/** A resource, and the withdrawal of access that it still waits for. */
+export interface Withdrawn<T> {
+  readonly resource: T;
+  readonly pending: Withdrawal | undefined;
+}
+
+/** Enters what is left to do in the transaction that takes the access away. */
+export async function enterWithdrawal(
+  { ids, clock }: Pick<Services, 'ids' | 'clock'>,
+  tx: StoreTransaction,
+  request: {
+    readonly client: Client;
+    readonly kind: PendingOperationKind;
+    readonly credentialId?: CredentialId;
+  },
+): Promise<Withdrawal> {
+  const { client, kind, credentialId = null } = request;
+  const { id: clientId, organizationId } = client;
+  const fresh = { id: ids.next('wdr'), organizationId, clientId, credentialId, kind };
+  const withdrawal = openWithdrawal(fresh, clock.now());
+  await tx.withdrawals.insert(withdrawal);
+  return withdrawal;
+}
+
+/** How long the one who asked waits for the end; past it the answer is 202, and the end comes anyway. */
+const patienceMs = 1_000;
+
+/** What is still pending once as much is done as can be done while somebody waits for the answer. */
+export async function finishWhileAsked(
+  services: WithdrawingServices,
+  withdrawal: Withdrawal | undefined,
+): Promise<Withdrawal | undefined> {
+  if (withdrawal === undefined) return undefined;
+  const patience = Promise.withResolvers<boolean>();
+  const forget = services.clock.after(patienceMs, () => patience.resolve(false));
+  const finishing = finish(services, withdrawal).catch((error: unknown) => {
+    report(services, withdrawal, error);
+    return false;
+  });
+  const isFinished = await Promise.race([finishing, patience.promise]);
+  forget();
+  return isFinished ? undefined : withdrawal;
+}
+
+const withdrawalsPerPass = 16;
+
+/** A pass of background work: goes on with what was left, by a slow provider or by a crash. */
+export async function finishWithdrawals(services: WithdrawingServices): Promise<boolean> {
+  const due = await services.store.read.withdrawals.due(services.clock.now(), withdrawalsPerPass);
+  for (const withdrawal of due) await finish(services, withdrawal);
+  return due.length === withdrawalsPerPass;
+}
+
+/** Takes the steps that are left, one transaction each; true once nothing is left. */
+async function finish(services: WithdrawingServices, begun: Withdrawal): Promise<boolean> {
+  const { store } = services;
+  for (let current = begun; ; ) {
+    if ((await attempt(services, current)) === 'pending') {
+      await postpone(services, current);
+      return false;
+    }
+    const next = stepTaken(current);
+    const isMoved = await store.transaction((tx) =>
+      next === undefined ? tx.withdrawals.remove(current) : tx.withdrawals.save(next, current),
+    );
+    // Somebody else takes the same steps, or the access was given back: then it is theirs to finish.
+    if (!isMoved) return (await store.read.withdrawals.find(current.id)) === undefined;
+    if (next === undefined) return true;
+    current = next;
+  }
+}
+
+/** A provider that has not answered by then is asked again. */
+const attemptMaxMs = 30_000;
+
+/** What fails is as pending as what takes long: the step stands, and is taken again. */
+async function attempt(
+  services: WithdrawingServices,
+  withdrawal: Withdrawal,
+): Promise<'done' | 'pending'> {
+  const overdue = Promise.withResolvers<'pending'>();
+  const forget = services.clock.after(attemptMaxMs, () => overdue.resolve('pending'));
+  try {
+    return await Promise.race([steps[withdrawal.step](services, withdrawal), overdue.promise]);
+  } catch (error) {
+    report(services, withdrawal, error);
+    return 'pending';
+  } finally {
+    forget();
+  }
+}
+
+const steps: {
+  readonly [Step in WithdrawalStep]: (
+    services: WithdrawingServices,
+    withdrawal: Withdrawal,
+  ) => Promise<'done' | 'pending'>;
+} = {
+  // A wake-up may be lost; then each server's own look, every few seconds, closes what is to be closed (D-33).
+  streams({ fanout }, { clientId }) {
+    fanout.wake(`access:${clientId}`);
+    return Promise.resolve('done');
+  },
+  provider: ({ provider }, withdrawal) => provider.withdraw(withdrawal),
+};
+
+async function postpone(
+  { store, clock }: Pick<Services, 'store' | 'clock'>,
+  withdrawal: Withdrawal,
+): Promise<void> {
+  const next = stepPostponed(withdrawal, clock.now());
+  await store.transaction((tx) => tx.withdrawals.save(next, withdrawal));
+}
+
+function report({ log }: Pick<Services, 'log'>, withdrawal: Withdrawal, error: unknown): void {
+  log.error('a withdrawal of access is not finished yet', error, {
+    withdrawal_id: withdrawal.id,
+    client_id: withdrawal.clientId,
+    kind: withdrawal.kind,
+    step: withdrawal.step,
+  });
+}

@@ -1,0 +1,14 @@
+import type { OrganizationId } from '@convoke/contract';
+import type { ReachableTenant } from '../ports/repositories/tenants.ts';
+import type { PageRequest } from '../ports/store.ts';
+import type { Services } from './services.ts';
+
+/** D-56: the usable tenants of the organizations a caller belongs to. */
+export async function listWorkspaces(
+  { store }: Pick<Services, 'store'>,
+  organizationIds: readonly OrganizationId[],
+  page: PageRequest,
+): Promise<ReachableTenant[]> {
+  if (organizationIds.length === 0) return [];
+  return store.read.tenants.reachable(organizationIds, page);
+}

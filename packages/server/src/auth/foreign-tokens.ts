@@ -1,0 +1,167 @@
+import { type OrganizationId, idPattern, organizationId } from '@convoke/contract';
+import { type JWTPayload, type JWTVerifyGetKey, createRemoteJWKSet, errors, jwtVerify } from 'jose';
+import { z } from 'zod';
+import { recognise } from '../app/people.ts';
+import { refuse } from '../app/refusal.ts';
+import type { Services } from '../app/services.ts';
+import type { Role } from '../domain/member.ts';
+import type { PeopleIssuer } from '../ports/people-issuer.ts';
+import type { ClaimedMembership, HumanToken } from './tokens.ts';
+
+/**
+ * Access tokens of the OpenID Connect issuer that an operator trusts with people. Its signature and its
+ * audience say who somebody is; its claims say what they may do, in which organization, for as long as the
+ * token lives.
+ */
+export interface ForeignTokens {
+  readonly issuer: string;
+  /** Undefined when it is not valid now. Refuses with 503 when the issuer's keys cannot be had. */
+  verify(token: string): Promise<HumanToken | undefined>;
+}
+
+type ForeignParts = Pick<Services, 'store' | 'clock' | 'ids' | 'log'>;
+
+/** Asymmetric only: a shared secret would let whoever can check a token make one. */
+const ALGORITHMS = [
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
+];
+const TIMEOUT_MS = 5_000;
+const COOLDOWN_MS = 10_000;
+const KEYS_MAX_AGE_MS = 600_000;
+const CLOCK_TOLERANCE_SECONDS = 5;
+
+export function createForeignTokens(settings: PeopleIssuer, parts: ForeignParts): ForeignTokens {
+  const { clock, log } = parts;
+  let keys: Promise<JWTVerifyGetKey> | undefined;
+  let failedAt = Number.NEGATIVE_INFINITY;
+
+  function unavailable(error: unknown): never {
+    if (clock.now() - failedAt >= COOLDOWN_MS) {
+      log.error('the identity provider of people cannot be reached', error, {
+        issuer: settings.issuer,
+      });
+    }
+    failedAt = clock.now();
+    keys = undefined;
+    return refuse('identity_unavailable', { headers: { 'retry-after': '10' } });
+  }
+
+  async function keySet(): Promise<JWTVerifyGetKey> {
+    // While it is away, every caller is told at once instead of waiting for it in turn.
+    if (keys === undefined && clock.now() - failedAt < COOLDOWN_MS) {
+      return refuse('identity_unavailable', { headers: { 'retry-after': '10' } });
+    }
+    keys ??= discoverKeys(settings.issuer);
+    return keys.catch(unavailable);
+  }
+
+  return {
+    issuer: settings.issuer,
+    async verify(token) {
+      const key = await keySet();
+      const verified = await jwtVerify(token, key, {
+        issuer: settings.issuer,
+        audience: settings.audience,
+        algorithms: ALGORITHMS,
+        requiredClaims: ['exp', 'sub'],
+        clockTolerance: CLOCK_TOLERANCE_SECONDS,
+        currentDate: new Date(clock.now()),
+      }).catch((error: unknown) => (isRefusedToken(error) ? undefined : unavailable(error)));
+      return verified && toHumanToken(verified.payload, settings, parts);
+    },
+  };
+}
+
+/** What is wrong with the token itself, as opposed to what is wrong with getting the keys. */
+function isRefusedToken(error: unknown): boolean {
+  if (error instanceof errors.JWKSTimeout || error instanceof errors.JWKSInvalid) return false;
+  return error instanceof errors.JOSEError && error.code !== 'ERR_JOSE_GENERIC';
+}
+
+const discoveryDocument = z.object({ issuer: z.string(), jwks_uri: z.url() });
+
+/** OpenID Connect Discovery: the document must be the issuer's own, or anyone could stand in for it. */
+async function discoverKeys(issuer: string): Promise<JWTVerifyGetKey> {
+  const address = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
+  const signal = AbortSignal.timeout(TIMEOUT_MS);
+  const response = await fetch(address, { redirect: 'error', signal });
+  if (!response.ok) throw new Error(`${address} answers ${response.status}`);
+  const document = discoveryDocument.parse(await response.json());
+  if (document.issuer !== issuer) {
+    throw new Error(`${address} speaks for ${document.issuer}, not for ${issuer}`);
+  }
+  return createRemoteJWKSet(new URL(document.jwks_uri), {
+    timeoutDuration: TIMEOUT_MS,
+    cooldownDuration: COOLDOWN_MS,
+    cacheMaxAge: KEYS_MAX_AGE_MS,
+  });
+}
+
+const visitorClaims = z.object({
+  sub: z.string().min(1).max(255),
+  exp: z.number(),
+  email: z.string().optional(),
+  email_verified: z.boolean().optional(),
+});
+
+async function toHumanToken(
+  payload: JWTPayload,
+  settings: PeopleIssuer,
+  parts: ForeignParts,
+): Promise<HumanToken | undefined> {
+  const claims = visitorClaims.safeParse(payload);
+  if (!claims.success) return undefined;
+  const { sub: subject, exp, email, email_verified: isVerified } = claims.data;
+  const visitor = {
+    issuer: settings.issuer,
+    subject,
+    email: isVerified === true ? email : undefined,
+  };
+  return {
+    kind: 'human',
+    userId: await recognise(parts, visitor),
+    memberships: membershipsIn(payload, settings),
+    kid: '',
+    expiresAt: exp * 1000,
+  };
+}
+
+/** The strongest role that the token names, in every organization that it names. */
+function membershipsIn(payload: JWTPayload, settings: PeopleIssuer): ClaimedMembership[] {
+  const role = strongest(valuesOf(payload[settings.roleClaim]), settings.roles);
+  if (role === undefined) return [];
+  return valuesOf(payload[settings.organizationClaim])
+    .map((value) => organizationOf(value, settings.organizations))
+    .filter((id) => id !== undefined)
+    .map((id) => ({ organizationId: id, role }));
+}
+
+const VALUES_MAX = 1_000;
+
+function valuesOf(claim: unknown): string[] {
+  const values: unknown[] = Array.isArray(claim) ? claim.slice(0, VALUES_MAX) : [claim];
+  return values.filter((value) => typeof value === 'string');
+}
+
+function strongest(values: string[], meanings: ReadonlyMap<string, Role>): Role | undefined {
+  const named = values.map((value) => (meanings.size === 0 ? value : meanings.get(value)));
+  return (['owner', 'admin', 'member'] as const).find((role) => named.includes(role));
+}
+
+function organizationOf(
+  value: string,
+  meanings: ReadonlyMap<string, string>,
+): OrganizationId | undefined {
+  const id = meanings.size === 0 ? value : meanings.get(value);
+  return id !== undefined && idPattern.test(id) ? organizationId(id) : undefined;
+}

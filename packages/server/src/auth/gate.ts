@@ -1,0 +1,151 @@
+import {
+  type Operation,
+  type OrganizationId,
+  type Scope,
+  idPattern,
+  requiredScopes,
+} from '@convoke/contract';
+import { refuse } from '../app/refusal.ts';
+import {
+  type AutomationCaller,
+  type HumanCaller,
+  decideAccess,
+  mayManage,
+} from '../domain/access.ts';
+import type { Actor } from '../domain/audit.ts';
+import type { Client } from '../domain/client.ts';
+import type { Role } from '../domain/member.ts';
+import type { Store } from '../ports/store.ts';
+import { type GateRequest, bearerToken, unauthorized } from './bearer.ts';
+import { type TenantHeader, readSelectors } from './selectors.ts';
+import type { HumanToken, Tokens, VerifiedToken } from './tokens.ts';
+
+/**
+ * Who may come in. The order is 401 token, 400 selectors, 403 access (D-52), and a denial says no more
+ * than its code (spec §5.4). What the token proves is who calls; what the caller may do is read from the
+ * database each time (D-51), so that a withdrawal holds from the next request on.
+ */
+export interface Gate {
+  /** The application API. */
+  admitAutomation(operation: Operation, request: GateRequest): Promise<AutomationCaller>;
+  /** The management API of the organization in the path. */
+  admitHuman(request: GateRequest, organizationId: OrganizationId): Promise<HumanCaller>;
+  /** `GET /v1/me/workspaces`: either kind, before anything is selected (D-55). */
+  admitAny(request: GateRequest): Promise<AnyCaller>;
+  /** Whom a denial concerns, as far as a valid token tells. Never refuses. */
+  identify(request: GateRequest): Promise<Pick<Actor, 'kind' | 'id'>>;
+  /** For an open stream (D-33): whether the caller would be let in again. The token may have expired. */
+  recheck(caller: AutomationCaller): Promise<boolean>;
+}
+
+export type AnyCaller =
+  | {
+      readonly kind: 'automation';
+      readonly client: Client;
+      readonly tokenExpiresAt: number;
+      readonly subject: string;
+    }
+  | {
+      readonly kind: 'human';
+      /** Every organization the person belongs to, in any role. */
+      readonly organizationIds: readonly OrganizationId[];
+      readonly tokenExpiresAt: number;
+      readonly subject: string;
+    };
+
+interface GateOptions {
+  readonly store: Store;
+  readonly tokens: Tokens;
+  readonly tenantHeader: TenantHeader;
+}
+
+export function createGate({ store, tokens, tenantHeader }: GateOptions): Gate {
+  async function authenticate(request: GateRequest): Promise<VerifiedToken> {
+    return (await tokens.verify(bearerToken(request))) ?? unauthorized('invalid');
+  }
+
+  /** A person's standing, read anew on every request: from the database, or from a token of another issuer. */
+  async function roleOf(token: HumanToken, of: OrganizationId): Promise<Role | undefined> {
+    if (token.memberships === undefined) {
+      return (await store.read.organizations.membership(of, token.userId))?.role;
+    }
+    const claimed = token.memberships.find(({ organizationId }) => organizationId === of);
+    // The issuer knows names of organizations, not whether they are here.
+    const isHere = claimed && (await store.read.organizations.find(of)) !== undefined;
+    return isHere === true ? claimed?.role : undefined;
+  }
+
+  return {
+    async admitAutomation(operation, request) {
+      const token = await authenticate(request);
+      const selectors = readSelectors(request, tenantHeader);
+      if (token.kind !== 'automation') return forbid();
+      const required = requiredScopes(operation);
+      const reached = await store.read.clients.reach(token.oauthClientId, selectors.tenantId);
+      const { organizationId } = selectors;
+      const ruling = decideAccess(reached, { organizationId, tokenScopes: token.scopes, required });
+      if (!ruling.ok) return ruling.code === 'insufficient_scope' ? lackScope(required) : forbid();
+      const { client, tenant, scopes } = ruling.value;
+      return {
+        kind: 'automation',
+        client,
+        tenant,
+        scope: { organizationId, tenantId: tenant.id },
+        scopes,
+        required,
+        tokenExpiresAt: token.expiresAt,
+        subject: client.id,
+      };
+    },
+
+    async admitHuman(request, organizationId) {
+      const token = await authenticate(request);
+      if (token.kind !== 'human' || !idPattern.test(organizationId)) return forbid();
+      const { userId, expiresAt: tokenExpiresAt } = token;
+      const role = await roleOf(token, organizationId);
+      if (role === undefined || !mayManage(role)) return forbid();
+      return { kind: 'human', userId, role, organizationId, tokenExpiresAt, subject: userId };
+    },
+
+    async admitAny(request) {
+      const token = await authenticate(request);
+      const { expiresAt: tokenExpiresAt } = token;
+      if (token.kind === 'human') {
+        const memberships =
+          token.memberships ?? (await store.read.organizations.membershipsOf(token.userId));
+        const organizationIds = memberships.map(({ organizationId }) => organizationId);
+        return { kind: 'human', organizationIds, tokenExpiresAt, subject: token.userId };
+      }
+      const client = await store.read.clients.findByOAuthId(token.oauthClientId);
+      if (client === undefined || client.status !== 'active') return forbid();
+      return { kind: 'automation', client, tokenExpiresAt, subject: client.id };
+    },
+
+    async identify(request) {
+      const token = await authenticate(request).catch(() => undefined);
+      if (token === undefined) return { kind: 'anonymous', id: '' };
+      if (token.kind === 'human') return { kind: 'user', id: token.userId };
+      const client = await store.read.clients.findByOAuthId(token.oauthClientId);
+      return { kind: 'client', id: client?.id ?? token.oauthClientId };
+    },
+
+    async recheck({ client, scope, scopes, required }) {
+      const reached = await store.read.clients.reach(client.oauthClientId, scope.tenantId);
+      const { organizationId } = scope;
+      return decideAccess(reached, { organizationId, tokenScopes: scopes, required }).ok;
+    },
+  };
+}
+
+function forbid(): never {
+  return refuse('forbidden', { codeOnly: true });
+}
+
+/** RFC 6750 section 3.1: the challenge names the scopes that would do. */
+function lackScope(required: readonly Scope[]): never {
+  const challenge = `Bearer realm="convoke", error="insufficient_scope", scope="${required.join(' ')}"`;
+  return refuse('insufficient_scope', {
+    codeOnly: true,
+    headers: { 'www-authenticate': challenge },
+  });
+}

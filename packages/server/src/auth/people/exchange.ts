@@ -1,0 +1,40 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { pageHeaders } from './html.ts';
+
+/** One request of a person's browser or terminal, with what the audit wants to know of it. */
+export interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly requestId: string;
+  readonly address: string;
+}
+
+export function sendPage(
+  { response }: Pick<Exchange, 'response'>,
+  html: string,
+  { status = 200, headers = {} }: { status?: number; headers?: Record<string, string> } = {},
+): void {
+  response.writeHead(status, { ...pageHeaders, ...headers }).end(html);
+}
+
+const FORM_MAX_BYTES = 16 * 1024;
+
+/** The fields of a posted form; undefined when it is not one, or larger than any of ours. */
+export async function readForm(request: IncomingMessage): Promise<URLSearchParams | undefined> {
+  const type = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase();
+  if (type !== 'application/x-www-form-urlencoded') return undefined;
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > FORM_MAX_BYTES) return undefined;
+    chunks.push(chunk);
+  }
+  return new URLSearchParams(Buffer.concat(chunks).toString('utf8'));
+}
+
+/** Browsers say where a request comes from; what comes from another site is not a person's own doing. */
+export function isFromElsewhere({ headers }: IncomingMessage): boolean {
+  const site = headers['sec-fetch-site'];
+  return site !== undefined && site !== 'same-origin' && site !== 'none';
+}

@@ -1,0 +1,98 @@
+import { passwordMinCharacters } from '../../domain/password.ts';
+import { escaped, renderPage } from './html.ts';
+
+/** The few pages a person sees. Each is one form, works without a script, and says what was wrong. */
+
+export interface FormPage {
+  readonly action: string;
+  /** Proves that the form is ours. */
+  readonly proof: string;
+  readonly problem?: string | undefined;
+}
+
+export function signInPage(page: FormPage & { readonly email: string }): string {
+  return renderPage({
+    title: 'Sign in',
+    body: `${problemOf(page)}<form method="post" action="${escaped(page.action)}">
+${hidden('proof', page.proof)}
+<label for="email">E-mail</label>
+<input id="email" name="email" type="email" autocomplete="username" required autofocus
+  value="${escaped(page.email)}">
+<label for="password">Password</label>
+<input id="password" name="password" type="password" autocomplete="current-password" required>
+<button type="submit">Sign in</button>
+</form>`,
+  });
+}
+
+export function choosePage(page: FormPage & { readonly ticket: string }): string {
+  return renderPage({
+    title: 'Choose a password',
+    body: `<p>The password you used is good for one time only. Choose your own, of at least
+${passwordMinCharacters} characters.</p>
+${problemOf(page)}<form method="post" action="${escaped(page.action)}">
+${hidden('proof', page.proof)}
+${hidden('ticket', page.ticket)}
+<label for="chosen">New password</label>
+<input id="chosen" name="chosen" type="password" autocomplete="new-password" required autofocus
+  minlength="${passwordMinCharacters}">
+<label for="repeated">Repeat it</label>
+<input id="repeated" name="repeated" type="password" autocomplete="new-password" required
+  minlength="${passwordMinCharacters}">
+<button type="submit">Save and sign in</button>
+</form>`,
+  });
+}
+
+export function deviceCodePage(page: FormPage): string {
+  return renderPage({
+    title: 'Connect a device',
+    body: `<p>Enter the code that your terminal shows.</p>
+${problemOf(page)}<form method="post" action="${escaped(page.action)}">
+${hidden('xsrf', page.proof)}
+<label for="user_code">Code</label>
+<input id="user_code" name="user_code" autocomplete="off" autocapitalize="characters"
+  spellcheck="false" required autofocus>
+<button type="submit">Continue</button>
+</form>`,
+  });
+}
+
+/** Nothing is focused: whoever lands here by somebody else's link must not agree by pressing Enter. */
+export function deviceConfirmPage(page: FormPage & { readonly userCode: string }): string {
+  return renderPage({
+    title: 'Connect this device?',
+    body: `<p>Somebody asks to manage your organizations from a terminal. Go on only if it is you, and
+your terminal shows this code:</p>
+<code>${escaped(page.userCode)}</code>
+<form method="post" action="${escaped(page.action)}">
+${hidden('xsrf', page.proof)}
+${hidden('user_code', page.userCode)}
+<button type="submit" name="confirm" value="yes">It is me, continue</button>
+<button type="submit" name="abort" value="yes" class="quiet">No, refuse it</button>
+</form>`,
+  });
+}
+
+export function signOutPage(page: FormPage): string {
+  return renderPage({
+    title: 'Sign out?',
+    body: `<form method="post" action="${escaped(page.action)}">
+${hidden('xsrf', page.proof)}
+<button type="submit" name="logout" value="yes" autofocus>Sign out</button>
+</form>`,
+  });
+}
+
+/** The end of a way: nothing to fill in. */
+export function messagePage(title: string, text: string): string {
+  return renderPage({ title, body: `<p>${escaped(text)}</p>` });
+}
+
+function problemOf({ problem }: FormPage): string {
+  return problem === undefined ? '' : `<p class="problem" role="alert">${escaped(problem)}</p>\n`;
+}
+
+function hidden(name: string, value: string): string {
+  return `<input type="hidden" name="${name}" value="${escaped(value)}">`;
+}

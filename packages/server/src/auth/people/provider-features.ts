@@ -1,0 +1,99 @@
+import type { Configuration, KoaContextWithOIDC } from 'oidc-provider';
+import { pageHeaders } from './html.ts';
+import { deviceCodePage, deviceConfirmPage, messagePage, signOutPage } from './pages.ts';
+
+export interface FeatureParts {
+  /** What a person's access token is for. */
+  readonly audience: string;
+  readonly signingKid: string;
+  /** For a client that asks for tokens to somewhere else. */
+  readonly onForeignTarget: () => Error;
+}
+
+const ACCESS_TOKEN_SECONDS = 600;
+
+export function providerFeatures(parts: FeatureParts): NonNullable<Configuration['features']> {
+  const { audience, signingKid, onForeignTarget } = parts;
+  return {
+    devInteractions: { enabled: false },
+    userinfo: { enabled: false },
+    dPoP: { enabled: false },
+    pushedAuthorizationRequests: { enabled: false },
+    resourceIndicators: {
+      enabled: true,
+      defaultResource: () => audience,
+      useGrantedResource: () => true,
+      getResourceServerInfo(_, indicator) {
+        if (indicator !== audience) throw onForeignTarget();
+        return {
+          audience,
+          scope: '',
+          accessTokenFormat: 'jwt',
+          accessTokenTTL: ACCESS_TOKEN_SECONDS,
+          jwt: { sign: { alg: 'EdDSA', kid: signingKid } },
+        };
+      },
+    },
+    revocation: {
+      enabled: true,
+      allowedPolicy: (_, client, token) => token.clientId === client.clientId,
+    },
+    rpInitiatedLogout: {
+      enabled: true,
+      logoutSource(context) {
+        const action = context.oidc.urlFor('end_session_confirm');
+        showPage(context, signOutPage({ action: pathOf(action), proof: proofOf(context) }));
+      },
+      postLogoutSuccessSource(context) {
+        showPage(context, messagePage('Signed out', 'You can close this page.'));
+      },
+    },
+    deviceFlow: {
+      enabled: true,
+      charset: 'base-20',
+      mask: '****-****',
+      deviceInfo: () => ({}),
+      userCodeInputSource(context, _form, _out, error) {
+        const problem = error === undefined ? undefined : problemOf(error);
+        showPage(context, deviceCodePage({ ...deviceForm(context), problem }));
+      },
+      userCodeConfirmSource(context, _form, _client, _info, userCode) {
+        showPage(context, deviceConfirmPage({ ...deviceForm(context), userCode }));
+      },
+      successSource(context) {
+        showPage(
+          context,
+          messagePage('Signed in', 'Go back to your terminal. You can close this page.'),
+        );
+      },
+    },
+  };
+}
+
+export function showPage(context: KoaContextWithOIDC, html: string): void {
+  context.set(pageHeaders);
+  context.body = html;
+}
+
+function deviceForm(context: KoaContextWithOIDC) {
+  const action = pathOf(context.oidc.urlFor('code_verification'));
+  return { action, proof: proofOf(context) };
+}
+
+/** What the provider expects in the forms of this browser. */
+function proofOf({ oidc }: KoaContextWithOIDC): string {
+  const secret = oidc.session?.state?.['secret'];
+  return typeof secret === 'string' ? secret : '';
+}
+
+function pathOf(url: string): string {
+  return new URL(url).pathname;
+}
+
+function problemOf(error: Error & { readonly userCode?: string }): string {
+  if (error.name === 'AbortedError') return 'The request was refused. Nothing was connected.';
+  if (error.userCode !== undefined || error.name === 'NoCodeError') {
+    return 'That code is not valid, or not any more. Look at your terminal again.';
+  }
+  return 'That did not work. Begin again in your terminal.';
+}

@@ -1,0 +1,160 @@
+import type { Configuration, KoaContextWithOIDC } from 'oidc-provider';
+import { messagePage } from './pages.ts';
+import { type FeatureParts, providerFeatures, showPage } from './provider-features.ts';
+
+/** Where people's requests are taken. `jwks` is a route of the API: one set of keys for every token. */
+export const peopleRoutes = {
+  authorization: '/oidc/auth',
+  code_verification: '/oidc/device',
+  device_authorization: '/oidc/device/auth',
+  end_session: '/oidc/sign-out',
+  jwks: '/.well-known/jwks.json',
+  revocation: '/oidc/revoke',
+  token: '/oidc/token',
+} as const;
+
+export const signInPath = '/oidc/sign-in';
+
+/** The command line signs in with a code that is typed into a browser elsewhere (RFC 8628). */
+const cliClientId = 'convoke-cli';
+/** The console signs in with a redirect and PKCE. */
+const consoleClientId = 'convoke-console';
+
+const MINUTE = 60;
+const HOUR = 3600;
+const DAY = 24 * HOUR;
+
+export interface SettingsParts extends FeatureParts {
+  readonly baseUrl: string;
+  readonly adapter: NonNullable<Configuration['adapter']>;
+  readonly jwks: NonNullable<Configuration['jwks']>;
+  readonly cookieKey: string;
+  readonly findAccount: NonNullable<Configuration['findAccount']>;
+  /** Signing in is all that is asked of a person: our own clients need no consent. */
+  readonly policy: NonNullable<NonNullable<Configuration['interactions']>['policy']>;
+  /** Before the token is given out. */
+  readonly onTokenIssued: (token: IssuedAccessToken, context: KoaContextWithOIDC) => Promise<void>;
+}
+
+export interface IssuedAccessToken {
+  readonly id: string;
+  readonly accountId: string;
+  readonly clientId: string;
+  readonly expiresAt: number;
+}
+
+/** Public clients, PKCE, rotation; what is not used is off. */
+export function providerSettings(parts: SettingsParts): Configuration {
+  const { baseUrl, adapter, jwks, findAccount, policy, audience } = parts;
+  const root = new URL(baseUrl).pathname.replace(/\/$/, '');
+  return {
+    adapter,
+    jwks,
+    findAccount,
+    clients: clientsOf(baseUrl),
+    clientAuthMethods: ['none'],
+    responseTypes: ['code'],
+    scopes: ['openid', 'offline_access', 'email'],
+    claims: { openid: ['sub'], email: ['email'] },
+    enabledJWA: { idTokenSigningAlgValues: ['EdDSA'] },
+    pkce: { required: () => true },
+    routes: peopleRoutes,
+    interactions: { policy, url: (_, interaction) => `${root}${signInPath}/${interaction.uid}` },
+    features: providerFeatures(parts),
+    cookies: {
+      keys: [parts.cookieKey],
+      names: {
+        session: 'convoke_session',
+        interaction: 'convoke_sign_in',
+        resume: 'convoke_resume',
+      },
+      long: {
+        httpOnly: true,
+        sameSite: 'lax',
+        signed: true,
+        overwrite: true,
+        path: `${root}/oidc`,
+      },
+      short: { httpOnly: true, sameSite: 'lax', signed: true, overwrite: true },
+    },
+    loadExistingGrant: (context) => grantFor(context, audience),
+    issueRefreshToken: (_, client) => client.grantTypeAllowed('refresh_token'),
+    rotateRefreshToken: true,
+    // Signing out in the browser ends what the browser began; a terminal stays signed in.
+    expiresWithSession: (_, source) => source.clientId === consoleClientId,
+    formats: {
+      customizers: {
+        jwt: (context, token, { payload }) =>
+          parts.onTokenIssued(
+            {
+              id: String(payload['jti']),
+              accountId: String(payload['sub']),
+              clientId: token.clientId ?? '',
+              expiresAt: Number(payload['exp']) * 1000,
+            },
+            context,
+          ),
+      },
+    },
+    ttl: {
+      AccessToken: 10 * MINUTE,
+      AuthorizationCode: MINUTE,
+      DeviceCode: 10 * MINUTE,
+      Grant: 90 * DAY,
+      IdToken: 10 * MINUTE,
+      Interaction: 10 * MINUTE,
+      RefreshToken: 14 * DAY,
+      // Before anybody has signed in there is nothing worth remembering for long.
+      Session: (_, session) => (session.accountId === undefined ? 10 * MINUTE : 12 * HOUR),
+    },
+    renderError(context, { error, error_description: text = error }) {
+      showPage(context, messagePage('That did not work', text));
+    },
+  };
+}
+
+function clientsOf(baseUrl: string): NonNullable<Configuration['clients']> {
+  const common = {
+    token_endpoint_auth_method: 'none',
+    id_token_signed_response_alg: 'EdDSA',
+  } as const;
+  return [
+    {
+      ...common,
+      client_id: cliClientId,
+      client_name: 'Convoke command line',
+      application_type: 'native',
+      grant_types: ['urn:ietf:params:oauth:grant-type:device_code', 'refresh_token'],
+      redirect_uris: [],
+      response_types: [],
+    },
+    {
+      ...common,
+      client_id: consoleClientId,
+      client_name: 'Convoke console',
+      grant_types: ['authorization_code', 'refresh_token'],
+      redirect_uris: [`${baseUrl}/console/callback`],
+      post_logout_redirect_uris: [`${baseUrl}/console/`],
+      response_types: ['code'],
+    },
+  ];
+}
+
+/**
+ * What a client may do for the person who signed in. Each terminal has its own grant, so that signing one of
+ * them out leaves the others; the console has one per browser.
+ */
+async function grantFor(context: KoaContextWithOIDC, audience: string) {
+  const { provider, client, session, account } = context.oidc;
+  if (client === undefined || account === undefined) return undefined;
+  const known = session?.grantIdFor(client.clientId);
+  if (known !== undefined && client.clientId === consoleClientId) {
+    const grant = await provider.Grant.find(known);
+    if (grant?.accountId === account.accountId) return grant;
+  }
+  const grant = new provider.Grant({ clientId: client.clientId, accountId: account.accountId });
+  grant.addOIDCScope('openid email offline_access');
+  grant.addResourceScope(audience, '');
+  await grant.save();
+  return grant;
+}

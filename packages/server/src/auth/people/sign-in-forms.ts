@@ -1,0 +1,136 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { userId } from '@convoke/contract';
+import type { Provider } from 'oidc-provider';
+import { z } from 'zod';
+import { Refusal } from '../../app/refusal.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Sealing } from '../sealing.ts';
+import { type Exchange, isFromElsewhere, readForm, sendPage } from './exchange.ts';
+import { choosePage, messagePage, signInPage } from './pages.ts';
+import type { SignIn } from './sign-in.ts';
+
+/**
+ * The login step of a sign-in that the identity provider began. The provider binds it to the browser by a
+ * cookie, so a form that another site posts finds no sign-in to take part in; the proof in the form says
+ * that it was made for this very one.
+ */
+export interface SignInForms {
+  handle(provider: Provider, exchange: Exchange): Promise<void>;
+}
+
+interface SignInFormParts {
+  readonly signIn: SignIn;
+  readonly sealing: Sealing;
+  readonly proofKey: Uint8Array;
+  readonly clock: Clock;
+}
+
+/** How long a person may take to choose a password. */
+const TICKET_MS = 10 * 60_000;
+const ticketContent = z.object({ user_id: z.string(), at: z.number() });
+
+export function createSignInForms(parts: SignInFormParts): SignInForms {
+  const { signIn, sealing, proofKey, clock } = parts;
+  const proofOf = (uid: string) =>
+    createHmac('sha256', proofKey).update(`sign-in ${uid}`).digest('base64url');
+
+  async function attempt(login: Login): Promise<void> {
+    const { form, exchange, page } = login;
+    const email = form.get('email') ?? '';
+    const password = form.get('password') ?? '';
+    const verdict = await signIn.attempt({ email, password, address: exchange.address });
+    switch (verdict.kind) {
+      case 'known':
+        return finish(login, verdict.userId);
+      case 'must_choose': {
+        const content = JSON.stringify({ user_id: verdict.userId, at: clock.now() });
+        const ticket = sealing.seal(`choose ${login.uid}`, content);
+        return sendPage(exchange, choosePage({ ...page, ticket }));
+      }
+      case 'limited': {
+        const problem = `Too many attempts. Wait ${verdict.retryAfterSeconds} seconds.`;
+        const headers = { 'retry-after': String(verdict.retryAfterSeconds) };
+        return sendPage(exchange, signInPage({ ...page, email, problem }), {
+          status: 429,
+          headers,
+        });
+      }
+      case 'refused': {
+        const problem = 'That e-mail and password do not belong together.';
+        return sendPage(exchange, signInPage({ ...page, email, problem }), { status: 401 });
+      }
+      default:
+        return verdict satisfies never;
+    }
+  }
+
+  async function choose(login: Login, ticket: string): Promise<void> {
+    const { form, exchange, page } = login;
+    const person = personOf(ticket, login.uid);
+    if (person === undefined) return sendPage(exchange, expired, { status: 400 });
+    const chosen = form.get('chosen') ?? '';
+    const again = (problem: string) =>
+      sendPage(exchange, choosePage({ ...page, ticket, problem }), { status: 400 });
+    if (chosen !== form.get('repeated')) return again('The two are not the same.');
+    try {
+      await signIn.choose(person, chosen, exchange);
+    } catch (error) {
+      if (error instanceof Refusal) return again(error.message);
+      throw error;
+    }
+    return finish(login, person);
+  }
+
+  function personOf(ticket: string, uid: string) {
+    const text = sealing.unseal(`choose ${uid}`, ticket);
+    const content = ticketContent.safeParse(text === undefined ? undefined : JSON.parse(text));
+    if (!content.success || clock.now() - content.data.at > TICKET_MS) return undefined;
+    return userId(content.data.user_id);
+  }
+
+  return {
+    async handle(provider, exchange) {
+      const { request, response } = exchange;
+      const begun = await provider.interactionDetails(request, response).catch(() => undefined);
+      if (begun?.prompt.name !== 'login') return sendPage(exchange, expired, { status: 400 });
+      const { uid } = begun;
+      const action = new URL(request.url ?? '/', 'http://localhost').pathname;
+      const page = { action, proof: proofOf(uid) };
+      if (request.method !== 'POST') {
+        const hint = begun.params['login_hint'];
+        const email = typeof hint === 'string' ? hint.slice(0, 254) : '';
+        return sendPage(exchange, signInPage({ ...page, email }));
+      }
+      const form = isFromElsewhere(request) ? undefined : await readForm(request);
+      if (form === undefined || !isSame(form.get('proof') ?? '', page.proof)) {
+        return sendPage(exchange, expired, { status: 400 });
+      }
+      const login = { provider, exchange, form, uid, page };
+      const ticket = form.get('ticket');
+      return ticket === null ? attempt(login) : choose(login, ticket);
+    },
+  };
+}
+
+interface Login {
+  readonly provider: Provider;
+  readonly exchange: Exchange;
+  readonly form: URLSearchParams;
+  readonly uid: string;
+  readonly page: { readonly action: string; readonly proof: string };
+}
+
+async function finish({ provider, exchange }: Login, accountId: string): Promise<void> {
+  const result = { login: { accountId, amr: ['pwd'] } };
+  await provider.interactionFinished(exchange.request, exchange.response, result);
+}
+
+const expired = messagePage(
+  'This sign-in is over',
+  'It was finished, took too long, or began in another browser. Go back to where you came from and begin again.',
+);
+
+function isSame(given: string, expected: string): boolean {
+  const [a, b] = [Buffer.from(given), Buffer.from(expected)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}

@@ -1,0 +1,29 @@
+import type { UserId } from '@convoke/contract';
+import { recordForPerson } from '../app/audit.ts';
+import type { Services } from '../app/services.ts';
+import type { Actor } from '../domain/audit.ts';
+import type { IssuedToken, Tokens } from './tokens.ts';
+
+export interface PersonTokenRequest {
+  readonly userId: UserId;
+  readonly lifetimeSeconds: number;
+  readonly by: Actor;
+}
+
+/** A token for a person, issued on the machine itself; it is shown only once its audit row is durable. */
+export async function issuePersonToken(
+  { store, clock, tokens }: Pick<Services, 'store' | 'clock'> & { readonly tokens: Tokens },
+  { userId, lifetimeSeconds, by }: PersonTokenRequest,
+): Promise<IssuedToken> {
+  const issued = await tokens.issueForPerson(userId, lifetimeSeconds);
+  await store.transaction((tx) =>
+    recordForPerson(tx, userId, {
+      at: clock.now(),
+      by,
+      action: 'token.issue',
+      object: issued.id,
+      details: { user_id: userId, expires_at: issued.expiresAt },
+    }),
+  );
+  return issued;
+}

@@ -1,0 +1,64 @@
+import {
+  type OrganizationId,
+  type TenantId,
+  idPattern,
+  organizationId,
+  tenantId,
+} from '@convoke/contract';
+import { refuse } from '../app/refusal.ts';
+import type { GateRequest } from './bearer.ts';
+
+/** `workspace` takes `X-Workspace-Tenant-ID` only; `any` also takes `X-Tenant-ID` in its place (D-52). */
+export type TenantHeader = 'any' | 'workspace';
+
+export interface Selectors {
+  readonly organizationId: OrganizationId;
+  readonly tenantId: TenantId;
+}
+
+const ORGANIZATION = 'x-organization-id';
+const WORKSPACE_TENANT = 'x-workspace-tenant-id';
+const TENANT = 'x-tenant-id';
+
+export function readSelectors(request: GateRequest, accepted: TenantHeader): Selectors {
+  refuseRepeated(request.rawHeaders);
+  const organization = read(request, ORGANIZATION);
+  const workspaceTenant = read(request, WORKSPACE_TENANT);
+  const plainTenant = read(request, TENANT);
+  if (workspaceTenant !== undefined && plainTenant !== undefined) return refuseTwoTenants();
+  const tenant = workspaceTenant ?? (accepted === 'any' ? plainTenant : undefined);
+  return {
+    organizationId: organizationId(idIn(organization, 'X-Organization-ID')),
+    tenantId: tenantId(idIn(tenant, 'X-Workspace-Tenant-ID')),
+  };
+}
+
+/** Node joins repeated headers into one value, or drops one of them; only the raw list shows it. */
+function refuseRepeated(rawHeaders: readonly string[]): void {
+  let organizations = 0;
+  let tenants = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]?.toLowerCase() ?? '';
+    if (name === ORGANIZATION) organizations += 1;
+    else if (name === WORKSPACE_TENANT || name === TENANT) tenants += 1;
+  }
+  if (organizations > 1)
+    refuse('invalid_selector', { message: 'X-Organization-ID is sent twice.' });
+  if (tenants > 1) refuseTwoTenants();
+}
+
+function read(request: GateRequest, name: string): string | undefined {
+  const value = request.headers[name];
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+function idIn(value: string | undefined, header: string): string {
+  if (value === undefined) return refuse('missing_selector', { message: `${header} is missing.` });
+  if (idPattern.test(value)) return value;
+  return refuse('invalid_selector', { message: `${header} cannot be an id.` });
+}
+
+function refuseTwoTenants(): never {
+  const message = 'More than one tenant header is sent; send X-Workspace-Tenant-ID once.';
+  return refuse('invalid_selector', { message });
+}

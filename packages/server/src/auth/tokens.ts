@@ -1,0 +1,239 @@
+import { hash } from 'node:crypto';
+import {
+  type OrganizationId,
+  type Scope,
+  type UserId,
+  isScope,
+  limits,
+  organizationId,
+  userId,
+} from '@convoke/contract';
+import { SignJWT, decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose';
+import { z } from 'zod';
+import type { Client } from '../domain/client.ts';
+import type { Role } from '../domain/member.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Ids } from '../ports/ids.ts';
+import type { ForeignTokens } from './foreign-tokens.ts';
+import type { SigningKeys } from './keys.ts';
+import { VerifiedTokens } from './verified-tokens.ts';
+
+/**
+ * Access tokens: JWTs of type `at+jwt` (RFC 9068), for automation clients and for people. The audience
+ * tells the two apart and nothing else does (D-55).
+ *
+ * Time: `exp` is exact, without leeway, because a token that is over must be over; the remedy costs the
+ * client one request. An `iat` up to a minute ahead is accepted: it only means that the replica that
+ * issued the token has a faster clock than this one (reliability P15).
+ */
+export interface Tokens {
+  issueForClient(client: Client, scopes: readonly Scope[]): Promise<IssuedToken>;
+  issueForPerson(person: UserId, lifetimeSeconds?: number): Promise<IssuedToken>;
+  /** Undefined when it is not a token of ours that is valid now; why is nobody's business. */
+  verify(token: string): Promise<VerifiedToken | undefined>;
+}
+
+export interface IssuedToken {
+  readonly token: string;
+  readonly id: string;
+  readonly expiresInSeconds: number;
+  readonly expiresAt: number;
+}
+
+export type VerifiedToken = AutomationToken | HumanToken;
+
+interface TokenFacts {
+  readonly kid: string;
+  /** Milliseconds. */
+  readonly expiresAt: number;
+}
+
+export interface AutomationToken extends TokenFacts {
+  readonly kind: 'automation';
+  readonly oauthClientId: string;
+  readonly organizationId: OrganizationId;
+  readonly scopes: ReadonlySet<Scope>;
+}
+
+export interface HumanToken extends TokenFacts {
+  readonly kind: 'human';
+  readonly userId: UserId;
+  /** What another issuer says the person is; absent in our own tokens, where the database says it. */
+  readonly memberships?: readonly ClaimedMembership[];
+}
+
+export interface ClaimedMembership {
+  readonly organizationId: OrganizationId;
+  readonly role: Role;
+}
+
+interface TokensOptions {
+  readonly keys: SigningKeys;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  /** The server's base address: the issuer, and what both audiences start with. */
+  readonly baseUrl: string;
+  /** The other issuer whose word counts for people, if there is one. */
+  readonly foreign?: ForeignTokens | undefined;
+}
+
+/** Break-glass tokens of people live minutes; this is the most an operator can ask for. */
+const HUMAN_TOKEN_MAX_SECONDS = 30 * 24 * 3600;
+const HUMAN_TOKEN_DEFAULT_SECONDS = 900;
+/** A signing key outlives every token it signed. */
+export const LONGEST_TOKEN_LIFETIME_MS = HUMAN_TOKEN_MAX_SECONDS * 1000;
+
+const TYPE = 'at+jwt';
+const ISSUED_AHEAD_MAX_SECONDS = 60;
+/** Ours have about 600 characters. */
+const TOKEN_MAX_CHARACTERS = 4_096;
+/** What our headers hold. Anything more (`jku`, `jwk`, `x5u`, `crit`, …) was not written by us. */
+const HEADER_MEMBERS = new Set(['alg', 'typ', 'kid']);
+
+const commonClaims = { sub: z.string(), exp: z.int(), iat: z.int() };
+const automationClaims = z.object({
+  ...commonClaims,
+  client_id: z.string(),
+  scope: z.string(),
+  org: z.string(),
+});
+const humanClaims = z.object(commonClaims);
+
+export function createTokens(options: TokensOptions): Tokens {
+  const { keys, clock, baseUrl } = options;
+  const audiences = audiencesOf(baseUrl);
+  const verified = new VerifiedTokens(clock);
+
+  async function verifyAnew(token: string): Promise<VerifiedToken | undefined> {
+    const header = readHeader(token);
+    if (header === undefined) return undefined;
+    const verifier = await keys.verifier(header.kid);
+    if (verifier === undefined || header.alg !== verifier.alg) return undefined;
+    try {
+      const { payload } = await jwtVerify(token, verifier.key, {
+        algorithms: [verifier.alg],
+        typ: TYPE,
+        issuer: baseUrl,
+        currentDate: new Date(clock.now()),
+      });
+      return readClaims(payload, { kid: header.kid, audiences, now: clock.now() });
+    } catch {
+      return undefined;
+    }
+  }
+
+  return {
+    issueForClient(client, scopes) {
+      return issue(options, {
+        audience: audiences.automation,
+        subject: client.oauthClientId,
+        lifetimeSeconds: limits.tokenLifetimeSeconds,
+        claims: {
+          client_id: client.oauthClientId,
+          scope: scopes.join(' '),
+          org: client.organizationId,
+        },
+      });
+    },
+    issueForPerson(person, lifetimeSeconds = HUMAN_TOKEN_DEFAULT_SECONDS) {
+      return issue(options, {
+        audience: audiences.human,
+        subject: person,
+        lifetimeSeconds: Math.min(lifetimeSeconds, HUMAN_TOKEN_MAX_SECONDS),
+        claims: {},
+      });
+    },
+    async verify(token) {
+      if (token.length > TOKEN_MAX_CHARACTERS) return undefined;
+      const digest = hash('sha256', token, 'base64url');
+      const known = verified.find(digest);
+      if (known !== undefined) return keys.accepts(known.kid) ? known : undefined;
+      const { foreign } = options;
+      if (foreign !== undefined && issuerOf(token) === foreign.issuer) return foreign.verify(token);
+      const found = await verifyAnew(token);
+      if (found !== undefined) verified.keep(digest, found);
+      return found;
+    },
+  };
+}
+
+interface Audiences {
+  readonly automation: string;
+  readonly human: string;
+}
+
+export function audiencesOf(baseUrl: string): Audiences {
+  return { automation: baseUrl, human: `${baseUrl}/v1/organizations` };
+}
+
+interface TokenContent {
+  readonly audience: string;
+  readonly subject: string;
+  readonly lifetimeSeconds: number;
+  readonly claims: Readonly<Record<string, string>>;
+}
+
+async function issue(options: TokensOptions, content: TokenContent): Promise<IssuedToken> {
+  const { keys, clock, ids, baseUrl } = options;
+  const { kid, key } = await keys.signer();
+  const issuedAt = Math.floor(clock.now() / 1000);
+  const expiresAt = issuedAt + content.lifetimeSeconds;
+  const id = ids.next('tok');
+  const token = await new SignJWT(content.claims)
+    .setProtectedHeader({ alg: 'EdDSA', typ: TYPE, kid })
+    .setIssuer(baseUrl)
+    .setSubject(content.subject)
+    .setAudience(content.audience)
+    .setIssuedAt(issuedAt)
+    .setExpirationTime(expiresAt)
+    .setJti(id)
+    .sign(key);
+  const expiresInSeconds = content.lifetimeSeconds;
+  return { token, id, expiresInSeconds, expiresAt: expiresAt * 1000 };
+}
+
+/** Whose token it claims to be; whether it is, only its signature tells. */
+function issuerOf(token: string): string | undefined {
+  try {
+    return decodeJwt(token).iss;
+  } catch {
+    return undefined;
+  }
+}
+
+function readHeader(token: string): { kid: string; alg: string } | undefined {
+  try {
+    const header = decodeProtectedHeader(token);
+    const { kid, alg } = header;
+    if (!Object.keys(header).every((member) => HEADER_MEMBERS.has(member))) return undefined;
+    return typeof kid === 'string' && typeof alg === 'string' ? { kid, alg } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function readClaims(
+  payload: { readonly aud?: string | string[] },
+  { kid, audiences, now }: { kid: string; audiences: Audiences; now: number },
+): VerifiedToken | undefined {
+  if (payload.aud === audiences.human) {
+    const claims = humanClaims.parse(payload);
+    if (isIssuedAhead(claims, now)) return undefined;
+    return { kind: 'human', userId: userId(claims.sub), kid, expiresAt: claims.exp * 1000 };
+  }
+  if (payload.aud !== audiences.automation) return undefined;
+  const claims = automationClaims.parse(payload);
+  if (isIssuedAhead(claims, now)) return undefined;
+  return {
+    kind: 'automation',
+    oauthClientId: claims.client_id,
+    organizationId: organizationId(claims.org),
+    scopes: new Set(claims.scope.split(' ').filter(isScope)),
+    kid,
+    expiresAt: claims.exp * 1000,
+  };
+}
+
+function isIssuedAhead({ iat }: { readonly iat: number }, now: number): boolean {
+  return iat * 1000 > now + ISSUED_AHEAD_MAX_SECONDS * 1000;
+}

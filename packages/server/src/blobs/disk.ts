@@ -1,0 +1,195 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { type FileHandle, mkdir, open, opendir, rename, rm, rmdir, unlink } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { type BlobReader, type Blobs, BlobTooLarge, type StagedBlob } from '../ports/blobs.ts';
+
+const chunkBytes = 128 * 1024;
+const publishTries = 3;
+
+// `<tenant>/<file id>-<sha256>`. Nothing else becomes a path, whoever asks for it.
+const keyPattern = /^[A-Za-z0-9_-]{1,64}\/[A-Za-z0-9_-]{1,64}-[0-9a-f]{64}$/;
+// With its slash: `ten_1` alone would also mean `ten_10`.
+const prefixPattern = /^[A-Za-z0-9_-]{1,64}\/[A-Za-z0-9_-]{0,129}$/;
+
+/**
+ * Blobs as files under `<dataDir>/blobs/<tenant>/`. Bytes arrive in a private folder, reach the disk
+ * there, and get their name in one step afterwards; what a crash leaves in the private folder was
+ * never anybody's, so it is thrown away on the next start.
+ */
+export async function openDiskBlobs({ dataDir }: { readonly dataDir: string }): Promise<Blobs> {
+  const root = join(dataDir, 'blobs');
+  const staging = join(root, '.staging');
+  await rm(staging, { recursive: true, force: true });
+  await mkdir(staging, { recursive: true, mode: 0o700 });
+  return {
+    stage: (source, options) =>
+      stage({ root, draft: join(staging, randomUUID()) }, source, options),
+    read: async (key, range) => read(pathOf(root, key), range),
+    removeAll: (prefix) => removeAll(root, prefix),
+  };
+}
+
+interface Draft {
+  readonly root: string;
+  readonly draft: string;
+}
+
+async function stage(
+  { root, draft }: Draft,
+  source: AsyncIterable<Uint8Array>,
+  { maxBytes }: { readonly maxBytes: number },
+): Promise<StagedBlob> {
+  const hash = createHash('sha256');
+  let sizeBytes = 0;
+  const handle = await open(draft, 'wx', 0o600);
+  try {
+    for await (const chunk of source) {
+      sizeBytes += chunk.length;
+      if (sizeBytes > maxBytes) throw new BlobTooLarge(`more than ${maxBytes} bytes`);
+      hash.update(chunk);
+      await writeWhole(handle, chunk);
+    }
+    await handle.sync();
+  } catch (error) {
+    await handle.close();
+    await unlink(draft);
+    throw error;
+  }
+  await handle.close();
+  let isDiscarded = false;
+  return {
+    sizeBytes,
+    sha256: hash.digest('hex'),
+    async publish(key) {
+      if (isDiscarded) throw new Error('a discarded blob cannot be published');
+      await publish({ root, draft }, key);
+    },
+    async discard() {
+      isDiscarded = true;
+      await rm(draft, { force: true });
+    },
+  };
+}
+
+async function writeWhole(handle: FileHandle, chunk: Uint8Array): Promise<void> {
+  for (let from = 0; from < chunk.length; ) {
+    from += (await handle.write(chunk, from, chunk.length - from)).bytesWritten;
+  }
+}
+
+async function publish({ root, draft }: Draft, key: string): Promise<void> {
+  const path = pathOf(root, key);
+  const folder = dirname(path);
+  for (let left = publishTries; ; left -= 1) {
+    const made = await mkdir(folder, { recursive: true, mode: 0o700 });
+    try {
+      await rename(draft, path);
+      // The name is durable only when the folder that holds it is, and so on up to what was there before.
+      await syncFolder(folder);
+      if (made !== undefined) await syncFolder(root);
+      return;
+    } catch (error) {
+      // A removal took the folder away while it was still empty.
+      if (codeOf(error) !== 'ENOENT' || left <= 1) throw error;
+    }
+  }
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function read(path: string, range?: Range): Promise<BlobReader | undefined> {
+  const handle = await openIfThere(path);
+  if (handle === undefined) return undefined;
+  const { size: sizeBytes } = await handle.stat();
+  const end = Math.min(range?.end ?? Infinity, sizeBytes - 1) + 1;
+  const chunks = new Chunks(handle, range?.start ?? 0, end);
+  return { sizeBytes, [Symbol.asyncIterator]: () => chunks };
+}
+
+interface Range {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Not a generator: one that is left before its first chunk would never close the file. */
+class Chunks implements AsyncIterator<Uint8Array> {
+  readonly #handle: FileHandle;
+  readonly #end: number;
+  #at: number;
+  #closed = false;
+
+  constructor(handle: FileHandle, start: number, end: number) {
+    this.#handle = handle;
+    this.#at = start;
+    this.#end = end;
+  }
+
+  async next(): Promise<IteratorResult<Uint8Array>> {
+    if (this.#closed) return { done: true, value: undefined };
+    const wanted = Math.min(chunkBytes, this.#end - this.#at);
+    if (wanted <= 0) return this.return();
+    try {
+      const buffer = Buffer.allocUnsafeSlow(wanted);
+      const { bytesRead } = await this.#handle.read(buffer, 0, wanted, this.#at);
+      // The file's length was known before the first byte left: ending early would pass for all of it.
+      if (bytesRead === 0) throw new Error('a blob is shorter than it was');
+      this.#at += bytesRead;
+      return { done: false, value: buffer.subarray(0, bytesRead) };
+    } catch (error) {
+      await this.return();
+      throw error;
+    }
+  }
+
+  async return(): Promise<IteratorResult<Uint8Array>> {
+    if (!this.#closed) {
+      this.#closed = true;
+      await this.#handle.close();
+    }
+    return { done: true, value: undefined };
+  }
+}
+
+async function removeAll(root: string, prefix: string): Promise<void> {
+  if (!prefixPattern.test(prefix)) throw new Error('not a prefix of blob keys');
+  const [tenant = '', start = ''] = prefix.split('/');
+  const folder = join(root, tenant);
+  const entries = await opendir(folder).catch(unlessAbsent);
+  if (entries === undefined) return;
+  let removed = false;
+  for await (const { name } of entries) {
+    if (!name.startsWith(start)) continue;
+    await unlink(join(folder, name)).catch(unlessAbsent);
+    removed = true;
+  }
+  if (removed) await syncFolder(folder).catch(unlessAbsent);
+  await rmdir(folder).catch(unlessInUse);
+}
+
+function pathOf(root: string, key: string): string {
+  if (!keyPattern.test(key)) throw new Error('not a blob key');
+  return join(root, key);
+}
+
+async function openIfThere(path: string): Promise<FileHandle | undefined> {
+  return open(path, 'r').catch(unlessAbsent);
+}
+
+function unlessAbsent(error: unknown): undefined {
+  if (codeOf(error) !== 'ENOENT') throw error;
+}
+
+function unlessInUse(error: unknown): void {
+  if (!['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes(codeOf(error) ?? '')) throw error;
+}
+
+function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error ? String(error.code) : undefined;
+}

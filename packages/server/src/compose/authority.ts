@@ -1,0 +1,35 @@
+import type { Services } from '../app/services.ts';
+import { createForeignTokens } from '../auth/foreign-tokens.ts';
+import { type Gate, createGate } from '../auth/gate.ts';
+import { type SigningKeys, openSigningKeys } from '../auth/keys.ts';
+import { deriveKey } from '../auth/master-key.ts';
+import { createSealing } from '../auth/sealing.ts';
+import { createSecrets } from '../auth/secrets.ts';
+import { LONGEST_TOKEN_LIFETIME_MS, type Tokens, createTokens } from '../auth/tokens.ts';
+import type { Config } from '../config/config.ts';
+import type { Secrets } from '../ports/secrets.ts';
+
+/** Everything that decides who somebody is and what they may do. */
+export interface Authority {
+  readonly secrets: Secrets;
+  readonly keys: SigningKeys;
+  readonly tokens: Tokens;
+  readonly gate: Gate;
+}
+
+type AuthoritySettings = Pick<Config, 'baseUrl' | 'tenantHeader' | 'peopleIssuer'>;
+
+export async function openAuthority(
+  services: Pick<Services, 'store' | 'clock' | 'ids' | 'log'>,
+  { baseUrl, tenantHeader, peopleIssuer }: AuthoritySettings,
+  masterKey: Uint8Array,
+): Promise<Authority> {
+  const { store, clock, ids } = services;
+  const sealing = createSealing(deriveKey(masterKey, 'signing-keys'));
+  const longestLifetimeMs = LONGEST_TOKEN_LIFETIME_MS;
+  const keys = await openSigningKeys({ store, clock, sealing, longestLifetimeMs });
+  const foreign = peopleIssuer && createForeignTokens(peopleIssuer, services);
+  const tokens = createTokens({ keys, clock, ids, baseUrl, foreign });
+  const secrets = createSecrets(deriveKey(masterKey, 'client-secrets'));
+  return { secrets, keys, tokens, gate: createGate({ store, tokens, tenantHeader }) };
+}

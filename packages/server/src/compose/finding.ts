@@ -1,0 +1,25 @@
+/** What `convoke doctor` found out about one thing. */
+export interface Finding {
+  readonly check: string;
+  /** `warn`: a server starts, but something may not be as you want it. `fail`: it does not start or not work. */
+  readonly state: 'ok' | 'warn' | 'fail';
+  readonly text: string;
+  /** What to do; there is always something unless all is well. */
+  readonly remedy?: string;
+}
+
+export function fine(check: string, text: string): Finding {
+  return { check, state: 'ok', text };
+}
+
+export function warned(check: string, text: string, remedy: string): Finding {
+  return { check, state: 'warn', text, remedy };
+}
+
+export function failed(check: string, text: string, remedy: string): Finding {
+  return { check, state: 'fail', text, remedy };
+}
+
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

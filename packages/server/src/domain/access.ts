@@ -1,0 +1,76 @@
+import type { OrganizationId, Scope, UserId } from '@convoke/contract';
+import type { Client } from './client.ts';
+import type { Role } from './member.ts';
+import { type Ruling, accepted, refused } from './refusal.ts';
+import type { TenantScope } from './scope.ts';
+import { type Tenant, isUsableTenant } from './tenant.ts';
+
+/** As much of the live rows as a decision needs: it is read on every request. */
+export type ReachedClient = Pick<
+  Client,
+  'id' | 'organizationId' | 'oauthClientId' | 'profile' | 'scopes' | 'status'
+>;
+export type ReachedTenant = Pick<Tenant, 'id' | 'status' | 'attachmentState'>;
+
+/** The client, unless it was deleted; the tenant, if it belongs to the client's organization. */
+export interface Reach {
+  readonly client: ReachedClient;
+  readonly tenant?: ReachedTenant;
+}
+
+/** An automation client that was let in, with what it may do in the tenant it selected. */
+export interface AutomationCaller {
+  readonly kind: 'automation';
+  readonly client: ReachedClient;
+  readonly tenant: ReachedTenant;
+  readonly scope: TenantScope;
+  /** What the token and the live client both grant. */
+  readonly scopes: ReadonlySet<Scope>;
+  /** What the operation it was let in for needs: an open stream is held to the same. */
+  readonly required: readonly Scope[];
+  readonly tokenExpiresAt: number;
+  /** Who acted, as records name it: the client's record id. */
+  readonly subject: string;
+}
+
+/** An owner or admin of the organization in the path. */
+export interface HumanCaller {
+  readonly kind: 'human';
+  readonly userId: UserId;
+  readonly role: 'owner' | 'admin';
+  readonly organizationId: OrganizationId;
+  readonly tokenExpiresAt: number;
+  readonly subject: string;
+}
+
+export interface Claim {
+  readonly organizationId: OrganizationId;
+  readonly tokenScopes: ReadonlySet<Scope>;
+  readonly required: readonly Scope[];
+}
+
+export interface Access {
+  readonly client: ReachedClient;
+  readonly tenant: ReachedTenant;
+  readonly scopes: ReadonlySet<Scope>;
+}
+
+/**
+ * D-52, D-54: what a machine may do now, from the live rows. Whatever is wrong with the client, the
+ * organization or the tenant is one and the same refusal, so that nobody learns which tenants exist;
+ * only someone who is inside may learn which scope is missing.
+ */
+export function decideAccess(reached: Reach | undefined, claim: Claim): Ruling<Access> {
+  if (reached === undefined || reached.client.status !== 'active') return refused('forbidden');
+  const { client, tenant } = reached;
+  if (client.organizationId !== claim.organizationId) return refused('forbidden');
+  if (tenant === undefined || !isUsableTenant(tenant)) return refused('forbidden');
+  const scopes = new Set(client.scopes.filter((scope) => claim.tokenScopes.has(scope)));
+  if (!claim.required.every((scope) => scopes.has(scope))) return refused('insufficient_scope');
+  return accepted({ client, tenant, scopes });
+}
+
+/** Spec §4.3: management is for owners and admins. */
+export function mayManage(role: Role): role is 'owner' | 'admin' {
+  return role === 'owner' || role === 'admin';
+}

@@ -1,0 +1,83 @@
+import type { TenantId } from '@convoke/contract';
+import type { Json, JsonObject } from './json.ts';
+import { type Ruling, accepted, refused } from './refusal.ts';
+
+/** An agent as its folder declares it (`agent.yaml`), with every default filled in. */
+export interface Agent {
+  readonly name: string;
+  readonly description: string;
+  readonly framework: string;
+  readonly model?: string;
+  readonly approvalRequiredTools: readonly string[];
+  readonly sessionFiles: boolean;
+  readonly onBusy: 'queue' | 'reject';
+  readonly contextFiles: readonly string[];
+  readonly enableClaudeMd: boolean;
+  readonly skills: 'all' | 'none' | readonly string[];
+  readonly limits: { readonly runSeconds: number; readonly waitHours: number };
+  readonly tenants: {
+    readonly default: 'enabled' | 'disabled';
+    readonly allow: readonly string[];
+    readonly deny: readonly string[];
+  };
+  /** The folder it was read from: `workspace/` and `skills/` lie there. */
+  readonly folder: string;
+  /** What only its framework reads (`script`, `command`, `url`, …). */
+  readonly settings: JsonObject;
+}
+
+/** `deny` wins over `allow`, which wins over the default. */
+export function isEnabledFor(agent: Agent, tenantId: TenantId): boolean {
+  if (agent.tenants.deny.includes(tenantId)) return false;
+  return agent.tenants.allow.includes(tenantId) || agent.tenants.default === 'enabled';
+}
+
+export function needsApproval(agent: Agent, toolName: string): boolean {
+  return agent.approvalRequiredTools.some((glob) => matchesGlob(glob, toolName));
+}
+
+/** `*` stands for any run of characters; everything else is literal. */
+export function matchesGlob(glob: string, text: string): boolean {
+  const [head = '', ...parts] = glob.split('*');
+  const tail = parts.pop();
+  if (tail === undefined) return text === glob;
+  if (!text.startsWith(head) || !text.endsWith(tail)) return false;
+  const end = text.length - tail.length;
+  let from = head.length;
+  for (const part of parts) {
+    const found = text.indexOf(part, from);
+    if (found === -1) return false;
+    from = found + part.length;
+  }
+  return from <= end;
+}
+
+export interface RunInput {
+  readonly prompt: string;
+  readonly fileIds: readonly string[];
+}
+
+const filesPerRunMax = 100;
+
+/** D-22: `prompt`, optionally `files`; members the agent does not declare are refused. */
+export function readRunInput(agent: Agent, input: JsonObject): Ruling<RunInput> {
+  for (const member of Object.keys(input)) {
+    if (member === 'prompt' || (member === 'files' && agent.sessionFiles)) continue;
+    return refused('unknown_field', `input.${member} is not a member that ${agent.name} declares`);
+  }
+  if (typeof input['prompt'] !== 'string' || input['prompt'] === '') {
+    return refused('invalid_body', 'input.prompt must be a non-empty string');
+  }
+  const files = input['files'] ?? [];
+  if (!isTextList(files) || files.length > filesPerRunMax) {
+    return refused(
+      'invalid_body',
+      `input.files must be an array of at most ${filesPerRunMax} file ids`,
+    );
+  }
+  return accepted({ prompt: input['prompt'], fileIds: files });
+}
+
+function isTextList(value: Json): value is readonly string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === 'string');
+}

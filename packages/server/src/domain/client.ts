@@ -1,0 +1,109 @@
+import {
+  type ClientId,
+  type ClientStatus,
+  type OrganizationId,
+  type Profile,
+  type Scope,
+  limits,
+  scopesOf,
+} from '@convoke/contract';
+import { type Ruling, accepted, refused } from './refusal.ts';
+
+/**
+ * An automation client: a machine's identity inside one organization.
+ *
+ * - `active`: its credentials obtain tokens and its tokens are let in.
+ * - `disabled`: neither, from the next request on. It keeps its credentials, and can be enabled again.
+ * - deleted (`deletedAt`): as if it had never been, for everybody. Its credentials are revoked with it.
+ *
+ * `version` rises by one with every change, and every change names the version it saw (spec §9.4).
+ */
+export interface Client {
+  readonly id: ClientId;
+  readonly organizationId: OrganizationId;
+  /** The OAuth client id; different from the record's `id`. */
+  readonly oauthClientId: string;
+  readonly name: string;
+  readonly description: string | null;
+  readonly profile: Profile;
+  readonly scopes: readonly Scope[];
+  readonly status: ClientStatus;
+  readonly version: number;
+  readonly createdBy: string;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly deletedAt: number | null;
+}
+
+/** A profile, and with `custom` the scopes it stands for. */
+export interface Permissions {
+  readonly profile: Profile;
+  readonly scopes?: readonly Scope[] | undefined;
+}
+
+export type NewClient = Pick<
+  Client,
+  'id' | 'organizationId' | 'oauthClientId' | 'name' | 'createdBy'
+> & {
+  readonly description?: string | undefined;
+  readonly permissions: Permissions;
+};
+
+export function openClient(fresh: NewClient, now: number): Client {
+  const { permissions, description, ...identity } = fresh;
+  return {
+    ...identity,
+    description: textOrNull(description),
+    ...granted(permissions),
+    status: 'active',
+    version: 1,
+    createdAt: now,
+    updatedAt: now,
+    deletedAt: null,
+  };
+}
+
+/** Spec §8: at most 20 that are not deleted. */
+export function mayAddClient(liveClients: number): Ruling<undefined> {
+  return liveClients < limits.clientsPerOrganization
+    ? accepted(undefined)
+    : refused('client_limit_reached');
+}
+
+export interface ClientChange {
+  /** The version the caller saw. */
+  readonly version: number;
+  readonly name?: string | undefined;
+  readonly description?: string | undefined;
+  readonly permissions?: Permissions | undefined;
+  readonly status?: ClientStatus | undefined;
+}
+
+/** D-64: a change of status stands alone, and nothing happens on top of a version nobody saw. */
+export function changeClient(client: Client, change: ClientChange, now: number): Ruling<Client> {
+  const { name, description, permissions, status } = change;
+  const hasOther = name !== undefined || description !== undefined || permissions !== undefined;
+  if (status !== undefined && hasOther) return refused('status_change_not_combinable');
+  if (change.version !== client.version) return refused('version_conflict');
+  return accepted({
+    ...client,
+    name: name ?? client.name,
+    description: description === undefined ? client.description : textOrNull(description),
+    ...(permissions === undefined ? {} : granted(permissions)),
+    status: status ?? client.status,
+    version: client.version + 1,
+    updatedAt: now,
+  });
+}
+
+export function deleteClient(client: Client, now: number): Client {
+  return { ...client, updatedAt: now, deletedAt: now };
+}
+
+function granted({ profile, scopes }: Permissions): Pick<Client, 'profile' | 'scopes'> {
+  return { profile, scopes: scopesOf(profile, scopes) };
+}
+
+function textOrNull(text: string | undefined): string | null {
+  return text === undefined || text === '' ? null : text;
+}

@@ -1,0 +1,56 @@
+import type { JsonObject } from './json.ts';
+import type { RunEventDraft } from './run-event.ts';
+
+/** Which digests of context files the session has announced so far, by path. */
+export type KnownContext = Readonly<Record<string, string>>;
+
+export interface ContextFile {
+  readonly path: string;
+  readonly sha256: string;
+  readonly sizeBytes: number;
+}
+
+export interface LoadedContext {
+  readonly contextFiles: readonly ContextFile[];
+  readonly claudeMd?: ContextFile;
+  readonly skills?: SkillsReport;
+}
+
+export interface SkillsReport {
+  readonly skills: readonly {
+    readonly name: string;
+    readonly description: string;
+    readonly path: string;
+  }[];
+  readonly warnings: readonly { readonly directory: string; readonly reason: string }[];
+}
+
+/**
+ * What a leg is told about its context (spec §6). The first leg of a run tells everything it starts with;
+ * a later leg only what changed while it was parked.
+ */
+export function contextEvents(
+  loaded: LoadedContext,
+  { known, isFirstLeg }: { readonly known: KnownContext; readonly isFirstLeg: boolean },
+): { readonly events: readonly RunEventDraft[]; readonly known: KnownContext } {
+  const events: RunEventDraft[] = [];
+  const next: Record<string, string> = {};
+  const tell = (family: 'context_file' | 'claude_md', file: ContextFile) => {
+    const key = `${family}:${file.path}`;
+    const previous = known[key];
+    next[key] = file.sha256;
+    const data: JsonObject = { path: file.path, sha256: file.sha256, size_bytes: file.sizeBytes };
+    if (previous !== undefined && previous !== file.sha256) {
+      events.push({ type: `${family}_changed`, data: { ...data, previous_sha256: previous } });
+    } else if (isFirstLeg || previous === undefined) {
+      events.push({ type: `${family}_loaded`, data });
+    }
+  };
+  for (const file of loaded.contextFiles) tell('context_file', file);
+  if (loaded.claudeMd !== undefined) tell('claude_md', loaded.claudeMd);
+  if (loaded.skills !== undefined && isFirstLeg) {
+    const { skills, warnings } = loaded.skills;
+    events.push({ type: 'agent_skills_loaded', data: { skills, warnings } });
+  }
+  return { events, known: next };
+}

@@ -1,0 +1,45 @@
+import { type ClientId, type CredentialId, type CredentialStatus, limits } from '@convoke/contract';
+import { type Ruling, accepted, refused } from './refusal.ts';
+
+/**
+ * One secret of an automation client. Only its HMAC is ever stored (D-65). It is `active` until it is
+ * `revoked` or its time is over (`expired`); neither can be undone.
+ */
+export interface Credential {
+  readonly id: CredentialId;
+  readonly clientId: ClientId;
+  readonly label: string;
+  readonly secretHmac: string;
+  readonly secretHint: string;
+  readonly createdAt: number;
+  readonly expiresAt: number;
+  readonly revokedAt: number | null;
+  readonly lastUsedAt: number | null;
+}
+
+export function credentialStatus(credential: Credential, now: number): CredentialStatus {
+  if (credential.revokedAt !== null) return 'revoked';
+  return credential.expiresAt <= now ? 'expired' : 'active';
+}
+
+export type NewCredential = Pick<
+  Credential,
+  'id' | 'clientId' | 'label' | 'secretHmac' | 'secretHint'
+>;
+
+export function openCredential(
+  fresh: NewCredential,
+  { lifetimeDays, now }: { readonly lifetimeDays: number; readonly now: number },
+): Credential {
+  const expiresAt = now + lifetimeDays * DAY_MS;
+  return { ...fresh, createdAt: now, expiresAt, revokedAt: null, lastUsedAt: null };
+}
+
+/** Spec §8: two live ones, so that a secret can be replaced without a pause. */
+export function mayAddCredential(liveCredentials: number): Ruling<undefined> {
+  return liveCredentials < limits.liveCredentialsPerClient
+    ? accepted(undefined)
+    : refused('credential_limit_reached');
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;

@@ -1,0 +1,26 @@
+import type { Json, JsonObject } from '@convoke/contract';
+
+export type { Json, JsonObject };
+
+/** One text per value: members sorted by code unit, no spaces, so that equal values have equal digests. */
+export function canonicalJson(value: Json): string {
+  if (isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
+  if (isObject(value)) {
+    const members = Object.keys(value)
+      .sort()
+      .flatMap((name) => {
+        const member = value[name];
+        return member === undefined ? [] : [`${JSON.stringify(name)}:${canonicalJson(member)}`];
+      });
+    return `{${members.join(',')}}`;
+  }
+  return JSON.stringify(value);
+}
+
+export function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isArray(value: Json): value is readonly Json[] {
+  return Array.isArray(value);
+}

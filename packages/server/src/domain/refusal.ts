@@ -1,0 +1,13 @@
+import type { ErrorCode } from '@convoke/contract';
+
+/** What a rule answers instead of throwing. */
+export type Ruling<T> = { readonly ok: true; readonly value: T } | Refused;
+export type Refused = { readonly ok: false; readonly code: ErrorCode; readonly message?: string };
+
+export function accepted<T>(value: T): Ruling<T> {
+  return { ok: true, value };
+}
+
+export function refused(code: ErrorCode, message?: string): Refused {
+  return message === undefined ? { ok: false, code } : { ok: false, code, message };
+}

@@ -1,0 +1,70 @@
+import { type RunId, type SessionId, formatEventId, isTerminalEventType } from '@convoke/contract';
+import type { JsonObject } from './json.ts';
+import type { RunOutcome } from './run.ts';
+
+/** What happened, before it has a place in the log. */
+export interface RunEventDraft {
+  readonly type: string;
+  readonly data: JsonObject;
+}
+
+/** One line of a run's log. `body` is the exact JSON that goes on the wire, now and on every replay (D-31). */
+export interface RunEvent {
+  readonly seq: number;
+  readonly type: string;
+  readonly body: string;
+}
+
+export interface LogPosition {
+  readonly sessionId: SessionId;
+  readonly runId: RunId;
+  /** The sequence number before the first of these events. */
+  readonly after: number;
+  readonly createdAt: string;
+}
+
+export function placeEvents(drafts: readonly RunEventDraft[], position: LogPosition): RunEvent[] {
+  return drafts.map(({ type, data }, index) => {
+    const seq = position.after + index + 1;
+    const envelope = {
+      id: formatEventId(seq),
+      type,
+      session_id: position.sessionId,
+      run_id: position.runId,
+      created_at: position.createdAt,
+      data,
+    };
+    return { seq, type, body: JSON.stringify(envelope) };
+  });
+}
+
+/** D-21: the one event that ends a run, of the kind its outcome asks for. */
+export function terminalEvent(
+  runId: RunId,
+  outcome: RunOutcome,
+  { recovered }: { readonly recovered: boolean },
+): RunEventDraft {
+  const mark = recovered ? { recovered: true } : {};
+  switch (outcome.status) {
+    case 'completed':
+      return { type: 'run_completed', data: { run_id: runId, ...mark } };
+    case 'cancelled':
+      return { type: 'run_cancelled', data: { run_id: runId, ...mark } };
+    case 'failed':
+      return {
+        type: 'error',
+        data: { message: outcome.message, error_code: outcome.code, ...mark },
+      };
+    default:
+      return outcome satisfies never;
+  }
+}
+
+/** A harness may name its own events but can never write one of the service's: they carry its prefix. */
+export function harnessEventType(framework: string, name: string): string {
+  return `${framework}.${name}`;
+}
+
+export function endsRun(event: Pick<RunEvent, 'type'>): boolean {
+  return isTerminalEventType(event.type);
+}

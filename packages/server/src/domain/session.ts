@@ -1,0 +1,197 @@
+import {
+  type OrganizationId,
+  type RunId,
+  type SessionId,
+  type SessionStatus,
+  type StopMode,
+  type TenantId,
+  isTerminalSessionStatus,
+} from '@convoke/contract';
+import { type Refused, type Ruling, accepted, refused } from './refusal.ts';
+
+/**
+ * A session is a conversation with one agent: a workspace, a history, runs one after another.
+ *
+ * - `idle`: nothing to do. Entered on create, on resume, and when the last run ends.
+ * - `running`: a run executes or stands in the queue.
+ * - `waiting`: the executing run waits for a person.
+ * - `stopping`: a stop was asked for and the executing run has not ended yet; `stopMode` says where it leads.
+ * - `stopped`: suspended; only resume or stop(terminate) leave it.
+ * - `failed`, `terminated`: terminal. `failed` means its workspace was lost, so what D-14 promises cannot hold.
+ *
+ * Session status always changes in the transaction of the run change that causes it (D-11).
+ */
+export interface Session {
+  readonly id: SessionId;
+  readonly organizationId: OrganizationId;
+  readonly tenantId: TenantId;
+  readonly agentName: string;
+  readonly status: SessionStatus;
+  readonly statusReason: string | null;
+  readonly filesSupported: boolean;
+  /** The run that executes or waits; the queue stands behind it. */
+  readonly currentRunId: RunId | null;
+  readonly queuedRuns: number;
+  /** How many runs were ever accepted: the next one's number. */
+  readonly runCount: number;
+  readonly pendingInteractions: number;
+  readonly stopMode: StopMode | null;
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly stoppedAt: number | null;
+  readonly endedAt: number | null;
+}
+
+export function openSession(
+  identity: Pick<Session, 'id' | 'organizationId' | 'tenantId' | 'agentName' | 'filesSupported'>,
+  now: number,
+): Session {
+  return {
+    ...identity,
+    status: 'idle',
+    statusReason: null,
+    currentRunId: null,
+    queuedRuns: 0,
+    runCount: 0,
+    pendingInteractions: 0,
+    stopMode: null,
+    createdAt: now,
+    updatedAt: now,
+    stoppedAt: null,
+    endedAt: null,
+  };
+}
+
+export interface BusyPolicy {
+  readonly onBusy: 'queue' | 'reject';
+  readonly queueMax: number;
+}
+
+/** D-15, D-23: may this session take one more run? */
+export function acceptRun(session: Session, policy: BusyPolicy, now: number): Ruling<Session> {
+  const closed = refusalOfClosed(session);
+  if (closed !== undefined) return closed;
+  const isBusy = session.currentRunId !== null || session.queuedRuns > 0;
+  if (isBusy && policy.onBusy === 'reject') return refused('session_busy');
+  // The run at the head of an idle session is dispatched at once: it does not count as waiting in line.
+  const inLine = session.currentRunId === null ? session.queuedRuns - 1 : session.queuedRuns;
+  if (isBusy && inLine >= policy.queueMax) return refused('session_busy');
+  return accepted({
+    ...session,
+    status: session.status === 'waiting' ? 'waiting' : 'running',
+    queuedRuns: session.queuedRuns + 1,
+    runCount: session.runCount + 1,
+    updatedAt: now,
+  });
+}
+
+/** The head of the queue was handed to an agent. */
+export function runDispatched(session: Session, runId: RunId, now: number): Session {
+  const queuedRuns = session.currentRunId === runId ? session.queuedRuns : session.queuedRuns - 1;
+  return { ...session, status: 'running', currentRunId: runId, queuedRuns, updatedAt: now };
+}
+
+export function runParked(session: Session, pendingInteractions: number, now: number): Session {
+  const status = session.status === 'stopping' ? 'stopping' : 'waiting';
+  return { ...session, status, pendingInteractions, updatedAt: now };
+}
+
+/** The executing run ended. A stop that waited for it is now complete. */
+export function runEnded(session: Session, now: number): Session {
+  const freed = { ...session, currentRunId: null, pendingInteractions: 0, updatedAt: now };
+  if (isTerminalSessionStatus(session.status)) return freed;
+  if (session.status === 'stopping') return closeSession(freed, now);
+  return { ...freed, status: session.queuedRuns > 0 ? 'running' : 'idle' };
+}
+
+/** Runs that never executed left the queue. */
+export function queuedRunsCancelled(session: Session, count: number, now: number): Session {
+  if (count === 0) return session;
+  const queuedRuns = session.queuedRuns - count;
+  const isIdle = session.currentRunId === null && queuedRuns === 0 && session.status === 'running';
+  return { ...session, queuedRuns, status: isIdle ? 'idle' : session.status, updatedAt: now };
+}
+
+/** D-13. The caller has already taken the queue away; an executing run keeps the session `stopping`. */
+export function stopSession(
+  session: Session,
+  request: { readonly mode: StopMode; readonly reason?: string | undefined },
+  now: number,
+): Ruling<Session> {
+  if (isTerminalSessionStatus(session.status)) return refused('session_terminal');
+  const mode = session.stopMode === 'terminate' ? 'terminate' : request.mode;
+  if (session.status === 'stopped' && mode === 'suspend') return accepted(session);
+  const statusReason = request.reason ?? session.statusReason;
+  const asked: Session = { ...session, stopMode: mode, statusReason, updatedAt: now };
+  if (session.currentRunId !== null) return accepted({ ...asked, status: 'stopping' });
+  return accepted(closeSession(asked, now));
+}
+
+/** D-14. A suspend that has not completed yet is simply called off. */
+export function resumeSession(session: Session, now: number): Ruling<Session> {
+  if (isTerminalSessionStatus(session.status)) return refused('session_terminal');
+  if (session.status === 'stopping' && session.stopMode === 'terminate') {
+    return refused('session_terminal');
+  }
+  const opened = {
+    ...session,
+    stopMode: null,
+    statusReason: null,
+    stoppedAt: null,
+    updatedAt: now,
+  };
+  if (session.status === 'stopped') return accepted({ ...opened, status: 'idle' });
+  if (session.status === 'stopping') return accepted({ ...opened, status: 'running' });
+  return accepted(session);
+}
+
+export function isUnused(session: Session, before: number): boolean {
+  const isResting = session.status === 'idle' || session.status === 'stopped';
+  return isResting && session.updatedAt < before;
+}
+
+/** D-17: nobody used it for the idle time the deployment allows. */
+export function expireSession(session: Session, now: number): Session {
+  return {
+    ...session,
+    status: 'terminated',
+    statusReason: 'expired',
+    endedAt: now,
+    updatedAt: now,
+  };
+}
+
+/** The folder that holds its history and files is gone. */
+export function loseWorkspace(session: Session, now: number): Session {
+  return {
+    ...session,
+    status: 'failed',
+    statusReason: 'workspace_lost',
+    stopMode: null,
+    endedAt: now,
+    updatedAt: now,
+  };
+}
+
+function closeSession(session: Session, now: number): Session {
+  const closed = { ...session, pendingInteractions: 0, stopMode: null, updatedAt: now };
+  if (session.stopMode === 'terminate') return { ...closed, status: 'terminated', endedAt: now };
+  return { ...closed, status: 'stopped', stoppedAt: now };
+}
+
+function refusalOfClosed(session: Session): Refused | undefined {
+  switch (session.status) {
+    case 'failed':
+    case 'terminated':
+      return refused('session_terminal');
+    case 'stopped':
+    case 'stopping':
+      return refused('session_stopped');
+    case 'idle':
+    case 'running':
+    case 'waiting':
+      return undefined;
+    default:
+      return session.status satisfies never;
+  }
+}

@@ -1,0 +1,19 @@
+import type { Harness } from '../../ports/harness.ts';
+import { readAllowList } from './allow-list.ts';
+import { A2aLeg, type A2aParts } from './leg.ts';
+import { checkA2a } from './settings.ts';
+
+export interface A2aOptions extends Omit<A2aParts, 'allow'> {
+  /** `CONVOKE_A2A_ALLOW`, entry by entry. */
+  readonly allow: readonly string[];
+}
+
+/** Agents elsewhere that speak the Agent2Agent protocol. Only an address in an `agent.yaml` is ever called. */
+export function a2aHarness(options: A2aOptions): Harness {
+  const parts: A2aParts = { ...options, allow: readAllowList(options.allow) };
+  return {
+    framework: 'a2a',
+    check: (agent) => checkA2a(agent, parts.allow),
+    start: (input, context) => new A2aLeg(parts, input, context),
+  };
+}

@@ -1,0 +1,127 @@
+import type { SessionId } from '@convoke/contract';
+import type { Agent } from '../../domain/agent.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Harness, Leg, LegContext, LegInput } from '../../ports/harness.ts';
+import type { Log } from '../../ports/log.ts';
+import type { Sandbox } from '../../ports/sandbox.ts';
+import { AcpLeg, type OpenProcess } from './leg.ts';
+import type { AgentProcess } from './process.ts';
+import { checkAcp } from './settings.ts';
+import { startAgent } from './start.ts';
+import { stateOf } from './state.ts';
+
+/** An agent's process takes 100 MB and more: it is kept for a conversation, not for a day. */
+const idleMs = 5 * 60_000;
+const idleMax = 16;
+
+export interface AcpParts {
+  readonly sandbox: Sandbox;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** Any agent that speaks the Agent Client Protocol over its input and output: a program, one process per session. */
+export function acpHarness(parts: AcpParts): Harness {
+  return new AcpHarness(parts);
+}
+
+/**
+ * A process that is kept for its session's next leg. It starts with the first leg that needs it, is `busy`
+ * while one uses it, idle after that, and goes away when it has been idle for long, when too many others are,
+ * when the session ends, or by itself.
+ */
+interface Warm {
+  readonly process: AgentProcess;
+  readonly agent: Agent;
+  /** The run that spoke to it last. */
+  run: string;
+  isBusy: boolean;
+  forgetTimer: () => void;
+}
+
+class AcpHarness implements Harness {
+  readonly framework = 'acp';
+  readonly check = checkAcp;
+  readonly #parts: AcpParts;
+  /** In the order in which they became idle. */
+  readonly #warm = new Map<SessionId, Warm>();
+
+  constructor(parts: AcpParts) {
+    this.#parts = parts;
+  }
+
+  start(input: LegInput, context: LegContext): Leg {
+    const { log } = this.#parts;
+    return new AcpLeg({
+      input,
+      context,
+      open: (signal) => this.#open(context, signal),
+      onFree: (process) => this.#keep(context, process),
+      onFault: (error) => log.error('an ACP leg failed', error, { run_id: context.runId }),
+    });
+  }
+
+  kept(): readonly SessionId[] {
+    return [...this.#warm].flatMap(([id, { isBusy }]) => (isBusy ? [] : [id]));
+  }
+
+  async release(sessionId: SessionId): Promise<void> {
+    const warm = this.#warm.get(sessionId);
+    if (warm?.isBusy === false) await this.#end(sessionId, warm);
+  }
+
+  async #open(context: LegContext, signal: AbortSignal): Promise<OpenProcess> {
+    const { sessionId, agent, runId } = context;
+    const state = stateOf(context.state);
+    const warm = this.#warm.get(sessionId);
+    // One that heard something else than was stored, or runs an older agent.yaml, is of no use.
+    const isCurrent =
+      warm?.agent === agent && warm.process.session === state?.session && warm.run === state.run;
+    if (warm !== undefined && isCurrent && !warm.isBusy) {
+      warm.forgetTimer();
+      warm.isBusy = true;
+      warm.run = runId;
+      return { process: warm.process, memory: 'kept' };
+    }
+    if (warm !== undefined) await this.#end(sessionId, warm);
+    const started = await startAgent({ ...this.#parts, context, signal }, state?.session);
+    this.#admit(context, started.process);
+    if (state === undefined) return { process: started.process, memory: 'none' };
+    return { process: started.process, memory: started.isKnown ? 'kept' : 'lost' };
+  }
+
+  #admit({ sessionId, agent, runId }: LegContext, process: AgentProcess): void {
+    const warm: Warm = { process, agent, run: runId, isBusy: true, forgetTimer: () => undefined };
+    this.#warm.set(sessionId, warm);
+    void process.exited.then(() => this.#forget(sessionId, warm));
+  }
+
+  #keep({ sessionId }: LegContext, process: AgentProcess): void {
+    const warm = this.#warm.get(sessionId);
+    if (warm?.process !== process) return;
+    warm.isBusy = false;
+    this.#warm.delete(sessionId);
+    this.#warm.set(sessionId, warm);
+    warm.forgetTimer = this.#parts.clock.after(idleMs, () => this.#letGo(sessionId, warm));
+    const idle = [...this.#warm].filter(([, { isBusy }]) => !isBusy);
+    const [longest] = idle;
+    if (idle.length > idleMax && longest !== undefined) this.#letGo(...longest);
+  }
+
+  #letGo(sessionId: SessionId, warm: Warm): void {
+    this.#end(sessionId, warm).catch((error: unknown) =>
+      this.#parts.log.error('an idle ACP agent could not be ended', error),
+    );
+  }
+
+  async #end(sessionId: SessionId, warm: Warm): Promise<void> {
+    this.#forget(sessionId, warm);
+    await warm.process.kill();
+  }
+
+  /** By identity: the end of an old process is often told when the session has a new one already. */
+  #forget(sessionId: SessionId, warm: Warm): void {
+    warm.forgetTimer();
+    if (this.#warm.get(sessionId) === warm) this.#warm.delete(sessionId);
+  }
+}

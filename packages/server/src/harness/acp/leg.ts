@@ -1,0 +1,174 @@
+import type { PromptResponse } from '@agentclientprotocol/sdk';
+import { z } from 'zod';
+import type {
+  Answer,
+  HarnessEvent,
+  Leg,
+  LegContext,
+  LegEnd,
+  LegInput,
+} from '../../ports/harness.ts';
+import { EventQueue } from '../event-queue.ts';
+import { LegFailure } from '../leg-failure.ts';
+import type { AgentProcess } from './process.ts';
+import { settingsOf } from './settings.ts';
+import { Turn } from './turn.ts';
+
+/** A process that has its session open, and whether the agent knows what was said in it before. */
+export interface OpenProcess {
+  readonly process: AgentProcess;
+  readonly memory: 'none' | 'kept' | 'lost';
+}
+
+export interface LegParts {
+  readonly input: LegInput;
+  readonly context: LegContext;
+  /** Rejects with a `LegFailure`. An aborted signal ends what was started. */
+  readonly open: (signal: AbortSignal) => Promise<OpenProcess>;
+  /** The process is free for the session's next leg. */
+  readonly onFree: (process: AgentProcess) => void;
+  /** What broke that is nobody's doing. */
+  readonly onFault: (error: unknown) => void;
+}
+
+/**
+ * One prompt and everything until the agent stops. A person's answer reaches the running agent: the protocol
+ * has no way to ask again later, so the process stays while somebody thinks.
+ */
+export class AcpLeg implements Leg {
+  readonly #parts: LegParts;
+  readonly #queue = new EventQueue();
+  readonly #stop = new AbortController();
+  readonly #turn: Turn;
+  #process: AgentProcess | undefined;
+  #isPrompted = false;
+  #breach: LegFailure | undefined;
+  #running: Promise<void> | undefined;
+
+  constructor(parts: LegParts) {
+    this.#parts = parts;
+    const { agent } = parts.context;
+    const { tools, asksUser } = settingsOf(agent);
+    this.#turn = new Turn({
+      agent,
+      tools,
+      asksUser,
+      queue: this.#queue,
+      model: () => agent.model ?? this.#process?.model,
+      redact: (text) => this.#process?.redact(text) ?? text,
+      onBreach: (failure) => void this.#onBreach(failure),
+    });
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<HarnessEvent, void> {
+    const { signal } = this.#parts.context;
+    const cancel = () => void this.cancel();
+    signal.addEventListener('abort', cancel, { once: true });
+    if (signal.aborted) cancel();
+    this.#running = this.#run().then((end) => this.#queue.push(end));
+    try {
+      yield* this.#queue;
+    } finally {
+      signal.removeEventListener('abort', cancel);
+    }
+  }
+
+  async answer(ref: string, answer: Answer): Promise<boolean> {
+    return this.#turn.answer(ref, answer);
+  }
+
+  async cancel(): Promise<void> {
+    if (this.#stop.signal.aborted || this.#queue.isEnded) return;
+    this.#stop.abort();
+    // In this order: an agent that is refused first goes on with something else.
+    if (this.#isPrompted) await this.#process?.cancel();
+    this.#turn.cancel();
+  }
+
+  async kill(): Promise<void> {
+    this.#stop.abort();
+    this.#turn.cancel();
+    this.#queue.push({ type: 'end', outcome: 'cancelled' });
+    await this.#process?.kill();
+    await this.#running;
+  }
+
+  async #run(): Promise<LegEnd> {
+    const { input, context, open, onFree, onFault } = this.#parts;
+    try {
+      if (input.kind === 'resume') {
+        throw new LegFailure(
+          'agent_error',
+          'An ACP agent cannot go on from a run that was parked.',
+        );
+      }
+      const { process, memory } = await open(this.#stop.signal);
+      this.#process = process;
+      if (this.#stop.signal.aborted) {
+        onFree(process);
+        return { type: 'end', outcome: 'cancelled' };
+      }
+      this.#begin(process, memory);
+      const { instructions } = settingsOf(context.agent);
+      // The protocol has no place for instructions: they open the conversation.
+      const opening = memory === 'kept' || instructions === '' ? [] : [instructions];
+      this.#isPrompted = true;
+      const response = await process.prompt([...opening, context.prompt]);
+      if (this.#breach !== undefined) return this.#breach.end;
+      process.listen(undefined);
+      onFree(process);
+      return this.#ended(response);
+    } catch (error) {
+      if (this.#breach !== undefined) return this.#breach.end;
+      if (this.#stop.signal.aborted) return { type: 'end', outcome: 'cancelled' };
+      if (error instanceof LegFailure) return this.#failed(error);
+      onFault(error);
+      return new LegFailure('agent_error', 'The ACP connection failed unexpectedly.').end;
+    }
+  }
+
+  #begin(process: AgentProcess, memory: OpenProcess['memory']): void {
+    const { runId } = this.#parts.context;
+    this.#queue.push({ type: 'checkpoint', state: { session: process.session, run: runId } });
+    if (memory === 'lost') {
+      const reason = 'the agent no longer has the conversation and begins a new one';
+      this.#queue.push({ type: 'custom', name: 'session_lost', data: { reason } });
+    }
+    process.listen(this.#turn);
+  }
+
+  /** An agent that only refused this prompt is as good as before. */
+  #failed(failure: LegFailure): LegEnd {
+    this.#process?.listen(undefined);
+    if (failure.isRefusal && this.#process !== undefined) this.#parts.onFree(this.#process);
+    return failure.end;
+  }
+
+  /** Some agents call it cancelled when a person refused a call: only our own cancel is one. */
+  #ended(response: PromptResponse): LegEnd {
+    const usage = usageIn.safeParse(response).data?.usage;
+    if (usage !== undefined) this.#queue.push({ type: 'usage', ...usage });
+    if (this.#stop.signal.aborted) return { type: 'end', outcome: 'cancelled' };
+    if (response.stopReason === 'refusal') {
+      return new LegFailure('model_error', 'The model refused to go on.').end;
+    }
+    if (response.stopReason !== 'end_turn') {
+      const data = { stop_reason: response.stopReason };
+      this.#queue.push({ type: 'custom', name: 'stopped', data });
+    }
+    return { type: 'end', outcome: 'completed' };
+  }
+
+  async #onBreach(failure: LegFailure): Promise<void> {
+    if (this.#breach !== undefined) return;
+    this.#breach = failure;
+    this.#queue.push(failure.end);
+    await this.#process?.kill();
+  }
+}
+
+/** Not yet part of the protocol, but told by some agents. */
+const count = z.number().int().min(0);
+const usageIn = z.looseObject({
+  usage: z.object({ inputTokens: count, outputTokens: count }).optional().catch(undefined),
+});

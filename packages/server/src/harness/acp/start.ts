@@ -1,0 +1,88 @@
+import { existsSync } from 'node:fs';
+import { realpath } from 'node:fs/promises';
+import { isAbsolute } from 'node:path';
+import type { Clock } from '../../ports/clock.ts';
+import type { LegContext } from '../../ports/harness.ts';
+import { type Sandbox, SandboxUnavailable, type SandboxedProcess } from '../../ports/sandbox.ts';
+import { LegFailure } from '../leg-failure.ts';
+import { resolveEquipment } from '../mcp-servers.ts';
+import { AgentProcess } from './process.ts';
+import { type AcpSettings, settingsOf } from './settings.ts';
+
+export interface StartParts {
+  readonly sandbox: Sandbox;
+  readonly clock: Clock;
+  readonly context: LegContext;
+  /** Aborted when nobody wants the process any more: then it ends, however far it has come. */
+  readonly signal: AbortSignal;
+}
+
+/** Starts the agent's program and opens its session, a known one where there is one. */
+export async function startAgent(
+  { sandbox, clock, context, signal }: StartParts,
+  known: string | undefined,
+): Promise<{ readonly process: AgentProcess; readonly isKnown: boolean }> {
+  const given = settingsOf(context.agent);
+  const { env, mcpServers, redact } = await resolveEquipment(given);
+  const settings = { ...given, env, mcpServers };
+  const child = await spawn(sandbox, context, settings);
+  const kill = () => void child.kill();
+  signal.addEventListener('abort', kill, { once: true });
+  try {
+    if (signal.aborted) throw new LegFailure('agent_error', 'The run was cancelled.');
+    const process = new AgentProcess({ child, settings, clock, redact });
+    return { process, isKnown: await process.open(known) };
+  } catch (error) {
+    await child.kill();
+    throw error;
+  } finally {
+    signal.removeEventListener('abort', kill);
+  }
+}
+
+async function spawn(
+  sandbox: Sandbox,
+  { agent, workspace, stateDir }: LegContext,
+  { command: named, env, limits, mode, network }: AcpSettings,
+): Promise<SandboxedProcess> {
+  const command = await realCommand(named);
+  try {
+    return await sandbox.spawn(command, {
+      mode,
+      workspace,
+      home: stateDir,
+      folder: agent.folder,
+      readOnly: programPlaces(command),
+      env,
+      limits,
+      network,
+    });
+  } catch (error) {
+    if (error instanceof SandboxUnavailable) {
+      throw new LegFailure('sandbox_unavailable', error.message);
+    }
+    throw error;
+  }
+}
+
+/** A program may be named by a link, as npm makes them; what it needs lies where the link leads. */
+async function realCommand(command: readonly string[]): Promise<readonly string[]> {
+  return Promise.all(
+    command.map(async (part) => (isAbsolute(part) ? realpath(part).catch(() => part) : part)),
+  );
+}
+
+/** A program that the command names by its full path can be read; one that npm installed, with what it needs. */
+function programPlaces(command: readonly string[]): readonly string[] {
+  const places = command
+    .filter((part) => isAbsolute(part) && existsSync(part))
+    .map((path) => {
+      const at = path.indexOf('/node_modules/');
+      return at === -1 ? path : path.slice(0, at + '/node_modules'.length);
+    });
+  return [...new Set(places)].filter((place) => !isOfSystem(place));
+}
+
+function isOfSystem(path: string): boolean {
+  return /^\/(usr|bin|sbin|lib|lib64)\//.test(path);
+}

@@ -1,0 +1,163 @@
+import type {
+  CreateElicitationRequest,
+  CreateElicitationResponse,
+  RequestPermissionRequest,
+  RequestPermissionResponse,
+  SessionUpdate,
+  ToolCallUpdate,
+} from '@agentclientprotocol/sdk';
+import { type Agent, needsApproval } from '../../domain/agent.ts';
+import type { Answer, HarnessEvent } from '../../ports/harness.ts';
+import type { EventQueue } from '../event-queue.ts';
+import { redactedEvent, redactedJson } from '../event-redaction.ts';
+import { LegFailure } from '../leg-failure.ts';
+import { questionEvent, questionsOf, responseTo } from './elicitation.ts';
+import { allowed, isAllowOf, judge, rejected } from './permission.ts';
+import type { Listener } from './process.ts';
+import { eventOf } from './updates.ts';
+
+/** Calls of one turn that are remembered; what an agent asks about is always among the last. */
+const callsMax = 1000;
+
+export interface TurnParts {
+  readonly agent: Agent;
+  readonly tools: readonly string[];
+  /** Whether there is somebody to ask. */
+  readonly asksUser: boolean;
+  readonly queue: EventQueue;
+  readonly model: () => string | undefined;
+  readonly redact: (text: string) => string;
+  /** The agent did something that it may not. */
+  readonly onBreach: (failure: LegFailure) => void;
+}
+
+/** What the agent says and asks between a prompt and its end. */
+export class Turn implements Listener {
+  readonly #parts: TurnParts;
+  readonly #calls = new Map<string, ToolCallUpdate>();
+  readonly #asked = new Set<string>();
+  readonly #open = new Map<string, (answer: Answer | undefined) => void>();
+  #requests = 0;
+  #isCancelled = false;
+
+  constructor(parts: TurnParts) {
+    this.#parts = parts;
+  }
+
+  get queue(): EventQueue {
+    return this.#parts.queue;
+  }
+
+  update(update: SessionUpdate): void {
+    if (update.sessionUpdate === 'tool_call' || update.sessionUpdate === 'tool_call_update') {
+      this.#onCall(this.#remember(update));
+    }
+    const event = eventOf(update, this.#parts.model());
+    if (event !== undefined) this.#tell(event);
+  }
+
+  async permission(request: RequestPermissionRequest): Promise<RequestPermissionResponse> {
+    const call = this.#remember(request.toolCall);
+    this.#asked.add(call.toolCallId);
+    if (this.#isCancelled) return { outcome: { outcome: 'cancelled' } };
+    const judgement = judge(this.#parts, call);
+    if (judgement.kind === 'allow') return { outcome: allowed(request.options, 'settings') };
+    if (judgement.kind === 'refuse') {
+      this.#tellRefusal(call, judgement.reason);
+      return { outcome: rejected(request.options) };
+    }
+    const { toolName } = judgement;
+    const toolInput = redactedJson(judgement.toolInput, this.#parts.redact);
+    const ref = `permission-${(this.#requests += 1)}`;
+    const answered = this.#answerTo(ref);
+    this.queue.push({ type: 'permission_request', ref, toolName, toolInput });
+    const answer = await answered;
+    if (answer === undefined) return { outcome: { outcome: 'cancelled' } };
+    if (isAllowOf(answer, toolInput)) return { outcome: allowed(request.options, 'person') };
+    if (answer.kind === 'permission' && answer.allow) {
+      this.#tellRefusal(
+        call,
+        'ACP agents cannot be given another input than the one they asked for',
+      );
+    }
+    return { outcome: rejected(request.options) };
+  }
+
+  async elicitation(request: CreateElicitationRequest): Promise<CreateElicitationResponse> {
+    const questions = this.#parts.asksUser ? questionsOf(request) : undefined;
+    if (questions === undefined || this.#isCancelled) return { action: 'cancel' };
+    const number = (this.#requests += 1);
+    const answered = questions.map((question, index) => {
+      const ref = `question-${number}.${index + 1}`;
+      const answer = this.#answerTo(ref);
+      this.#tell(questionEvent(question, ref));
+      return answer;
+    });
+    const answers = await Promise.all(answered);
+    const given = answers.filter((answer) => answer !== undefined);
+    if (given.length < answers.length) return { action: 'cancel' };
+    return responseTo(questions, given);
+  }
+
+  /** True when the agent was waiting for exactly this. */
+  answer(ref: string, answer: Answer): boolean {
+    const take = this.#open.get(ref);
+    this.#open.delete(ref);
+    take?.(answer);
+    return take !== undefined;
+  }
+
+  /** Nobody will answer any more: not what is open, nor what is asked from now on. */
+  cancel(): void {
+    this.#isCancelled = true;
+    for (const take of this.#open.values()) take(undefined);
+    this.#open.clear();
+  }
+
+  #answerTo(ref: string): Promise<Answer | undefined> {
+    return new Promise((resolve) => this.#open.set(ref, resolve));
+  }
+
+  /** Later messages about a call say only what is new. */
+  #remember(message: ToolCallUpdate): ToolCallUpdate {
+    const news = Object.entries(message).filter(
+      ([, value]) => value !== null && value !== undefined,
+    );
+    const call: ToolCallUpdate = {
+      ...this.#calls.get(message.toolCallId),
+      ...Object.fromEntries(news),
+      toolCallId: message.toolCallId,
+    };
+    this.#calls.delete(call.toolCallId);
+    this.#calls.set(call.toolCallId, call);
+    const [oldest] = this.#calls.keys();
+    if (this.#calls.size > callsMax && oldest !== undefined) this.#calls.delete(oldest);
+    return call;
+  }
+
+  /**
+   * Whether an agent asks at all is its own doing: its mode, its settings, its list of harmless commands. One
+   * that did what needs a person's leave without asking for it is not let go on. `think` does nothing.
+   */
+  #onCall({ toolCallId, kind, status, title }: ToolCallUpdate): void {
+    const { agent, onBreach } = this.#parts;
+    if (status !== 'completed' || this.#asked.has(toolCallId) || kind === 'think') return;
+    const toolName = kind ?? 'other';
+    if (!needsApproval(agent, toolName)) return;
+    onBreach(
+      new LegFailure(
+        'agent_error',
+        `The agent did "${(title ?? '').slice(0, 200)}" (${toolName}) without asking. Run it in a mode in which it asks first, or take ${toolName} out of approval_required_tools.`,
+      ),
+    );
+  }
+
+  #tellRefusal({ toolCallId, kind, title }: ToolCallUpdate, reason: string): void {
+    const data = { tool_call_id: toolCallId, kind: kind ?? 'other', title: title ?? '', reason };
+    this.#tell({ type: 'custom', name: 'tool_refused', data });
+  }
+
+  #tell(event: HarnessEvent): void {
+    this.queue.push(redactedEvent(event, this.#parts.redact));
+  }
+}

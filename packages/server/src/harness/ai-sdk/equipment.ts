@@ -1,0 +1,158 @@
+import type { LanguageModel } from 'ai';
+import type { LegContext, LegEnd } from '../../ports/harness.ts';
+import { SandboxUnavailable } from '../../ports/sandbox.ts';
+import { failure } from './failure.ts';
+import type { LegParts } from './parts.ts';
+import { openModel } from './provider.ts';
+import { References, Unresolved } from './references.ts';
+import { type AiSdkSettings, type McpServer, isAllowedTool, settingsOf } from './settings.ts';
+import { systemPrompt } from './system-prompt.ts';
+import type { AgentTool } from './tools/agent-tool.ts';
+import { type Catalogue, catalogueOf } from './tools/catalogue.ts';
+import { fetchUrlTool } from './tools/fetch-url.ts';
+import { type McpConnection, McpUnavailable, connectMcp } from './tools/mcp.ts';
+import { type CommandPlace, runCommandTool } from './tools/run-command.ts';
+import { workspaceTools } from './tools/workspace-tools.ts';
+
+/** What one leg works with. */
+export interface Equipment {
+  readonly settings: AiSdkSettings;
+  readonly model: LanguageModel;
+  readonly system: string;
+  readonly catalogue: Catalogue;
+  readonly signal: AbortSignal;
+  readonly limits: { readonly retries: number; readonly silenceMs: number };
+  /** Takes every secret of the leg out of a text. */
+  redact(text: string): string;
+  close(): Promise<void>;
+}
+
+const retriesUsual = 2;
+/** Models that think may take minutes before the first word. */
+const silenceUsualMs = 5 * 60_000;
+
+/** Everything a leg needs, or why it cannot have it. */
+export async function equip(context: LegContext, parts: LegParts): Promise<Equipment | LegEnd> {
+  const { agent, signal } = context;
+  const settings = settingsOf(agent);
+  const references = new References();
+  const connections: McpConnection[] = [];
+  const close = async () => {
+    await Promise.all(connections.map((connection) => connection.close()));
+  };
+  try {
+    const env = await references.resolve(`the agent's env`, settings.env);
+    const model = await openModel(settings, env);
+    const place = placeOf(context, settings);
+    const workshop = { parts, settings, place, signal, references };
+    await connectAll(workshop, connections);
+    const tools = [
+      ...bundledTools(workshop),
+      ...connections.flatMap((connection) => connection.tools),
+    ]
+      .filter(({ name }) => isAllowedTool(settings, name))
+      .map((tool) => withoutSecrets(tool, references));
+    const names = new Set(tools.map(({ name }) => name));
+    const { retries = retriesUsual, silenceMs = silenceUsualMs } = parts;
+    return {
+      settings,
+      model,
+      system: await systemPrompt(context, settings, names),
+      catalogue: catalogueOf(agent, tools, { asksUser: settings.ask_user }),
+      signal,
+      limits: { retries, silenceMs },
+      redact: (text) => references.redact(text),
+      close,
+    };
+  } catch (error) {
+    await close();
+    if (signal.aborted) return { type: 'end', outcome: 'cancelled' };
+    if (error instanceof SandboxUnavailable) return failure('sandbox_unavailable', error.message);
+    if (error instanceof McpUnavailable || error instanceof Unresolved)
+      return failure('agent_error', references.redact(error.message));
+    throw error;
+  }
+}
+
+interface Workshop {
+  readonly parts: LegParts;
+  readonly settings: AiSdkSettings;
+  readonly place: CommandPlace;
+  readonly signal: AbortSignal;
+  readonly references: References;
+}
+
+function placeOf(
+  { agent, workspace, stateDir }: LegContext,
+  { sandbox, limits }: AiSdkSettings,
+): CommandPlace {
+  return {
+    mode: sandbox.mode,
+    network: sandbox.network,
+    workspace,
+    home: stateDir,
+    folder: agent.folder,
+    limits: { memoryMb: limits.memory_mb, pids: limits.pids },
+  };
+}
+
+function bundledTools({ parts, settings, place }: Workshop): readonly AgentTool[] {
+  const { network } = settings.sandbox;
+  return [
+    ...workspaceTools(place.workspace),
+    runCommandTool(parts.processes, place),
+    // Without a host to reach there is nothing to offer.
+    ...(network.length > 0 ? [fetchUrlTool(network)] : []),
+  ];
+}
+
+/** Servers none of whose tools the agent may use are not started. */
+async function connectAll(workshop: Workshop, connections: McpConnection[]): Promise<void> {
+  const { parts, settings, place, signal, references } = workshop;
+  const wanted = [...settings.mcpServers].filter(([name]) => mayUseSome(settings, name));
+  const results = await Promise.allSettled(
+    wanted.map(async ([name, server]) => {
+      const resolved = await resolveServer(name, server, references);
+      const spawn = (command: readonly string[], env: Readonly<Record<string, string>>) =>
+        parts.processes.spawn(command, { ...place, env });
+      return connectMcp({ name, server: resolved, spawn }, signal);
+    }),
+  );
+  for (const result of results) if (result.status === 'fulfilled') connections.push(result.value);
+  for (const result of results) if (result.status === 'rejected') throw result.reason;
+}
+
+/** Whether some `server/tool` could match: judged by what stands before the first star. */
+function mayUseSome({ tools }: AiSdkSettings, server: string): boolean {
+  return tools.some((glob) => {
+    const [head = ''] = glob.split('*');
+    return glob === head ? glob.startsWith(`${server}/`) : prefixesMeet(head, `${server}/`);
+  });
+}
+
+function prefixesMeet(a: string, b: string): boolean {
+  return a.startsWith(b) || b.startsWith(a);
+}
+
+/** What an MCP server's own `env` and `headers` refer to reaches that server only. */
+async function resolveServer(
+  name: string,
+  server: McpServer,
+  references: References,
+): Promise<McpServer> {
+  const where = `mcp_servers.${name}`;
+  return 'url' in server
+    ? { ...server, headers: await references.resolve(where, server.headers) }
+    : { ...server, env: await references.resolve(where, server.env) };
+}
+
+/** A server that has a secret may say it; the model, and whoever reads the events, must not learn it. */
+function withoutSecrets(tool: AgentTool, references: References): AgentTool {
+  return {
+    ...tool,
+    async run(input, signal) {
+      const { ok, text } = await tool.run(input, signal);
+      return { ok, text: references.redact(text) };
+    },
+  };
+}

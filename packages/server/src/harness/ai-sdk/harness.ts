@@ -1,0 +1,79 @@
+import type { Harness, HarnessEvent, Leg, LegContext, LegInput } from '../../ports/harness.ts';
+import type { Sandbox, SandboxedProcess, SpawnOptions } from '../../ports/sandbox.ts';
+import type { AiSdkParts } from './parts.ts';
+import { checkAiSdk } from './settings.ts';
+
+/**
+ * Agents on the Vercel AI SDK: any model that an OpenAI-compatible endpoint, OpenAI, Anthropic or Google serves,
+ * with the tools bundled here and those of MCP servers. The SDK is large, so it is loaded by the first leg
+ * that needs it and not when the server starts.
+ */
+export function aiSdkHarness(parts: AiSdkParts): Harness {
+  return {
+    framework: 'ai-sdk',
+    check: checkAiSdk,
+    start: (input, context) => new AiSdkLeg(input, context, parts),
+  };
+}
+
+class AiSdkLeg implements Leg {
+  readonly #input: LegInput;
+  readonly #context: LegContext;
+  readonly #parts: AiSdkParts;
+  readonly #stop = new AbortController();
+  readonly #processes: LegProcesses;
+
+  constructor(input: LegInput, context: LegContext, parts: AiSdkParts) {
+    this.#input = input;
+    this.#context = context;
+    this.#parts = parts;
+    this.#processes = new LegProcesses(parts.sandbox);
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<HarnessEvent, void> {
+    const { sandbox: _, ...rest } = this.#parts;
+    const parts = { ...rest, processes: this.#processes };
+    const signal = AbortSignal.any([this.#context.signal, this.#stop.signal]);
+    const { runLeg } = await import('./leg.ts');
+    for await (const event of runLeg(this.#input, { ...this.#context, signal }, parts)) {
+      // The SDK does not wait for a tool when it is aborted; who hears the end may rely on it.
+      if (event.type === 'end') await this.#processes.kill();
+      yield event;
+    }
+  }
+
+  /** A run that asks is parked: its answers always come with a resume leg. */
+  async answer(): Promise<boolean> {
+    return false;
+  }
+
+  async cancel(): Promise<void> {
+    this.#stop.abort();
+  }
+
+  async kill(): Promise<void> {
+    this.#stop.abort();
+    await this.#processes.kill();
+  }
+}
+
+/** Every program that a leg started and that may still run. */
+class LegProcesses implements Pick<Sandbox, 'spawn'> {
+  readonly #sandbox: Sandbox;
+  readonly #running = new Set<SandboxedProcess>();
+
+  constructor(sandbox: Sandbox) {
+    this.#sandbox = sandbox;
+  }
+
+  async spawn(command: readonly string[], options: SpawnOptions): Promise<SandboxedProcess> {
+    const child = await this.#sandbox.spawn(command, options);
+    this.#running.add(child);
+    void child.exited.then(() => this.#running.delete(child));
+    return child;
+  }
+
+  async kill(): Promise<void> {
+    await Promise.all(Array.from(this.#running, (child) => child.kill()));
+  }
+}

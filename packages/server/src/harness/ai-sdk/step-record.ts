@@ -1,0 +1,156 @@
+import type { ModelMessage, TextStreamPart, ToolSet } from 'ai';
+import type { Json } from '../../domain/json.ts';
+import type { HarnessEvent } from '../../ports/harness.ts';
+import { type ToolOutput, failed, shortened, toolOutputSchema } from './tools/agent-tool.ts';
+import { askUserName } from './tools/ask-user.ts';
+import type { Catalogue } from './tools/catalogue.ts';
+
+/** Of an input or output that an event shows; the model gets all of it. */
+const shownBytesMax = 16 * 1024;
+
+export type StepEnd =
+  | { readonly kind: 'finished'; readonly reason: string }
+  /** Somebody cancelled, or the model was silent for too long. */
+  | { readonly kind: 'aborted' }
+  | { readonly kind: 'failed'; readonly error: unknown };
+
+/** A call that the SDK did not answer: a person has to. */
+export interface UnansweredCall {
+  readonly toolCallId: string;
+  readonly wireName: string;
+  readonly input: Json;
+}
+
+interface SeenCall {
+  readonly toolCallId: string;
+  readonly toolName: string;
+  readonly input: unknown;
+}
+
+type SeenResult = SeenCall & ToolOutput;
+
+export interface RecordStep {
+  readonly catalogue: Catalogue;
+  readonly modelName: string;
+  /** Put before the first word, to keep it apart from what was said before. */
+  readonly separator: string;
+}
+
+/** What comes of one step, part by part. */
+export class StepRecord {
+  readonly #options: RecordStep;
+  readonly #calls: SeenCall[] = [];
+  readonly #results: SeenResult[] = [];
+  #text = '';
+  end: StepEnd = { kind: 'finished', reason: 'unknown' };
+  usage = { inputTokens: 0, outputTokens: 0 };
+
+  constructor(options: RecordStep) {
+    this.#options = options;
+  }
+
+  get hasSpoken(): boolean {
+    return this.#text !== '';
+  }
+
+  get hasResults(): boolean {
+    return this.#results.length > 0;
+  }
+
+  /** What is to be told of a part, if anything. */
+  take(part: TextStreamPart<ToolSet>): HarnessEvent | undefined {
+    if (part.type === 'text-delta') return this.#speak(part.text);
+    if (part.type === 'tool-call') return this.#call(part, part.invalid === true);
+    if (part.type === 'tool-result') return this.#result(part, toolOutputSchema.parse(part.output));
+    // No tool throws: these are calls that none of them takes, and what the SDK says of it.
+    if (part.type === 'tool-error') return this.#result(part, failed(String(part.error)));
+    if (part.type === 'error') this.end = { kind: 'failed', error: part.error };
+    if (part.type === 'abort') this.end = { kind: 'aborted' };
+    if (part.type !== 'finish-step') return undefined;
+    const { inputTokens = 0, outputTokens = 0 } = part.usage;
+    this.usage = { inputTokens, outputTokens };
+    if (this.end.kind === 'finished') this.end = { kind: 'finished', reason: part.finishReason };
+    return undefined;
+  }
+
+  unanswered(): readonly UnansweredCall[] {
+    const answered = new Set(this.#results.map(({ toolCallId }) => toolCallId));
+    return this.#calls
+      .filter(({ toolCallId }) => !answered.has(toolCallId))
+      .map(({ toolCallId, toolName, input }) => ({
+        toolCallId,
+        wireName: toolName,
+        input: JSON.parse(JSON.stringify(input ?? null)) as Json,
+      }));
+  }
+
+  /** Of a step that broke off: what was said, and the calls that were carried out, so that the model knows of them. */
+  messages(): readonly ModelMessage[] {
+    const calls = this.#results.map(({ toolCallId, toolName, input }) => ({
+      type: 'tool-call' as const,
+      toolCallId,
+      toolName,
+      input: typeof input === 'object' ? input : {},
+    }));
+    const text = this.#text === '' ? [] : [{ type: 'text' as const, text: this.#text }];
+    if (text.length + calls.length === 0) return [];
+    const results = this.#results.map(({ toolCallId, toolName, ok, text: value }) => ({
+      type: 'tool-result' as const,
+      toolCallId,
+      toolName,
+      output: { type: ok ? ('text' as const) : ('error-text' as const), value },
+    }));
+    return [
+      { role: 'assistant', content: [...text, ...calls] },
+      ...(results.length > 0 ? [{ role: 'tool' as const, content: results }] : []),
+    ];
+  }
+
+  #speak(text: string): HarnessEvent {
+    const { separator, modelName } = this.#options;
+    const before = this.#text === '' ? separator : '';
+    this.#text += text;
+    return { type: 'message_delta', text: before + text, model: modelName };
+  }
+
+  #call(call: SeenCall, isInvalid: boolean): HarnessEvent | undefined {
+    this.#calls.push(call);
+    const { catalogue } = this.#options;
+    const tool = catalogue.byWireName(call.toolName);
+    const needsPerson =
+      call.toolName === askUserName || (tool !== undefined && catalogue.isGated(tool));
+    // Whoever is asked about a call sees it in the interaction.
+    if (needsPerson && !isInvalid) return undefined;
+    const { toolCallId: tool_call_id } = call;
+    const data = { tool_call_id, name: this.#nameOf(call), input: shownInput(call.input) };
+    return { type: 'custom', name: 'tool_call', data };
+  }
+
+  #result(call: SeenCall, output: ToolOutput): HarnessEvent {
+    const { toolCallId, toolName, input } = call;
+    this.#results.push({ toolCallId, toolName, input, ...output });
+    return toolResultEvent({ toolCallId, name: this.#nameOf(call) }, output);
+  }
+
+  #nameOf({ toolName }: SeenCall): string {
+    return this.#options.catalogue.byWireName(toolName)?.name ?? toolName;
+  }
+}
+
+export function toolResultEvent(
+  { toolCallId, name }: { readonly toolCallId: string; readonly name: string },
+  { ok, text }: ToolOutput,
+): HarnessEvent {
+  const output = shortened(text, shownBytesMax);
+  return {
+    type: 'custom',
+    name: 'tool_result',
+    data: { tool_call_id: toolCallId, name, ok, output },
+  };
+}
+
+function shownInput(input: unknown): Json {
+  const text = JSON.stringify(input ?? null);
+  if (Buffer.byteLength(text) > shownBytesMax) return shortened(text, shownBytesMax);
+  return JSON.parse(text) as Json;
+}

@@ -1,0 +1,85 @@
+import { type ToolSet, dynamicTool } from 'ai';
+import { type Agent, needsApproval } from '../../../domain/agent.ts';
+import { type AgentTool, type ToolOutput, failed, toolOutputSchema } from './agent-tool.ts';
+import { askUserDescription, askUserName, askUserSchema } from './ask-user.ts';
+
+/** The tools of one leg: by the name the model uses, and by the name people and `agent.yaml` use. */
+export interface Catalogue {
+  /** What the SDK may call by itself, and what it may only announce. */
+  readonly toolSet: ToolSet;
+  byWireName(wireName: string): AgentTool | undefined;
+  byName(name: string): AgentTool | undefined;
+  isGated(tool: AgentTool): boolean;
+}
+
+/**
+ * A tool that needs an approval is given to the SDK without the means to run it: whatever its defaults are or
+ * become, it cannot. The call comes back unanswered, a person decides, and the leg runs it (D-39).
+ */
+export function catalogueOf(
+  agent: Agent,
+  tools: readonly AgentTool[],
+  { asksUser }: { readonly asksUser: boolean },
+): Catalogue {
+  const byWireName = uniquelyNamed(tools);
+  const byName = new Map([...byWireName.values()].map((tool) => [tool.name, tool]));
+  const isGated = (tool: AgentTool) => needsApproval(agent, tool.name);
+  const toolSet: ToolSet = {};
+  for (const [wireName, tool] of byWireName) {
+    const { description, inputSchema } = tool;
+    toolSet[wireName] = dynamicTool({
+      description,
+      inputSchema,
+      ...(!isGated(tool) && { execute: executeOf(tool), toModelOutput }),
+    });
+  }
+  if (asksUser) {
+    toolSet[askUserName] = dynamicTool({
+      description: askUserDescription,
+      inputSchema: askUserSchema,
+    });
+  }
+  return {
+    toolSet,
+    byWireName: (wireName) => byWireName.get(wireName),
+    byName: (name) => byName.get(name),
+    isGated,
+  };
+}
+
+function executeOf(tool: AgentTool) {
+  return (input: unknown, { abortSignal }: { abortSignal?: AbortSignal }) =>
+    runTool(tool, input, abortSignal ?? new AbortController().signal);
+}
+
+function toModelOutput({ output }: { output: unknown }) {
+  const { ok, text } = toolOutputSchema.parse(output);
+  return { type: ok ? ('text' as const) : ('error-text' as const), value: text };
+}
+
+/** What is thrown is a fault of ours, with paths and the like in its words: the model learns that there was one. */
+export async function runTool(
+  tool: AgentTool,
+  input: unknown,
+  signal: AbortSignal,
+): Promise<ToolOutput> {
+  try {
+    return await tool.run(input, signal);
+  } catch {
+    return failed(`${tool.name} failed on this server`);
+  }
+}
+
+/** Names of servers and tools can become the same once they are cut to what providers take. */
+function uniquelyNamed(tools: readonly AgentTool[]): ReadonlyMap<string, AgentTool> {
+  const named = new Map<string, AgentTool>();
+  for (const tool of tools.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
+    let wireName = tool.wireName;
+    for (let again = 2; named.has(wireName) || wireName === askUserName; again += 1) {
+      const suffix = `_${again}`;
+      wireName = tool.wireName.slice(0, 64 - suffix.length) + suffix;
+    }
+    named.set(wireName, tool);
+  }
+  return named;
+}

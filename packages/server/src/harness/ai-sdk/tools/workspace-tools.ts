@@ -1,0 +1,130 @@
+import { z } from 'zod';
+import { Confined, listConfined, openConfined, writeConfined } from '../../confined.ts';
+import { confinedReason } from '../../confined-reason.ts';
+import { type AgentTool, type ToolOutput, failed, shortened, succeeded } from './agent-tool.ts';
+
+const readBytesMax = 4 * 1024 * 1024;
+const writeBytesMax = 1024 * 1024;
+const linesMax = 2000;
+const entriesMax = 1000;
+const foldersMax = 200;
+/** Listed, but not looked into: nobody asks for what is in there, and it is without end. */
+const closedFolders = new Set(['.git', 'node_modules']);
+
+const path = z.string().min(1).describe('Relative to the workspace, with forward slashes');
+
+/** Files of the session's workspace; nothing here leaves it (`confined.ts`). */
+export function workspaceTools(workspace: string): readonly AgentTool[] {
+  return [
+    toolOf({
+      name: 'read_file',
+      description: `Reads a text file of the workspace, at most ${linesMax} lines at a time.`,
+      input: z.strictObject({
+        path,
+        first_line: z.int().min(1).optional().describe('Where to begin; 1 when absent'),
+        lines: z.int().min(1).max(linesMax).optional(),
+      }),
+      run: (input) => readFile(workspace, input),
+    }),
+    toolOf({
+      name: 'write_file',
+      description: 'Writes a whole text file of the workspace, with the folders it needs.',
+      input: z.strictObject({ path, text: z.string() }),
+      run: (input) => writeFile(workspace, input),
+    }),
+    toolOf({
+      name: 'list_files',
+      description: 'Lists a folder of the workspace; the names of folders end with a slash.',
+      input: z.strictObject({
+        path: z.string().optional().describe('The workspace itself when absent'),
+        recursive: z.boolean().optional(),
+      }),
+      run: (input) => listFiles(workspace, input),
+    }),
+  ];
+}
+
+interface WorkspaceTool<Input> {
+  readonly name: string;
+  readonly description: string;
+  readonly input: z.ZodType<Input>;
+  readonly run: (input: Input) => Promise<ToolOutput>;
+}
+
+function toolOf<Input>({ name, description, input, run }: WorkspaceTool<Input>): AgentTool {
+  return {
+    name,
+    wireName: name,
+    description,
+    inputSchema: input,
+    async run(given) {
+      const parsed = input.safeParse(given);
+      if (!parsed.success) return failed(`${name}: ${z.prettifyError(parsed.error)}`);
+      try {
+        return await run(parsed.data);
+      } catch (error) {
+        if (error instanceof Confined) return failed(`${name}: ${confinedReason(error)}`);
+        throw error;
+      }
+    },
+  };
+}
+
+async function readFile(
+  root: string,
+  request: { path: string; first_line?: number | undefined; lines?: number | undefined },
+): Promise<ToolOutput> {
+  const handle = await openConfined(root, request.path);
+  if (handle === undefined) return failed('read_file: there is no such file');
+  try {
+    const { size } = await handle.stat();
+    if (size > readBytesMax) return failed(`read_file: the file has ${size} bytes, too many`);
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(size), 0);
+    const bytes = buffer.subarray(0, bytesRead);
+    if (bytes.includes(0)) return failed(`read_file: this is no text but ${size} bytes of data`);
+    const { first_line: first = 1, lines: count = linesMax } = request;
+    const all = bytes.toString('utf8').split('\n');
+    const shown = all.slice(first - 1, first - 1 + count);
+    const rest = all.length - (first - 1 + shown.length);
+    const note = rest > 0 ? `\n(${rest} more lines, from line ${first + shown.length} on)` : '';
+    return succeeded(shortened(shown.join('\n')) + note);
+  } finally {
+    await handle.close();
+  }
+}
+
+async function writeFile(
+  root: string,
+  request: { path: string; text: string },
+): Promise<ToolOutput> {
+  const content = Buffer.from(request.text);
+  if (content.length > writeBytesMax) {
+    return failed(`write_file: the text has more than ${writeBytesMax} bytes`);
+  }
+  await writeConfined({ root, path: request.path }, [content]);
+  return succeeded(`Wrote ${content.length} bytes to ${request.path}.`);
+}
+
+async function listFiles(
+  root: string,
+  request: { path?: string | undefined; recursive?: boolean | undefined },
+): Promise<ToolOutput> {
+  const start = request.path === '.' || request.path === './' ? '' : (request.path ?? '');
+  const lines: string[] = [];
+  const folders = [start.replace(/\/$/, '')];
+  for (let looked = 0; looked < foldersMax && lines.length < entriesMax; looked += 1) {
+    const folder = folders.shift();
+    if (folder === undefined) break;
+    const entries = await listConfined(root, folder);
+    if (entries === undefined) return failed('list_files: there is no such folder');
+    for (const { name, kind } of entries) {
+      const below = folder === '' ? name : `${folder}/${name}`;
+      lines.push(kind === 'folder' ? `${below}/` : below);
+      if (request.recursive === true && kind === 'folder' && !closedFolders.has(name))
+        folders.push(below);
+    }
+  }
+  const isWhole = folders.length === 0 && lines.length <= entriesMax;
+  const note = isWhole ? [] : ['(there is more: list a folder by itself)'];
+  return succeeded([...lines.slice(0, entriesMax), ...note].join('\n') || '(empty)');
+}

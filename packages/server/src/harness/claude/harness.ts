@@ -1,0 +1,16 @@
+import type { Harness } from '../../ports/harness.ts';
+import { ClaudeLeg, type ClaudeParts } from './leg.ts';
+import { loadClaudeSdk } from './sdk.ts';
+import { checkClaude } from './settings.ts';
+
+/** Claude Code through Anthropic's Agent SDK, which the operator installs. Nothing of it is loaded before an agent asks. */
+export function claudeHarness(
+  parts: Omit<ClaudeParts, 'load'> & Partial<Pick<ClaudeParts, 'load'>>,
+): Harness {
+  const whole = { load: () => loadClaudeSdk(), ...parts };
+  return {
+    framework: 'claude',
+    check: checkClaude,
+    start: (input, context) => new ClaudeLeg(whole, input, context),
+  };
+}

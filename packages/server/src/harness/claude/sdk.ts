@@ -1,0 +1,51 @@
+import { createRequire } from 'node:module';
+import { pathToFileURL } from 'node:url';
+import { LegFailure } from '../leg-failure.ts';
+
+/** The version this adapter was driven with. */
+export const claudeSdkVersion = '0.3.325';
+const packageName = '@anthropic-ai/claude-agent-sdk';
+
+/**
+ * What is used of the SDK. It is Anthropic's, comes under terms of its own and weighs 400 MB, so it is never
+ * installed by us: an operator who wants Claude agents puts it beside the server. Hence no types of it here either.
+ */
+export interface ClaudeSdk {
+  query(call: {
+    prompt: AsyncIterable<unknown>;
+    options: Readonly<Record<string, unknown>>;
+  }): Query;
+}
+
+export interface Query extends AsyncIterable<unknown> {
+  interrupt(): Promise<unknown>;
+}
+
+/** Loads the SDK when the first agent asks for it: the one beside the server, or the one at a path. */
+export async function loadClaudeSdk(place: string = packageName): Promise<ClaudeSdk> {
+  const found: unknown = await import(pathToFileURL(fileOf(place)).href);
+  if (isSdk(found)) return found;
+  throw new LegFailure('agent_error', `The installed ${packageName} is not one this server knows.`);
+}
+
+function fileOf(place: string): string {
+  try {
+    return createRequire(import.meta.url).resolve(place);
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+    if (code !== 'MODULE_NOT_FOUND') throw cause;
+    throw new LegFailure(
+      'agent_error',
+      `This server has no ${packageName}. Its operator can install it beside the server: npm install ${packageName}@${claudeSdkVersion}`,
+    );
+  }
+}
+
+function isSdk(module: unknown): module is ClaudeSdk {
+  return (
+    typeof module === 'object' &&
+    module !== null &&
+    'query' in module &&
+    typeof module.query === 'function'
+  );
+}

@@ -1,0 +1,19 @@
+import { z } from 'zod';
+import type { Json } from '../../domain/json.ts';
+
+const deferred = z.strictObject({
+  run: z.string(),
+  id: z.string(),
+  name: z.string(),
+  input: z.record(z.string(), z.json()),
+});
+export type Deferred = z.infer<typeof deferred>;
+
+/** What a checkpoint holds: Claude's own session, which lives in the HOME of ours, and the call that waits. */
+const stateSchema = z.strictObject({ session: z.string(), deferred: deferred.nullable() });
+export type ClaudeState = z.infer<typeof stateSchema>;
+
+/** `undefined` for a new conversation, and for what another framework left behind. */
+export function stateOf(state: Json | undefined): ClaudeState | undefined {
+  return stateSchema.safeParse(state).data;
+}

@@ -1,0 +1,19 @@
+const pathCharsMax = 1024;
+const partBytesMax = 255;
+
+/**
+ * A path that names something below a folder: relative, forward slashes, no `.` or `..` parts.
+ * A leading `./` is taken off, so that equal files have equal names. `undefined` when it is none.
+ */
+export function confinedPath(text: string): string | undefined {
+  const path = text.startsWith('./') ? text.slice(2) : text;
+  if (path.length > pathCharsMax) return undefined;
+  return path.split('/').every(isPathPart) ? path : undefined;
+}
+
+/** One file name: neither empty nor a way up, and short enough for every file system. */
+export function isPathPart(part: string): boolean {
+  if (part === '' || part === '.' || part === '..') return false;
+  if (/[\\\0-\x1f\x7f/]/.test(part)) return false;
+  return part.isWellFormed() && Buffer.byteLength(part) <= partBytesMax;
+}

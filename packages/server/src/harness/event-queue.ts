@@ -1,0 +1,57 @@
+import type { HarnessEvent } from '../ports/harness.ts';
+
+/**
+ * Between a runtime that calls back and a leg that is iterated: what is pushed waits until it is taken, in
+ * order. The queue itself does not bound: whoever reads from the runtime looks at `size` and stops
+ * reading until the queue is `drained`.
+ */
+export class EventQueue implements AsyncIterable<HarnessEvent> {
+  #events: HarnessEvent[] = [];
+  #isEnded = false;
+  #isAbandoned = false;
+  #onPush: (() => void) | undefined;
+  #onDrained: (() => void)[] = [];
+
+  get size(): number {
+    return this.#events.length;
+  }
+
+  /** After an `end` nothing more is part of the leg. */
+  get isEnded(): boolean {
+    return this.#isEnded;
+  }
+
+  push(event: HarnessEvent): void {
+    if (this.#isEnded) return;
+    this.#isEnded = event.type === 'end';
+    if (!this.#isAbandoned) this.#events.push(event);
+    this.#onPush?.();
+  }
+
+  /** Resolves when everything was taken, or nobody takes anything any more. */
+  async drained(): Promise<void> {
+    if (this.#events.length === 0) return;
+    await new Promise<void>((resolve) => this.#onDrained.push(resolve));
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<HarnessEvent, void> {
+    try {
+      for (;;) {
+        const event = this.#events.shift();
+        if (this.#events.length === 0) this.#release();
+        if (event !== undefined) yield event;
+        if (event?.type === 'end') return;
+        if (this.#events.length > 0) continue;
+        await new Promise<void>((resolve) => (this.#onPush = resolve));
+      }
+    } finally {
+      this.#isAbandoned = true;
+      this.#events = [];
+      this.#release();
+    }
+  }
+
+  #release(): void {
+    for (const resolve of this.#onDrained.splice(0)) resolve();
+  }
+}

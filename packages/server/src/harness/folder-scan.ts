@@ -1,0 +1,72 @@
+import { createHash } from 'node:crypto';
+import type { Dirent, Stats } from 'node:fs';
+import { lstat, readdir, realpath } from 'node:fs/promises';
+import { join, sep } from 'node:path';
+
+const entriesMax = 10_000;
+const depthMax = 32;
+/** The folders whose content reaches sessions. Whatever else an agent keeps beside them is its own. */
+const mirrored = new Set(['workspace', 'skills']);
+
+export interface FolderScan {
+  /** The folder itself, when `agents/<name>` is a link to it. */
+  readonly folder: string;
+  /** Differs as soon as anything that belongs to the agent's definition was touched. */
+  readonly fingerprint: string;
+  /** Real directories, with their inodes: a directory made anew has to be watched anew. */
+  readonly directories: readonly { readonly path: string; readonly inode: number }[];
+  readonly problem: string | undefined;
+}
+
+/** Looks at one agent folder without reading a file: what changed, and whether a link leads out of it. */
+export async function scanFolder(path: string): Promise<FolderScan> {
+  const folder = await realpath(path);
+  const hash = createHash('sha256');
+  const directories: { path: string; inode: number }[] = [];
+  const waiting: { path: string; depth: number }[] = [{ path: '', depth: 0 }];
+  let entries = 0;
+  let problem: string | undefined;
+
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const { path: directory, depth } = next;
+    directories.push({
+      path: join(folder, directory),
+      inode: (await lstat(join(folder, directory))).ino,
+    });
+    for (const entry of sorted(await readdir(join(folder, directory), { withFileTypes: true }))) {
+      entries += 1;
+      if (entries > entriesMax || depth > depthMax) {
+        problem ??= `holds more than ${entriesMax} files or is nested deeper than ${depthMax}`;
+        break;
+      }
+      const below = join(directory, entry.name);
+      if (entry.isDirectory()) {
+        hash.update(`${below}/\0`);
+        if (depth > 0 || mirrored.has(entry.name)) waiting.push({ path: below, depth: depth + 1 });
+        continue;
+      }
+      hash.update(`${below}\0${mark(await lstat(join(folder, below)))}\0`);
+      if (entry.isSymbolicLink()) problem ??= await linkProblem(folder, below);
+    }
+    if (entries > entriesMax) break;
+  }
+  return { folder, fingerprint: hash.digest('base64'), directories, problem };
+}
+
+async function linkProblem(folder: string, link: string): Promise<string | undefined> {
+  const target = await realpath(join(folder, link)).catch(() => undefined);
+  if (target === undefined) return `${link} is a link to nothing`;
+  return isWithin(folder, target) ? undefined : `${link} is a link that leaves the agent's folder`;
+}
+
+export function isWithin(folder: string, path: string): boolean {
+  return path === folder || path.startsWith(folder + sep);
+}
+
+function mark(stats: Stats): string {
+  return `${stats.ino} ${stats.size} ${stats.mtimeMs} ${stats.ctimeMs}`;
+}
+
+function sorted(entries: Dirent[]): Dirent[] {
+  return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
+}

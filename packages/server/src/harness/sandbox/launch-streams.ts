@@ -1,0 +1,68 @@
+import { constants } from 'node:os';
+import { Readable, Writable } from 'node:stream';
+import { z } from 'zod';
+
+const statusMaxCharacters = 64 * 1024;
+const childPid = z.object({ 'child-pid': z.int().positive() });
+const exitCode = z.object({ 'exit-code': z.int() });
+
+/**
+ * What bubblewrap tells of its program, one JSON document a line: first the process it made, and at the end
+ * the exit code, which is missing when the sandbox could not be set up.
+ */
+export async function readStatus(
+  stream: Readable,
+  onInit: (pid: number) => void,
+): Promise<number | undefined> {
+  let rest = '';
+  let code: number | undefined;
+  const take = (line: string) => {
+    const document = parse(line);
+    const init = childPid.safeParse(document);
+    if (init.success) onInit(init.data['child-pid']);
+    const exit = exitCode.safeParse(document);
+    if (exit.success) code = exit.data['exit-code'];
+  };
+  await new Promise<void>((resolve) => {
+    stream.on('data', (chunk: Buffer) => {
+      const lines = (rest + chunk.toString()).slice(-statusMaxCharacters).split('\n');
+      rest = lines.pop() ?? '';
+      for (const line of lines) take(line);
+    });
+    stream.once('close', resolve);
+  });
+  return code;
+}
+
+function parse(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}
+
+export function readable(stream: unknown): Readable {
+  if (!(stream instanceof Readable)) throw new Error('not an output of a child process');
+  // A process that is gone closes its ends; that it is gone is told elsewhere.
+  return stream.on('error', () => undefined);
+}
+
+export function writable(stream: unknown): Writable {
+  if (!(stream instanceof Writable)) throw new Error('not an input of a child process');
+  return stream.on('error', () => undefined);
+}
+
+/** Negative for a whole process group. Whoever is gone already needs no signal. */
+export function send(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+  }
+}
+
+/** The way a shell tells of a program that a signal ended. */
+export function signalCode(signal: NodeJS.Signals | null): number {
+  return 128 + (signal === null ? 0 : constants.signals[signal]);
+}

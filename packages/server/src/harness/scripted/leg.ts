@@ -1,0 +1,228 @@
+import { z } from 'zod';
+import { needsApproval } from '../../domain/agent.ts';
+import type { Json } from '../../domain/json.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Answer, HarnessEvent, LegContext, LegEnd, LegInput } from '../../ports/harness.ts';
+import { type Leaf, scriptOf } from './script.ts';
+import type { Stop } from './stop.ts';
+import { TooLong, type Values, expandObject, expandText } from './template.ts';
+import { runTool } from './tools.ts';
+import { walk } from './walk.ts';
+import { words } from './words.ts';
+
+/** Other work gets its turn at least this often, however fast the events are taken. */
+const eventsPerTurn = 512;
+
+/**
+ * Where a parked run goes on. It is only ever read by a resume leg of the same run: a prompt leg
+ * starts the script anew, so what a cancelled run left behind confuses nobody.
+ */
+const stateSchema = z.strictObject({
+  run: z.string(),
+  script: z.string(),
+  /** The step that waits, counted over the unrolled script. */
+  step: z.int().min(0),
+  /** The last answer before that step. */
+  answer: z.string(),
+});
+type State = z.infer<typeof stateSchema>;
+
+export interface LegParts {
+  readonly input: LegInput;
+  readonly context: LegContext;
+  readonly clock: Clock;
+  readonly stop: Stop;
+}
+
+export async function* runLeg(parts: LegParts): AsyncGenerator<HarnessEvent, void> {
+  const { context, input, stop } = parts;
+  const script = scriptOf(context.agent);
+  const run: Running = { ...parts, answer: '', events: 0 };
+  let from = 0;
+  let first: Answer | undefined;
+  if (input.kind === 'resume') {
+    const resumed = resume(context, input.answers, script.digest);
+    if ('outcome' in resumed) {
+      yield resumed;
+      return;
+    }
+    run.answer = resumed.state.answer;
+    from = resumed.state.step;
+    first = resumed.answer;
+  }
+  for (const { ordinal, leaf } of walk(script.steps, from)) {
+    if (stop.requested) break;
+    const ended: LegEnd | undefined = yield* play(leaf, { run, ordinal, answer: first });
+    first = undefined;
+    if (ended !== undefined) {
+      yield ended;
+      return;
+    }
+  }
+  yield { type: 'end', outcome: stop.requested ? 'cancelled' : 'completed' };
+}
+
+interface Running extends LegParts {
+  /** What `{{answer}}` stands for. */
+  answer: string;
+  events: number;
+}
+
+interface Turn {
+  readonly run: Running;
+  readonly ordinal: number;
+  /** The answer this step was waiting for, when the leg resumes at it. */
+  readonly answer: Answer | undefined;
+}
+
+async function* play(leaf: Leaf, turn: Turn): AsyncGenerator<HarnessEvent, LegEnd | undefined> {
+  const { run, ordinal, answer } = turn;
+  try {
+    switch (leaf.kind) {
+      case 'say':
+        return yield* say(expandText(leaf.text, valuesOf(run)), leaf.everyMs, run);
+      case 'sleep':
+        await run.stop.sleep(run.clock, leaf.ms);
+        return undefined;
+      case 'ask':
+        return yield* ask(leaf, turn);
+      case 'tool':
+        if (answer === undefined) return yield* callTool(leaf, run, ordinal);
+        return yield* afterDecision(leaf.name, answer, run);
+      case 'emit':
+        yield { type: 'custom', name: leaf.name, data: expandObject(leaf.data, valuesOf(run)) };
+        await breathe(run);
+        return undefined;
+      case 'fail':
+        return failure(leaf.code, expandText(leaf.message, valuesOf(run)));
+    }
+  } catch (error) {
+    if (error instanceof TooLong)
+      return failure('agent_error', 'a text of the script grew too long');
+    throw error;
+  }
+}
+
+async function* say(
+  text: string,
+  everyMs: number,
+  run: Running,
+): AsyncGenerator<HarnessEvent, undefined> {
+  const model = run.context.agent.model ?? 'scripted';
+  let isFirst = true;
+  for (const word of words(text)) {
+    if (everyMs > 0 && !isFirst) await run.stop.sleep(run.clock, everyMs);
+    if (run.stop.requested) return undefined;
+    isFirst = false;
+    yield { type: 'message_delta', text: word, model };
+    run.events += 1;
+    if (run.events % eventsPerTurn === 0) await turnOfOthers();
+  }
+  return undefined;
+}
+
+async function* ask(
+  leaf: Extract<Leaf, { kind: 'ask' }>,
+  { run, ordinal, answer }: Turn,
+): AsyncGenerator<HarnessEvent, LegEnd | undefined> {
+  if (answer !== undefined) {
+    if (answer.kind !== 'question')
+      return failure('agent_error', 'a question got a decision as its answer');
+    // A person who declines has answered as well: the script goes on, and `{{answer}}` is empty.
+    run.answer = 'declined' in answer ? '' : answer.values.join(', ');
+    return undefined;
+  }
+  const values = valuesOf(run);
+  const options = leaf.options?.map(({ label, description }) => ({
+    label: expandText(label, values),
+    ...(description !== undefined && { description: expandText(description, values) }),
+  }));
+  yield {
+    type: 'user_question',
+    ref: refOf(ordinal),
+    question: expandText(leaf.question, values),
+    ...(options !== undefined && { options }),
+  };
+  return yield* park(run, ordinal);
+}
+
+async function* callTool(
+  leaf: Extract<Leaf, { kind: 'tool' }>,
+  run: Running,
+  ordinal: number,
+): AsyncGenerator<HarnessEvent, LegEnd | undefined> {
+  const toolInput = expandObject(leaf.input, valuesOf(run));
+  if (!needsApproval(run.context.agent, leaf.name))
+    return yield* useTool(leaf.name, toolInput, run);
+  yield { type: 'permission_request', ref: refOf(ordinal), toolName: leaf.name, toolInput };
+  return yield* park(run, ordinal);
+}
+
+async function* afterDecision(
+  name: string,
+  answer: Answer,
+  run: Running,
+): AsyncGenerator<HarnessEvent, LegEnd | undefined> {
+  if (answer.kind !== 'permission')
+    return failure('agent_error', 'a tool got a text as its decision');
+  // D-39: what runs is what was approved. The script's own input is not looked at any more.
+  if (answer.allow) return yield* useTool(name, answer.input, run);
+  yield* say('denied', 0, run);
+  return { type: 'end', outcome: run.stop.requested ? 'cancelled' : 'completed' };
+}
+
+async function* useTool(
+  name: string,
+  input: Json,
+  run: Running,
+): AsyncGenerator<HarnessEvent, LegEnd | undefined> {
+  const result = await runTool(name, input, run.context.workspace);
+  if (!result.ok) return failure('tool_error', result.message);
+  yield { type: 'custom', name: 'tool_result', data: result.data };
+  return undefined;
+}
+
+async function* park(run: Running, step: number): AsyncGenerator<HarnessEvent, LegEnd> {
+  const { context, answer } = run;
+  const state: State = { run: context.runId, script: scriptOf(context.agent).digest, step, answer };
+  yield { type: 'checkpoint', state };
+  return { type: 'end', outcome: 'waiting' };
+}
+
+function resume(
+  { state, runId, agent }: LegContext,
+  answers: ReadonlyMap<string, Answer>,
+  digest: string,
+): { readonly state: State; readonly answer: Answer } | LegEnd {
+  const parsed = stateSchema.safeParse(state);
+  if (!parsed.success || parsed.data.run !== runId) {
+    return failure('agent_error', 'the run has no checkpoint of its own to go on from');
+  }
+  if (parsed.data.script !== digest) {
+    return failure('agent_error', `the script of ${agent.name} was changed while the run waited`);
+  }
+  const answer = answers.get(refOf(parsed.data.step));
+  if (answer === undefined) return failure('agent_error', 'the run was resumed without its answer');
+  return { state: parsed.data, answer };
+}
+
+function refOf(ordinal: number): string {
+  return `step-${ordinal}`;
+}
+
+function valuesOf({ context, answer }: Running): Values {
+  return { prompt: context.prompt, answer, run_number: String(context.runNumber) };
+}
+
+function failure(code: Extract<LegEnd, { outcome: 'error' }>['code'], message: string): LegEnd {
+  return { type: 'end', outcome: 'error', code, message };
+}
+
+async function breathe(run: Running): Promise<void> {
+  run.events += 1;
+  if (run.events % eventsPerTurn === 0) await turnOfOthers();
+}
+
+function turnOfOthers(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}

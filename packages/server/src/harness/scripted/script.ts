@@ -1,0 +1,209 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { type Agent, matchesGlob } from '../../domain/agent.ts';
+import { type Json, type JsonObject, canonicalJson } from '../../domain/json.ts';
+import { type AgentProblem, problemsOf, unknownKey } from '../agent-problem.ts';
+
+const stepsMax = 100_000;
+const depthMax = 8;
+const sleepMaxMs = 3_600_000;
+const everyMaxMs = 60_000;
+
+export type Leaf =
+  | { readonly kind: 'say'; readonly text: string; readonly everyMs: number }
+  | { readonly kind: 'sleep'; readonly ms: number }
+  | { readonly kind: 'ask'; readonly question: string; readonly options?: readonly Option[] }
+  | { readonly kind: 'tool'; readonly name: ToolName; readonly input: JsonObject }
+  | { readonly kind: 'emit'; readonly name: string; readonly data: JsonObject }
+  | { readonly kind: 'fail'; readonly message: string; readonly code: FailCode };
+export type Step =
+  | Leaf
+  | {
+      readonly kind: 'repeat';
+      readonly times: number;
+      readonly steps: readonly Step[];
+      readonly size: number;
+    };
+export interface Option {
+  readonly label: string;
+  readonly description?: string;
+}
+export interface Script {
+  readonly steps: readonly Step[];
+  /** Equal for equal scripts: a run that waited must find the script it left. */
+  readonly digest: string;
+}
+type ToolName = (typeof toolNames)[number];
+type FailCode = z.infer<typeof failCode>;
+
+const toolNames = ['write_file', 'read_file'] as const;
+const failCode = z.enum(['agent_error', 'model_error', 'tool_error', 'sandbox_unavailable']);
+const text = z.string();
+const jsonObject = z.record(z.string(), z.json());
+const option = z.union(
+  [
+    text.min(1).transform((label) => ({ label })),
+    z.strictObject({ label: text.min(1), description: text.exactOptional() }),
+  ],
+  { error: 'must be a text or {label, description}' },
+);
+
+const verbs = {
+  say: z.union(
+    [
+      text.transform((said) => ({ text: said, every_ms: 0 })),
+      z.strictObject({
+        text,
+        every_ms: z.int().min(0).max(everyMaxMs).default(0),
+      }),
+    ],
+    { error: 'must be a text or {text, every_ms}' },
+  ),
+  sleep_ms: z.int().min(0).max(sleepMaxMs),
+  ask: z.strictObject({
+    question: text.min(1),
+    options: z.array(option).min(1).max(100).exactOptional(),
+  }),
+  tool: z.strictObject({ name: z.enum(toolNames), input: jsonObject.default({}) }),
+  emit: z.strictObject({
+    type: text.regex(/^[a-z][a-z0-9_.-]{0,63}$/, 'must be 1 to 64 of a-z, 0-9, _, . and -'),
+    data: jsonObject.default({}),
+  }),
+  fail: z.strictObject({ message: text.min(1), code: failCode.default('agent_error') }),
+  repeat: z.strictObject({
+    times: z.int().min(1).max(stepsMax),
+    steps: z.array(z.unknown()).min(1),
+  }),
+};
+type Verb = keyof typeof verbs;
+const verbNames = Object.keys(verbs);
+
+/** What is wrong with a scripted agent, for the registry to report when it reads the folder. */
+export function checkScripted(agent: Agent): readonly AgentProblem[] {
+  return agent.framework === 'scripted' ? readScript(agent).problems : [];
+}
+
+const scripts = new WeakMap<Agent, Script>();
+
+/** The script of an agent that the registry accepted. */
+export function scriptOf(agent: Agent): Script {
+  const known = scripts.get(agent);
+  if (known !== undefined) return known;
+  const { steps } = readScript(agent);
+  const digest = createHash('sha256').update(canonicalJson(agent.settings['script'] ?? null));
+  const script = { steps, digest: digest.digest('base64url') };
+  scripts.set(agent, script);
+  return script;
+}
+
+function readScript(agent: Agent): { steps: readonly Step[]; problems: readonly AgentProblem[] } {
+  const source = agent.settings['script'];
+  const problems: AgentProblem[] = [];
+  if (!Array.isArray(source) || source.length === 0) {
+    return { steps: [], problems: [{ path: ['script'], message: 'must be a list of steps' }] };
+  }
+  const steps = readSteps(source, { path: ['script'], depth: 0, agent, problems });
+  if (problems.length === 0 && sizeOf(steps) > stepsMax) {
+    problems.push({ path: ['script'], message: `runs to more than ${stepsMax} steps` });
+  }
+  return { steps, problems };
+}
+
+interface Place {
+  readonly path: readonly PropertyKey[];
+  readonly depth: number;
+  readonly agent: Agent;
+  readonly problems: AgentProblem[];
+}
+
+function readSteps(source: readonly unknown[], place: Place): readonly Step[] {
+  return source.flatMap((step, index) => {
+    const read = readStep(step, { ...place, path: [...place.path, index] });
+    return read === undefined ? [] : [read];
+  });
+}
+
+function readStep(source: unknown, place: Place): Step | undefined {
+  const { path, problems } = place;
+  const members = isRecord(source) ? Object.entries(source) : [];
+  const [[verb, value] = ['', undefined]] = members;
+  if (members.length !== 1) {
+    problems.push({ path, message: `must have exactly one of ${verbNames.join(', ')}` });
+    return undefined;
+  }
+  if (!isVerb(verb)) {
+    problems.push({ path: [...path, verb], message: unknownKey(verb, verbNames) });
+    return undefined;
+  }
+  const schema = verbs[verb];
+  const parsed = schema.safeParse(value);
+  if (!parsed.success) {
+    for (const problem of problemsOf(parsed.error, schema)) {
+      problems.push({ path: [...path, verb, ...problem.path], message: problem.message });
+    }
+    return undefined;
+  }
+  return toStep(verb, value, { ...place, path: [...path, verb] });
+}
+
+/** The verb decides the schema; parsing once more per verb keeps each result's own type. */
+function toStep(verb: Verb, value: unknown, place: Place): Step | undefined {
+  switch (verb) {
+    case 'say': {
+      const said = verbs.say.parse(value);
+      return { kind: 'say', text: said.text, everyMs: said.every_ms };
+    }
+    case 'sleep_ms':
+      return { kind: 'sleep', ms: verbs.sleep_ms.parse(value) };
+    case 'ask':
+      return { kind: 'ask', ...verbs.ask.parse(value) };
+    case 'tool':
+      return toTool(verbs.tool.parse(value), place);
+    case 'emit': {
+      const { type, data } = verbs.emit.parse(value);
+      return { kind: 'emit', name: type, data };
+    }
+    case 'fail':
+      return { kind: 'fail', ...verbs.fail.parse(value) };
+    case 'repeat':
+      return toRepeat(verbs.repeat.parse(value), place);
+  }
+}
+
+function toTool(
+  tool: z.infer<typeof verbs.tool>,
+  { agent, path, problems }: Place,
+): Step | undefined {
+  const allowed = agent.settings['tools'] ?? ['*'];
+  const globs = Array.isArray(allowed) ? allowed : [];
+  if (globs.some((glob: Json) => typeof glob === 'string' && matchesGlob(glob, tool.name))) {
+    return { kind: 'tool', ...tool };
+  }
+  problems.push({
+    path: [...path, 'name'],
+    message: `${tool.name} is not among the agent's tools`,
+  });
+  return undefined;
+}
+
+function toRepeat(repeat: z.infer<typeof verbs.repeat>, place: Place): Step | undefined {
+  if (place.depth >= depthMax) {
+    place.problems.push({ path: place.path, message: `is nested deeper than ${depthMax}` });
+    return undefined;
+  }
+  const inner = { ...place, path: [...place.path, 'steps'], depth: place.depth + 1 };
+  const steps = readSteps(repeat.steps, inner);
+  return { kind: 'repeat', times: repeat.times, steps, size: repeat.times * sizeOf(steps) };
+}
+
+function sizeOf(steps: readonly Step[]): number {
+  return steps.reduce((sum, step) => sum + (step.kind === 'repeat' ? step.size : 1), 0);
+}
+
+function isVerb(name: string): name is Verb {
+  return Object.hasOwn(verbs, name);
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,57 @@
+import type { Json, JsonObject } from '../../domain/json.ts';
+
+/** Texts can name the prompt many times: what they grow to is bounded. */
+const expandedCharsMax = 4 * 1024 * 1024;
+
+export interface Values {
+  readonly prompt: string;
+  readonly answer: string;
+  readonly run_number: string;
+}
+
+/** Thrown as soon as a step's texts grow past `expandedCharsMax`. */
+export class TooLong extends Error {
+  override readonly name = 'TooLong';
+}
+
+/** Replaces `{{prompt}}`, `{{answer}}` and `{{run_number}}`, once: what they bring in is not read again. */
+export function expandText(text: string, values: Values): string {
+  return expandWithin(text, values, { left: expandedCharsMax });
+}
+
+/** The same in every string of a value, at any depth; names of members stay as they are. */
+export function expandObject(data: JsonObject, values: Values): JsonObject {
+  return expandMembers(data, values, { left: expandedCharsMax });
+}
+
+interface Budget {
+  left: number;
+}
+
+function expandValue(value: Json | undefined, values: Values, budget: Budget): Json {
+  if (typeof value === 'string') return expandWithin(value, values, budget);
+  if (typeof value !== 'object' || value === null) return value ?? null;
+  if (isList(value)) return value.map((item) => expandValue(item, values, budget));
+  return expandMembers(value, values, budget);
+}
+
+function expandMembers(data: JsonObject, values: Values, budget: Budget): JsonObject {
+  const members = Object.entries(data).map(([name, value]): [string, Json] => [
+    name,
+    expandValue(value, values, budget),
+  ]);
+  return Object.fromEntries(members);
+}
+
+function expandWithin(text: string, values: Values, budget: Budget): string {
+  if (!text.includes('{{')) return text;
+  return text.replace(/\{\{(prompt|answer|run_number)\}\}/g, (_, name: keyof Values) => {
+    budget.left -= values[name].length;
+    if (budget.left < 0) throw new TooLong();
+    return values[name];
+  });
+}
+
+function isList(value: readonly Json[] | JsonObject): value is readonly Json[] {
+  return Array.isArray(value);
+}

@@ -1,0 +1,63 @@
+import { z } from 'zod';
+import type { Json, JsonObject } from '../../domain/json.ts';
+import { Confined, openConfined, writeConfined } from '../confined.ts';
+import { confinedReason } from '../confined-reason.ts';
+
+const writeBytesMax = 1024 * 1024;
+const outputBytesMax = 64 * 1024;
+
+/** What a tool did, as the `tool_result` event tells it, or why it could not. */
+export type ToolResult =
+  | { readonly ok: true; readonly data: JsonObject }
+  | { readonly ok: false; readonly message: string };
+
+const path = z.string().min(1);
+const writeInput = z.strictObject({ path, text: z.string() });
+const readInput = z.strictObject({ path });
+
+/** Runs one tool inside the session's workspace. A person may have edited the input: it is checked here. */
+export async function runTool(name: string, input: Json, workspace: string): Promise<ToolResult> {
+  try {
+    if (name === 'write_file') return await writeFile(input, workspace);
+    if (name === 'read_file') return await readFile(input, workspace);
+    return failed(name, 'there is no such tool');
+  } catch (error) {
+    if (error instanceof Confined) return failed(name, confinedReason(error));
+    throw error;
+  }
+}
+
+async function writeFile(input: Json, workspace: string): Promise<ToolResult> {
+  const parsed = writeInput.safeParse(input);
+  if (!parsed.success) return failed('write_file', 'its input must be {path, text}');
+  const content = Buffer.from(parsed.data.text);
+  if (content.length > writeBytesMax) {
+    return failed('write_file', `its text is larger than ${writeBytesMax} bytes`);
+  }
+  await writeConfined({ root: workspace, path: parsed.data.path }, [content]);
+  const { path: written } = parsed.data;
+  return { ok: true, data: { name: 'write_file', path: written, size_bytes: content.length } };
+}
+
+async function readFile(input: Json, workspace: string): Promise<ToolResult> {
+  const parsed = readInput.safeParse(input);
+  if (!parsed.success) return failed('read_file', 'its input must be {path}');
+  const handle = await openConfined(workspace, parsed.data.path);
+  if (handle === undefined) return failed('read_file', 'there is no such file');
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(outputBytesMax + 1), 0);
+    const truncated = bytesRead > outputBytesMax;
+    // A streaming decoder leaves out the character that the cut went through.
+    const decoder = new TextDecoder();
+    const output = decoder.decode(buffer.subarray(0, Math.min(bytesRead, outputBytesMax)), {
+      stream: truncated,
+    });
+    return { ok: true, data: { name: 'read_file', output, ...(truncated && { truncated }) } };
+  } finally {
+    await handle.close();
+  }
+}
+
+function failed(name: string, reason: string): ToolResult {
+  return { ok: false, message: `${name} failed: ${reason}` };
+}

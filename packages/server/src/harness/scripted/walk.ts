@@ -1,0 +1,28 @@
+import type { Leaf, Step } from './script.ts';
+
+/** A step as it comes up in a run; `ordinal` counts what was expanded before it, from 0. */
+export interface Turn {
+  readonly ordinal: number;
+  readonly leaf: Leaf;
+}
+
+/** The steps of a run from the `from`-th on, with repeats unrolled; whole repeats before it are skipped. */
+export function* walk(steps: readonly Step[], from: number, base = 0): Generator<Turn, number> {
+  let ordinal = base;
+  for (const step of steps) {
+    if (step.kind !== 'repeat') {
+      if (ordinal >= from) yield { ordinal, leaf: step };
+      ordinal += 1;
+    } else if (ordinal + step.size <= from) {
+      ordinal += step.size;
+    } else {
+      const each = step.size / step.times;
+      const skipped = from > ordinal ? Math.floor((from - ordinal) / each) : 0;
+      ordinal += skipped * each;
+      for (let time = skipped; time < step.times; time += 1) {
+        ordinal = yield* walk(step.steps, from, ordinal);
+      }
+    }
+  }
+  return ordinal;
+}

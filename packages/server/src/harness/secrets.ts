@@ -1,0 +1,113 @@
+import { type FileHandle, open } from 'node:fs/promises';
+import { isAbsolute } from 'node:path';
+import type { Agent } from '../domain/agent.ts';
+import { isObject } from '../domain/json.ts';
+
+/**
+ * What an `agent.yaml` only refers to: `${env:NAME}` is a variable of the server, `${file:/path}` a file that
+ * nobody but the server's user may read. References are followed when a leg starts, and what they lead to
+ * goes to the adapter that asked and nowhere else: not into a prompt, an event or a log.
+ */
+export type Resolved =
+  | {
+      readonly ok: true;
+      readonly values: Readonly<Record<string, string>>;
+      /** Takes what was looked up out of a text, before that is shown or logged. */
+      readonly redact: (text: string) => string;
+    }
+  | { readonly ok: false; readonly message: string };
+
+const fileBytesMax = 64 * 1024;
+const reference = /\$\{(env|file):([^}]*)\}/g;
+
+export async function resolveReferences(
+  texts: Readonly<Record<string, string>>,
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+): Promise<Resolved> {
+  const values: Record<string, string> = {};
+  const secrets: string[] = [];
+  for (const [name, text] of Object.entries(texts)) {
+    const parts: string[] = [];
+    let from = 0;
+    for (const match of text.matchAll(reference)) {
+      const [whole, kind, target = ''] = match;
+      const found =
+        kind === 'env' ? readVariable(target, environment) : await readSecretFile(target);
+      if ('reason' in found) {
+        return { ok: false, message: `${name} refers to ${whole}, but ${found.reason}.` };
+      }
+      secrets.push(found.secret);
+      parts.push(text.slice(from, match.index), found.secret);
+      from = match.index + whole.length;
+    }
+    values[name] = parts.join('') + text.slice(from);
+  }
+  return { ok: true, values, redact: redactor(secrets) };
+}
+
+type Found = { readonly secret: string } | { readonly reason: string };
+
+function readVariable(
+  name: string,
+  environment: Readonly<Record<string, string | undefined>>,
+): Found {
+  // An agent has no use for the server's own settings, and some of them are keys to it.
+  if (name.startsWith('CONVOKE_')) return { reason: 'the settings of the server are its own' };
+  const secret = environment[name];
+  return secret === undefined || secret === ''
+    ? { reason: 'the server has no such variable' }
+    : { secret };
+}
+
+async function readSecretFile(path: string): Promise<Found> {
+  if (!isAbsolute(path)) return { reason: 'its path is not absolute' };
+  let handle: FileHandle | undefined;
+  try {
+    handle = await open(path);
+    const stats = await handle.stat();
+    if (!stats.isFile()) return { reason: 'it is not a file' };
+    if ((stats.mode & 0o077) !== 0) return { reason: 'others may read it; chmod 600 it' };
+    if (stats.size > fileBytesMax) return { reason: `it is larger than ${fileBytesMax} bytes` };
+    const secret = (await handle.readFile('utf8')).replace(/\r?\n$/, '');
+    return secret === '' ? { reason: 'it is empty' } : { secret };
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+    return { reason: `it cannot be read (${code})` };
+  } finally {
+    await handle?.close();
+  }
+}
+
+/** Anything shorter stands in ordinary words as well. */
+const redactedCharsMin = 6;
+
+/** Knows a secret as it is, and as it stands in JSON or in a URL. */
+export function redactor(secrets: Iterable<string>): (text: string) => string {
+  const forms = [...secrets]
+    .filter((secret) => secret.length >= redactedCharsMin)
+    .flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)]);
+  // One may be a part of another: the longer first.
+  const ordered = [...new Set(forms)].sort((a, b) => b.length - a.length);
+  return (text) => ordered.reduce((rest, form) => rest.replaceAll(form, '[secret]'), text);
+}
+
+const secretForms = [
+  /^(sk|pk|rk)[-_][A-Za-z0-9_-]{16,}$/,
+  /^gh[pousr]_[A-Za-z0-9]{20,}$/,
+  /^xox[abpr]-/,
+  /^(AKIA|ASIA)[0-9A-Z]{16}$/,
+  /^AIza[A-Za-z0-9_-]{30,}$/,
+  /^eyJ[\w-]{10,}\.[\w-]{10,}\./,
+  /-----BEGIN [A-Z ]*PRIVATE KEY-----/,
+  // Long, and of all kinds of characters: nobody made that up.
+  /^(?=.*[a-z])(?=.*[A-Z])(?=.*\d)[A-Za-z0-9+/_-]{32,}={0,2}$/,
+];
+
+/** Names under which an agent's `env` holds what looks like a secret itself rather than a reference to one. */
+export function literalSecrets(agent: Agent): readonly string[] {
+  const { env } = agent.settings;
+  if (!isObject(env)) return [];
+  return Object.entries(env).flatMap(([name, value]) =>
+    typeof value === 'string' && secretForms.some((form) => form.test(value)) ? [name] : [],
+  );
+}

@@ -1,0 +1,41 @@
+import type { LegEnd } from '../../ports/harness.ts';
+import type { ProcessExit } from '../../ports/sandbox.ts';
+import type { ProcessSettings } from '../agent-process.ts';
+
+const linesShown = 8;
+const charactersShown = 2000;
+
+/** How a leg ended whose program ended without saying so. */
+export function endOfProgram(
+  exit: ProcessExit,
+  { command, limits }: ProcessSettings,
+  { errors, hasAsked }: { readonly errors: string; readonly hasAsked: boolean },
+): LegEnd {
+  if (!exit.started) {
+    const message = "The sandbox for the agent's program could not be set up.";
+    return { type: 'end', outcome: 'error', code: 'sandbox_unavailable', message };
+  }
+  // A program that asked and went has nothing to wait with: the leg that follows the answers goes on.
+  if (exit.code === 0) return { type: 'end', outcome: hasAsked ? 'waiting' : 'completed' };
+  if (exit.outOfMemory) {
+    return agentError(`The program needed more than its ${limits.memoryMb} MB of memory.`);
+  }
+  const [program = ''] = command;
+  if (exit.code === 127) {
+    const where = program.startsWith('./') ? "in the agent's folder" : 'in the sandbox';
+    return agentError(`The program ${program} was not found ${where}.${shown(errors)}`);
+  }
+  if (exit.code === 126) {
+    return agentError(`The program ${program} may not be executed.${shown(errors)}`);
+  }
+  return agentError(`The program ended with code ${exit.code}.${shown(errors)}`);
+}
+
+export function agentError(message: string): LegEnd {
+  return { type: 'end', outcome: 'error', code: 'agent_error', message };
+}
+
+function shown(errors: string): string {
+  const lines = errors.trim().split('\n').slice(-linesShown).join('\n').slice(-charactersShown);
+  return lines === '' ? '' : ` It said:\n${lines.toWellFormed()}`;
+}

@@ -1,0 +1,145 @@
+import type { Clock } from '../../ports/clock.ts';
+import type { HarnessEvent, LegContext, LegEnd, LegInput } from '../../ports/harness.ts';
+import type { Log } from '../../ports/log.ts';
+import { type Sandbox, SandboxUnavailable, type SandboxedProcess } from '../../ports/sandbox.ts';
+import { processSettings } from '../agent-process.ts';
+import { resolveReferences } from '../secrets.ts';
+import { agentError, endOfProgram } from './ending.ts';
+import { LineTooLong, lineBytesMax, linesOf } from './lines.ts';
+import { cancelMessage, readLine, startMessage } from './protocol.ts';
+
+/** A program that said how its leg ends gets this long to end itself. */
+const farewellMs = 2000;
+const interactionsMax = 100;
+/** Other work gets its turn at least this often, however fast the lines come. */
+const eventsPerTurn = 512;
+
+export interface StdioParts {
+  readonly sandbox: Sandbox;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/** One leg: one process, from its start line to its end. */
+export class StdioLeg {
+  readonly #parts: StdioParts;
+  readonly #input: LegInput;
+  readonly #context: LegContext;
+  #child: SandboxedProcess | undefined;
+  #isCancelled = false;
+  #asked = 0;
+
+  constructor(parts: StdioParts, input: LegInput, context: LegContext) {
+    this.#parts = parts;
+    this.#input = input;
+    this.#context = context;
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<HarnessEvent, void> {
+    const { signal } = this.#context;
+    const cancel = () => void this.cancel();
+    signal.addEventListener('abort', cancel, { once: true });
+    if (signal.aborted) cancel();
+    try {
+      yield yield* this.#run();
+    } finally {
+      signal.removeEventListener('abort', cancel);
+      await this.#child?.kill();
+    }
+  }
+
+  async answer(): Promise<boolean> {
+    // The process that asked is gone, or about to go: answers come with the next leg.
+    return false;
+  }
+
+  async cancel(): Promise<void> {
+    if (this.#isCancelled) return;
+    this.#isCancelled = true;
+    this.#tell(cancelMessage);
+    this.#child?.terminate();
+  }
+
+  async kill(): Promise<void> {
+    this.#isCancelled = true;
+    await this.#child?.kill();
+  }
+
+  async *#run(): AsyncGenerator<HarnessEvent, LegEnd> {
+    const settings = processSettings(this.#context.agent);
+    const resolved = await resolveReferences(settings.env);
+    if (!resolved.ok) return agentError(`In the agent's env, ${resolved.message}`);
+    const { workspace, stateDir, agent } = this.#context;
+    try {
+      const { mode, network, limits, command } = settings;
+      const places = { workspace, home: stateDir, folder: agent.folder };
+      const env = resolved.values;
+      this.#child = await this.#parts.sandbox.spawn(command, {
+        ...places,
+        mode,
+        network,
+        limits,
+        env,
+      });
+    } catch (error) {
+      if (!(error instanceof SandboxUnavailable)) throw error;
+      return { type: 'end', outcome: 'error', code: 'sandbox_unavailable', message: error.message };
+    }
+    const child = this.#child;
+    // Cancelled while the program was being started: it never heard of it.
+    if (this.#isCancelled) return { type: 'end', outcome: 'cancelled' };
+    this.#tell(startMessage(this.#input, this.#context, child.places));
+    const said = yield* this.#listen(child, resolved.redact);
+    if (said !== undefined) await this.#bidFarewell(child);
+    if (this.#isCancelled) {
+      await child.exited;
+      return { type: 'end', outcome: 'cancelled' };
+    }
+    if (said !== undefined) return said;
+    const exit = await child.exited;
+    const errors = resolved.redact(child.errorOutput());
+    if (!exit.started) this.#parts.log.warn('a sandbox could not be set up', { reason: errors });
+    return endOfProgram(exit, settings, { errors, hasAsked: this.#asked > 0 });
+  }
+
+  /** Passes on what the program says, until it says how the leg ends or says nothing more. */
+  async *#listen(
+    child: SandboxedProcess,
+    redact: (text: string) => string,
+  ): AsyncGenerator<HarnessEvent, LegEnd | undefined> {
+    let number = 0;
+    try {
+      for await (const line of linesOf(child.stdout)) {
+        number += 1;
+        const read = readLine(redact(line.text), line);
+        if (!read.ok) return agentError(`Line ${number} of the program's output: ${read.problem}.`);
+        const { event } = read;
+        if (event.type === 'end') return event;
+        if (event.type === 'permission_request' || event.type === 'user_question') this.#asked += 1;
+        if (this.#asked > interactionsMax) {
+          return agentError(`The program asked more than ${interactionsMax} questions in one leg.`);
+        }
+        if (!this.#isCancelled) yield event;
+        if (number % eventsPerTurn === 0) await new Promise((resolve) => setImmediate(resolve));
+      }
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof LineTooLong)) throw error;
+      return agentError(`A line of the program's output is longer than ${lineBytesMax} bytes.`);
+    }
+  }
+
+  async #bidFarewell(child: SandboxedProcess): Promise<void> {
+    child.stdin.end();
+    // Nobody listens any more; a program that still talks must not be held up by that.
+    child.stdout.resume();
+    const forget = this.#parts.clock.after(farewellMs, () => void child.kill());
+    await child.exited;
+    forget();
+  }
+
+  #tell(message: object): void {
+    const { stdin } = this.#child ?? {};
+    if (stdin?.writable === true) stdin.write(`${JSON.stringify(message)}\n`);
+  }
+}

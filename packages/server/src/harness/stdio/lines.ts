@@ -1,0 +1,40 @@
+import type { Readable } from 'node:stream';
+
+export const lineBytesMax = 1024 * 1024;
+
+/** Thrown at a line that does not end within `lineBytesMax`. */
+export class LineTooLong extends Error {
+  override readonly name = 'LineTooLong';
+}
+
+export interface Line {
+  readonly text: string;
+  /** False for a last line without its newline. */
+  readonly isEnded: boolean;
+}
+
+/** The lines of a stream, read no faster than they are taken. What is not UTF-8 is replaced, never refused. */
+export async function* linesOf(stream: Readable): AsyncGenerator<Line, void> {
+  let parts: Buffer[] = [];
+  let size = 0;
+  const take = (last: Buffer) => {
+    const whole = parts.length === 0 ? last : Buffer.concat([...parts, last]);
+    parts = [];
+    size = 0;
+    return whole.toString('utf8');
+  };
+  // Whoever stops early may have the rest drained: closing it would kill a program that still writes.
+  for await (const chunk of stream.iterator({ destroyOnReturn: false })) {
+    let rest = Buffer.from(chunk as Uint8Array);
+    for (let end = rest.indexOf(10); end !== -1; end = rest.indexOf(10)) {
+      if (size + end > lineBytesMax) throw new LineTooLong();
+      yield { text: take(rest.subarray(0, end)), isEnded: true };
+      rest = rest.subarray(end + 1);
+    }
+    if (rest.length === 0) continue;
+    size += rest.length;
+    if (size > lineBytesMax) throw new LineTooLong();
+    parts.push(rest);
+  }
+  if (size > 0) yield { text: take(Buffer.alloc(0)), isEnded: false };
+}

@@ -1,0 +1,105 @@
+import type { Socket } from 'node:net';
+import { limits } from '@convoke/contract';
+import { type FastifyInstance, fastify } from 'fastify';
+import { Refusal } from '../app/refusal.ts';
+import type { Ids } from '../ports/ids.ts';
+import type { Log } from '../ports/log.ts';
+import { type Binding, bindOperations } from './bind.ts';
+import { errorReply } from './errors.ts';
+import type { Handlers } from './handler.ts';
+import { baseHeaders } from './response-headers.ts';
+
+export interface AppParts extends Binding {
+  readonly handlers: Handlers;
+  readonly ids: Ids;
+  readonly log: Log;
+}
+
+const bytes = 'application/octet-stream';
+const requestIdPattern = /^[A-Za-z0-9-]{1,64}$/;
+
+/** The HTTP server: one route per declared operation, and nothing else. */
+export function createApp(parts: AppParts): FastifyInstance {
+  const { handlers, ids, log } = parts;
+  const app = fastify({
+    logger: false,
+    exposeHeadRoutes: false,
+    // The handlers read bodies themselves: strictly, with their own bounds, or as a stream.
+    bodyLimit: Number.MAX_SAFE_INTEGER,
+    // A request that came before the door closed is answered like any other.
+    return503OnClosing: false,
+    routerOptions: { maxParamLength: 512 },
+    // An upload may take long; a stalled header or an idle connection may not.
+    requestTimeout: 0,
+    keepAliveTimeout: 65_000,
+    http: {
+      headersTimeout: 15_000,
+      maxHeaderSize: limits.headersMaxBytes,
+      connectionsCheckingInterval: 5_000,
+    },
+    genReqId: (request) => {
+      const sent = request.headers['x-request-id'];
+      return typeof sent === 'string' && requestIdPattern.test(sent) ? sent : ids.next('req');
+    },
+    clientErrorHandler: (error, socket) => refuseMalformed(error, socket),
+    frameworkErrors: (_error, request, reply) => refuse(new Refusal('not_found'), request, reply),
+  });
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', (_request, _payload, done) => done(null));
+  // Whatever the client calls its body, whether it is acceptable is for the operation to say, in its turn.
+  app.addHook('onRequest', (request, _reply, done) => {
+    if ('content-type' in request.headers) request.headers = { 'content-type': bytes };
+    done();
+  });
+  // An expectation that is not understood may be ignored (RFC 9110 section 10.1.1); Node would answer without a body.
+  app.server.on('checkExpectation', (request, response) => {
+    app.server.emit('request', request, response);
+  });
+
+  const refuse: Refuse = (error, request, reply) => {
+    const { status, headers, body } = errorReply(error, { requestId: request.id }, log);
+    const base = baseHeaders(undefined, request.id);
+    reply
+      .code(status)
+      .headers({ ...base, 'content-type': 'application/json; charset=utf-8', ...headers })
+      .send(body);
+  };
+  app.setErrorHandler((error, request, reply) => refuse(error, request, reply));
+  app.setNotFoundHandler((request, reply) =>
+    refuse(
+      new Refusal(isKnownPath(app, request.url) ? 'method_not_allowed' : 'not_found'),
+      request,
+      reply,
+    ),
+  );
+  bindOperations(app, handlers, parts);
+  return app;
+}
+
+type Refuse = (
+  error: unknown,
+  request: { readonly id: string },
+  reply: Parameters<Parameters<FastifyInstance['setErrorHandler']>[0]>[2],
+) => void;
+
+const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+
+function isKnownPath(app: FastifyInstance, url: string): boolean {
+  const path = url.split('?')[0] ?? '/';
+  return methods.some((method) => app.findRoute({ method, url: path }) !== null);
+}
+
+/** What is not HTTP gets one plain answer; there is no request to give an id to. */
+function refuseMalformed(error: Error & { code?: string }, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+  const isTooLarge = error.code === 'HPE_HEADER_OVERFLOW';
+  const status = isTooLarge ? '431 Request Header Fields Too Large' : '400 Bad Request';
+  const body = JSON.stringify({
+    error: 'invalid_request',
+    message: 'The request is not valid HTTP.',
+  });
+  socket.end(
+    `HTTP/1.1 ${status}\r\ncontent-type: application/json; charset=utf-8\r\n` +
+      `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+  );
+}

@@ -1,0 +1,152 @@
+import type { IncomingMessage } from 'node:http';
+import { type Operation, type OperationId, operationList, organizationId } from '@convoke/contract';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Gate } from '../auth/gate.ts';
+import type { Log } from '../ports/log.ts';
+import { type RateLimits, admission } from './admission.ts';
+import { readBody } from './body.ts';
+import type { Denials } from './denials.ts';
+import { errorReply } from './errors.ts';
+import type { Handlers, RawReply, RequestFacts } from './handler.ts';
+import { readHeaders, readParams, readQuery, validateBody } from './input.ts';
+import { baseHeaders } from './response-headers.ts';
+
+export interface Binding {
+  readonly gate: Gate;
+  readonly limits: RateLimits;
+  readonly denials: Denials;
+  readonly log: Log;
+}
+
+/** Any handler, seen from the router: the types were checked where the handlers were put together. */
+type AnyHandler = (call: unknown) => Promise<AnyReply> | AnyReply;
+type AnyReply =
+  | {
+      readonly status: number;
+      readonly body: unknown;
+      readonly headers?: Readonly<Record<string, string>>;
+    }
+  | RawReply;
+
+/** Makes a route of every declared operation. Nothing else is routed: what is not declared is denied. */
+export function bindOperations(app: FastifyInstance, handlers: Handlers, binding: Binding): void {
+  for (const operation of operationList) {
+    const handler = handlers[operation.id as OperationId] as AnyHandler;
+    app.route({
+      method: operation.method,
+      url: routePattern(operation.path),
+      handler: (request, reply) => serve(request, reply, { operation, handler, binding }),
+    });
+  }
+}
+
+/** `{id}:verb` must not swallow the verb, so the parameter before a colon stops at it. */
+function routePattern(path: string): string {
+  return path.replace(/\{(\w+)\}(:?)/g, (_, name: string, colon: string) =>
+    colon === '' ? `:${name}` : `:${name}([^:/]+)::`,
+  );
+}
+
+interface Bound {
+  readonly operation: Operation;
+  readonly handler: AnyHandler;
+  readonly binding: Binding;
+}
+
+async function serve(request: FastifyRequest, reply: FastifyReply, bound: Bound): Promise<void> {
+  const { operation, handler, binding } = bound;
+  const headers: Record<string, string> = baseHeaders(operation, request.id);
+  try {
+    const call = await admitted(request, bound, headers);
+    const answer = await handler(call);
+    if ('write' in answer) {
+      reply.hijack();
+      await answer.write(reply.raw, headers);
+      return;
+    }
+    const payload = answer.body === undefined ? undefined : JSON.stringify(answer.body);
+    if (payload !== undefined) headers['content-type'] = 'application/json; charset=utf-8';
+    reply
+      .code(answer.status)
+      .headers(headers)
+      .headers(answer.headers ?? {})
+      .send(payload);
+  } catch (error) {
+    // Nobody is left to answer: a cut upload or download is the client's own doing, not a fault.
+    if (request.raw.destroyed && !request.raw.complete) return void reply.hijack();
+    if (reply.raw.destroyed) return;
+    refuseRequest(error, { request, reply, operation, headers, log: binding.log });
+  }
+}
+
+/** The order of D-52: token, selectors, access, then the request's own shape. */
+async function admitted(request: FastifyRequest, bound: Bound, headers: Record<string, string>) {
+  const { operation, binding } = bound;
+  const raw: IncomingMessage = request.raw;
+  const rawParams = request.params as Readonly<Record<string, string>>;
+  const facts = { id: request.id, address: raw.socket.remoteAddress ?? '', raw };
+  const caller = await letIn(operation, facts, { binding, rawParams });
+  const admit = admission(operation, caller, { limits: binding.limits, headers });
+  const query = readQuery(operation, request.url);
+  const sent = readHeaders(operation, raw.headers);
+  const value = await readBody(operation, raw);
+  // A form's parameters are the token endpoint's to judge: its errors are OAuth's (RFC 6749 §5.2).
+  const isChecked = operation.body !== undefined && operation.content !== 'form';
+  const body = isChecked ? validateBody(operation.body, value) : value;
+  // Last: what is wrong with the request is told before what is not there.
+  const params = readParams(operation, rawParams);
+  return { params, query, headers: sent, body, caller, request: facts, admit };
+}
+
+async function letIn(
+  operation: Operation,
+  facts: RequestFacts,
+  { binding, rawParams }: { binding: Binding; rawParams: Readonly<Record<string, string>> },
+) {
+  const { gate, denials } = binding;
+  const { raw } = facts;
+  switch (operation.caller) {
+    case 'automation':
+      return gate.admitAutomation(operation, raw);
+    case 'human': {
+      const organization = organizationId(rawParams['organization_id'] ?? '');
+      return gate.admitHuman(raw, organization).catch(async (error: unknown) => {
+        await denials.record(error, { operation, organization, facts });
+        throw error;
+      });
+    }
+    case 'any':
+      return gate.admitAny(raw);
+    case 'anonymous':
+      return undefined;
+    default:
+      return operation.caller satisfies never;
+  }
+}
+
+interface FailedCall {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly operation: Operation;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly log: Log;
+}
+
+function refuseRequest(
+  error: unknown,
+  { request, reply, operation, headers, log }: FailedCall,
+): void {
+  const answer = errorReply(error, { requestId: request.id, operation }, log);
+  const merged = {
+    ...headers,
+    'content-type': 'application/json; charset=utf-8',
+    ...answer.headers,
+  };
+  if (reply.raw.headersSent) {
+    reply.raw.destroy();
+  } else if (reply.sent) {
+    reply.raw.writeHead(answer.status, merged).end(answer.body);
+  } else {
+    reply.code(answer.status).headers(merged).send(answer.body);
+  }
+}

@@ -1,0 +1,52 @@
+import type { Operation } from '@convoke/contract';
+import { Refusal } from '../app/refusal.ts';
+import { StorageUnavailable } from '../ports/database.ts';
+import type { Log } from '../ports/log.ts';
+
+export interface ErrorReply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export interface FailedRequest {
+  readonly requestId: string;
+  readonly operation?: Operation;
+}
+
+/** Seconds after which a client that met storage trouble may try again. */
+const storageRetryAfterSeconds = '2';
+
+/** D-70. A refusal is told; a fault is logged with its cause and answered without detail. */
+export function errorReply(error: unknown, request: FailedRequest, log: Log): ErrorReply {
+  const refusal = refusalOf(error, request, log);
+  const body = {
+    error: refusal.code,
+    ...(refusal.codeOnly ? {} : { message: refusal.message }),
+    ...refusal.details,
+    request_id: request.requestId,
+  };
+  return { status: refusal.status, headers: refusal.headers, body: JSON.stringify(body) };
+}
+
+function refusalOf(error: unknown, request: FailedRequest, log: Log): Refusal {
+  if (error instanceof Refusal) return error;
+  const fields = { request_id: request.requestId, operation: request.operation?.id };
+  if (error instanceof StorageUnavailable || isOutOfSpace(error)) {
+    log.error('storage unavailable', error, fields);
+    return new Refusal('storage_unavailable', {
+      headers: { 'retry-after': storageRetryAfterSeconds },
+    });
+  }
+  log.error('request failed', error, fields);
+  return new Refusal('internal');
+}
+
+/** Files are written outside the database; a full disk is the same trouble there. */
+function isOutOfSpace(error: unknown): boolean {
+  return (
+    error instanceof Error &&
+    'code' in error &&
+    (error.code === 'ENOSPC' || error.code === 'EDQUOT')
+  );
+}

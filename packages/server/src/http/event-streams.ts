@@ -1,0 +1,186 @@
+import type { ServerResponse } from 'node:http';
+import { limits } from '@convoke/contract';
+import type { Frames } from '../app/follow.ts';
+import { refuse } from '../app/refusal.ts';
+import type { AutomationCaller } from '../domain/access.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { Fanout } from '../ports/fanout.ts';
+import type { Log } from '../ports/log.ts';
+
+/** One process holds no more; past it, and past a client's share, a reader is told to come back. */
+const streamsMax = 10_000;
+const streamsPerClientMax = 2_000;
+
+/** One timer looks after all streams. Both bounds of D-30 and D-33 are 15 s, so this leaves room. */
+const pulseMs = 5_000;
+const quietMs = limits.streamPingMs - pulseMs;
+
+const ping = Buffer.from(': ping\n\n');
+const opening = Buffer.from(`retry: ${limits.streamRetryMs}\n\n`);
+
+export interface EventStreamOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly maxAgeMs: number;
+  readonly fanout: Fanout;
+  /** Whether the caller would still be let in (D-33). */
+  readonly recheck: (caller: AutomationCaller) => Promise<boolean>;
+}
+
+export interface OpenStream {
+  readonly caller: AutomationCaller;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly frames: (signal: AbortSignal) => AsyncIterable<Frames>;
+}
+
+interface Stream {
+  readonly response: ServerResponse;
+  readonly caller: AutomationCaller;
+  readonly closing: AbortController;
+  readonly openedAt: number;
+  lastWriteAt: number;
+}
+
+/** The streams of one client, which look again at once when something was taken from it. */
+interface ClientStreams {
+  readonly streams: Set<Stream>;
+  readonly unsubscribe: () => void;
+}
+
+/**
+ * Server-sent events to every open reader (D-30 to D-33). A stream ends only between frames; trouble on
+ * the way closes it without a word, because `error` is an event that ends a run (spec §6.3).
+ */
+export class EventStreams {
+  readonly #options: EventStreamOptions;
+  readonly #open = new Set<Stream>();
+  readonly #perClient = new Map<string, ClientStreams>();
+  #forgetPulse: () => void = () => {};
+  #isClosing = false;
+
+  constructor(options: EventStreamOptions) {
+    this.#options = options;
+    this.#schedule();
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  async send(response: ServerResponse, { caller, headers, frames }: OpenStream): Promise<void> {
+    const now = this.#options.clock.now();
+    const closing = new AbortController();
+    const stream: Stream = { response, caller, closing, openedAt: now, lastWriteAt: now };
+    this.#admit(stream);
+    const leave = () => closing.abort();
+    response.once('close', leave);
+    try {
+      response.writeHead(200, {
+        ...headers,
+        'content-type': 'text/event-stream; charset=utf-8',
+        'cache-control': 'no-cache, no-transform',
+        'x-accel-buffering': 'no',
+      });
+      response.write(opening);
+      for await (const { bytes } of frames(closing.signal)) {
+        stream.lastWriteAt = this.#options.clock.now();
+        if (!response.write(bytes) && !(await this.#drained(response))) return;
+      }
+      response.end();
+    } catch (error) {
+      this.#options.log.error('a stream was cut', error);
+      response.destroy();
+    } finally {
+      response.off('close', leave);
+      this.#forget(stream);
+    }
+  }
+
+  /** Ends every stream at a frame boundary; no new one is taken. */
+  close(): void {
+    this.#isClosing = true;
+    this.#forgetPulse();
+    for (const stream of this.#open) stream.closing.abort();
+  }
+
+  #admit(stream: Stream): void {
+    const { id } = stream.caller.client;
+    const held = this.#perClient.get(id)?.streams.size ?? 0;
+    if (this.#isClosing) refuse('not_ready', { headers: { 'retry-after': '1' } });
+    if (this.#open.size >= streamsMax || held >= streamsPerClientMax) {
+      refuse('rate_limited', {
+        message: 'Too many open streams.',
+        headers: { 'retry-after': '5' },
+      });
+    }
+    this.#open.add(stream);
+    this.#streamsOf(id).add(stream);
+  }
+
+  #forget(stream: Stream): void {
+    this.#open.delete(stream);
+    const { id } = stream.caller.client;
+    const own = this.#perClient.get(id);
+    own?.streams.delete(stream);
+    if (own?.streams.size !== 0) return;
+    own.unsubscribe();
+    this.#perClient.delete(id);
+  }
+
+  #streamsOf(clientId: string): Set<Stream> {
+    const known = this.#perClient.get(clientId);
+    if (known !== undefined) return known.streams;
+    const streams = new Set<Stream>();
+    const unsubscribe = this.#options.fanout.subscribe(`access:${clientId}`, () => {
+      for (const stream of streams) this.#recheck(stream);
+    });
+    this.#perClient.set(clientId, { streams, unsubscribe });
+    return streams;
+  }
+
+  /** Waits for the reader, or for it to leave; one that takes nothing for too long is cut (D-33). */
+  #drained(response: ServerResponse): Promise<boolean> {
+    return new Promise((resolve) => {
+      const settle = (isDrained: boolean) => {
+        forgetStall();
+        response.off('drain', onDrain);
+        response.off('close', onClose);
+        resolve(isDrained);
+      };
+      const onDrain = () => settle(true);
+      const onClose = () => settle(false);
+      const forgetStall = this.#options.clock.after(limits.streamStallMs, () => response.destroy());
+      response.once('drain', onDrain);
+      response.once('close', onClose);
+      if (response.destroyed) settle(false);
+    });
+  }
+
+  #schedule(): void {
+    this.#forgetPulse = this.#options.clock.after(pulseMs, () => {
+      const now = this.#options.clock.now();
+      for (const stream of this.#open) this.#attend(stream, now);
+      if (!this.#isClosing) this.#schedule();
+    });
+  }
+
+  #attend(stream: Stream, now: number): void {
+    const { response, closing } = stream;
+    if (now - stream.openedAt >= this.#options.maxAgeMs) return closing.abort();
+    if (now - stream.lastWriteAt >= quietMs && response.writableLength === 0) {
+      stream.lastWriteAt = now;
+      response.write(ping);
+    }
+    this.#recheck(stream);
+  }
+
+  #recheck({ caller, closing }: Stream): void {
+    this.#options.recheck(caller).then(
+      (isWelcome) => {
+        if (!isWelcome) closing.abort();
+      },
+      // The storage is away: what cannot be read cannot be withdrawn either; the next pulse asks again.
+      (error: unknown) => this.#options.log.error('a stream could not be rechecked', error),
+    );
+  }
+}

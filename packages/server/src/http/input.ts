@@ -1,0 +1,94 @@
+import {
+  type ErrorCode,
+  type Operation,
+  headerErrors,
+  paramErrors,
+  queryErrors,
+} from '@convoke/contract';
+import type { z } from 'zod';
+import { refuse } from '../app/refusal.ts';
+
+/** A path segment that cannot be an id names nothing: 404, with the code of what is missing (D-01). */
+export function readParams(operation: Operation, raw: Readonly<Record<string, string>>) {
+  const values: Record<string, unknown> = {};
+  for (const [name, schema] of Object.entries(operation.params ?? {})) {
+    const parsed = schema.safeParse(raw[name]);
+    if (!parsed.success) return refuse(paramErrors[name] ?? 'not_found');
+    values[name] = parsed.data;
+  }
+  return values;
+}
+
+export function readQuery(operation: Operation, url: string): unknown {
+  const mark = url.indexOf('?');
+  const sent = new URLSearchParams(mark === -1 ? '' : url.slice(mark + 1));
+  if (operation.query === undefined) {
+    const [unknown] = sent.keys();
+    return unknown === undefined ? {} : unknownParameter(unknown);
+  }
+  const raw = Object.create(null) as Record<string, string>;
+  for (const [name, value] of sent) {
+    if (name in raw) return refuse('invalid_query', { message: `${name} is given twice.` });
+    raw[name] = value;
+  }
+  const parsed = operation.query.safeParse(raw);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  if (issue?.code === 'unrecognized_keys') return unknownParameter(issue.keys[0] ?? '');
+  const name = String(issue?.path[0] ?? '');
+  return refuse(queryErrors[name] ?? 'invalid_query', {
+    message: `The query parameter ${name} is not valid: ${issue?.message ?? 'unknown value'}.`,
+  });
+}
+
+export function readHeaders(
+  operation: Operation,
+  sent: Readonly<Record<string, string | readonly string[] | undefined>>,
+) {
+  const codes: Readonly<Record<string, ErrorCode>> = headerErrors;
+  const values: Record<string, unknown> = {};
+  for (const [name, schema] of Object.entries(operation.headers ?? {})) {
+    const parsed = schema.safeParse(sent[name]);
+    if (!parsed.success) return refuse(codes[name] ?? 'invalid_body');
+    values[name] = parsed.data;
+  }
+  return values;
+}
+
+/** D-72: names the field that is wrong, and tells unknown ones apart. */
+export function validateBody(schema: z.ZodType, value: unknown): unknown {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  const issue = deepest(parsed.error.issues);
+  const path = pathText(issue?.path ?? []);
+  if (issue?.code === 'unrecognized_keys') {
+    const name = pathText([...issue.path, issue.keys[0] ?? '']);
+    return refuse('unknown_field', { message: `${name} is not a field of this request.` });
+  }
+  const where = path === '' ? 'The body' : path;
+  return refuse('invalid_body', { message: `${where}: ${issue?.message ?? 'is not valid'}.` });
+}
+
+/** Of the alternatives of a union, the one that came furthest is what the caller meant. */
+function deepest(issues: readonly z.core.$ZodIssue[]): z.core.$ZodIssue | undefined {
+  const [issue] = issues;
+  if (issue?.code !== 'invalid_union') return issue;
+  const [nearest] = issue.errors.toSorted(
+    (a, b) => (b[0]?.path.length ?? 0) - (a[0]?.path.length ?? 0),
+  );
+  return nearest === undefined ? issue : (deepest(nearest) ?? issue);
+}
+
+function unknownParameter(name: string): never {
+  return refuse('unknown_query_parameter', {
+    message: `${name} is not a query parameter of this operation.`,
+  });
+}
+
+function pathText(path: readonly PropertyKey[]): string {
+  return path
+    .map((part, index) =>
+      typeof part === 'number' ? `[${part}]` : `${index === 0 ? '' : '.'}${String(part)}`,
+    )
+    .join('');
+}

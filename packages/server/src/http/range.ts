@@ -1,0 +1,28 @@
+import { refuse } from '../app/refusal.ts';
+
+export interface ByteRange {
+  readonly start: number;
+  /** Inclusive. */
+  readonly end: number;
+}
+
+/** D-42: one range. What is not a single well-formed byte range is ignored, as RFC 9110 §14.2 allows. */
+export function readRange(header: string | undefined, sizeBytes: number): ByteRange | undefined {
+  const match = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? '');
+  const [, first = '', last = ''] = match ?? [];
+  if (match === null || (first === '' && last === '')) return undefined;
+  if (first === '') {
+    const suffix = Math.min(Number(last), sizeBytes);
+    return suffix === 0
+      ? unsatisfiable(sizeBytes)
+      : { start: sizeBytes - suffix, end: sizeBytes - 1 };
+  }
+  const start = Number(first);
+  if (start >= sizeBytes) return unsatisfiable(sizeBytes);
+  const end = last === '' ? sizeBytes - 1 : Math.min(Number(last), sizeBytes - 1);
+  return end < start ? undefined : { start, end };
+}
+
+function unsatisfiable(sizeBytes: number): never {
+  return refuse('range_not_satisfiable', { headers: { 'content-range': `bytes */${sizeBytes}` } });
+}

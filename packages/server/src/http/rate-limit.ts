@@ -1,0 +1,93 @@
+import type { Clock } from '../ports/clock.ts';
+import type { Allowance, RateLimit } from '../ports/rate-limit.ts';
+
+export interface Rate {
+  /** 0 means no limit (D-68). */
+  readonly perMinute: number;
+  readonly burst: number;
+}
+
+/** D-68: a deployment sets the rate, and what may come at once follows it, as it does in the defaults. */
+export function managementRate(perMinute: number): Rate {
+  return { perMinute, burst: Math.ceil(perMinute / 3) };
+}
+
+export function apiRate(perMinute: number): Rate {
+  return { perMinute, burst: Math.ceil(perMinute / 6) };
+}
+
+/** Failures of client authentication, per client id and address. */
+export const tokenFailureRate: Rate = { perMinute: 10, burst: 10 };
+
+/**
+ * A token bucket per key, kept as the one number that describes it: the moment at which it is full again
+ * ("theoretical arrival time" in the literature). Moments are counted in units of 1/perMinute ms since
+ * the start, so that all arithmetic is on whole numbers and a fake clock shows exact results.
+ */
+export function createRateLimit(clock: Clock, { perMinute, burst }: Rate): RateLimit {
+  if (perMinute === 0) return unlimited;
+  const startedAt = clock.now();
+  const fullAt = new Map<string, number>();
+  const capacity = burst * MINUTE_MS;
+  const now = () => (clock.now() - startedAt) * perMinute;
+  const seconds = (units: number) => Math.ceil(units / perMinute / 1000);
+
+  /** How much of the bucket is used up. After a clock was set back it would be more than there is. */
+  const usedOf = (key: string) => {
+    const used = (fullAt.get(key) ?? Number.NEGATIVE_INFINITY) - now();
+    return Math.min(Math.max(used, 0), capacity);
+  };
+  const allowance = (used: number, ok: boolean): Allowance => ({
+    ok,
+    limit: burst,
+    remaining: Math.floor((capacity - used) / MINUTE_MS),
+    resetSeconds: seconds(used),
+    retryAfterSeconds: seconds(Math.max(used + MINUTE_MS - capacity, 0)),
+  });
+
+  return {
+    look(key) {
+      const used = usedOf(key);
+      return allowance(used, used + MINUTE_MS <= capacity);
+    },
+    take(key) {
+      const before = usedOf(key);
+      const ok = before + MINUTE_MS <= capacity;
+      const used = ok ? before + MINUTE_MS : before;
+      fullAt.delete(key);
+      if (fullAt.size >= MAX_KEYS) forgetLeastRecent(fullAt);
+      fullAt.set(key, now() + used);
+      return allowance(used, ok);
+    },
+  };
+}
+
+/** `RateLimit-*` and `Retry-After` of an answer. */
+export function rateLimitHeaders(allowance: Allowance): Record<string, string> {
+  if (allowance.limit === 0) return {};
+  const headers: Record<string, string> = {
+    'ratelimit-limit': String(allowance.limit),
+    'ratelimit-remaining': String(allowance.remaining),
+    'ratelimit-reset': String(allowance.resetSeconds),
+  };
+  if (!allowance.ok) headers['retry-after'] = String(allowance.retryAfterSeconds);
+  return headers;
+}
+
+const MINUTE_MS = 60_000;
+/** A key that is forgotten starts anew with a full bucket: better than memory without end. */
+const MAX_KEYS = 10_000;
+
+const nothingUsed: Allowance = {
+  ok: true,
+  limit: 0,
+  remaining: 0,
+  resetSeconds: 0,
+  retryAfterSeconds: 0,
+};
+const unlimited: RateLimit = { take: () => nothingUsed, look: () => nothingUsed };
+
+function forgetLeastRecent(keys: Map<string, number>): void {
+  const [least] = keys.keys();
+  if (least !== undefined) keys.delete(least);
+}

@@ -1,0 +1,86 @@
+import { permissionCatalog, type Profile, type Scope } from '@convoke/contract';
+import {
+  createClient,
+  deleteClient,
+  getClient,
+  listClients,
+  updateClient,
+} from '../../app/clients.ts';
+import type { WithdrawingServices } from '../../app/withdrawals.ts';
+import type { Permissions } from '../../domain/client.ts';
+import type { Secrets } from '../../ports/secrets.ts';
+import { actorOf } from '../actor.ts';
+import type { Cursors } from '../cursors.ts';
+import type { Handlers } from '../handler.ts';
+import { clientView, issuedClientView } from '../views/clients.ts';
+import { credentialView } from '../views/credentials.ts';
+
+type ClientOperations =
+  | 'list_clients'
+  | 'list_profiles'
+  | 'create_client'
+  | 'get_client'
+  | 'update_client'
+  | 'delete_client';
+
+export function clientRoutes(
+  services: WithdrawingServices,
+  { secrets, cursors }: { readonly secrets: Secrets; readonly cursors: Cursors },
+): Handlers<ClientOperations> {
+  return {
+    async list_clients({ caller, query }) {
+      const place = `clients:${caller.organizationId}`;
+      const page = cursors.read(place, query);
+      const items = await listClients(services, caller.organizationId, page);
+      const cut = cursors.cut(place, page, { items, idOf: ({ resource }) => resource.id });
+      return { status: 200, body: { clients: cut.items.map(clientView), ...cut.next } };
+    },
+
+    list_profiles: () => ({ status: 200, body: permissionCatalog() }),
+
+    async create_client({ caller, headers, body, request, admit }) {
+      const issued = await createClient({ ...services, secrets }, caller.organizationId, {
+        name: body.name,
+        description: body.description,
+        permissions: { profile: body.profile, scopes: body.scopes },
+        lifetimeDays: body.expires_in_days,
+        idempotencyKey: headers['idempotency-key'],
+        by: actorOf(caller, request),
+        admit,
+      });
+      return { status: 201, body: issuedClientView(issued) };
+    },
+
+    async get_client({ caller, params }) {
+      const found = await getClient(services, caller.organizationId, params.client_id);
+      const now = services.clock.now();
+      const credentials = found.credentials.map((credential) => credentialView(credential, now));
+      return { status: 200, body: { client: clientView(found.client), credentials } };
+    },
+
+    async update_client({ caller, params, body, request }) {
+      const { version, name, description, status } = body;
+      const change = { version, name, description, status, permissions: permissionsIn(body) };
+      const at = { id: params.client_id, change, by: actorOf(caller, request) };
+      const changed = await updateClient(services, caller.organizationId, at);
+      const record = clientView(changed);
+      return changed.pending === undefined
+        ? { status: 200, body: record }
+        : { status: 202, body: record };
+    },
+
+    async delete_client({ caller, params, request }) {
+      const at = { id: params.client_id, by: actorOf(caller, request) };
+      const deleted = await deleteClient(services, caller.organizationId, at);
+      if (deleted.pending === undefined) return { status: 204, body: undefined };
+      return { status: 202, body: clientView(deleted) };
+    },
+  };
+}
+
+function permissionsIn(body: {
+  readonly profile?: Profile | undefined;
+  readonly scopes?: readonly Scope[] | undefined;
+}): Permissions | undefined {
+  return body.profile === undefined ? undefined : { profile: body.profile, scopes: body.scopes };
+}

@@ -1,0 +1,88 @@
+import { pipeline } from 'node:stream/promises';
+import { Readable } from 'node:stream';
+import { deleteFile, downloadFile, listFiles, prepareFile, uploadFile } from '../../app/files.ts';
+import type { Services } from '../../app/services.ts';
+import { arriving, refuseEncoding } from '../body.ts';
+import type { Cursors } from '../cursors.ts';
+import type { Handlers } from '../handler.ts';
+import { readRange } from '../range.ts';
+import { fileView } from '../views/files.ts';
+
+type FileOperations =
+  | 'prepare_file'
+  | 'list_files'
+  | 'upload_file'
+  | 'download_file'
+  | 'delete_file';
+
+export function fileRoutes(services: Services, cursors: Cursors): Handlers<FileOperations> {
+  return {
+    async prepare_file({ caller, params, body }) {
+      const file = await prepareFile(services, caller.scope, {
+        sessionId: params.session_id,
+        name: body.name,
+        contentType: body.content_type,
+        sizeBytes: body.size_bytes,
+        sha256: body.sha256,
+      });
+      return { status: 201, body: fileView(file) };
+    },
+
+    async list_files({ caller, params, query }) {
+      const place = `files:${params.session_id}`;
+      const page = cursors.read(place, query);
+      const items = await listFiles(services, caller.scope, { sessionId: params.session_id, page });
+      const cut = cursors.cut(place, page, { items, idOf: (file) => file.id });
+      return { status: 200, body: { files: cut.items.map(fileView), ...cut.next } };
+    },
+
+    async upload_file({ caller, params, request }) {
+      refuseEncoding(request.raw);
+      const at = {
+        sessionId: params.session_id,
+        fileId: params.file_id,
+        content: arriving(request.raw),
+      };
+      return { status: 200, body: fileView(await uploadFile(services, caller.scope, at)) };
+    },
+
+    async download_file({ caller, params, headers }) {
+      const at = { sessionId: params.session_id, fileId: params.file_id };
+      const { file, open } = await downloadFile(services, caller.scope, at);
+      const range = readRange(headers.range, file.sizeBytes);
+      // Opened before the first header goes out, so that a missing blob is still a proper answer.
+      const content = await open(range);
+      const length = range === undefined ? file.sizeBytes : range.end - range.start + 1;
+      return {
+        async write(response, base) {
+          response.writeHead(range === undefined ? 200 : 206, {
+            ...base,
+            'content-type': file.contentType,
+            'content-length': String(length),
+            'content-disposition': `attachment; filename*=UTF-8''${encodeName(file.name)}`,
+            'accept-ranges': 'bytes',
+            etag: `"${file.sha256}"`,
+            ...(range === undefined
+              ? {}
+              : { 'content-range': `bytes ${range.start}-${range.end}/${file.sizeBytes}` }),
+          });
+          await pipeline(Readable.from(content), response);
+        },
+      };
+    },
+
+    async delete_file({ caller, params }) {
+      const at = { sessionId: params.session_id, fileId: params.file_id };
+      await deleteFile(services, caller.scope, at);
+      return { status: 204, body: undefined };
+    },
+  };
+}
+
+/** RFC 8187: what `encodeURIComponent` leaves alone but the grammar does not allow. */
+function encodeName(name: string): string {
+  return encodeURIComponent(name).replace(
+    /['()*]/g,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+}

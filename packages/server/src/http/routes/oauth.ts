@@ -1,0 +1,35 @@
+import { JWKS_MAX_AGE_MS, type SigningKeys } from '../../auth/keys.ts';
+import { serverMetadata } from '../../auth/metadata.ts';
+import type { TokenEndpoint } from '../../auth/token-endpoint.ts';
+import { tokenHeaders } from '../../auth/token-refusal.ts';
+import type { Handlers } from '../handler.ts';
+
+interface OAuthParts {
+  readonly endpoint: TokenEndpoint;
+  readonly keys: SigningKeys;
+  readonly baseUrl: string;
+}
+
+/** Public, and the same for everyone: a verifier may keep them for as long as a key is known ahead. */
+const cacheable = { 'cache-control': `public, max-age=${JWKS_MAX_AGE_MS / 1000}` } as const;
+
+export function oauthRoutes({
+  endpoint,
+  keys,
+  baseUrl,
+}: OAuthParts): Handlers<'issue_token' | 'get_metadata' | 'get_jwks'> {
+  return {
+    async issue_token({ body, request }) {
+      const { authorization } = request.raw.headers;
+      const { address, id: requestId } = request;
+      const token = await endpoint.exchange({ authorization, form: body, address, requestId });
+      return { status: 200, body: token, headers: tokenHeaders };
+    },
+
+    get_metadata: () => ({ status: 200, body: serverMetadata(baseUrl), headers: cacheable }),
+
+    async get_jwks() {
+      return { status: 200, body: await keys.published(), headers: cacheable };
+    },
+  };
+}

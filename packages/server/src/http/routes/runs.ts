@@ -1,0 +1,104 @@
+import { type RunEvent, formatEventId, parseEventId } from '@convoke/contract';
+import type { RunFollower } from '../../app/follow.ts';
+import { readHistory } from '../../app/history.ts';
+import { refuse } from '../../app/refusal.ts';
+import { cancelRun, getRun, inLine, listRuns, startRun } from '../../app/runs.ts';
+import type { Services } from '../../app/services.ts';
+import type { Run } from '../../domain/run.ts';
+import type { Cursors } from '../cursors.ts';
+import type { EventStreams } from '../event-streams.ts';
+import type { Handlers } from '../handler.ts';
+import { chooseMedia } from '../media.ts';
+import { replayed } from '../replayed.ts';
+import { runView } from '../views/runs.ts';
+
+type RunOperations = 'start_run' | 'list_runs' | 'get_run' | 'cancel_run' | 'follow_run_events';
+
+export interface RunRouteParts {
+  readonly cursors: Cursors;
+  readonly follower: RunFollower;
+  readonly streams: EventStreams;
+}
+
+export function runRoutes(
+  services: Services,
+  { cursors, follower, streams }: RunRouteParts,
+): Handlers<RunOperations> {
+  const view = async (run: Run) => runView(await inLine(services.store, run));
+  return {
+    async start_run({ caller, params, body, admit }) {
+      const started = await startRun(services, caller.scope, {
+        sessionId: params.session_id,
+        input: body.input,
+        idempotencyKey: body.idempotency_key,
+        admit,
+      });
+      const record = await view(started.resource);
+      return started.replayed
+        ? { status: 200, body: record, headers: replayed }
+        : { status: 201, body: record };
+    },
+
+    async list_runs({ caller, params, query }) {
+      const place = `runs:${params.session_id}:${query.status ?? ''}`;
+      const page = cursors.read(place, query);
+      const request = { sessionId: params.session_id, filter: { status: query.status }, page };
+      const items = await listRuns(services, caller.scope, request);
+      const cut = cursors.cut(place, page, { items, idOf: (run) => run.id });
+      return { status: 200, body: { runs: await Promise.all(cut.items.map(view)), ...cut.next } };
+    },
+
+    async get_run({ caller, params }) {
+      const at = { sessionId: params.session_id, runId: params.run_id };
+      return { status: 200, body: await view(await getRun(services, caller.scope, at)) };
+    },
+
+    async cancel_run({ caller, params }) {
+      const at = { sessionId: params.session_id, runId: params.run_id };
+      const { run, pending } = await cancelRun(services, caller.scope, at);
+      return { status: pending ? 202 : 200, body: await view(run) };
+    },
+
+    async follow_run_events({ caller, params, query, headers, request }) {
+      const at = { sessionId: params.session_id, runId: params.run_id };
+      const media = chooseMedia(request.raw.headers.accept, [
+        'text/event-stream',
+        'application/json',
+      ]);
+      const run = await getRun(services, caller.scope, at);
+      const after = positionIn(run, headers['last-event-id']);
+      if (media === 'application/json') {
+        const place = `run_events:${run.id}`;
+        const page = cursors.read(place, { ...query, order: 'asc' });
+        const from = page.after === undefined ? after : Number(page.after);
+        const read = await readHistory(services, run.id, { after: from, limit: page.limit });
+        const rows = { items: read.events, isCut: read.isCut };
+        const cut = cursors.cut(place, page, { ...rows, idOf: (event) => String(event.seq) });
+        const events = cut.items.map((event) => JSON.parse(event.body) as RunEvent);
+        return { status: 200, body: { events, ...cut.next } };
+      }
+      return {
+        write: (response, base) =>
+          streams.send(response, {
+            caller,
+            headers: base,
+            frames: (signal) => follower.follow({ run, after, signal }),
+          }),
+      };
+    },
+  };
+}
+
+/** D-32: empty is absent; what is not an id of this run's log is refused, never "start from now". */
+function positionIn(run: Run, lastEventId: string | undefined): number {
+  if (lastEventId === undefined || lastEventId === '') return 0;
+  const seq = parseEventId(lastEventId);
+  if (seq === undefined || seq < 1 || seq > run.lastSeq) {
+    const newest =
+      run.lastSeq === 0 ? 'it has no events yet' : `its newest is ${formatEventId(run.lastSeq)}`;
+    return refuse('invalid_last_event_id', {
+      message: `Last-Event-ID is not an event of this run; ${newest}.`,
+    });
+  }
+  return seq;
+}

@@ -1,0 +1,63 @@
+import {
+  createSession,
+  getSession,
+  listSessions,
+  resumeSession,
+  stopSession,
+} from '../../app/sessions.ts';
+import type { Services } from '../../app/services.ts';
+import type { Session } from '../../domain/session.ts';
+import type { Cursors } from '../cursors.ts';
+import type { Handlers } from '../handler.ts';
+import { replayed } from '../replayed.ts';
+import { sessionView } from '../views/sessions.ts';
+
+type SessionOperations =
+  | 'create_session'
+  | 'list_sessions'
+  | 'get_session'
+  | 'stop_session'
+  | 'resume_session';
+
+export function sessionRoutes(services: Services, cursors: Cursors): Handlers<SessionOperations> {
+  const view = (session: Session) => sessionView(session, services.settings.sessionIdleTtlMs);
+  return {
+    async create_session({ caller, body, admit }) {
+      const request = { agentName: body.agent_name, idempotencyKey: body.idempotency_key, admit };
+      const created = await createSession(services, caller.scope, request);
+      const record = view(created.resource);
+      return created.replayed
+        ? { status: 200, body: record, headers: replayed }
+        : { status: 201, body: record };
+    },
+
+    async list_sessions({ caller, query }) {
+      const filter = { status: query.status, agentName: query.agent_name };
+      const place = `sessions:${caller.scope.tenantId}:${query.status ?? ''}:${query.agent_name ?? ''}`;
+      const page = cursors.read(place, query);
+      const items = await listSessions(services, caller.scope, { filter, page });
+      const cut = cursors.cut(place, page, { items, idOf: (session) => session.id });
+      return { status: 200, body: { sessions: cut.items.map(view), ...cut.next } };
+    },
+
+    async get_session({ caller, params }) {
+      return {
+        status: 200,
+        body: view(await getSession(services, caller.scope, params.session_id)),
+      };
+    },
+
+    async stop_session({ caller, params, body }) {
+      const request = { id: params.session_id, mode: body.mode ?? 'suspend', reason: body.reason };
+      const session = await stopSession(services, caller.scope, request);
+      return { status: session.status === 'stopping' ? 202 : 200, body: view(session) };
+    },
+
+    async resume_session({ caller, params }) {
+      return {
+        status: 200,
+        body: view(await resumeSession(services, caller.scope, params.session_id)),
+      };
+    },
+  };
+}

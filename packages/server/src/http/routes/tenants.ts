@@ -1,0 +1,67 @@
+import type { Services } from '../../app/services.ts';
+import {
+  createTenant,
+  getTenant,
+  listTenants,
+  offboardTenant,
+  retryTenant,
+} from '../../app/tenants.ts';
+import { actorOf } from '../actor.ts';
+import type { Cursors } from '../cursors.ts';
+import type { Handlers } from '../handler.ts';
+import { replayed } from '../replayed.ts';
+import { tenantView } from '../views/tenants.ts';
+
+type TenantOperations =
+  | 'list_tenants'
+  | 'create_tenant'
+  | 'get_tenant'
+  | 'retry_tenant'
+  | 'offboard_tenant';
+
+export function tenantRoutes(
+  services: Pick<Services, 'store' | 'clock' | 'ids' | 'settings'>,
+  cursors: Cursors,
+): Handlers<TenantOperations> {
+  return {
+    async list_tenants({ caller, query }) {
+      const place = `tenants:${caller.organizationId}`;
+      const page = cursors.read(place, query);
+      const items = await listTenants(services, caller.organizationId, page);
+      const cut = cursors.cut(place, page, { items, idOf: (tenant) => tenant.id });
+      return { status: 200, body: { tenants: cut.items.map(tenantView), ...cut.next } };
+    },
+
+    async create_tenant({ caller, headers, body, request, admit }) {
+      const created = await createTenant(services, caller.organizationId, {
+        displayName: body.display_name,
+        mode: body.mode,
+        idempotencyKey: headers['idempotency-key'],
+        by: actorOf(caller, request),
+        admit,
+      });
+      const record = tenantView(created.resource);
+      return created.replayed
+        ? { status: 202, body: record, headers: replayed }
+        : { status: 202, body: record };
+    },
+
+    async get_tenant({ caller, params }) {
+      const tenant = await getTenant(services, caller.organizationId, params.tenant_id);
+      return { status: 200, body: tenantView(tenant) };
+    },
+
+    async retry_tenant({ caller, params, request }) {
+      const at = { id: params.tenant_id, by: actorOf(caller, request) };
+      const tenant = await retryTenant(services, caller.organizationId, at);
+      return { status: 202, body: tenantView(tenant) };
+    },
+
+    async offboard_tenant({ caller, params, body, request }) {
+      const by = actorOf(caller, request);
+      const leaving = { id: params.tenant_id, confirm: body.confirm, by };
+      const tenant = await offboardTenant(services, caller.organizationId, leaving);
+      return { status: 202, body: tenantView(tenant) };
+    },
+  };
+}

@@ -1,0 +1,35 @@
+import type { ClientRecord, IssuedClient } from '@convoke/contract';
+import type { Issued } from '../../app/clients.ts';
+import type { Withdrawn } from '../../app/withdrawals.ts';
+import type { Client } from '../../domain/client.ts';
+import { issuedView } from './credentials.ts';
+import { optional, timestamp } from './fields.ts';
+import { pendingView } from './withdrawals.ts';
+
+/** D-60. */
+export function clientView({ resource: client, pending }: Withdrawn<Client>): ClientRecord {
+  return {
+    id: client.id,
+    client_id: client.oauthClientId,
+    name: client.name,
+    ...optional('description', client.description),
+    profile: client.profile,
+    scopes: [...client.scopes],
+    status: client.status,
+    version: client.version,
+    ...optional('pending_operation', pending && pendingView(pending)),
+    created_at: timestamp(client.createdAt),
+    updated_at: timestamp(client.updatedAt),
+    created_by: client.createdBy,
+  };
+}
+
+/** With the secret: the only view of a client that has one. */
+export function issuedClientView({ client, credential, secret }: Issued): IssuedClient {
+  return {
+    client: clientView({ resource: client, pending: undefined }),
+    credential: issuedView(credential),
+    client_id: client.oauthClientId,
+    client_secret: secret,
+  };
+}

@@ -1,0 +1,38 @@
+import type { CredentialRecord, IssuedCredential } from '@convoke/contract';
+import type { Issued } from '../../app/clients.ts';
+import type { Withdrawn } from '../../app/withdrawals.ts';
+import { type Credential, credentialStatus } from '../../domain/credential.ts';
+import { optional, optionalTime, timestamp } from './fields.ts';
+import { pendingView } from './withdrawals.ts';
+
+/** D-60. */
+export function credentialView(
+  { resource: credential, pending }: Withdrawn<Credential>,
+  now: number,
+): CredentialRecord {
+  return {
+    id: credential.id,
+    label: credential.label,
+    status: credentialStatus(credential, now),
+    secret_hint: credential.secretHint,
+    ...optional('pending_operation', pending && pendingView(pending)),
+    created_at: timestamp(credential.createdAt),
+    expires_at: timestamp(credential.expiresAt),
+    ...optionalTime('revoked_at', credential.revokedAt),
+    ...optionalTime('last_used_at', credential.lastUsedAt),
+  };
+}
+
+/** A credential at the moment it was issued. */
+export function issuedView(credential: Credential): CredentialRecord {
+  return credentialView({ resource: credential, pending: undefined }, credential.createdAt);
+}
+
+/** D-62. */
+export function issuedCredentialView({ client, credential, secret }: Issued): IssuedCredential {
+  return {
+    credential: issuedView(credential),
+    client_id: client.oauthClientId,
+    client_secret: secret,
+  };
+}

@@ -1,0 +1,17 @@
+import type { FileRecord } from '@convoke/contract';
+import type { File } from '../../domain/file.ts';
+import { optional, timestamp } from './fields.ts';
+
+/** D-40. */
+export function fileView(file: File): FileRecord {
+  return {
+    id: file.id,
+    session_id: file.sessionId,
+    name: file.name,
+    content_type: file.contentType,
+    ...optional('size_bytes', file.sizeBytes),
+    ...optional('sha256', file.sha256),
+    status: file.status,
+    created_at: timestamp(file.createdAt),
+  };
+}

@@ -1,0 +1,26 @@
+import { type SessionRecord, isTerminalSessionStatus } from '@convoke/contract';
+import type { Session } from '../../domain/session.ts';
+import { optional, optionalTime, timestamp } from './fields.ts';
+
+/** D-10. `expires_at` is when an unused session ends by itself (D-17). */
+export function sessionView(session: Session, idleTtlMs: number): SessionRecord {
+  const isResting = session.status === 'idle' || session.status === 'stopped';
+  const expiresAt = isResting && idleTtlMs > 0 ? session.updatedAt + idleTtlMs : undefined;
+  return {
+    id: session.id,
+    agent_name: session.agentName,
+    status: session.status,
+    ...optional('status_reason', session.statusReason),
+    session_files_supported: session.filesSupported,
+    ...optional('current_run_id', session.currentRunId),
+    pending_interactions: session.pendingInteractions,
+    created_at: timestamp(session.createdAt),
+    updated_at: timestamp(session.updatedAt),
+    ...optionalTime('stopped_at', session.stoppedAt),
+    ...optionalTime(
+      'ended_at',
+      isTerminalSessionStatus(session.status) ? session.endedAt : undefined,
+    ),
+    ...optionalTime('expires_at', expiresAt),
+  };
+}

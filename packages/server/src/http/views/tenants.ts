@@ -1,0 +1,18 @@
+import type { TenantRecord } from '@convoke/contract';
+import type { Tenant } from '../../domain/tenant.ts';
+import { optional, timestamp } from './fields.ts';
+
+/** D-60. */
+export function tenantView(tenant: Tenant): TenantRecord {
+  return {
+    id: tenant.id,
+    organization_id: tenant.organizationId,
+    display_name: tenant.displayName,
+    mode: tenant.mode,
+    status: tenant.status,
+    attachment_state: tenant.attachmentState,
+    ...optional('status_reason', tenant.statusReason),
+    created_at: timestamp(tenant.createdAt),
+    updated_at: timestamp(tenant.updatedAt),
+  };
+}

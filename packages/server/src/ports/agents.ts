@@ -1,0 +1,10 @@
+import type { Agent } from '../domain/agent.ts';
+
+/** The agents this deployment can invoke, as last read from their folders. Lookups never do I/O. */
+export interface Agents {
+  all(): readonly Agent[];
+  find(name: string): Agent | undefined;
+  /** Folders that could not be read as an agent; they harm no other. */
+  problems(): readonly { readonly folder: string; readonly reason: string }[];
+  close(): Promise<void>;
+}

@@ -1,0 +1,95 @@
+import type { RunId, SessionId } from '@convoke/contract';
+import type { Agent } from '../domain/agent.ts';
+import type { Json, JsonObject } from '../domain/json.ts';
+
+/**
+ * One framework that can run agents. A run is a series of legs; a leg ends `completed`, `cancelled`,
+ * `error` or `waiting`. Waiting means parked: nothing runs, and what is needed to go on is the last
+ * checkpoint plus the answers. Adapters never touch the database and never make ids.
+ */
+export interface Harness {
+  readonly framework: string;
+  /** What is wrong with an agent that only its framework can judge (its `script`, its `command`, …). */
+  check?(agent: Agent): readonly AgentProblem[];
+  start(input: LegInput, context: LegContext): Leg;
+  /** The sessions for whose next leg something is kept warm (processes, connections). */
+  kept?(): readonly SessionId[];
+  /** Lets go of what is kept for a session. A leg under way is not concerned. */
+  release?(sessionId: SessionId): Promise<void>;
+}
+
+/** Something wrong in an `agent.yaml`, by where in it. */
+export interface AgentProblem {
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+}
+
+export type LegInput =
+  | { readonly kind: 'prompt' }
+  /** Every interaction the previous leg left open has its answer here, keyed by `ref`. */
+  | { readonly kind: 'resume'; readonly answers: ReadonlyMap<string, Answer> };
+
+export type Answer =
+  /** `input` is the exact input that was approved: an adapter runs that and nothing else (D-39). */
+  | { readonly kind: 'permission'; readonly allow: true; readonly input: Json }
+  | { readonly kind: 'permission'; readonly allow: false; readonly reason?: string }
+  | { readonly kind: 'question'; readonly values: readonly string[] }
+  | { readonly kind: 'question'; readonly declined: true; readonly reason?: string };
+
+export interface LegContext {
+  readonly runId: RunId;
+  readonly sessionId: SessionId;
+  readonly agent: Agent;
+  /** 1 for the first run of the session. */
+  readonly runNumber: number;
+  readonly prompt: string;
+  readonly input: JsonObject;
+  /** The session's own folder: seed files, `files/`, what the agent wrote. */
+  readonly workspace: string;
+  /** The session's own HOME, outside the workspace. */
+  readonly stateDir: string;
+  /** The last checkpoint of this session, whichever run made it. */
+  readonly state: Json | undefined;
+  /** Aborted when the run is cancelled, times out or loses its lease. */
+  readonly signal: AbortSignal;
+}
+
+export interface Leg extends AsyncIterable<HarnessEvent> {
+  /** True when the running leg took the answer (a live runtime); false when it will come with a resume leg. */
+  answer(ref: string, answer: Answer): Promise<boolean>;
+  /** Asks the work to end; the leg then ends `cancelled`. Past the grace period `kill` follows. */
+  cancel(): Promise<void>;
+  /** Ends every process of the leg at once. */
+  kill(): Promise<void>;
+}
+
+export type HarnessEvent =
+  | { readonly type: 'message_delta'; readonly text: string; readonly model?: string }
+  | {
+      readonly type: 'permission_request';
+      readonly ref: string;
+      readonly toolName: string;
+      readonly toolInput: Json;
+    }
+  | {
+      readonly type: 'user_question';
+      readonly ref: string;
+      readonly question: string;
+      readonly options?: readonly { readonly label: string; readonly description?: string }[];
+      readonly multiple?: boolean;
+    }
+  /** Stored in the same transaction as the events before it. */
+  | { readonly type: 'checkpoint'; readonly state: Json }
+  | { readonly type: 'usage'; readonly inputTokens: number; readonly outputTokens: number }
+  /** Becomes `<framework>.<name>`, a non-terminal event. */
+  | { readonly type: 'custom'; readonly name: string; readonly data: JsonObject }
+  | LegEnd;
+
+export type LegEnd =
+  | { readonly type: 'end'; readonly outcome: 'completed' | 'cancelled' | 'waiting' }
+  | {
+      readonly type: 'end';
+      readonly outcome: 'error';
+      readonly code: 'agent_error' | 'model_error' | 'tool_error' | 'sandbox_unavailable';
+      readonly message: string;
+    };

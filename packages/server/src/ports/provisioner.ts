@@ -1,0 +1,9 @@
+import type { TenantId } from '@convoke/contract';
+
+/** What a tenant's sessions need on the machines that execute them. Every call may be repeated. */
+export interface Provisioner {
+  /** Makes the place for the tenant's session folders and proves that it can be written. */
+  openWorkspaces(tenantId: TenantId): Promise<void>;
+  /** Removes that place with whatever is still in it. */
+  removeWorkspaces(tenantId: TenantId): Promise<void>;
+}

@@ -1,0 +1,18 @@
+import type { TenantId } from '@convoke/contract';
+
+export interface IdempotencyRepository {
+  /** Takes the key for a new resource, or tells who has it. One statement decides (D-57). */
+  claim(
+    entry: IdempotencyEntry,
+  ): Promise<{ taken: true } | { taken: false; known: IdempotencyEntry }>;
+  find(scope: string, key: string): Promise<IdempotencyEntry | undefined>;
+}
+
+export interface IdempotencyEntry {
+  readonly scope: string;
+  readonly key: string;
+  readonly tenantId: TenantId | null;
+  readonly fingerprint: string;
+  readonly resourceId: string;
+  readonly createdAt: number;
+}

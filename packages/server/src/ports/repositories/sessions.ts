@@ -1,0 +1,32 @@
+import type { SessionId, SessionStatus } from '@convoke/contract';
+import type { TenantScope } from '../../domain/scope.ts';
+import type { Session } from '../../domain/session.ts';
+import type { PageRequest } from '../store.ts';
+
+export interface SessionRepository {
+  insert(session: Session): Promise<void>;
+  find(scope: TenantScope, id: SessionId): Promise<Session | undefined>;
+  /** Holds the row until the transaction ends. Always taken before any row of its runs. */
+  lock(scope: TenantScope, id: SessionId): Promise<Session | undefined>;
+  save(session: Session): Promise<void>;
+  list(scope: TenantScope, filter: SessionFilter, page: PageRequest): Promise<Session[]>;
+  /** Sessions nobody has touched since `before`, oldest first. */
+  unusedSince(before: number, limit: number): Promise<Session[]>;
+  /** Those of these that may still have a next run without anybody resuming them. */
+  usable(ids: readonly SessionId[]): Promise<SessionId[]>;
+  state(id: SessionId): Promise<SessionState>;
+  saveCheckpoint(id: SessionId, checkpoint: string): Promise<void>;
+  saveContext(id: SessionId, context: string): Promise<void>;
+}
+
+export interface SessionFilter {
+  readonly status?: SessionStatus | undefined;
+  readonly agentName?: string | undefined;
+}
+
+export interface SessionState {
+  /** The harness's last checkpoint, as JSON text. */
+  readonly checkpoint: string | null;
+  /** Digests of the context files the session has announced, as JSON text. */
+  readonly context: string | null;
+}

@@ -1,0 +1,14 @@
+/** What an operator may set; read once at start (config/), never from the environment here. */
+export interface Settings {
+  readonly fileAttachments: boolean;
+  readonly maxFileBytes: number;
+  readonly sessionQueueMax: number;
+  readonly sessionIdleTtlMs: number;
+  readonly cancelGraceMs: number;
+  readonly runConcurrency: number;
+  readonly tenantRunConcurrency: number;
+  readonly leaseMs: number;
+  readonly streamMaxAgeMs: number;
+  readonly tenantModes: readonly string[];
+  readonly tenantsPerOrganizationMax: number;
+}

@@ -1,0 +1,65 @@
+import type { FileId, SessionId, TenantId } from '@convoke/contract';
+import type { Agent } from '../domain/agent.ts';
+import type { ContextFile, LoadedContext, SkillsReport } from '../domain/context.ts';
+
+export type { ContextFile, SkillsReport };
+
+/** Each session's own folder on disk and its own HOME. */
+export interface Workspaces {
+  /**
+   * Makes the folder ready for a leg: seeds it on first use, mirrors skills, places the session's
+   * ready files under `files/` (and removes deleted ones), reads context files.
+   */
+  prepare(request: PrepareWorkspace): Promise<PreparedWorkspace>;
+  /**
+   * Offers what is new or changed below `outputs/`. What is taken becomes a file of the session, and is
+   * neither offered again unless it changes nor placed under `files/`.
+   */
+  takeOutputs(place: SessionPlace, take: TakeOutput): Promise<void>;
+  remove(tenantId: TenantId, sessionId: SessionId): Promise<void>;
+}
+
+export interface SessionPlace {
+  readonly tenantId: TenantId;
+  readonly sessionId: SessionId;
+}
+
+/** `undefined` when it is not taken, so that it is offered again. */
+export type TakeOutput = (output: Output) => Promise<FileId | undefined>;
+
+export interface Output {
+  /** Below `outputs/`. */
+  readonly path: string;
+  readonly sizeBytes: number;
+  readonly content: AsyncIterable<Uint8Array>;
+}
+
+export interface PrepareWorkspace {
+  readonly tenantId: TenantId;
+  readonly sessionId: SessionId;
+  readonly agent: Agent;
+  /** Whether an earlier leg prepared this folder: only if none did may it be missing. */
+  readonly expected: boolean;
+  readonly files: readonly WorkspaceFile[];
+}
+
+export interface WorkspaceFile {
+  readonly id: FileId;
+  readonly name: string;
+  readonly sha256: string;
+  /** Undefined when it was deleted meanwhile: then there is nothing to place. */
+  open(): Promise<AsyncIterable<Uint8Array> | undefined>;
+}
+
+export type PreparedWorkspace =
+  /**
+   * `claudeMd` is absent unless the agent sets `enable_claude_md` and has the file; `skills` when it has no
+   * `skills/` or asks for none.
+   */
+  | (LoadedContext & {
+      readonly found: true;
+      readonly workspace: string;
+      readonly stateDir: string;
+    })
+  /** The session ran before and its folder is gone: its promise (D-14) cannot be kept any more. */
+  | { readonly found: false };

@@ -1,0 +1,42 @@
+import { fileURLToPath } from 'node:url';
+import type { Database } from '../ports/database.ts';
+import { openPostgres } from './dialects/postgres.ts';
+import { openSqlite } from './dialects/sqlite.ts';
+import type { Report } from './effects.ts';
+import { migrate } from './migrate.ts';
+
+interface DatabaseOptions {
+  /** `postgres://…`, or the path of a SQLite file. */
+  location: string;
+  /** Called once when SQLite met a failed fsync. It must end the process. */
+  onFatal: (error: unknown) => void;
+  report: Report;
+  /** PostgreSQL only. */
+  poolSize?: number;
+  /** SQLite only: how long to wait while another process writes. */
+  busyTimeoutMs?: number;
+}
+
+/** The database as the rest of the server knows it: open, and with the schema of this release. */
+export async function openDatabase(options: DatabaseOptions): Promise<Database> {
+  const { location, onFatal, report, poolSize, busyTimeoutMs } = options;
+  const database = /^postgres(ql)?:/.test(location)
+    ? await openPostgres({ url: location, report, ...(poolSize === undefined ? {} : { poolSize }) })
+    : await openSqlite({
+        path: location,
+        onFatal,
+        report,
+        ...(busyTimeoutMs === undefined ? {} : { busyTimeoutMs }),
+      });
+  try {
+    await migrate(database, migrationsFolder(database.dialect));
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+  return database;
+}
+
+export function migrationsFolder(dialect: Database['dialect']): string {
+  return fileURLToPath(new URL(`migrations/${dialect}`, import.meta.url));
+}

@@ -1,0 +1,38 @@
+import type { QueryConfig } from 'pg';
+import type { Statement } from '../../ports/database.ts';
+import { renderSql } from '../sql.ts';
+
+/**
+ * A server keeps a named statement for as long as the connection lives, so names are not for lists
+ * of ever new lengths: past the bound a text is parsed each time.
+ */
+const MAX_NAMES = 1_000;
+
+/** Texts rendered and named once per template; every connection of the pool uses the same names. */
+export class PreparedQueries {
+  #known = new WeakMap<readonly string[], { text: string; name?: string }>();
+  #generation = 1;
+  #names = 0;
+
+  query(statement: Statement): QueryConfig {
+    const { strings, values } = statement;
+    let known = this.#known.get(strings);
+    if (known === undefined) {
+      const text = renderSql(strings, 'postgres');
+      known = this.#names < MAX_NAMES ? { text, name: this.#nextName() } : { text };
+      this.#known.set(strings, known);
+    }
+    return { ...known, values: [...values] };
+  }
+
+  /** Gives every text a new name, so that every connection prepares it anew. */
+  renew(): void {
+    this.#known = new WeakMap();
+    this.#generation++;
+    this.#names = 0;
+  }
+
+  #nextName(): string {
+    return `convoke_${this.#generation}_${++this.#names}`;
+  }
+}

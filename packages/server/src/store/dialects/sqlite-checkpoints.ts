@@ -1,0 +1,36 @@
+/**
+ * Copying the log back into the database file, by hand instead of by `wal_autocheckpoint`: SQLite
+ * drops the error of its own checkpoints, a failing fsync included, and runs them inside the commit
+ * that somebody waits for.
+ */
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+
+/** About 16 MB of log. A page that changes in every commit is then copied home once per checkpoint. */
+const CHECKPOINT_AT_PAGES = 4_000;
+
+export class SqliteCheckpoints {
+  readonly #measure: StatementSync;
+  readonly #checkpoint: StatementSync;
+  #dueAt = CHECKPOINT_AT_PAGES;
+
+  constructor(writer: DatabaseSync) {
+    this.#measure = writer.prepare('pragma wal_checkpoint(noop)');
+    this.#checkpoint = writer.prepare('pragma wal_checkpoint(passive)');
+  }
+
+  isDue(): boolean {
+    return this.#pagesToCopy() >= this.#dueAt;
+  }
+
+  /** Throws what SQLite throws; another try is due only after as many pages again. */
+  run(): void {
+    this.#dueAt = this.#pagesToCopy() + CHECKPOINT_AT_PAGES;
+    this.#checkpoint.get();
+    this.#dueAt = CHECKPOINT_AT_PAGES;
+  }
+
+  #pagesToCopy(): number {
+    const row = this.#measure.get();
+    return Number(row?.['log']) - Number(row?.['checkpointed']);
+  }
+}

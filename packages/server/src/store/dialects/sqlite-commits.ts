@@ -1,0 +1,180 @@
+/**
+ * Many transactions, one fsync.
+ *
+ * Transactions wait in a queue. On the next turn of the loop they run one after another inside one
+ * `begin immediate … commit`, each in a savepoint of its own, so that one which throws takes only
+ * its own work back. Nobody is told anything before that commit is durable: not the ones that
+ * succeeded, and not the ones that failed either, because their refusal may rest on a neighbour's
+ * row which is not on disk yet.
+ *
+ * When the commit fails, or SQLite gives the whole group up in the middle (disk full), every
+ * transaction that had begun is rejected as unavailable; those still queued get their own group.
+ */
+import type { StatementSync } from 'node:sqlite';
+import { StorageUnavailable } from '../../ports/database.ts';
+import type { Report } from '../effects.ts';
+import { SqliteCheckpoints } from './sqlite-checkpoints.ts';
+import { isFsyncFailure, type SqliteConnection } from './sqlite-connection.ts';
+import { SqliteTransaction } from './sqlite-transaction.ts';
+
+const MAX_GROUP = 256;
+const MAX_QUEUED = 10_000;
+
+interface CommitOptions {
+  /** Called once, when an fsync has failed: the process must end (see `isFsyncFailure`). */
+  onFatal: (error: unknown) => void;
+  report: Report;
+}
+
+export class SqliteCommits {
+  readonly #writer: SqliteConnection;
+  readonly #options: CommitOptions;
+  readonly #begin: StatementSync;
+  readonly #commit: StatementSync;
+  readonly #savepoint: StatementSync;
+  readonly #release: StatementSync;
+  readonly #rollbackTo: StatementSync;
+  readonly #checkpoints: SqliteCheckpoints;
+  readonly #queue: SqliteTransaction[] = [];
+  #draining = false;
+  #failed = false;
+  #refusal: StorageUnavailable | undefined;
+  #drained: (() => void) | undefined;
+
+  constructor(writer: SqliteConnection, options: CommitOptions) {
+    this.#writer = writer;
+    this.#options = options;
+    this.#begin = writer.handle.prepare('begin immediate');
+    this.#commit = writer.handle.prepare('commit');
+    this.#savepoint = writer.handle.prepare('savepoint work');
+    this.#release = writer.handle.prepare('release work');
+    this.#checkpoints = new SqliteCheckpoints(writer.handle);
+    this.#rollbackTo = writer.handle.prepare('rollback to work');
+  }
+
+  transaction<T>(work: (tx: SqliteTransaction) => Promise<T>): Promise<T> {
+    if (this.#refusal !== undefined) return Promise.reject(this.#refusal);
+    if (this.#queue.length >= MAX_QUEUED) {
+      return Promise.reject(new StorageUnavailable(`${MAX_QUEUED} transactions wait already`));
+    }
+    return new Promise<T>((resolve, reject) => {
+      let result: T;
+      const job = {
+        async perform(tx: SqliteTransaction) {
+          result = await work(tx);
+        },
+        resolve: () => resolve(result),
+        reject,
+      };
+      this.#queue.push(new SqliteTransaction(this.#writer, job));
+      this.#schedule();
+    });
+  }
+
+  /** Refuses what comes later and resolves when nothing is queued or running. */
+  async close(): Promise<void> {
+    this.#refusal ??= new StorageUnavailable('the database is closed');
+    if (!this.#draining) return;
+    await new Promise<void>((resolve) => {
+      this.#drained = resolve;
+    });
+  }
+
+  /** Whether an fsync has failed, after which the file must not be touched again. */
+  get hasFailed(): boolean {
+    return this.#failed;
+  }
+
+  #schedule(): void {
+    if (this.#draining) return;
+    this.#draining = true;
+    setImmediate(() => void this.#drain());
+  }
+
+  async #drain(): Promise<void> {
+    await this.#commitGroup();
+    await this.#checkpointIfDue();
+    this.#draining = false;
+    if (this.#queue.length > 0) this.#schedule();
+    else this.#drained?.();
+  }
+
+  /** Never rejects: what goes wrong is told to the transactions it hits. */
+  async #commitGroup(): Promise<void> {
+    const group: SqliteTransaction[] = [];
+    try {
+      this.#begin.run();
+      // Transactions that arrive while the group runs join it, up to the bound.
+      for (let tx = this.#next(group); tx !== undefined; tx = this.#next(group)) {
+        await this.#perform(tx);
+      }
+      this.#commit.run();
+    } catch (error) {
+      if (group.length === 0) group.push(...this.#queue.splice(0, MAX_GROUP));
+      this.#abandon(group, error);
+      return;
+    }
+    for (const tx of group) tx.announce(this.#options.report);
+  }
+
+  #next(group: SqliteTransaction[]): SqliteTransaction | undefined {
+    if (group.length >= MAX_GROUP) return undefined;
+    const tx = this.#queue.shift();
+    if (tx !== undefined) group.push(tx);
+    return tx;
+  }
+
+  async #perform(tx: SqliteTransaction): Promise<void> {
+    this.#savepoint.run();
+    await tx.perform();
+    if (tx.failed) {
+      const failure = tx.statementFailure;
+      // A full disk may have made SQLite roll back everything; then there is no group to go on with.
+      if (isFsyncFailure(failure) || !this.#writer.handle.isTransaction) throw failure;
+      this.#rollbackTo.run();
+    }
+    this.#release.run();
+  }
+
+  #abandon(group: readonly SqliteTransaction[], error: unknown): void {
+    if (isFsyncFailure(error)) {
+      this.#fail(error);
+      group = [...group, ...this.#queue.splice(0)];
+    } else {
+      this.#rollback();
+    }
+    const reason = error instanceof Error ? error.message : String(error);
+    const refusal = new StorageUnavailable(`SQLite could not commit: ${reason}`, { cause: error });
+    for (const tx of group) tx.abandon(refusal);
+  }
+
+  /** Leaves the connection ready for the next group, which works as soon as there is space again. */
+  #rollback(): void {
+    if (!this.#writer.handle.isTransaction) return;
+    try {
+      this.#writer.handle.exec('rollback');
+    } catch (error) {
+      this.#options.report('SQLite could not roll back', error);
+    }
+  }
+
+  async #checkpointIfDue(): Promise<void> {
+    try {
+      if (this.#failed || !this.#checkpoints.isDue()) return;
+      // Whoever waited for the commit is answered first: that happens before the next turn.
+      await new Promise<void>((resolve) => setImmediate(resolve));
+      this.#checkpoints.run();
+    } catch (error) {
+      if (isFsyncFailure(error)) this.#abandon([], error);
+      else this.#options.report('SQLite could not copy its log into the database file', error);
+    }
+  }
+
+  #fail(error: unknown): void {
+    this.#failed = true;
+    this.#refusal = new StorageUnavailable('an fsync failed; the process must end', {
+      cause: error,
+    });
+    this.#options.onFatal(error);
+  }
+}

@@ -1,0 +1,140 @@
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { StorageUnavailable, UniqueViolation, type Statement } from '../../ports/database.ts';
+import { renderSql } from '../sql.ts';
+
+/** Another process (a backup, an admin command) may hold the lock; waiting stops the whole loop. */
+const BUSY_TIMEOUT_MS = 100;
+/** Earlier versions can corrupt the log when they reset it. */
+export const OLDEST_SAFE_VERSION = [3, 51, 3] as const;
+
+const PRIMARY_RESULT = 0xff;
+const SQLITE_BUSY = 5;
+const SQLITE_LOCKED = 6;
+const SQLITE_NOMEM = 7;
+const SQLITE_READONLY = 8;
+const SQLITE_IOERR = 10;
+const SQLITE_CORRUPT = 11;
+const SQLITE_FULL = 13;
+const SQLITE_CANTOPEN = 14;
+const SQLITE_PROTOCOL = 15;
+const SQLITE_NOTADB = 26;
+const UNAVAILABLE = new Set([
+  SQLITE_BUSY,
+  SQLITE_LOCKED,
+  SQLITE_NOMEM,
+  SQLITE_READONLY,
+  SQLITE_IOERR,
+  SQLITE_CORRUPT,
+  SQLITE_FULL,
+  SQLITE_CANTOPEN,
+  SQLITE_PROTOCOL,
+  SQLITE_NOTADB,
+]);
+
+const SQLITE_IOERR_FSYNC = SQLITE_IOERR | (4 << 8);
+const SQLITE_IOERR_DIR_FSYNC = SQLITE_IOERR | (5 << 8);
+const SQLITE_CONSTRAINT_PRIMARYKEY = 1555;
+const SQLITE_CONSTRAINT_UNIQUE = 2067;
+const SQLITE_CONSTRAINT_ROWID = 2579;
+
+/** A connection and the statements prepared on it, found by the identity of their template. */
+export interface SqliteConnection {
+  readonly handle: DatabaseSync;
+  readonly prepared: WeakMap<readonly string[], StatementSync>;
+}
+
+/** The one connection that writes. It is opened first: it creates the file and turns the log on. */
+export function openWriter(path: string, busyTimeoutMs?: number): SqliteConnection {
+  const writer = connect(path, { readOnly: false, busyTimeoutMs });
+  refuseOldVersion(writer.handle);
+  const { journal_mode: mode } = writer.handle.prepare('pragma journal_mode = wal').get() ?? {};
+  if (mode !== 'wal') {
+    throw new StorageUnavailable(
+      `${path}: this file system cannot hold a write-ahead log (journal_mode is ${String(mode)}); put the data folder on a local disk`,
+    );
+  }
+  // Checkpoints are ours (sqlite-commits.ts): SQLite's own would hide a failing fsync.
+  writer.handle.exec(`
+    pragma synchronous = full;
+    pragma wal_autocheckpoint = 0;
+    pragma journal_size_limit = ${64 * 1024 * 1024};
+    pragma cache_size = -16384;
+  `);
+  return writer;
+}
+
+/** A second connection, so that a read outside a transaction sees committed rows only. */
+export function openReader(path: string, busyTimeoutMs?: number): SqliteConnection {
+  return connect(path, { readOnly: true, busyTimeoutMs });
+}
+
+export function prepare(connection: SqliteConnection, statement: Statement): StatementSync {
+  const known = connection.prepared.get(statement.strings);
+  if (known !== undefined) return known;
+  const prepared = connection.handle.prepare(renderSql(statement.strings, 'sqlite'));
+  connection.prepared.set(statement.strings, prepared);
+  return prepared;
+}
+
+/** Gives the error in the port's words; what is neither the store's nor a key's fault stays as it is. */
+export function toStoreError(error: unknown): unknown {
+  const code = resultCode(error);
+  if (code === undefined || !(error instanceof Error)) return error;
+  if (UNAVAILABLE.has(code & PRIMARY_RESULT)) {
+    return new StorageUnavailable(`SQLite: ${error.message}`, { cause: error });
+  }
+  if (
+    code === SQLITE_CONSTRAINT_PRIMARYKEY ||
+    code === SQLITE_CONSTRAINT_UNIQUE ||
+    code === SQLITE_CONSTRAINT_ROWID
+  ) {
+    const constraint = error.message.split('constraint failed: ')[1];
+    return new UniqueViolation(error.message, { constraint, cause: error });
+  }
+  return error;
+}
+
+/**
+ * After a failed fsync the kernel may have dropped the pages it could not write and call the next
+ * fsync a success, so nothing this process believes about the file holds any more (reliability P2).
+ */
+export function isFsyncFailure(error: unknown): boolean {
+  const code = resultCode(error);
+  return code === SQLITE_IOERR_FSYNC || code === SQLITE_IOERR_DIR_FSYNC;
+}
+
+function resultCode(error: unknown): number | undefined {
+  if (!(error instanceof Error) || !('errcode' in error)) return undefined;
+  return typeof error.errcode === 'number' ? error.errcode : undefined;
+}
+
+function connect(
+  path: string,
+  { readOnly, busyTimeoutMs }: { readOnly: boolean; busyTimeoutMs: number | undefined },
+): SqliteConnection {
+  try {
+    const handle = new DatabaseSync(path, {
+      readOnly,
+      timeout: busyTimeoutMs ?? BUSY_TIMEOUT_MS,
+      enableForeignKeyConstraints: true,
+    });
+    return { handle, prepared: new WeakMap() };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new StorageUnavailable(`${path}: cannot open the database: ${reason}`, { cause: error });
+  }
+}
+
+function refuseOldVersion(handle: DatabaseSync): void {
+  const version = String(handle.prepare('select sqlite_version() as version').get()?.['version']);
+  const parts = version.split('.').map(Number);
+  for (const [index, oldest] of OLDEST_SAFE_VERSION.entries()) {
+    const part = parts[index] ?? 0;
+    if (part > oldest) return;
+    if (part < oldest) {
+      throw new Error(
+        `SQLite ${version} can corrupt its log; this Node must bring ${OLDEST_SAFE_VERSION.join('.')} or newer (Node 24.18.1 does)`,
+      );
+    }
+  }
+}

@@ -1,0 +1,140 @@
+import type { Statement, StorageUnavailable } from '../../ports/database.ts';
+import { runEffects, type Report } from '../effects.ts';
+import type { MigrationTransaction } from '../migrate.ts';
+import { prepare, toStoreError, type SqliteConnection } from './sqlite-connection.ts';
+
+/** A transaction that awaits anything but the store keeps all others waiting; this is its end. */
+const MAX_TRANSACTION_MS = 5_000;
+
+/** What the caller asked for and how it is told; the value stays with the caller's promise. */
+interface Job {
+  perform(tx: SqliteTransaction): Promise<void>;
+  resolve(): void;
+  reject(error: unknown): void;
+}
+
+/** One job of a group commit. Statements run at once, on the writer; the promises are a formality. */
+export class SqliteTransaction implements MigrationTransaction {
+  readonly #writer: SqliteConnection;
+  readonly #job: Job;
+  readonly #effects: (() => void)[] = [];
+  #finished = false;
+  #failed = false;
+  #reason: unknown;
+  #statementFailure: unknown;
+
+  constructor(writer: SqliteConnection, job: Job) {
+    this.#writer = writer;
+    this.#job = job;
+  }
+
+  all<Row>(statement: Statement): Promise<Row[]> {
+    try {
+      this.#refuseUse();
+      const rows = prepare(this.#writer, statement).all(...statement.values);
+      return Promise.resolve(rows as Row[]);
+    } catch (error) {
+      return this.#doom(error);
+    }
+  }
+
+  get<Row>(statement: Statement): Promise<Row | undefined> {
+    try {
+      this.#refuseUse();
+      const row = prepare(this.#writer, statement).get(...statement.values);
+      return Promise.resolve(row as Row | undefined);
+    } catch (error) {
+      return this.#doom(error);
+    }
+  }
+
+  run(statement: Statement): Promise<number> {
+    try {
+      this.#refuseUse();
+      const { changes } = prepare(this.#writer, statement).run(...statement.values);
+      return Promise.resolve(Number(changes));
+    } catch (error) {
+      return this.#doom(error);
+    }
+  }
+
+  onCommit(effect: () => void): void {
+    this.#refuseUse();
+    this.#effects.push(effect);
+  }
+
+  /** `begin immediate` has excluded every other process already. */
+  alone(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  script(text: string): Promise<void> {
+    try {
+      this.#refuseUse();
+      this.#writer.handle.exec(text);
+      if (!this.#writer.handle.isTransaction) throw new Error('a script must not commit');
+      return Promise.resolve();
+    } catch (error) {
+      return this.#doom(error);
+    }
+  }
+
+  /** Runs the work to its end, whichever that is; never rejects. */
+  perform(): Promise<void> {
+    return new Promise((settled) => {
+      const finish = (failed: boolean, reason: unknown): void => {
+        if (this.#finished) return;
+        clearTimeout(deadline);
+        this.#finished = true;
+        this.#failed = failed || this.#statementFailure !== undefined;
+        this.#reason = failed ? reason : toStoreError(this.#statementFailure);
+        settled();
+      };
+      const deadline = setTimeout(() => finish(true, tooSlow()), MAX_TRANSACTION_MS);
+      this.#job.perform(this).then(
+        () => finish(false, undefined),
+        (error: unknown) => finish(true, error),
+      );
+    });
+  }
+
+  get failed(): boolean {
+    return this.#failed;
+  }
+
+  /** What SQLite said, in its own words, when a statement failed. */
+  get statementFailure(): unknown {
+    return this.#statementFailure;
+  }
+
+  /** The group is durable: effects run, and the caller learns how its own work ended. */
+  announce(report: Report): void {
+    if (this.#failed) return this.#job.reject(this.#reason);
+    runEffects(this.#effects, report);
+    this.#job.resolve();
+  }
+
+  /** The group is lost, and with it whatever this transaction had seen, a refusal included. */
+  abandon(error: StorageUnavailable): void {
+    this.#finished = true;
+    this.#job.reject(error);
+  }
+
+  #refuseUse(): void {
+    if (this.#finished) throw new Error('this transaction has ended; its `tx` must not be kept');
+    if (this.#statementFailure !== undefined) {
+      throw new Error('an earlier statement of this transaction failed; nothing may follow it');
+    }
+  }
+
+  #doom(error: unknown): Promise<never> {
+    if (!this.#finished) this.#statementFailure ??= error;
+    return Promise.reject(toStoreError(error));
+  }
+}
+
+function tooSlow(): Error {
+  return new Error(
+    `a transaction did not end within ${MAX_TRANSACTION_MS} ms; it may await nothing but the store`,
+  );
+}

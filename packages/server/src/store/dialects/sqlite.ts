@@ -1,0 +1,82 @@
+import { StorageUnavailable, type Statement } from '../../ports/database.ts';
+import type { Report } from '../effects.ts';
+import type { MigratableDatabase } from '../migrate.ts';
+import { SqliteCommits } from './sqlite-commits.ts';
+import {
+  openReader,
+  openWriter,
+  prepare,
+  toStoreError,
+  type SqliteConnection,
+} from './sqlite-connection.ts';
+import type { SqliteTransaction } from './sqlite-transaction.ts';
+
+interface SqliteOptions {
+  /** A file on a local disk; its folder must exist. */
+  path: string;
+  /** Called once when an fsync has failed. It must end the process: what is on disk is unknown. */
+  onFatal: (error: unknown) => void;
+  report: Report;
+  /** How long to wait for another process; a server, which waits with its whole loop, keeps the default. */
+  busyTimeoutMs?: number;
+}
+
+/** Durable on return of every transaction: write-ahead log, `synchronous = full` (architecture idea 5). */
+export async function openSqlite(options: SqliteOptions): Promise<MigratableDatabase> {
+  const { path, busyTimeoutMs } = options;
+  const writer = openWriter(path, busyTimeoutMs);
+  return new SqliteDatabase(writer, openReader(path, busyTimeoutMs), options);
+}
+
+class SqliteDatabase implements MigratableDatabase {
+  readonly dialect = 'sqlite';
+  readonly #writer: SqliteConnection;
+  readonly #reader: SqliteConnection;
+  readonly #commits: SqliteCommits;
+  #closed: Promise<void> | undefined;
+
+  constructor(writer: SqliteConnection, reader: SqliteConnection, options: SqliteOptions) {
+    this.#writer = writer;
+    this.#reader = reader;
+    this.#commits = new SqliteCommits(writer, options);
+  }
+
+  all<Row>(statement: Statement): Promise<Row[]> {
+    try {
+      const rows = prepare(this.#reader, statement).all(...statement.values);
+      return Promise.resolve(rows as Row[]);
+    } catch (error) {
+      return this.#readFailure(error);
+    }
+  }
+
+  get<Row>(statement: Statement): Promise<Row | undefined> {
+    try {
+      const row = prepare(this.#reader, statement).get(...statement.values);
+      return Promise.resolve(row as Row | undefined);
+    } catch (error) {
+      return this.#readFailure(error);
+    }
+  }
+
+  transaction<T>(work: (tx: SqliteTransaction) => Promise<T>): Promise<T> {
+    return this.#commits.transaction(work);
+  }
+
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  async #close(): Promise<void> {
+    await this.#commits.close();
+    this.#reader.handle.close();
+    // Closing the last connection copies the log home, with an fsync that must not be tried again.
+    if (!this.#commits.hasFailed) this.#writer.handle.close();
+  }
+
+  #readFailure(error: unknown): Promise<never> {
+    if (this.#reader.handle.isOpen) return Promise.reject(toStoreError(error));
+    return Promise.reject(new StorageUnavailable('the database is closed', { cause: error }));
+  }
+}

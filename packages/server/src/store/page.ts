@@ -1,0 +1,17 @@
+import type { Statement } from '../ports/database.ts';
+import type { PageRequest } from '../ports/store.ts';
+import { sql } from './sql.ts';
+
+const columns = { id: sql`id`, interaction_key: sql`interaction_key` };
+
+/** The end of a list's statement: everything after the cursor, in order, bounded. Ids sort by age (D-01). */
+export function pageOf(page: PageRequest, column: keyof typeof columns): Statement {
+  const { limit, order, after } = page;
+  const id = columns[column];
+  if (order === 'asc') {
+    if (after === undefined) return sql`order by ${id} limit ${limit}`;
+    return sql`and ${id} > ${after} order by ${id} limit ${limit}`;
+  }
+  if (after === undefined) return sql`order by ${id} desc limit ${limit}`;
+  return sql`and ${id} < ${after} order by ${id} desc limit ${limit}`;
+}

@@ -1,0 +1,146 @@
+import { organizationId } from '@convoke/contract';
+import {
+  type Actor,
+  type AuditAction,
+  type AuditChain,
+  type AuditEntry,
+  type AuditRow,
+  type ChainHead,
+  chainStart,
+  deploymentChain,
+} from '../../domain/audit.ts';
+import type { JsonObject } from '../../domain/json.ts';
+import type { Transaction } from '../../ports/database.ts';
+import type { AuditRepository } from '../../ports/repositories/audit.ts';
+import { fromJsonText } from '../json-text.ts';
+import { sql } from '../sql.ts';
+
+export function auditRepository(db: Transaction): AuditRepository {
+  async function head(chain: AuditChain): Promise<ChainHead | undefined> {
+    const row = await db.get<HeadRow>(
+      sql`select seq, hash from audit_heads where organization_id = ${chain}`,
+    );
+    return row && { chain, ...row };
+  }
+
+  async function lockKnownHead(chain: AuditChain): Promise<ChainHead | undefined> {
+    const row = await db.get<HeadRow>(sql`
+      select seq, hash from audit_heads where organization_id = ${chain} ${sql.forUpdate}`);
+    return row && { chain, ...row };
+  }
+
+  return {
+    head,
+
+    async lockHead(chain) {
+      const known = await lockKnownHead(chain);
+      if (known !== undefined) return known;
+      await db.run(sql`
+        insert into audit_heads (organization_id, seq, hash) values (${chain}, 0, ${chainStart})
+        on conflict (organization_id) do nothing`);
+      const made = await lockKnownHead(chain);
+      if (made === undefined) throw new Error('the head of an audit chain vanished');
+      return made;
+    },
+    async append(row) {
+      await db.run(sql`
+        insert into audit_rows (organization_id, seq, at, actor_kind, actor_id, request_id, address,
+          action, object, outcome, details, previous_hash, hash)
+        values (${row.chain}, ${row.seq}, ${row.at}, ${row.by.kind}, ${row.by.id},
+          ${row.by.requestId}, ${row.by.address}, ${row.action}, ${row.object}, ${row.outcome},
+          ${JSON.stringify(row.details)}, ${row.previousHash}, ${row.hash})`);
+      const moved = await db.run(sql`
+        update audit_heads set seq = ${row.seq}, hash = ${row.hash}
+        where organization_id = ${row.chain} and seq = ${row.seq - 1}`);
+      if (moved !== 1) throw new Error('an audit row was added without holding the head');
+    },
+    async chains(after, limit) {
+      const rows = await db.all<{ organization_id: string }>(sql`
+        select organization_id from (
+          select organization_id from audit_heads
+          union select organization_id from audit_rows
+        ) as chains
+        where organization_id > ${after} order by organization_id limit ${limit}`);
+      return rows.map((row) => toChain(row.organization_id));
+    },
+    async rows(chain, after, limit) {
+      const rows = await db.all<StoredRow>(sql`
+        select ${columns} from audit_rows where organization_id = ${chain} and seq > ${after}
+        order by seq limit ${limit}`);
+      return rows.map(toRow);
+    },
+    async newest(chain, limit) {
+      const rows = await db.all<StoredRow>(
+        chain === undefined
+          ? sql`select ${columns} from audit_rows
+              order by at desc, organization_id desc, seq desc limit ${limit}`
+          : sql`select ${columns} from audit_rows where organization_id = ${chain}
+              order by seq desc limit ${limit}`,
+      );
+      return rows.map(toRow);
+    },
+    async lastSeq(chain) {
+      const row = await db.get<{ seq: number | null }>(
+        sql`select max(seq) as seq from audit_rows where organization_id = ${chain}`,
+      );
+      return row?.seq ?? 0;
+    },
+  };
+}
+
+const columns = sql`organization_id, seq, at, actor_kind, actor_id, request_id, address, action,
+  object, outcome, details, previous_hash, hash`;
+
+interface HeadRow {
+  seq: number;
+  hash: string;
+}
+
+interface StoredRow {
+  organization_id: string;
+  seq: number;
+  at: number;
+  actor_kind: Actor['kind'];
+  actor_id: string;
+  request_id: string | null;
+  address: string | null;
+  action: AuditAction;
+  object: string;
+  outcome: AuditEntry['outcome'];
+  details: string;
+  previous_hash: string;
+  hash: string;
+}
+
+function toChain(text: string): AuditChain {
+  return text === deploymentChain ? deploymentChain : organizationId(text);
+}
+
+function toRow(row: StoredRow): AuditRow {
+  return {
+    chain: toChain(row.organization_id),
+    seq: row.seq,
+    at: row.at,
+    by: {
+      kind: row.actor_kind,
+      id: row.actor_id,
+      requestId: row.request_id,
+      address: row.address,
+    },
+    action: row.action,
+    object: row.object,
+    outcome: row.outcome,
+    details: toDetails(row.details),
+    previousHash: row.previous_hash,
+    hash: row.hash,
+  };
+}
+
+/** Somebody may have written anything here: then the row must be shown as changed, not fail to be read. */
+function toDetails(text: string): JsonObject {
+  try {
+    return fromJsonText<JsonObject>(text) ?? {};
+  } catch {
+    return { unreadable: text };
+  }
+}

@@ -1,0 +1,149 @@
+import {
+  type AttachmentState,
+  type ClientStatus,
+  type Profile,
+  type Scope,
+  type TenantStatus,
+  clientId,
+  isScope,
+  organizationId,
+  tenantId,
+} from '@convoke/contract';
+import type { Reach } from '../../domain/access.ts';
+import type { Client } from '../../domain/client.ts';
+import type { Transaction } from '../../ports/database.ts';
+import type { ClientRepository } from '../../ports/repositories/clients.ts';
+import { pageOf } from '../page.ts';
+import { sql } from '../sql.ts';
+
+export function clientRepository(db: Transaction): ClientRepository {
+  return {
+    async insert(client) {
+      await db.run(sql`
+        insert into clients (id, organization_id, client_id, name, description, profile, scopes,
+          status, version, created_by, created_at, updated_at, deleted_at)
+        values (${client.id}, ${client.organizationId}, ${client.oauthClientId}, ${client.name},
+          ${client.description}, ${client.profile}, ${client.scopes.join(' ')}, ${client.status},
+          ${client.version}, ${client.createdBy}, ${client.createdAt}, ${client.updatedAt},
+          ${client.deletedAt})`);
+    },
+    async find(organization, id) {
+      const row = await db.get<ClientRow>(sql`
+        select ${columns} from clients
+        where id = ${id} and organization_id = ${organization} and deleted_at is null`);
+      return row && toClient(row);
+    },
+    async findEver(organization, id) {
+      const row = await db.get<ClientRow>(sql`
+        select ${columns} from clients where id = ${id} and organization_id = ${organization}`);
+      return row && toClient(row);
+    },
+    async lock(organization, id) {
+      const row = await db.get<ClientRow>(sql`
+        select ${columns} from clients
+        where id = ${id} and organization_id = ${organization} and deleted_at is null
+        ${sql.forUpdate}`);
+      return row && toClient(row);
+    },
+    async findByOAuthId(oauthClientId) {
+      const row = await db.get<ClientRow>(sql`
+        select ${columns} from clients
+        where client_id = ${oauthClientId} and deleted_at is null`);
+      return row && toClient(row);
+    },
+    async reach(oauthClientId, tenant) {
+      // On every application request: few columns, and no composed parts, so that the prepared statement
+      // is found at once.
+      const row = await db.get<ReachRow>(sql`
+        select c.id, c.organization_id, c.profile, c.scopes, c.status,
+          t.id as tenant_id, t.status as tenant_status, t.attachment_state
+        from clients c
+        left join tenants t on t.id = ${tenant} and t.organization_id = c.organization_id
+        where c.client_id = ${oauthClientId} and c.deleted_at is null`);
+      return row && toReach(row, oauthClientId);
+    },
+    async save(next, seen) {
+      const changed = await db.run(sql`
+        update clients set name = ${next.name}, description = ${next.description},
+          profile = ${next.profile}, scopes = ${next.scopes.join(' ')}, status = ${next.status},
+          version = ${next.version}, updated_at = ${next.updatedAt}, deleted_at = ${next.deletedAt}
+        where id = ${seen.id} and organization_id = ${seen.organizationId}
+          and version = ${seen.version} and deleted_at is null`);
+      return changed === 1;
+    },
+    async list(organization, page) {
+      const rows = await db.all<ClientRow>(sql`
+        select ${columns} from clients
+        where organization_id = ${organization} and deleted_at is null ${pageOf(page, 'id')}`);
+      return rows.map(toClient);
+    },
+    async countLive(organization) {
+      const row = await db.get<{ count: number }>(sql`
+        select count(*) as count from clients
+        where organization_id = ${organization} and deleted_at is null`);
+      return row?.count ?? 0;
+    },
+  };
+}
+
+const columns = sql`id, organization_id, client_id, name, description, profile, scopes, status,
+  version, created_by, created_at, updated_at, deleted_at`;
+
+interface ClientRow {
+  id: string;
+  organization_id: string;
+  client_id: string;
+  name: string;
+  description: string | null;
+  profile: Profile;
+  scopes: string;
+  status: ClientStatus;
+  version: number;
+  created_by: string;
+  created_at: number;
+  updated_at: number;
+  deleted_at: number | null;
+}
+
+type ReachRow = Pick<ClientRow, 'id' | 'organization_id' | 'profile' | 'scopes' | 'status'> &
+  (
+    | { tenant_id: null }
+    | { tenant_id: string; tenant_status: TenantStatus; attachment_state: AttachmentState }
+  );
+
+function toReach(row: ReachRow, oauthClientId: string): Reach {
+  const client = {
+    id: clientId(row.id),
+    organizationId: organizationId(row.organization_id),
+    oauthClientId,
+    profile: row.profile,
+    scopes: toScopes(row.scopes),
+    status: row.status,
+  };
+  if (row.tenant_id === null) return { client };
+  const { tenant_id: id, tenant_status: status, attachment_state: attachmentState } = row;
+  return { client, tenant: { id: tenantId(id), status, attachmentState } };
+}
+
+function toClient(row: ClientRow): Client {
+  return {
+    id: clientId(row.id),
+    organizationId: organizationId(row.organization_id),
+    oauthClientId: row.client_id,
+    name: row.name,
+    description: row.description,
+    profile: row.profile,
+    scopes: toScopes(row.scopes),
+    status: row.status,
+    version: row.version,
+    createdBy: row.created_by,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    deletedAt: row.deleted_at,
+  };
+}
+
+/** A scope that the catalog no longer knows grants nothing. */
+function toScopes(text: string): readonly Scope[] {
+  return text.split(' ').filter(isScope);
+}

@@ -1,0 +1,146 @@
+import { type UserId, organizationId, userId } from '@convoke/contract';
+import type { Transaction } from '../../ports/database.ts';
+import type {
+  Identity,
+  Membership,
+  Organization,
+  OrganizationRepository,
+  Role,
+  User,
+} from '../../ports/repositories/organizations.ts';
+import { sql } from '../sql.ts';
+
+export function organizationRepository(db: Transaction): OrganizationRepository {
+  async function findIdentity({ issuer, subject }: Identity): Promise<UserId | undefined> {
+    const row = await db.get<{ user_id: string }>(sql`
+      select user_id from user_identities where issuer = ${issuer} and subject = ${subject}`);
+    return row && userId(row.user_id);
+  }
+
+  return {
+    async insert({ id, name, createdAt }) {
+      await db.run(
+        sql`insert into organizations (id, name, created_at) values (${id}, ${name}, ${createdAt})`,
+      );
+    },
+    async insertUser({ id, email, createdAt }) {
+      await db.run(
+        sql`insert into users (id, email, created_at) values (${id}, ${email}, ${createdAt})`,
+      );
+    },
+    async ensureUser(user) {
+      await db.run(sql`
+        insert into users (id, email, created_at)
+        values (${user.id}, ${user.email}, ${user.createdAt}) on conflict (email) do nothing`);
+      const row = await db.get<UserRow>(
+        sql`select id, email, created_at from users where email = ${user.email}`,
+      );
+      if (row === undefined) throw new Error('a user vanished while being added');
+      return toUser(row);
+    },
+    async saveRole({ organizationId: organization, userId: user, role }) {
+      await db.run(sql`
+        update memberships set role = ${role}
+        where organization_id = ${organization} and user_id = ${user}`);
+    },
+    async insertMembership({ organizationId: organization, userId: user, role, createdAt }) {
+      await db.run(
+        sql`insert into memberships (organization_id, user_id, role, created_at)
+            values (${organization}, ${user}, ${role}, ${createdAt})`,
+      );
+    },
+    async find(id) {
+      const row = await db.get<OrganizationRow>(
+        sql`select id, name, created_at from organizations where id = ${id}`,
+      );
+      return row && toOrganization(row);
+    },
+    async lock(id) {
+      const row = await db.get<OrganizationRow>(
+        sql`select id, name, created_at from organizations where id = ${id} ${sql.forUpdate}`,
+      );
+      return row && toOrganization(row);
+    },
+    async findUser(id) {
+      const row = await db.get<UserRow>(
+        sql`select id, email, created_at from users where id = ${id}`,
+      );
+      return row && toUser(row);
+    },
+    async findUserByEmail(email) {
+      const row = await db.get<UserRow>(
+        sql`select id, email, created_at from users where email = ${email}`,
+      );
+      return row && toUser(row);
+    },
+    findIdentity,
+    async claimIdentity(identity, user, now) {
+      await db.run(sql`
+        insert into user_identities (issuer, subject, user_id, created_at)
+        values (${identity.issuer}, ${identity.subject}, ${user}, ${now})
+        on conflict (issuer, subject) do nothing`);
+      const holder = await findIdentity(identity);
+      if (holder === undefined) throw new Error('an identity vanished while it was claimed');
+      return holder;
+    },
+    async membership(id, user) {
+      const row = await db.get<MembershipRow>(
+        sql`select organization_id, user_id, role, created_at from memberships
+            where organization_id = ${id} and user_id = ${user}`,
+      );
+      return row && toMembership(row);
+    },
+    async membershipsOf(user) {
+      const rows = await db.all<MembershipRow>(
+        sql`select organization_id, user_id, role, created_at from memberships
+            where user_id = ${user} order by organization_id limit ${MAX_MEMBERSHIPS}`,
+      );
+      return rows.map(toMembership);
+    },
+    async first() {
+      const row = await db.get<OrganizationRow>(
+        sql`select id, name, created_at from organizations order by id limit 1`,
+      );
+      return row && toOrganization(row);
+    },
+  };
+}
+
+/** One person's organizations; more than this is not a person. */
+const MAX_MEMBERSHIPS = 1_000;
+
+interface OrganizationRow {
+  id: string;
+  name: string;
+  created_at: number;
+}
+
+interface UserRow {
+  id: string;
+  email: string;
+  created_at: number;
+}
+
+interface MembershipRow {
+  organization_id: string;
+  user_id: string;
+  role: Role;
+  created_at: number;
+}
+
+function toOrganization(row: OrganizationRow): Organization {
+  return { id: organizationId(row.id), name: row.name, createdAt: row.created_at };
+}
+
+function toUser(row: UserRow): User {
+  return { id: userId(row.id), email: row.email, createdAt: row.created_at };
+}
+
+function toMembership(row: MembershipRow): Membership {
+  return {
+    organizationId: organizationId(row.organization_id),
+    userId: userId(row.user_id),
+    role: row.role,
+    createdAt: row.created_at,
+  };
+}

@@ -1,0 +1,74 @@
+import { type TenantId, organizationId, runId, sessionId, tenantId } from '@convoke/contract';
+import type { Reader } from '../../ports/database.ts';
+import type { ClaimBounds, ReadyRun, ReadyRuns } from '../../ports/repositories/runs.ts';
+import { sql } from '../sql.ts';
+
+/**
+ * Who goes first, fair between tenants: each is asked for the head of its own line, and a run counts as
+ * standing behind everything its tenant executes already. Every statement walks an index from where it
+ * starts to where it stops, so a pass costs the same however many runs wait.
+ */
+export async function readyRuns(db: Reader, bounds: ClaimBounds): Promise<ReadyRuns> {
+  const line: Placed[] = [];
+  let after = bounds.after;
+  for (let visited = 0; visited < bounds.tenants; visited += 1) {
+    const head = await headOfNext(db, after, bounds.limit);
+    const [first] = head;
+    if (first === undefined) return { runs: inOrder(line, bounds), next: undefined };
+    after = tenantId(first.tenant_id);
+    const ahead = await executingOf(db, after);
+    line.push(...head.map((row, index) => ({ row, place: ahead + index })));
+  }
+  return { runs: inOrder(line, bounds), next: after };
+}
+
+/** The first in line of the next tenant, in the order of their ids, that has anything ready. */
+async function headOfNext(
+  db: Reader,
+  after: TenantId | undefined,
+  limit: number,
+): Promise<ReadyRow[]> {
+  return db.all<ReadyRow>(sql`
+    select id, organization_id, tenant_id, session_id, ready_at from runs
+    where ready_at is not null and tenant_id = (
+      select min(tenant_id) from runs where ready_at is not null and tenant_id > ${after ?? ''}
+    )
+    order by ready_at, id limit ${limit}`);
+}
+
+async function executingOf(db: Reader, tenant: TenantId): Promise<number> {
+  const row = await db.get<{ n: number }>(sql`
+    select count(*) as n from runs where tenant_id = ${tenant} and lease_owner is not null`);
+  return row?.n ?? 0;
+}
+
+function inOrder(line: readonly Placed[], { limit, perTenant }: ClaimBounds): ReadyRun[] {
+  return line
+    .filter(({ place }) => place < perTenant)
+    .sort((a, b) => a.place - b.place || a.row.ready_at - b.row.ready_at)
+    .slice(0, limit)
+    .map(({ row }) => readyRunOf(row));
+}
+
+interface Placed {
+  readonly row: ReadyRow;
+  /** How many of the same tenant go before it. */
+  readonly place: number;
+}
+
+interface ReadyRow {
+  id: string;
+  organization_id: string;
+  tenant_id: string;
+  session_id: string;
+  ready_at: number;
+}
+
+function readyRunOf(row: ReadyRow): ReadyRun {
+  return {
+    id: runId(row.id),
+    organizationId: organizationId(row.organization_id),
+    tenantId: tenantId(row.tenant_id),
+    sessionId: sessionId(row.session_id),
+  };
+}

@@ -1,0 +1,64 @@
+import type { RunEvent } from '../../domain/run-event.ts';
+import type { SqlValue, Transaction } from '../../ports/database.ts';
+import type { RunEventRepository } from '../../ports/repositories/run-events.ts';
+import { sql } from '../sql.ts';
+
+/**
+ * Few batch sizes mean few statement texts to prepare; a batch of any length is a sum of these. The texts
+ * are put together once: doing so for each batch would cost as much as the insert.
+ */
+const batches = [64, 16, 4, 2, 1].map((size) => {
+  const row = sql`(${''}, ${0}, ${''}, ${''}, ${''})`;
+  const rows = Array.from({ length: size }, () => row);
+  const { strings } = sql`
+    insert into run_events (run_id, seq, tenant_id, type, body) values ${sql.join(rows)}`;
+  return { size, strings };
+});
+
+/** Most reads are of what has just been added, and need no more. */
+const firstRows = 16;
+
+export function runEventRepository(db: Transaction): RunEventRepository {
+  return {
+    async append(tenantId, runId, events) {
+      let from = 0;
+      for (const { size, strings } of batches) {
+        for (; events.length - from >= size; from += size) {
+          const values: SqlValue[] = [];
+          for (const { seq, type, body } of events.slice(from, from + size)) {
+            values.push(runId, seq, tenantId, type, body);
+          }
+          await db.run({ strings, values });
+        }
+      }
+    },
+
+    async after(runId, after, { limit, maxBytes }) {
+      const events: RunEvent[] = [];
+      let bytes = 0;
+      // How many rows the bytes allow is known only from rows: reading a thousand large ones to keep
+      // four of them would make a long replay cost the square of its length.
+      for (let wanted = Math.min(firstRows, limit); wanted > 0; ) {
+        const from = events.at(-1)?.seq ?? after;
+        const rows = await db.all<RunEvent>(sql`
+          select seq, type, body from run_events
+          where run_id = ${runId} and seq > ${from} order by seq limit ${wanted}`);
+        for (const row of rows) {
+          bytes += Buffer.byteLength(row.body);
+          if (events.length > 0 && bytes > maxBytes) return { events, isCut: true };
+          events.push(row);
+        }
+        if (rows.length < wanted) return { events, isCut: false };
+        const fitting = Math.ceil((maxBytes - bytes) / (bytes / events.length));
+        wanted = Math.min(Math.max(fitting, 1), limit - events.length);
+      }
+      return { events, isCut: true };
+    },
+
+    async before(runId, before, limit) {
+      return db.all<RunEvent>(sql`
+        select seq, type, body from run_events
+        where run_id = ${runId} and seq < ${before} order by seq desc limit ${limit}`);
+    },
+  };
+}

@@ -1,0 +1,194 @@
+import {
+  type RunErrorCode,
+  type RunStatus,
+  organizationId,
+  runId,
+  sessionId,
+  tenantId,
+} from '@convoke/contract';
+import type { Run } from '../../domain/run.ts';
+import type { Transaction } from '../../ports/database.ts';
+import type { RunRepository } from '../../ports/repositories/runs.ts';
+import { fromJsonText, toJsonText } from '../json-text.ts';
+import { pageOf } from '../page.ts';
+import { sql } from '../sql.ts';
+import { readyRuns } from './ready-runs.ts';
+
+export function runRepository(db: Transaction): RunRepository {
+  return {
+    async insert(run) {
+      await db.run(sql`
+        insert into runs (
+          id, organization_id, tenant_id, session_id, agent_name, number, status, input,
+          pending_interactions, last_seq, last_event_at, ready_at, lease_epoch, created_at
+        ) values (
+          ${run.id}, ${run.organizationId}, ${run.tenantId}, ${run.sessionId}, ${run.agentName},
+          ${run.number}, ${run.status}, ${run.input}, ${run.pendingInteractions}, ${run.lastSeq},
+          ${run.lastEventAt}, ${run.readyAt}, ${run.leaseEpoch}, ${run.createdAt}
+        )`);
+    },
+
+    async find(scope, session, id) {
+      const row = await db.get<RunRow>(sql`
+        select * from runs
+        where id = ${id} and session_id = ${session} and tenant_id = ${scope.tenantId}`);
+      return row && runOf(row);
+    },
+
+    async findById(scope, id) {
+      const row = await db.get<RunRow>(
+        sql`select * from runs where id = ${id} and tenant_id = ${scope.tenantId}`,
+      );
+      return row && runOf(row);
+    },
+
+    async lock(id) {
+      const row = await db.get<RunRow>(sql`select * from runs where id = ${id} ${sql.forUpdate}`);
+      return row && runOf(row);
+    },
+
+    async save(next, seen) {
+      const changed = await db.run(sql`
+        update runs set
+          status = ${next.status}, output_text = ${toJsonText(next.outputText)},
+          error_code = ${next.errorCode}, error_message = ${toJsonText(next.errorMessage)},
+          pending_interactions = ${next.pendingInteractions}, last_seq = ${next.lastSeq},
+          last_event_at = ${next.lastEventAt}, ready_at = ${next.readyAt},
+          lease_owner = ${next.leaseOwner}, lease_epoch = ${next.leaseEpoch},
+          lease_expires_at = ${next.leaseExpiresAt}, input_tokens = ${next.inputTokens},
+          output_tokens = ${next.outputTokens}, started_at = ${next.startedAt},
+          ended_at = ${next.endedAt}, cancel_requested_at = ${next.cancelRequestedAt}
+        where id = ${seen.id} and status = ${seen.status}
+          and lease_epoch = ${seen.leaseEpoch} and last_seq = ${seen.lastSeq}`);
+      return changed === 1;
+    },
+
+    async extendLog({ runId: id, epoch, count, now }) {
+      const row = await db.get<{ last_seq: number; last_event_at: number }>(sql`
+        update runs set
+          last_seq = last_seq + ${count},
+          last_event_at = case when last_event_at > ${now} then last_event_at else ${now} end
+        where id = ${id} and lease_epoch = ${epoch} and lease_owner is not null
+          and status in ('running', 'waiting', 'cancelling')
+        returning last_seq, last_event_at`);
+      return row && { lastSeq: row.last_seq, at: row.last_event_at };
+    },
+
+    async list(scope, { sessionId: session, filter, page }) {
+      const where = [sql`session_id = ${session}`, sql`tenant_id = ${scope.tenantId}`];
+      if (filter.status !== undefined) where.push(sql`status = ${filter.status}`);
+      const rows = await db.all<RunRow>(
+        sql`select * from runs where ${sql.join(where, ' and ')} ${pageOf(page, 'id')}`,
+      );
+      return rows.map(runOf);
+    },
+
+    async queued(session) {
+      const rows = await db.all<RunRow>(sql`
+        select * from runs where session_id = ${session} and status = 'queued' order by number`);
+      return rows.map(runOf);
+    },
+
+    async readyNext(session, now) {
+      await db.run(sql`
+        update runs set ready_at = ${now} where id = (
+          select id from runs where session_id = ${session} and status = 'queued'
+          order by number limit 1
+        )`);
+    },
+
+    async queuedBefore(session, number) {
+      const row = await db.get<{ n: number }>(sql`
+        select count(*) as n from runs
+        where session_id = ${session} and number < ${number} and status = 'queued'`);
+      return row?.n ?? 0;
+    },
+
+    claimable: (bounds) => readyRuns(db, bounds),
+
+    async parkedCancellations(limit) {
+      const rows = await db.all<RunRow>(sql`
+        select * from runs where status = 'cancelling' and lease_owner is null limit ${limit}`);
+      return rows.map(runOf);
+    },
+
+    async expiredLeases(now, limit) {
+      const rows = await db.all<RunRow>(sql`
+        select * from runs where lease_owner is not null and lease_expires_at < ${now}
+        order by lease_expires_at limit ${limit}`);
+      return rows.map(runOf);
+    },
+
+    async leasedBy(owner) {
+      const rows = await db.all<RunRow>(sql`select * from runs where lease_owner = ${owner}`);
+      return rows.map(runOf);
+    },
+
+    async renewLeases(owner, expiresAt) {
+      await db.run(sql`
+        update runs set lease_expires_at = ${expiresAt} where lease_owner = ${owner}`);
+    },
+
+    async voidLeasesExcept(owner) {
+      await db.run(sql`
+        update runs set lease_expires_at = 0
+        where lease_owner is not null and lease_owner <> ${owner}`);
+    },
+  };
+}
+
+interface RunRow {
+  id: string;
+  organization_id: string;
+  tenant_id: string;
+  session_id: string;
+  agent_name: string;
+  number: number;
+  status: RunStatus;
+  input: string;
+  output_text: string | null;
+  error_code: RunErrorCode | null;
+  error_message: string | null;
+  pending_interactions: number;
+  last_seq: number;
+  last_event_at: number;
+  ready_at: number | null;
+  lease_owner: string | null;
+  lease_epoch: number;
+  lease_expires_at: number | null;
+  input_tokens: number | null;
+  output_tokens: number | null;
+  created_at: number;
+  started_at: number | null;
+  ended_at: number | null;
+  cancel_requested_at: number | null;
+}
+
+function runOf(row: RunRow): Run {
+  return {
+    id: runId(row.id),
+    organizationId: organizationId(row.organization_id),
+    tenantId: tenantId(row.tenant_id),
+    sessionId: sessionId(row.session_id),
+    agentName: row.agent_name,
+    number: row.number,
+    status: row.status,
+    input: row.input,
+    outputText: fromJsonText(row.output_text),
+    errorCode: row.error_code,
+    errorMessage: fromJsonText(row.error_message),
+    pendingInteractions: row.pending_interactions,
+    lastSeq: row.last_seq,
+    lastEventAt: row.last_event_at,
+    readyAt: row.ready_at,
+    leaseOwner: row.lease_owner,
+    leaseEpoch: row.lease_epoch,
+    leaseExpiresAt: row.lease_expires_at,
+    inputTokens: row.input_tokens,
+    outputTokens: row.output_tokens,
+    createdAt: row.created_at,
+    startedAt: row.started_at,
+    endedAt: row.ended_at,
+    cancelRequestedAt: row.cancel_requested_at,
+  };
+}

@@ -1,0 +1,142 @@
+import {
+  type SessionStatus,
+  type StopMode,
+  organizationId,
+  runId,
+  sessionId,
+  tenantId,
+} from '@convoke/contract';
+import type { Session } from '../../domain/session.ts';
+import type { Transaction } from '../../ports/database.ts';
+import type { SessionRepository, SessionState } from '../../ports/repositories/sessions.ts';
+import { pageOf } from '../page.ts';
+import { sql } from '../sql.ts';
+
+export function sessionRepository(db: Transaction): SessionRepository {
+  return {
+    async insert(session) {
+      await db.run(sql`
+        insert into sessions (
+          id, organization_id, tenant_id, agent_name, status, status_reason, files_supported,
+          current_run_id, queued_runs, run_count, pending_interactions, stop_mode,
+          created_at, updated_at, stopped_at, ended_at
+        ) values (
+          ${session.id}, ${session.organizationId}, ${session.tenantId}, ${session.agentName},
+          ${session.status}, ${session.statusReason}, ${session.filesSupported ? 1 : 0},
+          ${session.currentRunId}, ${session.queuedRuns}, ${session.runCount},
+          ${session.pendingInteractions}, ${session.stopMode},
+          ${session.createdAt}, ${session.updatedAt}, ${session.stoppedAt}, ${session.endedAt}
+        )`);
+    },
+
+    async find(scope, id) {
+      const row = await db.get<SessionRow>(
+        sql`select * from sessions where id = ${id} and tenant_id = ${scope.tenantId}`,
+      );
+      return row && sessionOf(row);
+    },
+
+    async lock(scope, id) {
+      const row = await db.get<SessionRow>(sql`
+        select * from sessions where id = ${id} and tenant_id = ${scope.tenantId} ${sql.forUpdate}`);
+      return row && sessionOf(row);
+    },
+
+    async save(session) {
+      await db.run(sql`
+        update sessions set
+          status = ${session.status}, status_reason = ${session.statusReason},
+          current_run_id = ${session.currentRunId}, queued_runs = ${session.queuedRuns},
+          run_count = ${session.runCount}, pending_interactions = ${session.pendingInteractions},
+          stop_mode = ${session.stopMode}, updated_at = ${session.updatedAt},
+          stopped_at = ${session.stoppedAt}, ended_at = ${session.endedAt}
+        where id = ${session.id} and tenant_id = ${session.tenantId}`);
+    },
+
+    async list(scope, filter, page) {
+      const where = [sql`tenant_id = ${scope.tenantId}`];
+      if (filter.status !== undefined) where.push(sql`status = ${filter.status}`);
+      if (filter.agentName !== undefined) where.push(sql`agent_name = ${filter.agentName}`);
+      const rows = await db.all<SessionRow>(
+        sql`select * from sessions where ${sql.join(where, ' and ')} ${pageOf(page, 'id')}`,
+      );
+      return rows.map(sessionOf);
+    },
+
+    async unusedSince(before, limit) {
+      const rows = await db.all<SessionRow>(sql`
+        select * from sessions
+        where status in ('idle', 'stopped') and updated_at < ${before}
+        order by updated_at limit ${limit}`);
+      return rows.map(sessionOf);
+    },
+
+    async usable(ids) {
+      if (ids.length === 0) return [];
+      const rows = await db.all<{ id: string }>(sql`
+        select id from sessions
+        where id in (${sql.join(ids.map((id) => sql`${id}`))})
+          and status not in ('stopped', 'failed', 'terminated')`);
+      return rows.map((row) => sessionId(row.id));
+    },
+
+    async state(id) {
+      const row = await db.get<SessionState>(
+        sql`select checkpoint, context from session_states where session_id = ${id}`,
+      );
+      return row ?? { checkpoint: null, context: null };
+    },
+
+    async saveCheckpoint(id, checkpoint) {
+      await db.run(sql`
+        insert into session_states (session_id, checkpoint) values (${id}, ${checkpoint})
+        on conflict (session_id) do update set checkpoint = excluded.checkpoint`);
+    },
+
+    async saveContext(id, context) {
+      await db.run(sql`
+        insert into session_states (session_id, context) values (${id}, ${context})
+        on conflict (session_id) do update set context = excluded.context`);
+    },
+  };
+}
+
+interface SessionRow {
+  id: string;
+  organization_id: string;
+  tenant_id: string;
+  agent_name: string;
+  status: SessionStatus;
+  status_reason: string | null;
+  files_supported: number;
+  current_run_id: string | null;
+  queued_runs: number;
+  run_count: number;
+  pending_interactions: number;
+  stop_mode: StopMode | null;
+  created_at: number;
+  updated_at: number;
+  stopped_at: number | null;
+  ended_at: number | null;
+}
+
+function sessionOf(row: SessionRow): Session {
+  return {
+    id: sessionId(row.id),
+    organizationId: organizationId(row.organization_id),
+    tenantId: tenantId(row.tenant_id),
+    agentName: row.agent_name,
+    status: row.status,
+    statusReason: row.status_reason,
+    filesSupported: row.files_supported === 1,
+    currentRunId: row.current_run_id === null ? null : runId(row.current_run_id),
+    queuedRuns: row.queued_runs,
+    runCount: row.run_count,
+    pendingInteractions: row.pending_interactions,
+    stopMode: row.stop_mode,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    stoppedAt: row.stopped_at,
+    endedAt: row.ended_at,
+  };
+}

@@ -1,0 +1,96 @@
+import type { SqlValue, Statement } from '../ports/database.ts';
+
+/**
+ * Statements are written once for both databases: sql`select … where id = ${id}`. A value is bound,
+ * never written into the text; a nested statement is inlined together with its values.
+ *
+ * A column gives a bound value its type. Where there is none to do so (`${n} / 2`, `select ${n}`) write
+ * `cast(${n} as bigint)`: alone, a number is a real on SQLite and text on PostgreSQL.
+ *
+ * The `strings` of a statement are its identity: the same array comes back for the same text, so a
+ * database keeps its prepared statements in a WeakMap and looks one up without building any text.
+ */
+export function sql(strings: TemplateStringsArray, ...parts: (SqlValue | Statement)[]): Statement {
+  return parts.every(isSqlValue) ? { strings, values: parts } : inline(strings, parts);
+}
+
+/** Lists one or more statements with a separator between them, as in `in (…)` or `values …`. */
+sql.join = (
+  statements: readonly Statement[],
+  separator: ', ' | ' and ' | ' or ' | ' union all ' | ' ' = ', ',
+): Statement => {
+  if (statements.length === 0) throw new RangeError('sql.join needs at least one statement');
+  const separators = statements.slice(1).map(() => separator);
+  return inline(['', ...separators, ''], statements);
+};
+
+/** Row locks exist on PostgreSQL only; SQLite has one writer and needs none. */
+sql.forUpdate = postgresOnly('for update');
+sql.forShare = postgresOnly('for share');
+sql.forUpdateSkipLocked = postgresOnly('for update skip locked');
+
+/** The text one database understands: `$1` or `?`, with or without the row locks. */
+export function renderSql(strings: readonly string[], dialect: 'sqlite' | 'postgres'): string {
+  if (dialect === 'sqlite') return strings.join('?').replaceAll(POSTGRES_ONLY, '');
+  const text = strings.reduce((before, after, index) => `${before}$${index}${after}`);
+  return text.replaceAll(POSTGRES_ONLY, '$1');
+}
+
+const POSTGRES_ONLY = /\u0001([^\u0001]*)\u0001/g;
+
+function postgresOnly(text: string): Statement {
+  return { strings: [`\u0001${text}\u0001`], values: [] };
+}
+
+function isSqlValue(part: SqlValue | Statement): part is SqlValue {
+  if (part === null || typeof part === 'string' || part instanceof Uint8Array) return true;
+  if (typeof part === 'number') {
+    if (Number.isFinite(part)) return true;
+  } else if (typeof part === 'object') {
+    return false;
+  }
+  throw new TypeError(`SQL takes text, finite numbers, bytes and null, not ${String(part)}`);
+}
+
+function inline(strings: readonly string[], parts: readonly (SqlValue | Statement)[]): Statement {
+  const texts: string[] = [];
+  const values: SqlValue[] = [];
+  let text = strings[0] ?? '';
+  parts.forEach((part, index) => {
+    if (isSqlValue(part)) {
+      texts.push(text);
+      values.push(part);
+      text = '';
+    } else {
+      const [first = '', ...others] = part.strings;
+      text += first;
+      for (const other of others) {
+        texts.push(text);
+        text = other;
+      }
+      values.push(...part.values);
+    }
+    text += strings[index + 1] ?? '';
+  });
+  texts.push(text);
+  return { strings: intern(texts), values };
+}
+
+/**
+ * How many composed texts keep their identity. Lists of varying length make new texts without end;
+ * past the bound the oldest is forgotten and, if it comes back, prepared anew.
+ */
+const MAX_INTERNED_TEXTS = 1_000;
+const interned = new Map<string, readonly string[]>();
+
+function intern(texts: readonly string[]): readonly string[] {
+  const key = texts.join('\u0000');
+  const known = interned.get(key);
+  if (known !== undefined) return known;
+  if (interned.size >= MAX_INTERNED_TEXTS) {
+    const [oldest] = interned.keys();
+    if (oldest !== undefined) interned.delete(oldest);
+  }
+  interned.set(key, texts);
+  return texts;
+}

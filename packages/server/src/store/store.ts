@@ -1,0 +1,111 @@
+import type { Database, Reader, Transaction } from '../ports/database.ts';
+import type { Store, StoreTransaction } from '../ports/store.ts';
+import { auditRepository } from './repositories/audit.ts';
+import { clientRepository } from './repositories/clients.ts';
+import { credentialRepository } from './repositories/credentials.ts';
+import { fileRepository } from './repositories/files.ts';
+import { identityRecordRepository } from './repositories/identity-records.ts';
+import { idempotencyRepository } from './repositories/idempotency.ts';
+import { interactionRepository } from './repositories/interactions.ts';
+import { organizationRepository } from './repositories/organizations.ts';
+import { passwordRepository } from './repositories/passwords.ts';
+import { runEventRepository } from './repositories/run-events.ts';
+import { runRepository } from './repositories/runs.ts';
+import { sessionRepository } from './repositories/sessions.ts';
+import { signingKeyRepository } from './repositories/signing-keys.ts';
+import { tenantRepository } from './repositories/tenants.ts';
+import { withdrawalRepository } from './repositories/withdrawals.ts';
+
+export function createStore(database: Database): Store {
+  return {
+    read: new SqlRepositories(readOnly(database)),
+    transaction: (work) => database.transaction((tx) => work(new SqlRepositories(tx))),
+    close: () => database.close(),
+  };
+}
+
+/** A transaction touches few nouns, so each repository is made when it is first asked for. */
+class SqlRepositories implements StoreTransaction {
+  readonly #db: Transaction;
+  readonly #made: { -readonly [Noun in keyof StoreTransaction]?: StoreTransaction[Noun] } = {};
+
+  constructor(db: Transaction) {
+    this.#db = db;
+  }
+
+  onCommit(effect: () => void): void {
+    this.#db.onCommit(effect);
+  }
+
+  get audit() {
+    return (this.#made.audit ??= auditRepository(this.#db));
+  }
+
+  get organizations() {
+    return (this.#made.organizations ??= organizationRepository(this.#db));
+  }
+
+  get passwords() {
+    return (this.#made.passwords ??= passwordRepository(this.#db));
+  }
+
+  get identityRecords() {
+    return (this.#made.identityRecords ??= identityRecordRepository(this.#db));
+  }
+
+  get tenants() {
+    return (this.#made.tenants ??= tenantRepository(this.#db));
+  }
+
+  get clients() {
+    return (this.#made.clients ??= clientRepository(this.#db));
+  }
+
+  get credentials() {
+    return (this.#made.credentials ??= credentialRepository(this.#db));
+  }
+
+  get withdrawals() {
+    return (this.#made.withdrawals ??= withdrawalRepository(this.#db));
+  }
+
+  get signingKeys() {
+    return (this.#made.signingKeys ??= signingKeyRepository(this.#db));
+  }
+
+  get idempotency() {
+    return (this.#made.idempotency ??= idempotencyRepository(this.#db));
+  }
+
+  get sessions() {
+    return (this.#made.sessions ??= sessionRepository(this.#db));
+  }
+
+  get runs() {
+    return (this.#made.runs ??= runRepository(this.#db));
+  }
+
+  get runEvents() {
+    return (this.#made.runEvents ??= runEventRepository(this.#db));
+  }
+
+  get interactions() {
+    return (this.#made.interactions ??= interactionRepository(this.#db));
+  }
+
+  get files() {
+    return (this.#made.files ??= fileRepository(this.#db));
+  }
+}
+
+function readOnly(database: Reader): Transaction {
+  const refuse = () => {
+    throw new Error('a write needs a transaction');
+  };
+  return {
+    all: (statement) => database.all(statement),
+    get: (statement) => database.get(statement),
+    run: refuse,
+    onCommit: refuse,
+  };
+}

@@ -1,0 +1,79 @@
+import { randomFillSync } from 'node:crypto';
+import type { Clock } from '../ports/clock.ts';
+import type { Ids } from '../ports/ids.ts';
+
+/** Sorted by code unit, so that the text of a UUID orders as its bytes do. */
+const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
+
+const version = 7;
+const variant = 2;
+const countersPerMs = 1 << 12;
+const timeDigits = 10;
+const randomDigits = 12;
+
+/**
+ * D-01: 26 base32 characters of a UUIDv7. The twelve bits after the time count up within a millisecond
+ * (RFC 9562 §6.2), so ids of one process sort strictly in the order they were made, even if the clock
+ * steps back.
+ */
+export function createIds(clock: Pick<Clock, 'now'>): Ids {
+  let lastMs = 0;
+  let counter = 0;
+  let time = '';
+  const startOver = (ms: number) => {
+    lastMs = ms;
+    counter = 0;
+    time = timeText(ms);
+  };
+  return {
+    next(prefix) {
+      const now = clock.now();
+      if (now > lastMs) startOver(now);
+      else if (++counter === countersPerMs) startOver(lastMs + 1);
+      return `${prefix}_${time}${counterText(counter)}${randomText()}`;
+    },
+  };
+}
+
+/** The 48 bits of time are the first ten digits, with two bits to spare. */
+function timeText(ms: number): string {
+  let text = '';
+  for (let rest = ms; text.length < timeDigits; rest = Math.floor(rest / 32)) {
+    text = digit(rest % 32) + text;
+  }
+  return text;
+}
+
+/** The next twenty bits: version, counter, variant, and the first two of the 62 random ones. */
+function counterText(counter: number): string {
+  const last = ((counter & 1) << 4) | (variant << 2) | (randomByte() & 3);
+  return (
+    digit((version << 1) | (counter >> 11)) +
+    digit(counter >> 6) +
+    digit(counter >> 1) +
+    digit(last)
+  );
+}
+
+function randomText(): string {
+  let text = '';
+  while (text.length < randomDigits) text += digit(randomByte());
+  return text;
+}
+
+/** Of the value's low five bits. */
+function digit(value: number): string {
+  return alphabet.charAt(value & 31);
+}
+
+/** Asking the system for a handful of bytes costs more than all the rest of an id: it is asked for many. */
+const pool = new Uint8Array(4096);
+let used = pool.length;
+
+function randomByte(): number {
+  if (used === pool.length) {
+    randomFillSync(pool);
+    used = 0;
+  }
+  return pool[used++] ?? 0;
+}

@@ -1,0 +1,22 @@
+import { type Logger, pino } from 'pino';
+import type { Log } from '../ports/log.ts';
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
+
+/** JSON lines on standard error: standard output belongs to what a person asked for. */
+export function createLog({ level }: { level: LogLevel }): Log {
+  const logger: Logger = pino(
+    {
+      level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    pino.destination({ dest: 2, sync: true }),
+  );
+  return {
+    info: (message, fields) => logger.info(fields ?? {}, message),
+    warn: (message, fields) => logger.warn(fields ?? {}, message),
+    error: (message, error, fields) => logger.error({ ...fields, err: error }, message),
+  };
+}

@@ -1,0 +1,95 @@
+import { runId, tenantId } from '@convoke/contract';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { RunFollower } from '../../src/app/follow.ts';
+import type { Run } from '../../src/domain/run.ts';
+import { createLocalFanout } from '../../src/fanout/local.ts';
+import type { Store } from '../../src/ports/store.ts';
+import { migrationsFolder } from '../../src/store/database.ts';
+import { createStore } from '../../src/store/store.ts';
+import { systemClock } from '../../src/system/clock.ts';
+import { eventually } from '../eventually.ts';
+import { openTestDatabase } from '../store/databases.ts';
+
+const id = runId('run_followed');
+const tenant = tenantId('ten');
+const readers = 20;
+
+describe('readers of one run that have caught up', () => {
+  let log: Log;
+  let reading: { lastSeq: number; count: number }[];
+  beforeEach(async () => {
+    log = await Log.open();
+    reading = Array.from({ length: readers }, () => log.read());
+    await log.append(1);
+    await eventually(() => reading.every((reader) => reader.lastSeq === 1));
+  });
+
+  test('cost one read of the log for each time it grows, however many they are', async () => {
+    const before = log.reads;
+    for (let seq = 2; seq <= 6; seq += 1) {
+      await log.append(1);
+      await eventually(() => reading.every((reader) => reader.lastSeq === seq));
+    }
+    expect(log.reads - before).toBe(5);
+  });
+
+  test('get all of it when more was added than one page holds', async () => {
+    await log.append(2500);
+    await eventually(() => reading.every((reader) => reader.lastSeq === 2501));
+    expect(new Set(reading.map((reader) => reader.count))).toEqual(new Set([2501]));
+  });
+});
+
+/** A run's log that grows, and a count of how often it is read. */
+class Log {
+  reads = 0;
+  readonly #store: Store;
+  readonly #fanout = createLocalFanout();
+  readonly #follower: RunFollower;
+  #seq = 0;
+
+  private constructor(store: Store) {
+    this.#store = store;
+    const after: Store['read']['runEvents']['after'] = (...question) => {
+      this.reads += 1;
+      return store.read.runEvents.after(...question);
+    };
+    const read = { ...store.read, runEvents: { ...store.read.runEvents, after } };
+    this.#follower = new RunFollower({
+      store: { ...store, read },
+      fanout: this.#fanout,
+      clock: systemClock,
+      log: { info() {}, warn() {}, error() {} },
+    });
+  }
+
+  static async open(): Promise<Log> {
+    const database = await openTestDatabase('sqlite', { migrations: migrationsFolder('sqlite') });
+    return new Log(createStore(database));
+  }
+
+  async append(count: number): Promise<void> {
+    const events = Array.from({ length: count }, () => {
+      this.#seq += 1;
+      return { seq: this.#seq, type: 'message_delta', body: `{"n":${this.#seq}}` };
+    });
+    await this.#store.transaction(async (tx) => {
+      await tx.runEvents.append(tenant, id, events);
+      tx.onCommit(() => this.#fanout.wake(`run:${id}`));
+    });
+  }
+
+  read(): { lastSeq: number; count: number } {
+    const seen = { lastSeq: 0, count: 0 };
+    const { signal } = new AbortController();
+    const run = { id, status: 'running', lastSeq: 0 } as Run;
+    void (async () => {
+      for await (const { after, lastSeq } of this.#follower.follow({ run, after: 0, signal })) {
+        if (after !== seen.lastSeq) throw new Error(`${after} came after ${seen.lastSeq}`);
+        seen.count += lastSeq - after;
+        seen.lastSeq = lastSeq;
+      }
+    })();
+    return seen;
+  }
+}

@@ -1,0 +1,155 @@
+import fc from 'fast-check';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { RunFollower } from '../../src/app/follow.ts';
+import type { ClaimedLeg } from '../../src/app/leg-claim.ts';
+import type { Run } from '../../src/domain/run.ts';
+import type { Store } from '../../src/ports/store.ts';
+import { databaseKinds } from '../store/databases.ts';
+import { type RunWorld, createRunWorld, delta, over } from './run-world.ts';
+
+const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+describe.each(databaseKinds)('following a run on %s (D-31, P3)', (kind) => {
+  let world: RunWorld;
+  beforeAll(async () => {
+    world = await createRunWorld(kind);
+  });
+
+  async function running(): Promise<{ run: Run; leg: ClaimedLeg }> {
+    const started = await world.start(await world.open());
+    const leg = await world.claimed(started);
+    return { run: await world.read(started), leg };
+  }
+
+  /** Reads ids until the stream ends or the reader has had enough. */
+  async function ids(
+    follower: RunFollower,
+    { run, after = 0, signal }: { run: Run; after?: number; signal?: AbortSignal },
+  ): Promise<string[]> {
+    const seen: string[] = [];
+    const follow = { run, after, signal: signal ?? new AbortController().signal };
+    for await (const { bytes } of follower.follow(follow)) {
+      for (const match of bytes.toString().matchAll(/^id: (\d+)$/gm)) seen.push(match[1] ?? '');
+    }
+    return seen;
+  }
+
+  const numbered = (from: number, to: number) =>
+    Array.from({ length: to - from + 1 }, (_, index) => String(from + index).padStart(12, '0'));
+
+  test('what is written while a reader looks is not missed', async () => {
+    const { run, leg } = await running();
+    let reads = 0;
+    const looking = Promise.withResolvers<void>();
+    const written = Promise.withResolvers<void>();
+    const slow = readingThrough(world.store, async (read) => {
+      const page = await read();
+      reads += 1;
+      // The second look finds nothing; before it can say so, the run ends.
+      if (reads === 2) {
+        looking.resolve();
+        await written.promise;
+      }
+      return page;
+    });
+    const follower = new RunFollower({ ...world, store: slow });
+    const seen = ids(follower, { run });
+    await looking.promise;
+    await world.record(leg, { items: [delta('x')], end: { status: 'completed', ...over } });
+    written.resolve();
+    expect(await seen).toEqual(numbered(1, 3));
+  });
+
+  test('readers that join whenever, at whatever place, get the whole rest, once and in order', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.integer({ min: 1, max: 40 }), { minLength: 1, maxLength: 12 }),
+        fc.array(fc.tuple(fc.nat(12), fc.nat(60)), { minLength: 1, maxLength: 8 }),
+        async (batches, readers) => {
+          const { run, leg } = await running();
+          const follower = new RunFollower(world);
+          const joined: Promise<{ after: number; seen: string[] }>[] = [];
+          for (const [step, size] of batches.entries()) {
+            for (const [at, place] of readers) {
+              if (at % batches.length !== step) continue;
+              const now = await world.read(run);
+              const after = place % (now.lastSeq + 1);
+              const seen = ids(follower, { run: now, after });
+              joined.push(seen.then((all) => ({ after, seen: all })));
+            }
+            if (size % 3 === 0) await turn();
+            await world.record(leg, { items: Array.from({ length: size }, () => delta('x')) });
+          }
+          await world.record(leg, { end: { status: 'completed', ...over } });
+          const { lastSeq } = await world.read(run);
+          for (const { after, seen } of await Promise.all(joined)) {
+            expect(seen).toEqual(numbered(after + 1, lastSeq));
+          }
+        },
+      ),
+      { numRuns: 20 },
+    );
+  });
+
+  test('a run that is over is read to its end, and no further', async () => {
+    const { run, leg } = await running();
+    await world.record(leg, { items: [delta('x')], end: { status: 'completed', ...over } });
+    const ended = await world.read(run);
+    const follower = new RunFollower(world);
+    expect(await ids(follower, { run: ended })).toEqual(numbered(1, 3));
+    expect(await ids(follower, { run: ended, after: 2 })).toEqual(numbered(3, 3));
+    expect(await ids(follower, { run: ended, after: 3 })).toEqual([]);
+  });
+
+  test('a reader that is let go leaves at once, and the others stay', async () => {
+    const { run, leg } = await running();
+    const follower = new RunFollower(world);
+    const leaving = new AbortController();
+    const gone = ids(follower, { run, signal: leaving.signal });
+    const staying = ids(follower, { run });
+    await turn();
+    leaving.abort();
+    expect((await gone).length).toBeLessThanOrEqual(1);
+    await world.record(leg, { end: { status: 'completed', ...over } });
+    expect(await staying).toEqual(numbered(1, 2));
+  });
+
+  test('many events come in pages that hold a bounded number of bytes', async () => {
+    const { run, leg } = await running();
+    const long = 'x'.repeat(10_000);
+    const count = 100;
+    for (let index = 0; index < count; index += 10) {
+      await world.record(leg, { items: Array.from({ length: 10 }, () => delta(long)) });
+    }
+    await world.record(leg, { end: { status: 'completed', ...over } });
+    const follower = new RunFollower(world);
+    const sizes: number[] = [];
+    let isEnded = false;
+    const follow = { run, after: 0, signal: new AbortController().signal };
+    for await (const frames of follower.follow(follow)) {
+      expect(isEnded).toBe(false);
+      sizes.push(frames.bytes.length);
+      isEnded = frames.ended;
+    }
+    expect(isEnded).toBe(true);
+    expect(sizes.length).toBeGreaterThan(3);
+    expect(Math.max(...sizes)).toBeLessThan(300 * 1024);
+  });
+});
+
+/** A store whose reads of the log go through the test's hands. */
+function readingThrough(
+  store: Store,
+  through: <Page>(read: () => Promise<Page>) => Promise<Page>,
+): Store {
+  const { runEvents } = store.read;
+  const slow = {
+    ...runEvents,
+    after: (...place: Parameters<typeof runEvents.after>) =>
+      through(() => runEvents.after(...place)),
+  };
+  const read = new Proxy(store.read, {
+    get: (target, name) => (name === 'runEvents' ? slow : Reflect.get(target, name, target)),
+  });
+  return { ...store, read };
+}

@@ -1,0 +1,88 @@
+import { organizationId } from '@convoke/contract';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { listAudit } from '../../src/app/audit.ts';
+import { addMember, createOrganization, findPerson } from '../../src/app/organizations.ts';
+import { recognise } from '../../src/app/people.ts';
+import type { Actor } from '../../src/domain/audit.ts';
+import type { Role } from '../../src/domain/member.ts';
+import { type World, createWorld } from '../auth/world.ts';
+import { databaseKinds } from '../store/databases.ts';
+
+const by: Actor = { kind: 'operator', id: 'root', requestId: null, address: null };
+
+describe.each(databaseKinds)('organizations and their people on %s', (kind) => {
+  let world: World;
+  let people = 0;
+  beforeAll(async () => {
+    world = await createWorld(kind);
+  });
+  const organization = () => createOrganization(world, { name: ' Acme ', by });
+  const someone = () => `person-${(people += 1)}@example.test`;
+  const add = (of: string, email: string, role: Role) =>
+    addMember(world, { organizationId: organizationId(of), email, role, by });
+  const actions = async (of: string) =>
+    (await listAudit(world, { chain: organizationId(of), limit: 99 })).map(({ action }) => action);
+
+  test('an organization begins with its audit', async () => {
+    const { id, name } = await organization();
+    expect(name).toBe('Acme');
+    expect(await world.store.read.organizations.find(id)).toMatchObject({ name });
+    const [row] = await listAudit(world, { chain: id, limit: 1 });
+    expect(row).toMatchObject({ seq: 1, action: 'organization.create', object: id, by });
+  });
+
+  test.each(['', ' ', 'a\u0000b', 'x'.repeat(201)])('a name cannot be %j', async (name) => {
+    await expect(createOrganization(world, { name, by })).rejects.toThrow('printable characters');
+  });
+
+  test('a member is one person, however the address is written, and has one role', async () => {
+    const { id } = await organization();
+    const email = someone();
+    const first = await add(id, email, 'member');
+    expect((await add(id, ` ${email.toUpperCase()} `, 'member')).user).toEqual(first.user);
+    expect(await world.store.read.organizations.membership(id, first.user.id)).toMatchObject({
+      role: 'member',
+    });
+    await add(id, email, 'owner');
+    const [membership, ...others] = await world.store.read.organizations.membershipsOf(
+      first.user.id,
+    );
+    expect([membership?.role, others]).toEqual(['owner', []]);
+    // The same again changed nothing, so it left no row.
+    expect(await actions(id)).toEqual(['member.add', 'member.add', 'organization.create']);
+    expect(await findPerson(world, email.toUpperCase())).toEqual(first.user);
+  });
+
+  test('ten at once add one member', async () => {
+    const { id } = await organization();
+    const email = someone();
+    const added = await Promise.all(Array.from({ length: 10 }, () => add(id, email, 'admin')));
+    expect(new Set(added.map(({ user }) => user.id)).size).toBe(1);
+    expect(await actions(id)).toEqual(['member.add', 'organization.create']);
+  });
+
+  test('what is not there, or no address, is told by its name', async () => {
+    const { id } = await organization();
+    await expect(add('org_unknown', someone(), 'owner')).rejects.toThrow('org_unknown');
+    for (const email of ['', 'ann', 'ann@', 'a b@c', 'a@b\u0000']) {
+      await expect(add(id, email, 'owner')).rejects.toThrow('not an e-mail address');
+    }
+    await expect(findPerson(world, 'nobody@example.test')).rejects.toThrow('nobody@example.test');
+    expect(await actions(id)).toEqual(['organization.create']);
+  });
+
+  test('a visitor of another issuer is the same person at each visit, and nobody else', async () => {
+    const at = (issuer: string, subject: string, email?: string) =>
+      recognise(world, { issuer, subject, email });
+    const visits = await Promise.all(Array.from({ length: 10 }, () => at('https://id', 'ann')));
+    expect(new Set(visits).size).toBe(1);
+    expect(await at('https://other', 'ann')).not.toBe(visits[0]);
+    expect(await at('https://id', 'bob')).not.toBe(visits[0]);
+    const { id } = await organization();
+    const email = someone();
+    const { user } = await add(id, email, 'owner');
+    expect(await at('https://id', 'known', email)).toBe(user.id);
+    expect(await at('https://id', 'known')).toBe(user.id);
+    expect(await at('https://id', 'odd', 'not an address')).not.toBe(user.id);
+  });
+});

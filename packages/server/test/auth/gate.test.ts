@@ -1,0 +1,291 @@
+import { operations, organizationId } from '@convoke/contract';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { Refusal } from '../../src/app/refusal.ts';
+import { createGate } from '../../src/auth/gate.ts';
+import type { Client } from '../../src/domain/client.ts';
+import type { Tenant } from '../../src/domain/tenant.ts';
+import { databaseKinds } from '../store/databases.ts';
+import { type World, createWorld } from './world.ts';
+
+const { create_session: operation, whoami } = operations;
+
+function request(...pairs: readonly [string, string][]) {
+  const headers: Record<string, string> = {};
+  for (const [name, value] of pairs) {
+    const key = name.toLowerCase();
+    // Node keeps the first Authorization and joins the rest.
+    if (!(key in headers)) headers[key] = value;
+    else if (key !== 'authorization') headers[key] += `, ${value}`;
+  }
+  return { headers, rawHeaders: pairs.flat() };
+}
+
+async function answer(admission: Promise<unknown>): Promise<string> {
+  try {
+    await admission;
+    return 'admitted';
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return `${error.status} ${error.code}`;
+  }
+}
+
+async function refusalOf(admission: Promise<unknown>): Promise<Refusal> {
+  const error = await admission.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(Refusal);
+  return error as Refusal;
+}
+
+describe.each(databaseKinds)('the gate on %s', (kind) => {
+  let world: World;
+  let tenant: Tenant;
+  let sibling: Tenant;
+  let foreign: Tenant;
+  let broken: Tenant;
+  let leaving: Tenant;
+  let client: Client;
+  let bearer: [string, string];
+  let ownerBearer: [string, string];
+
+  beforeAll(async () => {
+    world = await createWorld(kind);
+    const home = await world.seed.organization();
+    const away = await world.seed.organization();
+    tenant = await world.seed.tenant(home);
+    sibling = await world.seed.tenant(home);
+    foreign = await world.seed.tenant(away);
+    broken = await world.seed.tenant(home, 'failed');
+    leaving = await world.seed.tenant(home, 'offboarding');
+    client = (await world.seed.client(home)).record;
+    bearer = await bearerOf(client);
+    const owner = await world.seed.person(home, 'owner');
+    ownerBearer = ['Authorization', `Bearer ${(await world.tokens.issueForPerson(owner)).token}`];
+  });
+
+  async function bearerOf(of: Client): Promise<[string, string]> {
+    const { token } = await world.tokens.issueForClient(of, of.scopes);
+    return ['Authorization', `Bearer ${token}`];
+  }
+  const organization = (id: string = tenant.organizationId): [string, string] => [
+    'X-Organization-ID',
+    id,
+  ];
+  const workspace = (id: string = tenant.id): [string, string] => ['X-Workspace-Tenant-ID', id];
+  const plain = (id: string = tenant.id): [string, string] => ['X-Tenant-ID', id];
+  const garbage: [string, string] = ['Authorization', 'Bearer e30.e30.e30'];
+
+  test('answers in the order 401, 400, 403 (D-52)', async () => {
+    const tokens = { none: [], garbage: [garbage], human: [ownerBearer], machine: [bearer] };
+    const selectors = {
+      none: [],
+      'organization only': [organization()],
+      'tenant only': [workspace()],
+      'tenant twice': [organization(), workspace(), workspace()],
+      'organization twice': [organization(), organization(), workspace()],
+      'both tenant headers': [organization(), workspace(), plain()],
+      'no id': [organization('a b'), workspace()],
+      empty: [organization(''), workspace()],
+      'unknown organization': [organization('org_unknown'), workspace()],
+      'foreign tenant': [organization(), workspace(foreign.id)],
+      'foreign projection': [organization(foreign.organizationId), workspace(foreign.id)],
+      'failed tenant': [organization(), workspace(broken.id)],
+      'tenant being offboarded': [organization(), workspace(leaving.id)],
+      right: [organization(), workspace()],
+      'right, other header': [organization(), plain()],
+      sibling: [organization(), workspace(sibling.id)],
+    };
+    const grid: Record<string, string[]> = {};
+    for (const [name, sent] of Object.entries(selectors)) {
+      grid[name] = [];
+      for (const token of Object.values(tokens)) {
+        const sending = request(...token, ...sent);
+        grid[name].push(await answer(world.gate.admitAutomation(operation, sending)));
+      }
+    }
+    const [missing, invalid] = ['400 missing_selector', '400 invalid_selector'];
+    const [anonymous, forbidden] = ['401 unauthorized', '403 forbidden'];
+    expect(grid).toEqual({
+      none: [anonymous, anonymous, missing, missing],
+      'organization only': [anonymous, anonymous, missing, missing],
+      'tenant only': [anonymous, anonymous, missing, missing],
+      'tenant twice': [anonymous, anonymous, invalid, invalid],
+      'organization twice': [anonymous, anonymous, invalid, invalid],
+      'both tenant headers': [anonymous, anonymous, invalid, invalid],
+      'no id': [anonymous, anonymous, invalid, invalid],
+      empty: [anonymous, anonymous, missing, missing],
+      'unknown organization': [anonymous, anonymous, forbidden, forbidden],
+      'foreign tenant': [anonymous, anonymous, forbidden, forbidden],
+      'foreign projection': [anonymous, anonymous, forbidden, forbidden],
+      'failed tenant': [anonymous, anonymous, forbidden, forbidden],
+      'tenant being offboarded': [anonymous, anonymous, forbidden, forbidden],
+      right: [anonymous, anonymous, forbidden, 'admitted'],
+      'right, other header': [anonymous, anonymous, forbidden, 'admitted'],
+      sibling: [anonymous, anonymous, forbidden, 'admitted'],
+    });
+  });
+
+  test('every denial of access is the same, to the last byte (D-52)', async () => {
+    const disabled = (await world.seed.client(tenant.organizationId)).record;
+    const disabledBearer = await bearerOf(disabled);
+    await world.store.transaction((tx) =>
+      tx.clients.save({ ...disabled, status: 'disabled', version: 2 }, disabled),
+    );
+    const denials = [
+      request(bearer, organization('org_unknown'), workspace()),
+      request(bearer, organization(), workspace('ten_unknown')),
+      request(bearer, organization(), workspace(foreign.id)),
+      request(bearer, organization(foreign.organizationId), workspace(foreign.id)),
+      request(bearer, organization(), workspace(broken.id)),
+      request(bearer, organization(), workspace(leaving.id)),
+      request(ownerBearer, organization(), workspace()),
+      request(disabledBearer, organization(), workspace()),
+    ];
+    const seen = new Set<string>();
+    for (const denied of denials) {
+      const refusal = await refusalOf(world.gate.admitAutomation(operation, denied));
+      const { status, code, headers, details, codeOnly } = refusal;
+      seen.add(JSON.stringify({ status, code, headers, details, codeOnly }));
+    }
+    expect([...seen]).toEqual([
+      JSON.stringify({ status: 403, code: 'forbidden', headers: {}, details: {}, codeOnly: true }),
+    ]);
+  });
+
+  test('a 401 names invalid_token only when a token was sent (RFC 6750)', async () => {
+    const challenge = async (...sent: [string, string][]) =>
+      (await refusalOf(world.gate.admitAutomation(operation, request(...sent)))).headers;
+    expect(await challenge()).toEqual({ 'www-authenticate': 'Bearer realm="convoke"' });
+    const invalid = { 'www-authenticate': 'Bearer realm="convoke", error="invalid_token"' };
+    expect(await challenge(garbage)).toEqual(invalid);
+    expect(await challenge(['Authorization', 'Basic eDp5'])).toEqual(invalid);
+    expect(await challenge(bearer, garbage)).toEqual(invalid);
+  });
+
+  test('a missing scope is told to someone inside, and only there (D-54)', async () => {
+    const observer = (await world.seed.client(tenant.organizationId, ['runs:read'])).record;
+    const observerBearer = await bearerOf(observer);
+    const inside = request(observerBearer, organization(), workspace());
+    const refusal = await refusalOf(world.gate.admitAutomation(operation, inside));
+    expect(refusal).toMatchObject({ code: 'insufficient_scope', status: 403, codeOnly: true });
+    expect(refusal.headers['www-authenticate']).toContain('scope="sessions:write"');
+    const outside = request(observerBearer, organization(), workspace(foreign.id));
+    expect(await answer(world.gate.admitAutomation(operation, outside))).toBe('403 forbidden');
+  });
+
+  test('a token grants no more than it says, and no more than the client still has (D-51)', async () => {
+    const { record } = await world.seed.client(tenant.organizationId);
+    const narrow = await world.tokens.issueForClient(record, ['runs:read', 'agents:deploy']);
+    const narrowBearer: [string, string] = ['Authorization', `Bearer ${narrow.token}`];
+    const sending = request(narrowBearer, organization(), workspace());
+    const caller = await world.gate.admitAutomation(whoami, sending);
+    expect([...caller.scopes]).toEqual(['runs:read']);
+    expect(await answer(world.gate.admitAutomation(operation, sending))).toBe(
+      '403 insufficient_scope',
+    );
+  });
+
+  test('what an admitted machine is told about itself', async () => {
+    const sending = request(bearer, organization(), plain(sibling.id));
+    expect(await world.gate.admitAutomation(operation, sending)).toMatchObject({
+      kind: 'automation',
+      client: { id: client.id, oauthClientId: client.oauthClientId, scopes: client.scopes },
+      tenant: { id: sibling.id, status: 'active' },
+      scope: { organizationId: client.organizationId, tenantId: sibling.id },
+      required: ['sessions:write'],
+      tokenExpiresAt: world.clock.now() + 600_000,
+      subject: client.id,
+    });
+  });
+
+  describe('a withdrawal bites on the next request and on an open stream (spec §5.7, D-33)', () => {
+    const withdrawals: Record<string, (of: Client, where: Tenant) => Promise<unknown>> = {
+      'client disabled': (of) =>
+        world.store.transaction((tx) =>
+          tx.clients.save({ ...of, status: 'disabled', version: 2 }, of),
+        ),
+      'client deleted': (of) =>
+        world.store.transaction((tx) => tx.clients.save({ ...of, deletedAt: 1 }, of)),
+      'scope removed': (of) =>
+        world.store.transaction((tx) =>
+          tx.clients.save({ ...of, profile: 'custom', scopes: ['runs:read'], version: 2 }, of),
+        ),
+      'tenant offboarded': (_, where) =>
+        world.store.transaction((tx) =>
+          tx.tenants.save({ ...where, status: 'offboarding', attachmentState: 'detached' }, where),
+        ),
+    };
+
+    test.each(Object.keys(withdrawals))('%s', async (name) => {
+      const where = await world.seed.tenant(client.organizationId);
+      const { record } = await world.seed.client(client.organizationId);
+      const sending = request(await bearerOf(record), organization(), workspace(where.id));
+      const caller = await world.gate.admitAutomation(operation, sending);
+      expect(await world.gate.recheck(caller)).toBe(true);
+      await withdrawals[name]?.(record, where);
+      expect(await answer(world.gate.admitAutomation(operation, sending))).toMatch(/^403 /);
+      expect(await world.gate.recheck(caller)).toBe(false);
+    });
+  });
+
+  test('an open stream outlives its token', async () => {
+    const { record } = await world.seed.client(client.organizationId);
+    const sending = request(await bearerOf(record), organization(), workspace());
+    const caller = await world.gate.admitAutomation(operation, sending);
+    world.clock.advance(600_000);
+    expect(await answer(world.gate.admitAutomation(operation, sending))).toBe('401 unauthorized');
+    expect(await world.gate.recheck(caller)).toBe(true);
+    world.clock.advance(-600_000);
+  });
+
+  test('X-Tenant-ID is not taken where the deployment says so (D-52)', async () => {
+    const strict = createGate({ ...world, tenantHeader: 'workspace' });
+    const alone = request(bearer, organization(), plain());
+    expect(await answer(strict.admitAutomation(operation, alone))).toBe('400 missing_selector');
+    const right = request(bearer, organization(), workspace());
+    expect(await answer(strict.admitAutomation(operation, right))).toBe('admitted');
+  });
+
+  describe('the management API', () => {
+    const roles = [
+      ['owner', 'admitted'],
+      ['admin', 'admitted'],
+      ['member', '403 forbidden'],
+    ] as const;
+    test.each(roles)('answers %s with %s', async (role, expected) => {
+      const person = await world.seed.person(client.organizationId, role);
+      const { token } = await world.tokens.issueForPerson(person);
+      const sending = request(['Authorization', `Bearer ${token}`]);
+      expect(await answer(world.gate.admitHuman(sending, client.organizationId))).toBe(expected);
+      const elsewhere = world.gate.admitHuman(sending, foreign.organizationId);
+      expect(await answer(elsewhere)).toBe('403 forbidden');
+      const nowhere = world.gate.admitHuman(sending, organizationId('org_unknown'));
+      expect(await answer(nowhere)).toBe('403 forbidden');
+      const noId = world.gate.admitHuman(sending, organizationId('\u0000'));
+      expect(await answer(noId)).toBe('403 forbidden');
+    });
+
+    test('refuses a machine, and a caller without a token', async () => {
+      const machine = await refusalOf(
+        world.gate.admitHuman(request(bearer), client.organizationId),
+      );
+      expect(machine).toMatchObject({ code: 'forbidden', codeOnly: true });
+      const nobody = world.gate.admitHuman(request(), client.organizationId);
+      expect(await answer(nobody)).toBe('401 unauthorized');
+    });
+  });
+
+  test('workspace discovery takes either kind, without selectors (D-55)', async () => {
+    expect(await world.gate.admitAny(request(bearer))).toMatchObject({
+      kind: 'automation',
+      client,
+    });
+    expect(await world.gate.admitAny(request(ownerBearer))).toMatchObject({
+      kind: 'human',
+      organizationIds: [client.organizationId],
+    });
+    expect(await answer(world.gate.admitAny(request(garbage)))).toBe('401 unauthorized');
+  });
+});

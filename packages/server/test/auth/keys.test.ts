@@ -1,0 +1,150 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { createSealing } from '../../src/auth/sealing.ts';
+import { listAudit } from '../../src/app/audit.ts';
+import { rotateOldKeys } from '../../src/auth/key-rotation.ts';
+import { JWKS_MAX_AGE_MS, openSigningKeys } from '../../src/auth/keys.ts';
+import { createTokens } from '../../src/auth/tokens.ts';
+import { deploymentChain } from '../../src/domain/audit.ts';
+import { databaseKinds } from '../store/databases.ts';
+import { type World, baseUrl, createWorld } from './world.ts';
+
+describe.each(databaseKinds)('signing keys on %s (D-50)', (kind) => {
+  let world: World;
+  beforeAll(async () => {
+    world = await createWorld(kind);
+  });
+
+  const signers = async () => (await world.keys.published()).keys.map((key) => key.kid);
+
+  test('a rotation publishes the next key before it signs and keeps the previous one', async () => {
+    const { keys, clock } = world;
+    const before = (await keys.signer()).kid;
+    const next = await keys.rotate();
+    expect(await signers()).toEqual(expect.arrayContaining([before, next]));
+    expect((await keys.signer()).kid).toBe(before);
+    clock.advance(600_000);
+    expect((await keys.signer()).kid).toBe(next);
+    expect(await signers()).toEqual(expect.arrayContaining([before, next]));
+  });
+
+  test('what is published holds no private part', async () => {
+    for (const key of (await world.keys.published()).keys) {
+      expect(Object.keys(key).sort()).toEqual(['alg', 'crv', 'kid', 'kty', 'use', 'x']);
+    }
+  });
+
+  test('a key is accepted until the last token it can have signed is over, and no longer', async () => {
+    const { keys, clock } = world;
+    const before = (await keys.signer()).kid;
+    await keys.rotate({ leadMs: 5_000 });
+    clock.advance(5_000 + 30 * 86_400_000);
+    expect(keys.accepts(before)).toBe(true);
+    clock.advance(600_000);
+    expect(keys.accepts(before)).toBe(false);
+    expect(await signers()).not.toContain(before);
+  });
+
+  test('a token signed by a key another process made is accepted at once', async () => {
+    const { clock, ids } = world;
+    const here = createTokens({ keys: await world.openKeys(), clock, ids, baseUrl });
+    const otherKeys = await world.openKeys();
+    const other = createTokens({ keys: otherKeys, clock, ids, baseUrl });
+    const organization = await world.seed.organization();
+    const person = await world.seed.person(organization, 'owner');
+    for (let round = 0; round < 3; round += 1) {
+      await otherKeys.rotate({ leadMs: 5_000 });
+      clock.advance(5_000);
+      const { token } = await other.issueForPerson(person);
+      expect(await here.verify(token)).toMatchObject({ kind: 'human', userId: person });
+    }
+  });
+
+  test('garbage key ids do not reach the database more than once a second', async () => {
+    let reads = 0;
+    const { store, clock } = world;
+    const signingKeys = {
+      ...store.read.signingKeys,
+      list: () => {
+        reads += 1;
+        return store.read.signingKeys.list();
+      },
+    };
+    const counted = {
+      ...store,
+      read: new Proxy(store.read, {
+        get: (target, noun, receiver) =>
+          noun === 'signingKeys' ? signingKeys : Reflect.get(target, noun, receiver),
+      }),
+    };
+    const sealing = createSealing(Buffer.alloc(32, 7));
+    const keys = await openSigningKeys({ store: counted, clock, sealing, longestLifetimeMs: 1 });
+    reads = 0;
+    clock.advance(1_000);
+    for (let round = 0; round < 50; round += 1) await keys.verifier(`garbage-${round}`);
+    await Promise.all(Array.from({ length: 50 }, () => keys.verifier('garbage')));
+    expect(reads).toBe(1);
+    clock.advance(1_000);
+    await Promise.all(Array.from({ length: 50 }, () => keys.verifier('garbage')));
+    expect(reads).toBe(2);
+  });
+
+  test('another master key is told from a broken database, in words', async () => {
+    const sealing = createSealing(Buffer.alloc(32, 8));
+    const { store, clock } = world;
+    await expect(openSigningKeys({ store, clock, sealing, longestLifetimeMs: 1 })).rejects.toThrow(
+      /restore master\.key/,
+    );
+  });
+
+  test('a key that is thirty days old is replaced, once, and the audit says so', async () => {
+    const { clock, store, keys } = world;
+    await keys.rotate();
+    const since = clock.now();
+    const kids = async () => (await store.read.signingKeys.list()).map(({ kid }) => kid);
+    const before = await kids();
+    clock.advance(30 * 86_400_000 - 1);
+    await rotateOldKeys(world);
+    expect(await kids()).toEqual(before);
+    clock.advance(1);
+    await rotateOldKeys(world);
+    await rotateOldKeys(world);
+    const [fresh, ...others] = (await kids()).filter((kid) => !before.includes(kid));
+    expect(others).toEqual([]);
+    const rows = await listAudit(world, { chain: deploymentChain, limit: 9 });
+    expect(rows.filter(({ at }) => at > since)).toMatchObject([
+      { action: 'keys.rotate', object: fresh, by: { kind: 'system' } },
+    ]);
+    clock.advance(JWKS_MAX_AGE_MS);
+    expect((await keys.signer()).kid).toBe(fresh);
+  });
+
+  test('rotation under load gives no false 401', async () => {
+    const { clock, ids } = world;
+    const replicas = await Promise.all(
+      Array.from({ length: 3 }, async () => {
+        const keys = await world.openKeys();
+        return { keys, tokens: createTokens({ keys, clock, ids, baseUrl }) };
+      }),
+    );
+    const organization = await world.seed.organization();
+    const person = await world.seed.person(organization, 'owner');
+    const live: string[] = [];
+    let refused = 0;
+    for (let round = 0; round < 60; round += 1) {
+      const issuer = replicas[round % 3];
+      const rotator = replicas[(round + 1) % 3];
+      if (round % 10 === 5) await rotator?.keys.rotate({ leadMs: 5_000 });
+      const issued = await issuer?.tokens.issueForPerson(person);
+      if (issued !== undefined) live.push(issued.token);
+      const verdicts = await Promise.all(
+        replicas.flatMap(({ tokens }) => [
+          ...live.slice(-20).map((token) => tokens.verify(token)),
+          tokens.verify('e30.e30.e30').then((verdict) => verdict ?? {}),
+        ]),
+      );
+      refused += verdicts.filter((verdict) => verdict === undefined).length;
+      clock.advance(1_700);
+    }
+    expect(refused).toBe(0);
+  });
+});

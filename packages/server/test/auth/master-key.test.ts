@@ -1,0 +1,60 @@
+import { chmod, mkdtemp, readFile, readdir, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { deriveKey, loadMasterKey } from '../../src/auth/master-key.ts';
+import { createSealing } from '../../src/auth/sealing.ts';
+import { removeFolder } from '../../../../test/remove-folder.ts';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'convoke-key-'));
+});
+afterEach(() => removeFolder(folder));
+
+describe('the master key', () => {
+  test('is made once, readable by its owner only, and read again afterwards', async () => {
+    const [first, ...others] = await Promise.all(
+      Array.from({ length: 8 }, () => loadMasterKey(folder)),
+    );
+    expect(first).toHaveLength(32);
+    for (const other of others) expect(other).toEqual(first);
+    expect((await stat(join(folder, 'master.key'))).mode & 0o777).toBe(0o600);
+    expect(await readdir(folder)).toEqual(['master.key']);
+    expect(await loadMasterKey(folder)).toEqual(first);
+  });
+
+  test('is refused when others may read it', async () => {
+    await loadMasterKey(folder);
+    await chmod(join(folder, 'master.key'), 0o640);
+    await expect(loadMasterKey(folder)).rejects.toThrow(/mode 640.*chmod 600/);
+  });
+
+  test('is refused, and left alone, when it is not a key', async () => {
+    await writeFile(join(folder, 'master.key'), 'c2hvcnQ=\n', { mode: 0o600 });
+    await expect(loadMasterKey(folder)).rejects.toThrow(/32 bytes/);
+    expect(await readFile(join(folder, 'master.key'), 'utf8')).toBe('c2hvcnQ=\n');
+  });
+
+  test('gives each purpose a key of its own', async () => {
+    const master = await loadMasterKey(folder);
+    const derived = (['client-secrets', 'signing-keys', 'cursors'] as const).map((purpose) =>
+      deriveKey(master, purpose).toString('hex'),
+    );
+    expect(new Set([...derived, master.toString('hex')]).size).toBe(4);
+  });
+});
+
+describe('what is sealed', () => {
+  const sealing = createSealing(Buffer.alloc(32, 1));
+
+  test('opens under the same key and name only', () => {
+    const sealed = sealing.seal('a', 'private');
+    expect(sealed).not.toContain('private');
+    expect(sealing.unseal('a', sealed)).toBe('private');
+    expect(sealing.unseal('b', sealed)).toBeUndefined();
+    expect(createSealing(Buffer.alloc(32, 2)).unseal('a', sealed)).toBeUndefined();
+    expect(sealing.unseal('a', `${sealed.slice(0, -4)}AAAA`)).toBeUndefined();
+    expect(sealing.unseal('a', 'AAAA')).toBeUndefined();
+  });
+});

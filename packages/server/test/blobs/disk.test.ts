@@ -1,0 +1,123 @@
+import { mkdtemp, open as openFile, readdir, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { openDiskBlobs } from '../../src/blobs/disk.ts';
+import { BlobTooLarge } from '../../src/ports/blobs.ts';
+import { blobSuite, get, keyOf, put } from './suite.ts';
+import { removeFolder } from '../../../../test/remove-folder.ts';
+
+async function temporaryFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'convoke-blobs-'));
+  onTestFinished(() => removeFolder(folder));
+  return folder;
+}
+
+blobSuite('disk', async () => openDiskBlobs({ dataDir: await temporaryFolder() }));
+
+async function* endless(): AsyncGenerator<Uint8Array> {
+  for (;;) yield Buffer.alloc(1024);
+}
+
+const staged = (dataDir: string) => readdir(join(dataDir, 'blobs', '.staging'));
+
+test('a refused or cut upload leaves no file behind (D-41)', async () => {
+  const dataDir = await temporaryFolder();
+  const blobs = await openDiskBlobs({ dataDir });
+  await expect(blobs.stage(endless(), { maxBytes: 10_000 })).rejects.toThrow(BlobTooLarge);
+  expect(await staged(dataDir)).toEqual([]);
+});
+
+test('what a crash left unpublished is gone after the next start, and published blobs stay', async () => {
+  const dataDir = await temporaryFolder();
+  const blobs = await openDiskBlobs({ dataDir });
+  const key = keyOf('ten_1', 'file_1', 'abc');
+  await put(blobs, key, 'abc');
+  await blobs.stage(Readable.from([Buffer.from('lost')]), { maxBytes: 100 });
+  expect(await staged(dataDir)).toHaveLength(1);
+  const reopened = await openDiskBlobs({ dataDir });
+  expect(await staged(dataDir)).toEqual([]);
+  expect(String(await get(reopened, key))).toBe('abc');
+});
+
+test('bytes reach the disk before the name, and the name before it is promised (P17)', async () => {
+  const dataDir = await temporaryFolder();
+  const blobs = await openDiskBlobs({ dataDir });
+  // A handle's prototype is the only place from which every sync of the process can be seen.
+  const probe = await openFile(dataDir, 'r');
+  const prototype: { sync(): Promise<void> } = Object.getPrototypeOf(probe);
+  await probe.close();
+  const sync = vi.spyOn(prototype, 'sync');
+  onTestFinished(() => sync.mockRestore());
+  const blob = await blobs.stage(Readable.from([Buffer.from('abc')]), { maxBytes: 100 });
+  expect(sync).toHaveBeenCalledTimes(1);
+  await blob.publish(keyOf('ten_1', 'file_1', 'abc'));
+  expect(sync).toHaveBeenCalledTimes(3);
+});
+
+test('an upload whose sync fails is not published and leaves nothing', async () => {
+  const dataDir = await temporaryFolder();
+  const blobs = await openDiskBlobs({ dataDir });
+  const probe = await openFile(dataDir, 'r');
+  const prototype: { sync(): Promise<void> } = Object.getPrototypeOf(probe);
+  await probe.close();
+  const sync = vi.spyOn(prototype, 'sync').mockRejectedValueOnce(new Error('EIO'));
+  onTestFinished(() => sync.mockRestore());
+  await expect(blobs.stage(Readable.from([Buffer.from('abc')]), { maxBytes: 100 })).rejects.toThrow(
+    'EIO',
+  );
+  expect(await staged(dataDir)).toEqual([]);
+});
+
+test('a tenant that is gone leaves no folder, and nobody else may look into one', async () => {
+  const dataDir = await temporaryFolder();
+  const blobs = await openDiskBlobs({ dataDir });
+  await put(blobs, keyOf('ten_1', 'file_1', 'abc'), 'abc');
+  expect((await stat(join(dataDir, 'blobs', 'ten_1'))).mode & 0o077).toBe(0);
+  await blobs.removeAll('ten_1/');
+  expect(await readdir(join(dataDir, 'blobs'))).toEqual(['.staging']);
+});
+
+test('a reader that is left, even before its first chunk, closes its file', async () => {
+  const dataDir = await temporaryFolder();
+  const blobs = await openDiskBlobs({ dataDir });
+  const key = keyOf('ten_1', 'file_1', 'abc');
+  await put(blobs, key, 'abc');
+  const openFiles = async () => {
+    const { readlink } = await import('node:fs/promises');
+    const handles = await readdir('/proc/self/fd');
+    const targets = handles.map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => ''));
+    return (await Promise.all(targets)).filter((target) => target.startsWith(dataDir));
+  };
+  const reader = await blobs.read(key);
+  expect(await openFiles()).toHaveLength(1);
+  const stream = Readable.from(reader ?? []);
+  stream.destroy();
+  await vi.waitFor(async () => expect(await openFiles()).toEqual([]));
+});
+
+test('a large blob passes through without being held in memory', async () => {
+  const dataDir = await temporaryFolder();
+  const blobs = await openDiskBlobs({ dataDir });
+  const size = 200 * 1024 * 1024;
+  const chunk = Buffer.alloc(1024 * 1024);
+  let peak = 0;
+  const source = (async function* () {
+    for (let sent = 0; sent < size; sent += chunk.length) {
+      peak = Math.max(peak, process.memoryUsage().arrayBuffers);
+      yield chunk;
+    }
+  })();
+  const before = process.memoryUsage().arrayBuffers;
+  const blob = await blobs.stage(source, { maxBytes: size });
+  const key = `ten_1/file_1-${blob.sha256}`;
+  await blob.publish(key);
+  let received = 0;
+  for await (const part of (await blobs.read(key)) ?? []) {
+    received += part.length;
+    peak = Math.max(peak, process.memoryUsage().arrayBuffers);
+  }
+  expect(received).toBe(size);
+  expect(peak - before).toBeLessThan(100 * 1024 * 1024);
+});

@@ -1,0 +1,111 @@
+import { tenantId } from '@convoke/contract';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { isEnabledFor, matchesGlob, needsApproval, readRunInput } from '../../src/domain/agent.ts';
+import type { JsonObject } from '../../src/domain/json.ts';
+import { agentOf } from '../harness/agents.ts';
+
+describe('which tenants an agent is for (issue 2: enabled per tenant)', () => {
+  const id = tenantId('ten_1');
+  test.each([
+    [{ default: 'enabled', allow: [], deny: [] }, true],
+    [{ default: 'disabled', allow: [], deny: [] }, false],
+    [{ default: 'disabled', allow: ['ten_1'], deny: [] }, true],
+    [{ default: 'enabled', allow: [], deny: ['ten_1'] }, false],
+    [{ default: 'enabled', allow: ['ten_1'], deny: ['ten_1'] }, false],
+    [{ default: 'disabled', allow: ['ten_2'], deny: [] }, false],
+    [{ default: 'enabled', allow: [], deny: ['ten_2'] }, true],
+  ] as const)('%j → %s', (tenants, isEnabled) => {
+    expect(isEnabledFor(agentOf({ tenants }), id)).toBe(isEnabled);
+  });
+});
+
+describe('a glob', () => {
+  test.each([
+    ['write_file', 'write_file', true],
+    ['write_file', 'write_files', false],
+    ['write_*', 'write_file', true],
+    ['*', '', true],
+    ['*', 'anything', true],
+    ['', '', true],
+    ['', 'a', false],
+    ['*_file', 'read_file', true],
+    ['tickets/*', 'tickets/create', true],
+    ['tickets/*', 'ticket', false],
+    ['a*a', 'a', false],
+    ['a*a', 'aa', true],
+    ['a*b*c', 'a-b-c', true],
+    ['a*b*c', 'a-c-b', false],
+    ['ab*ba', 'aba', false],
+    ['**', 'x', true],
+    ['a.c', 'abc', false],
+    ['[ab]', 'a', false],
+  ])('%s against %s → %s', (glob, text, isMatch) => {
+    expect(matchesGlob(glob, text)).toBe(isMatch);
+  });
+
+  test('means what the same pattern means as a regular expression', () => {
+    const letters = fc.array(fc.constantFrom('a', 'b', '*', '.'), { maxLength: 8 });
+    const words = fc.array(fc.constantFrom('a', 'b', '.'), { maxLength: 8 });
+    fc.assert(
+      fc.property(letters, words, (glob, word) => {
+        const pattern = glob
+          .map((letter) => (letter === '*' ? '.*' : `\\x${hex(letter)}`))
+          .join('');
+        const text = word.join('');
+        expect(matchesGlob(glob.join(''), text)).toBe(new RegExp(`^${pattern}$`, 's').test(text));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test('gates a tool when any of the list matches', () => {
+    const agent = agentOf({ approvalRequiredTools: ['delete_*', 'write_file'] });
+    expect(needsApproval(agent, 'write_file')).toBe(true);
+    expect(needsApproval(agent, 'delete_all')).toBe(true);
+    expect(needsApproval(agent, 'read_file')).toBe(false);
+    expect(needsApproval(agentOf({}), 'write_file')).toBe(false);
+  });
+});
+
+describe('the input of a run (D-22)', () => {
+  const plain = agentOf({});
+  const withFiles = agentOf({ sessionFiles: true });
+
+  test.each<[string, JsonObject, { prompt: string; fileIds: string[] }]>([
+    ['a prompt', { prompt: 'hi' }, { prompt: 'hi', fileIds: [] }],
+    ['files', { prompt: 'hi', files: ['f1', 'f2'] }, { prompt: 'hi', fileIds: ['f1', 'f2'] }],
+    ['no files', { prompt: 'hi', files: [] }, { prompt: 'hi', fileIds: [] }],
+  ])('%s is read', (_, input, value) => {
+    expect(readRunInput(withFiles, input)).toEqual({ ok: true, value });
+  });
+
+  test.each<[string, JsonObject, string]>([
+    ['no prompt', {}, 'invalid_body: input.prompt'],
+    ['an empty prompt', { prompt: '' }, 'invalid_body: input.prompt'],
+    ['a prompt that is no text', { prompt: 1 }, 'invalid_body: input.prompt'],
+    ['a null prompt', { prompt: null }, 'invalid_body: input.prompt'],
+    ['an unknown member', { prompt: 'hi', speed: 3 }, 'unknown_field: input.speed'],
+    ['files that are no list', { prompt: 'hi', files: 'f1' }, 'invalid_body: input.files'],
+    ['files that are no ids', { prompt: 'hi', files: [1] }, 'invalid_body: input.files'],
+    [
+      'too many files',
+      { prompt: 'hi', files: Array.from({ length: 101 }, () => 'f') },
+      'invalid_body: input.files',
+    ],
+  ])('%s is refused by name', (_, input, refusal) => {
+    const ruling = readRunInput(withFiles, input);
+    expect(ruling.ok ? 'accepted' : `${ruling.code}: ${ruling.message ?? ''}`).toContain(refusal);
+  });
+
+  test('files are a member only for an agent that takes files', () => {
+    expect(readRunInput(plain, { prompt: 'hi', files: [] })).toMatchObject({
+      ok: false,
+      code: 'unknown_field',
+    });
+  });
+});
+
+function hex(letter: string): string {
+  return letter.charCodeAt(0).toString(16).padStart(2, '0');
+}

@@ -1,0 +1,145 @@
+import { interactionKey, organizationId, runId, sessionId, tenantId } from '@convoke/contract';
+import { describe, expect, test } from 'vitest';
+import {
+  type Interaction,
+  type InteractionAnswer,
+  answerInteraction,
+  answeredEvent,
+  approvedInput,
+} from '../../src/domain/interaction.ts';
+
+const shown = { path: 'a.txt', text: 'hi' };
+const permission: Interaction = {
+  key: interactionKey('int_1'),
+  organizationId: organizationId('org_1'),
+  tenantId: tenantId('ten_1'),
+  sessionId: sessionId('sess_1'),
+  runId: runId('run_1'),
+  kind: 'permission',
+  status: 'pending',
+  requestId: 'call-1',
+  toolName: 'write_file',
+  toolInput: shown,
+  question: null,
+  options: null,
+  multiple: false,
+  answer: null,
+  answeredBy: null,
+  createdAt: 1,
+  answeredAt: null,
+  appliedAt: null,
+  expiresAt: 100,
+};
+const question: Interaction = {
+  ...permission,
+  kind: 'question',
+  toolName: null,
+  toolInput: null,
+  question: 'Which?',
+};
+
+const allow: InteractionAnswer = { kind: 'permission', decision: 'allow' };
+const deny: InteractionAnswer = { kind: 'permission', decision: 'deny', message: 'no' };
+const edited: InteractionAnswer = {
+  kind: 'permission',
+  decision: 'allow',
+  updatedInput: { path: 'b.txt', text: 'hi' },
+};
+const blue: InteractionAnswer = { kind: 'question', answer: 'blue' };
+const several: InteractionAnswer = { kind: 'question', answer: ['red', 'blue'] };
+const declined: InteractionAnswer = { kind: 'question', declined: true };
+const by = { actor: 'cli_1', now: 7 };
+
+function answered(interaction: Interaction, answer: InteractionAnswer): Interaction {
+  const ruling = answerInteraction(interaction, answer, by);
+  if (!ruling.ok) throw new Error(ruling.code);
+  return ruling.value.interaction;
+}
+
+describe('an answer (D-38)', () => {
+  test('to a pending interaction is recorded with who and when', () => {
+    expect(answerInteraction(permission, allow, by)).toEqual({
+      ok: true,
+      value: {
+        repeated: false,
+        interaction: {
+          ...permission,
+          status: 'answered',
+          answer: allow,
+          answeredBy: 'cli_1',
+          answeredAt: 7,
+        },
+      },
+    });
+  });
+
+  const answers: readonly [Interaction, readonly InteractionAnswer[]][] = [
+    [permission, [allow, deny, edited]],
+    [question, [blue, several, declined]],
+  ];
+  const pairs = answers.flatMap(([interaction, all]) =>
+    all.flatMap((given) => all.map((again) => ({ interaction, given, again }))),
+  );
+  test.each(pairs)(
+    'the same again is harmless, another is refused: $given then $again',
+    ({ interaction, given, again }) => {
+      const known = answered(interaction, given);
+      const ruling = answerInteraction(known, again, { actor: 'cli_2', now: 9 });
+      expect(ruling).toEqual(
+        given === again
+          ? { ok: true, value: { repeated: true, interaction: known } }
+          : { ok: false, code: 'interaction_answered' },
+      );
+    },
+  );
+
+  test('with its members in another order is the same answer', () => {
+    const known = answered(permission, edited);
+    const updatedInput = { text: 'hi', path: 'b.txt' };
+    expect(
+      answerInteraction(known, { kind: 'permission', decision: 'allow', updatedInput }, by),
+    ).toMatchObject({ ok: true, value: { repeated: true } });
+  });
+
+  test.each(['expired', 'cancelled'] as const)('to one that is %s comes too late', (status) => {
+    expect(answerInteraction({ ...permission, status }, allow, by)).toEqual({
+      ok: false,
+      code: 'interaction_not_pending',
+    });
+  });
+});
+
+describe('an approval (D-39)', () => {
+  test('is for exactly what was shown', () => {
+    expect(approvedInput(answered(permission, allow))).toEqual(shown);
+  });
+
+  test('is for exactly what the person put in its place', () => {
+    expect(approvedInput(answered(permission, edited))).toEqual({ path: 'b.txt', text: 'hi' });
+  });
+});
+
+describe('the event that tells of an answer (D-39)', () => {
+  test.each([
+    [allow, 'permission_resolved', { decision: 'allow' }],
+    [deny, 'permission_resolved', { decision: 'deny', message: 'no' }],
+    [
+      edited,
+      'permission_resolved',
+      { decision: 'allow', updated_input: { path: 'b.txt', text: 'hi' } },
+    ],
+    [blue, 'user_answered', { answer: 'blue' }],
+    [several, 'user_answered', { answer: ['red', 'blue'] }],
+    [declined, 'user_answered', { declined: true }],
+    [
+      { kind: 'question', declined: true, message: 'not mine' } as const,
+      'user_answered',
+      { declined: true, message: 'not mine' },
+    ],
+  ])('%o → %s', (answer, type, data) => {
+    expect(answeredEvent(permission.key, answer)).toEqual({
+      type,
+      data: { interaction_key: 'int_1', ...data },
+    });
+  });
+});

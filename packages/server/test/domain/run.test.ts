@@ -1,0 +1,154 @@
+import {
+  type RunStatus,
+  isTerminalRunStatus,
+  organizationId,
+  runId,
+  runStatuses,
+  sessionId,
+  tenantId,
+} from '@convoke/contract';
+import { describe, expect, test } from 'vitest';
+import {
+  type Run,
+  type RunOutcome,
+  cancelRun,
+  endRun,
+  leaseRun,
+  openRun,
+  outcomeOfLostWorker,
+  parkRun,
+  unparkRun,
+} from '../../src/domain/run.ts';
+
+const now = 1_000;
+const later = 2_000;
+const lease = { owner: 'worker-1', expiresAt: 17_000 };
+
+const identity = {
+  id: runId('run_1'),
+  organizationId: organizationId('org_1'),
+  tenantId: tenantId('ten_1'),
+  sessionId: sessionId('sess_1'),
+  agentName: 'echo',
+  number: 1,
+  input: '{"prompt":"hi"}',
+};
+
+const queued = openRun(identity, { isHead: true, now });
+const running = leaseRun(queued, lease, now);
+const waiting: Run = { ...parkRun(running, 'so far'), pendingInteractions: 1 };
+const cancelling: Run = { ...running, status: 'cancelling', cancelRequestedAt: now };
+const completed = endRun(running, { status: 'completed' }, now);
+const failed = endRun(running, { status: 'failed', code: 'agent_error', message: 'broken' }, now);
+const cancelled = endRun(cancelling, { status: 'cancelled' }, now);
+
+const states: Record<RunStatus, Run> = {
+  queued,
+  running,
+  waiting,
+  cancelling,
+  completed,
+  failed,
+  cancelled,
+};
+
+describe('cancel in every state (D-24)', () => {
+  test.each([
+    ['queued', 'ended', 'cancelled'],
+    ['running', 'asked', 'cancelling'],
+    ['waiting', 'asked', 'cancelling'],
+    ['cancelling', 'already', 'cancelling'],
+    ['cancelled', 'already', 'cancelled'],
+  ] as const)('%s: %s, the run is %s', (status, kind, next) => {
+    const ruling = cancelRun(states[status], later);
+    expect(ruling).toMatchObject({ ok: true, value: { kind, run: { status: next } } });
+  });
+
+  test.each(['completed', 'failed'] as const)('%s: refused as run_terminal', (status) => {
+    expect(cancelRun(states[status], later)).toEqual({ ok: false, code: 'run_terminal' });
+  });
+
+  test('a second cancel keeps the time of the first', () => {
+    expect(cancelRun(cancelling, later)).toMatchObject({
+      ok: true,
+      value: { run: { cancelRequestedAt: now } },
+    });
+  });
+
+  test('a parked run waits for nobody any more, and no leg of it may start', () => {
+    expect(cancelRun(unparkRun(waiting, later), later)).toMatchObject({
+      ok: true,
+      value: { run: { readyAt: null, pendingInteractions: 0, leaseOwner: null } },
+    });
+  });
+
+  test('a run that executes stays with the worker that holds it', () => {
+    expect(cancelRun(running, later)).toMatchObject({
+      ok: true,
+      value: { run: { leaseOwner: 'worker-1', readyAt: null } },
+    });
+  });
+});
+
+describe('a lease', () => {
+  test('is taken under a new epoch each time, and the start is the first one', () => {
+    const again = leaseRun(unparkRun(waiting, later), { ...lease, owner: 'worker-2' }, later);
+    expect(running).toMatchObject({ status: 'running', leaseEpoch: 1, startedAt: now });
+    expect(again).toMatchObject({
+      status: 'running',
+      leaseOwner: 'worker-2',
+      leaseEpoch: 2,
+      startedAt: now,
+      readyAt: null,
+    });
+  });
+
+  test('is given back when the run parks', () => {
+    expect(waiting).toMatchObject({
+      status: 'waiting',
+      leaseOwner: null,
+      leaseExpiresAt: null,
+      leaseEpoch: 1,
+      outputText: 'so far',
+    });
+  });
+
+  test('only the head of its session is ready to be picked up at once', () => {
+    expect(queued.readyAt).toBe(now);
+    expect(openRun(identity, { isHead: false, now }).readyAt).toBeNull();
+  });
+});
+
+describe('the end of a run (D-21)', () => {
+  const outcomes: readonly RunOutcome[] = [
+    { status: 'completed' },
+    { status: 'cancelled' },
+    { status: 'failed', code: 'run_timeout', message: 'too long' },
+  ];
+  const open = runStatuses.filter((status) => !isTerminalRunStatus(status));
+  const cells = open.flatMap((from) => outcomes.map((outcome) => ({ from, outcome })));
+
+  test.each(cells)('$from → $outcome.status holds nothing any more', ({ from, outcome }) => {
+    expect(endRun(states[from], outcome, later)).toMatchObject({
+      status: outcome.status,
+      endedAt: later,
+      leaseOwner: null,
+      leaseExpiresAt: null,
+      readyAt: null,
+      pendingInteractions: 0,
+      errorCode: outcome.status === 'failed' ? outcome.code : null,
+      errorMessage: outcome.status === 'failed' ? outcome.message : null,
+    });
+  });
+});
+
+describe('a run whose worker died (D-26)', () => {
+  test('is cancelled if that was asked for, and worker_lost otherwise', () => {
+    expect(outcomeOfLostWorker(cancelling)).toEqual({ status: 'cancelled' });
+    expect(outcomeOfLostWorker(running)).toMatchObject({ status: 'failed', code: 'worker_lost' });
+    expect(outcomeOfLostWorker({ ...waiting, leaseOwner: 'worker-1' })).toMatchObject({
+      status: 'failed',
+      code: 'worker_lost',
+    });
+  });
+});

@@ -1,0 +1,87 @@
+import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { requireSandbox } from '../../../../test/services.ts';
+import { mountedCgroups } from '../../src/harness/sandbox/cgroup-mounts.ts';
+import { startServer } from '../server.ts';
+import { at, begin, runIn } from '../talk.ts';
+import { Caller } from './caller.ts';
+import { isAlive } from './process-tree.ts';
+import { openPlace } from './server-place.ts';
+import { ServerProcess } from './server-process.ts';
+import { until } from './until.ts';
+
+/** A time that nobody else on the machine sleeps. */
+const nap = `8081.${process.pid}`;
+/** Sleeps itself, and leaves two children that left its process group and its session. */
+const program = `read -r start; setsid sleep ${nap} & (setsid sleep ${nap} &); exec sleep ${nap}`;
+const agent = { framework: 'stdio', command: ['sh', '-c', program] };
+const sleeperCount = 3;
+
+beforeAll(() => requireSandbox());
+
+test('no process of an agent outlives a server that is killed (P6)', async () => {
+  const place = await openPlace({ agents: {} });
+  onTestFinished(() => place.remove());
+  mkdirSync(join(place.agentsDir, 'sleeper'), { recursive: true });
+  writeFileSync(join(place.agentsDir, 'sleeper/agent.yaml'), JSON.stringify(agent));
+  const server = await ServerProcess.start(place);
+  const caller = await Caller.open(place);
+  const session = await caller.openSession('sleeper');
+  const run = await caller.startRun(session.id, 'sleep');
+  await until(() => sleepers().length === sleeperCount, { withinMs: 15_000, what: 'sleepers' });
+
+  expect(await server.kill()).toEqual([]);
+  const gone = { withinMs: 2_000, what: () => `end of ${sleepers().join(', ')}` };
+  await until(() => sleepers().length === 0, gone);
+
+  // The next start ends the run, and takes away the control groups that the killed one left.
+  const next = await ServerProcess.start(place);
+  const ended = await until(
+    async () => {
+      const read = await caller.run({ sessionId: session.id, runId: run.id });
+      return read.status === 'failed' && read;
+    },
+    { withinMs: 10_000, what: 'end of the run' },
+  );
+  expect(ended.error_code).toBe('worker_lost');
+  await until(() => groupsOf(server.pid).length === 0, { withinMs: 5_000, what: 'sweep' });
+  next.signal('SIGTERM');
+  expect(await next.ended).toMatchObject({ code: 0 });
+  expect(groupsOf(next.pid)).toEqual([]);
+});
+
+test('no process of an agent outlives its cancelled run, nor a server that is stopped', async () => {
+  const server = await startServer({ agents: { sleeper: agent } });
+  const cancelled = await begin(server, 'sleeper');
+  await until(() => sleepers().length === sleeperCount, { withinMs: 15_000, what: 'sleepers' });
+  await server.send('cancel_run', { params: at(cancelled.run) });
+  await runIn(server, cancelled.run, 'cancelled');
+  expect(sleepers()).toEqual([]);
+
+  await begin(server, 'sleeper');
+  await until(() => sleepers().length === sleeperCount, { withinMs: 15_000, what: 'sleepers' });
+  await server.stop();
+  expect(sleepers()).toEqual([]);
+});
+
+function sleepers(): number[] {
+  const isSleeper = (pid: string) => {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, 'utf8') === `sleep\0${nap}\0`;
+    } catch {
+      return false;
+    }
+  };
+  return readdirSync('/proc').filter(isSleeper).map(Number).filter(isAlive);
+}
+
+/** What a server left in the kernel's control groups, which are also this process's. */
+function groupsOf(pid: number): string[] {
+  const { unified, memory, pids } = mountedCgroups();
+  return [...unified, memory, pids].flatMap((folder) =>
+    folder === undefined
+      ? []
+      : readdirSync(folder).filter((name) => name.startsWith(`convoke-${pid}-`)),
+  );
+}

@@ -1,0 +1,140 @@
+import { equal, notEqual, ok } from 'node:assert/strict';
+import type { RunEvent, RunRecord } from '@convoke/contract';
+import type { Frame } from './event-reader.ts';
+import type { Random } from './random.ts';
+import { saidIn } from './run-log.ts';
+import type { AgentFolder } from './server-place.ts';
+
+/** What the runs of one session are for. */
+export type Role = 'talk' | 'ask' | 'write' | 'cancel' | 'queue';
+
+export const agents: Readonly<Record<string, AgentFolder>> = {
+  talker: { script: [{ say: { text: '{{prompt}}', every_ms: 8 } }] },
+  asker: {
+    script: [
+      { say: { text: 'Let me think. ', every_ms: 8 } },
+      { ask: { question: 'What about {{prompt}}?' } },
+      { say: { text: 'You said {{answer}}, so be it.', every_ms: 8 } },
+    ],
+  },
+  writer: {
+    approval_required_tools: ['write_file'],
+    script: [
+      { say: { text: 'May I? ', every_ms: 8 } },
+      { tool: { name: 'write_file', input: { path: 'note.txt', text: '{{prompt}}' } } },
+      { say: { text: 'Written down for good.', every_ms: 8 } },
+    ],
+  },
+};
+
+const agentOf: Readonly<Record<Role, string>> = {
+  talk: 'talker',
+  cancel: 'talker',
+  queue: 'talker',
+  ask: 'asker',
+  write: 'writer',
+};
+
+/** A session and the runs it has under way. */
+export interface Seat {
+  readonly role: Role;
+  readonly agentName: string;
+  readonly sessionId: string;
+  readonly random: Random;
+  runs: TestedRun[];
+  readonly finished: TestedRun[];
+}
+
+export function openSeat(role: Role, sessionId: string, random: Random): Seat {
+  return { role, agentName: agentOf[role], sessionId, random, runs: [], finished: [] };
+}
+
+type AnswerBody = { readonly answer: string } | { readonly decision: 'allow' | 'deny' };
+
+/** A run, what was asked of it, and what was seen of it. */
+export interface TestedRun {
+  readonly key: string;
+  readonly prompt: string;
+  /** Known once a start was answered. */
+  id: string | undefined;
+  /** What each reader got before the server died. */
+  seen: (readonly Frame[])[];
+  /** The log as it was last read whole. */
+  log: readonly Frame[];
+  isCancelAccepted: boolean;
+  interactionKey: string | undefined;
+  answer: { readonly body: AnswerBody; isAccepted: boolean } | undefined;
+}
+
+let keys = 0;
+
+export function planRuns(seat: Seat): TestedRun[] {
+  return Array.from({ length: seat.role === 'queue' ? 3 : 1 }, (_, index) => {
+    const isShort = index > 0 || seat.role === 'ask' || seat.role === 'write';
+    const fewest = seat.role === 'queue' ? 150 : 20;
+    const words = isShort ? seat.random.whole(2, 30) : seat.random.whole(fewest, 250);
+    return {
+      key: `key-${++keys}`,
+      prompt: Array.from({ length: words }, (_, word) => `w${word}-${keys}`).join(' '),
+      id: undefined,
+      seen: [],
+      log: [],
+      isCancelAccepted: false,
+      interactionKey: undefined,
+      answer: undefined,
+    };
+  });
+}
+
+export function planAnswer(seat: Seat): TestedRun['answer'] {
+  if (seat.role === 'ask') {
+    return { body: { answer: `number ${seat.random.whole(1, 1000)}` }, isAccepted: false };
+  }
+  return { body: { decision: seat.random.pick(['allow', 'deny']) }, isAccepted: false };
+}
+
+/** D-21, D-24, D-26, I7, I15: what a run may have come to, given what was asked of it. */
+export function checkEnd(
+  seat: Seat,
+  tested: TestedRun,
+  seen: { run: RunRecord; events: RunEvent[] },
+) {
+  const { run, events } = seen;
+  const said = saidIn(events);
+  const whole = wholeText(seat, tested);
+  ok(whole.startsWith(said), `${said} begins ${whole}`);
+  equal(run.output_text ?? '', said);
+  const last = events.at(-1);
+  if (tested.isCancelAccepted) equal(run.status, 'cancelled');
+  if (seat.role !== 'cancel') notEqual(run.status, 'cancelled');
+  if (run.status === 'completed') equal(said, whole);
+  if (run.status === 'failed') {
+    equal(run.error_code, 'worker_lost');
+    equal(last?.data['error_code'], 'worker_lost');
+    equal(last?.data['recovered'], true);
+  }
+  const written = events.filter((event) => event.type === 'scripted.tool_result').length;
+  const isAllowed = decisionOf(tested) === 'allow';
+  ok(written <= (isAllowed ? 1 : 0));
+  if (isAllowed && run.status === 'completed') equal(written, 1);
+}
+
+/** All that the agent says when nothing comes between. */
+function wholeText({ role }: Seat, tested: TestedRun): string {
+  if (role === 'ask') {
+    const said = answerOf(tested);
+    return said === undefined ? 'Let me think. ' : `Let me think. You said ${said}, so be it.`;
+  }
+  if (role !== 'write') return tested.prompt;
+  const decision = decisionOf(tested);
+  if (decision === undefined) return 'May I? ';
+  return decision === 'allow' ? 'May I? Written down for good.' : 'May I? denied';
+}
+
+function answerOf({ answer }: TestedRun): string | undefined {
+  return answer !== undefined && 'answer' in answer.body ? answer.body.answer : undefined;
+}
+
+function decisionOf({ answer }: TestedRun): string | undefined {
+  return answer !== undefined && 'decision' in answer.body ? answer.body.decision : undefined;
+}

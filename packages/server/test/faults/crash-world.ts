@@ -1,0 +1,344 @@
+import { deepEqual, equal, ok } from 'node:assert/strict';
+import { setTimeout as lifetime } from 'node:timers/promises';
+import { type RunRecord, isTerminalRunStatus } from '@convoke/contract';
+import { Caller } from './caller.ts';
+import {
+  type Role,
+  type Seat,
+  type TestedRun,
+  agents,
+  checkEnd,
+  openSeat,
+  planAnswer,
+  planRuns,
+} from './crash-seats.ts';
+import { EventReader, type Frame } from './event-reader.ts';
+import type { Random } from './random.ts';
+import { checkLog, expectPrefix } from './run-log.ts';
+import { type ServerPlace, openPlace } from './server-place.ts';
+import { ServerProcess } from './server-process.ts';
+import { until } from './until.ts';
+
+/** Twenty sessions that stream at the same time. */
+const roles: readonly Role[] = [
+  ...Array<Role>(9).fill('talk'),
+  ...Array<Role>(3).fill('ask'),
+  ...Array<Role>(3).fill('write'),
+  ...Array<Role>(3).fill('cancel'),
+  ...Array<Role>(2).fill('queue'),
+];
+const readersPerRun = 3;
+const longestLifeMs = 1_800;
+/** A cut falls anywhere in the first frames of a connection, headers included. */
+const longestReadBytes = 20_000;
+
+export interface CrashOptions {
+  readonly random: Random;
+  /** Within this time of readiness no run may be left that does not wait for a person (D-26). */
+  readonly recoveryMs: number;
+  readonly databaseUrl?: string;
+}
+
+/** What the rounds have met, to prove that they met something. */
+export interface Tally {
+  recovered: number;
+  cancelledByRecovery: number;
+  completed: number;
+  stillWaiting: number;
+  answeredAfterCrash: number;
+  /** Runs that stood in line behind one that was lost. */
+  behindLost: number;
+  framesSeen: number;
+  connections: number;
+}
+
+/** A server that is killed again and again under load, and the memory of everything it ever told anybody. */
+export class CrashWorld {
+  readonly place: ServerPlace;
+  readonly tally: Tally = {
+    recovered: 0,
+    cancelledByRecovery: 0,
+    completed: 0,
+    stillWaiting: 0,
+    answeredAfterCrash: 0,
+    behindLost: 0,
+    framesSeen: 0,
+    connections: 0,
+  };
+  readonly #options: CrashOptions;
+  #server: ServerProcess;
+  #caller: Caller;
+  readonly #seats: Seat[] = [];
+  #isDying = false;
+
+  private constructor(options: CrashOptions, server: ServerProcess, caller: Caller) {
+    this.#options = options;
+    this.place = server.place;
+    this.#server = server;
+    this.#caller = caller;
+  }
+
+  static async open(options: CrashOptions): Promise<CrashWorld> {
+    const { databaseUrl } = options;
+    const settings = databaseUrl === undefined ? {} : { CONVOKE_DATABASE_URL: databaseUrl };
+    const place = await openPlace({ agents, settings });
+    const server = await ServerProcess.start(place);
+    const world = new CrashWorld(options, server, await Caller.open(place));
+    for (const role of roles) {
+      const session = await world.#caller.openSession(openSeat(role, '', options.random).agentName);
+      world.#seats.push(openSeat(role, session.id, options.random.fork()));
+    }
+    return world;
+  }
+
+  async close(): Promise<void> {
+    await this.#server.kill();
+    this.place.remove();
+  }
+
+  /** Load, a kill at a random moment, and what the processes left behind. */
+  async crash(): Promise<void> {
+    this.#isDying = false;
+    const gone = new AbortController();
+    const work = this.#seats.map((seat) => this.#load(seat, gone.signal));
+    const outcomes = Promise.allSettled(work);
+    // On a busy machine a short life may end before all has begun: often, but not always.
+    if (this.#options.random.chance(0.5)) {
+      const hasBegun = () => this.#seats.every((seat) => seat.runs.every((run) => run.id));
+      await until(hasBegun, { withinMs: 30_000, what: 'start of every run' });
+    }
+    // The fault itself: how long this process is to live.
+    await lifetime(this.#options.random.whole(20, longestLifeMs));
+    const tree = this.#server.tree();
+    await this.#cancelAtTheLastMoment();
+    this.#isDying = true;
+    deepEqual(await this.#server.kill(tree), [], 'processes that outlive the server');
+    gone.abort();
+    for (const outcome of await outcomes) if (outcome.status === 'rejected') throw outcome.reason;
+  }
+
+  /** Starts again, sometimes dying once more on the way, and holds everything against what was seen. */
+  async recover(): Promise<void> {
+    const { random } = this.#options;
+    if (random.chance(0.4)) {
+      const first = ServerProcess.spawn(this.place);
+      await lifetime(random.whole(100, 1_500));
+      deepEqual(await first.kill(), []);
+    }
+    this.#server = await ServerProcess.start(this.place);
+    const readyAt = performance.now();
+    if (random.chance(0.5)) await this.#caller.renewToken();
+    const left = () => this.#options.recoveryMs - (performance.now() - readyAt);
+    await this.#atEverySeat(async (seat) => {
+      await this.#repeatStarts(seat);
+      for (const tested of seat.runs) await this.#settle({ seat, tested, withinMs: left() });
+      await this.#release(seat);
+    });
+  }
+
+  /** Answers what still waits and reads every log once more: nothing of it may have changed. */
+  async finish(): Promise<void> {
+    await this.#atEverySeat(async (seat) => {
+      for (const tested of seat.runs) {
+        tested.answer ??= planAnswer(seat);
+        await this.#answer(seat, tested);
+        await this.#settle({ seat, tested, withinMs: this.#options.recoveryMs });
+      }
+      await this.#release(seat);
+      deepEqual(seat.runs, []);
+    });
+    await this.#rereadAll();
+  }
+
+  /** Starts the server twice more without any load; says how many logs were the same both times. */
+  async restartTwice(): Promise<number> {
+    for (let start = 0; start < 2; start++) {
+      deepEqual(await this.#server.kill(), []);
+      this.#server = await ServerProcess.start(this.place);
+      await this.#rereadAll();
+    }
+    return this.#seats.reduce((sum, seat) => sum + seat.finished.length, 0);
+  }
+
+  async #rereadAll(): Promise<void> {
+    await this.#atEverySeat(async (seat) => {
+      for (const tested of seat.finished) {
+        const run = await this.#caller.run(this.#at(seat, tested));
+        const frames = await this.#wholeLog(seat, run);
+        deepEqual(frames, tested.log);
+        checkLog(run, frames);
+      }
+    });
+  }
+
+  async #atEverySeat(work: (seat: Seat) => Promise<void>): Promise<void> {
+    await Promise.all(this.#seats.map(work));
+  }
+
+  async #load(seat: Seat, gone: AbortSignal): Promise<void> {
+    try {
+      const waiting = seat.runs.find((tested) => tested.interactionKey !== undefined);
+      if (waiting !== undefined) {
+        if (seat.random.chance(0.3)) return;
+        waiting.answer ??= planAnswer(seat);
+        await this.#answer(seat, waiting);
+      } else {
+        seat.runs = planRuns(seat);
+        for (const tested of seat.runs) {
+          const run = await this.#caller.startRun(seat.sessionId, tested.prompt, tested.key);
+          tested.id = run.id;
+        }
+      }
+      await Promise.all(seat.runs.map((tested) => this.#watch(seat, tested, gone)));
+    } catch (error) {
+      // What is asked of a dead server fails, and is asked again later.
+      if (!this.#isDying) throw error;
+    }
+  }
+
+  async #watch(seat: Seat, tested: TestedRun, signal: AbortSignal): Promise<void> {
+    const at = this.#at(seat, tested);
+    const readers = Array.from({ length: readersPerRun }, async () => {
+      const random = seat.random.fork();
+      const reader = new EventReader({
+        port: this.place.port,
+        caller: this.#caller,
+        at,
+        signal,
+      });
+      tested.seen.push(reader.frames);
+      while (!signal.aborted && !this.#isDying) {
+        const cutAfterBytes = random.chance(0.7) ? random.whole(0, longestReadBytes) : undefined;
+        const { how, status } = await reader.read({ cutAfterBytes });
+        if (how === 'ended' && !this.#isDying) equal(status, 200);
+        if (how !== 'cut') break;
+      }
+      this.tally.connections += reader.connections;
+      this.tally.framesSeen += reader.frames.length;
+    });
+    await Promise.all(readers);
+  }
+
+  /** So that some cancels are recorded and not yet carried out when the process dies. */
+  async #cancelAtTheLastMoment(): Promise<void> {
+    const cancels = this.#seats
+      .filter((seat) => seat.role === 'cancel')
+      .flatMap((seat) => seat.runs.map((tested) => this.#cancel(seat, tested)));
+    await Promise.race([...cancels, lifetime(this.#options.random.whole(1, 30))]);
+  }
+
+  async #cancel(seat: Seat, tested: TestedRun): Promise<void> {
+    if (tested.id === undefined) return;
+    const path = `/v1/sessions/${seat.sessionId}/runs/${tested.id}/cancel`;
+    const reply = await this.#caller.call('POST', path).catch(() => undefined);
+    if (reply !== undefined) ok([200, 202, 409].includes(reply.status));
+    if (reply?.status === 202 || reply?.status === 200) tested.isCancelAccepted = true;
+  }
+
+  async #answer(seat: Seat, tested: TestedRun): Promise<void> {
+    const { answer, interactionKey } = tested;
+    if (answer === undefined || interactionKey === undefined) return;
+    const record = await this.#caller.answer(seat.sessionId, interactionKey, answer.body);
+    equal(record.status, 'answered');
+    answer.isAccepted = true;
+    this.tally.answeredAfterCrash += 1;
+  }
+
+  /** D-12, D-57: a start that was answered is known; one that was not either happened or happens now. */
+  async #repeatStarts(seat: Seat): Promise<void> {
+    const [head, ...line] = seat.runs;
+    const stoodInLine = line.filter((tested) => tested.id !== undefined).length;
+    for (const tested of seat.runs) {
+      const { prompt, key, id } = tested;
+      const { status, body } = await this.#caller.tryStartRun(seat.sessionId, prompt, key);
+      if (id !== undefined) deepEqual([status, body.id], [200, id]);
+      tested.id = body.id;
+      if (tested === head && body.error_code === 'worker_lost')
+        this.tally.behindLost += stoodInLine;
+    }
+    const ids = (await this.#caller.runs(seat.sessionId)).map((run) => run.id);
+    deepEqual(
+      ids.filter((id) => seat.runs.some((tested) => tested.id === id)),
+      seat.runs.map((tested) => tested.id),
+    );
+  }
+
+  async #settle({ seat, tested, withinMs }: Settling): Promise<void> {
+    const run = await until(
+      async () => {
+        const now = await this.#caller.run(this.#at(seat, tested));
+        return (isTerminalRunStatus(now.status) || isParked(now, tested)) && now;
+      },
+      { withinMs, what: `end of ${tested.id} (${seat.role})` },
+    );
+    const frames = await this.#wholeLog(seat, run);
+    const events = checkLog(run, frames);
+    for (const seen of [...tested.seen, tested.log]) expectPrefix(seen, frames);
+    tested.log = frames;
+    tested.seen = [];
+    if (run.status === 'waiting') return this.#checkWaiting(seat, tested);
+    checkEnd(seat, tested, { run, events });
+    const isRecovered = events.at(-1)?.data['recovered'] === true;
+    if (isRecovered) this.tally.recovered += 1;
+    if (isRecovered && run.status === 'cancelled') this.tally.cancelledByRecovery += 1;
+    if (run.status === 'completed') this.tally.completed += 1;
+    deepEqual(await this.#pendingOf(seat, tested), [], 'I16');
+  }
+
+  /** D-36: it waits under the key it always had. */
+  async #checkWaiting(seat: Seat, tested: TestedRun): Promise<void> {
+    const pending = await this.#pendingOf(seat, tested);
+    equal(pending.length, 1);
+    tested.interactionKey ??= pending[0];
+    deepEqual(pending, [tested.interactionKey]);
+    this.tally.stillWaiting += 1;
+  }
+
+  async #pendingOf(seat: Seat, tested: TestedRun): Promise<string[]> {
+    const pending = await this.#caller.interactions(seat.sessionId);
+    return pending.filter((item) => item.run_id === tested.id).map((item) => item.interaction_key);
+  }
+
+  /** Puts away the runs that have ended; the session is free when none is left. */
+  async #release(seat: Seat): Promise<void> {
+    const left: TestedRun[] = [];
+    for (const tested of seat.runs) {
+      const { status } = await this.#caller.run(this.#at(seat, tested));
+      if (isTerminalRunStatus(status)) seat.finished.push(tested);
+      else left.push(tested);
+    }
+    seat.runs = left;
+    const session = await this.#caller.session(seat.sessionId);
+    equal(session.status, left.length === 0 ? 'idle' : 'waiting');
+    equal(session.current_run_id, left[0]?.id);
+  }
+
+  /** Replays from the start, to the last event that the record names. */
+  async #wholeLog(seat: Seat, run: RunRecord): Promise<readonly Frame[]> {
+    const reader = new EventReader({
+      port: this.place.port,
+      caller: this.#caller,
+      at: { sessionId: seat.sessionId, runId: run.id },
+    });
+    const isOver = isTerminalRunStatus(run.status);
+    const { how } = await reader.read(isOver ? {} : { untilId: run.last_event_id });
+    equal(how, isOver ? 'ended' : 'cut');
+    return reader.frames;
+  }
+
+  #at(seat: Seat, { id }: TestedRun): { sessionId: string; runId: string } {
+    if (id === undefined) throw new Error('this run was never started');
+    return { sessionId: seat.sessionId, runId: id };
+  }
+}
+
+interface Settling {
+  readonly seat: Seat;
+  readonly tested: TestedRun;
+  readonly withinMs: number;
+}
+
+/** Waiting for a person, and nobody has answered yet. */
+function isParked(run: RunRecord, { answer }: TestedRun): boolean {
+  return run.status === 'waiting' && run.pending_interactions > 0 && answer?.isAccepted !== true;
+}

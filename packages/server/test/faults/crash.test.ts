@@ -1,0 +1,76 @@
+import { limits } from '@convoke/contract';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { CrashWorld } from './crash-world.ts';
+import { type OwnDatabase, createDatabase, integrityOf } from './databases.ts';
+import { rounds, seededRandom } from './random.ts';
+
+const minute = 60_000;
+
+describe('the server is killed under twenty streaming runs, on SQLite (P1, P3, P5, D-26, D-31, D-36)', () => {
+  let world: CrashWorld;
+
+  beforeAll(async () => {
+    const random = seededRandom('crash on SQLite');
+    world = await CrashWorld.open({ random, recoveryMs: limits.recoveryMs });
+  });
+  afterAll(() => world.close());
+
+  test(
+    'what any reader received stays, every run ends once, and whatever waits still waits',
+    async () => {
+      for (let round = 0; round < rounds(12); round++) {
+        await world.crash();
+        expect(integrityOf(world.place.dataDir)).toBe('ok');
+        await world.recover();
+      }
+      await world.finish();
+      process.stdout.write(`${JSON.stringify(world.tally)}\n`);
+      expect(world.tally.recovered).toBeGreaterThan(0);
+      expect(world.tally.stillWaiting).toBeGreaterThan(0);
+      expect(world.tally.answeredAfterCrash).toBeGreaterThan(0);
+      expect(world.tally.behindLost).toBeGreaterThan(0);
+      expect(world.tally.connections).toBeGreaterThan(0);
+    },
+    10 * minute * Math.ceil(rounds(12) / 12),
+  );
+
+  test(
+    'starting again twice adds no second end to any run',
+    async () => expect(await world.restartTwice()).toBeGreaterThan(0),
+    minute,
+  );
+});
+
+describe('the server is killed under twenty streaming runs, on PostgreSQL', () => {
+  let database: OwnDatabase;
+  let world: CrashWorld;
+
+  beforeAll(async () => {
+    database = await createDatabase();
+    world = await CrashWorld.open({
+      random: seededRandom('crash on PostgreSQL'),
+      // Another replica might hold the lease of the dead one, so it has to run out first (D-26).
+      recoveryMs: limits.clusterRecoveryMs,
+      databaseUrl: database.url,
+    });
+  });
+  afterAll(async () => {
+    await world.close();
+    await database.drop();
+  });
+
+  test(
+    'what any reader received stays, every run ends once, and whatever waits still waits',
+    async () => {
+      for (let round = 0; round < Math.ceil(rounds(12) / 6); round++) {
+        await world.crash();
+        await world.recover();
+      }
+      await world.finish();
+      expect(await world.restartTwice()).toBeGreaterThan(0);
+      process.stdout.write(`${JSON.stringify(world.tally)}\n`);
+      expect(world.tally.recovered).toBeGreaterThan(0);
+    },
+    10 * minute * Math.ceil(rounds(12) / 12),
+  );
+});

@@ -1,0 +1,255 @@
+import { deepEqual, equal } from 'node:assert/strict';
+import { setTimeout as pause } from 'node:timers/promises';
+import { type RunRecord, errorBody, isTerminalRunStatus } from '@convoke/contract';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Caller } from './caller.ts';
+import { createDatabase, query } from './databases.ts';
+import { EventReader, type Frame } from './event-reader.ts';
+import { type Reply, exchange } from './exchange.ts';
+import { PostgresServer } from './postgres-server.ts';
+import { type Random, rounds, seededRandom } from './random.ts';
+import { checkLog, expectPrefix, saidIn } from './run-log.ts';
+import { type AgentFolder, openPlace } from './server-place.ts';
+import { ServerProcess } from './server-process.ts';
+import { until } from './until.ts';
+
+const minute = 60_000;
+/** P13: nobody waits longer for an answer, whatever it is; the rest is for a busy machine. */
+const longestAnswerMs = 5_000 + 3_000;
+
+const agents: Readonly<Record<string, AgentFolder>> = {
+  talker: { script: [{ say: { text: '{{prompt}}', every_ms: 10 } }] },
+  asker: { script: [{ ask: { question: 'Which?' } }, { say: '{{answer}}' }] },
+};
+const words = (n: number) => Array.from({ length: n }, (_, word) => `word${word}`).join(' ');
+const at = (run: RunRecord) => ({ sessionId: run.session_id, runId: run.id });
+
+/** A server on PostgreSQL, runs under way on it, and readers that come back whenever they are cut. */
+class Load {
+  readonly server: ServerProcess;
+  readonly caller: Caller;
+  readonly faults: string[] = [];
+  unavailable = 0;
+  longestMs = 0;
+  readonly #stop = new AbortController();
+  readonly #work: Promise<void>[] = [];
+  readonly followed: { readonly run: RunRecord; readonly reader: EventReader }[] = [];
+
+  constructor(server: ServerProcess, caller: Caller) {
+    this.server = server;
+    this.caller = caller;
+  }
+
+  async follow(prompt: string): Promise<void> {
+    const run = await this.caller.startRun((await this.caller.openSession('talker')).id, prompt);
+    for (let n = 0; n < 2; n++) {
+      const reader = new EventReader({
+        port: this.server.place.port,
+        caller: this.caller,
+        at: at(run),
+      });
+      this.followed.push({ run, reader });
+      this.#work.push(this.#readOn(run, reader));
+    }
+  }
+
+  /** Asks for this and that, and notes whatever is neither an answer nor an honest refusal. */
+  ask(): void {
+    this.#work.push(this.#askOn());
+  }
+
+  async finish(): Promise<void> {
+    this.#stop.abort();
+    await Promise.all(this.#work);
+  }
+
+  async #readOn(run: RunRecord, reader: EventReader): Promise<void> {
+    for (;;) {
+      const { how, status } = await reader.read();
+      if (status !== 200 && status !== 503 && status !== 0) this.faults.push(`stream: ${status}`);
+      const last = reader.frames.at(-1)?.text ?? '';
+      if (how === 'ended' && /^event: (run_completed|run_cancelled|error)$/m.test(last)) return;
+      if (this.#stop.signal.aborted && how === 'lost') this.faults.push(`${run.id} was cut`);
+      // As readers do: not at once, but sooner than the two seconds they are asked for.
+      await pause(20);
+    }
+  }
+
+  async #askOn(): Promise<void> {
+    const { caller } = this;
+    while (!this.#stop.signal.aborted) {
+      const begun = performance.now();
+      const replies = await Promise.all([
+        caller.call('POST', '/v1/sessions', { agent_name: 'talker' }),
+        caller.call('GET', '/v1/sessions?limit=1'),
+        caller.askForToken(),
+      ]).catch((error: unknown) => [String(error)]);
+      this.longestMs = Math.max(this.longestMs, performance.now() - begun);
+      for (const reply of replies) this.#judge(reply);
+    }
+  }
+
+  #judge(reply: Reply | string): void {
+    if (typeof reply === 'string') return void this.faults.push(reply);
+    if (reply.status === 200 || reply.status === 201) return;
+    if (reply.status !== 503) return void this.faults.push(JSON.stringify(reply));
+    this.unavailable += 1;
+    const { error } = errorBody.parse(reply.body);
+    const retryAfter = Number(reply.headers['retry-after']);
+    if (error !== 'storage_unavailable' || !(retryAfter > 0 && retryAfter <= 5)) {
+      this.faults.push(JSON.stringify(reply));
+    }
+  }
+
+  /** Every log is whole and every reader has exactly it; a run that lived through it said all it had to say. */
+  async check(prompt: string): Promise<Record<string, number>> {
+    const ends: Record<string, number> = {};
+    for (const { run, reader } of this.followed) {
+      const now = await until(
+        async () => {
+          const read = await this.caller.run(at(run));
+          return isTerminalRunStatus(read.status) && read;
+        },
+        { withinMs: 30_000, what: 'end of every run' },
+      );
+      const whole = new EventReader({
+        port: this.server.place.port,
+        caller: this.caller,
+        at: at(run),
+      });
+      await whole.read();
+      const said = saidIn(checkLog(now, whole.frames));
+      deepEqual(reader.frames, whole.frames);
+      if (now.status === 'completed') equal(said, prompt);
+      else deepEqual([now.error_code, prompt.startsWith(said)], ['worker_lost', true]);
+      ends[now.status] = (ends[now.status] ?? 0) + 1;
+    }
+    return ends;
+  }
+}
+
+describe('the connections to PostgreSQL are cut under load (P13)', () => {
+  let close: () => Promise<void>;
+  let load: Load;
+  let url: string;
+  let name: string;
+  let random: Random;
+
+  beforeAll(async () => {
+    random = seededRandom('connections cut');
+    const database = await createDatabase();
+    ({ url, name } = database);
+    const place = await openPlace({ agents, settings: { CONVOKE_DATABASE_URL: url } });
+    const server = await ServerProcess.start(place);
+    load = new Load(server, await Caller.open(place));
+    close = async () => {
+      await server.kill();
+      place.remove();
+      await database.drop();
+    };
+  });
+  afterAll(() => close());
+
+  test(
+    'the server refuses what it cannot keep, repeats nothing, and goes on',
+    async () => {
+      const prompt = words(200);
+      for (let n = 0; n < 8; n++) await load.follow(prompt);
+      for (let n = 0; n < 4; n++) load.ask();
+      const cut = `select pg_terminate_backend(pid) from pg_stat_activity
+        where datname = '${name}' and application_name = 'convoke'`;
+      let cuts = 0;
+      for (let round = 0; round < rounds(40); round++) {
+        cuts += (await query(url, cut)).length;
+        // The fault itself: how long the connections live.
+        await pause(random.whole(5, 80));
+      }
+      await load.finish();
+      const ends = await load.check(prompt);
+      const { unavailable, longestMs } = load;
+      process.stdout.write(`${JSON.stringify({ cuts, unavailable, longestMs, ...ends })}\n`);
+      expect(load.faults).toEqual([]);
+      expect(longestMs).toBeLessThan(longestAnswerMs);
+      expect(cuts).toBeGreaterThan(0);
+      expect(load.server.isRunning).toBe(true);
+    },
+    2 * minute,
+  );
+});
+
+describe('PostgreSQL goes away and comes back (P13)', () => {
+  let postgres: PostgresServer;
+  let load: Load;
+  let close: () => Promise<void>;
+
+  beforeAll(async () => {
+    postgres = await PostgresServer.open();
+    const place = await openPlace({ agents, settings: { CONVOKE_DATABASE_URL: postgres.url } });
+    const server = await ServerProcess.start(place);
+    load = new Load(server, await Caller.open(place));
+    close = async () => {
+      await server.kill();
+      place.remove();
+      postgres.remove();
+    };
+  });
+  afterAll(() => close());
+
+  test(
+    'it is refused at once while away, and all is there when it is back, without a restart',
+    async () => {
+      const { caller, server } = load;
+      const asker = await caller.startRun((await caller.openSession('asker')).id, 'x');
+      await until(async () => (await caller.run(at(asker))).status === 'waiting', {
+        withinMs: 10_000,
+        what: 'waiting run',
+      });
+      const [question] = await caller.interactions(asker.session_id);
+      const prompt = words(150);
+      const seen: (readonly Frame[])[] = [];
+      for (let n = 0; n < 6; n++) await load.follow(prompt);
+      load.ask();
+      await until(() => load.followed.every(({ reader }) => reader.frames.length > 2), {
+        withinMs: 10_000,
+        what: 'events for every reader',
+      });
+      for (let outage = 0; outage < 2; outage++) {
+        postgres.stopAtOnce();
+        for (const { reader } of load.followed) seen.push([...reader.frames]);
+        await until(async () => (await server.readiness()) === 503, {
+          withinMs: 10_000,
+          what: 'readiness of 503',
+        });
+        const health = await exchange({ method: 'GET', url: `${server.baseUrl}/healthz` });
+        expect(health.status).toBe(200);
+        const refused = load.unavailable;
+        await until(() => load.unavailable > refused + 3, { withinMs: 20_000, what: 'refusals' });
+        postgres.start();
+        const backAt = performance.now();
+        await until(async () => (await server.readiness()) === 200, {
+          withinMs: 10_000,
+          what: 'readiness',
+        });
+        await caller.openSession('talker');
+        process.stdout.write(`service ${Math.round(performance.now() - backAt)} ms after return\n`);
+      }
+      await load.finish();
+      const ends = await load.check(prompt);
+      process.stdout.write(`${JSON.stringify({ ...ends, longestMs: load.longestMs })}\n`);
+      expect(load.faults).toEqual([]);
+      expect(load.longestMs).toBeLessThan(longestAnswerMs);
+      for (const [index, frames] of seen.entries()) {
+        const followed = load.followed[index % load.followed.length];
+        expectPrefix(frames, followed?.reader.frames ?? []);
+      }
+      expect(await caller.interactions(asker.session_id)).toEqual([question]);
+      await caller.answer(asker.session_id, question?.interaction_key ?? '', { answer: 'this' });
+      await until(async () => (await caller.run(at(asker))).status === 'completed', {
+        withinMs: 10_000,
+        what: 'completed run',
+      });
+      expect(server.isRunning).toBe(true);
+    },
+    3 * minute,
+  );
+});

@@ -1,0 +1,124 @@
+import { describe, expect, test } from 'vitest';
+import { StorageUnavailable } from '../../src/ports/database.ts';
+import type { Store, StoreTransaction } from '../../src/ports/store.ts';
+import { Puppet } from '../puppet.ts';
+import { startServer } from '../server.ts';
+import { databaseKinds } from '../store/databases.ts';
+import {
+  answer,
+  at,
+  begin,
+  ended,
+  follow,
+  logOf,
+  pendingIn,
+  readRun,
+  runIn,
+  textOf,
+} from '../talk.ts';
+
+/**
+ * Commits, and then loses the answer: whoever asked cannot know and has to look, and nobody is woken
+ * (reliability P13).
+ */
+class ForgetfulStore {
+  forgets: 'never' | 'every other' | 'every' = 'never';
+  forgotten = 0;
+  #commits = 0;
+
+  wrap = (store: Store): Store => ({
+    read: store.read,
+    close: () => store.close(),
+    transaction: async (work) => {
+      const effects: (() => void)[] = [];
+      const result = await store.transaction((tx) => {
+        effects.length = 0;
+        return work(keepingEffects(tx, effects));
+      });
+      this.#commits += 1;
+      if (this.forgets === 'never' || (this.forgets === 'every other' && this.#commits % 2 === 0)) {
+        for (const effect of effects) effect();
+        return result;
+      }
+      this.forgotten += 1;
+      throw new StorageUnavailable('the connection was lost during a commit');
+    },
+  });
+}
+
+function keepingEffects(tx: StoreTransaction, effects: (() => void)[]): StoreTransaction {
+  const onCommit = (effect: () => void) => void effects.push(effect);
+  return new Proxy(tx, {
+    get: (target, name) =>
+      name === 'onCommit' ? onCommit : (Reflect.get(target, name, target) as unknown),
+  });
+}
+
+describe.each(databaseKinds)('a commit whose answer is lost, on %s (P13)', (database) => {
+  test('is not made twice: no event is repeated, nothing is asked again', async () => {
+    const storage = new ForgetfulStore();
+    const puppet = new Puppet();
+    const server = await startServer({
+      database,
+      harnesses: [puppet],
+      agents: { puppet: puppet.agent() },
+      wrapStore: storage.wrap,
+      expectsFaults: true,
+    });
+    const { session, run } = await begin(server, 'puppet');
+    const first = await puppet.leg();
+    const reader = await follow(server, run);
+    await reader.until('run_started');
+
+    storage.forgets = 'every other';
+    const words = Array.from({ length: 6 }, (_, index) => `word${index} `);
+    for (const word of words) {
+      first.say(word);
+      for await (const { data } of reader) if (data.data['text'] === word) break;
+    }
+    first.emit({ type: 'user_question', ref: 'q', question: 'Which?' });
+    first.emit({ type: 'checkpoint', state: { at: 1 } });
+    first.end('waiting');
+    await runIn(server, run, 'waiting');
+    const asked = await pendingIn(server, session.id);
+    storage.forgets = 'never';
+    await answer(server, asked, { answer: 'this one' });
+
+    const second = await puppet.leg();
+    storage.forgets = 'every other';
+    second.say('done');
+    second.end();
+    expect(await ended(server, run)).toMatchObject({ status: 'completed' });
+    storage.forgets = 'never';
+
+    const log = await logOf(server, run);
+    expect(textOf(log)).toBe(`${words.join('')}done`);
+    expect(log.map(({ type }) => type).filter((type) => type !== 'message_delta')).toEqual([
+      'run_started',
+      'user_question',
+      'user_answered',
+      'run_completed',
+    ]);
+    expect(storage.forgotten).toBeGreaterThan(3);
+  }, 60_000);
+
+  test('a cancel reaches the agent when it is asked for again', async () => {
+    const storage = new ForgetfulStore();
+    const puppet = new Puppet();
+    const server = await startServer({
+      database,
+      harnesses: [puppet],
+      agents: { puppet: puppet.agent() },
+      wrapStore: storage.wrap,
+      expectsFaults: true,
+    });
+    const { run } = await begin(server, 'puppet');
+    await puppet.leg();
+    storage.forgets = 'every';
+    expect((await server.refused('cancel_run', { params: at(run) })).status).toBe(503);
+    storage.forgets = 'never';
+    expect((await readRun(server, run)).status).toBe('cancelling');
+    await server.send('cancel_run', { params: at(run) });
+    expect(await ended(server, run)).toMatchObject({ status: 'cancelled' });
+  }, 60_000);
+});

@@ -1,0 +1,40 @@
+import { readFileSync, readdirSync } from 'node:fs';
+
+/** The process and everything it started, directly or not, that is alive now. */
+export function processTree(root: number): number[] {
+  const parents = new Map<number, number>();
+  for (const name of readdirSync('/proc')) {
+    const pid = Number(name);
+    if (!Number.isInteger(pid)) continue;
+    const stat = statOf(pid);
+    if (stat !== undefined) parents.set(pid, stat.parent);
+  }
+  const tree = [root];
+  for (const pid of tree) {
+    for (const [child, parent] of parents) if (parent === pid) tree.push(child);
+  }
+  return tree.filter(isAlive);
+}
+
+/** A zombie is dead: it only waits for somebody to read its exit code, and nobody may do so here. */
+export function isAlive(pid: number): boolean {
+  const state = statOf(pid)?.state;
+  return state !== undefined && state !== 'Z' && state !== 'X';
+}
+
+/** Memory of the process that is in RAM and its own, in bytes. */
+export function residentBytes(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return Number(/^RssAnon:\s+(\d+) kB/m.exec(status)?.[1]) * 1024;
+}
+
+function statOf(pid: number): { state: string; parent: number } | undefined {
+  try {
+    // The name in parentheses may hold anything, so what follows its end is read.
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    const [state = 'X', parent = '0'] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return { state, parent: Number(parent) };
+  } catch {
+    return undefined;
+  }
+}

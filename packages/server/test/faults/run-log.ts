@@ -1,0 +1,60 @@
+import { deepEqual, equal, ok } from 'node:assert/strict';
+import {
+  type RunEvent,
+  type RunRecord,
+  formatEventId,
+  isTerminalEventType,
+  runEvent,
+} from '@convoke/contract';
+import type { Frame } from './event-reader.ts';
+
+/**
+ * The promises every log keeps (reliability §2: I1, I5, I6, I7), read from the bytes alone. Returns the
+ * events for whatever else a test wants to know.
+ */
+export function checkLog(run: RunRecord, frames: readonly Frame[]): RunEvent[] {
+  const events = frames.map((frame, index) => {
+    const [id, type, data, ...others] = frame.text.trimEnd().split('\n');
+    const event = runEvent.parse(JSON.parse(data?.replace(/^data: /, '') ?? ''));
+    deepEqual([id, type, others], [`id: ${event.id}`, `event: ${event.type}`, []]);
+    equal(event.id, formatEventId(index + 1), 'no gap');
+    deepEqual([event.session_id, event.run_id], [run.session_id, run.id]);
+    return event;
+  });
+  const times = events.map((event) => event.created_at);
+  deepEqual(times, times.toSorted(), 'created_at never decreases');
+  ok(events.filter((event) => event.type === 'run_started').length <= 1);
+
+  const terminal = events.filter((event) => isTerminalEventType(event.type));
+  const expectedEnd = endOf[run.status];
+  deepEqual(
+    terminal.map((event) => event.type),
+    expectedEnd === null ? [] : [expectedEnd],
+  );
+  if (expectedEnd !== null) equal(events.at(-1), terminal[0], 'the end is last');
+  equal(run.last_event_id, events.at(-1)?.id);
+  return events;
+}
+
+const endOf: Readonly<Record<RunRecord['status'], string | null>> = {
+  queued: null,
+  running: null,
+  waiting: null,
+  cancelling: null,
+  completed: 'run_completed',
+  failed: 'error',
+  cancelled: 'run_cancelled',
+};
+
+/** The text an agent said, joined from its deltas. */
+export function saidIn(events: readonly RunEvent[]): string {
+  return events
+    .filter((event) => event.type === 'message_delta')
+    .map(({ data }) => (typeof data['text'] === 'string' ? data['text'] : ''))
+    .join('');
+}
+
+/** I2, I4: what was read before is the beginning of what is read now, byte for byte. */
+export function expectPrefix(earlier: readonly Frame[], now: readonly Frame[]): void {
+  deepEqual(now.slice(0, earlier.length), earlier);
+}

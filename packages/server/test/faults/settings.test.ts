@@ -1,0 +1,145 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { type ServerPlace, openPlace } from './server-place.ts';
+import { ServerProcess, type Spawning } from './server-process.ts';
+import { exchange } from './exchange.ts';
+
+const minute = 60_000;
+const agents = { echo: { script: [{ say: '{{prompt}}' }] } };
+
+describe('a server that cannot start (issue 2: one clear line)', () => {
+  let place: ServerPlace;
+  beforeEach(async () => {
+    place = await openPlace({ agents });
+  });
+  afterEach(() => place.remove());
+
+  const failing = async (spawning: Spawning) => {
+    const server = ServerProcess.spawn(place, spawning);
+    onTestFinished(async () => void (await server.kill()));
+    const { code, signal } = await server.ended;
+    expect(signal).toBeNull();
+    expect(code).toBeGreaterThan(0);
+    expect(server.output).toMatch(/^convoke: [^\n]+\n$/);
+    expect(server.output, 'no stack').not.toMatch(/\n\s+at |node:internal|Error:/);
+    return { code, line: server.output.trim() };
+  };
+
+  test.each([
+    ['an unknown name', { CONVOKE_PROT: '80' }, ['CONVOKE_PROT', '--help']],
+    ['a port that is none', { CONVOKE_PORT: 'http' }, ['CONVOKE_PORT=http', '0 to 65535']],
+    ['a port that is too high', { CONVOKE_PORT: '65536' }, ['CONVOKE_PORT=65536', '0 to 65535']],
+    [
+      'a database of another kind',
+      { CONVOKE_DATABASE_URL: 'mysql://root@localhost/x' },
+      ['CONVOKE_DATABASE_URL', 'postgres://'],
+    ],
+    [
+      'an address that is none',
+      { CONVOKE_BASE_URL: 'convoke.example' },
+      ['CONVOKE_BASE_URL=convoke.example', 'https://'],
+    ],
+    ['a word that is not offered', { CONVOKE_LOG_LEVEL: 'loud' }, ['CONVOKE_LOG_LEVEL=loud']],
+    ['a number that is none', { CONVOKE_RUN_CONCURRENCY: '-1' }, ['CONVOKE_RUN_CONCURRENCY=-1']],
+  ] satisfies [string, Record<string, string>, string[]][])(
+    'a wrong setting is named: %s',
+    async (_, settings, parts) => {
+      const { code, line } = await failing({ command: 'serve', settings });
+      expect(code).toBe(2);
+      for (const part of parts) expect(line).toContain(part);
+    },
+    minute,
+  );
+
+  test(
+    'a password in a setting is not repeated',
+    async () => {
+      const settings = { CONVOKE_DATABASE_URL: 'mysql://root:hunter2@localhost/x' };
+      expect((await failing({ settings })).line).not.toContain('hunter2');
+      const unreachable = { CONVOKE_DATABASE_URL: 'postgres://u:hunter2@127.0.0.1:1/x' };
+      expect((await failing({ settings: unreachable })).line).not.toContain('hunter2');
+    },
+    minute,
+  );
+
+  test.each(['serve', 'dev'] as const)(
+    'a second %s on the same data folder is refused, and the first goes on',
+    async (command) => {
+      const first = await ServerProcess.start(place);
+      onTestFinished(async () => void (await first.kill()));
+      const other = await openPlace({ agents });
+      onTestFinished(() => other.remove());
+      const { line } = await failing({ command, settings: { CONVOKE_PORT: String(other.port) } });
+      expect(line).toContain(place.dataDir);
+      expect(line).toContain('CONVOKE_DATA_DIR');
+      expect(await first.readiness()).toBe(200);
+    },
+    minute,
+  );
+
+  test(
+    'a port in use is named; the data folder is free again afterwards',
+    async () => {
+      const first = await ServerProcess.start(place);
+      const other = await openPlace({ agents });
+      onTestFinished(() => other.remove());
+      const { line } = await failing({
+        settings: { CONVOKE_DATA_DIR: other.dataDir },
+      });
+      expect(line).toContain(String(place.port));
+      await first.kill();
+      const second = await ServerProcess.start(place, {
+        settings: { CONVOKE_DATA_DIR: other.dataDir },
+      });
+      await second.kill();
+    },
+    minute,
+  );
+
+  test(
+    'a data folder that cannot be one is named',
+    async () => {
+      const file = join(place.agentsDir, 'a-file');
+      writeFileSync(file, '');
+      const { line } = await failing({ settings: { CONVOKE_DATA_DIR: join(file, 'data') } });
+      expect(line).toContain(file);
+    },
+    minute,
+  );
+
+  test(
+    'a database that does not answer is named, without a wait',
+    async () => {
+      const settings = { CONVOKE_DATABASE_URL: 'postgres://postgres@127.0.0.1:1/none' };
+      expect((await failing({ settings })).line).toMatch(/PostgreSQL/);
+    },
+    minute,
+  );
+});
+
+describe('a server that can start all the same', () => {
+  test(
+    'without an agents folder, or with a broken agent, and says so',
+    async () => {
+      const place = await openPlace({ agents });
+      onTestFinished(() => place.remove());
+      rmSync(place.agentsDir, { recursive: true });
+      const bare = await ServerProcess.start(place, { command: 'serve' });
+      expect(bare.output).toContain('the agents folder does not exist');
+      await bare.kill();
+
+      mkdirSync(join(place.agentsDir, 'broken'), { recursive: true });
+      writeFileSync(
+        join(place.agentsDir, 'broken', 'agent.yaml'),
+        'schema: 1\nframwork: scripted\n',
+      );
+      const server = await ServerProcess.start(place, { command: 'serve' });
+      onTestFinished(async () => void (await server.kill()));
+      expect(server.output).toContain('framwork is an unknown key');
+      const health = await exchange({ method: 'GET', url: `${server.baseUrl}/healthz` });
+      expect(health.status).toBe(200);
+    },
+    minute,
+  );
+});

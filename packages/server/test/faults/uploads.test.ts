@@ -1,0 +1,120 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { readdirSync } from 'node:fs';
+import { request } from 'node:http';
+import { join } from 'node:path';
+import { json } from 'node:stream/consumers';
+import { setTimeout as lifetime } from 'node:timers/promises';
+import { type FileRecord, errorBody, fileRecord } from '@convoke/contract';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Caller, expected } from './caller.ts';
+import { type Reply, exchange } from './exchange.ts';
+import { type Random, rounds, seededRandom } from './random.ts';
+import { openPlace } from './server-place.ts';
+import { ServerProcess } from './server-process.ts';
+
+const minute = 60_000;
+const maxFileBytes = 4 * 2 ** 20;
+const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
+
+describe('uploads that are interrupted (P17, I24)', () => {
+  let random: Random;
+  let server: ServerProcess;
+  let caller: Caller;
+  let session: string;
+
+  beforeAll(async () => {
+    random = seededRandom('uploads');
+    const place = await openPlace({
+      agents: { files: { session_files: true, script: [{ say: 'x' }] } },
+      settings: { CONVOKE_MAX_FILE_BYTES: String(maxFileBytes) },
+    });
+    server = await ServerProcess.start(place);
+    caller = await Caller.open(place);
+    session = (await caller.openSession('files')).id;
+  });
+  afterAll(async () => {
+    await server.kill();
+    server.place.remove();
+  });
+
+  const filesPath = () => `/v1/sessions/${session}/files`;
+  const prepare = async (): Promise<FileRecord> =>
+    fileRecord.parse(expected(await caller.call('POST', filesPath(), { name: 'some' }), [201]));
+  const contentUrl = ({ id }: FileRecord) => `${server.baseUrl}${filesPath()}/${id}/content`;
+  const upload = async (file: FileRecord, body: Uint8Array) =>
+    exchange({ method: 'PUT', url: contentUrl(file), headers: caller.headers, body });
+  const download = async (file: FileRecord) => {
+    const response = await fetch(contentUrl(file), { headers: caller.headers });
+    return { status: response.status, bytes: new Uint8Array(await response.arrayBuffer()) };
+  };
+
+  test(
+    'by the death of the server: a file is whole or not there, and can be sent again',
+    async () => {
+      const seen = { ready: 0, absent: 0 };
+      for (let round = 0; round < rounds(5); round++) {
+        const files = await Promise.all(
+          Array.from({ length: 6 }, async () => {
+            const body = randomBytes(random.whole(1, 3_000_000));
+            return { file: await prepare(), body, isAcknowledged: false };
+          }),
+        );
+        const sent = files.map(async (item) => {
+          const reply = await upload(item.file, item.body);
+          item.isAcknowledged = reply.status === 200;
+        });
+        const settled = Promise.allSettled(sent);
+        // The fault itself: how long this process is to live.
+        await lifetime(random.whole(1, 250));
+        await server.kill();
+        await settled;
+        server = await ServerProcess.start(server.place);
+
+        expect(readdirSync(join(server.place.dataDir, 'blobs', '.staging'))).toEqual([]);
+        for (const { file, body, isAcknowledged } of files) {
+          const { status, bytes } = await download(file);
+          const isReady = status === 200;
+          if (!isReady) expect(status).toBe(409);
+          if (isReady) expect(sha256(bytes)).toBe(sha256(body));
+          if (isAcknowledged) expect(isReady).toBe(true);
+          seen[isReady ? 'ready' : 'absent'] += 1;
+          expect((await upload(file, body)).status).toBe(200);
+          expect(sha256((await download(file)).bytes)).toBe(sha256(body));
+        }
+      }
+      process.stdout.write(`${JSON.stringify(seen)}\n`);
+    },
+    2 * minute * Math.ceil(rounds(5) / 5),
+  );
+
+  test(
+    'by its size: whoever sends on and on without saying how much is told so',
+    async () => {
+      const file = await prepare();
+      const sending = request(contentUrl(file), {
+        method: 'PUT',
+        agent: false,
+        headers: caller.headers,
+      });
+      sending.on('error', () => {});
+      const answered = new Promise<Reply>((resolve) => {
+        sending.on('response', (response) => {
+          const status = response.statusCode ?? 0;
+          void json(response).then((body) => resolve({ status, headers: response.headers, body }));
+        });
+      });
+      let isAnswered = false;
+      void answered.then(() => (isAnswered = true));
+      const chunk = new Uint8Array(64 * 1024);
+      for (let left = 40 * maxFileBytes; left > 0 && !isAnswered; left -= chunk.length) {
+        await new Promise((resolve) => sending.write(chunk, resolve));
+      }
+      expect(isAnswered, 'an answer while it sends').toBe(true);
+      const { status, body } = await answered;
+      expect([status, errorBody.parse(body).error]).toEqual([413, 'file_too_large']);
+      sending.destroy();
+      expect((await download(file)).status).toBe(409);
+    },
+    minute,
+  );
+});

@@ -1,0 +1,308 @@
+import { once } from 'node:events';
+import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
+import { text as bodyOf } from 'node:stream/consumers';
+import {
+  AGENT_CARD_PATH,
+  AgentCard,
+  type Artifact,
+  type Message,
+  type Part,
+  Role,
+  type Task,
+  TaskState,
+  formatSSEEvent,
+} from '@a2a-js/sdk';
+import {
+  AgentEvent,
+  type AgentExecutor,
+  DefaultRequestHandler,
+  type ExecutionEventBus,
+  InMemoryTaskStore,
+  JsonRpcTransportHandler,
+  type RequestContext,
+  ServerCallContext,
+  UnauthenticatedUser,
+} from '@a2a-js/sdk/server';
+import { LegacyJsonRpcTransportHandler } from '@a2a-js/sdk/compat/v0_3/server';
+
+/** One thing to do; a message is a JSON list of them, or the answer to a question. */
+export type Step =
+  | { say: string }
+  | { status: string }
+  | { data: unknown }
+  | { file: string }
+  | { ask: string }
+  | { sayAnswer: true }
+  /** Says what was said before in this conversation. */
+  | { recall: true }
+  | { work: true }
+  /** Breaks the connection and goes on. */
+  | { drop: true }
+  | { end: 'failed' | 'rejected' | 'auth'; words: string }
+  /** Answers with a message, without a task. */
+  | { reply: string }
+  | { crash: string };
+
+export interface A2aServerOptions {
+  readonly isStreaming?: boolean;
+  /** Speaks version 0.3 of the protocol. */
+  readonly isLegacy?: boolean;
+  readonly token?: string;
+  /** Where the card says that the agent is. */
+  readonly interfaceUrl?: string;
+  readonly onRequest?: (request: IncomingMessage, response: ServerResponse) => boolean;
+}
+
+/** A real A2A server on the protocol's own SDK, whose agent does what it is told. */
+export class A2aServer {
+  readonly url: string;
+  /** Tasks that are worked on. */
+  readonly working = new Set<string>();
+  /** Every call, by its method. */
+  readonly calls: string[] = [];
+  readonly #server;
+
+  private constructor(server: ReturnType<typeof createServer>, port: number) {
+    this.#server = server;
+    this.url = `http://127.0.0.1:${port}`;
+  }
+
+  static async start(options: A2aServerOptions = {}): Promise<A2aServer> {
+    const server = createServer();
+    server.listen({ host: '127.0.0.1', port: 0 });
+    await once(server, 'listening');
+    const address = server.address();
+    if (address === null || typeof address === 'string') throw new Error('no port');
+    const started = new A2aServer(server, address.port);
+    started.#serve(options);
+    return started;
+  }
+
+  async close(): Promise<void> {
+    this.#server.closeAllConnections();
+    this.#server.close();
+    await once(this.#server, 'close');
+  }
+
+  #serve(options: A2aServerOptions): void {
+    const { isStreaming = true, isLegacy = false, token, interfaceUrl, onRequest } = options;
+    const card = AgentCard.fromJSON({
+      name: 'tester',
+      description: 'Does as it is told',
+      version: '1',
+      supportedInterfaces: [
+        {
+          url: interfaceUrl ?? `${this.url}/rpc`,
+          protocolBinding: 'JSONRPC',
+          protocolVersion: '1.0',
+        },
+      ],
+      capabilities: { streaming: isStreaming },
+      defaultInputModes: ['text/plain'],
+      defaultOutputModes: ['text/plain'],
+    });
+    const streams = new Set<ServerResponse>();
+    const executor = new ScriptedExecutor(this.working, () => {
+      for (const stream of streams) stream.destroy();
+    });
+    const requests = new DefaultRequestHandler(card, new InMemoryTaskStore(), executor);
+    const handler = isLegacy
+      ? new LegacyJsonRpcTransportHandler(requests)
+      : new JsonRpcTransportHandler(requests);
+    const shown = isLegacy ? legacyCard(`${this.url}/rpc`) : AgentCard.toJSON(card);
+    this.#server.on('request', (request, response) => {
+      const answer = async () => {
+        if (onRequest?.(request, response) === true) return;
+        if (token !== undefined && request.headers.authorization !== `Bearer ${token}`) {
+          response.writeHead(401).end();
+          return;
+        }
+        if (request.url === `/${AGENT_CARD_PATH}`) {
+          response.writeHead(200, { 'content-type': 'application/json' });
+          response.end(JSON.stringify(shown));
+          return;
+        }
+        const body = JSON.parse(await bodyOf(request));
+        this.calls.push(body.method);
+        const context = new ServerCallContext({ user: new UnauthenticatedUser() });
+        const result = await handler.handle(body, context);
+        if (!(Symbol.asyncIterator in result)) {
+          response.writeHead(200, { 'content-type': 'application/json' });
+          response.end(JSON.stringify(result));
+          return;
+        }
+        response.writeHead(200, { 'content-type': 'text/event-stream' });
+        streams.add(response);
+        for await (const event of result) {
+          if (!response.destroyed) response.write(formatSSEEvent(event));
+        }
+        response.end();
+      };
+      answer().catch(() => response.destroy());
+    });
+  }
+}
+
+function legacyCard(url: string): object {
+  return {
+    protocolVersion: '0.3.0',
+    name: 'tester',
+    description: 'Does as it is told',
+    version: '1',
+    url,
+    preferredTransport: 'JSONRPC',
+    capabilities: { streaming: true },
+    defaultInputModes: ['text/plain'],
+    defaultOutputModes: ['text/plain'],
+    skills: [],
+  };
+}
+
+class ScriptedExecutor implements AgentExecutor {
+  readonly #working: Set<string>;
+  readonly #drop: () => void;
+  readonly #waiting = new Map<string, readonly Step[]>();
+  readonly #said = new Map<string, string[]>();
+  readonly #cancels = new Map<string, () => void>();
+
+  constructor(working: Set<string>, drop: () => void) {
+    this.#working = working;
+    this.#drop = drop;
+  }
+
+  readonly execute = async (request: RequestContext, bus: ExecutionEventBus): Promise<void> => {
+    const { taskId, contextId, userMessage, task } = request;
+    const words = userMessage.parts.map(textOf).join('');
+    const before = this.#said.get(contextId) ?? [];
+    this.#said.set(contextId, [...before, words]);
+    const waiting = this.#waiting.get(taskId);
+    const steps: readonly Step[] = waiting ?? JSON.parse(words);
+    const [first] = steps;
+    if (first !== undefined && 'reply' in first) {
+      bus.publish(AgentEvent.message(messageOf(first.reply, { taskId: '', contextId })));
+      bus.finished();
+      return;
+    }
+    if (task === undefined) bus.publish(AgentEvent.task(taskOf(taskId, contextId)));
+    else bus.publish(AgentEvent.task(task));
+    const place = { taskId, contextId, bus, answer: words, before };
+    for (const [index, step] of steps.entries()) {
+      if (await this.#play(step, place, steps.slice(index + 1))) {
+        bus.finished();
+        return;
+      }
+    }
+    this.#stand(place, TaskState.TASK_STATE_COMPLETED);
+    bus.finished();
+  };
+
+  readonly cancelTask = async (taskId: string, bus: ExecutionEventBus): Promise<void> => {
+    this.#cancels.get(taskId)?.();
+    this.#waiting.delete(taskId);
+    this.#stand({ taskId, contextId: '', bus }, TaskState.TASK_STATE_CANCELED);
+    bus.finished();
+  };
+
+  /** True when the task stands still. */
+  async #play(step: Step, place: Place, rest: readonly Step[]): Promise<boolean> {
+    if ('say' in step)
+      for (const word of step.say.match(/\S+\s*/g) ?? []) grow(place, textPart(word));
+    else if ('sayAnswer' in step) grow(place, textPart(`You said ${place.answer}`));
+    else if ('recall' in step) grow(place, textPart(JSON.stringify(place.before)));
+    else if ('data' in step) grow(place, part({ $case: 'data', value: step.data }));
+    else if ('file' in step) {
+      grow(place, { ...part({ $case: 'url', value: step.file }), filename: 'a.txt' });
+    } else if ('status' in step) this.#stand(place, TaskState.TASK_STATE_WORKING, step.status);
+    else if ('drop' in step) {
+      await new Promise((resolve) => setImmediate(resolve));
+      this.#drop();
+    } else if ('crash' in step) throw new Error(step.crash);
+    else if ('ask' in step) {
+      this.#waiting.set(place.taskId, rest);
+      this.#stand(place, TaskState.TASK_STATE_INPUT_REQUIRED, step.ask);
+      return true;
+    } else if ('end' in step) {
+      const states = {
+        failed: TaskState.TASK_STATE_FAILED,
+        rejected: TaskState.TASK_STATE_REJECTED,
+        auth: TaskState.TASK_STATE_AUTH_REQUIRED,
+      };
+      this.#stand(place, states[step.end], step.words);
+      return true;
+    } else if ('work' in step) {
+      this.#working.add(place.taskId);
+      grow(place, textPart('working'));
+      await new Promise<void>((resolve) => this.#cancels.set(place.taskId, resolve));
+      this.#working.delete(place.taskId);
+      return true;
+    }
+    return false;
+  }
+
+  #stand({ taskId, contextId, bus }: Standing, state: TaskState, words?: string): void {
+    const message = words === undefined ? undefined : messageOf(words, { taskId, contextId });
+    const status = { state, message, timestamp: undefined };
+    bus.publish(AgentEvent.statusUpdate({ taskId, contextId, status, metadata: undefined }));
+  }
+}
+
+interface Standing {
+  readonly taskId: string;
+  readonly contextId: string;
+  readonly bus: ExecutionEventBus;
+}
+
+interface Place extends Standing {
+  readonly answer: string;
+  readonly before: readonly string[];
+}
+
+function grow({ taskId, contextId, bus }: Place, piece: Part): void {
+  const artifact: Artifact = {
+    artifactId: `${taskId}-answer`,
+    name: '',
+    description: '',
+    parts: [piece],
+    metadata: undefined,
+    extensions: [],
+  };
+  const update = { taskId, contextId, artifact, append: true, lastChunk: false };
+  bus.publish(AgentEvent.artifactUpdate({ ...update, metadata: undefined }));
+}
+
+function taskOf(id: string, contextId: string): Task {
+  const status = {
+    state: TaskState.TASK_STATE_SUBMITTED,
+    message: undefined,
+    timestamp: undefined,
+  };
+  return { id, contextId, status, artifacts: [], history: [], metadata: undefined };
+}
+
+function messageOf(
+  words: string,
+  { taskId, contextId }: Pick<Place, 'taskId' | 'contextId'>,
+): Message {
+  return {
+    messageId: `said-${Math.random()}`,
+    contextId,
+    taskId,
+    role: Role.ROLE_AGENT,
+    parts: [textPart(words)],
+    metadata: undefined,
+    extensions: [],
+    referenceTaskIds: [],
+  };
+}
+
+function textPart(value: string): Part {
+  return part({ $case: 'text', value });
+}
+
+function part(content: NonNullable<Part['content']>): Part {
+  return { content, metadata: undefined, filename: '', mediaType: '' };
+}
+
+function textOf({ content }: Part): string {
+  return content?.$case === 'text' ? content.value : '';
+}

@@ -1,0 +1,301 @@
+import { randomUUID } from 'node:crypto';
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { runId, sessionId, tenantId } from '@convoke/contract';
+import { describe, expect, test } from 'vitest';
+import type { Agent } from '../../src/domain/agent.ts';
+import type { Json } from '../../src/domain/json.ts';
+import { openWorkspaces } from '../../src/harness/workspace.ts';
+import type { Answer, Harness, HarnessEvent, Leg, LegInput } from '../../src/ports/harness.ts';
+import type { Account } from '../../src/ports/sandbox.ts';
+import { eventually } from '../eventually.ts';
+import { recordingLog, temporaryFolder } from './agents.ts';
+
+/** What an agent of the suite is told to do, in order. */
+export type Step =
+  | { readonly say: string }
+  /** Uses the tool `write_file` on the workspace. */
+  | { readonly write: { readonly path: string; readonly text: string } }
+  | { readonly ask: { readonly question: string; readonly options: readonly string[] } }
+  /** Says the answer to the question before. */
+  | { readonly sayAnswer: true }
+  /** Says something and then works until it is ended. */
+  | { readonly work: true }
+  | { readonly fail: string };
+
+export interface Plan {
+  readonly agent: Agent;
+  readonly prompt: string;
+}
+
+/** One framework, and how to make an agent of it do what a scenario wants. */
+export interface AdapterUnderTest {
+  /** As a server that has just started has it. */
+  open(): Promise<OpenAdapter>;
+  planFor(steps: readonly Step[], gatedTools: readonly string[]): Promise<Plan> | Plan;
+  /** Two runs of one session, and what the second says only if the session remembers the first. */
+  readonly memory: Promise<Memory> | Memory;
+  /** Whether anything the last leg started still runs. */
+  isWorking?(): boolean;
+  /** What has to be waited for before a session can be opened again. */
+  beforeRestart?(): Promise<void>;
+  /** What a person is shown of a call that writes this, where the runtime has a form of its own for it. */
+  shows?(written: { readonly path: string; readonly text: string }): object;
+  /** What the runtime has no way to do, and why: the scenarios that need it are left out. */
+  readonly cannot?: Readonly<Partial<Record<'approvals' | 'questions' | 'tools', string>>>;
+}
+
+export interface OpenAdapter {
+  readonly harness: Harness;
+  /** Whose the session's folders must be. */
+  readonly account?: Account | undefined;
+  readonly close?: () => Promise<void>;
+}
+
+export interface Memory {
+  readonly first: Plan;
+  readonly second: Plan;
+  readonly expected: string;
+}
+
+type Asked = Extract<HarnessEvent, { type: 'permission_request' | 'user_question' }>;
+type Answers = (asked: Asked) => Answer | Promise<Answer>;
+
+/** The same promises for every adapter. Between two legs the server is restarted and the state goes through JSON. */
+export function adapterSuite(name: string, adapter: AdapterUnderTest): void {
+  describe(`the ${name} adapter`, () => {
+    const start = async (steps: readonly Step[], gatedTools: readonly string[] = []) => {
+      const session = await openSession(adapter);
+      return { session, plan: await adapter.planFor(steps, gatedTools) };
+    };
+    const note = { path: 'notes/note.txt', text: 'written once' };
+    const hasApprovals = adapter.cannot?.approvals === undefined;
+    const hasTools = adapter.cannot?.tools === undefined;
+    const hasQuestions = adapter.cannot?.questions === undefined;
+    const colour = { question: 'Which colour?', options: ['red', 'blue'] };
+
+    test('streams what the agent says, and completes', async () => {
+      const { session, plan } = await start([{ say: 'one two three four' }]);
+      const { events, end } = await session.run(plan);
+      expect(textOf(events)).toContain('one two three four');
+      expect(end).toMatchObject({ outcome: 'completed' });
+    });
+
+    test.runIf(hasApprovals)(
+      'does not use a tool that is refused, nor before it is answered',
+      async () => {
+        const { session, plan } = await start([{ write: note }], ['write_file']);
+        const { asked, end } = await session.run(plan, async () => {
+          expect(await session.read(note.path)).toBeUndefined();
+          return { kind: 'permission', allow: false, reason: 'not today' };
+        });
+        const toolInput = adapter.shows?.(note) ?? note;
+        expect(asked).toMatchObject([{ type: 'permission_request', toolInput }]);
+        expect(end).toMatchObject({ outcome: 'completed' });
+        expect(await session.read(note.path)).toBeUndefined();
+      },
+    );
+
+    test.runIf(hasApprovals)(
+      'uses an approved tool once, with the input that was approved (D-39)',
+      async () => {
+        const { session, plan } = await start([{ write: note }, { say: 'done' }], ['write_*']);
+        const { asked, end, events } = await session.run(plan, allow);
+        expect(asked).toHaveLength(1);
+        expect(textOf(events)).toContain('done');
+        expect(end).toMatchObject({ outcome: 'completed' });
+        expect(await session.read(note.path)).toBe(note.text);
+        await rm(join(session.workspace, note.path));
+        await session.run(await adapter.planFor([{ say: 'again' }], ['write_*']), allow);
+        expect(await session.read(note.path)).toBeUndefined();
+      },
+    );
+
+    test.runIf(hasTools)('uses a tool that needs no leave without asking', async () => {
+      const { session, plan } = await start([{ write: note }]);
+      expect((await session.run(plan)).asked).toEqual([]);
+      expect(await session.read(note.path)).toBe(note.text);
+    });
+
+    test.runIf(hasQuestions)('asks a question and goes on with the answer', async () => {
+      const { session, plan } = await start([{ ask: colour }, { sayAnswer: true }]);
+      const { asked, events, end } = await session.run(plan, (each) => {
+        expect(each).toMatchObject({ type: 'user_question', question: colour.question });
+        return { kind: 'question', values: ['blue'] };
+      });
+      expect(asked).toHaveLength(1);
+      expect(textOf(events)).toContain('blue');
+      expect(end).toMatchObject({ outcome: 'completed' });
+    });
+
+    test.runIf(hasApprovals && hasQuestions)(
+      'goes on after a restart while it waits for several things, one after the other',
+      async () => {
+        const steps: Step[] = [{ ask: colour }, { write: note }, { say: 'done' }];
+        const { session, plan } = await start(steps, ['*']);
+        const { asked, events, end } = await session.run(plan, (each) =>
+          each.type === 'user_question' ? { kind: 'question', values: ['red'] } : allow(each),
+        );
+        expect(asked.map(({ type }) => type)).toEqual(['user_question', 'permission_request']);
+        expect(textOf(events)).toContain('done');
+        expect(end).toMatchObject({ outcome: 'completed' });
+        expect(await session.read(note.path)).toBe(note.text);
+      },
+    );
+
+    test.runIf(hasQuestions)(
+      'answers the next prompt when the run before it was cancelled while it waited',
+      async () => {
+        const { session, plan } = await start([{ ask: colour }, { say: 'never said' }]);
+        await session.abandonWhenAsked(plan);
+        const { events, end } = await session.run(await adapter.planFor([{ say: 'anew' }], []));
+        expect(textOf(events)).toContain('anew');
+        expect(textOf(events)).not.toContain('never said');
+        expect(end).toMatchObject({ outcome: 'completed' });
+      },
+    );
+
+    test('stops working when it is cancelled', async () => {
+      const { session, plan } = await start([{ work: true }]);
+      const { end } = await session.run(plan, allow, async (leg, event) => {
+        if (event.type !== 'message_delta') return;
+        if (adapter.isWorking !== undefined) await eventually(() => adapter.isWorking?.());
+        await leg.cancel();
+      });
+      expect(end).toEqual({ type: 'end', outcome: 'cancelled' });
+      expect(adapter.isWorking?.() ?? false).toBe(false);
+    });
+
+    test('stops working at once when it is killed', async () => {
+      const { session, plan } = await start([{ work: true }]);
+      await session.run(plan, allow, async (leg, event) => {
+        if (event.type === 'message_delta') await leg.kill();
+      });
+      expect(adapter.isWorking?.() ?? false).toBe(false);
+    });
+
+    test('ends with an error that says what the agent said', async () => {
+      const { session, plan } = await start([{ say: 'trying ' }, { fail: 'out of luck' }]);
+      const { end } = await session.run(plan);
+      expect(end).toMatchObject({
+        outcome: 'error',
+        message: expect.stringContaining('out of luck'),
+      });
+    });
+
+    test('remembers the run before, over a restart', async () => {
+      const { first, second, expected } = await adapter.memory;
+      const session = await openSession(adapter);
+      expect((await session.run(first)).end).toMatchObject({ outcome: 'completed' });
+      await adapter.beforeRestart?.();
+      expect(textOf((await session.run(second)).events)).toContain(expected);
+    });
+  });
+}
+
+function allow(asked: Asked): Answer {
+  if (asked.type === 'user_question') return { kind: 'question', values: ['yes'] };
+  return { kind: 'permission', allow: true, input: asked.toolInput };
+}
+
+interface RunResult {
+  readonly events: readonly HarnessEvent[];
+  readonly asked: readonly Asked[];
+  readonly end: HarnessEvent | undefined;
+}
+
+type Watch = (leg: Leg, event: HarnessEvent) => Promise<void>;
+
+interface Session {
+  readonly workspace: string;
+  run(plan: Plan, answers?: Answers, watch?: Watch): Promise<RunResult>;
+  /** Runs until something is asked, and leaves it at that. */
+  abandonWhenAsked(plan: Plan): Promise<void>;
+  read(path: string): Promise<string | undefined>;
+}
+
+async function openSession(adapter: AdapterUnderTest): Promise<Session> {
+  const dataDir = await temporaryFolder();
+  const id = sessionId(`sess_${randomUUID().slice(0, 8)}`);
+  let state: Json | undefined;
+  let runNumber = 0;
+  let folders = { workspace: '', stateDir: '' };
+
+  async function leg(plan: Plan, input: LegInput, take: Watch): Promise<HarnessEvent[]> {
+    const { harness, account, close } = await adapter.open();
+    const prepared = await openWorkspaces({ dataDir, log: recordingLog(), account }).prepare({
+      tenantId: tenantId('ten_1'),
+      sessionId: id,
+      agent: plan.agent,
+      expected: runNumber > 1 || input.kind === 'resume',
+      files: [],
+    });
+    if (!prepared.found) throw new Error('the workspace is lost');
+    folders = prepared;
+    const events: HarnessEvent[] = [];
+    try {
+      const running = harness.start(input, {
+        ...folders,
+        runId: runId(`run_${runNumber}`),
+        sessionId: id,
+        agent: plan.agent,
+        runNumber,
+        prompt: plan.prompt,
+        input: { prompt: plan.prompt },
+        state,
+        signal: new AbortController().signal,
+      });
+      for await (const event of running) {
+        events.push(event);
+        if (event.type === 'checkpoint') state = JSON.parse(JSON.stringify(event.state));
+        if (event.type !== 'end') await take(running, event);
+      }
+    } finally {
+      await harness.release?.(id);
+      await close?.();
+    }
+    return events;
+  }
+
+  async function run(plan: Plan, answers: Answers = allow, watch?: Watch): Promise<RunResult> {
+    runNumber += 1;
+    const events: HarnessEvent[] = [];
+    const asked: Asked[] = [];
+    let input: LegInput = { kind: 'prompt' };
+    for (;;) {
+      const open = new Map<string, Answer>();
+      const said = await leg(plan, input, async (running, event) => {
+        await watch?.(running, event);
+        if (event.type !== 'permission_request' && event.type !== 'user_question') return;
+        asked.push(event);
+        const answer = await answers(event);
+        // A runtime that waits in its process takes the answer there and then.
+        if (!(await running.answer(event.ref, answer))) open.set(event.ref, answer);
+      });
+      events.push(...said);
+      const end = said.at(-1);
+      if (end?.type !== 'end' || end.outcome !== 'waiting') return { events, asked, end };
+      expect(open.size, 'who waits has asked').toBeGreaterThan(0);
+      input = { kind: 'resume', answers: open };
+    }
+  }
+
+  return {
+    get workspace() {
+      return folders.workspace;
+    },
+    run,
+    async abandonWhenAsked(plan) {
+      runNumber += 1;
+      await leg(plan, { kind: 'prompt' }, async (running, event) => {
+        // A runtime that waits in its process is told; a parked one has nothing left to tell.
+        if (event.type === 'user_question') await running.cancel();
+      });
+    },
+    read: (path) => readFile(join(folders.workspace, path), 'utf8').catch(() => undefined),
+  };
+}
+
+function textOf(events: readonly HarnessEvent[]): string {
+  return events.map((event) => (event.type === 'message_delta' ? event.text : '')).join('');
+}

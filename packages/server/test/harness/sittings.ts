@@ -1,0 +1,164 @@
+import { chown, mkdir, mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { runId, sessionId } from '@convoke/contract';
+import type { Agent } from '../../src/domain/agent.ts';
+import type { Json } from '../../src/domain/json.ts';
+import { openSandbox } from '../../src/harness/sandbox/sandbox.ts';
+import type { Answer, Harness, HarnessEvent, Leg, LegContext } from '../../src/ports/harness.ts';
+import type { Sandbox, SandboxMode } from '../../src/ports/sandbox.ts';
+import { systemClock } from '../../src/system/clock.ts';
+import { recordingLog } from './agents.ts';
+import { removeFolder } from '../../../../test/remove-folder.ts';
+
+export type Asked = Extract<HarnessEvent, { type: 'permission_request' | 'user_question' }>;
+
+/** A sandbox on a folder of its own, with places for sessions. */
+export class SandboxPlace {
+  readonly folder: string;
+  readonly sandbox: Sandbox;
+
+  constructor(folder: string, sandbox: Sandbox) {
+    this.folder = folder;
+    this.sandbox = sandbox;
+  }
+
+  static async open(mode: SandboxMode = 'auto'): Promise<SandboxPlace> {
+    const folder = await mkdtemp(join(tmpdir(), 'convoke-place-'));
+    const parts = { clock: systemClock, log: recordingLog(), dataDir: folder };
+    return new SandboxPlace(folder, await openSandbox({ mode, ...parts }));
+  }
+
+  async session(name: string): Promise<{ workspace: string; stateDir: string }> {
+    const places = [join(this.folder, name, 'workspace'), join(this.folder, name, 'home')] as const;
+    for (const place of places) {
+      await mkdir(place, { recursive: true });
+      const { account } = this.sandbox;
+      if (account !== undefined) await chown(place, account.uid, account.gid);
+    }
+    return { workspace: places[0], stateDir: places[1] };
+  }
+
+  async close(): Promise<void> {
+    await this.sandbox.close();
+    await removeFolder(this.folder);
+  }
+}
+
+export interface Said {
+  readonly events: readonly HarnessEvent[];
+  readonly text: string;
+  readonly end: HarnessEvent | undefined;
+  readonly asked: readonly Asked[];
+  custom(name: string): readonly Json[];
+}
+
+/** One session with one agent, run after run. What it remembers goes through JSON each time, as in the database. */
+export class Sitting {
+  readonly harness: Harness;
+  readonly #context: Omit<LegContext, 'runId' | 'runNumber' | 'prompt' | 'signal'>;
+  readonly #abort = new Map<Leg, AbortController>();
+  #state: Json | undefined;
+  #runs = 0;
+
+  constructor(
+    harness: Harness,
+    place: { name: string; agent: Agent; workspace: string; stateDir: string },
+  ) {
+    this.harness = harness;
+    const { name, agent, workspace, stateDir } = place;
+    const id = sessionId(`sess_${name}`);
+    this.#context = { sessionId: id, agent, workspace, stateDir, input: {}, state: undefined };
+  }
+
+  get state(): Json | undefined {
+    return this.#state;
+  }
+
+  async release(): Promise<void> {
+    await this.harness.release?.(this.#context.sessionId);
+  }
+
+  /** The same session on another harness: as after a restart. */
+  movedTo(harness: Harness, agent = this.#context.agent): Sitting {
+    const { sessionId: id, workspace, stateDir } = this.#context;
+    const moved = new Sitting(harness, { name: id.slice(5), agent, workspace, stateDir });
+    moved.#state = this.#state;
+    moved.#runs = this.#runs;
+    return moved;
+  }
+
+  start(prompt: string, answers?: ReadonlyMap<string, Answer>): Leg {
+    if (answers === undefined) this.#runs += 1;
+    const abort = new AbortController();
+    const leg = this.harness.start(
+      answers === undefined ? { kind: 'prompt' } : { kind: 'resume', answers },
+      {
+        ...this.#context,
+        runId: runId(`run_${this.#runs}`),
+        runNumber: this.#runs,
+        prompt,
+        state: this.#state,
+        signal: abort.signal,
+      },
+    );
+    this.#abort.set(leg, abort);
+    return leg;
+  }
+
+  /** As a cancelled run does it. */
+  async cancel(leg: Leg): Promise<void> {
+    this.#abort.get(leg)?.abort();
+    await leg.cancel();
+  }
+
+  /**
+   * Listens to a leg until it ends. `onAsked` gives the answer at once to whoever takes it while running; where it
+   * gives none, the leg waits. `onEvent` sees everything as it comes.
+   */
+  async hear(
+    leg: Leg,
+    listening: {
+      onAsked?: (asked: Asked) => Answer | undefined;
+      onEvent?: (event: HarnessEvent) => unknown;
+    } = {},
+  ): Promise<Said> {
+    const events: HarnessEvent[] = [];
+    for await (const event of leg) {
+      events.push(event);
+      if (event.type === 'checkpoint') this.#state = JSON.parse(JSON.stringify(event.state));
+      await listening.onEvent?.(event);
+      if (event.type !== 'permission_request' && event.type !== 'user_question') continue;
+      const answer = listening.onAsked?.(event);
+      if (answer !== undefined) await leg.answer(event.ref, answer);
+    }
+    return said(events);
+  }
+
+  async say(prompt: string, onAsked?: (asked: Asked) => Answer | undefined): Promise<Said> {
+    return this.hear(this.start(prompt), onAsked === undefined ? {} : { onAsked });
+  }
+}
+
+function said(events: readonly HarnessEvent[]): Said {
+  const isAsked = (event: HarnessEvent): event is Asked =>
+    event.type === 'permission_request' || event.type === 'user_question';
+  return {
+    events,
+    text: events.map((event) => (event.type === 'message_delta' ? event.text : '')).join(''),
+    end: events.at(-1),
+    asked: events.filter(isAsked),
+    custom: (name) =>
+      events.flatMap((event) =>
+        event.type === 'custom' && event.name === name ? [event.data] : [],
+      ),
+  };
+}
+
+export function allowing(asked: Asked): Answer {
+  return asked.type === 'permission_request'
+    ? { kind: 'permission', allow: true, input: asked.toolInput }
+    : { kind: 'question', values: [asked.options?.[0]?.label ?? 'yes'] };
+}
+
+export const denying: Answer = { kind: 'permission', allow: false, reason: 'not today' };

@@ -1,0 +1,201 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { usualAgents } from '../agents.ts';
+import { addClient, addTenant } from '../callers.ts';
+import { eventually } from '../eventually.ts';
+import { Puppet } from '../puppet.ts';
+import { type TestServer, startServer } from '../server.ts';
+import { databaseKinds } from '../store/databases.ts';
+import { ended, follow, logOf, readRun, readSession, textOf } from '../talk.ts';
+
+const names = async (server: TestServer, as = server.client) =>
+  (await server.send('list_agents', { as })).body.agents.map(({ name }) => name);
+
+describe('the agents of a tenant (D-56, issue 2)', () => {
+  let server: TestServer;
+  beforeAll(async () => {
+    server = await startServer({
+      agents: {
+        ...usualAgents,
+        known: {
+          ...usualAgents.writer,
+          description: 'Known well',
+          model: 'scripted/1',
+          session_files: true,
+        },
+        broken: 'framework: [',
+        misspelt: { ...usualAgents.echo, on_buzy: 'reject' },
+        'other-framework': { framework: 'nothing-we-have' },
+      },
+    });
+  });
+
+  test('are listed by name, with the fields of D-56', async () => {
+    const { body } = await server.send('list_agents');
+    const listed = body.agents.map(({ name }) => name);
+    expect(listed).toEqual(listed.toSorted());
+    expect(body.agents.find(({ name }) => name === 'known')).toEqual({
+      name: 'known',
+      description: 'Known well',
+      framework: 'scripted',
+      model: 'scripted/1',
+      approval_required_tools: ['write_*'],
+      session_files_supported: true,
+    });
+  });
+
+  test('a broken folder is reported and harms no other', async () => {
+    expect(await names(server)).toEqual([...Object.keys(usualAgents), 'known'].toSorted());
+    const problems = server.convoke.agentProblems.map(({ folder }) => folder);
+    expect(problems.toSorted()).toEqual(['broken', 'misspelt', 'other-framework']);
+    const refused = await server.refused('create_session', { body: { agent_name: 'broken' } });
+    expect(refused).toMatchObject({ status: 404, error: 'agent_not_found' });
+  });
+
+  test('are enabled tenant by tenant, and a change holds for the next request', async () => {
+    const tenant = await addTenant(server);
+    const as = (await addClient(server)).in(tenant);
+    const agent = (tenants: object) => ({ ...usualAgents.echo, tenants: { ...tenants } });
+    await server.writeAgent('picky', agent({ default: 'disabled', allow: [tenant] }));
+    await eventually(async () => (await names(server, as)).includes('picky'));
+    expect(await names(server)).not.toContain('picky');
+    const refused = await server.refused('create_session', { body: { agent_name: 'picky' } });
+    expect(refused).toMatchObject({ status: 404, error: 'agent_not_found' });
+    const { body: session } = await server.send('create_session', {
+      as,
+      body: { agent_name: 'picky' },
+    });
+    await server.writeAgent('picky', agent({ default: 'enabled', deny: [tenant] }));
+    await eventually(async () => (await names(server)).includes('picky'));
+    expect(await names(server, as)).not.toContain('picky');
+    for (const [operation, call] of [
+      ['create_session', { body: { agent_name: 'picky' } }],
+      ['start_run', { params: { session_id: session.id }, body: { input: { prompt: 'x' } } }],
+      ['invoke_agent', { params: { agent_name: 'picky' }, body: { input: { prompt: 'x' } } }],
+    ] as const) {
+      const refused = await server.refused(operation, { as, ...call });
+      expect(refused).toMatchObject({ status: 404, error: 'agent_not_found' });
+    }
+  });
+
+  test('a folder that is repaired, added or removed is seen without a restart', async () => {
+    await server.writeAgent('repaired', 'not: [an agent');
+    await server.writeAgent('repaired', usualAgents.echo);
+    await eventually(async () => (await names(server)).includes('repaired'));
+    await server.removeAgent('repaired');
+    await eventually(async () => !(await names(server)).includes('repaired'));
+    expect(await names(server)).toContain('echo');
+  });
+});
+
+describe.each(databaseKinds)('invoke once on %s (D-27)', (database) => {
+  let server: TestServer;
+  const puppet = new Puppet();
+  beforeAll(async () => {
+    server = await startServer({
+      database,
+      harnesses: [puppet],
+      agents: { ...usualAgents, puppet: puppet.agent() },
+    });
+  });
+
+  const invoke = (agent: string, body: object) =>
+    server.stream(`/v1/agents/${agent}/runs`, { method: 'POST', body });
+  const placeOf = (headers: Headers) => ({
+    id: headers.get('x-run-id') ?? '',
+    session_id: headers.get('x-session-id') ?? '',
+  });
+
+  test('streams the run of a new session, and says where both are', async () => {
+    const reader = await invoke('echo', { input: { prompt: 'hi' } });
+    const frames = await reader.all();
+    expect(textOf(frames.map(({ data }) => data))).toBe('hi (run 1)');
+    const run = placeOf(reader.headers);
+    expect(reader.headers.get('location')).toBe(
+      `/v1/sessions/${run.session_id}/runs/${run.id}/events`,
+    );
+    expect(reader.headers.has('idempotency-replayed')).toBe(false);
+    expect(await readRun(server, run)).toMatchObject({ status: 'completed' });
+    expect(await readSession(server, run.session_id)).toMatchObject({
+      agent_name: 'echo',
+      status: 'idle',
+    });
+    // The same frames as the events endpoint.
+    const again = await (await follow(server, run)).all();
+    expect(again.map(({ text }) => text)).toEqual(frames.map(({ text }) => text));
+  });
+
+  test('a replayed key streams the same run again from its start', async () => {
+    const body = { input: { prompt: 'once' }, idempotency_key: 'invoke-once' };
+    const first = await invoke('echo', body);
+    const frames = await first.all();
+    const again = await invoke('echo', body);
+    expect(again.headers.get('idempotency-replayed')).toBe('true');
+    expect(placeOf(again.headers)).toEqual(placeOf(first.headers));
+    expect((await again.all()).map(({ text }) => text)).toEqual(frames.map(({ text }) => text));
+    for (const [agent_name, input] of [
+      ['echo', { prompt: 'other' }],
+      ['failing', { prompt: 'once' }],
+    ] as const) {
+      const refused = await server.refused('invoke_agent', {
+        params: { agent_name },
+        body: { ...body, input },
+      });
+      expect(refused).toMatchObject({ status: 409, error: 'idempotency_conflict' });
+    }
+  });
+
+  test('a replay joins a run that still goes on, and does not start another', async () => {
+    const body = { input: { prompt: 'x' }, idempotency_key: 'invoke-long' };
+    const first = await invoke('puppet', body);
+    const leg = await puppet.leg();
+    const second = await invoke('puppet', body);
+    leg.say('for both');
+    leg.end();
+    const texts = (await first.all()).map(({ text }) => text);
+    expect((await second.all()).map(({ text }) => text)).toEqual(texts);
+  });
+
+  test('leaving does not cancel', async () => {
+    const reader = await invoke('puppet', { input: { prompt: 'x' } });
+    const leg = await puppet.leg();
+    await reader.until('run_started');
+    const run = placeOf(reader.headers);
+    reader.close();
+    leg.say('to nobody');
+    leg.end();
+    expect(await ended(server, run)).toMatchObject({
+      status: 'completed',
+      output_text: 'to nobody',
+    });
+  });
+
+  test('what is refused leaves no session behind, and no key', async () => {
+    const count = async () => (await server.send('list_sessions')).body.sessions.length;
+    const before = await count();
+    const call = (agent_name: string, input: object) =>
+      server.refused('invoke_agent', {
+        params: { agent_name },
+        body: { input, idempotency_key: 'invoke-wrong' },
+      });
+    expect(await call('nobody', { prompt: 'x' })).toMatchObject({
+      status: 404,
+      error: 'agent_not_found',
+    });
+    expect(await call('Not-A-Name', { prompt: 'x' })).toMatchObject({
+      status: 404,
+      error: 'agent_not_found',
+    });
+    expect(await call('echo', {})).toMatchObject({ status: 400, error: 'invalid_body' });
+    expect(await call('echo', { prompt: 'x', speed: 1 })).toMatchObject({
+      status: 400,
+      error: 'unknown_field',
+    });
+    expect(await count()).toBe(before);
+    const right = await invoke('echo', {
+      input: { prompt: 'x' },
+      idempotency_key: 'invoke-wrong',
+    });
+    await right.all();
+    expect((await logOf(server, placeOf(right.headers))).at(-1)?.type).toBe('run_completed');
+  });
+});

@@ -1,0 +1,213 @@
+import { type OperationId, operations, pathParams } from '@convoke/contract';
+import fc from 'fast-check';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { type OperationCall, pathOf } from '../calls.ts';
+import { rawCall } from '../raw.ts';
+import { rightCalls } from '../right-calls.ts';
+import { type TestServer, startServer } from '../server.ts';
+import { ended, openSession, startRun } from '../talk.ts';
+import { buildFirstWorld, worldAgents } from '../world.ts';
+
+/** How often each operation is asked wrongly in each way. Every answer is held to the contract as well. */
+const numRuns = 15;
+
+const ids = Object.keys(operations) as OperationId[];
+const calls = new Map<OperationId, OperationCall>();
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer({ agents: worldAgents });
+  const world = await buildFirstWorld(server, 'input');
+  for (const id of ids) calls.set(id, await rightCalls[id](server, world));
+  // A stream of a run that waits would not end; of one that is over it does.
+  const run = await startRun(server, await openSession(server, 'echo'), 'x');
+  await ended(server, run);
+  const params = { session_id: run.session_id, run_id: run.id };
+  calls.set('follow_run_events', { as: server.client, params });
+});
+
+const callOf = (id: OperationId) => calls.get(id) ?? {};
+
+/** Sends it and gives what must not be: an answer of ours that says we failed. */
+async function faultOf(id: OperationId, call: OperationCall): Promise<string | undefined> {
+  const { status, text } = await server.call(operations[id].method, pathOf(id, call), call);
+  if (status < 400) return undefined;
+  const { error } = JSON.parse(text);
+  return status >= 500 || typeof error !== 'string' ? `${status} ${text}` : undefined;
+}
+
+const nasty = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 40 }),
+  fc.constantFrom('', '\u0000', '\ud800', '__proto__', '../../etc/passwd', "' or 1=1 --", '{{x}}'),
+  fc.constantFrom('x'.repeat(300), 'é'.repeat(200), '9'.repeat(400), '-1', '1e999', 'NaN', 'null'),
+);
+const value = fc.oneof(nasty, fc.jsonValue({ maxDepth: 3 }), fc.double(), fc.bigInt().map(String));
+
+/** A body that is nearly right, or not at all. */
+function bodyNear(right: unknown): fc.Arbitrary<string> {
+  const fields = typeof right === 'object' && right !== null ? Object.keys(right) : [];
+  const name = fc.oneof(nasty, fc.constantFrom('a', ...fields));
+  const base = typeof right === 'object' && right !== null ? { ...right } : {};
+  const changed = fc.array(fc.tuple(name, value), { minLength: 1, maxLength: 4 }).map((changes) => {
+    // Not by spread: `__proto__` has to arrive as a name.
+    const members = new Map<string, unknown>([...Object.entries(base), ...changes]);
+    const texts = Array.from(members, ([key, item]) => `${JSON.stringify(key)}:${jsonOf(item)}`);
+    return `{${texts.join(',')}}`;
+  });
+  const shortened = fc
+    .tuple(fc.constant(JSON.stringify(base)), fc.nat(100))
+    .map(([text, cut]) => text.slice(0, cut % (text.length + 1)));
+  return fc.oneof(
+    { weight: 4, arbitrary: changed },
+    { weight: 1, arbitrary: shortened },
+    { weight: 1, arbitrary: fc.jsonValue({ maxDepth: 6 }).map(jsonOf) },
+    { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 200 }) },
+  );
+}
+
+function jsonOf(item: unknown): string {
+  return JSON.stringify(item) ?? 'null';
+}
+
+describe('whatever is sent, the answer is ours to give (P16)', () => {
+  const withBody = ids.filter((id) => {
+    const operation = operations[id];
+    return 'body' in operation || 'content' in operation;
+  });
+
+  test.each(withBody)('%s: any body', async (id) => {
+    const call = callOf(id);
+    const headers = { 'content-type': 'application/json', ...call.headers };
+    await fc.assert(
+      fc.asyncProperty(bodyNear(call.body), async (body) => {
+        expect(await faultOf(id, { ...call, headers, body })).toBeUndefined();
+      }),
+      { numRuns },
+    );
+  });
+
+  test.each(withBody)('%s: any bytes', async (id) => {
+    const call = callOf(id);
+    const types = fc.constantFrom(
+      'application/json',
+      'application/x-www-form-urlencoded',
+      'text/plain',
+      'multipart/form-data; boundary=x',
+      '',
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.uint8Array({ maxLength: 300 }), types, async (bytes, type) => {
+        const body = new Uint8Array(bytes);
+        const headers = { ...call.headers, 'content-type': type };
+        expect(await faultOf(id, { ...call, headers, body })).toBeUndefined();
+      }),
+      { numRuns },
+    );
+  });
+
+  test.each(ids)('%s: any query', async (id) => {
+    const call = callOf(id);
+    const known = ['limit', 'cursor', 'order', 'status', 'agent_name'];
+    const pair = fc.tuple(
+      fc.oneof(fc.constantFrom(...known), nasty),
+      fc.oneof(nasty, fc.constantFrom('1', '100', 'asc', 'pending', 'idle')),
+    );
+    const encoded = fc
+      .array(pair, { maxLength: 4 })
+      .map((pairs) => new URLSearchParams(Object.fromEntries(pairs)).toString());
+    const raw = fc.stringMatching(/^[!-"$-~]{0,60}$/);
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(encoded, raw), async (query) => {
+        expect(await faultOf(id, { ...call, query })).toBeUndefined();
+      }),
+      { numRuns },
+    );
+  });
+
+  test.each(ids.filter((id) => pathParams(operations[id].path).length > 0))(
+    '%s: any id',
+    async (id) => {
+      const call = callOf(id);
+      const name = fc.constantFrom(...pathParams(operations[id].path));
+      // A lone surrogate has no form in a URL, an empty or dotted segment makes another path, and so does
+      // a slash or a colon where a verb follows.
+      const isElsewhere = operations[id].path.includes(':') ? /^\.{0,2}$|[/:]/ : /^\.{0,2}$/;
+      const segment = nasty.filter((text) => text.isWellFormed() && !isElsewhere.test(text));
+      await fc.assert(
+        fc.asyncProperty(name, segment, async (param, text) => {
+          const params = { ...call.params, [param]: text };
+          expect(await faultOf(id, { ...call, params })).toBeUndefined();
+        }),
+        { numRuns },
+      );
+    },
+  );
+
+  test.each(ids)('%s: any header', async (id) => {
+    const call = callOf(id);
+    const name = fc.constantFrom(
+      'accept',
+      'authorization',
+      'content-type',
+      'content-encoding',
+      'idempotency-key',
+      'last-event-id',
+      'range',
+      'x-organization-id',
+      'x-tenant-id',
+      'x-workspace-tenant-id',
+      'x-request-id',
+      'expect',
+      'cookie',
+      '__proto__',
+    );
+    const text = fc.oneof(
+      fc.stringMatching(/^[ -~]{0,80}$/),
+      fc.stringMatching(/^[\u0080-\u00ff]{1,20}$/),
+      fc.constantFrom(
+        'bytes=0-',
+        'bytes=-1',
+        '*/*',
+        'application/json',
+        '000000000001',
+        '100-continue',
+      ),
+    );
+    const { method } = operations[id];
+    const headers = fc.array(fc.tuple(name, text), { minLength: 1, maxLength: 5 });
+    await fc.assert(
+      fc.asyncProperty(headers, async (more) => {
+        const answer = await rawCall(server, {
+          method,
+          path: pathOf(id, call),
+          headers: [...Object.entries({ ...call.as, ...call.headers }), ...more],
+        });
+        expect(answer.status).toBeLessThan(500);
+        const isRefusal = answer.status >= 400;
+        expect(isRefusal ? typeof JSON.parse(answer.text).error : 'string').toBe('string');
+      }),
+      { numRuns },
+    );
+  });
+});
+
+describe('whatever comes over the wire', () => {
+  test('the server answers or closes, and goes on', async () => {
+    const path = fc.oneof(
+      fc.stringMatching(/^\/[!-~]{0,120}$/),
+      fc.constantFrom('/v1/../v1/whoami', '/v1/sessions/%2e%2e', '//', '/v1/sessions/%00', '*'),
+    );
+    const method = fc.constantFrom('GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'TRACE', 'FOO');
+    await fc.assert(
+      fc.asyncProperty(method, path, async (verb, target) => {
+        const answer = await rawCall(server, {
+          method: verb,
+          path: target,
+          headers: Object.entries(server.client),
+        });
+        expect(answer.status).toBeLessThan(500);
+      }),
+      { numRuns: 100 },
+    );
+    expect((await server.send('get_readiness')).status).toBe(200);
+  });
+});

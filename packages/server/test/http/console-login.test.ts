@@ -1,0 +1,180 @@
+import { decodeProtectedHeader } from 'jose';
+import * as openid from 'openid-client';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { openSigningKeys } from '../../src/auth/keys.ts';
+import { deriveKey, loadMasterKey } from '../../src/auth/master-key.ts';
+import { createSealing } from '../../src/auth/sealing.ts';
+import { LONGEST_TOKEN_LIFETIME_MS } from '../../src/auth/tokens.ts';
+import { Browser } from '../browser.ts';
+import { MovingClock } from '../moving-clock.ts';
+import {
+  type Program,
+  discover,
+  givePassword,
+  isSignIn,
+  managesWith,
+  owner,
+  refresh,
+} from '../people.ts';
+import { type TestServer, startServer } from '../server.ts';
+import { databaseKinds } from '../store/databases.ts';
+
+interface Login {
+  readonly url: string;
+  readonly verifier: string;
+  readonly state: string;
+}
+
+/** What the console does in a browser: authorization code with PKCE. */
+async function begin(
+  { baseUrl }: TestServer,
+  program: Program,
+  change: Readonly<Record<string, string>> = {},
+): Promise<Login> {
+  const verifier = openid.randomPKCECodeVerifier();
+  const state = openid.randomState();
+  const url = openid.buildAuthorizationUrl(program, {
+    redirect_uri: `${baseUrl}/console/callback`,
+    scope: 'openid',
+    code_challenge: await openid.calculatePKCECodeChallenge(verifier),
+    code_challenge_method: 'S256',
+    state,
+    ...change,
+  });
+  return { url: url.href, verifier, state };
+}
+
+const redeem = (program: Program, url: string, { verifier, state }: Login) =>
+  openid.authorizationCodeGrant(program, new URL(url), {
+    pkceCodeVerifier: verifier,
+    expectedState: state,
+  });
+
+async function signIn(server: TestServer, program: Program, browser: Browser) {
+  const login = await begin(server, program);
+  const stopAt = `${server.baseUrl}/console/callback`;
+  const page = await browser.open(login.url, stopAt);
+  const back = isSignIn(page) ? await browser.submit({ ...owner(server) }, { stopAt }) : page;
+  return { back, wasAsked: isSignIn(page), tokens: await redeem(program, back.url, login) };
+}
+
+describe.each(databaseKinds)('the console, in which a person signs in, on %s', (database) => {
+  let server: TestServer;
+  let program: Program;
+  beforeAll(async () => {
+    server = await startServer({ database });
+    await givePassword(server);
+    program = await discover(server, 'convoke-console');
+  });
+
+  test('gets a token by code and PKCE, and does not ask the same browser twice', async () => {
+    const browser = new Browser();
+    const first = await signIn(server, program, browser);
+    expect(first.wasAsked).toBe(true);
+    expect(await managesWith(server, first.tokens.access_token)).toBe(200);
+    expect(first.tokens.claims()?.sub).toMatch(/^usr_/);
+    const second = await signIn(server, program, browser);
+    expect(second.wasAsked).toBe(false);
+    expect((await signIn(server, program, new Browser())).wasAsked).toBe(true);
+  });
+
+  test('cannot leave out PKCE, nor use the plain kind', async () => {
+    for (const change of [
+      { code_challenge: '', code_challenge_method: '' },
+      { code_challenge_method: 'plain' },
+    ]) {
+      const { url } = await begin(server, program, change);
+      const page = await new Browser().open(url, `${server.baseUrl}/console/callback`);
+      expect(new URL(page.url).searchParams.get('error')).toBe('invalid_request');
+    }
+  });
+
+  test('a code is worth nothing without its verifier, or a second time', async () => {
+    const login = await begin(server, program);
+    const stopAt = `${server.baseUrl}/console/callback`;
+    const browser = new Browser();
+    await browser.open(login.url, stopAt);
+    const back = await browser.submit({ ...owner(server) }, { stopAt });
+    const stolen = { ...login, verifier: openid.randomPKCECodeVerifier() };
+    await expect(redeem(program, back.url, stolen)).rejects.toMatchObject({
+      error: 'invalid_grant',
+    });
+    const again = await begin(server, program);
+    const returned = await browser.open(again.url, stopAt);
+    const answers = await Promise.allSettled(
+      Array.from({ length: 5 }, () => redeem(program, returned.url, again)),
+    );
+    expect(answers.filter(({ status }) => status === 'fulfilled').length).toBeLessThanOrEqual(1);
+  });
+
+  test('nobody is sent to another place than the console', async () => {
+    for (const redirect_uri of [
+      'https://evil.example/console/callback',
+      `${server.baseUrl}/console/callback/../../elsewhere`,
+      `${server.baseUrl}/console/callback?next=https://evil.example`,
+    ]) {
+      const { url } = await begin(server, program, { redirect_uri });
+      const page = await new Browser().open(url, 'https://evil.example');
+      expect([page.status, new URL(page.url).origin]).toEqual([400, server.baseUrl]);
+      expect(page.body).toContain('That did not work');
+    }
+  });
+
+  test('a token for somewhere else is not to be had here', async () => {
+    const { url } = await begin(server, program, { resource: 'https://elsewhere.example/' });
+    const page = await new Browser().open(url, `${server.baseUrl}/console/callback`);
+    expect(new URL(page.url).searchParams.get('error')).toBe('invalid_target');
+  });
+
+  test('signing out ends the browser’s session and what it obtained', async () => {
+    const browser = new Browser();
+    const { tokens } = await signIn(server, program, browser);
+    const url = openid.buildEndSessionUrl(program, {
+      post_logout_redirect_uri: `${server.baseUrl}/console/`,
+      id_token_hint: tokens.id_token ?? '',
+    });
+    await browser.open(url.href);
+    const back = await browser.submit(
+      {},
+      { press: 'logout', stopAt: `${server.baseUrl}/console/` },
+    );
+    expect(back.url).toBe(`${server.baseUrl}/console/`);
+    await expect(refresh(program, tokens.refresh_token)).rejects.toMatchObject({
+      error: 'invalid_grant',
+    });
+    expect((await signIn(server, program, browser)).wasAsked).toBe(true);
+  });
+
+  test('who is not signed in may sign out, and is told so', async () => {
+    const browser = new Browser();
+    await browser.open(`${server.baseUrl}/oidc/sign-out`);
+    const page = await browser.submit({});
+    expect(page.body).toContain('You can close this page');
+  });
+});
+
+test('a replaced key signs for people too, from its time on (D-50)', async () => {
+  const clock = new MovingClock();
+  const server = await startServer({ clock });
+  await givePassword(server);
+  const program = await discover(server, 'convoke-console');
+  const browser = new Browser();
+  const before = await signIn(server, program, browser);
+  const { store } = server.convoke.services;
+  const masterKey = await loadMasterKey(server.config.dataDir);
+  const sealing = createSealing(deriveKey(masterKey, 'signing-keys'));
+  const longestLifetimeMs = LONGEST_TOKEN_LIFETIME_MS;
+  const keys = await openSigningKeys({ store, clock, sealing, longestLifetimeMs });
+  const kid = await keys.rotate({ leadMs: 5_000 });
+  clock.advance(61_000);
+  const after = await signIn(server, program, browser);
+  const kidOf = (token: string) => decodeProtectedHeader(token).kid;
+  expect([kidOf(before.tokens.access_token) === kid, kidOf(after.tokens.access_token)]).toEqual([
+    false,
+    kid,
+  ]);
+  expect(after.wasAsked).toBe(false);
+  for (const { tokens } of [before, after]) {
+    expect(await managesWith(server, tokens.access_token)).toBe(200);
+  }
+});

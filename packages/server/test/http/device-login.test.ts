@@ -1,0 +1,169 @@
+import { organizationId } from '@convoke/contract';
+import { tokenRevocation } from 'openid-client';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { listAudit, verifyAudit } from '../../src/app/audit.ts';
+import { Browser } from '../browser.ts';
+import {
+  type Program,
+  beginDevice,
+  confirmDevice,
+  discover,
+  givePassword,
+  managesWith,
+  owner,
+  ownerId,
+  pollDevice,
+  refresh,
+  signInTerminal,
+} from '../people.ts';
+import { type TestServer, startServer } from '../server.ts';
+import { databaseKinds } from '../store/databases.ts';
+
+describe.each(databaseKinds)('a terminal that a person signs in, on %s (RFC 8628)', (database) => {
+  let server: TestServer;
+  let program: Program;
+  beforeAll(async () => {
+    server = await startServer({ database });
+    await givePassword(server);
+    program = await discover(server, 'convoke-cli');
+  });
+  const audit = async () => {
+    const { store } = server.convoke.services;
+    const chain = organizationId(server.quickstart.organization_id);
+    return listAudit({ store }, { chain, limit: 1_000 });
+  };
+
+  test('waits for the code to be confirmed, and then manages with a short token', async () => {
+    const code = await beginDevice(program);
+    expect(code.user_code).toMatch(/^[BCDFGHJKLMNPQRSTVWXZ]{4}-[BCDFGHJKLMNPQRSTVWXZ]{4}$/);
+    await expect(pollDevice(program, code)).rejects.toMatchObject({
+      error: 'authorization_pending',
+    });
+    const page = await confirmDevice(new Browser(), code, owner(server));
+    expect(page.body).toContain('Go back to your terminal');
+    const before = (await audit()).length;
+    const tokens = await pollDevice(program, code);
+    expect(tokens).toMatchObject({ token_type: 'bearer', expires_in: 600 });
+    expect(await managesWith(server, tokens.access_token)).toBe(200);
+    const [newest, ...older] = await audit();
+    expect(older).toHaveLength(before);
+    expect(newest).toMatchObject({
+      action: 'token.issue',
+      by: { kind: 'user', id: await ownerId(server), address: '127.0.0.1' },
+      details: { client: 'convoke-cli' },
+    });
+  });
+
+  test('may not use its token where machines belong (D-55)', async () => {
+    const { tokens } = await signInTerminal(server);
+    const { organization_id, tenant_id } = server.quickstart;
+    const as = {
+      authorization: `Bearer ${tokens.access_token}`,
+      'x-organization-id': organization_id,
+      'x-workspace-tenant-id': tenant_id,
+    };
+    expect((await server.refused('list_agents', { as })).status).toBe(403);
+    const mine = { authorization: as.authorization };
+    const { body } = await server.send('list_workspaces', { as: mine });
+    expect(body.workspaces.map((one) => one.organization_id)).toEqual([organization_id]);
+  });
+
+  test('is refused when the person refuses it', async () => {
+    const code = await beginDevice(program);
+    const browser = new Browser();
+    await browser.open(code.verification_uri);
+    await browser.submit({ user_code: code.user_code });
+    const page = await browser.submit({}, { press: 'abort' });
+    expect(page.body).toContain('Nothing was connected');
+    await expect(pollDevice(program, code)).rejects.toMatchObject({ error: 'access_denied' });
+  });
+
+  test('can be brought the code in a link, which is confirmed all the same', async () => {
+    const code = await beginDevice(program);
+    const browser = new Browser();
+    await browser.open(code.verification_uri_complete ?? '');
+    const asked = await browser.submit({});
+    expect(asked.body).toContain(code.user_code);
+    await expect(pollDevice(program, code)).rejects.toMatchObject({
+      error: 'authorization_pending',
+    });
+    await browser.submit({}, { press: 'confirm' });
+    await browser.submit({ ...owner(server) });
+    expect((await pollDevice(program, code)).access_token).toBeDefined();
+  });
+
+  test('a code that is wrong, or was used, is told as such', async () => {
+    const browser = new Browser();
+    const { verification_uri } = await beginDevice(program);
+    await browser.open(verification_uri);
+    expect((await browser.submit({ user_code: 'BBBB-BBBB' })).body).toContain('not valid');
+    expect((await browser.submit({ user_code: '<script>' })).body).not.toContain('<script>');
+    const used = await beginDevice(program);
+    await confirmDevice(browser, used, owner(server));
+    await browser.open(verification_uri);
+    expect((await browser.submit({ user_code: used.user_code })).body).toContain('not valid');
+  });
+
+  test('gets its tokens once, however often it asks at the same time', async () => {
+    const code = await beginDevice(program);
+    await confirmDevice(new Browser(), code, owner(server));
+    const answers = await Promise.allSettled(
+      Array.from({ length: 10 }, () => pollDevice(program, code)),
+    );
+    expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+  });
+
+  test('renews its token with one that is replaced each time', async () => {
+    const { tokens } = await signInTerminal(server);
+    const renewed = await refresh(program, tokens.refresh_token);
+    expect(renewed.refresh_token).not.toBe(tokens.refresh_token);
+    expect(await managesWith(server, renewed.access_token)).toBe(200);
+    // Whoever comes with the old one has stolen it, or was stolen from: both are signed out.
+    await expect(refresh(program, tokens.refresh_token)).rejects.toMatchObject({
+      error: 'invalid_grant',
+    });
+    await expect(refresh(program, renewed.refresh_token)).rejects.toMatchObject({
+      error: 'invalid_grant',
+    });
+  });
+
+  test('of ten renewals at once at most one succeeds', async () => {
+    const { tokens } = await signInTerminal(server);
+    const answers = await Promise.allSettled(
+      Array.from({ length: 10 }, () => refresh(program, tokens.refresh_token)),
+    );
+    expect(answers.filter(({ status }) => status === 'fulfilled').length).toBeLessThanOrEqual(1);
+  });
+
+  test('is signed out without the others', async () => {
+    const browser = new Browser();
+    const [one, other] = [
+      await signInTerminal(server, browser),
+      await signInTerminal(server, browser),
+    ];
+    await tokenRevocation(program, one.tokens.refresh_token ?? '');
+    await expect(refresh(program, one.tokens.refresh_token)).rejects.toMatchObject({
+      error: 'invalid_grant',
+    });
+    expect((await refresh(program, other.tokens.refresh_token)).access_token).toBeDefined();
+  });
+
+  test('is signed out when the password changes', async () => {
+    const { tokens } = await signInTerminal(server);
+    await givePassword(server);
+    await expect(refresh(program, tokens.refresh_token)).rejects.toMatchObject({
+      error: 'invalid_grant',
+    });
+  });
+
+  test('stays signed in when the server is restarted, and when the key is replaced', async () => {
+    const { tokens } = await signInTerminal(server);
+    server = await server.restart();
+    await server.convoke.rotateSigningKey();
+    const renewed = await refresh(program, tokens.refresh_token);
+    expect(await managesWith(server, tokens.access_token)).toBe(200);
+    expect(await managesWith(server, renewed.access_token)).toBe(200);
+    const { store } = server.convoke.services;
+    for await (const { problem } of verifyAudit({ store })) expect(problem).toBeUndefined();
+  });
+});

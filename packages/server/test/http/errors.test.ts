@@ -1,0 +1,357 @@
+import {
+  type Operation,
+  type OperationId,
+  errors,
+  operations,
+  pathParams,
+} from '@convoke/contract';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { StorageUnavailable } from '../../src/ports/database.ts';
+import { type OperationCall, pathOf } from '../calls.ts';
+import { FailingStore } from '../failing-store.ts';
+import { MovingClock } from '../moving-clock.ts';
+import { rawCall } from '../raw.ts';
+import { rightCalls } from '../right-calls.ts';
+import { type TestServer, startServer } from '../server.ts';
+import { changedTables, restingDigests } from '../tables.ts';
+import { openSession } from '../talk.ts';
+import { type World, buildFirstWorld, worldAgents } from '../world.ts';
+
+const failing = new FailingStore();
+const clock = new MovingClock();
+let server: TestServer;
+let world: World;
+let tables: Record<string, string>;
+const calls = new Map<OperationId, OperationCall>();
+beforeAll(async () => {
+  server = await startServer({
+    agents: worldAgents,
+    clock,
+    wrapStore: failing.wrap,
+    expectsFaults: true,
+  });
+  world = await buildFirstWorld(server, 'errors');
+  for (const id of ids) calls.set(id, await rightCalls[id](server, world));
+  tables = await restingDigests(server);
+});
+
+const ids = Object.keys(operations) as OperationId[];
+const callOf = (id: OperationId) => calls.get(id) ?? {};
+const where = (choose: (operation: Operation) => boolean) =>
+  ids.filter((id) => choose(operations[id]));
+const withJson = where(({ body, content }) => body !== undefined && content !== 'form');
+const requiringBody = where(({ body, content, bodyRequired }) =>
+  Boolean(body !== undefined && content !== 'form' && bodyRequired),
+);
+
+/** Sends a body as it stands, with everything else right. */
+async function sendBody(id: OperationId, body: string | Uint8Array, type = 'application/json') {
+  const call = callOf(id);
+  const headers = { ...call.headers, 'content-type': type };
+  return server.refused(id, { ...call, headers, body });
+}
+
+describe('one table of codes (D-70)', () => {
+  test('every code has the form of a code, a refusal’s status and a text for people', () => {
+    for (const [code, { status, message }] of Object.entries(errors)) {
+      expect(code).toMatch(/^[a-z][a-z0-9_]*$/);
+      expect(status).toBeGreaterThanOrEqual(400);
+      expect(message).toMatch(/^.{20,}\.$/);
+    }
+  });
+});
+
+describe('a body that is not the JSON it should be (D-72)', () => {
+  test.each(withJson)('%s: what is no JSON is invalid_json', async (id) => {
+    for (const body of ['{', 'nonsense', '{"a":1}}', "{'a':1}", '{"a":01}', '\u0000']) {
+      expect(await sendBody(id, body)).toMatchObject({ status: 400, error: 'invalid_json' });
+    }
+  });
+
+  test.each(withJson)('%s: what is no UTF-8 is invalid_json', async (id) => {
+    const body = Buffer.concat([
+      Buffer.from('{"a":"'),
+      Buffer.from([0xc3, 0x28]),
+      Buffer.from('"}'),
+    ]);
+    expect(await sendBody(id, body)).toMatchObject({ status: 400, error: 'invalid_json' });
+  });
+
+  test.each(withJson)('%s: nesting deeper than 64 is invalid_json, and says so', async (id) => {
+    const deep = (depth: number) => `{"a":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}`;
+    const refused = await sendBody(id, deep(65));
+    expect(refused).toMatchObject({ status: 400, error: 'invalid_json' });
+    expect(refused.message).toContain('64');
+    expect((await sendBody(id, deep(64))).error).not.toBe('invalid_json');
+  });
+
+  test.each(withJson)(
+    '%s: a key that is there twice is duplicate_key, at any depth',
+    async (id) => {
+      for (const body of ['{"a":1,"a":1}', '{"x":{"a":1,"\\u0061":2}}', '{"x":[{"b":1,"b":2}]}']) {
+        expect(await sendBody(id, body)).toMatchObject({ status: 400, error: 'duplicate_key' });
+      }
+    },
+  );
+
+  test.each(withJson)('%s: __proto__ is no field, at any depth', async (id) => {
+    for (const body of ['{"__proto__":{"a":1}}', '{"x":{"\\u005f_proto__":1}}']) {
+      expect(await sendBody(id, body)).toMatchObject({ status: 400, error: 'unknown_field' });
+    }
+  });
+
+  // The kind of the interaction decides what its answer may be (D-38).
+  const strict = withJson.filter((id) => id !== 'answer_interaction');
+  test.each(strict)('%s: an unknown field is named', async (id) => {
+    const { body } = callOf(id);
+    const right = typeof body === 'object' ? { ...body } : {};
+    for (const name of ['surprise', 'constructor', 'toString']) {
+      const refused = await sendBody(id, JSON.stringify({ ...right, [name]: 1 }));
+      expect(refused).toMatchObject({ status: 400, error: 'unknown_field' });
+      expect(refused.message).toContain(name);
+    }
+  });
+
+  test.each(requiringBody)('%s: no body at all is invalid_body', async (id) => {
+    const { as, params, headers } = callOf(id);
+    const missing = await server.refused(id, { as, params, headers } as OperationCall);
+    expect(missing).toMatchObject({ status: 400, error: 'invalid_body' });
+  });
+
+  test.each(withJson)('%s: a body that is no object is invalid_body', async (id) => {
+    for (const body of ['null', '[]', '"text"', '7']) {
+      expect(await sendBody(id, body)).toMatchObject({ status: 400, error: 'invalid_body' });
+    }
+  });
+
+  test.each(withJson)('%s: more fields than anybody needs is invalid_json', async (id) => {
+    const names = Array.from({ length: 10_001 }, (_, index) => `"f${index}":0`);
+    const refused = await sendBody(id, `{${names.join(',')}}`);
+    expect(refused).toMatchObject({ status: 400, error: 'invalid_json' });
+  });
+
+  test.each(withJson)('%s: more than 1 MiB is 413, announced or not', async (id) => {
+    const body = `{"a":"${'x'.repeat(1024 * 1024)}"}`;
+    expect(await sendBody(id, body)).toMatchObject({ status: 413, error: 'body_too_large' });
+    const call = callOf(id);
+    const announced = await rawCall(server, {
+      method: operations[id].method,
+      path: pathOf(id, call),
+      headers: [
+        ...Object.entries(call.as ?? {}),
+        ...Object.entries(call.headers ?? {}),
+        ['content-type', 'application/json'],
+        ['content-length', String(2 ** 30)],
+      ],
+      body: '{',
+    });
+    expect(announced.status).toBe(413);
+  });
+
+  test.each(withJson)('%s: another media type or an encoding is 415', async (id) => {
+    const { body } = callOf(id);
+    const text = JSON.stringify(body ?? {});
+    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp']) {
+      expect(await sendBody(id, text, type)).toMatchObject({
+        status: 415,
+        error: 'unsupported_media_type',
+      });
+    }
+    const call = callOf(id);
+    const headers = { ...call.headers, 'content-encoding': 'gzip' };
+    expect(await server.refused(id, { ...call, headers, body: { a: 1 } })).toMatchObject({
+      status: 415,
+      error: 'unsupported_media_type',
+    });
+  });
+
+  test('a wrong value is named by its path', async () => {
+    const params = { session_id: world.ids.session_id };
+    for (const [id, body, name] of [
+      ['create_session', { agent_name: 7 }, 'agent_name'],
+      ['create_session', {}, 'agent_name'],
+      ['create_session', { agent_name: 'echo', idempotency_key: '' }, 'idempotency_key'],
+      [
+        'create_session',
+        { agent_name: 'echo', idempotency_key: 'x'.repeat(257) },
+        'idempotency_key',
+      ],
+      ['create_session', { agent_name: 'echo', idempotency_key: 'a\u0000' }, 'idempotency_key'],
+      ['start_run', { input: 'text' }, 'input'],
+      ['start_run', { input: [] }, 'input'],
+      ['prepare_file', { name: 'a', size_bytes: '1' }, 'size_bytes'],
+      ['stop_session', { mode: 'nap' }, 'mode'],
+      ['stop_session', { reason: 'x'.repeat(2001) }, 'reason'],
+    ] as const) {
+      const refused = await server.refused(id, { as: world.as, params, body });
+      expect(refused).toMatchObject({ status: 400, error: 'invalid_body' });
+      expect(refused.message).toContain(name);
+    }
+  });
+});
+
+describe('a query that is not declared (D-71)', () => {
+  test.each(ids)('%s: an unknown parameter is refused by name', async (id) => {
+    const call = callOf(id);
+    const refused = await server.refused(id, { ...call, query: 'surprise=1' });
+    expect(refused).toMatchObject({ status: 400, error: 'unknown_query_parameter' });
+    expect(refused.message).toContain('surprise');
+  });
+
+  test.each(where(({ query }) => query !== undefined))(
+    '%s: a parameter that is there twice, or a wrong page, is refused',
+    async (id) => {
+      const call = callOf(id);
+      for (const query of ['limit=1&limit=1', 'limit=0', 'limit=101', 'limit=1e1', 'limit=']) {
+        expect(await server.refused(id, { ...call, query })).toMatchObject({
+          status: 400,
+          error: 'invalid_query',
+        });
+      }
+      for (const cursor of ['x', 'YQ.AAAAAAAAAAAAAAAAAAAAAA', '%00', 'x'.repeat(2000)]) {
+        const query = `cursor=${cursor}`;
+        expect(await server.refused(id, { ...call, query })).toMatchObject({
+          status: 400,
+          error: 'invalid_cursor',
+        });
+      }
+    },
+  );
+
+  test.each(where(({ query }) => query !== undefined && 'status' in query.shape))(
+    '%s: an unknown status is invalid_status',
+    async (id) => {
+      const refused = await server.refused(id, { ...callOf(id), query: 'status=asleep' });
+      expect(refused).toMatchObject({ status: 400, error: 'invalid_status' });
+    },
+  );
+});
+
+describe('an Idempotency-Key header (spec §8)', () => {
+  test.each(where(({ headers }) => headers !== undefined && 'idempotency-key' in headers))(
+    '%s: missing, short, long or not printable is refused',
+    async (id) => {
+      const call = callOf(id);
+      const { 'idempotency-key': _, ...headers } = call.headers ?? {};
+      for (const key of [undefined, '', 'short', 'x'.repeat(257), 'schlüssel-12']) {
+        const sent = key === undefined ? {} : { 'idempotency-key': key };
+        const refused = await server.refused(id, { ...call, headers: { ...headers, ...sent } });
+        expect(refused).toMatchObject({ status: 400, error: 'invalid_idempotency_key' });
+      }
+    },
+  );
+});
+
+describe('after all of these', () => {
+  test('nothing has changed in the database (P16)', async () => {
+    expect(changedTables(tables, await restingDigests(server))).toEqual([]);
+  });
+
+  test('the type may have parameters and any case', async () => {
+    const { body } = callOf('create_session');
+    const { status } = await server.send('create_session', {
+      as: world.as,
+      headers: { 'content-type': 'Application/JSON; charset=utf-8' },
+      body: JSON.stringify(body),
+    });
+    expect(status).toBe(201);
+  });
+});
+
+describe('the order of refusals (D-52)', () => {
+  test('the shape of a request is told before what is not there', async () => {
+    const session = await openSession(server, 'echo');
+    for (const session_id of ['sess_never', 'not an id', 'ü']) {
+      const params = { session_id, run_id: 'run_never', file_id: 'file_never' };
+      const as = world.as;
+      expect(await server.refused('start_run', { as, params, body: {} })).toMatchObject({
+        status: 400,
+        error: 'invalid_body',
+      });
+      expect(await server.refused('list_runs', { as, params, query: 'x=1' })).toMatchObject({
+        status: 400,
+        error: 'unknown_query_parameter',
+      });
+      expect(await server.refused('get_run', { as, params })).toMatchObject({ status: 404 });
+    }
+    expect(session.status).toBe('idle');
+  });
+
+  test.each(where(({ path }) => pathParams(path).length > 0))(
+    '%s: an id that cannot be one is a 404 like any other, never a 500 (D-01)',
+    async (id) => {
+      const call = callOf(id);
+      const names = pathParams(operations[id].path).filter((name) => name !== 'organization_id');
+      for (const name of names) {
+        for (const value of ['x'.repeat(65), 'ä', 'a b', "'; drop table runs; --", '%00', '..']) {
+          if (value === '..' || (value === '%00' && name === 'agent_name')) continue;
+          const params = { ...call.params, [name]: value };
+          const body = id === 'offboard_tenant' ? { confirm: value } : call.body;
+          const refused = await server.refused(id, { ...call, params, body });
+          expect(refused.status).toBe(404);
+        }
+      }
+    },
+  );
+});
+
+describe('trouble on our side (D-70, issue 2)', () => {
+  const free = ['get_metadata', 'get_health', 'get_readiness', 'get_openapi', 'get_docs'];
+  const touching = ids.filter((id) => !free.includes(id));
+  // Keys that were read once go on verifying while the database is away, and are published all the same.
+  const stored = touching.filter((id) => id !== 'get_jwks');
+
+  test.each(stored)('%s: storage that is away is 503 with Retry-After, and passes', async (id) => {
+    failing.fault = new StorageUnavailable('away');
+    const refused = await server.refused(id, callOf(id)).finally(() => {
+      failing.fault = undefined;
+    });
+    expect(refused).toMatchObject({ status: 503, error: 'storage_unavailable' });
+    expect(refused.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+  });
+
+  test.each(touching)(
+    '%s: a fault is 500 internal, with an id and without a detail',
+    async (id) => {
+      failing.fault = new Error('the secret reason');
+      // Published keys are read again once a minute.
+      if (id === 'get_jwks') clock.advance(60_000);
+      const refused = await server.refused(id, callOf(id)).finally(() => {
+        failing.fault = undefined;
+      });
+      expect(refused).toMatchObject({ status: 500, error: 'internal' });
+      expect(refused.text).not.toContain('secret');
+    },
+  );
+
+  describe('the issuer that people sign in with is away', () => {
+    const issuer = 'http://127.0.0.1:1';
+    let apart: TestServer;
+    beforeAll(async () => {
+      const env = { CONVOKE_OIDC_ISSUER: issuer, CONVOKE_OIDC_AUDIENCE: 'convoke' };
+      apart = await startServer({ env, expectsFaults: true });
+    });
+
+    const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
+    const foreign = `${part({ alg: 'EdDSA', kid: 'theirs' })}.${part({ iss: issuer })}.AAAA`;
+
+    test.each(where(({ caller }) => caller !== 'anonymous'))(
+      '%s: who shows a token of it is told to come back',
+      async (id) => {
+        const as = { ...world.as, authorization: `Bearer ${foreign}` };
+        const refused = await apart.refused(id, { ...callOf(id), as });
+        expect(refused).toMatchObject({ status: 503, error: 'identity_unavailable' });
+        expect(refused.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+      },
+    );
+  });
+
+  test('the keys that are known are published while storage is away', async () => {
+    clock.advance(60_000);
+    failing.fault = new StorageUnavailable('away');
+    const { status } = await server.send('get_jwks').finally(() => {
+      failing.fault = undefined;
+    });
+    expect(status).toBe(200);
+  });
+});

@@ -1,0 +1,196 @@
+import type { Socket } from 'node:net';
+import { formatEventId } from '@convoke/contract';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { addClient, addTenant } from '../callers.ts';
+import { eventually } from '../eventually.ts';
+import { MovingClock } from '../moving-clock.ts';
+import { Puppet } from '../puppet.ts';
+import { openSocket } from '../raw.ts';
+import { type TestServer, startServer } from '../server.ts';
+import { begin, ended, eventsPath, follow, readRun, runIn } from '../talk.ts';
+
+const clock = new MovingClock();
+const puppet = new Puppet();
+const maxAgeSeconds = 300;
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer({
+    clock,
+    harnesses: [puppet],
+    agents: { puppet: puppet.agent({ limits: { run_seconds: 86_400 } }) },
+    env: { CONVOKE_STREAM_MAX_AGE_SECONDS: String(maxAgeSeconds) },
+  });
+});
+
+/** Time in steps, as it passes: what looks every five seconds gets to look. */
+async function pass(seconds: number): Promise<void> {
+  for (let left = seconds; left > 0; left -= 5) {
+    clock.advance(5_000);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+describe('a quiet stream (D-30)', () => {
+  test('says something at least every 15 seconds, in a comment', async () => {
+    const { run } = await begin(server, 'puppet');
+    const leg = await puppet.leg();
+    const reader = await follow(server, run);
+    await reader.until('run_started');
+    const pinged = eventually(async () => {
+      await pass(15);
+      return reader.asides.filter((aside) => aside === ': ping').length >= 2;
+    });
+    const over = reader.all();
+    await pinged;
+    leg.end();
+    await over;
+    expect(reader.asides[0]).toBe('retry: 2000');
+    expect(new Set(reader.asides.slice(1))).toEqual(new Set([': ping']));
+    expect(reader.types()).toEqual(['run_started', 'run_completed']);
+  });
+});
+
+describe('an old stream (D-33)', () => {
+  test('is closed between two frames, without a terminal event, and goes on by id', async () => {
+    const { run } = await begin(server, 'puppet');
+    const leg = await puppet.leg();
+    const reader = await follow(server, run);
+    leg.say('before');
+    const { id } = await reader.until('message_delta');
+    await pass(maxAgeSeconds + 5);
+    expect((await reader.all()).map(({ event }) => event)).toEqual([
+      'run_started',
+      'message_delta',
+    ]);
+    expect(reader.torn).toBe('');
+    expect((await readRun(server, run)).status).toBe('running');
+    const next = await follow(server, run, id);
+    leg.end();
+    expect((await next.all()).map(({ event }) => event)).toEqual(['run_completed']);
+  });
+});
+
+describe('a stream whose reader lost its access (D-33, D-51)', () => {
+  test.each(['disabled', 'deleted', 'narrowed'] as const)(
+    'closes within 15 seconds when its client is %s',
+    async (how) => {
+      const client = await addClient(server, { name: how });
+      const as = client.in(server.quickstart.tenant_id);
+      const { run } = await begin(server, 'puppet');
+      const leg = await puppet.leg();
+      const reader = await server.stream(eventsPath(run), { as });
+      await reader.until('run_started');
+      await withdraw(how, client.record.id);
+      await pass(15);
+      expect((await reader.all()).map(({ event }) => event)).toEqual(['run_started']);
+      expect(reader.torn).toBe('');
+      // Others go on.
+      const other = await follow(server, run);
+      leg.end();
+      await other.until('run_completed');
+    },
+  );
+
+  async function withdraw(
+    how: 'disabled' | 'deleted' | 'narrowed',
+    client_id: string,
+  ): Promise<void> {
+    const params = { organization_id: server.quickstart.organization_id, client_id };
+    if (how === 'deleted') {
+      await server.send('delete_client', { params });
+      return;
+    }
+    const change =
+      how === 'disabled' ? { status: 'disabled' } : { profile: 'custom', scopes: ['agents:read'] };
+    await server.send('update_client', { params, body: { version: 1, ...change } });
+  }
+
+  test('closes when its tenant is offboarded', async () => {
+    const tenant_id = await addTenant(server);
+    const as = (await addClient(server)).in(tenant_id);
+    const { body: session } = await server.send('create_session', {
+      as,
+      body: { agent_name: 'puppet' },
+    });
+    const { body: run } = await server.send('start_run', {
+      as,
+      params: { session_id: session.id },
+      body: { input: { prompt: 'x' } },
+    });
+    await puppet.leg();
+    const reader = await server.stream(eventsPath(run), { as });
+    await reader.until('run_started');
+    const { organization_id } = server.quickstart;
+    await server.send('offboard_tenant', {
+      params: { organization_id, tenant_id },
+      body: { confirm: tenant_id },
+    });
+    await pass(15);
+    const types = (await reader.all()).map(({ event }) => event);
+    // Offboarding also cancels what runs; the stream may still have told so.
+    expect(['run_started', 'run_started,run_cancelled']).toContain(types.join(','));
+  });
+});
+
+describe('a reader that does not read (D-33)', () => {
+  test('costs a bounded buffer, is cut after 30 seconds, and gets everything by coming back', async () => {
+    const connections = new Set<Socket>();
+    const note = (socket: Socket) => connections.add(socket);
+    server.convoke.app.server.on('connection', note);
+    const { run } = await begin(server, 'puppet');
+    const leg = await puppet.leg();
+    connections.clear();
+    const stalled = await openSocket(server);
+    stalled.pause();
+    const lines = Object.entries(server.client).map(([name, value]) => `${name}: ${value}\r\n`);
+    stalled.write(`GET ${eventsPath(run)} HTTP/1.1\r\nhost: x\r\n${lines.join('')}\r\n`);
+    const [socket] = await eventually(() => connections.size > 0 && [...connections]);
+    if (socket === undefined) throw new Error('no connection');
+    server.convoke.app.server.off('connection', note);
+
+    const piece = 'x'.repeat(16 * 1024);
+    const pieces = 2_000;
+    let most = 0;
+    for (let count = 0; count < pieces; count += 1) {
+      leg.say(piece);
+      if (count % 50 === 0) await new Promise((resolve) => setImmediate(resolve));
+      most = Math.max(most, socket.writableLength);
+    }
+    leg.end();
+    const over = await ended(server, run);
+    expect(over.last_event_id).toBe(formatEventId(pieces + 2));
+    most = Math.max(most, socket.writableLength);
+    expect(most).toBeGreaterThan(0);
+    expect(most).toBeLessThan(300 * 1024);
+
+    const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+    await pass(35);
+    await closed;
+    stalled.destroy();
+    const frames = await (await follow(server, run)).all();
+    expect(frames).toHaveLength(pieces + 2);
+  });
+});
+
+describe('a server that stops', () => {
+  test('closes its streams between two frames, and the readers go on with the next one', async () => {
+    const own = new Puppet();
+    const first = await startServer({ harnesses: [own], agents: { puppet: own.agent() } });
+    const { session, run } = await begin(first, 'puppet');
+    const leg = await own.leg();
+    leg.emit({ type: 'user_question', ref: 'q', question: 'Wait?' });
+    leg.end('waiting');
+    const reader = await follow(first, run);
+    const { id } = await reader.until('user_question');
+    await runIn(first, run, 'waiting');
+    const second = await first.restart();
+    expect((await reader.all()).map(({ event }) => event)).toEqual([
+      'run_started',
+      'user_question',
+    ]);
+    expect(reader.torn).toBe('');
+    const next = await follow(second, run, id);
+    await second.send('stop_session', { params: { session_id: session.id } });
+    expect((await next.all()).map(({ event }) => event)).toEqual(['run_cancelled']);
+  });
+});

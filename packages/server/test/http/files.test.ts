@@ -1,0 +1,400 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { FileRecord, SessionRecord } from '@convoke/contract';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { usualAgents } from '../agents.ts';
+import { eventually } from '../eventually.ts';
+import { openSocket, rawCall } from '../raw.ts';
+import { type TestServer, startServer } from '../server.ts';
+import { databaseKinds } from '../store/databases.ts';
+import { ended, logOf, openSession } from '../talk.ts';
+
+const maxBytes = 64 * 1024;
+const sha256 = (bytes: Uint8Array | string) => createHash('sha256').update(bytes).digest('hex');
+const place = (file: FileRecord) => ({ session_id: file.session_id, file_id: file.id });
+const contentPath = (file: FileRecord) =>
+  `/v1/sessions/${file.session_id}/files/${file.id}/content`;
+
+describe.each(databaseKinds)('files on %s', (database) => {
+  let server: TestServer;
+  let session: SessionRecord;
+  beforeAll(async () => {
+    server = await startServer({
+      database,
+      agents: {
+        ...usualAgents,
+        reader: {
+          session_files: true,
+          script: [{ tool: { name: 'read_file', input: { path: 'files/{{prompt}}' } } }],
+        },
+      },
+      env: { CONVOKE_MAX_FILE_BYTES: String(maxBytes) },
+    });
+    session = await openSession(server, 'echo');
+  });
+
+  const prepare = async (body: object, of = session) =>
+    (await server.send('prepare_file', { params: { session_id: of.id }, body })).body;
+  const upload = (file: FileRecord, body: Uint8Array | string) =>
+    server.send('upload_file', { params: place(file), body });
+  const uploaded = async (name: string, body: Uint8Array | string, of = session) => {
+    const file = await prepare({ name }, of);
+    return (await upload(file, body)).body;
+  };
+  const download = (file: FileRecord, headers: Record<string, string> = {}) =>
+    server.call('GET', contentPath(file), { headers });
+  const list = async (of = session) =>
+    (await server.send('list_files', { params: { session_id: of.id } })).body.files;
+
+  describe('prepare (D-40)', () => {
+    test('answers 201 with a pending record', async () => {
+      expect(await prepare({ name: 'report.pdf' })).toEqual({
+        id: expect.stringMatching(/^file_[0-9a-hjkmnp-tv-z]{26}$/),
+        session_id: session.id,
+        name: 'report.pdf',
+        content_type: 'application/octet-stream',
+        status: 'pending',
+        created_at: expect.any(String),
+      });
+      const declared = {
+        name: 'a',
+        content_type: 'text/plain',
+        size_bytes: 3,
+        sha256: sha256('abc'),
+      };
+      expect(await prepare(declared)).toMatchObject(declared);
+    });
+
+    test.each([
+      '',
+      '.',
+      '..',
+      'a/b',
+      'a\\b',
+      'nul\u0000',
+      'line\nbreak',
+      '\u007f',
+      'x'.repeat(256),
+      '\ud800',
+    ])('refuses the name %j', async (name) => {
+      const refused = await server.refused('prepare_file', {
+        params: { session_id: session.id },
+        body: { name },
+      });
+      expect(refused).toMatchObject({ status: 400, error: 'invalid_body' });
+      expect(refused.message).toContain('name');
+    });
+
+    test.each(['x'.repeat(255), '...', ' spaced ', 'naïve-🙂.txt', '.hidden', 'a:b*c?"<>|'])(
+      'takes the name %j as it is',
+      async (name) => {
+        expect((await prepare({ name })).name).toBe(name);
+      },
+    );
+
+    test.each([
+      { size_bytes: -1 },
+      { size_bytes: 1.5 },
+      { size_bytes: '3' },
+      { sha256: 'abc' },
+      { sha256: sha256('x').toUpperCase() },
+      { content_type: 'text' },
+      { content_type: 'text/plain\r\nx: y' },
+    ])('refuses %j', async (wrong) => {
+      const refused = await server.refused('prepare_file', {
+        params: { session_id: session.id },
+        body: { name: 'a', ...wrong },
+      });
+      expect(refused).toMatchObject({ status: 400, error: 'invalid_body' });
+      expect(refused.message).toContain(Object.keys(wrong)[0]);
+    });
+
+    test('refuses what is larger than the deployment takes before a byte is sent', async () => {
+      const refused = await server.refused('prepare_file', {
+        params: { session_id: session.id },
+        body: { name: 'a', size_bytes: maxBytes + 1 },
+      });
+      expect(refused).toMatchObject({ status: 413, error: 'file_too_large' });
+    });
+  });
+
+  describe('upload (D-41)', () => {
+    test('makes the file ready, with its size and digest', async () => {
+      const bytes = randomBytes(maxBytes);
+      const file = await prepare({ name: 'exactly-the-most.bin' });
+      const { status, body } = await upload(file, bytes);
+      expect(status).toBe(200);
+      expect(body).toEqual({
+        ...file,
+        status: 'ready',
+        size_bytes: maxBytes,
+        sha256: sha256(bytes),
+      });
+      expect(Buffer.from((await download(body)).bytes).equals(bytes)).toBe(true);
+    });
+
+    test('of no bytes at all is a file of no bytes', async () => {
+      const file = await uploaded('empty', '');
+      expect(file).toMatchObject({ status: 'ready', size_bytes: 0, sha256: sha256('') });
+      expect((await download(file)).bytes).toHaveLength(0);
+    });
+
+    test('over the limit is 413, with and without a length, and leaves nothing', async () => {
+      const file = await prepare({ name: 'big' });
+      const bytes = randomBytes(maxBytes + 1);
+      const refused = await server.refused('upload_file', { params: place(file), body: bytes });
+      expect(refused).toMatchObject({ status: 413, error: 'file_too_large' });
+      const chunk = `${bytes.length.toString(16)}\r\n`;
+      const answer = await rawCall(server, {
+        method: 'PUT',
+        path: contentPath(file),
+        headers: [...Object.entries(server.client), ['transfer-encoding', 'chunked']],
+        body: Buffer.concat([Buffer.from(chunk), bytes, Buffer.from('\r\n0\r\n\r\n')]),
+      });
+      expect(answer.status).toBe(413);
+      await expectNothing(file);
+    });
+
+    test.each([
+      ['size', { size_bytes: 4 }],
+      ['digest', { sha256: sha256('other') }],
+    ])(
+      'that differs from the declared %s is content_mismatch, and can be repeated right',
+      async (_, declared) => {
+        const file = await prepare({ name: 'a', ...declared });
+        const refused = await server.refused('upload_file', { params: place(file), body: 'abc' });
+        expect(refused).toMatchObject({ status: 400, error: 'content_mismatch' });
+        await expectNothing(file);
+        const right = 'size_bytes' in declared ? 'abcd' : 'other';
+        expect((await upload(file, right)).body.status).toBe('ready');
+      },
+    );
+
+    test('again with the same bytes is 200, with others 409 and unchanged', async () => {
+      const file = await uploaded('once', 'first');
+      expect((await upload(file, 'first')).body).toEqual(file);
+      const refused = await server.refused('upload_file', { params: place(file), body: 'other' });
+      expect(refused).toMatchObject({ status: 409, error: 'file_already_uploaded' });
+      expect((await download(file)).text).toBe('first');
+    });
+
+    test('of ten at once: one content wins, and it is all there', async () => {
+      const file = await prepare({ name: 'raced' });
+      const contents = Array.from({ length: 10 }, (_, index) => String(index).repeat(5_000));
+      const statuses = await Promise.all(
+        contents.map(
+          async (body) => (await server.call('PUT', contentPath(file), { body })).status,
+        ),
+      );
+      expect(statuses.filter((status) => status === 200)).toHaveLength(1);
+      expect(statuses.filter((status) => status === 409)).toHaveLength(9);
+      expect((await download(file)).text).toBe(contents[statuses.indexOf(200)]);
+      const { tenant_id } = server.quickstart;
+      const blobs = await readdir(join(server.config.dataDir, 'blobs', tenant_id));
+      expect(blobs.filter((name) => name.startsWith(file.id))).toHaveLength(1);
+    });
+
+    test('that is cut off leaves nothing visible, at whatever byte', async () => {
+      const file = await prepare({ name: 'cut' });
+      const body = randomBytes(40_000);
+      for (const cut of [0, 1, 20_000, 39_999]) {
+        const socket = await openSocket(server);
+        const headers = Object.entries(server.client).map(([name, value]) => `${name}: ${value}`);
+        const head = [
+          `PUT ${contentPath(file)} HTTP/1.1`,
+          'host: x',
+          `content-length: ${body.length}`,
+          ...headers,
+        ];
+        socket.write(`${head.join('\r\n')}\r\n\r\n`);
+        if (cut > 0) socket.write(body.subarray(0, cut));
+        const staging = join(server.config.dataDir, 'blobs', '.staging');
+        await eventually(async () => (await readdir(staging)).length > 0);
+        socket.resetAndDestroy();
+        await eventually(async () => (await readdir(staging)).length === 0);
+        await expectNothing(file);
+      }
+      expect((await upload(file, body)).body.sha256).toBe(sha256(body));
+    });
+
+    test('with a content encoding is 415: bytes are stored as they come', async () => {
+      const file = await prepare({ name: 'packed' });
+      const answer = await server.refused('upload_file', {
+        params: place(file),
+        body: 'x',
+        headers: { 'content-encoding': 'gzip' },
+      });
+      expect(answer).toMatchObject({ status: 415, error: 'unsupported_media_type' });
+      await expectNothing(file);
+    });
+
+    async function expectNothing(file: FileRecord): Promise<void> {
+      const refused = await server.refused('download_file', { params: place(file) });
+      expect(refused).toMatchObject({ status: 409, error: 'file_not_ready' });
+      expect((await list()).find(({ id }) => id === file.id)).toEqual(file);
+    }
+  });
+
+  describe('download (D-42)', () => {
+    test('sends the bytes with their type, length, tag and a name that cannot do harm', async () => {
+      const file = await prepare({ name: "it's naïve (1)*.html", content_type: 'text/html' });
+      await upload(file, '<script>alert(1)</script>');
+      const { status, headers, text } = await download(file);
+      expect([status, text]).toEqual([200, '<script>alert(1)</script>']);
+      expect(Object.fromEntries(headers)).toMatchObject({
+        'content-type': 'text/html',
+        'content-length': '25',
+        etag: `"${sha256('<script>alert(1)</script>')}"`,
+        'content-disposition': "attachment; filename*=UTF-8''it%27s%20na%C3%AFve%20%281%29%2A.html",
+        'x-content-type-options': 'nosniff',
+        'accept-ranges': 'bytes',
+      });
+    });
+
+    test.each([
+      ['bytes=0-3', 206, '0123', 'bytes 0-3/10'],
+      ['bytes=4-', 206, '456789', 'bytes 4-9/10'],
+      ['bytes=-3', 206, '789', 'bytes 7-9/10'],
+      ['bytes=-99', 206, '0123456789', 'bytes 0-9/10'],
+      ['bytes=8-99', 206, '89', 'bytes 8-9/10'],
+      ['bytes=0-0', 206, '0', 'bytes 0-0/10'],
+      ['bytes=0-1,4-5', 200, '0123456789', null],
+      ['bytes=5-2', 200, '0123456789', null],
+      ['lines=1-2', 200, '0123456789', null],
+      ['bytes=-', 200, '0123456789', null],
+    ])('Range %s → %s %s', async (...row) => {
+      const [range, status, text, contentRange] = row;
+      const answer = await download(await ten(), { range });
+      expect([answer.status, answer.text]).toEqual([status, text]);
+      expect(answer.headers.get('content-range')).toBe(contentRange);
+      expect(answer.headers.get('content-length')).toBe(String(text.length));
+    });
+
+    test.each(['bytes=10-', 'bytes=10-20', 'bytes=-0'])(
+      'Range %s lies outside: 416, and says how long the file is',
+      async (range) => {
+        const refused = await server.refused('download_file', {
+          params: place(await ten()),
+          headers: { range },
+        });
+        expect(refused).toMatchObject({ status: 416, error: 'range_not_satisfiable' });
+        expect(refused.headers.get('content-range')).toBe('bytes */10');
+      },
+    );
+
+    let digits: Promise<FileRecord> | undefined;
+    const ten = () => (digits ??= uploaded('digits', '0123456789'));
+  });
+
+  describe('delete (D-42)', () => {
+    test('answers 204, and then the file is not there for anybody', async () => {
+      const file = await uploaded('gone', 'bytes');
+      expect((await server.send('delete_file', { params: place(file) })).status).toBe(204);
+      for (const operation of ['download_file', 'delete_file', 'upload_file'] as const) {
+        const refused = await server.refused(operation, {
+          params: place(file),
+          ...(operation === 'upload_file' ? { body: 'bytes' } : {}),
+        });
+        expect(refused).toMatchObject({ status: 404, error: 'not_found' });
+      }
+      expect((await list()).map(({ id }) => id)).not.toContain(file.id);
+      const { tenant_id } = server.quickstart;
+      const blobs = await readdir(join(server.config.dataDir, 'blobs', tenant_id));
+      expect(blobs.filter((name) => name.startsWith(file.id))).toEqual([]);
+    });
+  });
+
+  describe('in the workspace (D-43)', () => {
+    test('ready files lie under files/ before a run starts, deleted ones do not', async () => {
+      const reading = await openSession(server, 'reader');
+      const file = await uploaded('letter.txt', 'dear agent', reading);
+      const start = async (prompt: string, files?: string[]) =>
+        (
+          await server.send('start_run', {
+            params: { session_id: reading.id },
+            body: { input: { prompt, ...(files === undefined ? {} : { files }) } },
+          })
+        ).body;
+      const log = await logOf(server, await start('letter.txt', [file.id]));
+      expect(log.find(({ type }) => type === 'scripted.tool_result')?.data).toEqual({
+        name: 'read_file',
+        output: 'dear agent',
+      });
+      await server.send('delete_file', { params: place(file) });
+      expect(await ended(server, await start('letter.txt'))).toMatchObject({
+        status: 'failed',
+        error_code: 'tool_error',
+      });
+    });
+
+    test('a session of an agent that takes no files has no file routes', async () => {
+      const without = await openSession(server, 'asker');
+      expect(await refusalsOf(server, without)).toEqual(unavailable);
+    });
+  });
+
+  test('a file of another session is not there', async () => {
+    const file = await uploaded('mine', 'x');
+    const other = await openSession(server, 'echo');
+    for (const operation of ['download_file', 'delete_file'] as const) {
+      const refused = await server.refused(operation, {
+        params: { session_id: other.id, file_id: file.id },
+      });
+      expect(refused).toMatchObject({ status: 404, error: 'not_found' });
+    }
+    expect((await download(file)).text).toBe('x');
+  });
+});
+
+const unavailable = new Set(['404 files_unavailable']);
+
+/** How every file operation of the session is refused. */
+async function refusalsOf(server: TestServer, session: { id: string }): Promise<Set<string>> {
+  const params = { session_id: session.id, file_id: 'file_any' };
+  const refusals = new Set<string>();
+  for (const [operation, body] of [
+    ['prepare_file', { name: 'a' }],
+    ['list_files', undefined],
+    ['upload_file', 'bytes'],
+    ['download_file', undefined],
+    ['delete_file', undefined],
+  ] as const) {
+    const { status, error } = await server.refused(operation, { params, body });
+    refusals.add(`${status} ${error}`);
+  }
+  return refusals;
+}
+
+describe('a deployment without attachments (D-43)', () => {
+  test('has no file routes anywhere, and says so in whoami, agents and sessions', async () => {
+    const server = await startServer({ env: { CONVOKE_FILE_ATTACHMENTS: 'off' } });
+    const { body: caller } = await server.send('whoami');
+    expect(caller.file_attachments_enabled).toBe(false);
+    const { body } = await server.send('list_agents');
+    expect(body.agents.every((agent) => !agent.session_files_supported)).toBe(true);
+    const session = await openSession(server, 'echo');
+    expect(session.session_files_supported).toBe(false);
+    expect(await refusalsOf(server, session)).toEqual(unavailable);
+    expect(await refusalsOf(server, { id: 'sess_never' })).toEqual(unavailable);
+  });
+});
+
+test('a session holds a bounded number of files', async () => {
+  const server = await startServer();
+  const session = await openSession(server, 'echo');
+  const params = { session_id: session.id };
+  const prepare = () =>
+    server.call('POST', `/v1/sessions/${session.id}/files`, { body: { name: 'a' } });
+  for (let made = 0; made < 1000; made += 100) {
+    const answers = await Promise.all(Array.from({ length: 100 }, prepare));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([201]));
+  }
+  const refused = await server.refused('prepare_file', { params, body: { name: 'one more' } });
+  expect(refused).toMatchObject({ status: 409, error: 'file_limit_reached' });
+  const { body } = await server.send('list_files', { params, query: { limit: '1' } });
+  const [file] = body.files;
+  if (file === undefined) throw new Error('there are files');
+  await server.send('delete_file', { params: place(file) });
+  await server.send('prepare_file', { params, body: { name: 'one more' } });
+});

@@ -1,0 +1,225 @@
+import type { RunRecord, SessionRecord } from '@convoke/contract';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { usualAgents } from '../agents.ts';
+import { addClient, addTenant } from '../callers.ts';
+import { type Identity, pathOf } from '../calls.ts';
+import { eventually } from '../eventually.ts';
+import { Puppet } from '../puppet.ts';
+import { openSocket } from '../raw.ts';
+import { type TestServer, startServer } from '../server.ts';
+import { databaseKinds } from '../store/databases.ts';
+import { ended, logOf, openSession } from '../talk.ts';
+
+const parallel = 50;
+const rounds = 4;
+
+describe.each(databaseKinds)('the same key on %s (D-57, P4)', (database) => {
+  let server: TestServer;
+  const puppet = new Puppet();
+  beforeAll(async () => {
+    server = await startServer({
+      database,
+      harnesses: [puppet],
+      agents: { ...usualAgents, puppet: puppet.agent() },
+    });
+  });
+
+  const many = <Result>(call: (index: number) => Promise<Result>) =>
+    Promise.all(Array.from({ length: parallel }, (_, index) => call(index)));
+  const counted = (statuses: readonly number[]) => {
+    const counts: Record<number, number> = {};
+    for (const status of statuses) counts[status] = (counts[status] ?? 0) + 1;
+    return counts;
+  };
+  const sessionsOf = async (agent_name: string, as = server.client) =>
+    (await server.send('list_sessions', { as, query: { agent_name, limit: '100' } })).body.sessions;
+
+  test(`${parallel} creates at once make one session, and all get it`, async () => {
+    for (let round = 0; round < rounds; round += 1) {
+      const before = (await sessionsOf('asker')).length;
+      const body = { agent_name: 'asker', idempotency_key: `create ${round}` };
+      const results = await many(() => server.send('create_session', { body }));
+      expect(counted(results.map(({ status }) => status))).toEqual({ 201: 1, 200: parallel - 1 });
+      expect(new Set(results.map(({ body }) => body.id)).size).toBe(1);
+      for (const { status, headers } of results) {
+        expect(headers.get('idempotency-replayed')).toBe(status === 200 ? 'true' : null);
+      }
+      expect(await sessionsOf('asker')).toHaveLength(before + 1);
+    }
+  });
+
+  test(`${parallel} starts at once make one run, which executes once`, async () => {
+    for (let round = 0; round < rounds; round += 1) {
+      const session = await openSession(server, 'puppet');
+      const call = {
+        params: { session_id: session.id },
+        body: { input: { prompt: `round ${round}` }, idempotency_key: 'start' },
+      };
+      const results = await many(() => server.send('start_run', call));
+      expect(counted(results.map(({ status }) => status))).toEqual({ 201: 1, 200: parallel - 1 });
+      const [first] = results;
+      if (first === undefined) throw new Error('nothing was started');
+      expect(new Set(results.map(({ body }) => body.id)).size).toBe(1);
+      const { body } = await server.send('list_runs', { params: call.params });
+      expect(body.runs).toHaveLength(1);
+      const leg = await puppet.leg();
+      expect(leg.context.prompt).toBe(`round ${round}`);
+      leg.end();
+      const log = await logOf(server, first.body);
+      expect(log.map(({ type }) => type)).toEqual(['run_started', 'run_completed']);
+    }
+  });
+
+  test(`${parallel} invocations at once make one session with one run, and all stream it`, async () => {
+    const before = (await sessionsOf('failing')).length;
+    const readers = await many(() =>
+      server.stream('/v1/agents/failing/runs', {
+        method: 'POST',
+        body: { input: { prompt: 'x' }, idempotency_key: 'invoke' },
+      }),
+    );
+    const texts = await Promise.all(
+      readers.map(async (reader) => (await reader.all()).map(({ text }) => text).join('\n')),
+    );
+    expect(new Set(texts).size).toBe(1);
+    expect(new Set(readers.map(({ headers }) => headers.get('x-run-id'))).size).toBe(1);
+    const replayed = readers.filter(({ headers }) => headers.has('idempotency-replayed'));
+    expect(replayed).toHaveLength(parallel - 1);
+    expect(await sessionsOf('failing')).toHaveLength(before + 1);
+  });
+
+  test('of two bodies at once one wins, and the other is a conflict that changes nothing', async () => {
+    const session = await openSession(server, 'sleeper');
+    const path = pathOf('start_run', { params: { session_id: session.id } });
+    const results = await many(async (index) => {
+      const prompt = index % 2 === 0 ? 'even' : 'odd';
+      const answer = await server.call('POST', path, {
+        body: { input: { prompt }, idempotency_key: 'two bodies' },
+      });
+      return { prompt, status: answer.status };
+    });
+    const winners = new Set(
+      results.filter(({ status }) => status < 400).map(({ prompt }) => prompt),
+    );
+    expect(winners.size).toBe(1);
+    expect(counted(results.map(({ status }) => status))).toEqual({
+      200: parallel / 2 - 1,
+      201: 1,
+      409: parallel / 2,
+    });
+    const { body } = await server.send('list_runs', { params: { session_id: session.id } });
+    expect(body.runs.map(({ input }) => input['prompt'])).toEqual([...winners]);
+    await server.send('stop_session', { params: { session_id: session.id } });
+  });
+
+  test('a caller that left right after its last byte finds what it made', async () => {
+    const before = (await sessionsOf('busy')).length;
+    const tries = 20;
+    for (let index = 0; index < tries; index += 1) {
+      const body = JSON.stringify({ agent_name: 'busy', idempotency_key: `left ${index}` });
+      const socket = await openSocket(server);
+      const headers = Object.entries({
+        ...server.client,
+        host: 'x',
+        'content-type': 'application/json',
+        'content-length': String(Buffer.byteLength(body)),
+      }).map(([name, value]) => `${name}: ${value}\r\n`);
+      await new Promise<void>((resolve) => {
+        socket.write(`POST /v1/sessions HTTP/1.1\r\n${headers.join('')}\r\n${body}`, () =>
+          resolve(),
+        );
+      });
+      socket.destroy();
+      const again = await server.send('create_session', { body: JSON.parse(body) });
+      expect([200, 201]).toContain(again.status);
+    }
+    expect(await sessionsOf('busy')).toHaveLength(before + tries);
+  });
+
+  describe('is the same request', () => {
+    const replays = async (first: string, second: string, as?: Identity) => {
+      const session = await openSession(server, 'echo');
+      const params = { session_id: session.id };
+      const headers = { 'content-type': 'application/json' };
+      const made = await server.send('start_run', { params, headers, body: first });
+      const { status } = await server.call('POST', pathOf('start_run', { params }), {
+        headers,
+        body: second,
+        ...(as === undefined ? {} : { as }),
+      });
+      await ended(server, made.body);
+      return status;
+    };
+
+    test('whatever the order of its members and its spaces', async () => {
+      const first = '{"input":{"prompt":"x","files":[]},"idempotency_key":"k"}';
+      expect(
+        await replays(
+          first,
+          '{ "idempotency_key" : "k", "input": {"files":[], "prompt":"\\u0078"} }',
+        ),
+      ).toBe(200);
+      expect(await replays(first, '{"input":{"prompt":"x"},"idempotency_key":"k"}')).toBe(409);
+      expect(
+        await replays(first, '{"input":{"prompt":"X","files":[]},"idempotency_key":"k"}'),
+      ).toBe(409);
+    });
+
+    test('from another client of the same organization, in the same tenant', async () => {
+      const client = await addClient(server);
+      const body = '{"input":{"prompt":"x"},"idempotency_key":"rotated"}';
+      expect(await replays(body, body, client.in(server.quickstart.tenant_id))).toBe(200);
+    });
+  });
+
+  describe('is another request', () => {
+    test('in another tenant', async () => {
+      const body = { agent_name: 'echo', idempotency_key: 'shared word' };
+      const mine = await server.send('create_session', { body });
+      const as = (await addClient(server)).in(await addTenant(server));
+      const theirs = await server.send('create_session', { as, body });
+      expect([mine.status, theirs.status]).toEqual([201, 201]);
+      expect(theirs.body.id).not.toBe(mine.body.id);
+    });
+
+    test('of another operation, and in another session', async () => {
+      const idempotency_key = 'many uses';
+      const made: (SessionRecord | RunRecord)[] = [];
+      for (const agent_name of ['echo', 'echo']) {
+        const session = await openSession(server, agent_name);
+        const { status, body } = await server.send('start_run', {
+          params: { session_id: session.id },
+          body: { input: { prompt: 'x' }, idempotency_key },
+        });
+        expect(status).toBe(201);
+        made.push(body);
+      }
+      const { status, body } = await server.send('create_session', {
+        body: { agent_name: 'echo', idempotency_key },
+      });
+      expect(status).toBe(201);
+      made.push(body);
+      expect(new Set(made.map(({ id }) => id)).size).toBe(3);
+    });
+  });
+
+  test('a key that made nothing is not used up', async () => {
+    const idempotency_key = 'second try';
+    const refused = await server.refused('create_session', {
+      body: { agent_name: 'nobody', idempotency_key },
+    });
+    expect(refused.status).toBe(404);
+    const { status } = await server.send('create_session', {
+      body: { agent_name: 'echo', idempotency_key },
+    });
+    expect(status).toBe(201);
+  });
+
+  test('a key outlives a restart of the server', async () => {
+    const body = { agent_name: 'echo', idempotency_key: 'before and after' };
+    const first = await server.send('create_session', { body });
+    server = await server.restart();
+    const again = await eventually(() => server.send('create_session', { body }));
+    expect([again.status, again.body.id]).toEqual([200, first.body.id]);
+  });
+});

@@ -1,0 +1,111 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import {
+  type OperationId,
+  operationList,
+  operations,
+  pathParams,
+  requiredScopes,
+} from '@convoke/contract';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { nobody } from '../calls.ts';
+import { journalFolder } from '../journal-place.ts';
+import { readJournal } from '../journal.ts';
+import {
+  type Exemption,
+  coverageGaps,
+  declaredAnswers,
+  nameOf,
+  staleExemptions,
+} from '../operations-coverage.ts';
+import { rightCalls } from '../right-calls.ts';
+import { type TestServer, startServer } from '../server.ts';
+
+/** The configuration runs this file after every other, so it sees what they all observed. */
+const here = new URL('.', import.meta.url);
+
+const pure = 'it reads nothing that could fail; every operation that does is shown to bear a fault';
+const exemptions: readonly Exemption[] = (
+  ['get_metadata', 'get_health', 'get_readiness', 'get_openapi', 'get_docs'] as const
+).map((operation) => ({ operation, status: 500, code: 'internal', because: pure }));
+
+describe('every declared operation', () => {
+  let server: TestServer;
+  beforeAll(async () => {
+    server = await startServer();
+  });
+
+  test.each(operationList)('$id is routed, by a method and path of its own', async (operation) => {
+    const { method, path, caller } = operation;
+    const url = path.replace(/\{(\w+)\}/g, 'x');
+    const { status } = await server.call(method, url, { as: nobody });
+    const isOpen = caller === 'anonymous';
+    expect(isOpen ? [200, 400] : [401]).toContain(status);
+    const same = operationList.filter(
+      (other) => other.method === method && other.path.replace(/\{(\w+)\}/g, 'x') === url,
+    );
+    expect(same).toEqual([operation]);
+  });
+
+  test.each(operationList)('$id has scopes, or says why it has none (D-54)', (operation) => {
+    const { scope } = operation;
+    const reason = typeof scope === 'object' && 'unscoped' in scope ? scope.unscoped : '';
+    expect(requiredScopes(operation).length > 0 || reason.length > 10).toBe(true);
+    // Only a human's role, a public document or a token by itself stands in for a scope.
+    if (operation.caller === 'automation' && operation.id !== 'whoami') {
+      expect(requiredScopes(operation)).not.toEqual([]);
+    }
+  });
+
+  test.each(operationList)('$id says what each success carries', ({ responses }) => {
+    for (const [status, { schema, stream, media }] of Object.entries(responses)) {
+      const isEmpty = schema === undefined && stream === undefined && media === undefined;
+      expect(isEmpty).toBe(status === '204');
+    }
+  });
+
+  test.each(operationList)('$id declares every parameter of its path', ({ path, params }) => {
+    expect(Object.keys(params ?? {}).sort()).toEqual(pathParams(path).sort());
+  });
+
+  test('has a call that succeeds', () => {
+    const ids = Object.keys(operations) as OperationId[];
+    expect(Object.keys(rightCalls).sort()).toEqual(ids.sort());
+  });
+});
+
+describe('what the tests observed', () => {
+  /** Every test file that calls a server through `Calls`. */
+  const files = readdirSync(here).filter(
+    (name) =>
+      name.endsWith('.test.ts') &&
+      name !== 'operations-coverage.test.ts' &&
+      /from '(\.\.\/|\.\/test-)server\.ts'/.test(readFileSync(new URL(name, here), 'utf8')),
+  );
+
+  test('is every answer of every operation that the contract declares', (context) => {
+    const folder = journalFolder();
+    const journal = folder === undefined ? undefined : readJournal(folder);
+    const left = files.filter((name) => !journal?.files.has(name));
+    // A run of chosen files cannot say what the whole suite observes.
+    if (journal === undefined || left.length > 0) {
+      return context.skip(`not every test of test/http was run: ${left.join(', ')}`);
+    }
+    // What comes about by chance today may not come about tomorrow.
+    const observations = journal.observations.filter(({ file }) => file !== 'bad-input.test.ts');
+    expect(coverageGaps(operationList, observations, exemptions)).toEqual([]);
+    expect(staleExemptions(operationList, observations, exemptions)).toEqual([]);
+  });
+
+  test('is missed by name when a single answer was not observed', () => {
+    const all = operationList.flatMap(declaredAnswers);
+    expect(coverageGaps(operationList, all)).toEqual([]);
+    for (const one of all) {
+      const others = all.filter((other) => other !== one);
+      expect(coverageGaps(operationList, others)).toEqual([nameOf(one)]);
+    }
+  });
+
+  test('every exemption says why', () => {
+    for (const { because } of exemptions) expect(because.length).toBeGreaterThan(30);
+  });
+});

@@ -1,0 +1,398 @@
+import { type RunEvent, eventTypes, formatEventId, isEventType } from '@convoke/contract';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { type AgentYaml, usualAgents } from '../agents.ts';
+import { Puppet } from '../puppet.ts';
+import { rawCall } from '../raw.ts';
+import { type TestServer, startServer } from '../server.ts';
+import { databaseKinds } from '../store/databases.ts';
+import {
+  answer,
+  at,
+  begin,
+  cancel,
+  ended,
+  eventsPath,
+  follow,
+  logOf,
+  openSession,
+  pendingIn,
+  readRun,
+  startRun,
+  textOf,
+} from '../talk.ts';
+
+/** Reads what it wrote in its last run, so the second run finds its context changed. */
+const scribe: AgentYaml = {
+  description: 'Rewrites its own context',
+  context_files: ['docs/STYLE.md'],
+  enable_claude_md: true,
+  skills: 'all',
+  script: [
+    { tool: { name: 'write_file', input: { path: 'docs/STYLE.md', text: 'v{{run_number}}' } } },
+    { tool: { name: 'write_file', input: { path: 'CLAUDE.md', text: 'v{{run_number}}' } } },
+    { emit: { type: 'progress', data: { percent: 100 } } },
+  ],
+};
+
+const scribeFiles = {
+  'scribe/workspace/docs/STYLE.md': 'Be brief.',
+  'scribe/workspace/CLAUDE.md': 'Be kind.',
+  'scribe/skills/tidy/SKILL.md': '---\nname: tidy\ndescription: Tidies up\n---\nTidy.\n',
+  'scribe/skills/broken/SKILL.md': 'no front matter',
+};
+
+describe.each(databaseKinds)('run events on %s', (database) => {
+  let server: TestServer;
+  const puppet = new Puppet();
+  beforeAll(async () => {
+    server = await startServer({
+      database,
+      harnesses: [puppet],
+      agents: { ...usualAgents, scribe, puppet: puppet.agent() },
+      agentFiles: scribeFiles,
+    });
+  });
+
+  describe('the envelope (spec §6, D-02, D-03)', () => {
+    test('has ids without gaps from 1, as wide as text order needs, and times that never go back', async () => {
+      const { session, run } = await begin(server, 'echo', 'one two three');
+      const frames = await (await follow(server, run)).all();
+      expect(frames.map(({ id }) => id)).toEqual(
+        frames.map((_, index) => formatEventId(index + 1)),
+      );
+      for (const { id, event, data } of frames) {
+        expect(data).toMatchObject({ id, type: event, session_id: session.id, run_id: run.id });
+        expect(data.created_at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+      }
+      const times = frames.map(({ data }) => data.created_at);
+      expect(times).toEqual(times.toSorted());
+      expect((await readRun(server, run)).last_event_id).toBe(frames.at(-1)?.id);
+    });
+
+    test('ends with exactly one terminal event, which is the last', async () => {
+      for (const agent of ['echo', 'failing']) {
+        const { run } = await begin(server, agent);
+        const log = await logOf(server, run);
+        const terminal = log.filter(({ type }) => isEventType(type) && eventTypes[type].terminal);
+        expect(terminal).toEqual([log.at(-1)]);
+      }
+    });
+
+    test('the deltas join to the exact text (D-35)', async () => {
+      const prompt = '  zwei  Wörter\n\tund 🙂🙂 \u0000 \ud83d half, \u2028 Ende  ';
+      const { run } = await begin(server, 'echo', prompt);
+      const log = await logOf(server, run);
+      expect(textOf(log)).toBe(`${prompt} (run 1)`);
+      expect((await readRun(server, run)).output_text).toBe(`${prompt} (run 1)`);
+    });
+  });
+
+  describe('the types (spec §6, D-39, issue 2)', () => {
+    test('every one of the specification occurs, with exactly the payload it declares', async () => {
+      const seen = new Map<string, RunEvent[]>();
+      for (const event of await everything()) {
+        seen.set(event.type, [...(seen.get(event.type) ?? []), event]);
+      }
+      expect([...seen.keys()].filter(isEventType).sort()).toEqual(Object.keys(eventTypes).sort());
+      for (const [type, events] of seen) {
+        if (!isEventType(type)) continue;
+        for (const { data } of events) expect(eventTypes[type].data.parse(data)).toEqual(data);
+      }
+    });
+
+    /** Runs that together bring every event about. */
+    async function everything(): Promise<RunEvent[]> {
+      const scribbling = await openSession(server, 'scribe');
+      const first = await logOf(server, await startRun(server, scribbling, 'x'));
+      const second = await logOf(server, await startRun(server, scribbling, 'x'));
+      const failed = await logOf(server, (await begin(server, 'failing')).run);
+      const asking = await begin(server, 'asker');
+      await answer(server, await pendingIn(server, asking.session.id), { answer: 'red' });
+      const writing = await begin(server, 'writer');
+      await answer(server, await pendingIn(server, writing.session.id), { decision: 'allow' });
+      const sleeping = await begin(server, 'sleeper');
+      await cancel(server, sleeping.run);
+      const others = await Promise.all(
+        [asking, writing, sleeping].map(({ run }) => logOf(server, run)),
+      );
+      return [...first, ...second, ...failed, ...others.flat()];
+    }
+
+    test('context is told before the agent speaks, and again with the digest before when it changed', async () => {
+      const session = await openSession(server, 'scribe');
+      const first = await logOf(server, await startRun(server, session, 'x'));
+      const second = await logOf(server, await startRun(server, session, 'x'));
+      expect(first.map(({ type }) => type).slice(0, 4)).toEqual([
+        'run_started',
+        'context_file_loaded',
+        'claude_md_loaded',
+        'agent_skills_loaded',
+      ]);
+      expect(second.map(({ type }) => type).slice(0, 4)).toEqual([
+        'run_started',
+        'context_file_changed',
+        'claude_md_changed',
+        'agent_skills_loaded',
+      ]);
+      expect(first[1]?.data).toMatchObject({ path: 'docs/STYLE.md', size_bytes: 9 });
+      expect(second[1]?.data).toMatchObject({
+        path: 'docs/STYLE.md',
+        size_bytes: 2,
+        previous_sha256: first[1]?.data['sha256'],
+      });
+      expect(first[3]?.data).toMatchObject({
+        skills: [{ name: 'tidy', description: 'Tidies up' }],
+        warnings: [{ directory: 'skills/broken' }],
+      });
+    });
+
+    test('a framework has its own, under its own name, and they end nothing (spec §6 rule 5)', async () => {
+      const { run } = await begin(server, 'scribe');
+      const log = await logOf(server, run);
+      const [own, next] = log.slice(log.findIndex(({ type }) => type === 'scripted.progress'));
+      expect(own?.data).toEqual({ percent: 100 });
+      expect(next?.type).toBe('run_completed');
+    });
+  });
+
+  describe('replay (spec §6 rule 2, D-32)', () => {
+    test('starts strictly after every single id, and is the same byte for byte', async () => {
+      const { run } = await begin(server, 'asker');
+      await answer(server, await pendingIn(server, run.session_id), { answer: 'blue' });
+      const whole = await (await follow(server, run)).all();
+      expect(whole.length).toBeGreaterThan(5);
+      for (const [index, { id }] of whole.entries()) {
+        const rest = await (await follow(server, run, id)).all();
+        expect(rest.map(({ text }) => text)).toEqual(
+          whole.slice(index + 1).map(({ text }) => text),
+        );
+      }
+    });
+
+    test('after the last event of a finished run answers 200 and ends at once', async () => {
+      const { run } = await begin(server, 'echo');
+      const { last_event_id } = await ended(server, run);
+      const reader = await follow(server, run, last_event_id);
+      expect(await reader.all()).toEqual([]);
+      expect(reader.asides).toEqual(['retry: 2000']);
+    });
+
+    test('an empty Last-Event-ID is an absent one', async () => {
+      const { run } = await begin(server, 'echo');
+      const whole = await (await follow(server, run)).all();
+      expect(await (await follow(server, run, '')).all()).toEqual(whole);
+    });
+
+    test.each(['abc', '1', '-00000000001', '0000000000001', '000000000000', '00000000000a', '1e3'])(
+      'a Last-Event-ID of %s is refused, as a stream and as JSON',
+      async (id) => {
+        const { run } = await begin(server, 'echo');
+        await ended(server, run);
+        for (const accept of ['text/event-stream', 'application/json']) {
+          const refused = await server.refused('follow_run_events', {
+            params: at(run),
+            headers: { accept, 'last-event-id': id },
+          });
+          expect(refused).toMatchObject({ status: 400, error: 'invalid_last_event_id' });
+        }
+      },
+    );
+
+    test('a Last-Event-ID beyond the log is refused, never "from now"', async () => {
+      const { run } = await begin(server, 'puppet');
+      const leg = await puppet.leg();
+      const beyond = { params: at(run), headers: { 'last-event-id': formatEventId(2) } };
+      const refused = await server.refused('follow_run_events', beyond);
+      expect(refused).toMatchObject({ status: 400, error: 'invalid_last_event_id' });
+      expect(refused.message).toContain('000000000001');
+      leg.say('now it is there');
+      await (await follow(server, run)).until('message_delta');
+      const reader = await follow(server, run, formatEventId(2));
+      leg.end();
+      expect((await reader.all()).map(({ event }) => event)).toEqual(['run_completed']);
+    });
+  });
+
+  describe('following (D-30, D-31)', () => {
+    test('retry comes first, then frames, with the headers a stream needs', async () => {
+      const { run } = await begin(server, 'echo');
+      const reader = await server.stream(eventsPath(run), {
+        headers: { 'accept-encoding': 'gzip, br' },
+      });
+      await reader.all();
+      expect(reader.asides).toEqual(['retry: 2000']);
+      expect(reader.torn).toBe('');
+      const head = Object.fromEntries(reader.headers);
+      expect(head).toMatchObject({
+        'content-type': 'text/event-stream; charset=utf-8',
+        'cache-control': 'no-cache, no-transform',
+        'x-accel-buffering': 'no',
+      });
+      expect(head).not.toHaveProperty('content-encoding');
+    });
+
+    test('every reader gets every event as it happens, whenever it joined, in the same bytes', async () => {
+      const { run } = await begin(server, 'puppet');
+      const leg = await puppet.leg();
+      const early = [await follow(server, run), await follow(server, run)];
+      leg.say('one');
+      for (const reader of early) await reader.until('message_delta');
+      const late = await follow(server, run);
+      leg.say('two');
+      leg.end();
+      const texts = await Promise.all(
+        [...early, late].map(async (reader) => (await reader.all()).map(({ text }) => text)),
+      );
+      expect(texts[0]).toHaveLength(4);
+      expect(texts[1]).toEqual(texts[0]);
+      expect(texts[2]).toEqual(texts[0]);
+    });
+
+    test('a reader that leaves changes nothing; it goes on where it was', async () => {
+      const { run } = await begin(server, 'puppet');
+      const leg = await puppet.leg();
+      const reader = await follow(server, run);
+      leg.say('one');
+      const { id } = await reader.until('message_delta');
+      reader.close();
+      leg.say('two');
+      leg.end();
+      expect((await ended(server, run)).status).toBe('completed');
+      const rest = await (await follow(server, run, id)).all();
+      expect(rest.map(({ event }) => event)).toEqual(['message_delta', 'run_completed']);
+    });
+
+    test('a run in the queue is followed from before its start', async () => {
+      const { session } = await begin(server, 'puppet');
+      const leg = await puppet.leg();
+      const queued = await startRun(server, session, 'next');
+      const reader = await follow(server, queued);
+      leg.end();
+      (await puppet.leg()).end();
+      await reader.all();
+      expect(reader.types()).toEqual(['run_started', 'run_completed']);
+    });
+
+    test('ten thousand events arrive in order and without a gap', async () => {
+      const { run } = await begin(server, 'puppet');
+      const leg = await puppet.leg();
+      const reader = await follow(server, run);
+      const count = 10_000;
+      for (let index = 0; index < count; index += 1) leg.say(`${index} `);
+      leg.end();
+      const frames = await reader.all();
+      expect(frames).toHaveLength(count + 2);
+      expect(frames.every(({ id }, index) => id === formatEventId(index + 1))).toBe(true);
+      expect(textOf(frames.map(({ data }) => data))).toBe(
+        Array.from({ length: count }, (_, index) => `${index} `).join(''),
+      );
+    });
+  });
+
+  describe('history as JSON (D-34)', () => {
+    const page = async (run: { id: string; session_id: string }, query = {}) =>
+      (
+        await server.send('follow_run_events', {
+          params: at(run),
+          query,
+          headers: { accept: 'application/json' },
+        })
+      ).body;
+
+    test('is the same log, page by page', async () => {
+      const { run } = await begin(server, 'echo', 'a b c d e');
+      const log = await logOf(server, run);
+      const pages: RunEvent[][] = [];
+      let cursor: string | undefined;
+      do {
+        const { events, next_cursor } = await page(run, {
+          limit: '3',
+          ...(cursor === undefined ? {} : { cursor }),
+        });
+        pages.push(events);
+        cursor = next_cursor;
+      } while (cursor !== undefined);
+      expect(pages.flat()).toEqual(log);
+      expect(pages.map(({ length }) => length)).toEqual([3, 3, log.length - 6]);
+    });
+
+    test('starts after Last-Event-ID, too', async () => {
+      const { run } = await begin(server, 'echo');
+      const log = await logOf(server, run);
+      const { body } = await server.send('follow_run_events', {
+        params: at(run),
+        headers: { accept: 'application/json', 'last-event-id': formatEventId(2) },
+      });
+      expect(body.events).toEqual(log.slice(2));
+    });
+
+    test('a cursor belongs to its run and cannot be made up', async () => {
+      const { run } = await begin(server, 'echo');
+      const other = (await begin(server, 'echo')).run;
+      await Promise.all([ended(server, run), ended(server, other)]);
+      const { next_cursor = '' } = await page(run, { limit: '1' });
+      expect(next_cursor).not.toBe('');
+      const made = `${Buffer.from('5').toString('base64url')}.${next_cursor.split('.')[1]}`;
+      for (const [place, cursor] of [
+        [other, next_cursor],
+        [run, made],
+        [run, 'nonsense'],
+      ] as const) {
+        const refused = await server.refused('follow_run_events', {
+          params: at(place),
+          query: { cursor },
+          headers: { accept: 'application/json' },
+        });
+        expect(refused).toMatchObject({ status: 400, error: 'invalid_cursor' });
+      }
+    });
+
+    test('of a run without events is empty', async () => {
+      const { session } = await begin(server, 'sleeper');
+      const queued = await startRun(server, session, 'x');
+      expect(await page(queued)).toEqual({ events: [] });
+      await server.send('stop_session', { params: { session_id: session.id } });
+    });
+  });
+
+  describe('Accept (D-34)', () => {
+    const answered = async (accept: string | undefined) => {
+      const { run } = await begin(server, 'echo');
+      await ended(server, run);
+      const headers = Object.entries(server.client);
+      if (accept !== undefined) headers.push(['accept', accept]);
+      const { status, headers: head } = await rawCall(server, {
+        method: 'GET',
+        path: eventsPath(run),
+        headers,
+      });
+      return `${status} ${head.get('content-type')?.split(';')[0]}`;
+    };
+
+    test.each([
+      [undefined, '200 text/event-stream'],
+      ['', '200 text/event-stream'],
+      ['*/*', '200 text/event-stream'],
+      ['text/event-stream', '200 text/event-stream'],
+      ['TEXT/Event-Stream', '200 text/event-stream'],
+      ['text/html, text/event-stream;q=0.5', '200 text/event-stream'],
+      ['application/json', '200 application/json'],
+      ['application/json, text/event-stream;q=0.9', '200 application/json'],
+      ['application/json;q=0.1, text/event-stream', '200 text/event-stream'],
+      ['text/html', '406 application/json'],
+      ['application/xml, image/*', '406 application/json'],
+      ['text/event-stream;q=0', '406 application/json'],
+    ])('%s → %s', async (accept, expected) => {
+      expect(await answered(accept)).toBe(expected);
+    });
+
+    test('what cannot be served is refused as not_acceptable', async () => {
+      const { run } = await begin(server, 'echo');
+      const refused = await server.refused('follow_run_events', {
+        params: at(run),
+        headers: { accept: 'text/html' },
+      });
+      expect(refused).toMatchObject({ status: 406, error: 'not_acceptable' });
+    });
+  });
+});

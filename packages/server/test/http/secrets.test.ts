@@ -1,0 +1,98 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { describe, expect, test } from 'vitest';
+import { listAudit } from '../../src/app/audit.ts';
+import { makeOneTimePassword } from '../../src/auth/passwords.ts';
+import { addClient } from '../callers.ts';
+import { givePassword, password, refresh, signInTerminal } from '../people.ts';
+import { type TestServer, requestToken, startServer } from '../server.ts';
+import { type DatabaseKind, databaseKinds } from '../store/databases.ts';
+import { answer, begin, logOf, pendingIn } from '../talk.ts';
+
+/** Everything that is stored, as bytes: files of the data folder, and the rows of PostgreSQL. */
+async function stored(server: TestServer, database: DatabaseKind): Promise<Buffer[]> {
+  const { dataDir, databaseUrl } = server.config;
+  const files = readdirSync(dataDir, { recursive: true, withFileTypes: true })
+    // The one file whose purpose is to hold a secret for its owner.
+    .filter((entry) => entry.isFile() && entry.name !== 'quickstart.json')
+    .map((entry) => readFileSync(join(entry.parentPath, entry.name)));
+  return database === 'sqlite' ? files : [...files, await rowsOf(databaseUrl ?? '')];
+}
+
+async function rowsOf(url: string): Promise<Buffer> {
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    const { rows: tables } = await client.query<{ name: string }>(
+      "select table_name as name from information_schema.tables where table_schema = 'public'",
+    );
+    const texts: string[] = [];
+    for (const { name } of tables) {
+      const { rows } = await client.query(`select * from "${name}"`);
+      texts.push(`${name}\n${rows.map((row) => JSON.stringify(row)).join('\n')}`);
+    }
+    return Buffer.from(texts.join('\n'));
+  } finally {
+    await client.end();
+  }
+}
+
+describe.each(databaseKinds)('what was issued, on %s (D-65, invariant 19)', (database) => {
+  test('is in no table, log of the database, audit, event or answer but its own', async () => {
+    const said: string[] = [];
+    const server = await startServer({ database });
+    const secrets: string[] = [];
+    const params = { organization_id: server.quickstart.organization_id };
+    // Machines: a client's secret, an added one, and the tokens of both.
+    const client = await addClient(server);
+    const added = await server.send('add_credential', {
+      params: { ...params, client_id: client.record.id },
+      headers: { 'idempotency-key': randomUUID() },
+      body: { label: 'second' },
+    });
+    const { client_id, client_secret } = added.body;
+    secrets.push(client.client_secret, client_secret);
+    for (const secret of [client.client_secret, client_secret]) {
+      secrets.push(await requestToken(server.baseUrl, { client_id, client_secret: secret }));
+    }
+    await requestToken(server.baseUrl, { client_id, client_secret: `${client_secret}x` }).catch(
+      () => undefined,
+    );
+    // People: passwords, a terminal's tokens, a token from the machine.
+    const oneTime = makeOneTimePassword();
+    await givePassword(server, { text: oneTime, isOneTime: true });
+    await givePassword(server);
+    const { program, tokens } = await signInTerminal(server);
+    const renewed = await refresh(program, tokens.refresh_token);
+    for (const { access_token, refresh_token } of [tokens, renewed]) {
+      secrets.push(access_token, refresh_token ?? '');
+    }
+    secrets.push(oneTime, password, server.quickstart.owner_token, server.quickstart.client_secret);
+    // Work that makes events, audit rows and answers.
+    const { run } = await begin(server, 'asker', 'a question');
+    await answer(server, await pendingIn(server, run.session_id), { answer: 'blue' });
+    said.push(JSON.stringify(await logOf(server, run)));
+    for (const path of ['/m2m', `/m2m/${client.record.id}`, '/tenants']) {
+      const url = `/v1/organizations/${params.organization_id}${path}`;
+      said.push((await server.call('GET', url)).text);
+    }
+    const { store } = server.convoke.services;
+    said.push(JSON.stringify(await listAudit({ store }, { limit: 10_000 })));
+    said.push(JSON.stringify(server.errors));
+
+    const places = [...(await stored(server, database)), ...said.map((text) => Buffer.from(text))];
+    expect(places.some((bytes) => bytes.includes(client.record.id))).toBe(true);
+    expect(places.some((bytes) => bytes.includes('token.issue'))).toBe(true);
+    for (const secret of secrets) {
+      expect(secret.length).toBeGreaterThan(15);
+      // The end of a token is its signature; of a secret, all but the prefix and the checksum counts.
+      const parts = [secret, secret.split('.').at(-1) ?? secret];
+      if (secret.startsWith('cvk_')) parts.push(secret.slice(4, 47));
+      for (const part of parts) {
+        expect(places.some((bytes) => bytes.includes(part))).toBe(false);
+      }
+    }
+  });
+});

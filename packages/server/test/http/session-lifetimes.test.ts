@@ -1,0 +1,72 @@
+import { sessionId } from '@convoke/contract';
+import { describe, expect, test } from 'vitest';
+import { MovingClock } from '../moving-clock.ts';
+import { type TestServer, startServer } from '../server.ts';
+import { at, begin, logOf, openSession, runIn, startRun } from '../talk.ts';
+
+const id = (session: { id: string }) => ({ session_id: session.id });
+
+describe('time (D-14, D-17)', () => {
+  test('a session nobody used for its idle time ends terminated, as expired', async () => {
+    const clock = new MovingClock();
+    const server = await startServer({
+      clock,
+      env: { CONVOKE_SESSION_IDLE_TTL_SECONDS: String(24 * 3600) },
+    });
+    const idle = await openSession(server, 'echo');
+    const stopped = await openSession(server, 'echo');
+    await server.send('stop_session', { params: id(stopped) });
+    const { session: busy, run } = await begin(server, 'sleeper');
+    await runIn(server, run, 'running');
+    expect(Date.parse(idle.expires_at ?? '') - Date.parse(idle.updated_at)).toBe(24 * 3_600_000);
+    // The owner's day-long token outlives the client's: time passes for tokens too.
+    clock.advance(24 * 3_600_000 + 60_000);
+    const { store } = server.convoke.services;
+    const scope = await scopeOf(server);
+    const status = async (id: string) =>
+      (await store.read.sessions.find(scope, sessionId(id)))?.status;
+    await expect.poll(() => status(idle.id), { timeout: 10_000 }).toBe('terminated');
+    await expect.poll(() => status(stopped.id), { timeout: 10_000 }).toBe('terminated');
+    expect(await status(busy.id)).toBe('running');
+    const read = await store.read.sessions.find(scope, sessionId(idle.id));
+    expect(read?.statusReason).toBe('expired');
+  });
+
+  test('with an idle time of zero no session ends by itself, and none says when it would', async () => {
+    const server = await startServer({ env: { CONVOKE_SESSION_IDLE_TTL_SECONDS: '0' } });
+    expect((await openSession(server, 'echo')).expires_at).toBeUndefined();
+  });
+
+  test('conversation and files survive a restart of the server', async () => {
+    const server = await startServer({
+      agents: {
+        diary: {
+          script: [
+            {
+              tool: { name: 'write_file', input: { path: 'p{{run_number}}', text: '{{prompt}}' } },
+            },
+            { tool: { name: 'read_file', input: { path: 'p1' } } },
+          ],
+        },
+      },
+    });
+    const { session, run } = await begin(server, 'diary', 'before');
+    const before = await logOf(server, run);
+    const restarted = await server.restart();
+    expect(await logOf(restarted, run)).toEqual(before);
+    const next = await startRun(restarted, session, 'after');
+    const log = await logOf(restarted, next);
+    const read = log.find(({ data }) => data['name'] === 'read_file');
+    expect(read?.data).toEqual({ name: 'read_file', output: 'before' });
+    await restarted.send('get_run', { params: at(run) });
+  });
+});
+
+async function scopeOf(server: TestServer) {
+  const { store } = server.convoke.services;
+  const organization = await store.read.organizations.first();
+  if (organization === undefined) throw new Error('no organization');
+  const [tenant] = await store.read.tenants.usable(organization.id, 1);
+  if (tenant === undefined) throw new Error('no tenant');
+  return { organizationId: organization.id, tenantId: tenant.id };
+}

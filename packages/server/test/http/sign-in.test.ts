@@ -1,0 +1,233 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { userId } from '@convoke/contract';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { sweepIdentityRecords } from '../../src/workers/sweep-identity-records.ts';
+import { Browser, type BrowserPage } from '../browser.ts';
+import { FakeClock } from '../fake-clock.ts';
+import { MovingClock } from '../moving-clock.ts';
+import {
+  beginDevice,
+  confirmDevice,
+  discover,
+  givePassword,
+  owner,
+  password,
+  pollDevice,
+  refresh,
+  signInTerminal,
+} from '../people.ts';
+import { type TestServer, startServer } from '../server.ts';
+import { databaseKinds } from '../store/databases.ts';
+
+/** The page that asks for a password. */
+async function openSignIn(server: TestServer, browser = new Browser()): Promise<Browser> {
+  const { verification_uri, user_code } = await beginDevice(await discover(server, 'convoke-cli'));
+  await browser.open(verification_uri);
+  await browser.submit({ user_code });
+  await browser.submit({}, { press: 'confirm' });
+  return browser;
+}
+
+/** A page without what differs from one sign-in to the next. */
+const anonymous = ({ status, body }: BrowserPage) =>
+  `${status} ${body.replaceAll(/(sign-in\/|name="proof" value=")[^"]*"/g, '')}`;
+
+describe.each(databaseKinds)('signing in with a password, on %s', (database) => {
+  let server: TestServer;
+  beforeAll(async () => {
+    server = await startServer({ database });
+    await givePassword(server);
+  });
+
+  test('says the same of a wrong password, an unknown person and one without a password', async () => {
+    const { store, ids, clock } = server.convoke.services;
+    const user = { email: 'none@example.test', createdAt: clock.now() };
+    await store.transaction((tx) =>
+      tx.organizations.insertUser({ ...user, id: userId(ids.next('usr')) }),
+    );
+    const answers = new Set<string>();
+    for (const email of [
+      server.quickstart.owner_email,
+      'none@example.test',
+      'nobody@x',
+      '\u0000',
+    ]) {
+      const browser = await openSignIn(server);
+      const page = await browser.submit({ email, password: 'wrong password' });
+      answers.add(anonymous(page).replace(/value="[^"]*">\s*<label/, '<label'));
+    }
+    expect(answers.size).toBe(1);
+    expect([...answers][0]).toMatch(/^401 .*do not belong together/s);
+  });
+
+  test('takes the address in any case', async () => {
+    const browser = await openSignIn(server);
+    const email = ` ${server.quickstart.owner_email.toUpperCase()} `;
+    expect((await browser.submit({ email, password })).body).toContain('Go back to your terminal');
+  });
+
+  test('a form that was made for another sign-in, or on another site, is not taken', async () => {
+    const [mine, other] = [await openSignIn(server), await openSignIn(server)];
+    const proof = /name="proof" value="([^"]*)"/.exec(other.page.body)?.[1] ?? '';
+    const forged = await mine.submit({ ...owner(server), proof });
+    expect([forged.status, forged.body.includes('This sign-in is over')]).toEqual([400, true]);
+
+    const browser = await openSignIn(server);
+    const { url, body } = browser.page;
+    const own = /name="proof" value="([^"]*)"/.exec(body)?.[1] ?? '';
+    const form = new URLSearchParams({ ...owner(server), proof: own });
+    const post = async (headers: Record<string, string>) =>
+      (await fetch(url, { method: 'POST', body: form, headers, redirect: 'manual' })).status;
+    const cookie = browser.cookiesFor(url);
+    expect(await post({ cookie, 'sec-fetch-site': 'cross-site' })).toBe(400);
+    expect(await post({ cookie, 'sec-fetch-site': 'same-site' })).toBe(400);
+    expect(await post({ 'sec-fetch-site': 'same-origin' })).toBe(400);
+    expect(await post({ cookie: `${cookie}x`, 'sec-fetch-site': 'same-origin' })).toBe(400);
+    expect(await post({ cookie, 'sec-fetch-site': 'same-origin' })).toBe(303);
+  });
+
+  test('its pages run no script, cannot be framed, are kept by nobody, and can be used by all', async () => {
+    const browser = await openSignIn(server);
+    const pages = [browser.page];
+    pages.push(await browser.open(`${server.baseUrl}/oidc/device`));
+    pages.push(await browser.open(`${server.baseUrl}/oidc/auth`));
+    for (const { headers, body } of pages) {
+      const policy = headers.get('content-security-policy') ?? '';
+      expect(policy).toMatch(/default-src 'none'/);
+      expect(policy).toMatch(/frame-ancestors 'none'/);
+      expect(policy).toMatch(/form-action 'self'/);
+      expect(policy).not.toMatch(/unsafe|\*|http/);
+      expect(headers.get('x-content-type-options')).toBe('nosniff');
+      expect(headers.get('cache-control')).toBe('no-store');
+      expect(headers.get('x-request-id')).toMatch(/^req_/);
+      expect(body).toMatch(/<html lang="en">/);
+      expect(body).not.toMatch(/<script|onclick|onfocus|style=/);
+      for (const [, id = ''] of body.matchAll(/<input id="([^"]*)"/g)) {
+        expect(body).toContain(`<label for="${id}">`);
+      }
+    }
+    expect(browser.page.status).toBe(400);
+  });
+
+  test('nothing that a client says of itself changes where it is sent', async () => {
+    const response = await fetch(`${server.baseUrl}/.well-known/openid-configuration`, {
+      headers: { 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'https' },
+    });
+    const document = JSON.stringify(await response.json());
+    expect(document).not.toContain('evil.example');
+    expect(document).toContain(server.baseUrl);
+  });
+
+  test('a one-time password leads to one of the person’s own, and is worth nothing then', async () => {
+    const text = 'abcd-efgh-ijkm-npqr-stuv';
+    await givePassword(server, { text, isOneTime: true });
+    const browser = await openSignIn(server);
+    const asked = await browser.submit({ ...owner(server, text) });
+    expect(asked.body).toContain('Choose a password');
+    const short = await browser.submit({ chosen: 'short', repeated: 'short' });
+    expect([short.status, short.body.includes('12 to 256 characters')]).toEqual([400, true]);
+    const chosen = 'my own long password';
+    const unequal = await browser.submit({ chosen, repeated: `${chosen}!` });
+    expect([unequal.status, unequal.body.includes('not the same')]).toEqual([400, true]);
+    const ticket = /name="ticket" value="([^"]*)"/.exec(unequal.body)?.[1] ?? '';
+    const done = await browser.submit({ chosen, repeated: chosen });
+    expect(done.body).toContain('Go back to your terminal');
+    const later = await openSignIn(server);
+    expect((await later.submit({ ...owner(server, text) })).status).toBe(401);
+    const stolen = await later.submit({
+      ticket,
+      chosen: 'somebody else’s',
+      repeated: 'somebody else’s',
+    });
+    expect(stolen.status).toBe(400);
+    const again = await openSignIn(server);
+    expect((await again.submit({ ...owner(server, chosen) })).body).toContain('Go back');
+    await givePassword(server);
+  });
+});
+
+test('a one-time password that nobody used is over after a day', async () => {
+  const clock = new MovingClock();
+  const server = await startServer({ clock });
+  const text = 'abcd-efgh-ijkm-npqr-stuv';
+  await givePassword(server, { text, isOneTime: true });
+  clock.advance(24 * 3_600_000);
+  const browser = await openSignIn(server);
+  expect((await browser.submit({ ...owner(server, text) })).status).toBe(401);
+});
+
+test('ten attempts are allowed at once, then one every twelve seconds; others are not slowed (D-68)', async () => {
+  const clock = new MovingClock();
+  const server = await startServer({ clock });
+  await givePassword(server);
+  const browser = await openSignIn(server);
+  const wrong = () => browser.submit({ ...owner(server, 'wrong password') });
+  for (let attempt = 0; attempt < 10; attempt += 1) expect((await wrong()).status).toBe(401);
+  const limited = await browser.submit({ ...owner(server) });
+  expect(limited.status).toBe(429);
+  expect(Number(limited.headers.get('retry-after'))).toBeGreaterThan(0);
+  expect(limited.body).toContain('Too many attempts');
+  const other = await openSignIn(server);
+  const stranger = await other.submit({ email: 'other@example.test', password });
+  expect(stranger.status).toBe(401);
+  clock.advance(12_000);
+  expect((await browser.submit({ ...owner(server) })).body).toContain('Go back');
+});
+
+test('who begins sixty sign-ins at once has to wait', async () => {
+  const clock = new FakeClock();
+  const server = await startServer({ clock });
+  const begin = () => fetch(`${server.baseUrl}/oidc/device`);
+  for (let count = 0; count < 60; count += 1) expect((await begin()).status).toBe(200);
+  const refused = await begin();
+  expect(refused.status).toBe(429);
+  expect(await refused.json()).toMatchObject({ error: 'rate_limited' });
+  expect(refused.headers.get('retry-after')).toBe('1');
+  clock.advance(1_000);
+  expect((await begin()).status).toBe(200);
+});
+
+test('what sign-ins leave is swept when its time is over', async () => {
+  const clock = new MovingClock();
+  const server = await startServer({ clock });
+  await givePassword(server);
+  const { tokens, program } = await signInTerminal(server);
+  for (let count = 0; count < 20; count += 1) await fetch(`${server.baseUrl}/oidc/device`);
+  const { store } = server.convoke.services;
+  const sweep = () => sweepIdentityRecords({ store, clock });
+  await sweep();
+  expect((await refresh(program, tokens.refresh_token)).access_token).toBeDefined();
+  clock.advance(91 * 86_400_000);
+  await sweep();
+  const left = await store.transaction((tx) =>
+    tx.identityRecords.removeExpired(Number.MAX_SAFE_INTEGER, 1),
+  );
+  expect(left).toBe(false);
+});
+
+test('no password, code, session or token is in the database, its log, or the server’s log', async () => {
+  const server = await startServer();
+  await givePassword(server);
+  const browser = new Browser();
+  const program = await discover(server, 'convoke-cli');
+  const code = await beginDevice(program);
+  await confirmDevice(browser, code, owner(server));
+  const secrets = [password, code.device_code, code.user_code.replace('-', '')];
+  const tokens = await pollDevice(program, code);
+  const renewed = await refresh(program, tokens.refresh_token);
+  for (const { access_token, refresh_token, id_token } of [tokens, renewed]) {
+    secrets.push(access_token, refresh_token ?? '', id_token ?? '');
+  }
+  const session = /convoke_session=([^;]*)/.exec(browser.cookiesFor(`${server.baseUrl}/oidc/x`));
+  secrets.push(session?.[1] ?? '');
+  expect(secrets.every((secret) => secret.length >= 8)).toBe(true);
+  const { dataDir } = server.config;
+  const files = readdirSync(dataDir, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name !== 'quickstart.json')
+    .map((entry) => readFileSync(join(entry.parentPath, entry.name)));
+  expect(files.some((bytes) => bytes.includes('RefreshToken'))).toBe(true);
+  for (const secret of secrets) {
+    expect(files.some((bytes) => bytes.includes(secret))).toBe(false);
+  }
+});

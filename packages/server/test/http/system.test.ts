@@ -1,0 +1,140 @@
+import { readFile } from 'node:fs/promises';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { StorageUnavailable } from '../../src/ports/database.ts';
+import { nobody } from '../calls.ts';
+import { FailingStore } from '../failing-store.ts';
+import { openSocket, rawCall, readAnswer } from '../raw.ts';
+import { type TestServer, startServer } from '../server.ts';
+
+const failing = new FailingStore();
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer({ wrapStore: failing.wrap, expectsFaults: true });
+});
+
+describe('health and readiness (issue 2)', () => {
+  test('a server that runs says so, to anyone', async () => {
+    expect((await server.send('get_health')).body).toEqual({ status: 'ok' });
+    expect((await server.send('get_readiness')).body).toEqual({ status: 'ready' });
+  });
+
+  test('it is alive but not ready while its storage is away, and ready again afterwards', async () => {
+    failing.fault = new StorageUnavailable('away');
+    const refused = await server.refused('get_readiness');
+    expect(refused).toMatchObject({ status: 503, error: 'not_ready' });
+    expect(refused.headers.get('retry-after')).toBe('1');
+    expect((await server.send('get_health')).status).toBe(200);
+    failing.fault = undefined;
+    expect((await server.send('get_readiness')).status).toBe(200);
+  });
+});
+
+describe('the description of the API', () => {
+  test('is served as it is checked in, with the address of this server', async () => {
+    const { text } = await server.send('get_openapi');
+    const checkedIn = await readFile(
+      new URL('../../../../docs/reference/openapi.json', import.meta.url),
+      'utf8',
+    );
+    const served = JSON.parse(text);
+    const written = JSON.parse(checkedIn);
+    expect(served.openapi).toMatch(/^3\.1\./);
+    expect(served.paths).toEqual(written.paths);
+    expect(served.components.schemas).toEqual(written.components.schemas);
+    expect(JSON.stringify(served.servers)).toContain(server.baseUrl);
+  });
+
+  test('is a page that loads nothing and runs nothing', async () => {
+    const { status, headers, text } = await server.call('GET', '/docs');
+    expect(status).toBe(200);
+    expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
+    expect(headers.get('content-security-policy')).toContain("default-src 'none'");
+    expect(text).not.toMatch(/<script|src=|href="http/);
+    expect(text).toContain('/v1/sessions');
+  });
+});
+
+describe('what is not routed is denied', () => {
+  test.each([
+    ['GET', '/v2/sessions', 404, 'not_found'],
+    ['GET', '/', 404, 'not_found'],
+    ['GET', '/v1//sessions', 404, 'not_found'],
+    ['GET', '/V1/sessions', 404, 'not_found'],
+    ['GET', '/v1/sessions/%zz', 404, 'not_found'],
+    ['PATCH', '/v1/sessions', 405, 'method_not_allowed'],
+    ['POST', '/healthz', 405, 'method_not_allowed'],
+    ['PATCH', '/v1/sessions/sess_x', 405, 'method_not_allowed'],
+    ['DELETE', '/v1/sessions/sess_x/runs/run_x/events?x=1', 405, 'method_not_allowed'],
+    ['GET', '/v1/organizations/org_x/m2m/cli_x/credentials/cred_x', 405, 'method_not_allowed'],
+    ['GET', '/v1/sessions/sess_x/nothing', 404, 'not_found'],
+    ['HEAD', '/v1/whoami', 405, undefined],
+    ['OPTIONS', '/v1/whoami', 405, 'method_not_allowed'],
+  ] as const)('%s %s → %s %s', async (...row) => {
+    const [method, path, status, error] = row;
+    const answer = await rawCall(server, { method, path });
+    expect(answer.status).toBe(status);
+    if (error !== undefined) expect(JSON.parse(answer.text)).toMatchObject({ error });
+    expect(answer.headers.get('x-request-id')).toBeTruthy();
+  });
+
+  test('a tenant id never swallows the verb behind it (issue 2)', async () => {
+    const { organization_id, tenant_id } = server.quickstart;
+    const path = `/v1/organizations/${organization_id}/tenants/${tenant_id}`;
+    const retry = await server.call('POST', `${path}:retry`, { as: server.owner });
+    expect([retry.status, JSON.parse(retry.text).error]).toEqual([409, 'tenant_not_retryable']);
+    for (const [method, verb] of [
+      ['GET', 'retry'],
+      ['POST', 'explode'],
+    ] as const) {
+      const headers = Object.entries(server.owner);
+      const answer = await rawCall(server, { method, path: `${path}:${verb}`, headers });
+      expect([404, 405]).toContain(answer.status);
+    }
+  });
+
+  test('an empty id names nothing', async () => {
+    const headers = Object.entries(server.client);
+    const answer = await rawCall(server, { method: 'GET', path: '/v1/sessions/', headers });
+    expect([answer.status, JSON.parse(answer.text).error]).toEqual([404, 'not_found']);
+  });
+
+  test.each([
+    ['GARBAGE\r\n\r\n', 400],
+    [`GET / HTTP/1.1\r\nhost: x\r\nx-long: ${'x'.repeat(17_000)}\r\n\r\n`, 431],
+  ])('what is not HTTP gets one plain answer', async (bytes, status) => {
+    const socket = await openSocket(server);
+    socket.write(bytes);
+    const answer = await readAnswer(socket);
+    expect(answer.status).toBe(status);
+    expect(typeof JSON.parse(answer.text).error).toBe('string');
+  });
+});
+
+describe('every answer', () => {
+  test('carries the id of its request: the client’s if it is one, else a new one (D-70)', async () => {
+    const { headers } = await server.send('whoami', { headers: { 'x-request-id': 'trace-123' } });
+    expect(headers.get('x-request-id')).toBe('trace-123');
+    for (const sent of ['has space', 'x'.repeat(65), '<script>']) {
+      const answer = await server.send('whoami', { headers: { 'x-request-id': sent } });
+      expect(answer.headers.get('x-request-id')).toMatch(/^req_/);
+    }
+    const refused = await server.refused('whoami', {
+      as: nobody,
+      headers: { 'x-request-id': 'trace-456' },
+    });
+    expect(JSON.parse(refused.text).request_id).toBe('trace-456');
+  });
+
+  test('to somebody with a token is not to be kept, and none invites a browser', async () => {
+    const { headers } = await server.send('whoami');
+    expect(Object.fromEntries(headers)).toMatchObject({
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
+      'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+    });
+    for (const name of ['server', 'x-powered-by', 'access-control-allow-origin', 'set-cookie']) {
+      expect(headers.has(name)).toBe(false);
+    }
+  });
+});

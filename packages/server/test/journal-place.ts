@@ -1,0 +1,10 @@
+/** Where this run of vitest keeps what its tests observed. Workers inherit it. */
+const variable = 'CONVOKE_TEST_JOURNAL';
+
+export function openJournal(folder: string): void {
+  process.env[variable] = folder;
+}
+
+export function journalFolder(): string | undefined {
+  return process.env[variable];
+}

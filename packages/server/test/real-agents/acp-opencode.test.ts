@@ -1,0 +1,36 @@
+import { join } from 'node:path';
+import { acpSuite } from './acp-suite.ts';
+
+// The package of the platform alone: the other one only looks for it when it is installed.
+const name = `opencode-${process.platform}-${process.arch}`;
+
+await acpSuite({
+  package: { name, version: '1.18.18' },
+  settings: ({ modules, modelUrl }) => {
+    const models = { scripted: { name: 'scripted' } };
+    // It speaks to itself over 127.0.0.1, past the proxy; the model is to be reached through it, by another name.
+    const url = modelUrl.replace('127.0.0.1', 'localhost');
+    const options = { baseURL: `${url}/v1`, apiKey: 'test' };
+    const provider = { npm: '@ai-sdk/openai-compatible', name: 'scripted', options, models };
+    const config = {
+      provider: { scripted: provider },
+      model: 'scripted/scripted',
+      small_model: 'scripted/scripted',
+      permission: { bash: 'ask', edit: 'ask' },
+      autoupdate: false,
+      share: 'disabled',
+    };
+    return {
+      command: [join(modules, name, 'bin', 'opencode'), 'acp'],
+      env: {
+        OPENCODE_CONFIG_CONTENT: JSON.stringify(config),
+        OPENCODE_DISABLE_MODELS_FETCH: '1',
+        NO_PROXY: '127.0.0.1',
+      },
+      sandbox: { mode: 'auto', network: [new URL(url).host] },
+    };
+  },
+  write: (file, content) => ({ tool: 'write', input: { filePath: `/workspace/${file}`, content } }),
+  look: { tool: 'glob', input: { pattern: '*' } },
+  cannot: { questions: 'opencode offers its tool for questions to terminals only' },
+});

@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, expect } from 'vitest';
+import { requireSandbox } from '../../../../test/services.ts';
+import type { JsonObject } from '../../src/domain/json.ts';
+import { acpHarness } from '../../src/harness/acp/harness.ts';
+import { systemClock } from '../../src/system/clock.ts';
+import {
+  type AdapterUnderTest,
+  type Plan,
+  type Step,
+  adapterSuite,
+} from '../harness/adapter-suite.ts';
+import { agentOf, recordingLog } from '../harness/agents.ts';
+import { type AgentPackage, installedAgent } from '../harness/installed-agent.ts';
+import { SandboxPlace } from '../harness/sittings.ts';
+import { startModelServer } from '../model-server/server.ts';
+
+export interface RealAcpAgent {
+  readonly package: AgentPackage;
+  /** Its settings in an `agent.yaml`. */
+  readonly settings: (place: { modules: string; modelUrl: string }) => JsonObject;
+  /** Its tool that writes a file, in the words of the model. */
+  readonly write: (file: string, text: string) => { tool: string; input: object };
+  /** One that does nothing and needs no leave, to have another turn. */
+  readonly look: { readonly tool: string; readonly input: object };
+  readonly ask?: (question: string, options: readonly string[]) => { tool: string; input: object };
+  readonly cannot?: AdapterUnderTest['cannot'];
+  readonly beforeRestart?: () => Promise<void>;
+}
+
+/** The shared promises, kept by a real command-line agent inside the sandbox, over the real wire. */
+export async function acpSuite(agent: RealAcpAgent): Promise<void> {
+  beforeAll(() => requireSandbox());
+  const model = await startModelServer();
+  const place = await SandboxPlace.open();
+  const modules = await installedAgent(agent.package);
+  afterAll(async () => {
+    await place.close();
+    await model.close();
+  });
+  const given: JsonObject = {
+    limits: { memory_mb: 3072, pids: 256 },
+    sandbox: { mode: 'auto', network: [new URL(model.url).host] },
+    ...agent.settings({ modules, modelUrl: model.url }),
+  };
+  const planOf = (script: string, approvalRequiredTools: readonly string[]): Plan => ({
+    agent: agentOf({ framework: 'acp', folder: '/usr', approvalRequiredTools, settings: given }),
+    prompt: `Please do this. @@ ${script}`,
+  });
+  adapterSuite(`acp (${agent.package.name} ${agent.package.version})`, {
+    open: async () => ({
+      harness: acpHarness({ sandbox: place.sandbox, clock: systemClock, log: recordingLog() }),
+      account: place.sandbox.account,
+    }),
+    planFor: (steps, gatedTools) =>
+      planOf(scriptOf(steps, agent), gatedTools.length === 0 ? [] : ['edit']),
+    memory: {
+      first: planOf('say My favourite animal is the zebra', []),
+      second: planOf('probe favourite animal is the z+ebra', []),
+      expected: 'favourite animal is the zebra: yes',
+    },
+    isWorking: () => model.log.requests.some(({ ended }) => ended === 'open'),
+    shows: () => ({ title: expect.stringContaining('note.txt') }),
+    ...(agent.cannot && { cannot: agent.cannot }),
+    ...(agent.beforeRestart && { beforeRestart: agent.beforeRestart }),
+  });
+}
+
+/** A call ends a turn of the model; what follows is the answer to its result. */
+function scriptOf(steps: readonly Step[], agent: RealAcpAgent): string {
+  return steps
+    .map((step, index) => {
+      const isFollowed = 'say' in step && index < steps.length - 1;
+      return `${scriptStep(step, agent)}${isFollowed ? ` && ${called(agent.look)}` : ''}`;
+    })
+    .join(' ;; ');
+}
+
+function scriptStep(step: Step, { write, ask }: RealAcpAgent): string {
+  if ('say' in step) return `say ${step.say.trim()}`;
+  if ('write' in step) return called(write(step.write.path, step.write.text));
+  if ('sayAnswer' in step) return 'last';
+  if ('fail' in step) return `fail 400 ${step.fail}`;
+  if ('work' in step) return 'say working && hang';
+  if (ask === undefined) throw new Error('this agent cannot ask');
+  return called(ask(step.ask.question, step.ask.options));
+}
+
+function called({ tool, input }: { tool: string; input: object }): string {
+  return `call ${tool} ${JSON.stringify(input)}`;
+}

@@ -1,0 +1,201 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { requireSandbox } from '../../../../test/services.ts';
+import type { Agent } from '../../src/domain/agent.ts';
+import type { JsonObject } from '../../src/domain/json.ts';
+import { claudeHarness } from '../../src/harness/claude/harness.ts';
+import { claudeSdkVersion, loadClaudeSdk } from '../../src/harness/claude/sdk.ts';
+import { systemClock } from '../../src/system/clock.ts';
+import { type Plan, type Step, adapterSuite } from '../harness/adapter-suite.ts';
+import { agentOf, recordingLog } from '../harness/agents.ts';
+import { installedAgent } from '../harness/installed-agent.ts';
+import { SandboxPlace, Sitting, allowing, denying } from '../harness/sittings.ts';
+import { startModelServer } from '../model-server/server.ts';
+
+const name = '@anthropic-ai/claude-agent-sdk';
+const modules = await installedAgent({ name, version: claudeSdkVersion });
+const entry = join(modules, name);
+
+beforeAll(() => requireSandbox());
+const model = await startModelServer();
+const place = await SandboxPlace.open();
+afterAll(async () => {
+  await place.close();
+  await model.close();
+});
+
+adapterSuite(`claude (${name} ${claudeSdkVersion})`, {
+  open: async () => ({
+    harness: harness(),
+    account: place.sandbox.account,
+  }),
+  planFor: (steps, gatedTools) => planOf(scriptOf(steps), gatedTools.length === 0 ? [] : ['Write']),
+  memory: {
+    first: planOf('say My favourite animal is the zebra', []),
+    second: planOf('probe favourite animal is the z+ebra', []),
+    expected: 'favourite animal is the zebra: yes',
+  },
+  isWorking: () => model.log.requests.some(({ ended }) => ended === 'open'),
+  shows: ({ path, text }) => ({ file_path: `/workspace/${path}`, content: text }),
+});
+
+describe('claude', () => {
+  test('asks about several calls of one message one by one, and does each that was allowed', async () => {
+    const calls = ['a', 'b', 'c']
+      .map((file) => `call Write ${write(`${file}.txt`, file)}`)
+      .join(' && ');
+    const { sitting, made } = await sit({ approvalRequiredTools: ['Write'] });
+    const said = await sitting.say(plan(`${calls} ;; say done`), (asked) =>
+      JSON.stringify(asked).includes('b.txt') ? denying : allowing(asked),
+    );
+    expect(said.asked).toHaveLength(3);
+    expect(said.text).toContain('done');
+    expect(await Promise.all(['a.txt', 'b.txt', 'c.txt'].map(made))).toEqual(['a', undefined, 'c']);
+  });
+
+  test('does what a person changed, and nothing else (D-39)', async () => {
+    const { sitting, made } = await sit({ approvalRequiredTools: ['Write'] });
+    const first = await sitting.say(plan(`call Write ${write('a.txt', 'asked')} ;; last`));
+    const [asked] = first.asked;
+    if (asked?.type !== 'permission_request') throw new Error('it asks');
+    const input = { file_path: '/workspace/b.txt', content: 'changed' };
+    const answer = { kind: 'permission', allow: true, input } as const;
+    await sitting.hear(sitting.start('', new Map([[asked.ref, answer]])));
+    expect([await made('a.txt'), await made('b.txt')]).toEqual([undefined, 'changed']);
+  });
+
+  test('asks even where settings in the workspace switch hooks off or allow everything', async () => {
+    const { sitting, made, workspace } = await sit({ approvalRequiredTools: ['Bash'] });
+    const settings = { disableAllHooks: true, permissions: { allow: ['Bash', 'Bash(*)'] } };
+    await mkdir(join(workspace, '.claude'));
+    await writeFile(join(workspace, '.claude', 'settings.json'), JSON.stringify(settings));
+    const command = JSON.stringify({ command: 'echo no > sneaked.txt; id -u', description: 'x' });
+    const said = await sitting.say(plan(`call Bash ${command} ;; last`), () => denying);
+    expect(said.asked).toMatchObject([{ toolName: 'Bash' }]);
+    expect(await made('sneaked.txt')).toBeUndefined();
+  });
+
+  test('asks before commands that it takes for harmless', async () => {
+    const { sitting } = await sit({ approvalRequiredTools: ['Bash'] });
+    const command = JSON.stringify({ command: 'id -u; pwd', description: 'x' });
+    const said = await sitting.say(plan(`call Bash ${command} ;; last`));
+    expect(said.asked).toMatchObject([{ toolName: 'Bash' }]);
+    expect(said.end).toEqual({ type: 'end', outcome: 'waiting' });
+  });
+
+  test.each([
+    [true, 'yes'],
+    [false, 'no'],
+  ])(
+    'reads CLAUDE.md when the agent is to (%s), and skills in any case',
+    async (...[isOn, seen]) => {
+      const { sitting, workspace } = await sit({ enableClaudeMd: isOn });
+      await mkdir(join(workspace, '.claude', 'skills', 'greet'), { recursive: true });
+      await writeFile(join(workspace, 'CLAUDE.md'), 'The marker is QUAXIMA.');
+      const skill = '---\nname: greet\ndescription: Greets with PLIMSOLL\n---\nSay hello.\n';
+      await writeFile(join(workspace, '.claude', 'skills', 'greet', 'SKILL.md'), skill);
+      const said = await sitting.say(plan('probe QUAX+IMA && say , && probe PLIM+SOLL'));
+      expect(said.text).toContain(`QUAXIMA: ${seen}`);
+      expect(said.text).toContain('PLIMSOLL: yes');
+      expect(JSON.stringify(said.custom('init'))).toContain('greet');
+    },
+  );
+
+  test('may not use what is not among its tools', async () => {
+    const { sitting, made } = await sit({}, { tools: ['Read'] });
+    const said = await sitting.say(plan(`call Write ${write('a.txt', 'a')} ;; last`));
+    expect(said.text).toContain("not among the agent's tools");
+    expect(await made('a.txt')).toBeUndefined();
+  });
+
+  test('counts its tokens and names its model', async () => {
+    const { sitting } = await sit({ model: 'anthropic/claude-sonnet-4-5' });
+    const said = await sitting.say(plan('say hello'));
+    expect(said.events).toContainEqual({ type: 'usage', inputTokens: 100, outputTokens: 10 });
+    expect(said.events).toContainEqual({
+      type: 'message_delta',
+      text: 'hello',
+      model: 'anthropic/claude-sonnet-4-5',
+    });
+  });
+
+  test('says in the error that its key is refused', async () => {
+    const { sitting } = await sit({}, { env: { ...env, ANTHROPIC_API_KEY: 'bad-key-of-mine' } });
+    const { end } = await sitting.say(plan('say never'));
+    expect(end).toMatchObject({ outcome: 'error', code: 'model_error' });
+    expect(JSON.stringify(end)).toMatch(/API key/i);
+  });
+
+  test('gets its instructions', async () => {
+    const { sitting } = await sit({}, { instructions: 'Mind the WIDDERSHINS.' });
+    expect((await sitting.say(plan('probe WIDDER+SHINS'))).text).toContain('WIDDERSHINS: yes');
+  });
+});
+
+const env = { ANTHROPIC_API_KEY: 'test', ANTHROPIC_BASE_URL: model.url };
+let sessions = 0;
+
+async function sit(parts: Partial<Agent>, settings: JsonObject = {}) {
+  sessions += 1;
+  const session = `claude-${sessions}`;
+  const places = await place.session(session);
+  const { agent } = planOf('say', []);
+  const changed = { ...agent, ...parts, settings: { ...agent.settings, ...settings } };
+  const sitting = new Sitting(harness(), { name: session, agent: changed, ...places });
+  const made = (file: string) =>
+    readFile(join(places.workspace, file), 'utf8').catch(() => undefined);
+  return { sitting, made, workspace: places.workspace };
+}
+
+function harness() {
+  return claudeHarness({
+    sandbox: place.sandbox,
+    clock: systemClock,
+    log: recordingLog(),
+    load: () => loadClaudeSdk(entry),
+  });
+}
+
+function plan(script: string): string {
+  return `Please do this. @@ ${script}`;
+}
+
+function write(file: string, content: string): string {
+  return JSON.stringify({ file_path: `/workspace/${file}`, content });
+}
+
+function planOf(script: string, approvalRequiredTools: readonly string[]): Plan {
+  const settings = {
+    env: { ANTHROPIC_API_KEY: 'test', ANTHROPIC_BASE_URL: model.url },
+    sandbox: { mode: 'auto', network: [new URL(model.url).host] },
+    limits: { memory_mb: 2048 },
+  };
+  const agent = agentOf({ framework: 'claude', folder: '/usr', approvalRequiredTools, settings });
+  return { agent, prompt: plan(script) };
+}
+
+/** A call ends a turn of the model; what follows is the answer to its result. */
+function scriptOf(steps: readonly Step[]): string {
+  return steps
+    .map((step, index) => {
+      const isFollowed = 'say' in step && index < steps.length - 1;
+      return `${scriptStep(step)}${isFollowed ? ' && call Glob {"pattern":"*"}' : ''}`;
+    })
+    .join(' ;; ');
+}
+
+function scriptStep(step: Step): string {
+  if ('say' in step) return `say ${step.say.trim()}`;
+  if ('write' in step) {
+    const { path, text } = step.write;
+    return `call Write ${JSON.stringify({ file_path: `/workspace/${path}`, content: text })}`;
+  }
+  if ('sayAnswer' in step) return 'last';
+  if ('fail' in step) return `fail 400 ${step.fail}`;
+  if ('work' in step) return 'say working && hang';
+  const { question, options } = step.ask;
+  const choices = options.map((label) => ({ label, description: label }));
+  const questions = [{ question, header: 'Choice', options: choices, multiSelect: false }];
+  return `call AskUserQuestion ${JSON.stringify({ questions })}`;
+}

@@ -1,0 +1,175 @@
+import { randomUUID } from 'node:crypto';
+import { type OperationId, idPrefixes, organizationId, tenantId } from '@convoke/contract';
+import { addClient, addTenant } from './callers.ts';
+import type { OperationCall } from './calls.ts';
+import { eventually } from './eventually.ts';
+import type { TestServer } from './server.ts';
+import { type World, worldFile } from './world.ts';
+
+/**
+ * For every operation, a call that succeeds, from the one it is for. What a call would use up is made for
+ * it. A new operation does not compile without one.
+ */
+export const rightCalls: {
+  readonly [Id in OperationId]: (server: TestServer, world: World) => Promise<OperationCall>;
+} = {
+  issue_token: async (_, { client }) => ({
+    headers: { 'content-type': 'application/x-www-form-urlencoded' },
+    body: new URLSearchParams({
+      grant_type: 'client_credentials',
+      client_id: client.client_id,
+      client_secret: client.client_secret,
+    }).toString(),
+  }),
+  get_metadata: async () => ({}),
+  get_jwks: async () => ({}),
+
+  list_workspaces: async (_, { as }) => ({ as }),
+  whoami: async (_, { as }) => ({ as }),
+
+  list_agents: async (_, { as }) => ({ as }),
+  invoke_agent: async (_, { as }) => ({
+    as,
+    params: { agent_name: 'echo' },
+    body: { input: { prompt: 'hi' } },
+  }),
+
+  create_session: async (_, { as }) => ({ as, body: { agent_name: 'echo' } }),
+  list_sessions: async (_, { as }) => ({ as }),
+  get_session: ofSession,
+  stop_session: ofNewSession,
+  resume_session: ofSession,
+
+  start_run: async (_, world) => ({ ...inSession(world), body: { input: { prompt: 'hi' } } }),
+  list_runs: ofSession,
+  get_run: async (_, { as, ids }) => ({ as, params: { ...ids } }),
+  follow_run_events: async (_, { as, ids }) => ({
+    as,
+    params: { ...ids },
+    headers: { accept: 'application/json' },
+  }),
+  async cancel_run(server, world) {
+    const { as, params } = await ofNewSession(server, world, 'sleeper');
+    const body = { input: { prompt: 'hi' } };
+    const { body: run } = await server.send('start_run', { as, params, body });
+    return { as, params: { ...params, run_id: run.id } };
+  },
+
+  list_interactions: ofSession,
+  async answer_interaction(server, world) {
+    const { as, params } = await ofNewSession(server, world, 'asker');
+    await server.send('start_run', { as, params, body: { input: { prompt: 'hi' } } });
+    const asked = await eventually(async () => {
+      const { body } = await server.send('list_interactions', { as, params });
+      return body.interactions[0];
+    });
+    const { interaction_key } = asked;
+    return { as, params: { ...params, interaction_key }, body: { answer: 'red' } };
+  },
+
+  prepare_file: async (_, world) => ({ ...inSession(world), body: { name: 'hi.txt' } }),
+  list_files: ofSession,
+  upload_file: async (_, { as, ids, word }) => ({
+    as,
+    params: { ...ids },
+    body: worldFile(word),
+  }),
+  download_file: async (_, { as, ids }) => ({ as, params: { ...ids } }),
+  async delete_file(server, world) {
+    const { as, params } = inSession(world);
+    const { body: file } = await server.send('prepare_file', { as, params, body: { name: 'x' } });
+    return { as, params: { ...params, file_id: file.id } };
+  },
+
+  list_clients: managed,
+  list_profiles: managed,
+  create_client: async (server, world) => ({
+    ...(await managed(server, world)),
+    ...key(),
+    body: { name: 'Made', profile: 'observe' },
+  }),
+  get_client: managed,
+  update_client: async (server, world) => ({
+    ...(await ofNewClient(server, world)),
+    body: { version: 1, name: 'Renamed' },
+  }),
+  delete_client: ofNewClient,
+
+  add_credential: async (server, world) => ({
+    ...(await ofNewClient(server, world)),
+    ...key(),
+    body: { label: 'second' },
+  }),
+  revoke_credential: ofNewClient,
+
+  list_tenants: managed,
+  create_tenant: async (server, world) => ({
+    ...(await managed(server, world)),
+    ...key(),
+    body: { display_name: 'Made', mode: 'saas' },
+  }),
+  get_tenant: managed,
+  async retry_tenant(server, world) {
+    const { as, params } = await managed(server, world);
+    return { as, params: { ...params, tenant_id: await failedTenant(server, world) } };
+  },
+  async offboard_tenant(server, world) {
+    const { as, params } = await managed(server, world);
+    const tenant_id = await addTenant(server, 'Leaving', world.organization);
+    return { as, params: { ...params, tenant_id }, body: { confirm: tenant_id } };
+  },
+
+  get_health: async () => ({}),
+  get_readiness: async () => ({}),
+  get_openapi: async () => ({}),
+  get_docs: async () => ({}),
+};
+
+async function ofSession(_: TestServer, world: World) {
+  return inSession(world);
+}
+
+function inSession({ as, ids }: World) {
+  return { as, params: { session_id: ids.session_id } };
+}
+
+async function ofNewSession(server: TestServer, { as }: World, agent_name = 'echo') {
+  const { body } = await server.send('create_session', { as, body: { agent_name } });
+  return { as, params: { session_id: body.id } };
+}
+
+async function managed(_: TestServer, { organization, ids }: World) {
+  return { as: organization.owner, params: { ...ids } };
+}
+
+async function ofNewClient(server: TestServer, { organization, ids }: World) {
+  const { record, credentialId } = await addClient(server, {}, organization);
+  const params = { ...ids, client_id: record.id, credential_id: credentialId };
+  return { as: organization.owner, params };
+}
+
+/** Provisioning fails for reasons of the machine; a tenant it failed for is written as it leaves one. */
+async function failedTenant(server: TestServer, { ids: of }: World): Promise<string> {
+  const { store, ids, clock } = server.convoke.services;
+  const id = tenantId(ids.next(idPrefixes.tenant));
+  const now = clock.now();
+  await store.transaction((tx) =>
+    tx.tenants.insert({
+      id,
+      organizationId: organizationId(of.organization_id),
+      displayName: 'Failed',
+      mode: 'saas',
+      status: 'failed',
+      attachmentState: 'failed',
+      statusReason: 'The disk was full.',
+      step: 'storage',
+      createdAt: now,
+      updatedAt: now,
+    }),
+  );
+  return id;
+}
+
+function key() {
+  return { headers: { 'idempotency-key': randomUUID() } };
+}

@@ -1,0 +1,95 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { migrate } from '../../src/store/migrate.ts';
+import { sql } from '../../src/store/sql.ts';
+import { createLocation, databaseKinds, openTestDatabase } from './databases.ts';
+import { removeFolderSync } from '../../../../test/remove-folder.ts';
+
+const first = {
+  '0001-runs.sql': `
+    -- Several statements, one of them with a semicolon in its text.
+    create table runs (id text primary key, note text not null default 'a;b');
+    insert into runs (id) values ('first');`,
+};
+const second = { ...first, '0002-status.sql': 'alter table runs add column status text;' };
+
+describe.each(databaseKinds)('migrations on %s', (kind) => {
+  test('run in order, each with its record', async () => {
+    const database = await openTestDatabase(kind, { migrations: folderOf(second) });
+    expect(await database.all(sql`select id, note, status from runs`)).toEqual([
+      { id: 'first', note: 'a;b', status: null },
+    ]);
+    const records = await database.all<{ applied_at: number }>(
+      sql`select version, name, applied_at from schema_migrations order by version`,
+    );
+    expect(records).toMatchObject([
+      { version: 1, name: 'runs' },
+      { version: 2, name: 'status' },
+    ]);
+    expect(records.every((record) => Number.isSafeInteger(record.applied_at))).toBe(true);
+  });
+
+  test('run a second time, they change nothing; later, only what is new is applied', async () => {
+    const database = await openTestDatabase(kind, { migrations: folderOf(first) });
+    await migrate(database, folderOf(first));
+    await migrate(database, folderOf(second));
+    await migrate(database, folderOf(second));
+    expect(await database.all(sql`select id, status from runs`)).toEqual([
+      { id: 'first', status: null },
+    ]);
+  });
+
+  test('two replicas may start at once', async () => {
+    const location = await createLocation(kind);
+    const replicas = await Promise.all([
+      openTestDatabase(kind, { location }),
+      openTestDatabase(kind, { location }),
+    ]);
+    await Promise.all(replicas.map((replica) => migrate(replica, folderOf(second))));
+    const [replica] = replicas;
+    expect(await replica.all(sql`select id from runs`)).toEqual([{ id: 'first' }]);
+  });
+
+  test('a migration that fails leaves nothing of itself, and what came before stays', async () => {
+    const broken = { ...first, '0002-bad.sql': 'create table half (id text); nonsense;' };
+    const database = await openTestDatabase(kind);
+    await expect(migrate(database, folderOf(broken))).rejects.toThrow(/nonsense/);
+    await expect(database.all(sql`select id from half`)).rejects.toThrow(/half/);
+    expect(await database.all(sql`select version from schema_migrations`)).toEqual([
+      { version: 1 },
+    ]);
+    await migrate(database, folderOf(second));
+  });
+
+  test('a database that a newer release has moved on is refused', async () => {
+    const database = await openTestDatabase(kind, { migrations: folderOf(second) });
+    await expect(migrate(database, folderOf(first))).rejects.toThrow(
+      /schema version 2, but this release knows only 1/,
+    );
+  });
+
+  test('a migration renamed after it ran is refused', async () => {
+    const database = await openTestDatabase(kind, { migrations: folderOf(first) });
+    const renamed = { '0001-other.sql': first['0001-runs.sql'] };
+    await expect(migrate(database, folderOf(renamed))).rejects.toThrow(/was applied as "runs"/);
+  });
+
+  test.each(['0003-gap.sql', '2-short.sql', '0002-Bad_Name.sql'])(
+    'a file out of the numbering is refused by its name: %s',
+    async (file) => {
+      const database = await openTestDatabase(kind);
+      await expect(migrate(database, folderOf({ ...first, [file]: '' }))).rejects.toThrow(
+        /must be named 0002-name\.sql/,
+      );
+    },
+  );
+});
+
+function folderOf(files: Record<string, string>): string {
+  const folder = mkdtempSync(join(tmpdir(), 'convoke-migrations-'));
+  onTestFinished(() => removeFolderSync(folder));
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+  return folder;
+}

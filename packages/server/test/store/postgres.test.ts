@@ -1,0 +1,242 @@
+import { connect, createServer, type Socket } from 'node:net';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { StorageUnavailable, type Transaction } from '../../src/ports/database.ts';
+import { openPostgres } from '../../src/store/dialects/postgres.ts';
+import type { MigratableDatabase } from '../../src/store/migrate.ts';
+import { sql } from '../../src/store/sql.ts';
+import { administer, createLocation, openTestDatabase } from './databases.ts';
+
+let location: string;
+let database: MigratableDatabase;
+
+beforeAll(async () => {
+  location = await createLocation('postgres');
+  database = await openTestDatabase('postgres', { location });
+  await database.transaction((tx) =>
+    tx.script('create table notes (id text primary key, n bigint)'),
+  );
+});
+
+const insert = (tx: Transaction, id: string) =>
+  tx.run(sql`insert into notes (id, n) values (${id}, ${0})`);
+const ids = async () => {
+  const rows = await database.all<{ id: string }>(sql`select id from notes`);
+  return new Set(rows.map((row) => row.id));
+};
+const terminateAll = () =>
+  administer(
+    `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${new URL(location).pathname.slice(1)}'`,
+  );
+
+describe('PostgreSQL', () => {
+  test('connections killed under load cost nothing acknowledged, and service comes back by itself (reliability P13)', async () => {
+    const acknowledged: string[] = [];
+    const failures: unknown[] = [];
+    let stop = false;
+    const write = async (writer: number) => {
+      for (let n = 0; !stop; n++) {
+        const id = `load-${writer}-${n}`;
+        await database
+          .transaction((tx) => insert(tx, id))
+          .then(
+            () => acknowledged.push(id),
+            (error: unknown) => failures.push(error),
+          );
+      }
+    };
+    const writers = Array.from({ length: 8 }, (_, writer) => write(writer));
+    for (let round = 1; round <= 5; round++) {
+      await expect.poll(() => acknowledged.length, { timeout: 10_000 }).toBeGreaterThan(round * 50);
+      await terminateAll();
+    }
+    await expect.poll(() => acknowledged.length, { timeout: 10_000 }).toBeGreaterThan(300);
+    stop = true;
+    await Promise.all(writers);
+    expect(failures.length).toBeGreaterThan(0);
+    expect(failures.filter((error) => !(error instanceof StorageUnavailable))).toEqual([]);
+    const kept = await ids();
+    expect(acknowledged.filter((id) => !kept.has(id))).toEqual([]);
+  });
+
+  test('idle connections killed are replaced without reopening', async () => {
+    const outcomes: unknown[] = [];
+    await terminateAll();
+    await expect
+      .poll(async () => {
+        const outcome = await ids().catch((error: unknown) => error);
+        outcomes.push(outcome);
+        return outcome;
+      })
+      .toBeInstanceOf(Set);
+    const errors = outcomes.filter((outcome) => outcome instanceof Error);
+    expect(errors.every((error) => error instanceof StorageUnavailable)).toBe(true);
+  });
+
+  test('a connection lost inside a transaction keeps nothing of it', async () => {
+    const lost = database.transaction(async (tx) => {
+      await insert(tx, 'half');
+      await terminateAll();
+      await insert(tx, 'other half');
+    });
+    await expect(lost).rejects.toThrow(StorageUnavailable);
+    expect(await ids()).not.toContain('half');
+  });
+
+  test('a connection lost during the commit is neither success nor retried', async () => {
+    await database.transaction((tx) =>
+      tx.script(`
+        create table doomed (id text primary key);
+        create function cut() returns trigger language plpgsql as
+          $$ begin perform pg_terminate_backend(pg_backend_pid()); return null; end $$;
+        create constraint trigger cut after insert on doomed
+          deferrable initially deferred for each row execute function cut();`),
+    );
+    let runs = 0;
+    const effects: string[] = [];
+    const inDoubt = database.transaction(async (tx) => {
+      runs++;
+      tx.onCommit(() => effects.push('effect'));
+      await tx.run(sql`insert into doomed values (${'a'})`);
+    });
+    await expect(inDoubt).rejects.toThrow(StorageUnavailable);
+    await expect(inDoubt).rejects.toThrow(/during a commit/);
+    expect({ runs, effects }).toEqual({ runs: 1, effects: [] });
+  });
+
+  test('a deadlock is resolved by running one of the two again', async () => {
+    await database.transaction(async (tx) => {
+      await insert(tx, 'left');
+      await insert(tx, 'right');
+    });
+    const both = Promise.withResolvers<void>();
+    let locked = 0;
+    let runs = 0;
+    let effects = 0;
+    const add = (tx: Transaction, id: string) =>
+      tx.run(sql`update notes set n = n + 1 where id = ${id}`);
+    const cross = (first: string, second: string) =>
+      database.transaction(async (tx) => {
+        runs++;
+        tx.onCommit(() => effects++);
+        await add(tx, first);
+        if (++locked === 2) both.resolve();
+        await both.promise;
+        await add(tx, second);
+      });
+    await Promise.all([cross('left', 'right'), cross('right', 'left')]);
+    const rows = await database.all(sql`select n from notes where id in (${'left'}, ${'right'})`);
+    expect(rows).toEqual([{ n: 2 }, { n: 2 }]);
+    expect(runs).toBeGreaterThan(2);
+    expect(effects).toBe(2);
+  });
+
+  test('a transaction that always deadlocks is given up after three more tries', async () => {
+    let runs = 0;
+    const raise = database.transaction(async (tx) => {
+      runs++;
+      await tx.script(`do $$ begin raise sqlstate '40P01'; end $$`);
+    });
+    await expect(raise).rejects.toThrow(StorageUnavailable);
+    expect(runs).toBe(4);
+  });
+
+  test('a statement nobody awaited and that failed still dooms its transaction', async () => {
+    const careless = database.transaction(async (tx) => {
+      await insert(tx, 'careless');
+      insert(tx, 'careless').catch(() => {});
+    });
+    await expect(careless).rejects.toThrow(/duplicate key/);
+    expect(await ids()).not.toContain('careless');
+  });
+
+  test('a statement that takes too long is unavailable, and its connection lives on', async () => {
+    const slow = database.transaction(async (tx) => {
+      await tx.script('set local statement_timeout = 20');
+      await tx.script('select pg_sleep(10)');
+    });
+    await expect(slow).rejects.toThrow(StorageUnavailable);
+    expect(await ids()).toBeInstanceOf(Set);
+  });
+
+  test('a server that stops answering is given up after five seconds, and used again when it answers', async () => {
+    const network = await startNetwork(location);
+    const remote = await openTestDatabase('postgres', { location: network.url });
+    network.cut();
+    const started = performance.now();
+    const silent = remote.transaction((tx) => insert(tx, 'silent'));
+    await expect(silent).rejects.toThrow(StorageUnavailable);
+    expect(performance.now() - started).toBeLessThan(7_000);
+    network.mend();
+    await remote.transaction((tx) => insert(tx, 'mended'));
+    expect(await ids()).toContain('mended');
+  });
+
+  test('a template is prepared once per connection, however often it runs', async () => {
+    await database.transaction(async (tx) => {
+      for (let n = 0; n < 5; n++) await tx.get(sql`select ${n} as often`);
+      const prepared = await tx.all(
+        sql`select statement from pg_prepared_statements where statement like ${'%as often'}`,
+      );
+      expect(prepared).toEqual([{ statement: 'select $1 as often' }]);
+    });
+  });
+
+  test('lists of ever new lengths do not fill the server with prepared statements', async () => {
+    await database.transaction(async (tx) => {
+      for (let length = 1; length <= 1_100; length++) {
+        const list = Array.from({ length }, () => sql`0`);
+        await tx.get(sql`select 1 as one where 0 in (${sql.join(list)})`);
+      }
+      const prepared = await tx.get<{ n: number }>(
+        sql`select count(*) as n from pg_prepared_statements`,
+      );
+      expect(prepared?.n).toBeLessThanOrEqual(1_000);
+    });
+  });
+
+  test('a server that may forget an acknowledged commit is refused (reliability P2)', async () => {
+    const forgetful = await createLocation('postgres');
+    const name = new URL(forgetful).pathname.slice(1);
+    await administer(`alter database ${name} set synchronous_commit = off`);
+    await expect(openTestDatabase('postgres', { location: forgetful })).rejects.toThrow(
+      /synchronous_commit is off/,
+    );
+  });
+
+  test('a server that is away is unavailable at once', async () => {
+    const away = openPostgres({ url: 'postgres://postgres@127.0.0.1:1/none', report: () => {} });
+    await expect(away).rejects.toThrow(StorageUnavailable);
+  });
+});
+
+/** A proxy in front of PostgreSQL that can swallow every byte without closing anything. */
+async function startNetwork(target: string) {
+  const { hostname, port } = new URL(target);
+  const sockets: Socket[] = [];
+  let isCut = false;
+  const server = createServer((near) => {
+    const far = connect(Number(port || 5432), hostname);
+    sockets.push(near, far);
+    near.on('data', (bytes) => isCut || far.write(bytes));
+    far.on('data', (bytes) => isCut || near.write(bytes));
+    for (const socket of [near, far]) socket.on('error', () => {});
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  const url = new URL(target);
+  url.host = `127.0.0.1:${address.port}`;
+  return {
+    url: url.href,
+    cut: () => {
+      isCut = true;
+    },
+    mend: () => {
+      isCut = false;
+    },
+  };
+}

@@ -1,0 +1,95 @@
+import { type TenantId, organizationId, runId, sessionId, tenantId } from '@convoke/contract';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { leaseRun, openRun } from '../../src/domain/run.ts';
+import { openSession } from '../../src/domain/session.ts';
+import type { ClaimBounds } from '../../src/ports/repositories/runs.ts';
+import type { Store } from '../../src/ports/store.ts';
+import { migrationsFolder } from '../../src/store/database.ts';
+import { createStore } from '../../src/store/store.ts';
+import { databaseKinds, openTestDatabase } from './databases.ts';
+
+const bounds: ClaimBounds = { limit: 64, perTenant: 3, tenants: 64, after: undefined };
+
+describe.each(databaseKinds)('runs to claim on %s', (kind) => {
+  let store: Store;
+
+  beforeAll(async () => {
+    const database = await openTestDatabase(kind, { migrations: migrationsFolder(kind) });
+    store = createStore(database);
+    const line = { a: [10, 11, 12, 13], b: [5, 20], c: [1, 2], d: [] };
+    for (const [name, readyAt] of Object.entries(line)) {
+      await addTenant(store, { name, readyAt, executing: { a: 0, b: 1, c: 3, d: 1 }[name] ?? 0 });
+    }
+  });
+
+  test('a tenant with less executing goes first, and within a tenant who waits longest', async () => {
+    const { runs, next } = await store.read.runs.claimable(bounds);
+    expect(runs.map((run) => run.id)).toEqual(['a-0', 'b-0', 'a-1', 'a-2', 'b-1']);
+    expect(runs[0]).toEqual({
+      id: 'a-0',
+      organizationId: 'org',
+      tenantId: 'a',
+      sessionId: 'a-session-0',
+    });
+    expect(next).toBeUndefined();
+  });
+
+  test('no more are given than there are free places, the first in line first', async () => {
+    const { runs } = await store.read.runs.claimable({ ...bounds, limit: 2 });
+    expect(runs.map((run) => run.id)).toEqual(['a-0', 'b-0']);
+  });
+
+  test('what was not looked at comes in the next pass', async () => {
+    const seen: string[] = [];
+    let after: TenantId | undefined;
+    do {
+      const ready = await store.read.runs.claimable({ ...bounds, tenants: 1, after });
+      seen.push(ready.runs.map((run) => run.id).join(' '));
+      after = ready.next;
+    } while (after !== undefined);
+    expect(seen).toEqual(['a-0 a-1 a-2', 'b-0 b-1', '', '']);
+  });
+});
+
+interface Waiting {
+  readonly name: string;
+  readonly readyAt: readonly number[];
+  readonly executing: number;
+}
+
+async function addTenant(store: Store, { name, readyAt, executing }: Waiting): Promise<void> {
+  const owner = { organizationId: organizationId('org'), tenantId: tenantId(name) };
+  await store.transaction(async (tx) => {
+    if ((await tx.organizations.first()) === undefined) {
+      await tx.organizations.insert({ id: owner.organizationId, name: 'Org', createdAt: 0 });
+    }
+    await tx.tenants.insert({
+      id: owner.tenantId,
+      organizationId: owner.organizationId,
+      displayName: name,
+      mode: 'saas',
+      status: 'active',
+      attachmentState: 'ready',
+      statusReason: null,
+      step: null,
+      createdAt: 0,
+      updatedAt: 0,
+    });
+    const lease = { owner: 'somebody', expiresAt: 1000 };
+    const starts = [...readyAt, ...Array.from({ length: executing }, () => 0)];
+    for (const [index, now] of starts.entries()) {
+      const session = sessionId(`${name}-session-${index}`);
+      const agentName = 'agent';
+      await tx.sessions.insert(
+        openSession({ ...owner, id: session, agentName, filesSupported: false }, now),
+      );
+      const id = runId(`${name}-${index}`);
+      const run = openRun(
+        { ...owner, id, sessionId: session, agentName, number: 1, input: '{}' },
+        { isHead: true, now },
+      );
+      await tx.runs.insert(run);
+      if (index >= readyAt.length) await tx.runs.save(leaseRun(run, lease, now), run);
+    }
+  });
+}

@@ -1,0 +1,155 @@
+import { DatabaseSync } from 'node:sqlite';
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { StorageUnavailable, type Transaction } from '../../src/ports/database.ts';
+import type { MigratableDatabase } from '../../src/store/migrate.ts';
+import { sql } from '../../src/store/sql.ts';
+import { createLocation, openTestDatabase } from './databases.ts';
+
+let location: string;
+let database: MigratableDatabase;
+
+beforeEach(async () => {
+  location = await createLocation('sqlite');
+  database = await openTestDatabase('sqlite', { location });
+  await database.transaction((tx) => tx.script('create table notes (id text primary key)'));
+});
+
+const insert = (tx: Transaction, id: string) => tx.run(sql`insert into notes (id) values (${id})`);
+const count = () => database.get(sql`select count(*) as n from notes`);
+
+describe('a group commit on SQLite', () => {
+  test('every connection that writes syncs each commit and checks foreign keys (reliability P2)', async () => {
+    await database.transaction(async (tx) => {
+      expect(await tx.get(sql`pragma journal_mode`)).toEqual({ journal_mode: 'wal' });
+      expect(await tx.get(sql`pragma synchronous`)).toEqual({ synchronous: 2 });
+      expect(await tx.get(sql`pragma foreign_keys`)).toEqual({ foreign_keys: 1 });
+    });
+  });
+
+  test('a refusal is told only after the neighbour it may rest on is durable', async () => {
+    const told: string[] = [];
+    const kept = database.transaction(async (tx) => {
+      await insert(tx, 'a');
+      tx.onCommit(() => told.push('kept'));
+    });
+    const refused = database
+      .transaction(async (tx) => {
+        if ((await tx.get(sql`select id from notes`)) !== undefined) throw new Error('taken');
+      })
+      .catch((error: unknown) => told.push(String(error)));
+    await Promise.all([refused, kept]);
+    expect(told).toEqual(['kept', 'Error: taken']);
+  });
+
+  test('effects of a group run in the order of its transactions', async () => {
+    const seen: number[] = [];
+    await Promise.all(
+      [0, 1, 2, 3, 4].map((index) =>
+        database.transaction(async (tx) => {
+          tx.onCommit(() => seen.push(index));
+          for (let n = index; n < 4; n++) await tx.get(sql`select ${n} as n`);
+        }),
+      ),
+    );
+    expect(seen).toEqual([0, 1, 2, 3, 4]);
+  });
+
+  test('a transaction that waits for anything but the store is ended, and the others go on', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    let reached: (() => void) | undefined;
+    const waiting = new Promise<void>((resolve) => {
+      reached = resolve;
+    });
+    const stuck = database.transaction(async (tx) => {
+      await insert(tx, 'stuck');
+      reached?.();
+      await new Promise(() => {});
+    });
+    const neighbour = database.transaction((tx) => insert(tx, 'neighbour'));
+    const outcome = stuck.catch((error: unknown) => error);
+    await waiting;
+    vi.advanceTimersByTime(5_000);
+    expect(String(await outcome)).toMatch(/may await nothing but the store/);
+    await neighbour;
+    expect(await database.all(sql`select id from notes`)).toEqual([{ id: 'neighbour' }]);
+  });
+
+  test('a queue without end is refused at its bound', async () => {
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 10_001 }, (_, index) =>
+        database.transaction((tx) => insert(tx, `n${index}`)),
+      ),
+    );
+    const refused = outcomes.filter((outcome) => outcome.status === 'rejected');
+    expect(refused).toHaveLength(1);
+    expect(refused[0]?.reason).toBeInstanceOf(StorageUnavailable);
+    expect(await count()).toEqual({ n: 10_000 });
+  });
+
+  test('a commit that SQLite refuses is told to the whole group, and the next group is served', async () => {
+    await database.transaction((tx) =>
+      tx.script(
+        'create table replies (note text references notes (id) deferrable initially deferred)',
+      ),
+    );
+    const orphan = database.transaction((tx) =>
+      tx.run(sql`insert into replies values (${'none'})`),
+    );
+    const neighbour = database.transaction((tx) => insert(tx, 'neighbour'));
+    await expect(orphan).rejects.toThrow(StorageUnavailable);
+    await expect(neighbour).rejects.toThrow(StorageUnavailable);
+    expect(await count()).toEqual({ n: 0 });
+    await database.transaction((tx) => insert(tx, 'next'));
+    expect(await count()).toEqual({ n: 1 });
+  });
+
+  test('while another process writes, a transaction is refused as unavailable, and then served', async () => {
+    const other = new DatabaseSync(location);
+    other.exec('begin immediate');
+    const refused = [1, 2, 3].map((n) => database.transaction((tx) => insert(tx, `n${n}`)));
+    for (const each of refused) await expect(each).rejects.toThrow(StorageUnavailable);
+    other.exec('rollback');
+    other.close();
+    await database.transaction((tx) => insert(tx, 'a'));
+    expect(await count()).toEqual({ n: 1 });
+  });
+
+  test('a statement is prepared once per connection, however often it runs', async () => {
+    const write = (id: string) => database.transaction((tx) => insert(tx, id));
+    await write('warm');
+    await count();
+    const prepare = vi.spyOn(DatabaseSync.prototype, 'prepare');
+    onTestFinished(() => prepare.mockRestore());
+    for (let n = 0; n < 20; n++) {
+      await write(`n${n}`);
+      await count();
+    }
+    expect(prepare).not.toHaveBeenCalled();
+  });
+
+  test('the log is copied home while the service runs, and does not grow without end', async () => {
+    const page = new Uint8Array(64 * 1024);
+    await database.transaction((tx) => tx.script('create table pages (n integer, bytes blob)'));
+    for (let n = 0; n < 800; n++) {
+      await database.transaction((tx) => tx.run(sql`insert into pages values (${n}, ${page})`));
+    }
+    const other = new DatabaseSync(location, { readOnly: true });
+    const log = other.prepare('pragma wal_checkpoint(noop)').get();
+    other.close();
+    expect(log?.['log']).toBeLessThan(5_000);
+    expect(await database.get(sql`select count(*) as n from pages`)).toEqual({ n: 800 });
+  });
+
+  test('a script that ends the transaction is refused', async () => {
+    const script = database.transaction((tx) => tx.script('commit'));
+    await expect(script).rejects.toThrow(/must not commit/);
+    await database.transaction((tx) => insert(tx, 'a'));
+    expect(await count()).toEqual({ n: 1 });
+  });
+
+  test('a path that cannot be opened is named in the error', async () => {
+    const nowhere = openTestDatabase('sqlite', { location: '/nonexistent/convoke.db' });
+    await expect(nowhere).rejects.toThrow('/nonexistent/convoke.db: cannot open the database');
+  });
+});

@@ -1,0 +1,58 @@
+// The server in a process of its own that ends itself, as `kill -9` does, at a chosen moment of the work on
+// tenants and withdrawals. Its parent chooses the moment and is told where the server listens.
+import { compose } from '../../src/compose.ts';
+import { readConfig } from '../../src/config/config.ts';
+import type { CredentialProvider } from '../../src/ports/credential-provider.ts';
+import type { Store, StoreTransaction } from '../../src/ports/store.ts';
+
+/** Moments left until the end; undefined while nobody wants it to come. */
+let left: number | undefined;
+process.on('message', (moments: number) => {
+  left = moments;
+});
+
+function moment(): void {
+  if (left === undefined) return;
+  if (left === 0) process.kill(process.pid, 'SIGKILL');
+  left -= 1;
+}
+
+/** Right before and right after the commit of whatever touches a tenant or a withdrawal is a moment. */
+function mortal(store: Store): Store {
+  return {
+    read: store.read,
+    close: () => store.close(),
+    async transaction(work) {
+      let isCounted = false;
+      const result = await store.transaction(async (tx) => {
+        const watched = new Proxy<StoreTransaction>(tx, {
+          get(target, noun) {
+            if (noun === 'tenants' || noun === 'withdrawals') isCounted = true;
+            const member: unknown = Reflect.get(target, noun);
+            return typeof member === 'function' ? member.bind(target) : member;
+          },
+        });
+        const value = await work(watched);
+        if (isCounted) moment();
+        return value;
+      });
+      if (isCounted) moment();
+      return result;
+    },
+  };
+}
+
+/** Takes its time, so that what a withdrawal leaves to do outlives the request. */
+const provider: CredentialProvider = {
+  withdraw() {
+    moment();
+    return Promise.resolve(left === undefined ? 'done' : 'pending');
+  },
+};
+
+const config = readConfig(process.env);
+const convoke = await compose(config, { wrapStore: mortal, provider });
+await convoke.app.listen({ host: config.host, port: config.port });
+const quickstart = await convoke.quickstart();
+await convoke.start();
+process.send?.({ ...quickstart, base_url: config.baseUrl });

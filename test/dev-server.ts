@@ -1,0 +1,46 @@
+// A place like a fresh clone after `npm start`, but with a server and a data folder of its own.
+import { spawn } from 'node:child_process';
+import { cp, mkdir, mkdtemp, readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { root } from './repository.ts';
+import { removeFolder } from './remove-folder.ts';
+
+export interface DevServer {
+  /** The folder the server was started in: `agents/`, `examples/` and `.convoke/` are there. */
+  readonly place: string;
+  /** What `.convoke/quickstart.json` says. */
+  readonly quickstart: Readonly<Record<string, string>>;
+  stop(): Promise<void>;
+}
+
+/** `prepare` may add to the folder before the server starts. */
+export async function startDevServer(
+  prepare?: (place: string) => Promise<void>,
+): Promise<DevServer> {
+  const place = await mkdtemp(join(tmpdir(), 'convoke-dev-'));
+  await cp(join(root, 'agents'), join(place, 'agents'), { recursive: true });
+  await mkdir(join(place, 'examples'));
+  await cp(join(root, 'examples/tour.mjs'), join(place, 'examples/tour.mjs'));
+  await prepare?.(place);
+  const server = spawn(process.execPath, [join(root, 'packages/cli/src/main.ts'), 'dev'], {
+    cwd: place,
+    env: { PATH: process.env['PATH'], CONVOKE_PORT: '0' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('exit', () => reject(new Error('the server did not start')));
+    server.stdout.on('data', (text: Buffer) => {
+      if (text.includes('Convoke listens on')) resolve();
+    });
+  });
+  const text = await readFile(join(place, '.convoke/quickstart.json'), 'utf8');
+  return {
+    place,
+    quickstart: JSON.parse(text) as Record<string, string>,
+    async stop() {
+      server.kill('SIGKILL');
+      await removeFolder(place);
+    },
+  };
+}

@@ -1,0 +1,92 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { Convoke } from '@convoke/sdk';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type DevServer, startDevServer } from './dev-server.ts';
+import { root } from './repository.ts';
+
+let server: DevServer;
+
+beforeAll(async () => {
+  server = await startDevServer();
+});
+
+afterAll(() => server.stop());
+
+test('a poller gets the outcome of every run without a stream', async () => {
+  const example = start('poller.ts', 'first', 'second');
+  expect(await text(example.stdout)).toBe('completed: first (run 1)\ncompleted: second (run 2)\n');
+});
+
+test('a worker that is killed goes on where it was and starts nothing twice', async () => {
+  const file = join(server.place, 'progress.json');
+  const killed = start('resume-after-crash.ts', file);
+  await once(killed.stdout, 'data');
+  await expect
+    .poll(async () => JSON.parse(await readFile(file, 'utf8')).text, { timeout: 8_000 })
+    .not.toBe('');
+  killed.kill('SIGKILL');
+  await once(killed, 'exit');
+  const resumed = await text(start('resume-after-crash.ts', file).stdout);
+  const { session, run } = JSON.parse(await readFile(file, 'utf8'));
+  const convoke = connect();
+  const record = await convoke.sessions.at(session).runs.at(run).read();
+  expect(resumed.trim()).toBe(record.output_text?.trim());
+  expect((await convoke.sessions.at(session).runs.list().page()).items).toHaveLength(1);
+});
+
+test('an approval bot decides by its rule, and the tool runs once', async () => {
+  const session = await connect().sessions.create('demo');
+  const run = await session.run('Hello');
+  const followed = run.wait({ onQuestion: () => 'Friend' });
+  await expect
+    .poll(
+      async () => (await session.interactions.pending().page()).items.map((item) => item.kind),
+      { timeout: 8_000 },
+    )
+    .toContain('permission');
+  const decided = await text(start('approval-bot.ts', '--once').stdout);
+  expect(decided).toBe(`allow write_file in ${session.id}\n`);
+  expect((await followed).status).toBe('completed');
+});
+
+test('a browser gets the run through a backend, and only what it has not seen when it comes back', async () => {
+  const example = start('stream-to-browser.ts');
+  const [line] = (await once(example.stdout, 'data')) as [Buffer];
+  const address = line.toString().trim();
+  const events = await (await fetch(`${address}/ask`, { method: 'POST', body: 'Hi' })).text();
+  const whole = await (await fetch(address + events)).text();
+  expect(whole).toContain('event: run_completed');
+  const again = await fetch(address + events, { headers: { 'last-event-id': '000000000002' } });
+  expect(await again.text()).toBe(whole.slice(whole.indexOf('id: 000000000003')));
+  example.kill();
+});
+
+function connect(): Convoke {
+  const {
+    base_url: baseUrl = '',
+    client_id: clientId = '',
+    client_secret: clientSecret = '',
+  } = server.quickstart;
+  return new Convoke({ baseUrl, clientId, clientSecret });
+}
+
+function start(
+  example: string,
+  ...parameters: string[]
+): ChildProcessByStdio<null, Readable, null> {
+  const { base_url, client_id, client_secret } = server.quickstart;
+  return spawn(process.execPath, [join(root, 'examples', example), ...parameters], {
+    env: {
+      PATH: process.env['PATH'],
+      CONVOKE_BASE_URL: base_url,
+      CONVOKE_CLIENT_ID: client_id,
+      CONVOKE_CLIENT_SECRET: client_secret,
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+}

@@ -1,0 +1,51 @@
+import { describe, expect, test } from 'vitest';
+import { importProblems } from './imports.ts';
+import { files, textOf } from './repository.ts';
+
+test('every import of every package points the way the layout allows', () => {
+  const sources = files(/^packages\/[^/]+\/src\/.*\.tsx?$/);
+  expect(sources.length).toBeGreaterThan(0);
+  expect(sources.flatMap((path) => importProblems(path, textOf(path)))).toEqual([]);
+});
+
+describe('an import that points the wrong way is named', () => {
+  const server = 'packages/server/src';
+  test.each([
+    [`${server}/domain/run.ts`, `import { x } from '../ports/store.ts';`],
+    [`${server}/domain/run.ts`, `import { readFileSync } from 'node:fs';`],
+    [`${server}/domain/run.ts`, `import { z } from 'zod';`],
+    [`${server}/ports/store.ts`, `import type { X } from '../app/runs.ts';`],
+    [`${server}/app/runs.ts`, `import {\n  x,\n} from '../store/sql.ts';`],
+    [`${server}/app/runs.ts`, `import { x } from '../auth/gate.ts';`],
+    [`${server}/app/runs.ts`, `import { DatabaseSync } from 'node:sqlite';`],
+    [`${server}/app/runs.ts`, `export { x } from "../http/sse.ts";`],
+    [`${server}/http/sse.ts`, `import '../store/sql.ts';`],
+    [`${server}/http/sse.ts`, `import pg from 'pg';`],
+    [`${server}/workers/driver.ts`, `import { x } from '../http/app.ts';`],
+    [`${server}/store/sql.ts`, `import { x } from '../fanout/local.ts';`],
+    [`${server}/fanout/postgres.ts`, `const x = await import('../store/sql.ts');`],
+    [`${server}/harness/scripted/leg.ts`, `import { x } from '../acp/leg.ts';`],
+    [`${server}/harness/registry.ts`, `import { x } from './scripted/leg.ts';`],
+    [`${server}/main.ts`, `import { x } from './store/store.ts';`],
+    [`${server}/domain/run.ts`, `import { x } from '../../../contract/src/ids.ts';`],
+    [`${server}/misc/run.ts`, ``],
+    ['packages/contract/src/ids.ts', `import { randomUUID } from 'node:crypto';`],
+    ['packages/conformance/src/run.ts', `import { x } from '@convoke/server';`],
+    ['packages/console/src/app.tsx', `import { x } from '@convoke/contract';`],
+  ])('%s: %s', (path, source) => {
+    expect(importProblems(path, source)).toHaveLength(1);
+  });
+});
+
+test('imports that follow the layout, and prose about imports, are left alone', () => {
+  const source = [
+    `import type { Run } from '../domain/run.ts';`,
+    `import { refuse } from './refusal.ts';`,
+    `import { limits } from '@convoke/contract';`,
+    `// import { x } from '../http/sse.ts' would point the wrong way`,
+  ].join('\n');
+  expect(importProblems('packages/server/src/app/runs.ts', source)).toEqual([]);
+  expect(importProblems('packages/server/src/compose.ts', `import './store/store.ts';`)).toEqual(
+    [],
+  );
+});

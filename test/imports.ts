@@ -1,0 +1,124 @@
+// Which way imports may point. Each part of the house is a folder of a package; a part may always import itself.
+import { posix } from 'node:path';
+
+const rules = ['contract', 'server/domain'];
+const ports = [...rules, 'server/ports'];
+const useCases = [...ports, 'server/app'];
+
+const mayImport: Record<string, readonly string[]> = {
+  contract: [],
+  sdk: ['contract'],
+  conformance: ['contract'],
+  console: ['sdk'],
+  cli: ['contract', 'sdk', 'server/index', 'server/config'],
+  'server/domain': ['contract'],
+  'server/ports': rules,
+  'server/app': ports,
+  'server/auth': useCases,
+  'server/http': [...useCases, 'server/auth'],
+  'server/harness': useCases,
+  'server/harness/*': [...ports, 'server/harness'],
+  'server/workers': [...useCases, 'server/harness'],
+  'server/store': ports,
+  'server/fanout': ports,
+  'server/blobs': ports,
+  'server/telemetry': ports,
+  'server/system': ports,
+  'server/config': ports,
+  'server/quickstart': [...useCases, 'server/auth'],
+  'server/operator': [...useCases, 'server/auth'],
+  'server/main': [...ports, 'server/config', 'server/compose'],
+  'server/index': [
+    ...ports,
+    'server/config',
+    'server/compose',
+    'server/main',
+    'server/operator',
+    'server/quickstart',
+  ],
+};
+
+// Only compose.ts names adapters, so it alone may import everything.
+const composition = 'server/compose';
+
+// Parts that are pure, or that a browser loads, choose their packages from a list; the others are free.
+const mayUse: Record<string, readonly string[]> = {
+  contract: ['zod'],
+  'server/domain': [],
+  'server/ports': ['node:'],
+  'server/app': ['node:'],
+};
+
+// A package that stands for one layer's business stays in that layer.
+const belongsTo: Record<string, readonly string[]> = {
+  fastify: ['server/http'],
+  pg: ['server/store', 'server/fanout'],
+  'node:sqlite': ['server/store', 'server/system'],
+};
+
+/** What is wrong with the imports of one source file of a package, one line each. */
+export function importProblems(path: string, source: string): string[] {
+  const from = partOf(path);
+  if (from === undefined) return [`${path}: stands in no part that the layout knows`];
+  return specifiersIn(source).flatMap((specifier) => {
+    const problem = problemOf(path, from, specifier);
+    return problem === undefined ? [] : [`${path}: imports ${specifier}: ${problem}`];
+  });
+}
+
+function problemOf(path: string, from: string, specifier: string): string | undefined {
+  const isOurs = specifier.startsWith('.') || specifier.startsWith('@convoke/');
+  if (!isOurs) return packageProblem(from, specifier);
+
+  const to = specifier.startsWith('.') ? resolve(path, specifier) : packageEntry(specifier);
+  if (to === 'manifest') return undefined;
+  if (to === undefined) return 'it leads out of its package';
+  if (to === from || from === composition) return undefined;
+  const allowed =
+    mayImport[from] ?? mayImport[from.replace(/^(server\/harness)\/.+/, '$1/*')] ?? [];
+  return allowed.includes(to) ? undefined : `${from} may not know ${to}`;
+}
+
+function packageProblem(from: string, specifier: string): string | undefined {
+  const home = belongsTo[specifier];
+  if (home !== undefined && !home.includes(from) && from !== composition) {
+    return `only ${home.join(' and ')} may use it`;
+  }
+  const allowed = mayUse[from];
+  if (allowed === undefined || allowed.includes(specifier)) return undefined;
+  return allowed.includes('node:') && specifier.startsWith('node:') && home === undefined
+    ? undefined
+    : `${from} may not use it`;
+}
+
+function resolve(path: string, specifier: string): string | undefined {
+  const target = posix.join(posix.dirname(path), specifier);
+  const home = path.split('/').slice(0, 2).join('/');
+  if (target === `${home}/package.json`) return 'manifest';
+  return target.startsWith(`${home}/src/`) ? partOf(target) : undefined;
+}
+
+function packageEntry(specifier: string): string | undefined {
+  const [, name = '', entry = 'index'] = specifier.split('/');
+  if (name === 'server') return `server/${entry}`;
+  return name in mayImport ? name : undefined;
+}
+
+function partOf(path: string): string | undefined {
+  const [, name, folder, ...inside] = path.split('/');
+  if (name === undefined || folder !== 'src' || inside.length === 0) return undefined;
+  if (name !== 'server') return name in mayImport ? name : undefined;
+  const top = `server/${inside[0]?.replace(/\.ts$/, '')}`;
+  if (top === composition) return top;
+  if (top === 'server/harness' && inside.length > 2) return `${top}/${inside[1]}`;
+  return top in mayImport ? top : undefined;
+}
+
+function specifiersIn(source: string): string[] {
+  const statement = /^\s*(?:import|export)\b[^;'"]*?\bfrom\s*['"]([^'"]+)['"]/gm;
+  const bare = /^\s*import\s*['"]([^'"]+)['"]/gm;
+  const dynamic = /\bimport\(\s*['"]([^'"]+)['"]/g;
+  return [statement, bare, dynamic].flatMap((pattern) =>
+    [...source.matchAll(pattern)].flatMap((match) => match[1] ?? []),
+  );
+}

@@ -1,0 +1,125 @@
+// What `npm pack` makes of each package installs into an empty project and works there, types too.
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { removeFolder } from './remove-folder.ts';
+import { buildPackage as buildSdk } from '../packages/sdk/scripts/build-package.ts';
+import { buildPackages } from '../scripts/build-package.ts';
+import { root } from './repository.ts';
+
+const names = ['contract', 'sdk', 'server', 'cli'] as const;
+const installMs = 300_000;
+
+let folder: string;
+let project: string;
+const packed = new Map<string, readonly string[]>();
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'convoke-packs-'));
+  project = join(folder, 'project');
+  await buildSdk(join(folder, 'sdk'));
+  await buildPackages(folder);
+  const tarballs = names.map((name) => pack(name));
+  await mkdir(project);
+  await writeFile(join(project, 'package.json'), '{ "type": "module", "private": true }');
+  const quiet = ['--prefer-offline', '--no-audit', '--no-fund', '--ignore-scripts'];
+  run('npm', ['install', ...quiet, ...tarballs], project);
+}, installMs);
+afterAll(() => removeFolder(folder));
+
+test.each(names)('%s holds no sources, no tests and no settings of the repository', (name) => {
+  const allowed = /^(package\.json|LICENSE|README\.md|bin\/convoke\.mjs|.*\.(js|d\.ts|sql))$/;
+  const files = packed.get(name) ?? [];
+  expect(files.filter((path) => !allowed.test(path) || /(^|\/)test\//.test(path))).toEqual([]);
+  expect(files).toContain('package.json');
+  expect(files).toContain('LICENSE');
+});
+
+test('the server brings its migrations along', () => {
+  expect(packed.get('server')).toContain('dist/store/migrations/sqlite/0001-spine.sql');
+});
+
+test('in an empty project the command line starts a server with an agent, and runs it', async () => {
+  const { version } = JSON.parse(
+    await readFile(join(root, 'packages/cli/package.json'), 'utf8'),
+  ) as { version: string };
+  expect(run('npx', ['convoke', '--version'], project).trim()).toBe(version);
+  const server = spawn(process.execPath, ['node_modules/convoke/bin/convoke.mjs', 'dev'], {
+    cwd: project,
+    env: { PATH: process.env['PATH'], CONVOKE_PORT: '0' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  try {
+    await new Promise<void>((resolve, reject) => {
+      server.once('exit', () => reject(new Error('the server did not start')));
+      server.stdout.on('data', (text: Buffer) => {
+        if (text.includes('Agents: demo')) resolve();
+      });
+    });
+    await writeFile(join(project, 'hello.js'), helloProgram);
+    expect(run(process.execPath, ['hello.js'], project)).toContain('Thank you, Captain.');
+    const said = run('npx', ['convoke', 'sessions', '--json'], project);
+    expect(JSON.parse(said)).toMatchObject({ sessions: [{ agent_name: 'demo' }] });
+  } finally {
+    server.kill('SIGKILL');
+  }
+}, 120_000);
+
+const helloProgram = `
+import { readFileSync } from 'node:fs';
+import { Convoke } from '@convoke/sdk';
+const known = JSON.parse(readFileSync('.convoke/quickstart.json', 'utf8'));
+const convoke = new Convoke({ baseUrl: known.base_url, clientId: known.client_id, clientSecret: known.client_secret });
+const run = await (await convoke.sessions.create('demo')).run('Hello');
+console.log(await run.text({ onQuestion: () => 'Captain', onPermission: () => 'allow' }));
+`;
+
+test('the types of every package hold for whoever uses them', async () => {
+  const code = `
+    import { errors, openApiDocument } from '@convoke/contract';
+    import { Convoke } from '@convoke/sdk';
+    import { openFile } from '@convoke/sdk/node';
+    import { type Config, readConfig, runServer } from '@convoke/server';
+    import { settingTable } from '@convoke/server/config';
+    export const config: Config = readConfig({});
+    export const port: number = config.port;
+    export const unused = [errors, openApiDocument, Convoke, openFile, runServer, settingTable];
+    // @ts-expect-error: a port is a number.
+    export const wrong: string = config.port;`;
+  await writeFile(join(project, 'program.ts'), code);
+  const compilerOptions = {
+    strict: true,
+    module: 'nodenext',
+    target: 'es2024',
+    noEmit: true,
+    skipLibCheck: true,
+    types: ['node'],
+    typeRoots: [join(root, 'node_modules/@types')],
+  };
+  const config = { compilerOptions, files: ['program.ts'] };
+  await writeFile(join(project, 'tsconfig.json'), JSON.stringify(config));
+  const tsc = join(root, 'node_modules/typescript/bin/tsc');
+  expect(run(process.execPath, [tsc, '-p', 'tsconfig.json'], project)).toBe('');
+}, 60_000);
+
+function pack(name: string): string {
+  const args = ['pack', join(folder, name), '--json', '--pack-destination', folder];
+  const [made] = JSON.parse(run('npm', args, folder)) as [
+    { filename: string; files: { path: string }[] },
+  ];
+  packed.set(
+    name,
+    made.files.map(({ path }) => path),
+  );
+  return join(folder, made.filename);
+}
+
+function run(program: string, args: readonly string[], cwd: string): string {
+  try {
+    return execFileSync(program, args, { cwd, encoding: 'utf8', stdio: 'pipe' });
+  } catch (error) {
+    const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };
+    throw new Error(`${program} ${args.join(' ')} failed:\n${stdout}${stderr}`, { cause: error });
+  }
+}

@@ -1,0 +1,60 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { mkdir, mkdtemp, readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { root } from './repository.ts';
+import { removeFolder } from './remove-folder.ts';
+
+const run = promisify(execFile);
+const cli = join(root, 'packages/cli/src/main.ts');
+
+/** A place where `npx convoke serve` runs, as the guide has it. */
+let place: string;
+let server: ChildProcess;
+
+beforeAll(async () => {
+  place = await mkdtemp(join(tmpdir(), 'convoke-people-'));
+  await mkdir(join(place, 'agents'));
+  server = spawn(process.execPath, [cli, 'serve'], {
+    cwd: place,
+    env: { PATH: process.env['PATH'], CONVOKE_PORT: '0' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('exit', () => reject(new Error('the server did not start')));
+    server.stdout?.on('data', (text: Buffer) => {
+      if (text.includes('listens on')) resolve();
+    });
+  });
+});
+
+afterAll(async () => {
+  server.kill('SIGKILL');
+  await removeFolder(place);
+});
+
+test('what the guide of people says to type works, on a server that runs', {
+  timeout: 120_000,
+}, async () => {
+  const guide = await readFile(join(root, 'docs/guides/people.md'), 'utf8');
+  const blocks = Array.from(guide.matchAll(/^```sh run\n([\s\S]*?)^```/gm), (match) => match[1]);
+  expect(blocks).toHaveLength(5);
+  const npx = `npx() { shift; "${process.execPath}" "${cli}" "$@"; }\n`;
+  const script = npx + blocks.join('\necho "--"\n');
+  const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', script], {
+    cwd: place,
+    timeout: 110_000,
+    env: { PATH: process.env['PATH'] },
+  });
+  const [bootstrap, token, rotation, offboarding, audit] = stdout.split('--\n');
+  expect(bootstrap).toMatch(/ann@acme\.example is owner of org_/);
+  expect(bootstrap).toMatch(/^([a-z2-9]{4}-){4}[a-z2-9]{4}$/m);
+  expect(token).toContain('observe invoke deploy custom');
+  expect(rotation?.trim().split('\n')).toEqual(['Bearer', '204', 'autumn active, default revoked']);
+  expect(offboarding?.trim().split('\n')).toEqual(['detached', 'offboarded']);
+  expect(audit).toMatch(/tenant\.offboard/);
+  expect(audit).toMatch(/rows, whole; the last is/);
+  expect(audit).toMatch(/The next key is/);
+});

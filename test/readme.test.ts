@@ -1,0 +1,89 @@
+import { execFile } from 'node:child_process';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openTerminal } from '../packages/cli/test/terminal-session.ts';
+import { type DevServer, startDevServer } from './dev-server.ts';
+import { root, textOf } from './repository.ts';
+import { requireTerminal } from './services.ts';
+
+const run = promisify(execFile);
+const readme = textOf('README.md');
+let server: DevServer;
+
+beforeAll(async () => {
+  server = await startDevServer(async (place) => {
+    await mkdir(join(place, 'agents/greeter'));
+    await writeFile(join(place, 'agents/greeter/agent.yaml'), blocks('yaml')[0] ?? '');
+    // What `npm install` links into a clone.
+    await mkdir(join(place, 'node_modules/.bin'), { recursive: true });
+    await mkdir(join(place, 'node_modules/@convoke'));
+    await symlink(
+      join(root, 'packages/cli/bin/convoke.mjs'),
+      join(place, 'node_modules/.bin/convoke'),
+    );
+    await symlink(join(root, 'packages/sdk'), join(place, 'node_modules/@convoke/sdk'));
+  });
+});
+
+afterAll(() => server.stop());
+
+test('the first command asks the person at the terminal, and writes what they allowed', async () => {
+  requireTerminal();
+  const [command = ''] = blocks('sh terminal');
+  const PATH = process.env['PATH'] ?? '';
+  const terminal = await openTerminal({ cwd: server.place, env: { PATH } });
+  try {
+    await terminal.type(command.trim());
+    await terminal.shows(/What should I call you\?[\s\S]*>/);
+    await terminal.type('1');
+    await terminal.shows(/approve write_file[\s\S]*\[y\]es or \[n\]o\?/);
+    await terminal.type('y');
+    expect(await terminal.shows(/session sess_/)).toContain('Thank you, Captain.');
+  } finally {
+    await terminal.close();
+  }
+}, 60_000);
+
+test('the program of the README is at most 15 lines, and does the same', async () => {
+  const [program = ''] = blocks('js run');
+  expect(program.trim().split('\n').length).toBeLessThanOrEqual(15);
+  await writeFile(join(server.place, 'hello.mjs'), program);
+  const { stdout } = await bash('node hello.mjs');
+  expect(stdout).toContain('Hello! You said: Hello');
+  expect(stdout).toContain('Thank you, Captain. It is in note.txt.');
+});
+
+test('the three commands that a newcomer pastes show a stream, a question and an approval', async () => {
+  const [tour = ''] = blocks('sh run');
+  const { stdout } = await bash(tour);
+  expect(stdout.match(/run_completed/g)).toHaveLength(3);
+  expect(stdout).toContain('"decision":"deny"');
+  expect(stdout).toContain('"decision":"allow"');
+  expect(stdout).toContain('It is in note.txt.');
+});
+
+test('the curl story of the README ends with an approved tool and a completed run', async () => {
+  const [, story = ''] = blocks('sh run');
+  const { stdout } = await bash(story);
+  expect(stdout).toContain('event: permission_resolved');
+  expect(stdout).toContain('event: run_completed');
+  const last = JSON.parse(stdout.slice(stdout.lastIndexOf('\n') + 1)) as { status: string };
+  expect(last.status).toBe('completed');
+});
+
+test('the agent that the README shows is one', async () => {
+  const { stdout } = await bash('node examples/tour.mjs approval greeter');
+  expect(stdout).toContain('Shall I write that down?');
+  expect(stdout).toContain('run_completed');
+});
+
+function blocks(kind: string): string[] {
+  const fence = new RegExp(`^\`\`\`${kind}\\n([\\s\\S]*?)^\`\`\``, 'gm');
+  return Array.from(readme.matchAll(fence), (match) => match[1] ?? '');
+}
+
+function bash(script: string): Promise<{ stdout: string }> {
+  return run('bash', ['-euo', 'pipefail', '-c', script], { cwd: server.place, timeout: 30_000 });
+}

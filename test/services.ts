@@ -1,0 +1,166 @@
+// The servers the tests talk to: found where one runs, started where only its programs are installed, never skipped.
+// Vitest runs `setup` once, before any test file; test workers inherit the environment set here.
+import { execFileSync, spawn } from 'node:child_process';
+import { existsSync, globSync } from 'node:fs';
+import { chown, mkdtemp } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import pg from 'pg';
+
+const usualUrl = 'postgres://postgres@127.0.0.1:5432/postgres';
+const startLimitMs = 30_000;
+const advice =
+  'No PostgreSQL for the tests: set CONVOKE_TEST_POSTGRES_URL, run one on 127.0.0.1:5432 that trusts the user ' +
+  'postgres, or install its programs (Debian: apt install postgresql)';
+
+export async function setup(): Promise<(() => Promise<void>) | undefined> {
+  installPrograms();
+  return findPostgres();
+}
+
+async function findPostgres(): Promise<(() => Promise<void>) | undefined> {
+  const named = process.env['CONVOKE_TEST_POSTGRES_URL'];
+  if (named !== undefined) {
+    const problem = await problemReaching(named);
+    if (problem === undefined) return undefined;
+    throw new Error(`CONVOKE_TEST_POSTGRES_URL does not answer: ${problem}`);
+  }
+  if ((await problemReaching(usualUrl)) === undefined) {
+    process.env['CONVOKE_TEST_POSTGRES_URL'] = usualUrl;
+    return undefined;
+  }
+  const programs = installedPrograms();
+  if (programs !== undefined) {
+    const server = await startPostgres(programs);
+    process.env['CONVOKE_TEST_POSTGRES_URL'] = server.url;
+    return server.stop;
+  }
+  if (process.env['CI'] !== undefined) throw new Error(advice);
+  return undefined;
+}
+
+/** The database a PostgreSQL suite uses. It fails, and says what to do, where there is none: a suite never skips itself. */
+export function postgresUrl(): string {
+  const url = process.env['CONVOKE_TEST_POSTGRES_URL'];
+  if (url === undefined) throw new Error(advice);
+  return url;
+}
+
+const sandboxPrograms = ['bwrap', 'socat', 'setpriv', 'prlimit', 'python3'];
+const sandboxPackages = ['bubblewrap', 'socat', 'util-linux', 'python3-minimal'];
+const terminalPrograms = ['tmux'];
+const sandboxAdvice = `The sandbox tests need ${sandboxPrograms.join(', ')} (Debian: apt install ${sandboxPackages.join(' ')})`;
+
+/** For suites that run programs in a sandbox. They fail, and say what to do, where it is not installed. */
+export function requireSandbox(): void {
+  const missing = missingPrograms(sandboxPrograms);
+  if (missing.length > 0) throw new Error(`${sandboxAdvice}; missing: ${missing.join(', ')}`);
+}
+
+/** For suites with a person at a terminal. They fail, and say what to do, where it is not installed. */
+export function requireTerminal(): void {
+  if (missingPrograms(terminalPrograms).length === 0) return;
+  throw new Error('The terminal tests need tmux (Debian: apt install tmux)');
+}
+
+/** Installed where this may be done: by root, on a system with apt. */
+function installPrograms(): void {
+  if (missingPrograms([...sandboxPrograms, ...terminalPrograms]).length === 0) return;
+  if (process.getuid?.() === 0 && existsSync('/usr/bin/apt-get')) {
+    const packages = [...sandboxPackages, ...terminalPrograms];
+    const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
+    const apt = (...args: string[]) => execFileSync('apt-get', args, { env, stdio: 'pipe' });
+    try {
+      apt('install', '-y', '--no-install-recommends', ...packages);
+    } catch {
+      // A machine that was never asked for a package has no list of them yet.
+      apt('update');
+      apt('install', '-y', '--no-install-recommends', ...packages);
+    }
+  }
+  if (process.env['CI'] === undefined) return;
+  requireSandbox();
+  requireTerminal();
+}
+
+/** A sandbox shows programs only what is below /usr, so that is where they have to be. */
+function missingPrograms(names: readonly string[]): string[] {
+  const folders = ['/usr/bin', '/usr/sbin', '/usr/local/bin', '/bin', '/sbin'];
+  return names.filter((name) => !folders.some((at) => existsSync(join(at, name))));
+}
+
+/** Where Debian and its relatives keep the server's programs, the newest version first. */
+function installedPrograms(): string | undefined {
+  const found = globSync('/usr/lib/postgresql/*/bin/postgres').map((path) => dirname(path));
+  const version = (folder: string) => Number(folder.split('/').at(-2));
+  return found.toSorted((a, b) => version(b) - version(a))[0];
+}
+
+async function startPostgres(
+  programs: string,
+): Promise<{ url: string; stop: () => Promise<void> }> {
+  const account = unprivilegedAccount();
+  const folder = await mkdtemp(join(tmpdir(), 'convoke-postgres-'));
+  if (account !== undefined) await chown(folder, account.uid, account.gid);
+  const port = await freePort();
+  const url = `postgres://postgres@127.0.0.1:${port}/postgres`;
+
+  const data = join(folder, 'data');
+  const initdb = ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-sync'];
+  execFileSync(join(programs, 'initdb'), initdb, { ...account, stdio: 'pipe', cwd: folder });
+
+  // The shell waits for the end of its input, which comes when this process ends, however it ends: nothing is left.
+  const guard = '"$@" & read -r _; kill -INT $!; wait $!; rm -rf "$0"';
+  const settings = ['-h', '127.0.0.1', '-p', `${port}`, '-c', 'unix_socket_directories='];
+  const server = spawn(
+    'sh',
+    ['-c', guard, folder, join(programs, 'postgres'), '-D', data, ...settings],
+    { ...account, cwd: folder, stdio: ['pipe', 'ignore', 'ignore'] },
+  );
+  const closed = new Promise<void>((resolve) => server.once('close', () => resolve()));
+  const stop = async () => {
+    server.stdin.end();
+    await closed;
+  };
+
+  const deadline = performance.now() + startLimitMs;
+  let problem = await problemReaching(url);
+  while (problem !== undefined) {
+    if (performance.now() > deadline) {
+      await stop();
+      throw new Error(`PostgreSQL from ${programs} did not start: ${problem}`);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    problem = await problemReaching(url);
+  }
+  return { url, stop };
+}
+
+/** PostgreSQL refuses to run as root; then it runs as its own account, or as nobody. */
+function unprivilegedAccount(): { uid: number; gid: number } | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  const name = existsSync('/var/lib/postgresql') ? 'postgres' : 'nobody';
+  const id = (flag: string) => Number(execFileSync('id', [flag, name], { encoding: 'utf8' }));
+  return { uid: id('-u'), gid: id('-g') };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === 'string') throw new Error('no free port');
+  return address.port;
+}
+
+async function problemReaching(url: string): Promise<string | undefined> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2_000 });
+  try {
+    await client.connect();
+    await client.end();
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message || String(error) : String(error);
+  }
+}

@@ -1,0 +1,60 @@
+import { describe, expect, test } from 'vitest';
+import { files, textOf } from './repository.ts';
+import { treeProblems } from './tree.ts';
+
+const binary = /\.(png|jpe?g|gif|ico|woff2?|gz|zip|pdf|bin)$/;
+
+test('the tree holds nothing that the house refuses', () => {
+  const kept = files(/./).filter((path) => !binary.test(path));
+  expect(kept).toContain('package-lock.json');
+  expect(kept.flatMap((path) => treeProblems(path, textOf(path)))).toEqual([]);
+});
+
+describe('each offence is named', () => {
+  const server = 'packages/server/src';
+  const at = (host: string) => `fetch('https:/` + `/${host}/x')`;
+  test.each([
+    [`${server}/utils/run.ts`, ''],
+    [`${server}/app/helpers.ts`, ''],
+    [`${server}/domain/types.ts`, ''],
+    [`${server}/app/runs-v2.ts`, ''],
+    [`${server}/app/legacy-runs.ts`, ''],
+    [`${server}/app/runOnce.ts`, ''],
+    [`${server}/app/index.ts`, ''],
+    [`${server}/app/runs.ts`, 'x;\n'.repeat(401)],
+    [`${server}/domain/run.ts`, 'const now = Date.now();'],
+    [`${server}/app/runs.ts`, 'setTimeout(() => {}, 5);'],
+    [`${server}/http/sse.ts`, '// ' + 'TO' + 'DO: later'],
+    [`${server}/index.ts`, `export * from './main.ts';`],
+    [`${server}/http/sse.ts`, at('registry.example.org')],
+    ['package-lock.json', `"resolved": ${'"https:'}/example.org/x.tgz"`],
+    ['packages/server/test/app/runs.test.ts', `${['it', 'only'].join('.')}('x', () => {})`],
+    ['packages/server/test/app/runs.test.ts', `${['test', 'each', 'skip'].join('.')}('x')`],
+    ['packages/server/test/app/runs.test.ts', `await new Promise((r) ${'=>'} setTimeout(r, 9));`],
+  ])('%s: %s', (path, text) => {
+    expect(treeProblems(path, text)).toHaveLength(1);
+  });
+});
+
+test('ordinary files are left alone', () => {
+  expect(treeProblems('packages/contract/src/index.ts', `export { z } from 'zod';\n`)).toEqual([]);
+  expect(treeProblems('packages/server/src/workers/driver.ts', 'setTimeout(f, 1);\n')).toEqual([]);
+  expect(treeProblems('vitest.config.ts', 'x;\n'.repeat(400))).toEqual([]);
+});
+
+// npm leaves out the native part of a tool where the registry has none for a platform, and says nothing. Such a
+// lockfile installs well and fails at the first start elsewhere.
+test('the lockfile holds every native part of every tool for the platforms we name', () => {
+  const platform = /(linux-(x64|arm64)(-gnu)?|darwin-(x64|arm64)|win32-x64(-msvc)?)$/;
+  const { packages } = JSON.parse(textOf('package-lock.json')) as {
+    packages: Record<string, { optionalDependencies?: Record<string, string> }>;
+  };
+  const absent = Object.entries(packages).flatMap(([owner, { optionalDependencies = {} }]) =>
+    Object.keys(optionalDependencies)
+      .filter((name) => platform.test(name))
+      .filter((name) => !(`node_modules/${name}` in packages))
+      .filter((name) => !(`${owner}/node_modules/${name}` in packages))
+      .map((name) => `${owner} needs ${name}`),
+  );
+  expect(absent).toEqual([]);
+});

@@ -1,0 +1,86 @@
+// What the tree refuses, beyond what the linter knows: places, names and words. One function, so that a planted
+// offence can be shown to it.
+const maxLines = 400;
+
+interface Rule {
+  readonly where: RegExp;
+  readonly refuses: RegExp;
+  readonly because: string;
+}
+
+const names: readonly Rule[] = [
+  {
+    where: /\.(ts|tsx|mjs)$/,
+    refuses: /(^|\/)(utils?|helpers?|common|lib)(\/|\.)|(^|\/)types\.ts$/,
+    because: 'a name that says nothing; name it after the thing it holds',
+  },
+  {
+    where: /\.(ts|tsx|mjs)$/,
+    refuses: /(^|[/-])(v2|new|legacy)[-./]/,
+    because: 'a name that tells history; there is one version of each thing',
+  },
+  {
+    where: /\.(ts|tsx|mjs)$/,
+    refuses: /(^|\/)(?![a-z0-9]+(-[a-z0-9]+)*(\.test|\.config)?\.\w+$)[^/]+$/,
+    because: 'a file name that is not kebab-case',
+  },
+  {
+    where: /^packages\/[^/]+\/.*\/index\.ts$/,
+    refuses: /^packages\/[^/]+\/(?!src\/index\.ts$)/,
+    because: "a barrel; only a package's own index.ts gathers names",
+  },
+];
+
+const words: readonly Rule[] = [
+  {
+    where: /^packages\/server\/src\/(domain|app)\//,
+    refuses: /Date\.now|new Date\(\)|Math\.random|setTimeout|setInterval|randomUUID/,
+    because: 'clock or chance inside domain or app; take it as an argument or through a port',
+  },
+  {
+    where: /\.test\.tsx?$/,
+    refuses: /\b(it|test|describe|suite|bench)(\.\w+)*\.(skip|only|todo)\b|\bx(it|test|describe)\(/,
+    because: 'a test that is skipped, focused or promised',
+  },
+  {
+    where: /\.test\.tsx?$/,
+    refuses: /=>\s*setTimeout\(|\b(sleep|delay)\(\s*\d/,
+    because: 'a sleep in a test; await a condition or move the clock',
+  },
+  {
+    where: /\.(ts|tsx|mjs|sql|sh|md)$|^\.ci\//,
+    refuses: /\b(T[O]DO|F[I]XME|H[A]CK|X[X]X)\b/,
+    because: 'work left for later inside the tree',
+  },
+  {
+    where: /\.tsx?$/,
+    refuses: /^\s*export \* from/,
+    because: 'a barrel that names nothing; export explicit names',
+  },
+  {
+    where: /(?<!^LICENSE)$/,
+    refuses: /\/\/[\w.-]*(registry|artifactory|verdaccio)[\w-]*\.[\w.-]+|"resolved": "https?:/,
+    because: "a package registry's host; which one to ask is the machine's business",
+  },
+];
+
+/** What is wrong with one file of the repository, one line each. */
+export function treeProblems(path: string, text: string): string[] {
+  const problems = names
+    .filter((rule) => rule.where.test(path) && rule.refuses.test(path))
+    .map((rule) => `${path}: ${rule.because}`);
+  const lines = text.split('\n');
+  if (isSource(path) && lines.length - 1 > maxLines) {
+    problems.push(`${path}: ${lines.length - 1} lines; split it by noun (at most ${maxLines})`);
+  }
+  for (const rule of words) {
+    if (!rule.where.test(path)) continue;
+    const at = lines.findIndex((line) => rule.refuses.test(line));
+    if (at !== -1) problems.push(`${path}:${at + 1}: ${rule.because}`);
+  }
+  return problems;
+}
+
+function isSource(path: string): boolean {
+  return /\.(ts|tsx|mjs)$/.test(path) && !/(^|\/)test\//.test(path);
+}

@@ -1,0 +1,13 @@
+import type { ViteUserConfig } from 'vitest/config';
+
+/** Real command-line agents, for `npm run test:agents`: they are fetched from npm, and each takes its time. */
+export default {
+  test: {
+    include: ['packages/server/test/real-agents/**/*.test.ts'],
+    testTimeout: 180_000,
+    hookTimeout: 600_000,
+    // One agent at a time: two of them are more than two cores carry.
+    maxWorkers: 1,
+    fileParallelism: false,
+  },
+} satisfies ViteUserConfig;
