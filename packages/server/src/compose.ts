@@ -100,7 +100,7 @@ export async function compose(config: Config, overrides: Overrides = {}): Promis
   const folder = holdDataFolder(config.dataDir);
   const services = await openServices(config, overrides);
   const { store, clock, log, agents } = services;
-  const masterKey = await loadMasterKey(config.dataDir);
+  const masterKey = await loadMasterKey(config.cluster.masterKeyFile);
   const authority = await openAuthority(services, config, masterKey);
   const streams = new EventStreams({
     clock,

@@ -118,8 +118,8 @@ export async function addClient(
  */
 export async function tokensOf(server: TestServer, clock?: Clock): Promise<Tokens> {
   const { store, ids, clock: usual } = server.convoke.services;
-  const { baseUrl, dataDir } = server.config;
-  const masterKey = await loadMasterKey(dataDir);
+  const { baseUrl, cluster } = server.config;
+  const masterKey = await loadMasterKey(cluster.masterKeyFile);
   const keys = await openSigningKeys({
     store,
     clock: usual,

@@ -1,6 +1,6 @@
 import { hkdfSync, randomBytes } from 'node:crypto';
 import { type FileHandle, link, open, readFile, stat, unlink } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname } from 'node:path';
 
 /**
  * One key per deployment, in a file of its own beside the database, so that a copy of the database alone
@@ -18,24 +18,37 @@ export function deriveKey(masterKey: Uint8Array, purpose: KeyPurpose): Buffer {
   return Buffer.from(hkdfSync('sha256', masterKey, '', `convoke ${purpose} v1`, KEY_BYTES));
 }
 
-/** Reads `<dataDir>/master.key`; the first start makes it. */
-export async function loadMasterKey(dataDir: string): Promise<Buffer> {
-  const path = join(dataDir, 'master.key');
+export interface MasterKeyFile {
+  readonly path: string;
+  /** An operator said where it lies: then it is shared, and a server that made its own would be another service. */
+  readonly isGiven: boolean;
+}
+
+/** Reads the key; the first start makes it, unless the operator said where it lies. */
+export async function loadMasterKey({ path, isGiven }: MasterKeyFile): Promise<Buffer> {
+  const closedTo = isGiven ? STRANGERS : OTHERS;
   try {
-    return await readMasterKey(path);
+    return await readMasterKey(path, closedTo);
   } catch (error) {
     if (!hasCode(error, 'ENOENT')) throw error;
   }
-  await makeMasterKey(dataDir, path);
-  return await readMasterKey(path);
+  if (isGiven) {
+    throw new Error(
+      `CONVOKE_MASTER_KEY_FILE: there is no ${path}; copy the first server's master.key there, or make one: head -c 32 /dev/urandom | base64 > ${path}`,
+    );
+  }
+  await makeMasterKey(path);
+  return await readMasterKey(path, closedTo);
 }
 
 const KEY_BYTES = 32;
 const OTHERS = 0o077;
+/** Secrets that Kubernetes mounts are readable for the group of the pod, and only so for who is not root. */
+const STRANGERS = 0o037;
 
-async function readMasterKey(path: string): Promise<Buffer> {
+async function readMasterKey(path: string, closedTo: number): Promise<Buffer> {
   const { mode } = await stat(path);
-  if ((mode & OTHERS) !== 0) {
+  if ((mode & closedTo) !== 0) {
     throw new Error(
       `${path} can be read by others than its owner (mode ${(mode & 0o777).toString(8)}); run: chmod 600 ${path}`,
     );
@@ -48,7 +61,7 @@ async function readMasterKey(path: string): Promise<Buffer> {
 }
 
 /** Complete or absent, and the first of two processes that start together wins: `link` never replaces. */
-async function makeMasterKey(dataDir: string, path: string): Promise<void> {
+async function makeMasterKey(path: string): Promise<void> {
   const draft = `${path}.${randomBytes(6).toString('hex')}`;
   try {
     await writeDurably(draft, `${randomBytes(KEY_BYTES).toString('base64')}\n`);
@@ -58,7 +71,7 @@ async function makeMasterKey(dataDir: string, path: string): Promise<void> {
   } finally {
     await unlink(draft).catch(() => undefined);
   }
-  const folder = await open(dataDir, 'r');
+  const folder = await open(dirname(path), 'r');
   await synced(folder);
 }
 

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { access, constants, stat } from 'node:fs/promises';
-import { join } from 'node:path';
-import { loadMasterKey } from '../auth/master-key.ts';
+import { type MasterKeyFile, loadMasterKey } from '../auth/master-key.ts';
 import { type Finding, failed, fine, messageOf, warned } from './finding.ts';
 
 const others = 0o077;
@@ -27,13 +26,13 @@ export async function examineDataFolder(path: string): Promise<Finding> {
   }
 }
 
-export async function examineMasterKey(dataDir: string): Promise<Finding> {
-  const path = join(dataDir, 'master.key');
-  if (!existsSync(path)) {
+export async function examineMasterKey(file: MasterKeyFile): Promise<Finding> {
+  const { path } = file;
+  if (!existsSync(path) && !file.isGiven) {
     return warned('master key', `${path} does not exist`, 'the first start makes it');
   }
   try {
-    await loadMasterKey(dataDir);
+    await loadMasterKey(file);
     return fine('master key', `${path}, readable by its owner only`);
   } catch (error) {
     return failed('master key', messageOf(error), `keep it whole and private: chmod 600 ${path}`);

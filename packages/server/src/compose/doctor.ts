@@ -22,7 +22,7 @@ export async function examine(config: Config): Promise<readonly Finding[]> {
     examineNode(),
     examineSqlite(),
     await examineDataFolder(config.dataDir),
-    await examineMasterKey(config.dataDir),
+    await examineMasterKey(config.cluster.masterKeyFile),
     await examineDatabase(config),
     ...(await examineHarness(config)),
     ...(await examineServer(config)),

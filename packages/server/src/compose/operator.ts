@@ -22,7 +22,7 @@ export async function openOperator(config: Config): Promise<Operator> {
   const services = { store, clock, ids: createIds(clock), log };
   // Tokens name the server's address, which may be another than this command's environment tells.
   const baseUrl = config.givenBaseUrl ?? publishedAddress(config.dataDir) ?? config.baseUrl;
-  const masterKey = await loadMasterKey(config.dataDir);
+  const masterKey = await loadMasterKey(config.cluster.masterKeyFile);
   const authority = await openAuthority(services, { ...config, baseUrl }, masterKey);
   return createOperator({ ...services, ...authority, account: userInfo().username });
 }

@@ -4,6 +4,12 @@ import { z } from 'zod';
 import type { SandboxMode } from '../ports/sandbox.ts';
 import type { PeopleIssuer } from '../ports/people-issuer.ts';
 import type { Settings } from '../ports/settings.ts';
+import {
+  type ClusterConfig,
+  clusterProblem,
+  clusterSettings,
+  readCluster,
+} from './cluster-settings.ts';
 import { oidcProblem, oidcSettings, readPeopleIssuer } from './oidc-settings.ts';
 
 export interface Config {
@@ -26,6 +32,7 @@ export interface Config {
   readonly managementRatePerMinute: number;
   /** Absent means that people sign in here. */
   readonly peopleIssuer: PeopleIssuer | undefined;
+  readonly cluster: ClusterConfig;
   readonly settings: Settings;
 }
 
@@ -96,6 +103,7 @@ export const settingTable = {
     read: whole(0, 1e9),
   },
   ...oidcSettings,
+  ...clusterSettings,
   CONVOKE_RUN_CONCURRENCY: {
     fallback: '256',
     means: 'runs this process executes at once',
@@ -157,7 +165,11 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     const problem = parsed.error.issues[0]?.message ?? 'is not valid';
     throw new WrongSetting(`${name}=${withoutPassword(text(name))}: ${problem} (${means})`);
   };
-  const problem = oidcProblem(value, (name) => (env[name] ?? '') !== '');
+  const dataDir = resolve(value('CONVOKE_DATA_DIR'));
+  const databaseUrl = value('CONVOKE_DATABASE_URL');
+  const place = { dataDir, databaseUrl };
+  const problem =
+    oidcProblem(value, (name) => (env[name] ?? '') !== '') ?? clusterProblem(value, place);
   if (problem !== undefined) throw new WrongSetting(problem);
   const host = value('CONVOKE_HOST');
   const port = value('CONVOKE_PORT');
@@ -167,9 +179,9 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     port,
     baseUrl: givenBaseUrl ?? localUrl(host, port),
     givenBaseUrl,
-    dataDir: resolve(value('CONVOKE_DATA_DIR')),
+    dataDir,
     agentsDir: resolve(value('CONVOKE_AGENTS_DIR')),
-    databaseUrl: value('CONVOKE_DATABASE_URL'),
+    databaseUrl,
     sandbox: value('CONVOKE_SANDBOX'),
     a2aAllow: value('CONVOKE_A2A_ALLOW'),
     logLevel: value('CONVOKE_LOG_LEVEL'),
@@ -177,6 +189,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     apiRatePerMinute: value('CONVOKE_API_RATE_PER_MINUTE'),
     managementRatePerMinute: value('CONVOKE_MANAGEMENT_RATE_PER_MINUTE'),
     peopleIssuer: readPeopleIssuer(value),
+    cluster: readCluster(value, place),
     settings: {
       fileAttachments: value('CONVOKE_FILE_ATTACHMENTS') === 'on',
       maxFileBytes: value('CONVOKE_MAX_FILE_BYTES'),

@@ -12,32 +12,45 @@ beforeEach(async () => {
 });
 afterEach(() => removeFolder(folder));
 
+const own = () => ({ path: join(folder, 'master.key'), isGiven: false });
+
 describe('the master key', () => {
   test('is made once, readable by its owner only, and read again afterwards', async () => {
     const [first, ...others] = await Promise.all(
-      Array.from({ length: 8 }, () => loadMasterKey(folder)),
+      Array.from({ length: 8 }, () => loadMasterKey(own())),
     );
     expect(first).toHaveLength(32);
     for (const other of others) expect(other).toEqual(first);
     expect((await stat(join(folder, 'master.key'))).mode & 0o777).toBe(0o600);
     expect(await readdir(folder)).toEqual(['master.key']);
-    expect(await loadMasterKey(folder)).toEqual(first);
+    expect(await loadMasterKey(own())).toEqual(first);
   });
 
   test('is refused when others may read it', async () => {
-    await loadMasterKey(folder);
+    await loadMasterKey(own());
     await chmod(join(folder, 'master.key'), 0o640);
-    await expect(loadMasterKey(folder)).rejects.toThrow(/mode 640.*chmod 600/);
+    await expect(loadMasterKey(own())).rejects.toThrow(/mode 640.*chmod 600/);
   });
 
   test('is refused, and left alone, when it is not a key', async () => {
     await writeFile(join(folder, 'master.key'), 'c2hvcnQ=\n', { mode: 0o600 });
-    await expect(loadMasterKey(folder)).rejects.toThrow(/32 bytes/);
+    await expect(loadMasterKey(own())).rejects.toThrow(/32 bytes/);
     expect(await readFile(join(folder, 'master.key'), 'utf8')).toBe('c2hvcnQ=\n');
   });
 
+  test('that servers share is never made by one of them', async () => {
+    const path = join(folder, 'shared.key');
+    await expect(loadMasterKey({ path, isGiven: true })).rejects.toThrow(
+      /there is no .*shared\.key/,
+    );
+    await writeFile(path, `${Buffer.alloc(32, 7).toString('base64')}\n`, { mode: 0o440 });
+    expect(await loadMasterKey({ path, isGiven: true })).toEqual(Buffer.alloc(32, 7));
+    await chmod(path, 0o444);
+    await expect(loadMasterKey({ path, isGiven: true })).rejects.toThrow(/mode 444/);
+  });
+
   test('gives each purpose a key of its own', async () => {
-    const master = await loadMasterKey(folder);
+    const master = await loadMasterKey(own());
     const derived = (['client-secrets', 'signing-keys', 'cursors'] as const).map((purpose) =>
       deriveKey(master, purpose).toString('hex'),
     );

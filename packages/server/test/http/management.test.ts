@@ -281,7 +281,7 @@ describe('who may manage (D-55)', () => {
 /** As an operator's command would make one: from the data folder, beside the running server. */
 async function humanToken(person: string): Promise<string> {
   const { store, clock, ids } = server.convoke.services;
-  const master = await loadMasterKey(server.dataDir);
+  const master = await loadMasterKey({ path: join(server.dataDir, 'master.key'), isGiven: false });
   const sealing = createSealing(deriveKey(master, 'signing-keys'));
   const longestLifetimeMs = LONGEST_TOKEN_LIFETIME_MS;
   const signing = await openSigningKeys({ store, clock, sealing, longestLifetimeMs });
