@@ -38,8 +38,11 @@ const enterWithProxy = [
   enter,
 ].join('; ');
 
-/** Stacks of threads and the like, which count though hardly any of it is ever used. */
-const unusedMb = 256;
+/**
+ * Stacks of threads and the like, which count though hardly any of it is ever used: Node 24 on x86-64 sets more than
+ * half a gigabyte aside before it runs its first line.
+ */
+const unusedMb = 768;
 /** All agents of this user together, where only the user's processes can be counted. */
 const sharedProcessesMax = 4096;
 
