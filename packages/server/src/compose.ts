@@ -60,6 +60,7 @@ import {
   startBackground,
 } from './workers/background.ts';
 import { revocationPasses } from './workers/finish-revocations.ts';
+import { eventLogPasses, prepareEventLog } from './workers/keep-event-log.ts';
 import { releasePasses } from './workers/release-sessions.ts';
 import { tenantPasses } from './workers/tenant-passes.ts';
 
@@ -100,6 +101,8 @@ export async function compose(config: Config, overrides: Overrides = {}): Promis
   const folder = holdDataFolder(config.dataDir);
   const services = await openServices(config, overrides);
   const { store, clock, log, agents } = services;
+  // Before the first event is written: what lies outside a stretch stays outside.
+  await prepareEventLog(services);
   const masterKey = await loadMasterKey(config.cluster.masterKeyFile);
   const authority = await openAuthority(services, config, masterKey);
   const streams = new EventStreams({
@@ -176,6 +179,7 @@ function passesOf(
     ...revocationPasses(services),
     ...peoplePasses(services),
     ...releasePasses(services),
+    ...eventLogPasses(services, config.cluster.eventRetentionMs),
     ...tenantPasses({ ...services, provisioner: createFolderProvisioner(config) }),
     'rotating signing keys': hourly(() => rotateOldKeys({ ...services, keys })),
   };

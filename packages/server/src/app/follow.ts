@@ -3,6 +3,7 @@ import { formatEventId, isTerminalRunStatus } from '@convoke/contract';
 import type { Run } from '../domain/run.ts';
 import { endsRun } from '../domain/run-event.ts';
 import type { EventPage } from '../ports/repositories/run-events.ts';
+import { readLog } from './run-log.ts';
 import type { Services } from './services.ts';
 
 /**
@@ -51,14 +52,14 @@ export class RunFollower {
     const end = isTerminalRunStatus(run.status) ? run.lastSeq : undefined;
     if (end !== undefined && after >= end) return;
     // Subscribed before the first read: what is written in between wakes the tail.
-    const tail = this.#join(run.id);
+    const tail = this.#join(run);
     try {
       let cursor = after;
       while (!signal.aborted) {
         const { wakes } = tail;
         const frames = tail.isReadTo(cursor)
           ? undefined
-          : (tail.framesAfter(cursor) ?? (await this.#page(run.id, cursor)));
+          : (tail.framesAfter(cursor) ?? (await this.#page(run, cursor)));
         if (frames === undefined) {
           if (!(await tail.waitBeyond(cursor, wakes, signal))) return;
           continue;
@@ -72,17 +73,14 @@ export class RunFollower {
     }
   }
 
-  async #page(runId: RunId, after: number): Promise<Frames | undefined> {
-    return framesOf(
-      await this.#services.store.read.runEvents.after(runId, after, pageBounds),
-      after,
-    );
+  async #page(run: Run, after: number): Promise<Frames | undefined> {
+    return framesOf(await readLog(this.#services, run, { after, ...pageBounds }), after);
   }
 
-  #join(runId: RunId): Tail {
+  #join(run: Run): Tail {
     const tail =
-      this.#tails.get(runId) ?? new Tail(this.#services, runId, (at) => this.#page(runId, at));
-    this.#tails.set(runId, tail);
+      this.#tails.get(run.id) ?? new Tail(this.#services, run.id, (at) => this.#page(run, at));
+    this.#tails.set(run.id, tail);
     tail.readers += 1;
     return tail;
   }

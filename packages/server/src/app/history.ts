@@ -1,5 +1,6 @@
-import type { RunId } from '@convoke/contract';
+import type { Run } from '../domain/run.ts';
 import type { EventPage } from '../ports/repositories/run-events.ts';
+import { readLog } from './run-log.ts';
 import type { Services } from './services.ts';
 
 /** One page holds this much at most, so that a reader of large events still gets an answer of sane size. */
@@ -7,9 +8,9 @@ const pageMaxBytes = 8 * 1024 * 1024;
 
 /** D-34: a page of the log for those who do not stream. */
 export async function readHistory(
-  { store }: Pick<Services, 'store'>,
-  runId: RunId,
+  services: Pick<Services, 'store'>,
+  run: Run,
   { after, limit }: { readonly after: number; readonly limit: number },
 ): Promise<EventPage> {
-  return store.read.runEvents.after(runId, after, { limit, maxBytes: pageMaxBytes });
+  return readLog(services, run, { after, limit, maxBytes: pageMaxBytes });
 }

@@ -1,6 +1,6 @@
 import { type RunId, type SessionId, formatEventId, isTerminalEventType } from '@convoke/contract';
 import type { JsonObject } from './json.ts';
-import type { RunOutcome } from './run.ts';
+import { type Run, type RunOutcome, outcomeOf } from './run.ts';
 
 /** What happened, before it has a place in the log. */
 export interface RunEventDraft {
@@ -58,6 +58,22 @@ export function terminalEvent(
     default:
       return outcome satisfies never;
   }
+}
+
+/**
+ * The terminal event as the record of an ended run still tells it, in the place it had. That a run was
+ * recovered is not in its record.
+ */
+export function rememberedEnd(run: Run): RunEvent | undefined {
+  const outcome = outcomeOf(run);
+  if (outcome === undefined) return undefined;
+  const [end] = placeEvents([terminalEvent(run.id, outcome, { recovered: false })], {
+    sessionId: run.sessionId,
+    runId: run.id,
+    after: run.lastSeq - 1,
+    createdAt: new Date(run.lastEventAt).toISOString(),
+  });
+  return end;
 }
 
 /** A harness may name its own events but can never write one of the service's: they carry its prefix. */

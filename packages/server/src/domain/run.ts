@@ -166,6 +166,24 @@ export function endRun(run: Run, outcome: RunOutcome, now: number): Run {
   return { ...ended, errorCode: outcome.code, errorMessage: outcome.message };
 }
 
+/** How a run ended, as its record tells; undefined while it has not. */
+export function outcomeOf({ status, errorCode, errorMessage }: Run): RunOutcome | undefined {
+  switch (status) {
+    case 'completed':
+    case 'cancelled':
+      return { status };
+    case 'failed':
+      return { status, code: errorCode ?? 'internal_error', message: errorMessage ?? '' };
+    case 'queued':
+    case 'running':
+    case 'waiting':
+    case 'cancelling':
+      return undefined;
+    default:
+      return status satisfies never;
+  }
+}
+
 /** D-26: what becomes of a run whose worker died. A pending cancel is honoured, anything else is an error. */
 export function outcomeOfLostWorker(run: Run): RunOutcome {
   if (run.status === 'cancelling') return { status: 'cancelled' };

@@ -1,3 +1,4 @@
+import type { EventStretches } from './event-stretches.ts';
 import type { AuditRepository } from './repositories/audit.ts';
 import type { ClientRepository } from './repositories/clients.ts';
 import type { CredentialRepository } from './repositories/credentials.ts';
@@ -43,6 +44,10 @@ export interface Store {
   readonly read: Repositories;
   /** All of it or nothing. `work` awaits nothing but the transaction; it may be run again after a deadlock. */
   transaction<T>(work: (tx: StoreTransaction) => Promise<T>): Promise<T>;
+  /** What time it is where the database is: the one clock that all servers of a service share. */
+  now(): Promise<number>;
+  /** How the event log lies in storage. */
+  readonly stretches: EventStretches;
   close(): Promise<void>;
 }
 

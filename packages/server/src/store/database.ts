@@ -3,7 +3,7 @@ import type { Database } from '../ports/database.ts';
 import { openPostgres } from './dialects/postgres.ts';
 import { openSqlite } from './dialects/sqlite.ts';
 import type { Report } from './effects.ts';
-import { migrate } from './migrate.ts';
+import { type MigratableDatabase, migrate } from './migrate.ts';
 
 interface DatabaseOptions {
   /** `postgres://…`, or the path of a SQLite file. */
@@ -18,7 +18,7 @@ interface DatabaseOptions {
 }
 
 /** The database as the rest of the server knows it: open, and with the schema of this release. */
-export async function openDatabase(options: DatabaseOptions): Promise<Database> {
+export async function openDatabase(options: DatabaseOptions): Promise<MigratableDatabase> {
   const { location, onFatal, report, poolSize, busyTimeoutMs } = options;
   const database = /^postgres(ql)?:/.test(location)
     ? await openPostgres({ url: location, report, ...(poolSize === undefined ? {} : { poolSize }) })

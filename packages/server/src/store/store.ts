@@ -1,5 +1,7 @@
-import type { Database, Reader, Transaction } from '../ports/database.ts';
+import type { Reader, Transaction } from '../ports/database.ts';
 import type { Store, StoreTransaction } from '../ports/store.ts';
+import { eventStretches } from './event-stretches.ts';
+import type { MigratableDatabase } from './migrate.ts';
 import { auditRepository } from './repositories/audit.ts';
 import { clientRepository } from './repositories/clients.ts';
 import { credentialRepository } from './repositories/credentials.ts';
@@ -15,13 +17,26 @@ import { sessionRepository } from './repositories/sessions.ts';
 import { signingKeyRepository } from './repositories/signing-keys.ts';
 import { tenantRepository } from './repositories/tenants.ts';
 import { withdrawalRepository } from './repositories/withdrawals.ts';
+import { sql } from './sql.ts';
 
-export function createStore(database: Database): Store {
+export function createStore(database: MigratableDatabase): Store {
   return {
     read: new SqlRepositories(readOnly(database)),
     transaction: (work) => database.transaction((tx) => work(new SqlRepositories(tx))),
+    now: () => timeOf(database),
+    stretches: eventStretches(database),
     close: () => database.close(),
   };
+}
+
+async function timeOf(database: MigratableDatabase): Promise<number> {
+  const row = await database.get<{ now: number }>(
+    database.dialect === 'postgres'
+      ? sql`select floor(extract(epoch from clock_timestamp()) * 1000) as now`
+      : sql`select cast(unixepoch('subsec') * 1000 as integer) as now`,
+  );
+  if (row === undefined) throw new Error('the database does not tell the time');
+  return row.now;
 }
 
 /** A transaction touches few nouns, so each repository is made when it is first asked for. */

@@ -1,14 +1,11 @@
 import { randomFillSync } from 'node:crypto';
+import { idAlphabet, timeText } from '../domain/id-time.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Ids } from '../ports/ids.ts';
-
-/** Sorted by code unit, so that the text of a UUID orders as its bytes do. */
-const alphabet = '0123456789abcdefghjkmnpqrstvwxyz';
 
 const version = 7;
 const variant = 2;
 const countersPerMs = 1 << 12;
-const timeDigits = 10;
 const randomDigits = 12;
 
 /**
@@ -35,15 +32,6 @@ export function createIds(clock: Pick<Clock, 'now'>): Ids {
   };
 }
 
-/** The 48 bits of time are the first ten digits, with two bits to spare. */
-function timeText(ms: number): string {
-  let text = '';
-  for (let rest = ms; text.length < timeDigits; rest = Math.floor(rest / 32)) {
-    text = digit(rest % 32) + text;
-  }
-  return text;
-}
-
 /** The next twenty bits: version, counter, variant, and the first two of the 62 random ones. */
 function counterText(counter: number): string {
   const last = ((counter & 1) << 4) | (variant << 2) | (randomByte() & 3);
@@ -63,7 +51,7 @@ function randomText(): string {
 
 /** Of the value's low five bits. */
 function digit(value: number): string {
-  return alphabet.charAt(value & 31);
+  return idAlphabet.charAt(value & 31);
 }
 
 /** Asking the system for a handful of bytes costs more than all the rest of an id: it is asked for many. */

@@ -27,8 +27,7 @@ class ForgetfulStore {
   #commits = 0;
 
   wrap = (store: Store): Store => ({
-    read: store.read,
-    close: () => store.close(),
+    ...store,
     transaction: async (work) => {
       const effects: (() => void)[] = [];
       const result = await store.transaction((tx) => {

@@ -20,8 +20,7 @@ function moment(): void {
 /** Right before and right after the commit of whatever touches a tenant or a withdrawal is a moment. */
 function mortal(store: Store): Store {
   return {
-    read: store.read,
-    close: () => store.close(),
+    ...store,
     async transaction(work) {
       let isCounted = false;
       const result = await store.transaction(async (tx) => {

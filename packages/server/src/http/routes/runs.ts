@@ -71,7 +71,7 @@ export function runRoutes(
         const place = `run_events:${run.id}`;
         const page = cursors.read(place, { ...query, order: 'asc' });
         const from = page.after === undefined ? after : Number(page.after);
-        const read = await readHistory(services, run.id, { after: from, limit: page.limit });
+        const read = await readHistory(services, run, { after: from, limit: page.limit });
         const rows = { items: read.events, isCut: read.isCut };
         const cut = cursors.cut(place, page, { ...rows, idOf: (event) => String(event.seq) });
         const events = cut.items.map((event) => JSON.parse(event.body) as RunEvent);

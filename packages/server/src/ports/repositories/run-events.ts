@@ -10,6 +10,18 @@ export interface RunEventRepository {
     bounds: { limit: number; maxBytes: number },
   ): Promise<EventPage>;
   before(runId: RunId, before: number, limit: number): Promise<RunEvent[]>;
+  /** The first run in the range that has events. */
+  firstRun(range: RunIdRange): Promise<RunId | undefined>;
+  /** Whether the range holds a run that has not ended, or not before that moment. */
+  hasRunAfter(range: RunIdRange, endedBefore: number): Promise<boolean>;
+  /** Removes the oldest events of a run, if it ended before that moment; gives how many. */
+  forget(runId: RunId, endedBefore: number, limit: number): Promise<number>;
+}
+
+/** Ids `>= from` and `< until`; they need not be ids of runs. */
+export interface RunIdRange {
+  readonly from: string;
+  readonly until: string;
 }
 
 export interface EventPage {

@@ -1,3 +1,4 @@
+import { runId as asRunId } from '@convoke/contract';
 import type { RunEvent } from '../../domain/run-event.ts';
 import type { SqlValue, Transaction } from '../../ports/database.ts';
 import type { RunEventRepository } from '../../ports/repositories/run-events.ts';
@@ -59,6 +60,29 @@ export function runEventRepository(db: Transaction): RunEventRepository {
       return db.all<RunEvent>(sql`
         select seq, type, body from run_events
         where run_id = ${runId} and seq < ${before} order by seq desc limit ${limit}`);
+    },
+
+    async firstRun({ from, until }) {
+      const row = await db.get<{ run_id: string }>(sql`
+        select run_id from run_events where run_id >= ${from} and run_id < ${until}
+        order by run_id limit 1`);
+      return row && asRunId(row.run_id);
+    },
+
+    async hasRunAfter({ from, until }, endedBefore) {
+      const row = await db.get<{ id: string }>(sql`
+        select id from runs where id >= ${from} and id < ${until}
+          and (ended_at is null or ended_at >= ${endedBefore}) limit 1`);
+      return row !== undefined;
+    },
+
+    async forget(runId, endedBefore, limit) {
+      // The oldest first: as long as any is left, the terminal one is.
+      return db.run(sql`
+        delete from run_events where run_id = ${runId} and seq in (
+          select seq from run_events where run_id = ${runId} order by seq limit ${limit})
+        and not exists (
+          select 1 from runs where id = ${runId} and (ended_at is null or ended_at >= ${endedBefore}))`);
     },
   };
 }

@@ -148,6 +148,8 @@ create index runs_cancelling on runs (id) where status = 'cancelling' and lease_
 create index runs_leased on runs (tenant_id) where lease_owner is not null;
 create index runs_leased_by on runs (lease_owner, lease_expires_at) where lease_owner is not null;
 
+-- In stretches of time, made ahead and forgotten whole (store/event-stretches.ts): ids sort by age, so a range
+-- of them is one. Whoever names the run finds its one stretch.
 create table run_events (
   run_id text collate "C" not null,
   seq bigint not null,
@@ -155,7 +157,8 @@ create table run_events (
   type text collate "C" not null,
   body text collate "C" not null,
   primary key (run_id, seq)
-);
+) partition by range (run_id);
+create table run_events_elsewhere partition of run_events default;
 
 create table interactions (
   interaction_key text collate "C" primary key,

@@ -1,0 +1,25 @@
+import { rememberedEnd } from '../domain/run-event.ts';
+import type { Run } from '../domain/run.ts';
+import type { EventPage } from '../ports/repositories/run-events.ts';
+import type { Services } from './services.ts';
+
+export interface LogPage {
+  readonly after: number;
+  readonly limit: number;
+  readonly maxBytes: number;
+}
+
+/**
+ * A page of a run's log. Of a run whose events were forgotten (A-66) the end is told again from the run's
+ * own record, so that whoever follows comes to an end like everybody else.
+ */
+export async function readLog(
+  { store }: Pick<Services, 'store'>,
+  run: Run,
+  { after, ...bounds }: LogPage,
+): Promise<EventPage> {
+  const page = await store.read.runEvents.after(run.id, after, bounds);
+  if (page.events.length > 0 || after >= run.lastSeq) return page;
+  const end = rememberedEnd(run);
+  return end === undefined ? page : { events: [end], isCut: false };
+}

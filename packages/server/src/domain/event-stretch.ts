@@ -1,0 +1,54 @@
+import { timeText } from './id-time.ts';
+
+/**
+ * A stretch of the event log: the events of the runs whose ids were made in `[from, until)`. Ids sort by
+ * age (D-01), so a stretch is a range of ids. Where the database can, a stretch is a partition of its own
+ * and is forgotten whole; what lies in no stretch is forgotten row by row.
+ */
+export interface Stretch {
+  readonly from: number;
+  readonly until: number;
+}
+
+const hourMs = 3_600_000;
+const stretchMs = 7 * 24 * hourMs;
+
+/** A server that cannot make stretches for two months still has one to write into. */
+const aheadCount = 9;
+
+/** The stretch a moment falls into. */
+export function stretchAt(ms: number): Stretch {
+  const from = Math.floor(ms / stretchMs) * stretchMs;
+  return { from, until: from + stretchMs };
+}
+
+/** This stretch and those to come that should be there already. */
+export function stretchesAhead(now: number): Stretch[] {
+  return Array.from({ length: aheadCount }, (_, index) => stretchAt(now + index * stretchMs));
+}
+
+/** What lies before `until` and in none of the stretches. */
+export function gapsBetween(stretches: readonly Stretch[], until: number): Stretch[] {
+  const gaps: Stretch[] = [];
+  let from = 0;
+  for (const stretch of stretches.toSorted((a, b) => a.from - b.from)) {
+    gaps.push({ from, until: Math.min(stretch.from, until) });
+    from = Math.max(from, stretch.until);
+  }
+  gaps.push({ from, until });
+  return gaps.filter((gap) => gap.from < gap.until);
+}
+
+/** The stretch in parts of which each holds few enough runs to be looked through at once. */
+export function hoursOf({ from, until }: Stretch): Stretch[] {
+  const hours: Stretch[] = [];
+  for (let at = from; at < until; at += hourMs) {
+    hours.push({ from: at, until: Math.min(at + hourMs, until) });
+  }
+  return hours;
+}
+
+/** No run made at this moment or later has a smaller id, and none made earlier a greater one. */
+export function firstRunId(ms: number): string {
+  return `run_${timeText(ms)}`;
+}

@@ -1,0 +1,163 @@
+import type { RunId } from '@convoke/contract';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { RunFollower } from '../../src/app/follow.ts';
+import { readHistory } from '../../src/app/history.ts';
+import type { ClaimedLeg } from '../../src/app/leg-claim.ts';
+import { startRun } from '../../src/app/runs.ts';
+import { stretchAt } from '../../src/domain/event-stretch.ts';
+import type { Run } from '../../src/domain/run.ts';
+import { createStore } from '../../src/store/store.ts';
+import { createIds } from '../../src/system/ids.ts';
+import { eventLogPasses, prepareEventLog } from '../../src/workers/keep-event-log.ts';
+import { type RunWorld, createRunWorld, delta, over } from '../app/run-world.ts';
+import { databaseKinds, openTestDatabase } from '../store/databases.ts';
+
+const day = 86_400_000;
+const week = 7 * day;
+
+describe.each(databaseKinds)('the event log on %s (A-66)', (kind) => {
+  let world: RunWorld;
+  beforeAll(async () => {
+    world = await createRunWorld(kind);
+  });
+
+  /** A run whose id tells when it was made, as ids do outside of tests. */
+  async function begin(deltas = 1): Promise<{ run: Run; leg: ClaimedLeg }> {
+    const services = { ...world, ids: createIds(world.clock) };
+    const request = { input: { prompt: 'hi' }, idempotencyKey: undefined, admit: () => {} };
+    const sessionId = await world.open();
+    const { resource } = await startRun(services, world.scope, { ...request, sessionId });
+    const leg = await world.claimed(resource);
+    await world.record(leg, { items: Array.from({ length: deltas }, () => delta('x')) });
+    return { run: resource, leg };
+  }
+
+  async function ended(deltas = 1): Promise<Run> {
+    const { run, leg } = await begin(deltas);
+    await world.record(leg, { end: { status: 'completed', ...over, outputText: 'kept' } });
+    return world.read(run);
+  }
+
+  async function sweep(retentionMs: number): Promise<void> {
+    for (const { pass } of Object.values(eventLogPasses(world, retentionMs))) {
+      while (await pass());
+    }
+  }
+
+  const count = async (run: { id: RunId }) => (await world.logOf(run.id)).length;
+
+  test('runs that ended long enough ago lose their events, others and their records do not', async () => {
+    await prepareEventLog(world);
+    const old = await ended(1_200);
+    const parked = await begin();
+    world.clock.advance(5 * week);
+    await prepareEventLog(world);
+    const young = await ended();
+    await sweep(3 * week);
+    expect(await Promise.all([count(old), count(parked.run), count(young)])).toEqual(
+      kind === 'sqlite' ? [0, 2, 3] : [1_202, 2, 3],
+    );
+    // A stretch is forgotten whole, so one run that goes on keeps its neighbours.
+    await world.record(parked.leg, { end: { status: 'completed', ...over } });
+    world.clock.advance(4 * week);
+    await sweep(3 * week);
+    expect(await Promise.all([count(old), count(parked.run), count(young)])).toEqual([0, 0, 0]);
+    expect(await world.read(old)).toEqual(old);
+  });
+
+  test('nothing is forgotten where no retention is set', async () => {
+    const run = await ended();
+    world.clock.advance(500 * week);
+    await sweep(0);
+    expect(await count(run)).toBe(3);
+  });
+
+  test('who reads a forgotten log gets its end, in its place, and is through', async () => {
+    const { run, leg } = await begin();
+    const failure = { status: 'failed', code: 'tool_error', message: 'No.' } as const;
+    await world.record(leg, { end: { ...failure, ...over } });
+    const before = await world.read(run);
+    const whole = await read(before, 0);
+    world.clock.advance(4 * week);
+    await sweep(day);
+    expect(await count(run)).toBe(0);
+    const forgotten = await world.read(run);
+    expect(await read(forgotten, 0)).toEqual(whole.slice(-1));
+    expect(await read(forgotten, 1)).toEqual(whole.slice(-1));
+    expect(await read(forgotten, forgotten.lastSeq)).toEqual([]);
+    const page = await readHistory(world, forgotten, { after: 0, limit: 10 });
+    expect(page.isCut).toBe(false);
+    expect(page.events.map(({ seq, type }) => [seq, type])).toEqual([[3, 'error']]);
+  });
+
+  /** The frames a reader gets, to the end of the stream. */
+  async function read(run: Run, after: number): Promise<string[]> {
+    const frames: string[] = [];
+    const { signal } = new AbortController();
+    for await (const { bytes } of new RunFollower(world).follow({ run, after, signal })) {
+      frames.push(...bytes.toString().split('\n\n').slice(0, -1));
+    }
+    return frames;
+  }
+});
+
+describe('the partitions of the event log', () => {
+  async function emptyStore() {
+    const world = await createRunWorld('postgres');
+    return { world, stretches: world.store.stretches };
+  }
+
+  test('are made ahead, by however many servers at once, and hold what is written', async () => {
+    const { world, stretches } = await emptyStore();
+    const other = createStore(await openTestDatabase('postgres', { location: world.location }));
+    for (let round = 0; round < 3; round += 1) {
+      await Promise.all([prepareEventLog(world), prepareEventLog({ ...world, store: other })]);
+    }
+    // Two in each other's way leave what they did not come to for the next time.
+    await prepareEventLog(world);
+    const listed = await stretches.list();
+    expect(listed).toHaveLength(9);
+    expect(listed[0]).toEqual(stretchAt(world.clock.now()));
+    expect(listed.slice(1).map(({ from }) => from)).toEqual(
+      listed.slice(0, -1).map(({ until }) => until),
+    );
+  });
+
+  test('are not made over events that lie elsewhere; those are forgotten row by row', async () => {
+    const { world, stretches } = await emptyStore();
+    const services = { ...world, ids: createIds(world.clock) };
+    const request = { input: { prompt: 'hi' }, idempotencyKey: undefined, admit: () => {} };
+    const sessionId = await world.open();
+    const { resource: run } = await startRun(services, world.scope, { ...request, sessionId });
+    const leg = await world.claimed(run);
+    await prepareEventLog(world);
+    expect(await stretches.list()).toHaveLength(8);
+    await world.record(leg, { items: [delta('x')], end: { status: 'completed', ...over } });
+    world.clock.advance(3 * week);
+    for (const { pass } of Object.values(eventLogPasses(world, day))) while (await pass());
+    expect(await world.logOf(run.id)).toEqual([]);
+    expect(await stretches.list()).not.toContainEqual(stretchAt(run.createdAt));
+  });
+
+  test('one in use is left for later: nobody waits behind it for long', async () => {
+    const { world, stretches } = await emptyStore();
+    await prepareEventLog(world);
+    const [first] = await stretches.list();
+    if (first === undefined) throw new Error('no stretch');
+    const inUse = Promise.withResolvers<void>();
+    const finished = Promise.withResolvers<void>();
+    const reading = world.store.transaction(async (tx) => {
+      await tx.runEvents.firstRun({ from: 'run_', until: 'run_z' });
+      inUse.resolve();
+      await finished.promise;
+    });
+    await inUse.promise;
+    expect(await stretches.drop(first)).toBe(false);
+    expect(await stretches.list()).toHaveLength(9);
+    finished.resolve();
+    await reading;
+    expect(await stretches.drop(first)).toBe(true);
+    expect(await stretches.drop(first)).toBe(true);
+    expect(await stretches.list()).toHaveLength(8);
+  });
+});
