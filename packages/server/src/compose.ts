@@ -7,8 +7,8 @@ import type { WithdrawingServices } from './app/withdrawals.ts';
 import { rotateOldKeys } from './auth/key-rotation.ts';
 import { deriveKey, loadMasterKey } from './auth/master-key.ts';
 import { createTokenEndpoint } from './auth/token-endpoint.ts';
-import { openDiskBlobs } from './blobs/disk.ts';
 import { type Authority, openAuthority } from './compose/authority.ts';
+import { openBlobs } from './compose/blobs.ts';
 import { openStore } from './compose/database.ts';
 import { letPeopleIn, peoplePasses } from './compose/people.ts';
 import type { Config } from './config/config.ts';
@@ -197,6 +197,8 @@ type OpenServices = SuperviseServices & { readonly sandbox: Sandbox };
 async function openServices(config: Config, overrides: Overrides): Promise<OpenServices> {
   const { dataDir, agentsDir, settings } = config;
   const log = overrides.log ?? createLog({ level: config.logLevel });
+  // First, so that a start which it stops leaves nothing open.
+  const blobs = await openBlobs(config);
   const clock = overrides.clock ?? systemClock;
   const store = await openStore(config, { log });
   const sandbox = await openSandbox({ mode: config.sandbox, dataDir, clock, log });
@@ -217,7 +219,7 @@ async function openServices(config: Config, overrides: Overrides): Promise<OpenS
     agents,
     harnesses,
     fanout: createLocalFanout(),
-    blobs: await openDiskBlobs({ dataDir }),
+    blobs,
     workspaces: openWorkspaces({
       dataDir,
       log,

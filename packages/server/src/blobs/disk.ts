@@ -1,15 +1,12 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { type FileHandle, mkdir, open, opendir, rename, rm, rmdir, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { type BlobReader, type Blobs, BlobTooLarge, type StagedBlob } from '../ports/blobs.ts';
+import type { BlobReader, Blobs } from '../ports/blobs.ts';
+import { stageDraft } from './draft.ts';
+import { checkKey, checkPrefix } from './keys.ts';
 
 const chunkBytes = 128 * 1024;
 const publishTries = 3;
-
-// `<tenant>/<file id>-<sha256>`. Nothing else becomes a path, whoever asks for it.
-const keyPattern = /^[A-Za-z0-9_-]{1,64}\/[A-Za-z0-9_-]{1,64}-[0-9a-f]{64}$/;
-// With its slash: `ten_1` alone would also mean `ten_10`.
-const prefixPattern = /^[A-Za-z0-9_-]{1,64}\/[A-Za-z0-9_-]{0,129}$/;
 
 /**
  * Blobs as files under `<dataDir>/blobs/<tenant>/`. Bytes arrive in a private folder, reach the disk
@@ -22,62 +19,22 @@ export async function openDiskBlobs({ dataDir }: { readonly dataDir: string }): 
   await rm(staging, { recursive: true, force: true });
   await mkdir(staging, { recursive: true, mode: 0o700 });
   return {
-    stage: (source, options) =>
-      stage({ root, draft: join(staging, randomUUID()) }, source, options),
+    stage(source, { maxBytes }) {
+      const path = join(staging, randomUUID());
+      const toKey = (key: string) => publish({ root, draft: path }, key);
+      return stageDraft(source, { path, maxBytes, durable: true, publish: toKey });
+    },
     read: async (key, range) => read(pathOf(root, key), range),
     removeAll: (prefix) => removeAll(root, prefix),
   };
 }
 
-interface Draft {
+interface Naming {
   readonly root: string;
   readonly draft: string;
 }
 
-async function stage(
-  { root, draft }: Draft,
-  source: AsyncIterable<Uint8Array>,
-  { maxBytes }: { readonly maxBytes: number },
-): Promise<StagedBlob> {
-  const hash = createHash('sha256');
-  let sizeBytes = 0;
-  const handle = await open(draft, 'wx', 0o600);
-  try {
-    for await (const chunk of source) {
-      sizeBytes += chunk.length;
-      if (sizeBytes > maxBytes) throw new BlobTooLarge(`more than ${maxBytes} bytes`);
-      hash.update(chunk);
-      await writeWhole(handle, chunk);
-    }
-    await handle.sync();
-  } catch (error) {
-    await handle.close();
-    await unlink(draft);
-    throw error;
-  }
-  await handle.close();
-  let isDiscarded = false;
-  return {
-    sizeBytes,
-    sha256: hash.digest('hex'),
-    async publish(key) {
-      if (isDiscarded) throw new Error('a discarded blob cannot be published');
-      await publish({ root, draft }, key);
-    },
-    async discard() {
-      isDiscarded = true;
-      await rm(draft, { force: true });
-    },
-  };
-}
-
-async function writeWhole(handle: FileHandle, chunk: Uint8Array): Promise<void> {
-  for (let from = 0; from < chunk.length; ) {
-    from += (await handle.write(chunk, from, chunk.length - from)).bytesWritten;
-  }
-}
-
-async function publish({ root, draft }: Draft, key: string): Promise<void> {
+async function publish({ root, draft }: Naming, key: string): Promise<void> {
   const path = pathOf(root, key);
   const folder = dirname(path);
   for (let left = publishTries; ; left -= 1) {
@@ -158,8 +115,7 @@ class Chunks implements AsyncIterator<Uint8Array> {
 }
 
 async function removeAll(root: string, prefix: string): Promise<void> {
-  if (!prefixPattern.test(prefix)) throw new Error('not a prefix of blob keys');
-  const [tenant = '', start = ''] = prefix.split('/');
+  const [tenant = '', start = ''] = checkPrefix(prefix).split('/');
   const folder = join(root, tenant);
   const entries = await opendir(folder).catch(unlessAbsent);
   if (entries === undefined) return;
@@ -174,8 +130,7 @@ async function removeAll(root: string, prefix: string): Promise<void> {
 }
 
 function pathOf(root: string, key: string): string {
-  if (!keyPattern.test(key)) throw new Error('not a blob key');
-  return join(root, key);
+  return join(root, checkKey(key));
 }
 
 async function openIfThere(path: string): Promise<FileHandle | undefined> {

@@ -10,6 +10,7 @@ import type { Sandbox } from '../ports/sandbox.ts';
 import { OLDEST_SAFE_VERSION } from '../store/dialects/sqlite-connection.ts';
 import { systemClock } from '../system/clock.ts';
 import { createLog } from '../telemetry/log.ts';
+import { examineBlobs } from './doctor-blobs.ts';
 import { examineDataFolder, examineMasterKey } from './doctor-data.ts';
 import { examineDatabase } from './doctor-database.ts';
 import { examineServer } from './doctor-server.ts';
@@ -24,6 +25,7 @@ export async function examine(config: Config): Promise<readonly Finding[]> {
     await examineDataFolder(config.dataDir),
     await examineMasterKey(config.cluster.masterKeyFile),
     await examineDatabase(config),
+    ...(await examineBlobs(config)),
     ...(await examineHarness(config)),
     ...(await examineServer(config)),
   ];

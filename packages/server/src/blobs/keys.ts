@@ -1,0 +1,14 @@
+// `<tenant>/<id>-<sha256>`. Nothing else becomes a path or an object's name, whoever asks for it.
+const keyPattern = /^[A-Za-z0-9_-]{1,64}\/[A-Za-z0-9_-]{1,64}-[0-9a-f]{64}$/;
+// With its slash: `ten_1` alone would also mean `ten_10`.
+const prefixPattern = /^[A-Za-z0-9_-]{1,64}\/[A-Za-z0-9_-]{0,129}$/;
+
+export function checkKey(key: string): string {
+  if (!keyPattern.test(key)) throw new Error('not a blob key');
+  return key;
+}
+
+export function checkPrefix(prefix: string): string {
+  if (!prefixPattern.test(prefix)) throw new Error('not a prefix of blob keys');
+  return prefix;
+}

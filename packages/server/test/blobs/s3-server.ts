@@ -1,0 +1,81 @@
+import { once } from 'node:events';
+import { mkdtemp } from 'node:fs/promises';
+import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import S3rver from 's3rver';
+import { afterAll } from 'vitest';
+import { removeFolder } from '../../../../test/remove-folder.ts';
+
+/** What stands between: true when it has answered in the store's place. */
+export type Interception = (request: IncomingMessage, response: ServerResponse) => boolean;
+
+export interface S3Server {
+  readonly endpoint: string;
+  /** Every request as `METHOD /path?query`. */
+  readonly requests: string[];
+  intercept(interception: Interception | undefined): void;
+  makeBucket(name: string): Promise<void>;
+  /** Settings of a server of ours that keeps its files here. */
+  env(bucket: string): Record<string, string>;
+  stop(): Promise<void>;
+}
+
+/** The key that s3rver knows; the SDK finds it where an operator would put it. */
+process.env['AWS_ACCESS_KEY_ID'] = 'S3RVER';
+process.env['AWS_SECRET_ACCESS_KEY'] = 'S3RVER';
+
+/** An S3 store of its own, on a free port; stopped and removed after the file's tests. */
+export async function startS3({ listsAtMost }: { listsAtMost?: number } = {}): Promise<S3Server> {
+  const directory = await mkdtemp(join(tmpdir(), 'convoke-s3-'));
+  const store = new S3rver({
+    directory,
+    silent: true,
+    vhostBuckets: false,
+    // The bound on its lists is slipped into requests that were signed without it.
+    allowMismatchedSignatures: listsAtMost !== undefined,
+  });
+  const answer = store.callback();
+  const requests: string[] = [];
+  let intercepting: Interception | undefined;
+  const server = createServer((request, response) => {
+    requests.push(`${request.method} ${request.url}`);
+    if (intercepting?.(request, response) === true) return;
+    if (listsAtMost !== undefined && request.url?.includes('?prefix=') === true) {
+      request.url += `&max-keys=${listsAtMost}`;
+    }
+    answer(request, response);
+  });
+  server.listen({ host: '127.0.0.1', port: 0 });
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  const endpoint = `http://127.0.0.1:${address.port}`;
+  const stop = async () => {
+    if (!server.listening) return;
+    server.close();
+    server.closeAllConnections();
+    await once(server, 'close');
+  };
+  stops.push(async () => {
+    await stop();
+    await removeFolder(directory);
+  });
+  return {
+    endpoint,
+    requests,
+    stop,
+    intercept: (interception) => (intercepting = interception),
+    makeBucket: (name) => store.store.putBucket(name),
+    env: (bucket) => ({
+      CONVOKE_BLOBS: `s3://${bucket}`,
+      CONVOKE_S3_ENDPOINT: endpoint,
+      CONVOKE_S3_PATH_STYLE: 'on',
+    }),
+  };
+}
+
+const stops: (() => Promise<void>)[] = [];
+afterAll(async () => {
+  for (const stop of stops) await stop();
+});
