@@ -50,6 +50,7 @@ export function postgresUrl(): string {
 const sandboxPrograms = ['bwrap', 'socat', 'setpriv', 'prlimit', 'python3'];
 const sandboxPackages = ['bubblewrap', 'socat', 'util-linux', 'python3-minimal'];
 const terminalPrograms = ['tmux'];
+const natsPrograms = ['nats-server'];
 const sandboxAdvice = `The sandbox tests need ${sandboxPrograms.join(', ')} (Debian: apt install ${sandboxPackages.join(' ')})`;
 
 /** For suites that run programs in a sandbox. They fail, and say what to do, where it is not installed. */
@@ -66,9 +67,10 @@ export function requireTerminal(): void {
 
 /** Installed where this may be done: by root, on a system with apt. */
 function installPrograms(): void {
-  if (missingPrograms([...sandboxPrograms, ...terminalPrograms]).length === 0) return;
+  if (missingPrograms([...sandboxPrograms, ...terminalPrograms, ...natsPrograms]).length === 0)
+    return;
   if (process.getuid?.() === 0 && existsSync('/usr/bin/apt-get')) {
-    const packages = [...sandboxPackages, ...terminalPrograms];
+    const packages = [...sandboxPackages, ...terminalPrograms, ...natsPrograms];
     const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
     const apt = (...args: string[]) => execFileSync('apt-get', args, { env, stdio: 'pipe' });
     try {

@@ -37,6 +37,7 @@ const pageBounds = { limit: 1000, maxBytes: 128 * 1024 };
 
 /** How long a lost wake-up may hold a reader back. */
 const pollMs = 1000;
+const runsPerPoll = 500;
 
 type FollowServices = Pick<Services, 'store' | 'fanout' | 'clock' | 'log'>;
 
@@ -46,6 +47,7 @@ export class RunFollower {
 
   constructor(services: FollowServices) {
     this.#services = services;
+    if (!services.fanout.lossless) this.#poll();
   }
 
   async *follow({ run, after, signal }: Follow): AsyncGenerator<Frames> {
@@ -77,6 +79,25 @@ export class RunFollower {
     return framesOf(await readLog(this.#services, run, { after, ...pageBounds }), after);
   }
 
+  /** Where wake-ups can be lost: one question for many tails, so that following costs no reads of its own. */
+  #poll(): void {
+    this.#services.clock.after(pollMs, () => {
+      this.#lookForMissed()
+        .catch((error: unknown) => this.#services.log.error('logs could not be looked at', error))
+        .finally(() => this.#poll());
+    });
+  }
+
+  async #lookForMissed(): Promise<void> {
+    const runIds = Array.from(this.#tails.keys());
+    for (let from = 0; from < runIds.length; from += runsPerPoll) {
+      const asked = runIds.slice(from, from + runsPerPoll);
+      for (const { id, lastSeq } of await this.#services.store.read.runs.lastSeqs(asked)) {
+        this.#tails.get(id)?.learn(lastSeq);
+      }
+    }
+  }
+
   #join(run: Run): Tail {
     const tail =
       this.#tails.get(run.id) ?? new Tail(this.#services, run.id, (at) => this.#page(run, at));
@@ -100,7 +121,6 @@ class Tail {
   readonly #services: FollowServices;
   readonly #read: (after: number) => Promise<Frames | undefined>;
   readonly #unsubscribe: () => void;
-  #forgetPoll: (() => void) | undefined;
   #latest: Frames | undefined;
   #seq = 0;
   /** The count of wake-ups before the read that found the log's end at `#seq`. */
@@ -117,7 +137,11 @@ class Tail {
     this.#services = services;
     this.#read = read;
     this.#unsubscribe = services.fanout.subscribe(`run:${runId}`, () => this.#wake());
-    if (!services.fanout.lossless) this.#poll();
+  }
+
+  /** The log is known to reach this far, whoever said so. */
+  learn(lastSeq: number): void {
+    if (lastSeq > this.#seq) this.#wake();
   }
 
   framesAfter(cursor: number): Frames | undefined {
@@ -156,7 +180,6 @@ class Tail {
 
   close(): void {
     this.#unsubscribe();
-    this.#forgetPoll?.();
     this.#release(false);
   }
 
@@ -194,13 +217,6 @@ class Tail {
     } finally {
       this.#refreshing = false;
     }
-  }
-
-  #poll(): void {
-    this.#forgetPoll = this.#services.clock.after(pollMs, () => {
-      this.#wake();
-      this.#poll();
-    });
   }
 }
 

@@ -12,7 +12,8 @@ export type KeyPurpose =
   | 'cursors'
   | 'identity-records'
   | 'identity-digests'
-  | 'identity-cookies';
+  | 'identity-cookies'
+  | 'wake-ups';
 
 export function deriveKey(masterKey: Uint8Array, purpose: KeyPurpose): Buffer {
   return Buffer.from(hkdfSync('sha256', masterKey, '', `convoke ${purpose} v1`, KEY_BYTES));

@@ -1,26 +1,13 @@
-import type { Fanout, Topic } from '../ports/fanout.ts';
+import type { Fanout } from '../ports/fanout.ts';
+import { Listeners } from './listeners.ts';
 
 /** One process: a wake-up is a call, so none can be lost. */
 export function createLocalFanout(): Fanout {
-  const listeners = new Map<Topic, Set<() => void>>();
+  const listeners = new Listeners();
   return {
     lossless: true,
-
-    wake(topic) {
-      for (const onWake of listeners.get(topic) ?? []) onWake();
-    },
-
-    subscribe(topic, onWake) {
-      const known = listeners.get(topic) ?? new Set();
-      listeners.set(topic, known.add(onWake));
-      return () => {
-        known.delete(onWake);
-        if (known.size === 0 && listeners.get(topic) === known) listeners.delete(topic);
-      };
-    },
-
-    async close() {
-      listeners.clear();
-    },
+    wake: (topic) => listeners.wake(topic),
+    subscribe: (topic, onWake) => listeners.add(topic, onWake),
+    close: async () => listeners.clear(),
   };
 }

@@ -17,6 +17,8 @@ export interface RunRepository {
    * Undefined when the run is terminal or belongs to a newer epoch: then nothing may be written.
    */
   extendLog(extension: LogExtension): Promise<LogTail | undefined>;
+  /** Where the logs of these runs end. */
+  lastSeqs(ids: readonly RunId[]): Promise<{ readonly id: RunId; readonly lastSeq: number }[]>;
   list(
     scope: TenantScope,
     list: { sessionId: SessionId; filter: { status?: RunStatus | undefined }; page: PageRequest },
@@ -29,12 +31,19 @@ export interface RunRepository {
   queuedBefore(sessionId: SessionId, number: number): Promise<number>;
   /** Ready runs, fair between tenants: a tenant with less executing goes first. */
   claimable(bounds: ClaimBounds): Promise<ReadyRuns>;
+  /** What has not ended, over all tenants, each count up to `most`. */
+  backlog(most: number): Promise<RunBacklog>;
   /** Runs that are to be cancelled and that nobody executes. */
   parkedCancellations(limit: number): Promise<Run[]>;
   /** Runs under a lease that ran out before `now`: their worker is gone. */
   expiredLeases(now: number, limit: number): Promise<Run[]>;
   leasedBy(owner: string): Promise<Run[]>;
   renewLeases(owner: string, expiresAt: number): Promise<void>;
+  /**
+   * Whether the tenant may have one more run executing, however many servers ask at once; holds until the
+   * transaction ends.
+   */
+  hasFreePlace(tenantId: TenantId, perTenant: number): Promise<boolean>;
   /** On one machine every lease of an earlier process is void: nobody else can hold one. */
   voidLeasesExcept(owner: string): Promise<void>;
 }
@@ -53,6 +62,17 @@ export interface ReadyRuns {
   readonly runs: readonly ReadyRun[];
   /** Whom to go on after; absent when the last tenant was reached. */
   readonly next: TenantId | undefined;
+}
+
+export interface RunBacklog {
+  /** Waits for a worker. */
+  readonly ready: number;
+  /** Stands behind another run of its session. */
+  readonly queued: number;
+  readonly running: number;
+  readonly waiting: number;
+  readonly cancelling: number;
+  readonly oldestReadyAt: number | undefined;
 }
 
 export type ReadyRun = Pick<Run, 'id' | 'organizationId' | 'tenantId' | 'sessionId'>;

@@ -36,7 +36,7 @@ async function headOfNext(
     order by ready_at, id limit ${limit}`);
 }
 
-async function executingOf(db: Reader, tenant: TenantId): Promise<number> {
+export async function executingOf(db: Reader, tenant: TenantId): Promise<number> {
   const row = await db.get<{ n: number }>(sql`
     select count(*) as n from runs where tenant_id = ${tenant} and lease_owner is not null`);
   return row?.n ?? 0;

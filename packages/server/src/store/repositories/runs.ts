@@ -1,5 +1,6 @@
 import {
   type RunErrorCode,
+  type RunId,
   type RunStatus,
   organizationId,
   runId,
@@ -12,7 +13,10 @@ import type { RunRepository } from '../../ports/repositories/runs.ts';
 import { fromJsonText, toJsonText } from '../json-text.ts';
 import { pageOf } from '../page.ts';
 import { sql } from '../sql.ts';
-import { readyRuns } from './ready-runs.ts';
+import { executingOf, readyRuns } from './ready-runs.ts';
+import { runBacklog } from './run-backlog.ts';
+
+const idsPerStatement = 64;
 
 export function runRepository(db: Transaction): RunRepository {
   return {
@@ -74,6 +78,20 @@ export function runRepository(db: Transaction): RunRepository {
       return row && { lastSeq: row.last_seq, at: row.last_event_at };
     },
 
+    async lastSeqs(ids) {
+      const found: { id: RunId; lastSeq: number }[] = [];
+      for (let from = 0; from < ids.length; from += idsPerStatement) {
+        const asked = ids.slice(from, from + idsPerStatement);
+        // Always the same number of holes, so that there is one statement to prepare.
+        const holes = Array.from({ length: idsPerStatement }, (_, at) => sql`${asked[at] ?? ''}`);
+        const rows = await db.all<{ id: string; last_seq: number }>(
+          sql`select id, last_seq from runs where id in (${sql.join(holes)})`,
+        );
+        found.push(...rows.map((row) => ({ id: runId(row.id), lastSeq: row.last_seq })));
+      }
+      return found;
+    },
+
     async list(scope, { sessionId: session, filter, page }) {
       const where = [sql`session_id = ${session}`, sql`tenant_id = ${scope.tenantId}`];
       if (filter.status !== undefined) where.push(sql`status = ${filter.status}`);
@@ -106,6 +124,8 @@ export function runRepository(db: Transaction): RunRepository {
 
     claimable: (bounds) => readyRuns(db, bounds),
 
+    backlog: (most) => runBacklog(db, most),
+
     async parkedCancellations(limit) {
       const rows = await db.all<RunRow>(sql`
         select * from runs where status = 'cancelling' and lease_owner is null limit ${limit}`);
@@ -127,6 +147,13 @@ export function runRepository(db: Transaction): RunRepository {
     async renewLeases(owner, expiresAt) {
       await db.run(sql`
         update runs set lease_expires_at = ${expiresAt} where lease_owner = ${owner}`);
+    },
+
+    async hasFreePlace(tenant, perTenant) {
+      // Far from the limit nobody has to wait for anybody: fewer than half of the places are in doubt at once.
+      if ((await executingOf(db, tenant)) * 2 < perTenant) return true;
+      await db.get(sql`select id from tenants where id = ${tenant} ${sql.forNoKeyUpdate}`);
+      return (await executingOf(db, tenant)) < perTenant;
     },
 
     async voidLeasesExcept(owner) {

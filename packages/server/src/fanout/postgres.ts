@@ -1,0 +1,178 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
+import { Client } from 'pg';
+import type { Fanout, Topic } from '../ports/fanout.ts';
+import type { Log } from '../ports/log.ts';
+import { Listeners } from './listeners.ts';
+import { Outbox } from './outbox.ts';
+
+const channel = 'convoke_wakeups';
+/** PostgreSQL carries at most 8,000 bytes in one notification. */
+const messageMaxBytes = 7_900;
+const everything = '*';
+
+const answerMs = 5_000;
+/** A connection that died without a word is noticed by asking it. */
+const askEveryMs = 5_000;
+const firstRetryMs = 50;
+const slowestRetryMs = 1_000;
+
+export interface PostgresFanoutOptions {
+  readonly url: string;
+  readonly log: Log;
+}
+
+/**
+ * Wake-ups by LISTEN/NOTIFY, on a connection of their own: never in the transaction they tell of, because
+ * PostgreSQL lets only one transaction that notifies commit at a time.
+ */
+export async function openPostgresFanout(options: PostgresFanoutOptions): Promise<Fanout> {
+  const fanout = new PostgresFanout(options);
+  await fanout.connect();
+  return fanout;
+}
+
+class PostgresFanout implements Fanout {
+  readonly lossless = false;
+  readonly #options: PostgresFanoutOptions;
+  /** Marks this server's own messages: its listeners were called when they were sent. */
+  readonly #origin = randomBytes(6).toString('hex');
+  readonly #listeners = new Listeners();
+  readonly #closing = new AbortController();
+  readonly #outbox = new Outbox({
+    send: (topics) => this.#send(topics),
+    onFailure: (error) => this.#leave(error),
+  });
+  #client: Client | undefined;
+  #reconnecting: Promise<void> | undefined;
+
+  constructor(options: PostgresFanoutOptions) {
+    this.#options = options;
+  }
+
+  wake(topic: Topic): void {
+    this.#listeners.wake(topic);
+    if (this.#client !== undefined) this.#outbox.add(topic);
+  }
+
+  subscribe(topic: Topic, onWake: () => void): () => void {
+    return this.#listeners.add(topic, onWake);
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    this.#listeners.clear();
+    await this.#reconnecting;
+    const client = this.#client;
+    this.#client = undefined;
+    await client?.end().catch(() => undefined);
+  }
+
+  /** Resolves when connected, or when the first try failed: the service goes on without, and tries again. */
+  async connect(): Promise<void> {
+    const client = new Client({
+      connectionString: this.#options.url,
+      application_name: 'convoke wake-ups',
+      connectionTimeoutMillis: answerMs,
+      query_timeout: answerMs,
+      keepAlive: true,
+    });
+    client.on('error', (error) => this.#leave(error, client));
+    client.on('end', () => this.#leave(new Error('the connection ended'), client));
+    client.on('notification', ({ payload = '' }) => this.#receive(payload));
+    try {
+      await client.connect();
+      await client.query(`listen ${channel}`);
+    } catch (error) {
+      void client.end().catch(() => undefined);
+      this.#retry(error);
+      return;
+    }
+    if (this.#closing.signal.aborted) return client.end();
+    this.#client = client;
+    void this.#ask(client);
+    // Both ways: what others said meanwhile, and what this server could not say.
+    this.#listeners.wakeAll();
+    this.#outbox.addEverything();
+  }
+
+  /** The connection is of no use any more; once for each. */
+  #leave(error: unknown, client = this.#client): void {
+    if (client === undefined || client !== this.#client) return;
+    this.#client = undefined;
+    void client.end().catch(() => undefined);
+    this.#retry(error);
+  }
+
+  #retry(error: unknown): void {
+    if (this.#closing.signal.aborted || this.#reconnecting !== undefined) return;
+    this.#options.log.warn('wake-ups are away; readers look by themselves every second', {
+      reason: error instanceof Error ? error.message : String(error),
+    });
+    this.#reconnecting = this.#reconnect().finally(() => {
+      this.#reconnecting = undefined;
+    });
+  }
+
+  async #reconnect(): Promise<void> {
+    for (
+      let delay = firstRetryMs;
+      this.#client === undefined;
+      delay = Math.min(delay * 2, slowestRetryMs)
+    ) {
+      const { signal } = this.#closing;
+      await setTimeout(delay, undefined, { signal, ref: false }).catch(() => undefined);
+      if (signal.aborted) return;
+      await this.connect();
+    }
+    this.#options.log.info('wake-ups are back');
+  }
+
+  async #ask(client: Client): Promise<void> {
+    const { signal } = this.#closing;
+    while (client === this.#client && !signal.aborted) {
+      await setTimeout(askEveryMs, undefined, { signal, ref: false }).catch(() => undefined);
+      if (client !== this.#client || signal.aborted) return;
+      await client.query('select 1').catch((error: unknown) => this.#leave(error, client));
+    }
+  }
+
+  async #send(topics: readonly Topic[] | 'everything'): Promise<void> {
+    const messages =
+      topics === 'everything' ? [this.#message([everything])] : this.#messages(topics);
+    await this.#client?.query({
+      name: 'wake',
+      text: `select pg_notify('${channel}', message) from unnest($1::text[]) as message`,
+      values: [messages],
+    });
+  }
+
+  #messages(topics: readonly Topic[]): string[] {
+    const messages: string[] = [];
+    let batch: Topic[] = [];
+    let size = 0;
+    for (const topic of topics) {
+      if (size + topic.length > messageMaxBytes) {
+        messages.push(this.#message(batch));
+        batch = [];
+        size = 0;
+      }
+      batch.push(topic);
+      size += topic.length + 1;
+    }
+    return [...messages, this.#message(batch)];
+  }
+
+  #message(topics: readonly string[]): string {
+    return [this.#origin, ...topics].join(' ');
+  }
+
+  #receive(payload: string): void {
+    const [origin, ...topics] = payload.split(' ');
+    if (origin === this.#origin) return;
+    for (const topic of topics) {
+      if (topic === everything) this.#listeners.wakeAll();
+      else this.#listeners.wake(topic as Topic);
+    }
+  }
+}

@@ -1,0 +1,62 @@
+import pg from 'pg';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { openPostgresFanout } from '../../src/fanout/postgres.ts';
+import type { Fanout } from '../../src/ports/fanout.ts';
+import { eventually } from '../eventually.ts';
+import { quietLog } from '../quiet-log.ts';
+import { createLocation } from '../store/databases.ts';
+import { fanoutSuite } from './suite.ts';
+
+let url: string;
+beforeAll(async () => {
+  url = await createLocation('postgres');
+});
+
+const joined: Fanout[] = [];
+afterEach(async () => {
+  for (const fanout of joined.splice(0)) await fanout.close();
+});
+
+async function join(): Promise<Fanout> {
+  const fanout = await openPostgresFanout({ url, log: quietLog });
+  joined.push(fanout);
+  return fanout;
+}
+
+async function ask(text: string): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  const { rows } = await client.query(text);
+  await client.end();
+  return rows;
+}
+
+const listening = `from pg_stat_activity where datname = current_database() and application_name = 'convoke wake-ups'`;
+
+describe('wake-ups by LISTEN/NOTIFY', () => {
+  fanoutSuite(() => ({
+    join,
+    interrupt: async () => {
+      await ask(`select pg_terminate_backend(pid) ${listening}`);
+    },
+  }));
+
+  test('a start without PostgreSQL goes on, and finds it later', async () => {
+    const log = { ...quietLog, warnings: 0, warn: () => (log.warnings += 1) };
+    const nowhere = 'postgres://postgres@127.0.0.1:1/postgres';
+    const fanout = await openPostgresFanout({ url: nowhere, log });
+    let count = 0;
+    fanout.subscribe('work', () => (count += 1));
+    fanout.wake('work');
+    expect(count).toBe(1);
+    expect(log.warnings).toBe(1);
+    await fanout.close();
+  });
+
+  test('leaves no connection behind when it is closed', async () => {
+    const fanout = await join();
+    await fanout.close();
+    joined.pop();
+    await eventually(async () => (await ask(`select 1 ${listening}`)).length === 0);
+  });
+});

@@ -1,0 +1,104 @@
+import { expect, test } from 'vitest';
+import type { Fanout, Topic } from '../../src/ports/fanout.ts';
+import { eventually } from '../eventually.ts';
+
+/** What wakes servers up, in the hands of a test. */
+export interface Medium {
+  /** One more server's end of it. */
+  join(): Promise<Fanout>;
+  /** Every connection breaks; absent where there is nothing that could. */
+  readonly interrupt?: () => Promise<void>;
+}
+
+/** The same for every way of waking (architecture, idea 2). */
+export function fanoutSuite(medium: () => Medium): void {
+  /** How often somebody was woken. */
+  function listen(fanout: Fanout, topic: Topic) {
+    const heard = { count: 0, leave: () => {} };
+    heard.leave = fanout.subscribe(topic, () => (heard.count += 1));
+    return heard;
+  }
+
+  /** Wakes until it is heard: how long a new listener takes to be known elsewhere is nobody's promise. */
+  const reaches = (from: Fanout, topic: Topic, heard: { count: number }) =>
+    eventually(() => {
+      from.wake(topic);
+      return heard.count > 0;
+    });
+
+  test('a wake-up reaches every listener of its topic on every server, and no other', async () => {
+    const [here, there] = [await medium().join(), await medium().join()];
+    const own = listen(here, 'run:a');
+    const theirs = listen(there, 'run:a');
+    const second = listen(there, 'run:a');
+    const other = listen(there, 'run:b');
+    const woken = listen(there, 'work');
+    // Who has just come asks everybody to look again; what is said after that is about its topic alone.
+    await reaches(here, 'work', woken);
+    for (const heard of [own, theirs, second, other]) heard.count = 0;
+    await reaches(here, 'run:a', theirs);
+    expect(own.count).toBeGreaterThan(0);
+    expect(second.count).toBe(theirs.count);
+    expect(other.count).toBe(0);
+  });
+
+  test('the server that wakes is woken once, at once', async () => {
+    const [here, there] = [await medium().join(), await medium().join()];
+    const own = listen(here, 'control:a');
+    const theirs = listen(there, 'control:a');
+    const done = listen(here, 'control:done');
+    await reaches(there, 'control:done', done);
+    own.count = 0;
+    here.wake('control:a');
+    expect(own.count).toBe(1);
+    await reaches(there, 'control:done', done);
+    await eventually(() => theirs.count > 0);
+    expect(own.count).toBe(1);
+  });
+
+  test('who has left is not woken any more', async () => {
+    const [here, there] = [await medium().join(), await medium().join()];
+    const gone = listen(there, 'run:a');
+    const stays = listen(there, 'run:b');
+    await reaches(here, 'run:a', gone);
+    gone.leave();
+    const before = gone.count;
+    stays.count = 0;
+    here.wake('run:a');
+    await reaches(here, 'run:b', stays);
+    expect(gone.count).toBe(before);
+  });
+
+  test('thousands of wake-ups in one turn reach whom they concern', async () => {
+    const [here, there] = [await medium().join(), await medium().join()];
+    const topics = Array.from({ length: 3000 }, (_, n): Topic => `run:many_${n}`);
+    const heard = topics.map((topic) => listen(there, topic));
+    const last = listen(there, 'work');
+    await reaches(here, 'work', last);
+    for (const topic of topics) here.wake(topic);
+    await eventually(() => heard.every(({ count }) => count > 0));
+  });
+
+  test('what was missed while the way was broken is made up for by looking again', async () => {
+    const { interrupt, join } = medium();
+    if (interrupt === undefined) return;
+    const [here, there] = [await join(), await join()];
+    const heard = listen(there, 'run:a');
+    await reaches(here, 'run:a', heard);
+    heard.count = 0;
+    await interrupt();
+    // Nobody wakes: it is the reconnect that says so.
+    await eventually(() => heard.count > 0);
+    heard.count = 0;
+    await reaches(here, 'run:a', heard);
+  });
+
+  test('a server that left hears nothing, and may still be asked to wake others', async () => {
+    const [here, there] = [await medium().join(), await medium().join()];
+    const heard = listen(there, 'run:a');
+    await there.close();
+    here.wake('run:a');
+    there.wake('run:a');
+    expect(heard.count).toBe(0);
+  });
+}
