@@ -9,10 +9,12 @@ import { deriveKey, loadMasterKey } from './auth/master-key.ts';
 import { createTokenEndpoint } from './auth/token-endpoint.ts';
 import { type Authority, openAuthority } from './compose/authority.ts';
 import { openBlobs } from './compose/blobs.ts';
-import { openStore } from './compose/database.ts';
+import { openClock, openStore } from './compose/database.ts';
+import { openFanout } from './compose/fanout.ts';
+import { showMetrics } from './compose/metrics.ts';
 import { letPeopleIn, peoplePasses } from './compose/people.ts';
 import type { Config } from './config/config.ts';
-import { createLocalFanout } from './fanout/local.ts';
+import { inOwnContext } from './fanout/in-own-context.ts';
 import { a2aHarness } from './harness/a2a/harness.ts';
 import { acpHarness } from './harness/acp/harness.ts';
 import { claudeHarness } from './harness/claude/harness.ts';
@@ -24,6 +26,7 @@ import { stdioHarness } from './harness/stdio/harness.ts';
 import type { SuperviseServices } from './harness/supervise.ts';
 import { openWorkspaces } from './harness/workspace.ts';
 import { createApp } from './http/app.ts';
+import { confined } from './http/confined.ts';
 import { type Cursors, createCursors } from './http/cursors.ts';
 import { createDenials } from './http/denials.ts';
 import { EventStreams } from './http/event-streams.ts';
@@ -48,11 +51,12 @@ import type { Sandbox, SandboxReport } from './ports/sandbox.ts';
 import type { Store } from './ports/store.ts';
 import { type Quickstart, ensureQuickstart } from './quickstart.ts';
 import { builtInCredentials } from './system/built-in-credentials.ts';
-import { systemClock } from './system/clock.ts';
 import { holdDataFolder, publishAddress } from './system/data-folder.ts';
 import { createFolderProvisioner } from './system/folder-provisioner.ts';
 import { createIds } from './system/ids.ts';
 import { createLog } from './telemetry/log.ts';
+import { createMetrics } from './telemetry/metrics.ts';
+import { createTraces } from './telemetry/traces.ts';
 import {
   type Background,
   type BackgroundOptions,
@@ -66,6 +70,9 @@ import { tenantPasses } from './workers/tenant-passes.ts';
 
 /** What requests under way get to come to their end once the legs have. */
 const requestGraceMs = 5_000;
+
+/** What a server that only executes runs answers: whoever looks after it must be able to ask how it is. */
+const healthOperations: ReadonlySet<string> = new Set(['get_health', 'get_readiness']);
 
 /** A server that is put together but not yet listening. */
 export interface Convoke {
@@ -99,21 +106,24 @@ export interface Overrides {
 /** The only place that names adapters. */
 export async function compose(config: Config, overrides: Overrides = {}): Promise<Convoke> {
   const folder = holdDataFolder(config.dataDir);
-  const services = await openServices(config, overrides);
+  const masterKey = await loadMasterKey(config.cluster.masterKeyFile);
+  const services = await openServices(config, overrides, masterKey);
   const { store, clock, log, agents } = services;
   // Before the first event is written: what lies outside a stretch stays outside.
   await prepareEventLog(services);
-  const masterKey = await loadMasterKey(config.cluster.masterKeyFile);
   const authority = await openAuthority(services, config, masterKey);
   const streams = new EventStreams({
     clock,
     log,
+    metrics: services.metrics,
     maxAgeMs: config.settings.streamMaxAgeMs,
     fanout: services.fanout,
     recheck: (caller) => authority.gate.recheck(caller),
   });
   const provider = overrides.provider ?? builtInCredentials;
   const withdrawing = { ...services, provider };
+  const { roles } = config.cluster;
+  const isApi = roles.has('api');
   let isOpen = false;
   const app = createApp({
     handlers: handlersOf(withdrawing, authority, {
@@ -122,6 +132,7 @@ export async function compose(config: Config, overrides: Overrides = {}): Promis
       cursors: createCursors(deriveKey(masterKey, 'cursors')),
       isReady: async () => isOpen && (await isReadable(store)),
     }),
+    serves: isApi ? () => true : ({ id }) => healthOperations.has(id),
     gate: authority.gate,
     denials: createDenials({ ...services, gate: authority.gate }),
     limits: {
@@ -130,9 +141,12 @@ export async function compose(config: Config, overrides: Overrides = {}): Promis
     },
     ids: services.ids,
     log,
+    metrics: services.metrics,
+    traces: services.traces,
   });
 
-  letPeopleIn(app, services, { config, authority, masterKey });
+  if (isApi) letPeopleIn(app, services, { config, authority, masterKey });
+  showMetrics(app, services, { config, streams });
 
   let background: Background | undefined;
   return {
@@ -145,11 +159,14 @@ export async function compose(config: Config, overrides: Overrides = {}): Promis
     describeSandbox: () => services.sandbox.describe(),
 
     async start() {
-      background = await startBackground(services, {
-        owner: randomUUID(),
-        isAlone: config.databaseUrl === undefined,
-        passes: passesOf(withdrawing, authority, config),
-      });
+      if (roles.has('worker')) {
+        background = await startBackground(services, {
+          owner: randomUUID(),
+          isAlone: config.databaseUrl === undefined,
+          elapsed: () => performance.now(),
+          passes: passesOf(withdrawing, authority, config),
+        });
+      }
       publishAddress(config.dataDir, config.baseUrl);
       isOpen = true;
     },
@@ -192,15 +209,23 @@ async function closeApp(app: FastifyInstance, clock: Clock): Promise<void> {
   forget();
 }
 
-type OpenServices = SuperviseServices & { readonly sandbox: Sandbox };
+type OpenServices = SuperviseServices & {
+  readonly sandbox: Sandbox;
+  readonly metrics: ReturnType<typeof createMetrics>;
+};
 
-async function openServices(config: Config, overrides: Overrides): Promise<OpenServices> {
+async function openServices(
+  config: Config,
+  overrides: Overrides,
+  masterKey: Uint8Array,
+): Promise<OpenServices> {
   const { dataDir, agentsDir, settings } = config;
   const log = overrides.log ?? createLog({ level: config.logLevel });
   // First, so that a start which it stops leaves nothing open.
   const blobs = await openBlobs(config);
-  const clock = overrides.clock ?? systemClock;
-  const store = await openStore(config, { log });
+  const metrics = createMetrics();
+  const store = await openStore(config, { log, metrics });
+  const clock = overrides.clock ?? (await openClock(config, { store, log }));
   const sandbox = await openSandbox({ mode: config.sandbox, dataDir, clock, log });
   const parts = { sandbox, clock, log, a2aAllow: config.a2aAllow };
   const built = [...builtHarnesses(parts), ...(overrides.harnesses ?? [])];
@@ -216,9 +241,11 @@ async function openServices(config: Config, overrides: Overrides): Promise<OpenS
     clock,
     ids: createIds(clock),
     log,
+    metrics,
+    traces: createTraces(),
     agents,
     harnesses,
-    fanout: createLocalFanout(),
+    fanout: inOwnContext(await openFanout(config, { log, masterKey })),
     blobs,
     workspaces: openWorkspaces({
       dataDir,
@@ -268,9 +295,9 @@ function handlersOf(
   const failures = createRateLimit(clock, tokenFailureRate);
   const endpoint = createTokenEndpoint({ store, tokens, secrets, clock, log, failures });
   const runParts = { cursors, streams, follower: new RunFollower(services) };
-  return {
+  const handlers: Handlers = {
     ...systemRoutes({ version: manifest.version, baseUrl, isReady }),
-    ...oauthRoutes({ endpoint, keys, baseUrl }),
+    ...oauthRoutes({ endpoint, keys, baseUrl, metrics: services.metrics }),
     ...workspaceRoutes(services, cursors),
     ...agentRoutes(services, runParts),
     ...sessionRoutes(services, cursors),
@@ -281,6 +308,7 @@ function handlersOf(
     ...credentialRoutes(services, secrets),
     ...tenantRoutes(services, cursors),
   };
+  return confined(handlers, store);
 }
 
 async function isReadable(store: Store): Promise<boolean> {

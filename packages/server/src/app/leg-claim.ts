@@ -3,7 +3,7 @@ import { type Lease, type Run, leaseRun } from '../domain/run.ts';
 import { type Session, runDispatched } from '../domain/session.ts';
 import type { Answer } from '../ports/harness.ts';
 import type { StoreTransaction } from '../ports/store.ts';
-import { type Holder, type RunAddress, lockRun, recordMove } from './record.ts';
+import { type Holder, type RunAddress, recordMove, tryLockRun } from './record.ts';
 import type { Services } from './services.ts';
 
 export interface ClaimedLeg {
@@ -14,19 +14,28 @@ export interface ClaimedLeg {
   readonly answers: ReadonlyMap<string, Answer> | undefined;
 }
 
+/** Why a run was not claimed: somebody is at it this moment, or there is nothing to claim. */
+export type Unclaimed = 'busy' | 'gone';
+
 /**
  * Takes a ready run under a lease, in one transaction with what that means: `run_started`, the session's
- * state, and every answer counted as spent. Undefined when somebody else was first, or the run is not ready
- * any more.
+ * state, and every answer counted as spent. Several servers try for the same runs: who finds one in other
+ * hands goes on to the next instead of waiting.
  */
 export async function claimLeg(
-  services: Pick<Services, 'store' | 'clock' | 'fanout'>,
+  services: Pick<Services, 'store' | 'clock' | 'fanout' | 'metrics' | 'settings'>,
   address: RunAddress,
   lease: Lease,
-): Promise<ClaimedLeg | undefined> {
+): Promise<ClaimedLeg | Unclaimed> {
   return services.store.transaction(async (tx) => {
-    const seen = await lockRun(tx, address);
-    if (seen === undefined || seen.run.readyAt === null) return undefined;
+    const { tenantId } = address.scope;
+    const perTenant = services.settings.tenantRunConcurrency;
+    if (!services.fanout.lossless && !(await tx.runs.hasFreePlace(tenantId, perTenant))) {
+      return 'gone';
+    }
+    const seen = await tryLockRun(tx, address);
+    if (seen === undefined) return 'busy';
+    if (seen.run.readyAt === null) return 'gone';
     const now = services.clock.now();
     const isFirst = seen.run.status === 'queued';
     const answers = isFirst ? undefined : await spendAnswers(tx, seen.run, now);

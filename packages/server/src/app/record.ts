@@ -22,7 +22,22 @@ export async function lockRun(
   tx: StoreTransaction,
   at: RunAddress,
 ): Promise<RunInSession | undefined> {
-  const session = await tx.sessions.lock(at.scope, at.sessionId);
+  return runIn(await tx.sessions.lock(at.scope, at.sessionId), tx, at);
+}
+
+/** The same for who has other things to do while somebody else holds the session. */
+export async function tryLockRun(
+  tx: StoreTransaction,
+  at: RunAddress,
+): Promise<RunInSession | undefined> {
+  return runIn(await tx.sessions.tryLock(at.scope, at.sessionId), tx, at);
+}
+
+async function runIn(
+  session: Session | undefined,
+  tx: StoreTransaction,
+  at: RunAddress,
+): Promise<RunInSession | undefined> {
   const run = session && (await tx.runs.lock(at.runId));
   return session && run && run.sessionId === session.id ? { session, run } : undefined;
 }
@@ -34,14 +49,14 @@ export interface RunMove {
   readonly events: readonly RunEventDraft[];
 }
 
-type Recorder = Pick<Services, 'clock' | 'fanout'>;
+type Recorder = Pick<Services, 'clock' | 'fanout' | 'metrics'>;
 
 /**
  * The one way a run changes: its row, its session's row and the events that tell of it, in one
  * transaction, conditional on the run being what was seen. Readers are woken once it is durable.
  */
 export async function recordMove(
-  { clock, fanout }: Recorder,
+  { clock, fanout, metrics }: Recorder,
   tx: StoreTransaction,
   { seen, move }: { readonly seen: RunInSession; readonly move: RunMove },
 ): Promise<Run> {
@@ -57,7 +72,12 @@ export async function recordMove(
   if (move.session !== undefined) await tx.sessions.save(move.session);
   await appendPlaced(tx, next, { drafts: move.events, after: seen.run.lastSeq, at });
   if (next.readyAt !== null) tx.onCommit(() => fanout.wake('work'));
-  if (move.events.length > 0) tx.onCommit(() => fanout.wake(`run:${next.id}`));
+  if (move.events.length > 0) {
+    tx.onCommit(() => {
+      fanout.wake(`run:${next.id}`);
+      metrics.eventsAppended.add(move.events.length);
+    });
+  }
   return next;
 }
 
@@ -78,6 +98,10 @@ export async function recordEnd(
       session: freed,
       events: [...before, terminalEvent(run.id, outcome, { recovered })],
     },
+  });
+  tx.onCommit(() => {
+    services.metrics.runsEnded.add(1, ended.status, ended.errorCode ?? '');
+    if (recovered) services.metrics.runsRecovered.add(1);
   });
   if (freed.currentRunId === null && freed.queuedRuns > 0) {
     await tx.runs.readyNext(freed.id, now);
@@ -117,7 +141,7 @@ export interface Holder extends RunAddress {
  * is lost or the run is over.
  */
 export async function appendEvents(
-  { clock, fanout }: Recorder,
+  { clock, fanout, metrics }: Recorder,
   tx: StoreTransaction,
   { holder, drafts }: { readonly holder: Holder; readonly drafts: readonly RunEventDraft[] },
 ): Promise<number | undefined> {
@@ -130,7 +154,10 @@ export async function appendEvents(
   if (tail === undefined || drafts.length === 0) return tail?.lastSeq;
   const place = { id: holder.runId, sessionId: holder.sessionId, tenantId: holder.scope.tenantId };
   await appendPlaced(tx, place, { drafts, after: tail.lastSeq - drafts.length, at: tail.at });
-  tx.onCommit(() => fanout.wake(`run:${holder.runId}`));
+  tx.onCommit(() => {
+    fanout.wake(`run:${holder.runId}`);
+    metrics.eventsAppended.add(drafts.length);
+  });
   return tail.lastSeq;
 }
 

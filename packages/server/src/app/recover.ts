@@ -7,12 +7,14 @@ import type { Services } from './services.ts';
 
 const perPass = 100;
 
-type Recovery = Pick<Services, 'store' | 'clock' | 'fanout' | 'log'>;
+type Recovery = Pick<Services, 'store' | 'clock' | 'fanout' | 'log' | 'metrics'>;
 
 export interface Leases {
   /** This process, as it signs its leases. */
   readonly owner: string;
   readonly isExecuting: (runId: RunId) => boolean;
+  /** False while this process cannot know that others had the time to renew theirs. */
+  readonly mayJudgeOthers: () => boolean;
 }
 
 /**
@@ -21,7 +23,9 @@ export interface Leases {
  */
 export async function reconcileRuns(services: Recovery, leases: Leases): Promise<boolean> {
   const { store, clock } = services;
-  const expired = await store.read.runs.expiredLeases(clock.now(), perPass);
+  const expired = leases.mayJudgeOthers()
+    ? await store.read.runs.expiredLeases(clock.now(), perPass)
+    : [];
   const own = await store.read.runs.leasedBy(leases.owner);
   const lost = [...expired, ...own].filter((run) => isLost(run, leases, clock.now()));
   for (const run of lost) await endLostRun(services, leases, run);

@@ -1,17 +1,29 @@
 import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
+import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
+import type { Metrics } from '../ports/metrics.ts';
 import type { Store } from '../ports/store.ts';
 import { openDatabase } from '../store/database.ts';
 import { createStore } from '../store/store.ts';
+import { systemClock } from '../system/clock.ts';
+import { openDatabaseClock } from '../system/database-clock.ts';
+
+interface StoreOptions {
+  readonly log: Log;
+  readonly metrics?: Metrics;
+  readonly poolSize?: number;
+  readonly busyTimeoutMs?: number;
+}
 
 export async function openStore(
   { dataDir, databaseUrl }: Pick<Config, 'dataDir' | 'databaseUrl'>,
-  { log, ...options }: { readonly log: Log; readonly poolSize?: number; busyTimeoutMs?: number },
+  { log, metrics, ...options }: StoreOptions,
 ): Promise<Store> {
   const database = await openDatabase({
     location: databaseUrl ?? join(dataDir, 'convoke.db'),
     report: (message, error) => log.error(message, error),
+    warn: (message) => log.warn(message),
     onFatal: (error) => {
       // After a failed fsync nobody knows what is on disk; only a fresh start reads the truth.
       log.error('the disk refused to keep data; stopping at once', error);
@@ -19,5 +31,20 @@ export async function openStore(
     },
     ...options,
   });
+  metrics?.databaseConnections.readFrom(() => {
+    const connections = database.connections?.();
+    if (connections === undefined) return undefined;
+    const { inUse, idle, waiting } = connections;
+    return { in_use: inUse, idle, waiting };
+  });
   return createStore(database);
+}
+
+/** Servers that share a database share its clock; one machine has only its own. */
+export async function openClock(
+  { databaseUrl }: Pick<Config, 'databaseUrl'>,
+  { store, log }: { readonly store: Store; readonly log: Log },
+): Promise<Clock> {
+  if (databaseUrl === undefined) return systemClock;
+  return openDatabaseClock({ store, log, timers: systemClock, elapsed: () => performance.now() });
 }

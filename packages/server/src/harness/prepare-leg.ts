@@ -16,7 +16,7 @@ export type LegStart =
       readonly ready: true;
       readonly harness: Harness;
       readonly input: LegInput;
-      readonly context: Omit<LegContext, 'signal'>;
+      readonly context: Omit<LegContext, 'signal' | 'holdsLease'>;
     }
   | { readonly ready: false; readonly outcome: RunOutcome | { readonly status: 'workspace_lost' } };
 

@@ -9,6 +9,7 @@ import type { Agent } from '../domain/agent.ts';
 import type { RunOutcome } from '../domain/run.ts';
 import { harnessEventType } from '../domain/run-event.ts';
 import type { Harness, HarnessEvent, Leg } from '../ports/harness.ts';
+import type { Span } from '../ports/traces.ts';
 import { LegSink } from './leg-sink.ts';
 import { type LegStart, prepareLeg } from './prepare-leg.ts';
 
@@ -17,14 +18,22 @@ export type SuperviseServices = Services & { readonly harnesses: ReadonlyMap<str
 export interface Supervision {
   /** Executes one leg to its end and records it. Never rejects. */
   execute(claimed: ClaimedLeg): Promise<void>;
+  /** Somebody may want something of the run: looks what. */
+  attend(): void;
+  /** The lease may be in other hands: ends every process of the leg and records nothing. */
+  lose(): void;
   /** The process is stopping: ends the run here and now rather than leave it to recovery. */
   abandon(): Promise<void>;
   /** Stops listening; for a run that was not claimed. */
   leave(): void;
 }
 
-export function supervise(services: SuperviseServices, runId: RunId): Supervision {
-  return new RunSupervision(services, runId);
+export function supervise(
+  services: SuperviseServices,
+  runId: RunId,
+  holdsLease: () => boolean,
+): Supervision {
+  return new RunSupervision(services, runId, holdsLease);
 }
 
 /** Made once: a new one per leg would cost a stack trace that nobody reads. */
@@ -36,11 +45,13 @@ type Verdict = RunOutcome | 'lost';
 class RunSupervision implements Supervision {
   readonly #services: SuperviseServices;
   readonly #runId: RunId;
+  readonly #holdsLease: () => boolean;
   readonly #unsubscribe: () => void;
   readonly #abort = new AbortController();
   readonly #timers: (() => void)[] = [];
   readonly #verdict = Promise.withResolvers<Verdict>();
   #claimed: ClaimedLeg | undefined;
+  #span: Span | undefined;
   #leg: Leg | undefined;
   #done: Promise<void> | undefined;
   #isAsked = false;
@@ -49,21 +60,26 @@ class RunSupervision implements Supervision {
   #text: string | undefined = '';
   #usage: LegOutcome['usage'];
 
-  constructor(services: SuperviseServices, runId: RunId) {
+  constructor(services: SuperviseServices, runId: RunId, holdsLease: () => boolean) {
     this.#services = services;
     this.#runId = runId;
-    this.#unsubscribe = services.fanout.subscribe(`control:${runId}`, () => this.#onControl());
+    this.#holdsLease = holdsLease;
+    this.#unsubscribe = services.fanout.subscribe(`control:${runId}`, () => this.attend());
   }
 
   execute(claimed: ClaimedLeg): Promise<void> {
     this.#claimed = claimed;
-    this.#done = this.#execute(claimed)
+    this.#done = this.#traced(claimed)
       .catch((error: unknown) =>
         // The lease runs out and recovery ends the run: nothing is lost but the reason.
         this.#services.log.error('a leg could not be recorded', error, { run_id: this.#runId }),
       )
       .finally(() => this.leave());
     return this.#done;
+  }
+
+  lose(): void {
+    this.#judge('lost');
   }
 
   async abandon(): Promise<void> {
@@ -74,6 +90,16 @@ class RunSupervision implements Supervision {
   leave(): void {
     this.#unsubscribe();
     for (const forget of this.#timers) forget();
+  }
+
+  /** A trace of its own: whoever started the run has long been answered. The run's id leads from one to the other. */
+  #traced(claimed: ClaimedLeg): Promise<void> {
+    const { id, agentName } = claimed.run;
+    const attributes = { 'convoke.run_id': id, 'convoke.agent': agentName };
+    return this.#services.traces.within({ name: 'run leg', of: 'itself', attributes }, (span) => {
+      this.#span = span;
+      return this.#execute(claimed);
+    });
   }
 
   async #execute(claimed: ClaimedLeg): Promise<void> {
@@ -99,6 +125,7 @@ class RunSupervision implements Supervision {
     if (this.#isJudged) await this.#kill();
     if (outcome === 'lost') {
       this.#services.log.warn('lease lost', { run_id: this.#runId });
+      this.#services.metrics.leasesLost.add(1);
       return;
     }
     await this.#collectOutputs(claimed);
@@ -129,9 +156,10 @@ class RunSupervision implements Supervision {
   async #runLeg({ agent, started, sink }: LegWork): Promise<RunOutcome | { status: 'waiting' }> {
     const { harness, input, context } = started;
     try {
-      this.#leg = harness.start(input, { ...context, signal: this.#abort.signal });
+      const { signal } = this.#abort;
+      this.#leg = harness.start(input, { ...context, signal, holdsLease: this.#holdsLease });
       this.#limitTime(agent);
-      if (this.#isAsked) this.#onControl();
+      if (this.#isAsked) this.attend();
       for await (const event of this.#leg) {
         if (event.type === 'end') return endOf(event);
         const pause = this.#take(event, agent, sink);
@@ -178,21 +206,21 @@ class RunSupervision implements Supervision {
   }
 
   #outcome(outcome: RunOutcome | { status: 'waiting' | 'workspace_lost' }): LegOutcome {
+    this.#span?.note('convoke.outcome', outcome.status);
     return { ...outcome, outputText: this.#text || null, usage: this.#usage };
   }
 
-  #onControl(): void {
+  attend(): void {
     this.#isAsked = true;
     if (this.#leg === undefined) return;
-    this.#attend(this.#leg).catch((error: unknown) =>
+    this.#lookWhat(this.#leg).catch((error: unknown) =>
       this.#services.log.error('a request to a run could not be read', error, {
         run_id: this.#runId,
       }),
     );
   }
 
-  /** Someone changed the run's row: looks what they want. */
-  async #attend(leg: Leg): Promise<void> {
+  async #lookWhat(leg: Leg): Promise<void> {
     const claimed = this.#claimed;
     if (claimed === undefined) return;
     const run = await this.#services.store.read.runs.findById(claimed.run, this.#runId);
@@ -227,6 +255,7 @@ class RunSupervision implements Supervision {
     const answered = await store.read.interactions.unapplied(this.#runId);
     const taken: string[] = [];
     for (const interaction of answered) {
+      if (!this.#holdsLease()) return this.lose();
       if (await leg.answer(interaction.requestId, answerOf(interaction)))
         taken.push(interaction.key);
     }

@@ -52,6 +52,11 @@ export interface LegContext {
   readonly state: Json | undefined;
   /** Aborted when the run is cancelled, times out or loses its lease. */
   readonly signal: AbortSignal;
+  /**
+   * Whether this worker may still act for the run. Asked right before a tool begins: a process that was
+   * stopped and goes on does not know yet that its run was given up.
+   */
+  readonly holdsLease: () => boolean;
 }
 
 export interface Leg extends AsyncIterable<HarnessEvent> {

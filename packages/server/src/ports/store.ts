@@ -1,3 +1,4 @@
+import type { TenantId } from '@convoke/contract';
 import type { EventStretches } from './event-stretches.ts';
 import type { AuditRepository } from './repositories/audit.ts';
 import type { ClientRepository } from './repositories/clients.ts';
@@ -46,6 +47,11 @@ export interface Store {
   transaction<T>(work: (tx: StoreTransaction) => Promise<T>): Promise<T>;
   /** What time it is where the database is: the one clock that all servers of a service share. */
   now(): Promise<number>;
+  /**
+   * Runs `work`, and all it starts, for one tenant: where the database can (PostgreSQL), it then keeps every
+   * statement from rows of other tenants, whatever the statement says. Other work is the service's own.
+   */
+  confine<T>(tenantId: TenantId, work: () => T): T;
   /** How the event log lies in storage. */
   readonly stretches: EventStretches;
   close(): Promise<void>;

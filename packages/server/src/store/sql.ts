@@ -28,6 +28,8 @@ sql.join = (
 sql.forUpdate = postgresOnly('for update');
 sql.forShare = postgresOnly('for share');
 sql.forUpdateSkipLocked = postgresOnly('for update skip locked');
+/** Keeps others from changing the row, not from referring to it. */
+sql.forNoKeyUpdate = postgresOnly('for no key update');
 
 /** The text one database understands: `$1` or `?`, with or without the row locks. */
 export function renderSql(strings: readonly string[], dialect: 'sqlite' | 'postgres'): string {

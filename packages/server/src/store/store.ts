@@ -24,6 +24,7 @@ export function createStore(database: MigratableDatabase): Store {
     read: new SqlRepositories(readOnly(database)),
     transaction: (work) => database.transaction((tx) => work(new SqlRepositories(tx))),
     now: () => timeOf(database),
+    confine: (tenantId, work) => database.confine(tenantId, work),
     stretches: eventStretches(database),
     close: () => database.close(),
   };

@@ -7,6 +7,7 @@ import {
 import type { SuperviseServices } from '../harness/supervise.ts';
 import { createDispatcher } from './dispatch-runs.ts';
 import { type Pass, drive } from './driver.ts';
+import { LeaseWatch } from './lease-watch.ts';
 
 export interface Background {
   /** Stops claiming, lets legs end for a while, ends the rest, and waits for every pass under way. */
@@ -17,6 +18,8 @@ export interface BackgroundOptions {
   readonly owner: string;
   /** On one machine nobody else can hold a lease: those of an earlier process are void at once. */
   readonly isAlone: boolean;
+  /** Time that no one can set. */
+  readonly elapsed: () => number;
   /** Work of other nouns, by name. */
   readonly passes: Readonly<Record<string, Pass | SlowPass>>;
 }
@@ -40,19 +43,31 @@ const second = 1000;
 /** Everything that happens without a request. Recovery has run once before this returns. */
 export async function startBackground(
   services: SuperviseServices,
-  { owner, isAlone, passes }: BackgroundOptions,
+  { owner, isAlone, elapsed, passes }: BackgroundOptions,
 ): Promise<Background> {
   const { store, clock, log, fanout, settings } = services;
   const every = (name: string, everyMs: number, pass: Pass) =>
     drive({ name, everyMs, pass, clock, log });
-  const dispatcher = createDispatcher(services, { owner, onFree: () => dispatching.wake() });
-  const leases = { owner, isExecuting: dispatcher.isExecuting };
+  const watch = new LeaseWatch({ owner, leaseMs: settings.leaseMs, store, clock, elapsed });
+  const dispatcher = createDispatcher(services, {
+    owner,
+    holdsLeases: () => isAlone || watch.holds,
+    onFree: () => dispatching.wake(),
+  });
+  const leases = {
+    owner,
+    isExecuting: dispatcher.isExecuting,
+    mayJudgeOthers: () => isAlone || watch.mayJudge,
+  };
   if (isAlone) await store.transaction((tx) => tx.runs.voidLeasesExcept(owner));
   while (await reconcileRuns(services, leases));
 
   const renew = async () => {
-    const expiresAt = clock.now() + settings.leaseMs;
-    await store.transaction((tx) => tx.runs.renewLeases(owner, expiresAt));
+    await watch.renew();
+    return false;
+  };
+  const keepWatch = async () => {
+    if (!watch.holds) dispatcher.lose();
     return false;
   };
   const dispatching = every('dispatching runs', second, dispatcher.pass);
@@ -64,6 +79,8 @@ export async function startBackground(
     every('reconciling runs', 2 * second, () => reconcileRuns(services, leases)),
     every('expiring interactions', 5 * second, () => expireInteractions(services)),
     every('expiring sessions', 60 * second, () => expireSessions(services)),
+    ...(isAlone ? [] : [every('watching leases', second, keepWatch)]),
+    ...(fanout.lossless ? [] : [every('attending to runs', second, dispatcher.attend)]),
     ...Object.entries(passes).map(([name, work]) =>
       typeof work === 'function' ? every(name, second, work) : every(name, work.everyMs, work.pass),
     ),

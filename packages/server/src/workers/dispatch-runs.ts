@@ -6,11 +6,17 @@ import type { ReadyRun } from '../ports/repositories/runs.ts';
 
 const claimsPerPass = 64;
 const tenantsPerPass = 64;
+/** When to look again for a run whose session somebody else held. */
+const busyMs = 20;
 
 export interface Dispatcher {
   /** One pass: claims what is ready, up to the free places, and starts it. */
   readonly pass: () => Promise<boolean>;
   readonly isExecuting: (runId: RunId) => boolean;
+  /** Looks whether anything was asked of the runs under way, for where the wake-up may have been lost. */
+  readonly attend: () => Promise<boolean>;
+  /** Ends every leg here and now, and records nothing: the leases may be in other hands. */
+  lose(): void;
   /** Gives the legs under way some time to end by themselves, then ends their runs. */
   stop(graceMs: number): Promise<void>;
 }
@@ -18,13 +24,15 @@ export interface Dispatcher {
 export interface DispatchOptions {
   /** This process, as it signs its leases. */
   readonly owner: string;
+  /** Whether it may still act under them. */
+  readonly holdsLeases: () => boolean;
   /** Called when a place has become free. */
   readonly onFree: () => void;
 }
 
 export function createDispatcher(
   services: SuperviseServices,
-  { owner, onFree }: DispatchOptions,
+  { owner, holdsLeases, onFree }: DispatchOptions,
 ): Dispatcher {
   const { store, clock, settings } = services;
   const executing = new Map<RunId, { supervision: Supervision; ended: Promise<void> }>();
@@ -34,7 +42,7 @@ export function createDispatcher(
 
   async function pass(): Promise<boolean> {
     const free = settings.runConcurrency - executing.size;
-    if (free <= 0) return false;
+    if (free <= 0 || !holdsLeases()) return false;
     const limit = Math.min(free, claimsPerPass);
     const { runs, next } = await store.read.runs.claimable({
       limit,
@@ -53,14 +61,15 @@ export function createDispatcher(
    * cancel that follows the claim can slip in between.
    */
   async function claim(run: ReadyRun): Promise<void> {
-    const supervision = supervise(services, run.id);
+    const supervision = supervise(services, run.id, holdsLeases);
     const claimed = Promise.withResolvers<void>();
     executing.set(run.id, { supervision, ended: claimed.promise });
     try {
       const address = { scope: run, sessionId: run.sessionId, runId: run.id };
       const lease = { owner, expiresAt: clock.now() + settings.leaseMs };
       const leg = await claimLeg(services, address, lease);
-      if (leg === undefined) return leave(run.id, supervision);
+      if (leg === 'busy') clock.after(busyMs, onFree);
+      if (typeof leg === 'string') return leave(run.id, supervision);
       const ended = supervision.execute(leg).finally(() => {
         executing.delete(run.id);
         onFree();
@@ -82,6 +91,20 @@ export function createDispatcher(
   return {
     pass,
     isExecuting: (runId) => executing.has(runId),
+
+    async attend() {
+      if (executing.size === 0) return false;
+      const held = await store.read.runs.leasedBy(owner);
+      const quiet = new Set(held.filter(({ status }) => status === 'running').map(({ id }) => id));
+      for (const [runId, { supervision }] of executing) {
+        if (!quiet.has(runId)) supervision.attend();
+      }
+      return false;
+    },
+
+    lose() {
+      for (const { supervision } of executing.values()) supervision.lose();
+    },
 
     async stop(graceMs) {
       const ended = Promise.all(Array.from(executing.values(), (item) => item.ended));

@@ -19,7 +19,8 @@ describe.each(databaseKinds)('recovery on %s (D-26)', (kind) => {
     world = await createRunWorld(kind);
   });
 
-  const nobody = { owner: 'me', isExecuting: () => false };
+  const mayJudgeOthers = () => true;
+  const nobody = { owner: 'me', isExecuting: () => false, mayJudgeOthers };
   const types = async (run: Run) => (await world.logOf(run.id)).map(({ type }) => type);
   const pastTheLease = () => world.clock.advance(15_001);
   async function running(): Promise<Run> {
@@ -82,13 +83,13 @@ describe.each(databaseKinds)('recovery on %s (D-26)', (kind) => {
     await reconcileRuns(world, nobody);
     expect((await world.read(run)).status).toBe('running');
     pastTheLease();
-    await reconcileRuns(world, { owner: 'worker-1', isExecuting: () => true });
+    await reconcileRuns(world, { owner: 'worker-1', isExecuting: () => true, mayJudgeOthers });
     expect((await world.read(run)).status).toBe('running');
   });
 
   test('of its own leases a process ends those it does not execute, without waiting', async () => {
     const run = await running();
-    await reconcileRuns(world, { owner: 'worker-1', isExecuting: () => false });
+    await reconcileRuns(world, { owner: 'worker-1', isExecuting: () => false, mayJudgeOthers });
     expect((await world.read(run)).status).toBe('failed');
   });
 
@@ -104,7 +105,9 @@ describe.each(databaseKinds)('recovery on %s (D-26)', (kind) => {
     pastTheLease();
     const owners = ['a', 'b', 'c', 'd'];
     await Promise.all(
-      owners.map((owner) => reconcileRuns(world, { owner, isExecuting: () => false })),
+      owners.map((owner) =>
+        reconcileRuns(world, { owner, isExecuting: () => false, mayJudgeOthers }),
+      ),
     );
     await reconcileRuns(world, nobody);
     expect(await types(run)).toEqual(['run_started', 'error']);

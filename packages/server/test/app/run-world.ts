@@ -49,7 +49,9 @@ export async function createRunWorld(kind: DatabaseKind, parts: Partial<Agent> =
   /** As a worker does: under a lease of fifteen seconds. */
   async function claim(run: Run, owner = 'worker-1'): Promise<ClaimedLeg | undefined> {
     const address = { scope, sessionId: run.sessionId, runId: run.id };
-    return claimLeg(services, address, { owner, expiresAt: world.clock.now() + 15_000 });
+    const lease = { owner, expiresAt: world.clock.now() + 15_000 };
+    const leg = await claimLeg(services, address, lease);
+    return typeof leg === 'string' ? undefined : leg;
   }
 
   async function claimed(run: Run, owner = 'worker-1'): Promise<ClaimedLeg> {

@@ -244,6 +244,7 @@ async function openSession(adapter: AdapterUnderTest): Promise<Session> {
         input: { prompt: plan.prompt },
         state,
         signal: new AbortController().signal,
+        holdsLease: () => true,
       });
       for await (const event of running) {
         events.push(event);

@@ -266,6 +266,7 @@ test('a session whose agent had another framework before begins anew, and says s
     stateDir: workspace,
     state: { run: 'run_1', script: 'x', step: 1, answer: '' },
     signal: new AbortController().signal,
+    holdsLease: () => true,
   };
   const said = await session.hear(session.harness.start({ kind: 'prompt' }, context));
   expect(said.custom('memory_lost')).toEqual([{}]);

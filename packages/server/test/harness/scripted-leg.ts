@@ -52,6 +52,7 @@ export function start({ answers, clock = testClock(), ...rest }: Start): Leg {
     stateDir: '/nonexistent',
     state: undefined,
     signal: new AbortController().signal,
+    holdsLease: () => true,
     ...rest,
   });
 }

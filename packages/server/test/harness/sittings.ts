@@ -68,7 +68,9 @@ export class Sitting {
     this.harness = harness;
     const { name, agent, workspace, stateDir } = place;
     const id = sessionId(`sess_${name}`);
-    this.#context = { sessionId: id, agent, workspace, stateDir, input: {}, state: undefined };
+    const holdsLease = () => true;
+    const own = { sessionId: id, agent, workspace, stateDir };
+    this.#context = { ...own, input: {}, state: undefined, holdsLease };
   }
 
   get state(): Json | undefined {

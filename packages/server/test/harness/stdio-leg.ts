@@ -78,6 +78,7 @@ export async function playProgram(
       input: { prompt: 'hello' },
       state: undefined,
       signal: new AbortController().signal,
+      holdsLease: () => true,
       ...context,
     },
   );

@@ -41,18 +41,21 @@ export class AcpLeg implements Leg {
   readonly #stop = new AbortController();
   readonly #turn: Turn;
   #process: AgentProcess | undefined;
+  /** How much of what this leg started still runs. */
+  #countLeft = async () => 0;
   #isPrompted = false;
   #breach: LegFailure | undefined;
   #running: Promise<void> | undefined;
 
   constructor(parts: LegParts) {
     this.#parts = parts;
-    const { agent } = parts.context;
+    const { agent, holdsLease } = parts.context;
     const { tools, asksUser } = settingsOf(agent);
     this.#turn = new Turn({
       agent,
       tools,
       asksUser,
+      holdsLease,
       queue: this.#queue,
       model: () => agent.model ?? this.#process?.model,
       redact: (text) => this.#process?.redact(text) ?? text,
@@ -94,7 +97,7 @@ export class AcpLeg implements Leg {
   }
 
   async #run(): Promise<LegEnd> {
-    const { input, context, open, onFree, onFault } = this.#parts;
+    const { input, context, open, onFault } = this.#parts;
     try {
       if (input.kind === 'resume') {
         throw new LegFailure(
@@ -104,8 +107,9 @@ export class AcpLeg implements Leg {
       }
       const { process, memory } = await open(this.#stop.signal);
       this.#process = process;
+      this.#countLeft = await process.mark();
       if (this.#stop.signal.aborted) {
-        onFree(process);
+        this.#parts.onFree(process);
         return { type: 'end', outcome: 'cancelled' };
       }
       this.#begin(process, memory);
@@ -115,13 +119,13 @@ export class AcpLeg implements Leg {
       this.#isPrompted = true;
       const response = await process.prompt([...opening, context.prompt]);
       if (this.#breach !== undefined) return this.#breach.end;
-      process.listen(undefined);
-      onFree(process);
+      await this.#giveBack(process);
       return this.#ended(response);
     } catch (error) {
       if (this.#breach !== undefined) return this.#breach.end;
+      await this.#recover(error);
       if (this.#stop.signal.aborted) return { type: 'end', outcome: 'cancelled' };
-      if (error instanceof LegFailure) return this.#failed(error);
+      if (error instanceof LegFailure) return error.end;
       onFault(error);
       return new LegFailure('agent_error', 'The ACP connection failed unexpectedly.').end;
     }
@@ -138,10 +142,25 @@ export class AcpLeg implements Leg {
   }
 
   /** An agent that only refused this prompt is as good as before. */
-  #failed(failure: LegFailure): LegEnd {
-    this.#process?.listen(undefined);
-    if (failure.isRefusal && this.#process !== undefined) this.#parts.onFree(this.#process);
-    return failure.end;
+  async #recover(error: unknown): Promise<void> {
+    if (this.#process === undefined) return;
+    const isWell = error instanceof LegFailure && error.isRefusal;
+    await (isWell ? this.#giveBack(this.#process) : this.#process.kill());
+  }
+
+  /**
+   * The agent waits for the next prompt, but what this one made it start ends with the run: commands in the
+   * background, and those that it did not end when it was told to stop. It takes the agent itself to end them.
+   */
+  async #giveBack(process: AgentProcess): Promise<void> {
+    process.listen(undefined);
+    const left = await this.#countLeft();
+    if (left === 0) {
+      this.#parts.onFree(process);
+      return;
+    }
+    this.#queue.push({ type: 'custom', name: 'processes_ended', data: { count: left } });
+    await process.kill();
   }
 
   /** Some agents call it cancelled when a person refused a call: only our own cancel is one. */

@@ -24,6 +24,7 @@ export interface TurnParts {
   readonly tools: readonly string[];
   /** Whether there is somebody to ask. */
   readonly asksUser: boolean;
+  readonly holdsLease: () => boolean;
   readonly queue: EventQueue;
   readonly model: () => string | undefined;
   readonly redact: (text: string) => string;
@@ -59,7 +60,7 @@ export class Turn implements Listener {
   async permission(request: RequestPermissionRequest): Promise<RequestPermissionResponse> {
     const call = this.#remember(request.toolCall);
     this.#asked.add(call.toolCallId);
-    if (this.#isCancelled) return { outcome: { outcome: 'cancelled' } };
+    if (!this.#mayAct) return { outcome: { outcome: 'cancelled' } };
     const judgement = judge(this.#parts, call);
     if (judgement.kind === 'allow') return { outcome: allowed(request.options, 'settings') };
     if (judgement.kind === 'refuse') {
@@ -72,7 +73,7 @@ export class Turn implements Listener {
     const answered = this.#answerTo(ref);
     this.queue.push({ type: 'permission_request', ref, toolName, toolInput });
     const answer = await answered;
-    if (answer === undefined) return { outcome: { outcome: 'cancelled' } };
+    if (answer === undefined || !this.#mayAct) return { outcome: { outcome: 'cancelled' } };
     if (isAllowOf(answer, toolInput)) return { outcome: allowed(request.options, 'person') };
     if (answer.kind === 'permission' && answer.allow) {
       this.#tellRefusal(
@@ -81,6 +82,11 @@ export class Turn implements Listener {
       );
     }
     return { outcome: rejected(request.options) };
+  }
+
+  /** A run that was given to another server begins nothing here any more. */
+  get #mayAct(): boolean {
+    return !this.#isCancelled && this.#parts.holdsLease();
   }
 
   async elicitation(request: CreateElicitationRequest): Promise<CreateElicitationResponse> {

@@ -33,7 +33,7 @@ const silenceUsualMs = 5 * 60_000;
 
 /** Everything a leg needs, or why it cannot have it. */
 export async function equip(context: LegContext, parts: LegParts): Promise<Equipment | LegEnd> {
-  const { agent, signal } = context;
+  const { agent, signal, holdsLease } = context;
   const settings = settingsOf(agent);
   const references = new References();
   const connections: McpConnection[] = [];
@@ -58,7 +58,7 @@ export async function equip(context: LegContext, parts: LegParts): Promise<Equip
       settings,
       model,
       system: await systemPrompt(context, settings, names),
-      catalogue: catalogueOf(agent, tools, { asksUser: settings.ask_user }),
+      catalogue: catalogueOf(agent, tools, { asksUser: settings.ask_user, holdsLease }),
       signal,
       limits: { retries, silenceMs },
       redact: (text) => references.redact(text),

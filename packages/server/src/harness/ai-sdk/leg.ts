@@ -17,7 +17,6 @@ import { type StepResult, runStep } from './step.ts';
 import { toolResultEvent } from './step-record.ts';
 import { type ToolOutput, failed, succeeded } from './tools/agent-tool.ts';
 import { askUserName, questionOf } from './tools/ask-user.ts';
-import { runTool } from './tools/catalogue.ts';
 
 /**
  * A leg is a series of steps: the model is asked, the tools it may use at will are run, and it is asked again
@@ -121,7 +120,7 @@ class ConversationLeg {
     const tool = catalogue.byName(call.name);
     if (tool === undefined) return failed(`${call.name} is no longer one of the tools`);
     if (signal.aborted) return failed('The run was cancelled.');
-    return runTool(tool, answer.input, signal);
+    return catalogue.run(tool, answer.input, signal);
   }
 
   async *#converse(): AsyncGenerator<HarnessEvent, LegEnd> {

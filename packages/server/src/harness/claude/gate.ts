@@ -23,6 +23,7 @@ export interface GateParts {
   /** What people said to it; absent when nobody will say anything any more. */
   readonly answers: ReadonlyMap<string, Answer> | undefined;
   readonly tell: (event: HarnessEvent) => void;
+  readonly holdsLease: () => boolean;
 }
 
 /** A call of a tool, in Claude's words. */
@@ -67,7 +68,7 @@ export class Gate {
     const verdict: Verdict =
       input === undefined
         ? { decision: 'deny', reason: 'not understood' }
-        : await this.#judge(input);
+        : this.#unlessLost(await this.#judge(input));
     if (input !== undefined) this.#judged.set(input.tool_use_id, verdict);
     return {
       hookSpecificOutput: {
@@ -88,11 +89,18 @@ export class Gate {
     if (this.#isClosed) return denial('The run was cancelled.', true);
     const call = { id: toolUseID, name: toolName, input };
     const verdict = this.#known(call) ?? (await this.#askFor(call));
-    if (verdict === undefined) return denial('The run was cancelled.', true);
+    if (verdict === undefined || !this.#parts.holdsLease())
+      return denial('The run was cancelled.', true);
     return verdict.decision === 'allow'
       ? { behavior: 'allow', updatedInput: verdict.input ?? input }
       : denial(verdict.reason, false);
   };
+
+  /** The last word before a tool begins: a run that was given to another server begins nothing here. */
+  #unlessLost(verdict: Verdict): Verdict {
+    if (verdict.decision !== 'allow' || this.#parts.holdsLease()) return verdict;
+    return { decision: 'deny', reason: 'the run was given to another server' };
+  }
 
   /** True when the process was waiting for exactly this. */
   answer(ref: string, answer: Answer): boolean {

@@ -72,6 +72,7 @@ export class ClaudeLeg implements Leg {
       deferred: deferred ?? undefined,
       answers: input.kind === 'resume' ? input.answers : undefined,
       tell: (event) => this.#tell(event),
+      holdsLease: context.holdsLease,
     });
     this.#telling = new Telling({ agent: context.agent, gate: this.#gate, watch, deferred });
   }

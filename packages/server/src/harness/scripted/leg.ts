@@ -176,6 +176,7 @@ async function* useTool(
   input: Json,
   run: Running,
 ): AsyncGenerator<HarnessEvent, LegEnd | undefined> {
+  if (!run.context.holdsLease()) return { type: 'end', outcome: 'cancelled' };
   const result = await runTool(name, input, run.context.workspace);
   if (!result.ok) return failure('tool_error', result.message);
   yield { type: 'custom', name: 'tool_result', data: result.data };

@@ -8,6 +8,8 @@ export interface SessionRepository {
   find(scope: TenantScope, id: SessionId): Promise<Session | undefined>;
   /** Holds the row until the transaction ends. Always taken before any row of its runs. */
   lock(scope: TenantScope, id: SessionId): Promise<Session | undefined>;
+  /** The same for who need not wait: undefined also while somebody else holds it. */
+  tryLock(scope: TenantScope, id: SessionId): Promise<Session | undefined>;
   save(session: Session): Promise<void>;
   list(scope: TenantScope, filter: SessionFilter, page: PageRequest): Promise<Session[]>;
   /** Sessions nobody has touched since `before`, oldest first. */

@@ -42,6 +42,13 @@ export function sessionRepository(db: Transaction): SessionRepository {
       return row && sessionOf(row);
     },
 
+    async tryLock(scope, id) {
+      const row = await db.get<SessionRow>(sql`
+        select * from sessions
+        where id = ${id} and tenant_id = ${scope.tenantId} ${sql.forUpdateSkipLocked}`);
+      return row && sessionOf(row);
+    },
+
     async save(session) {
       await db.run(sql`
         update sessions set

@@ -10,6 +10,8 @@ export interface Catalogue {
   byWireName(wireName: string): AgentTool | undefined;
   byName(name: string): AgentTool | undefined;
   isGated(tool: AgentTool): boolean;
+  /** What is thrown is a fault of ours, with paths and the like in its words: the model learns that there was one. */
+  run(tool: AgentTool, input: unknown, signal: AbortSignal): Promise<ToolOutput>;
 }
 
 /**
@@ -19,18 +21,22 @@ export interface Catalogue {
 export function catalogueOf(
   agent: Agent,
   tools: readonly AgentTool[],
-  { asksUser }: { readonly asksUser: boolean },
+  { asksUser, holdsLease }: { readonly asksUser: boolean; readonly holdsLease: () => boolean },
 ): Catalogue {
   const byWireName = uniquelyNamed(tools);
   const byName = new Map([...byWireName.values()].map((tool) => [tool.name, tool]));
   const isGated = (tool: AgentTool) => needsApproval(agent, tool.name);
+  const run: Catalogue['run'] = async (tool, input, signal) => {
+    if (!holdsLease()) return failed('The run was given to another server.');
+    return tool.run(input, signal).catch(() => failed(`${tool.name} failed on this server`));
+  };
   const toolSet: ToolSet = {};
   for (const [wireName, tool] of byWireName) {
     const { description, inputSchema } = tool;
     toolSet[wireName] = dynamicTool({
       description,
       inputSchema,
-      ...(!isGated(tool) && { execute: executeOf(tool), toModelOutput }),
+      ...(!isGated(tool) && { execute: executeOf(tool, run), toModelOutput }),
     });
   }
   if (asksUser) {
@@ -44,30 +50,18 @@ export function catalogueOf(
     byWireName: (wireName) => byWireName.get(wireName),
     byName: (name) => byName.get(name),
     isGated,
+    run,
   };
 }
 
-function executeOf(tool: AgentTool) {
+function executeOf(tool: AgentTool, run: Catalogue['run']) {
   return (input: unknown, { abortSignal }: { abortSignal?: AbortSignal }) =>
-    runTool(tool, input, abortSignal ?? new AbortController().signal);
+    run(tool, input, abortSignal ?? new AbortController().signal);
 }
 
 function toModelOutput({ output }: { output: unknown }) {
   const { ok, text } = toolOutputSchema.parse(output);
   return { type: ok ? ('text' as const) : ('error-text' as const), value: text };
-}
-
-/** What is thrown is a fault of ours, with paths and the like in its words: the model learns that there was one. */
-export async function runTool(
-  tool: AgentTool,
-  input: unknown,
-  signal: AbortSignal,
-): Promise<ToolOutput> {
-  try {
-    return await tool.run(input, signal);
-  } catch {
-    return failed(`${tool.name} failed on this server`);
-  }
 }
 
 /** Names of servers and tools can become the same once they are cut to what providers take. */
