@@ -5,11 +5,16 @@ import { settingsHelp } from '../settings-help.ts';
 export function serveCommand(): Command {
   return new Command('serve')
     .description('Run the server: nothing is made up, nothing is printed but where it listens')
+    .option('--role <roles>', 'api, worker, or both: api,worker (the same as CONVOKE_ROLE)')
     .addHelpText('after', settingsHelp)
-    .addHelpText('after', '\nExample:\n  CONVOKE_PORT=8080 npx convoke serve\n')
-    .action(async (_options: unknown, command: Command) => {
+    .addHelpText(
+      'after',
+      '\nExamples:\n  CONVOKE_PORT=8080 npx convoke serve\n  CONVOKE_DATABASE_URL=postgres://… npx convoke serve --role worker\n',
+    )
+    .action(async ({ role }: { role?: string }, command: Command) => {
       const { readConfig, runServer } = await import('@convoke/server');
-      const { convoke, stopped } = await runServer(readConfig(process.env));
+      const env = role === undefined ? process.env : { ...process.env, CONVOKE_ROLE: role };
+      const { convoke, stopped } = await runServer(readConfig(env));
       const { baseUrl } = convoke;
       report(command, { base_url: baseUrl }, `convoke listens on ${baseUrl}`);
       await stopped;

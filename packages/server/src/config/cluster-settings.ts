@@ -1,8 +1,12 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
 
+/** What a server does: answers requests, executes runs and does all other work without a request, or both. */
+export type Role = 'api' | 'worker';
+
 /** What lets several servers be one service. One machine needs none of it. */
 export interface ClusterConfig {
+  readonly roles: ReadonlySet<Role>;
   /** Where the key that all servers of one service share lies. */
   readonly masterKeyFile: { readonly path: string; readonly isGiven: boolean };
   readonly wakeups: WakeupsConfig;
@@ -33,7 +37,17 @@ export type BlobsConfig =
 const dayMs = 86_400_000;
 const bucketUrl = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([\w./-]*))?$/;
 
+const roles = z
+  .string()
+  .transform((text) => text.split(',').map((role) => role.trim()))
+  .pipe(z.array(z.enum(['api', 'worker'], 'must be api, worker, or api,worker')).min(1));
+
 export const clusterSettings = {
+  CONVOKE_ROLE: {
+    fallback: 'api,worker',
+    means: 'api (answers requests), worker (executes runs), or both',
+    read: roles,
+  },
   CONVOKE_MASTER_KEY_FILE: {
     fallback: '',
     means: 'the key all servers of one service share; without it, master.key in the data folder',
@@ -126,12 +140,16 @@ export function clusterProblem(value: ClusterValue, { databaseUrl }: Place): str
   if (wakeups !== 'nats' && value('CONVOKE_NATS_URL') !== '') {
     return 'CONVOKE_NATS_URL is of use only with CONVOKE_WAKEUPS=nats';
   }
+  if (databaseUrl === undefined && new Set(value('CONVOKE_ROLE')).size === 1) {
+    return 'CONVOKE_ROLE: servers that share the work share a database; set CONVOKE_DATABASE_URL=postgres://…';
+  }
   return undefined;
 }
 
 export function readCluster(value: ClusterValue, place: Place): ClusterConfig {
   const given = value('CONVOKE_MASTER_KEY_FILE');
   return {
+    roles: new Set(value('CONVOKE_ROLE')),
     masterKeyFile: {
       path: resolve(place.dataDir, given === '' ? 'master.key' : resolve(given)),
       isGiven: given !== '',

@@ -1,8 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import { type Operation, type OperationId, operationList, organizationId } from '@convoke/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { Refusal } from '../app/refusal.ts';
 import type { Gate } from '../auth/gate.ts';
 import type { Log } from '../ports/log.ts';
+import type { Metrics } from '../ports/metrics.ts';
+import type { Traces } from '../ports/traces.ts';
 import { type RateLimits, admission } from './admission.ts';
 import { readBody } from './body.ts';
 import type { Denials } from './denials.ts';
@@ -12,10 +15,14 @@ import { readHeaders, readParams, readQuery, validateBody } from './input.ts';
 import { baseHeaders } from './response-headers.ts';
 
 export interface Binding {
+  /** Which operations this server answers. */
+  readonly serves: (operation: Operation) => boolean;
   readonly gate: Gate;
   readonly limits: RateLimits;
   readonly denials: Denials;
   readonly log: Log;
+  readonly metrics: Metrics;
+  readonly traces: Traces;
 }
 
 /** Any handler, seen from the router: the types were checked where the handlers were put together. */
@@ -31,11 +38,12 @@ type AnyReply =
 /** Makes a route of every declared operation. Nothing else is routed: what is not declared is denied. */
 export function bindOperations(app: FastifyInstance, handlers: Handlers, binding: Binding): void {
   for (const operation of operationList) {
+    if (!binding.serves(operation)) continue;
     const handler = handlers[operation.id as OperationId] as AnyHandler;
     app.route({
       method: operation.method,
       url: routePattern(operation.path),
-      handler: (request, reply) => serve(request, reply, { operation, handler, binding }),
+      handler: (request, reply) => observed(request, reply, { operation, handler, binding }),
     });
   }
 }
@@ -53,12 +61,40 @@ interface Bound {
   readonly binding: Binding;
 }
 
+/** Counts and traces a request, whatever becomes of it. */
+function observed(request: FastifyRequest, reply: FastifyReply, bound: Bound): Promise<void> {
+  const { operation, binding } = bound;
+  const attributes = {
+    'http.request.method': operation.method,
+    'http.route': operation.path,
+    'convoke.operation': operation.id,
+    'convoke.request_id': request.id,
+  };
+  const start = { name: `${operation.method} ${operation.path}`, attributes };
+  return binding.traces.within({ ...start, of: { request: request.raw.headers } }, async (span) => {
+    await serve(request, reply, bound);
+    const status = statusOf(reply);
+    binding.metrics.requests.add(1, operation.id, String(status));
+    span.note('http.response.status_code', status);
+    if (status >= 500) span.fail();
+  });
+}
+
+/** 0 when the client left before there was an answer. */
+function statusOf(reply: FastifyReply): number {
+  if (reply.raw.headersSent) return reply.raw.statusCode;
+  return reply.raw.destroyed ? 0 : reply.statusCode;
+}
+
 async function serve(request: FastifyRequest, reply: FastifyReply, bound: Bound): Promise<void> {
   const { operation, handler, binding } = bound;
+  const { metrics } = binding;
+  const began = metrics.seconds();
   const headers: Record<string, string> = baseHeaders(operation, request.id);
   try {
     const call = await admitted(request, bound, headers);
     const answer = await handler(call);
+    metrics.requestSeconds.observe(metrics.seconds() - began, operation.id);
     if ('write' in answer) {
       reply.hijack();
       await answer.write(reply.raw, headers);
@@ -75,7 +111,8 @@ async function serve(request: FastifyRequest, reply: FastifyReply, bound: Bound)
     // Nobody is left to answer: a cut upload or download is the client's own doing, not a fault.
     if (request.raw.destroyed && !request.raw.complete) return void reply.hijack();
     if (reply.raw.destroyed) return;
-    refuseRequest(error, { request, reply, operation, headers, log: binding.log });
+    metrics.requestSeconds.observe(metrics.seconds() - began, operation.id);
+    refuseRequest(error, { request, reply, operation, headers, binding });
   }
 }
 
@@ -85,7 +122,7 @@ async function admitted(request: FastifyRequest, bound: Bound, headers: Record<s
   const raw: IncomingMessage = request.raw;
   const rawParams = request.params as Readonly<Record<string, string>>;
   const facts = { id: request.id, address: raw.socket.remoteAddress ?? '', raw };
-  const caller = await letIn(operation, facts, { binding, rawParams });
+  const caller = await judged(letIn(operation, facts, { binding, rawParams }), binding.metrics);
   const admit = admission(operation, caller, { limits: binding.limits, headers });
   const query = readQuery(operation, request.url);
   const sent = readHeaders(operation, raw.headers);
@@ -96,6 +133,17 @@ async function admitted(request: FastifyRequest, bound: Bound, headers: Record<s
   // Last: what is wrong with the request is told before what is not there.
   const params = readParams(operation, rawParams);
   return { params, query, headers: sent, body, caller, request: facts, admit };
+}
+
+async function judged<Caller>(gate: Promise<Caller>, { gateDecisions }: Metrics): Promise<Caller> {
+  try {
+    const caller = await gate;
+    if (caller !== undefined) gateDecisions.add(1, '200', 'allowed');
+    return caller;
+  } catch (error) {
+    if (error instanceof Refusal) gateDecisions.add(1, String(error.status), error.code);
+    throw error;
+  }
 }
 
 async function letIn(
@@ -129,14 +177,15 @@ interface FailedCall {
   readonly reply: FastifyReply;
   readonly operation: Operation;
   readonly headers: Readonly<Record<string, string>>;
-  readonly log: Log;
+  readonly binding: Binding;
 }
 
 function refuseRequest(
   error: unknown,
-  { request, reply, operation, headers, log }: FailedCall,
+  { request, reply, operation, headers, binding }: FailedCall,
 ): void {
-  const answer = errorReply(error, { requestId: request.id, operation }, log);
+  const answer = errorReply(error, { requestId: request.id, operation }, binding.log);
+  binding.metrics.refusals.add(1, String(answer.status), answer.code);
   const merged = {
     ...headers,
     'content-type': 'application/json; charset=utf-8',
