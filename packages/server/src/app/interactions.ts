@@ -49,7 +49,7 @@ export interface AnswerInteraction {
  * transaction: an answer that was accepted can neither be lost nor be acted on twice.
  */
 export async function answerInteraction(
-  services: Pick<Services, 'store' | 'clock' | 'fanout'>,
+  services: Pick<Services, 'store' | 'clock' | 'fanout' | 'metrics'>,
   scope: TenantScope,
   request: AnswerInteraction,
 ): Promise<Interaction> {
@@ -149,7 +149,7 @@ function invalidAnswer(what: string): never {
 
 /** A live runtime took its answers: they are spent, and the run executes again once none is open. */
 export async function markLiveAnswers(
-  services: Pick<Services, 'store' | 'clock' | 'fanout'>,
+  services: Pick<Services, 'store' | 'clock' | 'fanout' | 'metrics'>,
   holder: Holder,
 ): Promise<void> {
   await services.store.transaction(async (tx) => {

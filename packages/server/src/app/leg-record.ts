@@ -47,7 +47,7 @@ export interface LegRecording {
  * was written, and nothing more can be.
  */
 export async function recordLeg(
-  services: Pick<Services, 'store' | 'clock' | 'ids' | 'fanout'>,
+  services: Pick<Services, 'store' | 'clock' | 'ids' | 'fanout' | 'metrics'>,
   holder: Holder,
   { take, waitMs, inDoubtAfter }: LegRecording,
 ): Promise<number | undefined> {
@@ -81,7 +81,7 @@ async function isKept(tx: StoreTransaction, run: Run, after: number): Promise<bo
 
 /** The lease is proven first, even where there is nothing to tell: a worker that lost it may store nothing. */
 async function recordItems(
-  services: Pick<Services, 'clock' | 'ids' | 'fanout'>,
+  services: Pick<Services, 'clock' | 'ids' | 'fanout' | 'metrics'>,
   tx: StoreTransaction,
   { holder, batch, waitMs }: { holder: Holder; batch: LegBatch; waitMs: number },
 ): Promise<number | undefined> {
@@ -108,7 +108,7 @@ function holds(holder: Holder, run: Run): boolean {
 
 /** A live runtime keeps its process while a person thinks: the lease stays, the state says `waiting`. */
 async function recordLiveWaiting(
-  services: Pick<Services, 'clock' | 'fanout'>,
+  services: Pick<Services, 'clock' | 'fanout' | 'metrics'>,
   tx: StoreTransaction,
   { seen, raised }: { seen: RunInSession; raised: Raised },
 ): Promise<Run> {
@@ -128,7 +128,7 @@ async function recordLiveWaiting(
 }
 
 async function recordLegEnd(
-  services: Pick<Services, 'clock' | 'fanout'>,
+  services: Pick<Services, 'clock' | 'fanout' | 'metrics'>,
   tx: StoreTransaction,
   { seen, raised, end }: { seen: RunInSession; raised: Raised; end: LegOutcome },
 ): Promise<Run> {
@@ -167,7 +167,7 @@ async function recordLegEnd(
 
 /** A terminal session takes its queue with it: what stands there could never execute. */
 async function failSession(
-  services: Pick<Services, 'clock' | 'fanout'>,
+  services: Pick<Services, 'clock' | 'fanout' | 'metrics'>,
   tx: StoreTransaction,
   session: Session,
 ): Promise<Session> {

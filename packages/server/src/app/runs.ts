@@ -17,7 +17,10 @@ export interface StartRun {
   readonly admit: () => void;
 }
 
-type StartServices = Pick<Services, 'store' | 'clock' | 'ids' | 'agents' | 'fanout' | 'settings'>;
+type StartServices = Pick<
+  Services,
+  'store' | 'clock' | 'ids' | 'agents' | 'fanout' | 'settings' | 'traces'
+>;
 
 /** D-22, D-23: one transaction takes the key, the place in line and the run. */
 export async function startRun(
@@ -25,7 +28,7 @@ export async function startRun(
   scope: TenantScope,
   request: StartRun & { readonly sessionId: SessionId },
 ): Promise<Created<Run>> {
-  return services.store.transaction(async (tx) => {
+  return startInOneTransaction(services, async (tx) => {
     const session = (await tx.sessions.lock(scope, request.sessionId)) ?? refuse('not_found');
     const id = runId(services.ids.next(idPrefixes.run));
     const first = await once(tx, {
@@ -54,7 +57,7 @@ export async function invokeAgent(
   scope: TenantScope,
   request: StartRun & { readonly agentName: string },
 ): Promise<Created<Run>> {
-  return services.store.transaction(async (tx) => {
+  return startInOneTransaction(services, async (tx) => {
     const id = runId(services.ids.next(idPrefixes.run));
     const first = await once(tx, {
       scope,
@@ -76,6 +79,18 @@ export async function invokeAgent(
       resource: await insertRun(services, tx, { session, id, input: request.input }),
       replayed: false,
     };
+  });
+}
+
+/** In a span that names the run: from here a trace of the request leads to those of the run's legs. */
+function startInOneTransaction(
+  { store, traces }: StartServices,
+  work: (tx: StoreTransaction) => Promise<Created<Run>>,
+): Promise<Created<Run>> {
+  return traces.within({ name: 'start run', of: 'what is around it' }, async (span) => {
+    const created = await store.transaction(work);
+    span.note('convoke.run_id', created.resource.id);
+    return created;
   });
 }
 
@@ -171,7 +186,7 @@ export async function listRuns(
 
 /** D-24: a queued run ends at once; an executing one is asked to, and the wish is durable. */
 export async function cancelRun(
-  services: Pick<Services, 'store' | 'clock' | 'fanout'>,
+  services: Pick<Services, 'store' | 'clock' | 'fanout' | 'metrics'>,
   scope: TenantScope,
   at: { readonly sessionId: SessionId; readonly runId: RunId },
 ): Promise<{ readonly run: Run; readonly pending: boolean }> {

@@ -4,8 +4,10 @@ import type { Clock } from '../ports/clock.ts';
 import type { Fanout } from '../ports/fanout.ts';
 import type { Ids } from '../ports/ids.ts';
 import type { Log } from '../ports/log.ts';
+import type { Metrics } from '../ports/metrics.ts';
 import type { Settings } from '../ports/settings.ts';
 import type { Store } from '../ports/store.ts';
+import type { Traces } from '../ports/traces.ts';
 import type { Workspaces } from '../ports/workspaces.ts';
 
 /** What use cases stand on. Each takes the part it needs: `Pick<Services, 'store' | 'clock'>`. */
@@ -14,6 +16,8 @@ export interface Services {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
+  readonly metrics: Metrics;
+  readonly traces: Traces;
   readonly agents: Agents;
   readonly fanout: Fanout;
   readonly blobs: Blobs;

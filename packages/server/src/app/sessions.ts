@@ -108,7 +108,7 @@ export interface StopSession {
 
 /** D-13: the queue is emptied, open interactions are closed, the executing run is asked to end. */
 export async function stopSession(
-  services: Pick<Services, 'store' | 'clock' | 'fanout'>,
+  services: Pick<Services, 'store' | 'clock' | 'fanout' | 'metrics'>,
   scope: TenantScope,
   request: StopSession,
 ): Promise<Session> {
@@ -130,7 +130,7 @@ export async function stopSession(
 
 /** Records the wish to end an executing run; whoever holds it, or the next worker, carries it out. */
 export async function askToEnd(
-  services: Pick<Services, 'clock' | 'fanout'>,
+  services: Pick<Services, 'clock' | 'fanout' | 'metrics'>,
   tx: StoreTransaction,
   seen: RunInSession,
 ): Promise<Run> {

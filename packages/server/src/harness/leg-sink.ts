@@ -1,5 +1,5 @@
 import type { LegItem } from '../app/leg-interactions.ts';
-import { type LegBatch, type LegOutcome, recordLeg } from '../app/leg-record.ts';
+import { type LegBatch, type LegOutcome, type LegRecording, recordLeg } from '../app/leg-record.ts';
 import type { Holder } from '../app/record.ts';
 import type { Services } from '../app/services.ts';
 import type { Json } from '../domain/json.ts';
@@ -10,7 +10,10 @@ const pendingMax = 1024;
 const batchMax = 512;
 const retryMs = 500;
 
-type SinkServices = Pick<Services, 'store' | 'clock' | 'ids' | 'fanout' | 'log'>;
+type SinkServices = Pick<
+  Services,
+  'store' | 'clock' | 'ids' | 'fanout' | 'log' | 'metrics' | 'traces'
+>;
 
 export interface LegSinkOptions {
   readonly holder: Holder;
@@ -93,7 +96,7 @@ export class LegSink {
     for (;;) {
       try {
         const recording = { take, waitMs, inDoubtAfter };
-        const lastSeq = await recordLeg(this.#services, holder, recording);
+        const lastSeq = await this.#record(holder, recording);
         this.#isLost = lastSeq === undefined;
         this.#lastSeq = lastSeq ?? this.#lastSeq;
         if (this.#isLost) onLost();
@@ -105,6 +108,16 @@ export class LegSink {
         await new Promise<void>((resolve) => this.#services.clock.after(retryMs, resolve));
       }
     }
+  }
+
+  async #record(holder: Holder, recording: LegRecording): Promise<number | undefined> {
+    const { metrics, traces } = this.#services;
+    const began = metrics.seconds();
+    const lastSeq = await traces.within({ name: 'append events', of: 'what is around it' }, () =>
+      recordLeg(this.#services, holder, recording),
+    );
+    metrics.appendSeconds.observe(metrics.seconds() - began);
+    return lastSeq;
   }
 
   #take(): LegBatch {

@@ -7,6 +7,7 @@ import type { Log } from '../ports/log.ts';
 import { type Binding, bindOperations } from './bind.ts';
 import { errorReply } from './errors.ts';
 import type { Handlers } from './handler.ts';
+import { metricsPath } from './metrics.ts';
 import { baseHeaders } from './response-headers.ts';
 
 export interface AppParts extends Binding {
@@ -20,7 +21,7 @@ const requestIdPattern = /^[A-Za-z0-9-]{1,64}$/;
 
 /** The HTTP server: one route per declared operation, and nothing else. */
 export function createApp(parts: AppParts): FastifyInstance {
-  const { handlers, ids, log } = parts;
+  const { handlers, ids, log, metrics } = parts;
   const app = fastify({
     logger: false,
     exposeHeadRoutes: false,
@@ -57,7 +58,9 @@ export function createApp(parts: AppParts): FastifyInstance {
   });
 
   const refuse: Refuse = (error, request, reply) => {
-    const { status, headers, body } = errorReply(error, { requestId: request.id }, log);
+    const { status, code, headers, body } = errorReply(error, { requestId: request.id }, log);
+    metrics.requests.add(1, 'none', String(status));
+    metrics.refusals.add(1, String(status), code);
     const base = baseHeaders(undefined, request.id);
     reply
       .code(status)
@@ -86,6 +89,8 @@ const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
 function isKnownPath(app: FastifyInstance, url: string): boolean {
   const path = url.split('?')[0] ?? '/';
+  // Only who may read them learns that they are there.
+  if (path === metricsPath) return false;
   return methods.some((method) => app.findRoute({ method, url: path }) !== null);
 }
 

@@ -1,10 +1,11 @@
-import type { Operation } from '@convoke/contract';
+import type { ErrorCode, Operation } from '@convoke/contract';
 import { Refusal } from '../app/refusal.ts';
 import { StorageUnavailable } from '../ports/database.ts';
 import type { Log } from '../ports/log.ts';
 
 export interface ErrorReply {
   readonly status: number;
+  readonly code: ErrorCode;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
@@ -26,7 +27,8 @@ export function errorReply(error: unknown, request: FailedRequest, log: Log): Er
     ...refusal.details,
     request_id: request.requestId,
   };
-  return { status: refusal.status, headers: refusal.headers, body: JSON.stringify(body) };
+  const { status, code, headers } = refusal;
+  return { status, code, headers, body: JSON.stringify(body) };
 }
 
 function refusalOf(error: unknown, request: FailedRequest, log: Log): Refusal {

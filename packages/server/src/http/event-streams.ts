@@ -6,6 +6,7 @@ import type { AutomationCaller } from '../domain/access.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Fanout } from '../ports/fanout.ts';
 import type { Log } from '../ports/log.ts';
+import type { Metrics } from '../ports/metrics.ts';
 
 /** One process holds no more; past it, and past a client's share, a reader is told to come back. */
 const streamsMax = 10_000;
@@ -21,6 +22,7 @@ const opening = Buffer.from(`retry: ${limits.streamRetryMs}\n\n`);
 export interface EventStreamOptions {
   readonly clock: Clock;
   readonly log: Log;
+  readonly metrics: Pick<Metrics, 'eventsDelivered'>;
   readonly maxAgeMs: number;
   readonly fanout: Fanout;
   /** Whether the caller would still be let in (D-33). */
@@ -82,8 +84,10 @@ export class EventStreams {
         'x-accel-buffering': 'no',
       });
       response.write(opening);
-      for await (const { bytes } of frames(closing.signal)) {
+      for await (const { bytes, after, lastSeq } of frames(closing.signal)) {
         stream.lastWriteAt = this.#options.clock.now();
+        // A log has no holes, so the numbers tell how many there are.
+        this.#options.metrics.eventsDelivered.add(lastSeq - after);
         if (!response.write(bytes) && !(await this.#drained(response))) return;
       }
       response.end();

@@ -38,8 +38,16 @@ export interface Database extends Reader {
    */
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
   readonly dialect: 'sqlite' | 'postgres';
+  /** How busy the connections are, and how many callers wait for one; absent where there is no pool. */
+  connections?(): Connections;
   /** Finishes what is under way, refuses what comes later, and gives the files or connections back. */
   close(): Promise<void>;
+}
+
+export interface Connections {
+  readonly inUse: number;
+  readonly idle: number;
+  readonly waiting: number;
 }
 
 /**

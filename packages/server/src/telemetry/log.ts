@@ -1,5 +1,6 @@
 import { type Logger, pino } from 'pino';
 import type { Log } from '../ports/log.ts';
+import { activeSpan } from './traces.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
@@ -10,6 +11,8 @@ export function createLog({ level }: { level: LogLevel }): Log {
       level,
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
+      // Lines written inside a span name it, so that a trace leads to its lines.
+      mixin: () => activeSpan() ?? {},
       formatters: { level: (label) => ({ level: label }) },
     },
     pino.destination({ dest: 2, sync: true }),

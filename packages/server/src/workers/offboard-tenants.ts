@@ -12,7 +12,7 @@ import type { Provisioner } from '../ports/provisioner.ts';
 
 export type OffboardServices = Pick<
   Services,
-  'store' | 'clock' | 'log' | 'blobs' | 'workspaces' | 'fanout'
+  'store' | 'clock' | 'log' | 'metrics' | 'blobs' | 'workspaces' | 'fanout'
 > & { readonly provisioner: Provisioner };
 
 const tenantsPerPass = 4;

@@ -22,6 +22,8 @@ import type { Role } from '../../src/ports/repositories/organizations.ts';
 import type { Secrets } from '../../src/ports/secrets.ts';
 import type { Store } from '../../src/ports/store.ts';
 import { createLocalFanout } from '../../src/fanout/local.ts';
+import { createMetrics } from '../../src/telemetry/metrics.ts';
+import { createTraces } from '../../src/telemetry/traces.ts';
 import { builtInCredentials } from '../../src/system/built-in-credentials.ts';
 import { migrationsFolder } from '../../src/store/database.ts';
 import { createStore } from '../../src/store/store.ts';
@@ -53,7 +55,13 @@ export async function createWorld(kind: DatabaseKind, place?: string) {
   const secrets = createSecrets(masterKey);
   const world = { kind, location, database, store, clock, ids, keys, openKeys, tokens, gate };
   const silent = { info() {}, warn() {}, error() {} };
-  const around = { log: silent, fanout: createLocalFanout(), provider: builtInCredentials };
+  const around = {
+    log: silent,
+    metrics: createMetrics(),
+    traces: createTraces(),
+    fanout: createLocalFanout(),
+    provider: builtInCredentials,
+  };
   return { ...world, ...around, secrets, seed: seeds({ store, clock, ids, secrets }) };
 }
 

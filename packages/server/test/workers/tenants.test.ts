@@ -11,6 +11,7 @@ import { type Run, endRun, leaseRun, openRun } from '../../src/domain/run.ts';
 import { openSession } from '../../src/domain/session.ts';
 import { type Tenant, openTenant } from '../../src/domain/tenant.ts';
 import { createLocalFanout } from '../../src/fanout/local.ts';
+import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { openWorkspaces } from '../../src/harness/workspace.ts';
 import { StorageUnavailable } from '../../src/ports/database.ts';
 import { createFolderProvisioner } from '../../src/system/folder-provisioner.ts';
@@ -60,6 +61,7 @@ describe.each(databaseKinds)('the life of a tenant on %s', (kind) => {
       ...world,
       log: silent,
       fanout: createLocalFanout(),
+      metrics: createMetrics(),
       blobs: await openDiskBlobs({ dataDir }),
       workspaces: openWorkspaces({ dataDir, log: silent }),
       provisioner: createFolderProvisioner({ dataDir }),

@@ -1,13 +1,16 @@
+import { Refusal } from '../../app/refusal.ts';
 import { JWKS_MAX_AGE_MS, type SigningKeys } from '../../auth/keys.ts';
 import { serverMetadata } from '../../auth/metadata.ts';
 import type { TokenEndpoint } from '../../auth/token-endpoint.ts';
 import { tokenHeaders } from '../../auth/token-refusal.ts';
+import type { Metrics } from '../../ports/metrics.ts';
 import type { Handlers } from '../handler.ts';
 
 interface OAuthParts {
   readonly endpoint: TokenEndpoint;
   readonly keys: SigningKeys;
   readonly baseUrl: string;
+  readonly metrics: Pick<Metrics, 'tokenRequests'>;
 }
 
 /** Public, and the same for everyone: a verifier may keep them for as long as a key is known ahead. */
@@ -17,12 +20,18 @@ export function oauthRoutes({
   endpoint,
   keys,
   baseUrl,
+  metrics,
 }: OAuthParts): Handlers<'issue_token' | 'get_metadata' | 'get_jwks'> {
   return {
     async issue_token({ body, request }) {
       const { authorization } = request.raw.headers;
       const { address, id: requestId } = request;
-      const token = await endpoint.exchange({ authorization, form: body, address, requestId });
+      const exchange = { authorization, form: body, address, requestId };
+      const token = await endpoint.exchange(exchange).catch((error: unknown) => {
+        metrics.tokenRequests.add(1, error instanceof Refusal ? error.code : 'internal');
+        throw error;
+      });
+      metrics.tokenRequests.add(1, 'issued');
       return { status: 200, body: token, headers: tokenHeaders };
     },
 

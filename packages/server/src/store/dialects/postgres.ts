@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
-import { Pool, TypeOverrides, types, type QueryResult } from 'pg';
-import { StorageUnavailable, type Statement } from '../../ports/database.ts';
+import { Pool, TypeOverrides, types, type QueryConfig, type QueryResult } from 'pg';
+import { type Connections, StorageUnavailable, type Statement } from '../../ports/database.ts';
 import type { Report } from '../effects.ts';
 import type { MigratableDatabase } from '../migrate.ts';
 import { isStalePlan, toStoreError } from './postgres-errors.ts';
@@ -106,6 +106,11 @@ class PostgresDatabase implements MigratableDatabase {
     if (this.#inUse > 0) {
       await new Promise<void>((resolve) => {
         this.#unused = resolve;
+  connections(): Connections {
+    const { totalCount, idleCount, waitingCount } = this.#pool;
+    return { inUse: totalCount - idleCount, idle: idleCount, waiting: waitingCount };
+  }
+
       });
     }
     await this.#pool.end();

@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest';
+import { cancelRun } from '../../src/app/runs.ts';
+import { createRunWorld, over } from '../app/run-world.ts';
+import type { DatabaseKind } from './databases.ts';
+
+const question = {
+  type: 'user_question',
+  ref: 'q1',
+  question: 'Which?',
+  multiple: false,
+} as const;
+
+test.each<DatabaseKind>(['sqlite', 'postgres'])(
+  'what has not ended is counted by state, up to a bound (%s)',
+  async (kind) => {
+    const world = await createRunWorld(kind);
+    const backlog = (most = 100) => world.store.read.runs.backlog(most);
+    const nothing = { ready: 0, queued: 0, running: 0, waiting: 0, cancelling: 0 };
+    expect(await backlog()).toEqual({ ...nothing, oldestReadyAt: undefined });
+
+    const oldest = world.clock.now();
+    const waiting = await world.start(await world.open());
+    const cancelling = await world.start(await world.open());
+    world.clock.advance(1_000);
+    const session = await world.open();
+    const running = await world.start(session);
+    await world.start(session);
+    await world.start(session);
+    expect(await backlog()).toEqual({ ...nothing, ready: 3, queued: 2, oldestReadyAt: oldest });
+    expect(await backlog(2)).toMatchObject({ ready: 2 });
+
+    const leg = await world.claimed(waiting);
+    await world.record(leg, { items: [question], end: { status: 'waiting', ...over } });
+    await world.claimed(cancelling);
+    await cancelRun(world, world.scope, { sessionId: cancelling.sessionId, runId: cancelling.id });
+    expect(await backlog()).toEqual({
+      ready: 1,
+      queued: 2,
+      running: 0,
+      waiting: 1,
+      cancelling: 1,
+      oldestReadyAt: oldest + 1_000,
+    });
+    const last = await world.claimed(running);
+    expect(await backlog()).toMatchObject({ ready: 0, running: 1, oldestReadyAt: undefined });
+    await world.record(last, { end: { status: 'completed', ...over } });
+    expect(await backlog()).toMatchObject({ ready: 1, queued: 1, running: 0 });
+  },
+);

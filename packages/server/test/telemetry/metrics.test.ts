@@ -1,0 +1,78 @@
+import { expect, test } from 'vitest';
+import { metricTable } from '../../src/ports/metrics.ts';
+import { cachedReading } from '../../src/telemetry/cached-reading.ts';
+import { createMetrics } from '../../src/telemetry/metrics.ts';
+import { FakeClock } from '../fake-clock.ts';
+import { readSamples, sampleOf } from '../metric-samples.ts';
+
+const table = Object.values(metricTable);
+
+test('every metric is named as Prometheus wants it, once', () => {
+  expect(new Set(table.map(({ name }) => name)).size).toBe(table.length);
+  for (const { kind, name } of table) {
+    expect(name).toMatch(/^convoke_[a-z_]+$/);
+    expect(name.endsWith('_total')).toBe(kind === 'counter');
+    if (kind === 'histogram') expect(name).toMatch(/_seconds$/);
+  }
+});
+
+test('no label can hold the id of anything', () => {
+  const labels = table.flatMap((described): readonly string[] => described.labels);
+  expect(labels.filter((label) => /id$|tenant|client|session|organization/.test(label))).toEqual(
+    [],
+  );
+});
+
+test('a histogram counts what is at or below each bound, and everything', async () => {
+  const metrics = createMetrics();
+  for (const seconds of [0.001, 0.002, 0.3, 60]) metrics.appendSeconds.observe(seconds);
+  const samples = readSamples(await metrics.render());
+  const below = (le: string) => sampleOf(samples, 'convoke_append_seconds_bucket', { le });
+  expect(['0.001', '0.0025', '0.25', '0.5', '5', '+Inf'].map(below)).toEqual([1, 2, 2, 3, 3, 4]);
+  expect(sampleOf(samples, 'convoke_append_seconds_count')).toBe(4);
+  expect(sampleOf(samples, 'convoke_append_seconds_sum')).toBeCloseTo(60.303);
+});
+
+test('whatever a label holds, the text stays readable', async () => {
+  const metrics = createMetrics();
+  metrics.requests.add(2, 'a"b\\c\nd', '200');
+  const samples = readSamples(await metrics.render());
+  const name = 'convoke_http_requests_total';
+  expect(sampleOf(samples, name, { operation: 'a\\"b\\\\c\\nd', status: '200' })).toBe(2);
+});
+
+test('labels without end cost no memory without end', async () => {
+  const metrics = createMetrics();
+  for (let index = 0; index < 2_000; index += 1) metrics.refusals.add(1, '400', `code ${index}`);
+  const samples = readSamples(await metrics.render());
+  const counted = samples.filter(({ name }) => name === 'convoke_http_refusals_total');
+  expect(counted.length).toBeLessThan(600);
+  expect(counted.reduce((sum, { value }) => sum + value, 0)).toBe(2_000);
+});
+
+test('a gauge that cannot be read is left out, and the others are shown', async () => {
+  const metrics = createMetrics();
+  metrics.queueAge.readFrom(() => Promise.reject(new Error('away')));
+  metrics.streamsOpen.readFrom(() => 3);
+  const samples = readSamples(await metrics.render());
+  expect(sampleOf(samples, 'convoke_queue_age_seconds')).toBeUndefined();
+  expect(sampleOf(samples, 'convoke_streams_open')).toBe(3);
+  expect(sampleOf(samples, 'convoke_process_resident_memory_bytes')).toBeGreaterThan(1e6);
+  expect(sampleOf(samples, 'convoke_event_loop_lag_seconds', { statistic: 'max' })).toBeDefined();
+});
+
+test('what is read for many is read once, and again when it is old or failed', async () => {
+  const clock = new FakeClock();
+  let reads = 0;
+  const read = cachedReading(clock, 5_000, async () => {
+    reads += 1;
+    if (reads === 2) throw new Error('away');
+    return reads;
+  });
+  expect(await Promise.all([read(), read()])).toEqual([1, 1]);
+  clock.advance(4_999);
+  expect(await read()).toBe(1);
+  clock.advance(1);
+  await expect(read()).rejects.toThrow('away');
+  expect(await read()).toBe(3);
+});
