@@ -39,7 +39,7 @@ const pageBounds = { limit: 1000, maxBytes: 128 * 1024 };
 const pollMs = 1000;
 const runsPerPoll = 500;
 
-type FollowServices = Pick<Services, 'store' | 'fanout' | 'clock' | 'log'>;
+type FollowServices = Pick<Services, 'store' | 'fanout' | 'clock' | 'log' | 'metrics'>;
 
 export class RunFollower {
   readonly #services: FollowServices;
@@ -141,7 +141,9 @@ class Tail {
 
   /** The log is known to reach this far, whoever said so. */
   learn(lastSeq: number): void {
-    if (lastSeq > this.#seq) this.#wake();
+    if (lastSeq <= this.#seq) return;
+    if (this.#waiting.size > 0 && !this.#refreshing) this.#services.metrics.wakeupsMissed.add(1);
+    this.#wake();
   }
 
   framesAfter(cursor: number): Frames | undefined {

@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { RunFollower } from '../../src/app/follow.ts';
 import type { Run } from '../../src/domain/run.ts';
 import { createLocalFanout } from '../../src/fanout/local.ts';
+import { createMetrics } from '../../src/telemetry/metrics.ts';
 import type { Store } from '../../src/ports/store.ts';
 import { migrationsFolder } from '../../src/store/database.ts';
 import { createStore } from '../../src/store/store.ts';
@@ -59,6 +60,7 @@ class Log {
       store: { ...store, read },
       fanout: this.#fanout,
       clock: systemClock,
+      metrics: createMetrics(),
       log: { info() {}, warn() {}, error() {} },
     });
   }

@@ -3,7 +3,11 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { RunFollower } from '../../src/app/follow.ts';
 import type { ClaimedLeg } from '../../src/app/leg-claim.ts';
 import type { Run } from '../../src/domain/run.ts';
+import type { Fanout } from '../../src/ports/fanout.ts';
 import type { Store } from '../../src/ports/store.ts';
+import { createMetrics } from '../../src/telemetry/metrics.ts';
+import { eventually } from '../eventually.ts';
+import { readSamples, sampleOf } from '../metric-samples.ts';
 import { databaseKinds } from '../store/databases.ts';
 import { type RunWorld, createRunWorld, delta, over } from './run-world.ts';
 
@@ -112,6 +116,28 @@ describe.each(databaseKinds)('following a run on %s (D-31, P3)', (kind) => {
     expect((await gone).length).toBeLessThanOrEqual(1);
     await world.record(leg, { end: { status: 'completed', ...over } });
     expect(await staying).toEqual(numbered(1, 2));
+  });
+
+  test('a reader whose wake-ups are lost finds what is there all the same, and that is counted', async () => {
+    const { run, leg } = await running();
+    const deaf: Fanout = { ...world.fanout, lossless: false, subscribe: () => () => {} };
+    const metrics = createMetrics();
+    const follower = new RunFollower({ ...world, fanout: deaf, metrics });
+    const following = ids(follower, { run });
+    await eventually(async () => {
+      await world.record(leg, { items: [delta('x')] });
+      world.clock.advance(1_000);
+      const samples = readSamples(await metrics.render());
+      return (sampleOf(samples, 'convoke_wakeups_missed_total') ?? 0) > 0;
+    });
+    const lastSeq = (await world.record(leg, { end: { status: 'completed', ...over } })) ?? 0;
+    let isOver = false;
+    void following.finally(() => (isOver = true));
+    await eventually(() => {
+      world.clock.advance(1_000);
+      return isOver;
+    });
+    expect(await following).toEqual(numbered(1, lastSeq));
   });
 
   test('many events come in pages that hold a bounded number of bytes', async () => {
