@@ -27,6 +27,8 @@ export interface Manifest {
   readonly engines?: Readonly<Record<string, string>>;
   readonly exports?: Readonly<Record<string, string>>;
   readonly dependencies?: Readonly<Record<string, string>>;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
+  readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional: boolean }>>;
 }
 
 /** One after the other: each is compiled against the declarations of those before it. */
@@ -88,6 +90,7 @@ function compilation(home: string, folder: string) {
 
 function published(manifest: Manifest) {
   const { name, version, description, license, type, engines, dependencies } = manifest;
+  const { peerDependencies, peerDependenciesMeta } = manifest;
   const entries = Object.entries(manifest.exports ?? {}).map(([entry, source]) => {
     const path = source.replace('./src/', './dist/').replace(/\.ts$/, '');
     return [entry, { types: `${path}.d.ts`, default: `${path}.js` }] as const;
@@ -101,6 +104,9 @@ function published(manifest: Manifest) {
     type,
     engines,
     dependencies,
+    // Optional all of them: npm installs none, and warns of a version that does not fit.
+    peerDependencies,
+    peerDependenciesMeta,
     ...(isProgram
       ? { bin: { convoke: 'bin/convoke.mjs' } }
       : { exports: Object.fromEntries(entries) }),

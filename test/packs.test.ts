@@ -1,5 +1,5 @@
 // What `npm pack` makes of each package installs into an empty project and works there, types too.
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -65,6 +65,16 @@ test('in an empty project the command line starts a server with an agent, and ru
     server.kill('SIGKILL');
   }
 }, 120_000);
+
+test('who asks for S3 without its SDK is told what to install, in one line', () => {
+  const program = ['node_modules/convoke/bin/convoke.mjs', 'serve'];
+  const env = { PATH: process.env['PATH'], CONVOKE_PORT: '0', CONVOKE_BLOBS: 's3://files' };
+  const { status, stderr } = spawnSync(process.execPath, program, { cwd: project, env });
+  expect(status).not.toBe(0);
+  expect(String(stderr)).toMatch(
+    /^.*npm install @aws-sdk\/client-s3@\S+ @aws-sdk\/lib-storage@\S+\n$/,
+  );
+});
 
 const helloProgram = `
 import { readFileSync } from 'node:fs';
