@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { type Server, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
 import { z } from 'zod';
 
 const attribute = z.object({
@@ -29,11 +30,11 @@ export class SpanReceiver {
   readonly #server: Server;
 
   private constructor() {
-    this.#server = createServer(async (request, response) => {
-      const chunks: Buffer[] = [];
-      for await (const chunk of request) chunks.push(chunk as Buffer);
-      this.#take(JSON.parse(Buffer.concat(chunks).toString()));
-      response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+    this.#server = createServer((request, response) => {
+      void json(request).then((body) => {
+        this.#take(body);
+        response.writeHead(200, { 'content-type': 'application/json' }).end('{}');
+      });
     });
   }
 
