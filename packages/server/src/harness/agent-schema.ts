@@ -78,6 +78,7 @@ export const agentSchema = z.strictObject({
     .strictObject({
       auth_method: z.string().min(1).max(200).exactOptional(),
       mode: z.string().min(1).max(200).exactOptional(),
+      meta: z.record(z.string(), z.json()).exactOptional(),
     })
     .optional(),
   script: z.json().optional(),

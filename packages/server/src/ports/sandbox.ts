@@ -57,6 +57,8 @@ export interface SandboxedProcess {
   errorOutput(): string;
   /** Never rejects. When it resolves, nothing of the program runs any more. */
   readonly exited: Promise<ProcessExit>;
+  /** Remembers what runs now. What it gives counts the processes that were started since and still run. */
+  mark(): Promise<() => Promise<number>>;
   /** Asks the program and its children to end (SIGTERM). */
   terminate(): void;
   /** Ends the program and whatever it started, at once. */

@@ -113,7 +113,7 @@ agent({ name: 'test-agent' })
     for (const step of steps) {
       const stopped = await play(step, { client, sessionId: params.sessionId });
       if (stopped !== undefined) return { stopReason: stopped };
-      if (isCancelled) return { stopReason: 'cancelled' };
+      if (isCancelled && !steps.some((each) => 'fail' in each)) return { stopReason: 'cancelled' };
     }
     return { stopReason: 'end_turn' };
   })

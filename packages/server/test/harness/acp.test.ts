@@ -233,6 +233,39 @@ describe('a cancelled ACP run', () => {
     expect(await eventually(() => sleepers().length === 0)).toBe(true);
   });
 
+  test.each([
+    ['completed', { say: 'done' }],
+    ['cancelled', { hang: 'listening' }],
+    ['error', { fail: { code: -32_603, message: 'no' } }],
+  ] as const)('takes with it what the agent left running (%s)', async (...[outcome, last]) => {
+    const { sitting } = await sit({});
+    const leg = sitting.start(steps({ child: true }, last));
+    const said = await sitting.hear(leg, {
+      onEvent: async (event) => {
+        if (event.type !== 'message_delta' || outcome !== 'cancelled') return;
+        await eventually(() => sleepers().length === 1);
+        await sitting.cancel(leg);
+      },
+    });
+    expect(said.end).toMatchObject({ outcome });
+    expect(sleepers()).toEqual([]);
+    expect(said.custom('processes_ended')).toEqual([{ count: 1 }]);
+    const next = await sitting.say(steps({ tell: 'history' }));
+    expect(JSON.parse(next.text)).toHaveLength(1);
+  });
+
+  test('does not leave a process behind that failed to say that it was cancelled', async () => {
+    const { sitting } = await sit({});
+    const leg = sitting.start(
+      steps({ say: 'on it' }, { hang: 'listening' }, { fail: { code: -32_603, message: 'oops' } }),
+    );
+    const said = await sitting.hear(leg, {
+      onEvent: (event) => event.type === 'message_delta' && sitting.cancel(leg),
+    });
+    expect(said.end).toEqual({ type: 'end', outcome: 'cancelled' });
+    expect(sitting.harness.kept?.()).toHaveLength(1);
+  });
+
   test('ends at once while the agent is still starting', async () => {
     const { sitting } = await sit({ flags: ['--mute'] });
     const leg = sitting.start(steps());

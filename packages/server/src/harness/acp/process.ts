@@ -34,6 +34,9 @@ const startMs = 120_000;
 /** `session/load` tells the history again, and some agents go on with it after they have answered. */
 const quietMs = 250;
 const quietMaxMs = 10_000;
+/** For what the agent has just ended to be gone. */
+const endingMs = 1000;
+const endingLookMs = 50;
 
 /** The leg that speaks to the agent at the moment. */
 export interface Listener {
@@ -133,6 +136,21 @@ export class AgentProcess {
       .catch(() => undefined);
   }
 
+  /**
+   * Remembers what runs now. What it gives tells how much of what was started since still runs, when the agent has
+   * had a moment to end it.
+   */
+  async mark(): Promise<() => Promise<number>> {
+    const count = await this.#parts.child.mark();
+    return async () => {
+      for (let waitedMs = 0; ; waitedMs += endingLookMs) {
+        const left = await count();
+        if (left === 0 || waitedMs >= endingMs) return left;
+        await this.#pause(endingLookMs);
+      }
+    };
+  }
+
   async kill(): Promise<void> {
     await this.#parts.child.kill();
     this.#connection.close();
@@ -176,9 +194,13 @@ export class AgentProcess {
   async #quiet(): Promise<void> {
     for (let waitedMs = 0; waitedMs < quietMaxMs; waitedMs += quietMs) {
       const before = this.#updates;
-      await new Promise<void>((resolve) => this.#parts.clock.after(quietMs, resolve));
+      await this.#pause(quietMs);
       if (this.#updates === before) return;
     }
+  }
+
+  #pause(ms: number): Promise<void> {
+    return new Promise((resolve) => this.#parts.clock.after(ms, () => resolve()));
   }
 
   async #setMode(answer: SessionAnswer): Promise<void> {
@@ -205,6 +227,7 @@ export class AgentProcess {
     return {
       cwd: child.places.workspace,
       mcpServers: mcpServersFor(settings.mcpServers, initialized),
+      ...(settings.meta !== undefined && { _meta: { ...settings.meta } }),
     };
   }
 

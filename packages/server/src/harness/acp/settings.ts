@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type Agent, matchesGlob } from '../../domain/agent.ts';
+import type { JsonObject } from '../../domain/json.ts';
 import type { AgentProblem } from '../../ports/harness.ts';
 import { problemsOf } from '../agent-problem.ts';
 import { type McpServers, mcpServer } from '../mcp-servers.ts';
@@ -25,7 +26,13 @@ const settingsSchema = z.looseObject({
   tools: z.array(z.string()).default(['*']),
   mcp_servers: z.record(z.string(), mcpServer).default({}),
   ask_user: z.boolean().default(true),
-  acp: z.object({ auth_method: z.string().optional(), mode: z.string().optional() }).prefault({}),
+  acp: z
+    .object({
+      auth_method: z.string().optional(),
+      mode: z.string().optional(),
+      meta: z.record(z.string(), z.json()).optional(),
+    })
+    .prefault({}),
 });
 
 export interface AcpSettings extends ProcessSettings {
@@ -38,6 +45,8 @@ export interface AcpSettings extends ProcessSettings {
   readonly authMethod: string | undefined;
   /** One of the modes that the agent itself offers. */
   readonly agentMode: string | undefined;
+  /** What the agent takes beyond the protocol when a session is opened (`_meta`), in its own words. */
+  readonly meta: JsonObject | undefined;
 }
 
 /** What is wrong with an ACP agent, for the registry to report when it reads the folder. */
@@ -63,6 +72,7 @@ export function settingsOf(agent: Agent): AcpSettings {
     asksUser: ask_user,
     authMethod: acp.auth_method,
     agentMode: acp.mode,
+    meta: acp.meta,
   };
 }
 

@@ -4,6 +4,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Places, ProcessExit, SandboxedProcess } from '../../ports/sandbox.ts';
 import type { Cgroup } from './cgroups.ts';
 import { readStatus, readable, send, signalCode, writable } from './launch-streams.ts';
+import { markProcesses } from './process-list.ts';
 import { systemPath } from './programs.ts';
 
 export interface Launch {
@@ -91,6 +92,13 @@ class LaunchedProcess implements SandboxedProcess {
 
   errorOutput(): string {
     return this.#errors.toString('utf8');
+  }
+
+  async mark(): Promise<() => Promise<number>> {
+    const root = this.#init ?? this.#child.pid;
+    if (root === undefined) return async () => 0;
+    const count = await markProcesses(root);
+    return async () => (this.#isOver ? 0 : count());
   }
 
   terminate(): void {
