@@ -81,7 +81,10 @@ export function createGate({ store, tokens, tenantHeader }: GateOptions): Gate {
       const selectors = readSelectors(request, tenantHeader);
       if (token.kind !== 'automation') return forbid();
       const required = requiredScopes(operation);
-      const reached = await store.read.clients.reach(token.oauthClientId, selectors.tenantId);
+      // Already for the tenant it claims: the same connection can then go on with what it wants there.
+      const reached = await store.confine(selectors.tenantId, () =>
+        store.read.clients.reach(token.oauthClientId, selectors.tenantId),
+      );
       const { organizationId } = selectors;
       const ruling = decideAccess(reached, { organizationId, tokenScopes: token.scopes, required });
       if (!ruling.ok) return ruling.code === 'insufficient_scope' ? lackScope(required) : forbid();

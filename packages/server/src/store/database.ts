@@ -11,6 +11,8 @@ interface DatabaseOptions {
   /** Called once when SQLite met a failed fsync. It must end the process. */
   onFatal: (error: unknown) => void;
   report: Report;
+  /** Told once of what works but should not stay so. */
+  warn?: (message: string) => void;
   /** PostgreSQL only. */
   poolSize?: number;
   /** SQLite only: how long to wait while another process writes. */
@@ -19,9 +21,14 @@ interface DatabaseOptions {
 
 /** The database as the rest of the server knows it: open, and with the schema of this release. */
 export async function openDatabase(options: DatabaseOptions): Promise<MigratableDatabase> {
-  const { location, onFatal, report, poolSize, busyTimeoutMs } = options;
+  const { location, onFatal, report, warn = () => {}, poolSize, busyTimeoutMs } = options;
   const database = /^postgres(ql)?:/.test(location)
-    ? await openPostgres({ url: location, report, ...(poolSize === undefined ? {} : { poolSize }) })
+    ? await openPostgres({
+        url: location,
+        report,
+        warn,
+        ...(poolSize === undefined ? {} : { poolSize }),
+      })
     : await openSqlite({
         path: location,
         onFatal,

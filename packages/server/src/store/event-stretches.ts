@@ -80,8 +80,7 @@ function attaching(stretch: Stretch): string {
   const name = nameOf(stretch);
   return `
     create table ${name} (like run_events including defaults including constraints);
-    alter table ${name} enable row level security;
-    alter table ${name} force row level security;
+    alter table ${name} enable row level security, force row level security;
     alter table run_events attach partition ${name}
       for values from ('${firstRunId(stretch.from)}') to ('${firstRunId(stretch.until)}');`;
 }

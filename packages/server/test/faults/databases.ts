@@ -5,6 +5,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { Client } from 'pg';
 import { postgresUrl } from '../../../../test/services.ts';
 import { removeFolderSync } from '../../../../test/remove-folder.ts';
+import { createPlainDatabase } from '../plain-database.ts';
 
 /** What SQLite itself says of the files a killed process left: asked of a copy, so that nothing is repaired. */
 export function integrityOf(dataDir: string): unknown {
@@ -31,12 +32,10 @@ export interface OwnDatabase {
 /** A database of the PostgreSQL the tests share. */
 export async function createDatabase(): Promise<OwnDatabase> {
   const name = `convoke_fault_${process.pid}_${Date.now()}`;
-  await query(postgresUrl(), `create database ${name}`);
-  const url = new URL(postgresUrl());
-  url.pathname = name;
+  const url = await createPlainDatabase(name);
   return {
     name,
-    url: url.href,
+    url,
     drop: async () => void (await query(postgresUrl(), `drop database ${name} with (force)`)),
   };
 }

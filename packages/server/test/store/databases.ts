@@ -1,13 +1,12 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Client } from 'pg';
 import { afterAll } from 'vitest';
-import { postgresUrl } from '../../../../test/services.ts';
 import { openPostgres } from '../../src/store/dialects/postgres.ts';
 import { openSqlite } from '../../src/store/dialects/sqlite.ts';
 import { migrate, type MigratableDatabase } from '../../src/store/migrate.ts';
 import { removeFolderSync } from '../../../../test/remove-folder.ts';
+import { administer, createPlainDatabase } from '../plain-database.ts';
 
 export const databaseKinds = ['sqlite', 'postgres'] as const;
 export type DatabaseKind = (typeof databaseKinds)[number];
@@ -45,22 +44,9 @@ export async function createLocation(kind: DatabaseKind): Promise<string> {
     return join(folder, 'convoke.db');
   }
   const name = `convoke_test_${process.pid}_${Date.now()}_${removals.length}`;
-  await administer(`create database ${name}`);
+  const url = await createPlainDatabase(name);
   removals.push(() => administer(`drop database ${name} with (force)`));
-  const url = new URL(postgresUrl());
-  url.pathname = name;
-  return url.href;
-}
-
-/** Runs one statement as the administrator of the PostgreSQL server, outside any database under test. */
-export async function administer(text: string): Promise<void> {
-  const client = new Client({ connectionString: postgresUrl() });
-  await client.connect();
-  try {
-    await client.query(text);
-  } finally {
-    await client.end();
-  }
+  return url;
 }
 
 const opened: MigratableDatabase[] = [];

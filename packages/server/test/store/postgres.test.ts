@@ -4,7 +4,8 @@ import { StorageUnavailable, type Transaction } from '../../src/ports/database.t
 import { openPostgres } from '../../src/store/dialects/postgres.ts';
 import type { MigratableDatabase } from '../../src/store/migrate.ts';
 import { sql } from '../../src/store/sql.ts';
-import { administer, createLocation, openTestDatabase } from './databases.ts';
+import { administer } from '../plain-database.ts';
+import { createLocation, openTestDatabase } from './databases.ts';
 
 let location: string;
 let database: MigratableDatabase;

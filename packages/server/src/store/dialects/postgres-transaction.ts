@@ -47,7 +47,7 @@ export class PostgresTransaction implements MigrationTransaction {
   }
 
   async alone(): Promise<void> {
-    await this.script('set local statement_timeout = 0');
+    await this.script(`set local statement_timeout = 0; set local convoke.tenant = '*'`);
     await this.script(`select pg_advisory_xact_lock(hashtext('convoke schema migrations'))`);
   }
 
@@ -55,8 +55,8 @@ export class PostgresTransaction implements MigrationTransaction {
     await this.#query({ text, query_timeout: MIGRATION_TIMEOUT_MS });
   }
 
-  async begin(): Promise<void> {
-    await this.#query({ text: 'begin isolation level read committed' });
+  async begin(text: string): Promise<void> {
+    await this.#query({ text });
   }
 
   async commit(): Promise<void> {

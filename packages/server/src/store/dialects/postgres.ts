@@ -3,7 +3,8 @@ import { Pool, TypeOverrides, types, type QueryConfig, type QueryResult } from '
 import { type Connections, StorageUnavailable, type Statement } from '../../ports/database.ts';
 import type { Report } from '../effects.ts';
 import type { MigratableDatabase } from '../migrate.ts';
-import { isStalePlan, toStoreError } from './postgres-errors.ts';
+import { Confinement } from './confinement.ts';
+import { isConnectionLost, isStalePlan, toStoreError } from './postgres-errors.ts';
 import { PreparedQueries } from './postgres-prepared.ts';
 import { PostgresTransaction } from './postgres-transaction.ts';
 
@@ -22,6 +23,8 @@ const RETRY_DELAY_MS = 20;
 interface PostgresOptions {
   url: string;
   report: Report;
+  /** Told once of what works but should not stay so. */
+  warn?: (message: string) => void;
   poolSize?: number;
 }
 
@@ -45,6 +48,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Migratable
   });
   try {
     await refuseUnsafeServer(pool);
+    await warnOfUnboundRole(pool, options.warn ?? (() => {}));
   } catch (error) {
     await pool.end();
     throw error;
@@ -57,6 +61,7 @@ class PostgresDatabase implements MigratableDatabase {
   readonly #pool: Pool;
   readonly #report: Report;
   readonly #prepared = new PreparedQueries();
+  readonly #confinement = new Confinement();
   #inUse = 0;
   #unused: (() => void) | undefined;
   #closed: Promise<void> | undefined;
@@ -76,13 +81,17 @@ class PostgresDatabase implements MigratableDatabase {
     return row;
   }
 
+  confine<T>(tenantId: string, work: () => T): T {
+    return this.#confinement.run(tenantId, work);
+  }
+
   async transaction<T>(work: (tx: PostgresTransaction) => Promise<T>): Promise<T> {
     return this.#use(async () => {
       for (let retries = 0; ; retries++) {
         const client = await this.#pool.connect().catch(rethrowAsStoreError);
         const tx = new PostgresTransaction(client, this.#prepared);
         try {
-          await tx.begin();
+          await tx.begin(this.#confinement.begin(client));
           const result = await work(tx);
           await tx.commit();
           tx.announce(this.#report);
@@ -97,6 +106,11 @@ class PostgresDatabase implements MigratableDatabase {
     });
   }
 
+  connections(): Connections {
+    const { totalCount, idleCount, waitingCount } = this.#pool;
+    return { inUse: totalCount - idleCount, idle: idleCount, waiting: waitingCount };
+  }
+
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
@@ -106,11 +120,6 @@ class PostgresDatabase implements MigratableDatabase {
     if (this.#inUse > 0) {
       await new Promise<void>((resolve) => {
         this.#unused = resolve;
-  connections(): Connections {
-    const { totalCount, idleCount, waitingCount } = this.#pool;
-    return { inUse: totalCount - idleCount, idle: idleCount, waiting: waitingCount };
-  }
-
       });
     }
     await this.#pool.end();
@@ -118,11 +127,25 @@ class PostgresDatabase implements MigratableDatabase {
 
   async #read(statement: Statement): Promise<QueryResult> {
     try {
-      return await this.#pool.query(this.#prepared.query(statement));
+      return await this.#query(this.#prepared.query(statement));
     } catch (error) {
       if (!isStalePlan(error)) throw toStoreError(error);
       this.#prepared.renew();
-      return this.#pool.query(this.#prepared.query(statement)).catch(rethrowAsStoreError);
+      return this.#query(this.#prepared.query(statement)).catch(rethrowAsStoreError);
+    }
+  }
+
+  async #query(query: QueryConfig): Promise<QueryResult> {
+    const client = await this.#pool.connect();
+    let isLost = false;
+    try {
+      await this.#confinement.tell(client);
+      return await client.query(query);
+    } catch (error) {
+      isLost = isConnectionLost(error);
+      throw error;
+    } finally {
+      client.release(isLost);
     }
   }
 
@@ -152,6 +175,20 @@ function numbersAsNumbers(): TypeOverrides {
   overrides.setTypeParser(types.builtins.INT8, Number);
   overrides.setTypeParser(types.builtins.NUMERIC, Number);
   return overrides;
+}
+
+/** PostgreSQL asks superusers, and roles with `bypassrls`, for no policy. */
+async function warnOfUnboundRole(pool: Pool, warn: (message: string) => void): Promise<void> {
+  const { rows } = await pool
+    .query<{ role: string }>(
+      'select rolname as role from pg_roles where rolname = current_user and (rolsuper or rolbypassrls)',
+    )
+    .catch(rethrowAsStoreError);
+  const [unbound] = rows;
+  if (unbound === undefined) return;
+  warn(
+    `row-level security is not in force for the PostgreSQL role ${unbound.role}: connect as a plain role that owns the database`,
+  );
 }
 
 interface ServerSettings {

@@ -59,6 +59,11 @@ class SqliteDatabase implements MigratableDatabase {
     }
   }
 
+  /** One file, one lock: the tenant in every statement is all there is. */
+  confine<T>(_tenantId: string, work: () => T): T {
+    return work();
+  }
+
   transaction<T>(work: (tx: SqliteTransaction) => Promise<T>): Promise<T> {
     return this.#commits.transaction(work);
   }

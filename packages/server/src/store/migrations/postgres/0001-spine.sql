@@ -198,3 +198,29 @@ create table files (
   created_at bigint not null
 );
 create index files_by_session on files (session_id, id);
+
+-- A second lock beside the tenant that every statement names: a connection that was told a tenant gets at the
+-- rows of no other, one that was told '*' (the service's own work) at all, and one that was told nothing at none.
+create function may_touch(tenant_id text) returns boolean language sql stable
+  return tenant_id collate "C" = current_setting('convoke.tenant', true)
+    or current_setting('convoke.tenant', true) = '*';
+
+alter table sessions enable row level security, force row level security;
+alter table runs enable row level security, force row level security;
+alter table run_events enable row level security, force row level security;
+alter table run_events_elsewhere enable row level security, force row level security;
+alter table interactions enable row level security, force row level security;
+alter table files enable row level security, force row level security;
+alter table idempotency_keys enable row level security, force row level security;
+alter table session_states enable row level security, force row level security;
+
+create policy of_tenant on sessions using (may_touch(tenant_id));
+create policy of_tenant on runs using (may_touch(tenant_id));
+create policy of_tenant on run_events using (may_touch(tenant_id));
+create policy of_tenant on interactions using (may_touch(tenant_id));
+create policy of_tenant on files using (may_touch(tenant_id));
+create policy of_tenant on idempotency_keys using (may_touch(tenant_id));
+create policy of_tenant on session_states using (
+  current_setting('convoke.tenant', true) = '*'
+  or exists (select from sessions where id = session_id)
+);

@@ -1,0 +1,146 @@
+import { type TenantId, tenantId } from '@convoke/contract';
+import { Client } from 'pg';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { postgresUrl } from '../../../../test/services.ts';
+import type { MigratableDatabase } from '../../src/store/migrate.ts';
+import { openPostgres } from '../../src/store/dialects/postgres.ts';
+import { sql } from '../../src/store/sql.ts';
+import { createRunWorld, delta, over } from '../app/run-world.ts';
+
+const guarded = [
+  'sessions',
+  'session_states',
+  'runs',
+  'run_events',
+  'interactions',
+  'files',
+  'idempotency_keys',
+] as const;
+
+let database: MigratableDatabase;
+let location: string;
+let ours: TenantId;
+const theirs = tenantId('ten_theirs');
+
+/** Every row of every guarded table, by statements that forget the tenant. */
+async function seen(): Promise<Record<string, number>> {
+  const counts: Record<string, number> = {};
+  for (const table of guarded) {
+    const statement = { strings: [`select count(*) as n from ${table}`], values: [] };
+    counts[table] = (await database.get<{ n: number }>(statement))?.n ?? -1;
+  }
+  return counts;
+}
+
+const each = (n: number) => Object.fromEntries(guarded.map((table) => [table, n]));
+
+beforeAll(async () => {
+  const world = await createRunWorld('postgres');
+  ({ database, location } = world);
+  ours = world.scope.tenantId;
+  const run = await world.start(await world.open());
+  const leg = await world.claimed(run);
+  await world.record(leg, { items: [delta('x')], end: { status: 'completed', ...over } });
+  const { organizationId } = world.scope;
+  await database.transaction(async (tx) => {
+    await tx.run(sql`delete from run_events where seq > ${1}`);
+    await tx.run(sql`insert into session_states values (${run.sessionId}, ${'{}'}, ${null})`);
+    await tx.run(sql`insert into files values (${'file_1'}, ${organizationId}, ${ours},
+      ${run.sessionId}, ${'a'}, ${'text/plain'}, ${null}, ${null}, ${'pending'}, ${1})`);
+    await tx.run(sql`
+      insert into interactions (interaction_key, organization_id, tenant_id, session_id, run_id, kind,
+        status, request_id, multiple, created_at)
+      values (${'int_1'}, ${organizationId}, ${ours}, ${run.sessionId}, ${run.id}, ${'question'},
+        ${'pending'}, ${'q'}, ${0}, ${1})`);
+    await tx.run(sql`
+      insert into idempotency_keys values (${'s'}, ${'k'}, ${ours}, ${'f'}, ${run.id}, ${1})`);
+  });
+});
+
+describe('row-level security on PostgreSQL', () => {
+  test('every table with a tenant in it is guarded, and each of its partitions', async () => {
+    const tables = await database.all<{ name: string }>(sql`
+      select relname as name from pg_class join pg_attribute on attrelid = pg_class.oid
+      where attname = 'tenant_id' and relkind in ('r', 'p') and relnamespace = 'public'::regnamespace
+        and not (relrowsecurity and relforcerowsecurity)`);
+    expect(tables).toEqual([]);
+  });
+
+  test('a statement that forgets its tenant sees the rows of the tenant it works for, and no other', async () => {
+    expect(await seen()).toEqual(each(1));
+    expect(await database.confine(ours, seen)).toEqual(each(1));
+    expect(await database.confine(theirs, seen)).toEqual(each(0));
+    expect(await seen()).toEqual(each(1));
+  });
+
+  test('and changes, removes and adds no other', async () => {
+    await database.confine(theirs, async () => {
+      for (const table of guarded) {
+        const change = table === 'session_states' ? `checkpoint = 'x'` : `tenant_id = 'ten_theirs'`;
+        const update = { strings: [`update ${table} set ${change}`], values: [] };
+        const remove = { strings: [`delete from ${table}`], values: [] };
+        expect(await database.transaction((tx) => tx.run(update))).toBe(0);
+        expect(await database.transaction((tx) => tx.run(remove))).toBe(0);
+      }
+      const forged = database.transaction((tx) =>
+        tx.run(sql`
+          insert into run_events values (${'run_1'}, ${1}, ${ours}, ${'run_completed'}, ${'{}'})`),
+      );
+      await expect(forged).rejects.toThrow(/row-level security/);
+    });
+    await database.confine(ours, async () => {
+      const given = database.transaction((tx) =>
+        tx.run(sql`update runs set tenant_id = ${theirs}`),
+      );
+      await expect(given).rejects.toThrow(/row-level security/);
+    });
+    expect(await seen()).toEqual(each(1));
+  });
+
+  test('work of several tenants at once, over few connections, is not mixed up', async () => {
+    const sessions = async () => (await database.all(sql`select id from sessions`)).length;
+    const inTransaction = (fails: boolean) =>
+      database
+        .transaction(async (tx) => {
+          const { length } = await tx.all(sql`select id from sessions`);
+          if (fails) throw new Error(String(length));
+          return length;
+        })
+        .catch((error: unknown) => Number(error instanceof Error ? error.message : error));
+    const asked = Array.from({ length: 200 }, async (_, n) => {
+      const tenant = n % 3 === 0 ? ours : theirs;
+      const work = n % 2 === 0 ? sessions : () => inTransaction(n % 5 === 0);
+      const found = n % 7 === 0 ? await work() : await database.confine(tenant, work);
+      return found === (n % 7 === 0 || tenant === ours ? 1 : 0);
+    });
+    expect(new Set(await Promise.all(asked))).toEqual(new Set([true]));
+  });
+
+  test('who connects without saying for whom sees nothing, a partition named directly included', async () => {
+    const client = new Client({ connectionString: location });
+    await client.connect();
+    try {
+      for (const table of [...guarded, 'run_events_elsewhere']) {
+        expect((await client.query(`select * from ${table}`)).rows).toEqual([]);
+      }
+      await client.query(`set convoke.tenant = '*'`);
+      expect((await client.query('select * from run_events_elsewhere')).rows).toEqual([]);
+      expect((await client.query('select * from run_events')).rows).toHaveLength(1);
+    } finally {
+      await client.end();
+    }
+  });
+
+  test('a role that no policy binds is warned of, a plain one is not', async () => {
+    const warnings: string[] = [];
+    const open = (url: string) =>
+      openPostgres({ url, report: () => {}, warn: (message) => warnings.push(message) });
+    await (await open(location)).close();
+    expect(warnings).toEqual([]);
+    const unbound = new URL(location);
+    const { username, password } = new URL(postgresUrl());
+    Object.assign(unbound, { username, password });
+    await (await open(unbound.href)).close();
+    expect(warnings).toEqual([expect.stringContaining('connect as a plain role')]);
+  });
+});
