@@ -14,6 +14,7 @@ import { filesCommand } from './commands/files.ts';
 import { interactionsCommand } from './commands/interactions.ts';
 import { invokeCommand } from './commands/invoke.ts';
 import { loginCommand, logoutCommand } from './commands/login.ts';
+import { migrateCommand } from './commands/migrate.ts';
 import { runsCommand } from './commands/runs.ts';
 import { serveCommand } from './commands/serve.ts';
 import { sessionsCommand } from './commands/sessions.ts';
@@ -59,6 +60,7 @@ export function createProgram(): Command {
     .addCommand(adminCommand())
     .addCommand(auditCommand())
     .addCommand(doctorCommand())
+    .addCommand(migrateCommand())
     .addCommand(completionCommand(() => program))
     .addHelpText('after', exitCodesHelp)
     .addHelpText('after', '\nExample:\n  npx convoke dev\n  npx convoke invoke demo "Hello"\n')

@@ -23,7 +23,7 @@ test('every group of commands is on it', () => {
   const names = createProgram().commands.map((command) => command.name());
   expect(names.toSorted().join(' ')).toBe(
     'admin agents audit chat clients completion credentials dev doctor events files interactions invoke login ' +
-      'logout runs serve sessions tenants use whoami workspaces',
+      'logout migrate runs serve sessions tenants use whoami workspaces',
   );
 });
 

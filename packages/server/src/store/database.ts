@@ -21,8 +21,20 @@ interface DatabaseOptions {
 
 /** The database as the rest of the server knows it: open, and with the schema of this release. */
 export async function openDatabase(options: DatabaseOptions): Promise<MigratableDatabase> {
+  const database = await connectDatabase(options);
+  try {
+    await migrate(database, migrationsFolder(database.dialect));
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+  return database;
+}
+
+/** The database with whatever schema it has. */
+export async function connectDatabase(options: DatabaseOptions): Promise<MigratableDatabase> {
   const { location, onFatal, report, warn = () => {}, poolSize, busyTimeoutMs } = options;
-  const database = /^postgres(ql)?:/.test(location)
+  return /^postgres(ql)?:/.test(location)
     ? await openPostgres({
         url: location,
         report,
@@ -35,13 +47,6 @@ export async function openDatabase(options: DatabaseOptions): Promise<Migratable
         report,
         ...(busyTimeoutMs === undefined ? {} : { busyTimeoutMs }),
       });
-  try {
-    await migrate(database, migrationsFolder(database.dialect));
-  } catch (error) {
-    await database.close();
-    throw error;
-  }
-  return database;
 }
 
 export function migrationsFolder(dialect: Database['dialect']): string {

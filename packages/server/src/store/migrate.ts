@@ -1,11 +1,23 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Database, Transaction } from '../ports/database.ts';
+import { setTimeout } from 'node:timers/promises';
+import type { Database, Reader, Transaction } from '../ports/database.ts';
+import { isLockTimeout } from './dialects/postgres-errors.ts';
 import { sql } from './sql.ts';
+
+/**
+ * Whatever works on a table waits behind a migration that waits for it. So a migration waits a second, gives
+ * way, and asks again, this often; then it is given up and the table is as it was.
+ */
+const maxAttempts = 30;
+const pauseMs = 1_000;
 
 /** What a migration needs beyond a transaction. Both dialects give it; the port does not show it. */
 export interface MigrationTransaction extends Transaction {
-  /** Waits, for as long as it takes, until no other process migrates; lasts until the commit. */
+  /**
+   * Waits, for as long as it takes, until no other process migrates; lasts until the commit. After that no
+   * lock is waited for longer than a second.
+   */
   alone(): Promise<void>;
   /** Runs SQL text of several statements. */
   script(text: string): Promise<void>;
@@ -23,35 +35,94 @@ interface Migration {
   path: string;
 }
 
+/** How the schema of a database stands beside the one that this release knows. */
+export interface SchemaState {
+  readonly version: number;
+  readonly known: number;
+  /** What is to be applied, in order, as `0002-audit`. */
+  readonly pending: readonly string[];
+}
+
+/** Looks, and changes nothing. */
+export async function schemaState(
+  database: MigratableDatabase,
+  folder: string,
+): Promise<SchemaState> {
+  const migrations = readMigrations(folder);
+  const version = await appliedVersion(database);
+  const pending = migrations.filter((each) => each.version > version).map(labelOf);
+  return { version, known: migrations.length, pending };
+}
+
 /**
  * Brings the schema up to the last `0001-name.sql` of the folder: forward only, one transaction per
  * file together with its record. Harmless when run twice or by two replicas at once; refuses a
- * database that a newer release has already moved on.
+ * database that a newer release has already moved on. Tells of each file once it is applied.
  */
-export async function migrate(database: MigratableDatabase, folder: string): Promise<void> {
+export async function migrate(
+  database: MigratableDatabase,
+  folder: string,
+  onApplied: (name: string) => void = () => {},
+): Promise<void> {
   const migrations = readMigrations(folder);
   await database.transaction(async (tx) => {
     await tx.alone();
     await tx.script(
       'create table if not exists schema_migrations (version integer primary key, name text not null, applied_at bigint not null)',
     );
-    const last = await tx.get<{ version: number | null }>(
-      sql`select max(version) as version from schema_migrations`,
-    );
-    refuseNewer(last?.version ?? 0, migrations, folder);
+    refuseNewer(await lastVersion(tx), migrations, folder);
   });
   for (const migration of migrations) {
-    await database.transaction((tx) => apply(tx, migration));
+    if (await applyPatiently(database, migration)) onApplied(labelOf(migration));
   }
 }
 
-async function apply(tx: MigrationTransaction, migration: Migration): Promise<void> {
+async function applyPatiently(
+  database: MigratableDatabase,
+  migration: Migration,
+): Promise<boolean> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await database.transaction((tx) => apply(tx, migration));
+    } catch (error) {
+      if (!isLockTimeout(error)) throw error;
+      if (attempt === maxAttempts) {
+        const reason = `${labelOf(migration)} found its tables locked ${maxAttempts} times; end what holds them (pg_stat_activity shows it) and start again`;
+        throw new Error(reason, { cause: error });
+      }
+    }
+    await setTimeout(pauseMs);
+  }
+}
+
+/** 0 where nothing was ever applied. */
+async function appliedVersion(database: MigratableDatabase): Promise<number> {
+  const tables =
+    database.dialect === 'sqlite'
+      ? sql`select name from sqlite_master where name = 'schema_migrations'`
+      : sql`select relname as name from pg_class where oid = to_regclass('schema_migrations')`;
+  return (await database.get(tables)) === undefined ? 0 : lastVersion(database);
+}
+
+async function lastVersion(reader: Reader): Promise<number> {
+  const last = await reader.get<{ version: number | null }>(
+    sql`select max(version) as version from schema_migrations`,
+  );
+  return last?.version ?? 0;
+}
+
+function labelOf({ version, name }: Migration): string {
+  return `${String(version).padStart(4, '0')}-${name}`;
+}
+
+/** False when it was applied before. */
+async function apply(tx: MigrationTransaction, migration: Migration): Promise<boolean> {
   await tx.alone();
   const { version, name } = migration;
   const applied = await tx.get<{ name: string }>(
     sql`select name from schema_migrations where version = ${version}`,
   );
-  if (applied?.name === name) return;
+  if (applied?.name === name) return false;
   if (applied !== undefined) {
     throw new Error(
       `migration ${version} was applied as "${applied.name}", but ${migration.path} has that number now`,
@@ -61,6 +132,7 @@ async function apply(tx: MigrationTransaction, migration: Migration): Promise<vo
   await tx.run(
     sql`insert into schema_migrations (version, name, applied_at) values (${version}, ${name}, ${Date.now()})`,
   );
+  return true;
 }
 
 function readMigrations(folder: string): Migration[] {

@@ -1,0 +1,46 @@
+import { Command } from 'commander';
+import { Failure } from '../failure.ts';
+import { report } from '../operating.ts';
+import { example } from '../options.ts';
+import { remark } from '../terminal.ts';
+
+interface MigrateOptions {
+  readonly check?: boolean;
+}
+
+export function migrateCommand(): Command {
+  return new Command('migrate')
+    .description('Bring the database up to this release, also while older servers run on it')
+    .option('--check', 'change nothing; end with 1 unless the schema is that of this release')
+    .addHelpText('after', example('migrate --check'))
+    .addHelpText(
+      'after',
+      '\nA server does the same when it starts. Works on the database that CONVOKE_DATA_DIR or\n' +
+        'CONVOKE_DATABASE_URL names. With --json prints {"version", "known", "applied", "pending"}.\n',
+    )
+    .action(async ({ check }: MigrateOptions, command: Command) => {
+      const { examineSchema, migrateSchema, readConfig } = await import('@convoke/server');
+      const config = readConfig(process.env);
+      const applied: string[] = [];
+      const onApplied = (name: string) => {
+        remark(`applied ${name}`);
+        applied.push(name);
+      };
+      const state = await (check === true
+        ? examineSchema(config)
+        : migrateSchema(config, onApplied));
+      const { version, known, pending } = state;
+      const isCurrent = version === known;
+      if (isCurrent) {
+        const text = applied.length === 0 ? 'nothing to do' : `${applied.length} applied`;
+        return report(command, { ...state, applied }, `schema ${version}: ${text}`);
+      }
+      const text = pending.map((name) => `pending ${name}`).join('\n') || 'newer than this release';
+      report(command, { ...state, applied }, text);
+      throw new Failure(
+        version > known
+          ? `the database has schema ${version}, but this release knows only ${known}; use the newer release`
+          : `the database has schema ${version} where this release has ${known}; run \`convoke migrate\``,
+      );
+    });
+}

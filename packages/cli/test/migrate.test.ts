@@ -1,0 +1,46 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { removeFolder } from '../../../test/remove-folder.ts';
+import { type CommandLine, createCommandLine, manyProcessesMs } from './command-line.ts';
+
+vi.setConfig({ testTimeout: manyProcessesMs });
+
+let place: string;
+let convoke: CommandLine;
+beforeAll(async () => {
+  place = await mkdtemp(join(tmpdir(), 'convoke-migrate-'));
+  convoke = await createCommandLine(place);
+});
+afterAll(async () => {
+  await convoke.remove();
+  await removeFolder(place);
+});
+
+test('migrate says what it applies; --check changes nothing and tells a script what is left', async () => {
+  const before = await convoke.run(['migrate', '--check']);
+  expect(before.code).toBe(1);
+  expect(before.stdout).toMatch(/^pending 0001-spine\npending 0002-audit\n/);
+  expect(before.stderr).toContain('run `convoke migrate`');
+  const applied = await convoke.run(['migrate']);
+  expect(applied.code).toBe(0);
+  expect(applied.stderr).toMatch(/^applied 0001-spine\napplied 0002-audit\n/);
+  expect(await convoke.run(['migrate', '--check'])).toMatchObject({ code: 0, stderr: '' });
+  expect(await convoke.json('migrate')).toMatchObject({ applied: [], pending: [] });
+});
+
+test('a database that a newer release has moved on is refused by every command that would open it', async () => {
+  const database = new DatabaseSync(join(place, '.convoke/convoke.db'));
+  database.exec("insert into schema_migrations values (99, 'later', 0)");
+  database.close();
+  for (const args of [['migrate'], ['migrate', '--check'], ['serve'], ['audit', 'list']]) {
+    const { code, stderr } = await convoke.run(args);
+    expect([args, code]).toEqual([args, 1]);
+    expect(stderr).toMatch(
+      /^convoke: the database has schema (version )?99, but this release knows only \d+/,
+    );
+    expect(stderr.trim().split('\n')).toHaveLength(1);
+  }
+});

@@ -1,0 +1,73 @@
+/** Tables that grow with use: what holds or scans one of them stops a large service. */
+const growing = [
+  'sessions',
+  'session_states',
+  'runs',
+  'run_events',
+  'interactions',
+  'files',
+  'idempotency_keys',
+  'audit_rows',
+  'identity_records',
+];
+
+/** `-- contract: nothing of release 0.3 or later uses what is removed here` */
+const contractMark = /^-- contract: .*\brelease \d+\.\d+/m;
+
+interface Rule {
+  readonly pattern: RegExp;
+  readonly problem: string;
+}
+
+/** What a replica of the release before, still at work, could not live with. */
+const breaking: readonly Rule[] = [
+  {
+    pattern: /\bdrop (table|column|view|index)\b/i,
+    problem: 'removes what an older server may use',
+  },
+  { pattern: /\brename\b/i, problem: 'renames what an older server knows by its old name' },
+  {
+    pattern: /\balter column \w+ (set data )?type\b/i,
+    problem: 'changes a type, and rewrites the table under a lock',
+  },
+  { pattern: /\bset not null\b/i, problem: 'forbids nulls that an older server may write' },
+  { pattern: /^(truncate|delete from)\b/i, problem: 'removes rows' },
+  {
+    pattern: /\badd (constraint|check|unique|foreign key)\b(?![^;]*\bnot valid\b)/i,
+    problem: 'checks every row under a lock, and may refuse what an older server writes',
+  },
+];
+
+/** What is wrong with a migration of a service that does not stand still for it, one line each. */
+export function migrationProblems(text: string): string[] {
+  const statements = text
+    .replaceAll(/--.*$/gm, '')
+    .split(';')
+    .map((each) => each.replaceAll(/\s+/g, ' ').trim());
+  const isContract = contractMark.test(text);
+  const made = new Set(
+    statements.flatMap((each) => /^create table (?:if not exists )?(\w+)/i.exec(each)?.[1] ?? []),
+  );
+  return statements.flatMap((statement) => {
+    const problems = isContract
+      ? []
+      : breaking.filter(({ pattern }) => pattern.test(statement)).map(({ problem }) => problem);
+    if (isStrictColumn(statement))
+      problems.push(
+        'adds a column that an older server does not fill: allow null, or give a default',
+      );
+    const indexed = /^create (?:unique )?index (if not exists )?\w+ on (\w+)/i.exec(statement);
+    const [, ifAbsent, table = ''] = indexed ?? [];
+    if (ifAbsent === undefined && growing.includes(table) && !made.has(table)) {
+      problems.push(
+        `makes an index on ${table} that an operator cannot make beforehand: say "if not exists"`,
+      );
+    }
+    return problems.map((problem) => `${problem}: ${statement.slice(0, 80)}`);
+  });
+}
+
+function isStrictColumn(statement: string): boolean {
+  const columns = statement.match(/\badd column [^,]*/gi) ?? [];
+  return columns.some((column) => /\bnot null\b/i.test(column) && !/\bdefault\b/i.test(column));
+}

@@ -1,0 +1,88 @@
+import { cpSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { removeFolderSync } from '../../../../test/remove-folder.ts';
+import { compose } from '../../src/compose.ts';
+import { migrationsFolder } from '../../src/store/database.ts';
+import { migrate, schemaState } from '../../src/store/migrate.ts';
+import { sql } from '../../src/store/sql.ts';
+import { quietLog } from '../quiet-log.ts';
+import { startServer } from '../server.ts';
+import { begin, runIn } from '../talk.ts';
+import { openTestDatabase } from './databases.ts';
+
+/** The migrations of this release, and one more. */
+function nextRelease(statements: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'convoke-migrations-'));
+  onTestFinished(() => removeFolderSync(folder));
+  cpSync(migrationsFolder('postgres'), folder, { recursive: true });
+  const number = String(readdirSync(folder).length + 1).padStart(4, '0');
+  writeFileSync(join(folder, `${number}-later.sql`), statements);
+  return folder;
+}
+
+const expanding = `
+  alter table runs add column later text collate "C";
+  alter table sessions add column later bigint not null default 0;
+  alter table run_events add column later text collate "C";
+  alter table interactions add column later text collate "C";
+  create table later (id text collate "C" primary key, run_id text collate "C" references runs (id));`;
+
+test('a server of the release before works on, without an error, while the schema grows under it', async () => {
+  const server = await startServer({ database: 'postgres' });
+  const location = server.config.databaseUrl ?? '';
+  let isOver = false;
+  let done = 0;
+  const work = async () => {
+    while (!isOver) {
+      const { run } = await begin(server, 'echo', 'hello');
+      await runIn(server, run, 'completed');
+      done += 1;
+    }
+  };
+  const working = Promise.all([work(), work(), work()]);
+  await expect.poll(() => done, { timeout: 60_000 }).toBeGreaterThan(5);
+  const newer = await openTestDatabase('postgres', { location });
+  const folder = nextRelease(expanding);
+  await migrate(newer, folder);
+  const before = done;
+  await expect.poll(() => done, { timeout: 60_000 }).toBeGreaterThan(before + 5);
+  isOver = true;
+  await working;
+  expect((await schemaState(newer, folder)).pending).toEqual([]);
+  // What it logs as an error makes this fail.
+  await server.stop();
+  await expect(compose(server.config, { log: quietLog })).rejects.toThrow(
+    /schema version \d+, but this release knows only \d+/,
+  );
+});
+
+test('a migration that finds a table in use gives way to those behind it, and is through in the end', async () => {
+  const database = await openTestDatabase('postgres', { migrations: migrationsFolder('postgres') });
+  const inUse = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  const holding = database.transaction(async (tx) => {
+    await tx.all(sql`select id from runs`);
+    inUse.resolve();
+    await released.promise;
+  });
+  await inUse.promise;
+  const waiting = () =>
+    database.get(sql`
+      select count(*) as n from pg_locks join pg_database on pg_database.oid = database
+      where not granted and mode = 'AccessExclusiveLock' and datname = current_database()`);
+  let isThrough = false;
+  const migrating = migrate(database, nextRelease(expanding)).then(() => {
+    isThrough = true;
+  });
+  for (let round = 0; round < 2; round += 1) {
+    await expect.poll(waiting, { timeout: 30_000 }).toEqual({ n: 1 });
+    // This stands behind the migration, and would until the table is free if that did not give way.
+    await database.get(sql`select count(*) as n from runs`);
+  }
+  expect(isThrough).toBe(false);
+  released.resolve();
+  await Promise.all([holding, migrating]);
+  expect(await database.all(sql`select later from runs`)).toEqual([]);
+});
