@@ -114,6 +114,11 @@ export const settingTable = {
     means: 'runs one tenant executes at once',
     read: whole(1, 10_000),
   },
+  CONVOKE_LEASE_SECONDS: {
+    fallback: '15',
+    means: 'a server not heard of for this long loses its runs (PostgreSQL)',
+    read: whole(3, 300),
+  },
   CONVOKE_SESSION_QUEUE_MAX: {
     fallback: String(limits.defaultSessionQueueRuns),
     means: 'runs that may wait in one session',
@@ -198,7 +203,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
       cancelGraceMs: value('CONVOKE_CANCEL_GRACE_SECONDS') * seconds,
       runConcurrency: value('CONVOKE_RUN_CONCURRENCY'),
       tenantRunConcurrency: value('CONVOKE_TENANT_RUN_CONCURRENCY'),
-      leaseMs: 15 * seconds,
+      leaseMs: value('CONVOKE_LEASE_SECONDS') * seconds,
       streamMaxAgeMs: value('CONVOKE_STREAM_MAX_AGE_SECONDS') * seconds,
       tenantModes: value('CONVOKE_TENANT_MODES').split(','),
       tenantsPerOrganizationMax: value('CONVOKE_TENANTS_MAX'),
