@@ -252,6 +252,7 @@ async function openServices(
       log,
       withoutHome: new Set(['scripted', 'a2a']),
       account: sandbox.account,
+      follow: config.databaseUrl !== undefined,
     }),
     sandbox,
     settings,

@@ -1,5 +1,6 @@
 import { type Run, type RunOutcome, parkRun } from '../domain/run.ts';
 import { type Session, loseWorkspace, queuedRunsCancelled, runParked } from '../domain/session.ts';
+import type { WorkspaceState } from '../domain/workspace-state.ts';
 import type { StoreTransaction } from '../ports/store.ts';
 import { type LegItem, type Raised, isDraft, raiseInteractions } from './leg-interactions.ts';
 import {
@@ -17,8 +18,14 @@ import type { Services } from './services.ts';
 export interface LegBatch {
   readonly items: readonly LegItem[];
   readonly checkpoint: string | undefined;
-  readonly context: string | undefined;
+  readonly context: AnnouncedContext | undefined;
   readonly end: LegOutcome | undefined;
+}
+
+/** What the session has announced of its context, and the state of its workspace where that was made just now. */
+export interface AnnouncedContext {
+  readonly text: string;
+  readonly snapshot: WorkspaceState | undefined;
 }
 
 export type LegOutcome = (
@@ -29,6 +36,8 @@ export type LegOutcome = (
 ) & {
   readonly outputText: string | null;
   readonly usage: { readonly inputTokens: number; readonly outputTokens: number } | undefined;
+  /** What state the leg left the workspace in, if another than it found. */
+  readonly snapshot?: WorkspaceState | undefined;
 };
 
 export interface LegRecording {
@@ -67,7 +76,12 @@ export async function recordLeg(
     if (batch.checkpoint !== undefined) {
       await tx.sessions.saveCheckpoint(holder.sessionId, batch.checkpoint);
     }
-    if (batch.context !== undefined) await tx.sessions.saveContext(holder.sessionId, batch.context);
+    if (batch.context !== undefined) {
+      const { text, snapshot } = batch.context;
+      await tx.sessions.saveContext(holder.sessionId, text, snapshot);
+    }
+    const snapshot = batch.end?.snapshot;
+    if (snapshot !== undefined) await tx.sessions.saveSnapshot(holder.sessionId, snapshot);
     return lastSeq;
   });
 }

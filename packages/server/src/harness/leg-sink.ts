@@ -1,5 +1,11 @@
 import type { LegItem } from '../app/leg-interactions.ts';
-import { type LegBatch, type LegOutcome, type LegRecording, recordLeg } from '../app/leg-record.ts';
+import {
+  type AnnouncedContext,
+  type LegBatch,
+  type LegOutcome,
+  type LegRecording,
+  recordLeg,
+} from '../app/leg-record.ts';
 import type { Holder } from '../app/record.ts';
 import type { Services } from '../app/services.ts';
 import type { Json } from '../domain/json.ts';
@@ -34,7 +40,7 @@ export class LegSink {
   readonly #options: LegSinkOptions;
   #items: LegItem[] = [];
   #checkpoint: string | undefined;
-  #context: string | undefined;
+  #context: AnnouncedContext | undefined;
   #end: LegOutcome | undefined;
   #draining: Promise<void> | undefined;
   #isLost = false;
@@ -59,8 +65,13 @@ export class LegSink {
     if (!this.#isLost) this.#draining ??= this.#drain();
   }
 
-  context(text: string): void {
-    this.#context = text;
+  context(context: AnnouncedContext): void {
+    this.#context = context;
+  }
+
+  /** Nothing more is recorded: somebody else holds the lease, or nobody. */
+  get isLost(): boolean {
+    return this.#isLost;
   }
 
   /** Records what is left together with the end of the leg. */

@@ -4,6 +4,7 @@ import { type KnownContext, contextEvents } from '../domain/context.ts';
 import { blobKey } from '../domain/file.ts';
 import type { Json, JsonObject } from '../domain/json.ts';
 import type { RunOutcome } from '../domain/run.ts';
+import { snapshotKey } from '../domain/workspace-state.ts';
 import type { Harness, LegContext, LegInput } from '../ports/harness.ts';
 import type { WorkspaceFile } from '../ports/workspaces.ts';
 import type { LegSink } from './leg-sink.ts';
@@ -38,6 +39,13 @@ export async function prepareLeg(
       sessionId: run.sessionId,
       agent,
       expected: state.context !== null,
+      saved: {
+        state: state.snapshot,
+        open: async () => {
+          const key = snapshotKey(run, state.snapshot);
+          return key === undefined ? undefined : services.blobs.read(key);
+        },
+      },
       files: session.filesSupported ? await readyFiles(services, claimed) : [],
     })
     .catch((error: unknown) => {
@@ -52,7 +60,7 @@ export async function prepareLeg(
   const told = contextEvents(prepared, { known, isFirstLeg });
   const context = JSON.stringify(told.known);
   // Recorded even when empty: it also says that the session's folder was made.
-  if (context !== state.context) sink.context(context);
+  if (context !== state.context) sink.context({ text: context, snapshot: prepared.startsAs });
   for (const event of told.events) await sink.push(event);
   const input = parse<JsonObject>(run.input) ?? {};
   const read = readRunInput(agent, input);

@@ -5,6 +5,7 @@ import type { LegOutcome } from '../app/leg-record.ts';
 import { outputTextMaxCharacters, readOutputText } from '../app/output-text.ts';
 import { collectOutputs } from '../app/outputs.ts';
 import type { Services } from '../app/services.ts';
+import { saveWorkspace } from '../app/workspace-snapshots.ts';
 import type { Agent } from '../domain/agent.ts';
 import type { RunOutcome } from '../domain/run.ts';
 import { harnessEventType } from '../domain/run-event.ts';
@@ -129,7 +130,10 @@ class RunSupervision implements Supervision {
       return;
     }
     await this.#collectOutputs(claimed);
-    await sink.finish(this.#outcome(outcome));
+    const saved = await saveWorkspace(this.#services, claimed, agent);
+    for (const event of saved?.events ?? []) await sink.push(event);
+    await sink.finish({ ...this.#outcome(outcome), snapshot: saved?.state });
+    await saved?.settle(!sink.isLost);
   }
 
   /** Before the end of the leg is told, so that whoever hears of it finds the files. */

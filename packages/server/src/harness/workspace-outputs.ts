@@ -1,4 +1,4 @@
-import { lstatSync } from 'node:fs';
+import { type BigIntStats, lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Log } from '../ports/log.ts';
 import type { TakeOutput } from '../ports/workspaces.ts';
@@ -28,9 +28,9 @@ export async function offerOutputs(
   for await (const path of pathsBelow(root, folderName)) {
     const handle = await openPlain(root, path);
     if (handle === undefined) continue;
-    const { size, mtimeNs, ctimeNs, ino } = await handle.stat({ bigint: true });
-    const stamp = `${size} ${mtimeNs} ${ctimeNs} ${ino}`;
-    const sizeBytes = Number(size);
+    const stats = await handle.stat({ bigint: true });
+    const stamp = stampOf(stats);
+    const sizeBytes = Number(stats.size);
     if (known.get(path)?.stamp === stamp) {
       await handle.close();
       continue;
@@ -50,6 +50,45 @@ export async function offerOutputs(
     if (id !== undefined) known.set(path, { id, stamp });
   }
   return files > 0;
+}
+
+/** Equal as long as nobody touched the file. */
+function stampOf({ size, mtimeNs, ctimeNs, ino }: BigIntStats): string {
+  return `${size} ${mtimeNs} ${ctimeNs} ${ino}`;
+}
+
+/** In the place of the stamp of a file that is as it was taken: on another machine it looks different. */
+const asTaken = 'as taken';
+
+/** The outputs as another machine can understand them. */
+export async function portableOutputs(
+  root: string,
+  known: WorkspaceRecord['outputs'],
+): Promise<WorkspaceRecord['outputs']> {
+  return restamped(root, known, (stamp, found) => (stamp === found ? asTaken : stamp));
+}
+
+/** The reverse, on the other machine. */
+export async function settledOutputs(
+  root: string,
+  known: WorkspaceRecord['outputs'],
+): Promise<WorkspaceRecord['outputs']> {
+  return restamped(root, known, (stamp, found) => (stamp === asTaken ? found : stamp));
+}
+
+async function restamped(
+  root: string,
+  known: WorkspaceRecord['outputs'],
+  change: (stamp: string, found: string) => string,
+): Promise<WorkspaceRecord['outputs']> {
+  const outputs: WorkspaceRecord['outputs'] = new Map();
+  for (const [path, { id, stamp }] of known) {
+    const handle = await openPlain(root, path);
+    const found = handle === undefined ? '' : stampOf(await handle.stat({ bigint: true }));
+    await handle?.close();
+    outputs.set(path, { id, stamp: change(stamp, found) });
+  }
+  return outputs;
 }
 
 /** Synchronous for the same reason as looking for the folder itself: it is asked after every leg. */

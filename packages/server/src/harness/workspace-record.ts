@@ -45,26 +45,29 @@ export async function loadRecord(path: string): Promise<WorkspaceRecord> {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
     throw error;
   });
-  return (text === undefined ? undefined : parse(text)) ?? emptyRecord();
+  return text === undefined ? emptyRecord() : parseRecord(text);
 }
 
 /** A power cut may leave half of it: then it counts as absent. */
-function parse(text: string): WorkspaceRecord | undefined {
+export function parseRecord(text: string): WorkspaceRecord {
   try {
-    return recordSchema.safeParse(JSON.parse(text)).data;
+    return recordSchema.safeParse(JSON.parse(text)).data ?? emptyRecord();
   } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
+    if (error instanceof SyntaxError) return emptyRecord();
     throw error;
   }
 }
 
-export async function saveRecord(path: string, record: WorkspaceRecord): Promise<void> {
-  const text = JSON.stringify({
+export function recordText(record: WorkspaceRecord): string {
+  return JSON.stringify({
     seeds: Object.fromEntries(record.seeds),
     skills: Object.fromEntries(record.skills),
     files: Object.fromEntries(record.files),
     outputs: Object.fromEntries(record.outputs),
   });
-  await writeFile(`${path}.draft`, text, { mode: 0o600 });
+}
+
+export async function saveRecord(path: string, record: WorkspaceRecord): Promise<void> {
+  await writeFile(`${path}.draft`, recordText(record), { mode: 0o600 });
   await rename(`${path}.draft`, path);
 }

@@ -1,9 +1,10 @@
 import { statSync } from 'node:fs';
-import { chown, mkdir, rm } from 'node:fs/promises';
+import { chown, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type SessionId, type TenantId, idPattern } from '@convoke/contract';
 import type { Agent } from '../domain/agent.ts';
 import type { ContextFile, LoadedContext } from '../domain/context.ts';
+import { bareState } from '../domain/workspace-state.ts';
 import type { Log } from '../ports/log.ts';
 import type { Account } from '../ports/sandbox.ts';
 import type {
@@ -11,11 +12,15 @@ import type {
   PreparedWorkspace,
   SessionPlace,
   TakeOutput,
+  WorkspaceChanges,
   Workspaces,
 } from '../ports/workspaces.ts';
+import { removeTree } from './remove-tree.ts';
 import { type SourceFile, sourceFiles } from './source-files.ts';
+import type { WorkspacePlace } from './workspace-archive.ts';
 import { readContextFile } from './workspace-context.ts';
 import { placeFiles } from './workspace-files.ts';
+import { type BroughtUp, FollowingWorkspaces } from './workspace-following.ts';
 import { offerOutputs } from './workspace-outputs.ts';
 import {
   type WorkspaceRecord,
@@ -33,7 +38,8 @@ const instructionFiles = new Set(['CLAUDE.md', 'CLAUDE.local.md']);
 
 /**
  * Session folders under `<dataDir>/workspaces/<tenant>/`: `<session>` is the agent's, `<session>.home` its HOME,
- * `<session>.json` the service's memory of what it put there. No id has a dot, so no two of them meet. They lie
+ * `<session>.json` the service's memory of what it put there, `<session>.saved` the state it was last saved at, where
+ * sessions go from machine to machine. No id has a dot, so no two of them meet. They lie
  * side by side because making a folder is by far the dearest part of a session's first leg: a bare session
  * makes just one.
  */
@@ -48,12 +54,8 @@ export interface OpenWorkspaces {
   readonly withoutHome?: ReadonlySet<string>;
   /** Whose the folders are, when agents run their programs as another user than the server's. */
   readonly account?: Account | undefined;
-}
-
-interface Place {
-  readonly workspace: string;
-  readonly stateDir: string;
-  readonly record: string;
+  /** Whether sessions go from machine to machine, and their workspaces with them. */
+  readonly follow?: boolean;
 }
 
 /** What an agent's folder holds for sessions. An `Agent` is one reading of its folder, so this is read once per `Agent`. */
@@ -74,39 +76,64 @@ class SessionFolders implements Workspaces {
   readonly #log: Log;
   readonly #withoutHome: ReadonlySet<string>;
   readonly #account: Account | undefined;
+  readonly #following: FollowingWorkspaces | undefined;
   readonly #sources = new WeakMap<Agent, Promise<Sources>>();
   readonly #complaints = new WeakMap<Agent, Set<string>>();
   readonly #prepared = new Map<SessionId, Prepared>();
 
-  constructor({ dataDir, log, withoutHome = new Set(), account }: OpenWorkspaces) {
+  constructor(options: OpenWorkspaces) {
+    const { dataDir, log, withoutHome = new Set(), account, follow = false } = options;
     this.#dataDir = dataDir;
     this.#log = log;
     this.#withoutHome = withoutHome;
     this.#account = account;
+    this.#following = follow ? new FollowingWorkspaces({ dataDir, log, account }) : undefined;
   }
 
   async prepare(request: PrepareWorkspace): Promise<PreparedWorkspace> {
     const { agent, sessionId } = request;
     const place = this.#placeOf(request.tenantId, sessionId);
-    if (request.expected) {
-      if (!isFolder(place.workspace)) return { found: false };
+    const found = await this.#bringUp(place, request);
+    if (found === 'lost') return { found: false };
+    let isFirst = false;
+    if (found !== 'fresh') {
       // The agent may be of another framework now than when the session began.
       const wantsHome = !this.#withoutHome.has(agent.framework);
       if (wantsHome && !isFolder(place.stateDir)) await this.#makeFolders(place, agent);
     } else if (await this.#makeFolders(place, agent)) {
+      isFirst = true;
       this.#prepared.set(sessionId, { record: emptyRecord(), agent: undefined, files: '' });
     }
     const sources = await this.#sourcesOf(agent);
     await this.#update(place, request, sources);
+    if (isFirst) await this.#following?.startFrom(place);
     const context = await this.#readContext(place.workspace, agent);
     const { report } = sources.skills;
     return {
       found: true,
       workspace: place.workspace,
       stateDir: place.stateDir,
+      ...(isFirst && this.#following !== undefined && { startsAs: bareState }),
       ...context,
       ...(report !== undefined && { skills: report }),
     };
+  }
+
+  /** Another machine may have executed the last leg: then what lies here, if anything, is of an earlier time. */
+  async #bringUp(place: WorkspacePlace, request: PrepareWorkspace): Promise<BroughtUp> {
+    const { saved, expected, sessionId } = request;
+    if (!expected) return 'fresh';
+    const isThere = isFolder(place.workspace);
+    if (saved === undefined || this.#following === undefined) return isThere ? 'current' : 'lost';
+    const found = await this.#following.bringUp(place, { saved, isThere });
+    if (found === 'restored') this.#prepared.delete(sessionId);
+    return found;
+  }
+
+  async changes({ tenantId, sessionId }: SessionPlace): Promise<WorkspaceChanges | undefined> {
+    const place = this.#placeOf(tenantId, sessionId);
+    const known = this.#prepared.get(sessionId)?.record;
+    return this.#following?.changes(place, async () => known ?? (await loadRecord(place.record)));
   }
 
   async takeOutputs({ tenantId, sessionId }: SessionPlace, take: TakeOutput): Promise<void> {
@@ -118,13 +145,14 @@ class SessionFolders implements Workspaces {
   }
 
   async remove(tenantId: TenantId, sessionId: SessionId): Promise<void> {
-    const { workspace, stateDir, record } = this.#placeOf(tenantId, sessionId);
+    const place = this.#placeOf(tenantId, sessionId);
+    const { workspace, stateDir, record } = place;
     this.#prepared.delete(sessionId);
-    for (const path of [workspace, stateDir, record])
-      await rm(path, { recursive: true, force: true });
+    await this.#following?.forget(place);
+    for (const path of [workspace, stateDir, record]) await removeTree(path);
   }
 
-  #placeOf(tenantId: TenantId, sessionId: SessionId): Place {
+  #placeOf(tenantId: TenantId, sessionId: SessionId): WorkspacePlace {
     // Ids become folder names: whatever is not one must not become a path.
     if (!idPattern.test(tenantId) || !idPattern.test(sessionId)) throw new Error('not an id');
     const workspace = join(this.#dataDir, 'workspaces', tenantId, sessionId);
@@ -132,7 +160,7 @@ class SessionFolders implements Workspaces {
   }
 
   /** True when the session had no folder yet. The home comes first: where there is a workspace there is a home. */
-  async #makeFolders({ workspace, stateDir }: Place, agent: Agent): Promise<boolean> {
+  async #makeFolders({ workspace, stateDir }: WorkspacePlace, agent: Agent): Promise<boolean> {
     const options = { recursive: true, mode: 0o700 } as const;
     if (this.#withoutHome.has(agent.framework)) {
       return (await mkdir(workspace, options)) !== undefined;
@@ -155,7 +183,7 @@ class SessionFolders implements Workspaces {
     return reading;
   }
 
-  async #update(place: Place, request: PrepareWorkspace, sources: Sources): Promise<void> {
+  async #update(place: WorkspacePlace, request: PrepareWorkspace, sources: Sources): Promise<void> {
     const { agent, sessionId } = request;
     const files = request.files.map(({ id, sha256 }) => `${id} ${sha256}`).join('\n');
     const before = this.#prepared.get(sessionId);

@@ -1,6 +1,7 @@
 import type { FileId, SessionId, TenantId } from '@convoke/contract';
 import type { Agent } from '../domain/agent.ts';
 import type { ContextFile, LoadedContext, SkillsReport } from '../domain/context.ts';
+import type { WorkspaceState } from '../domain/workspace-state.ts';
 
 export type { ContextFile, SkillsReport };
 
@@ -16,7 +17,20 @@ export interface Workspaces {
    * neither offered again unless it changes nor placed under `files/`.
    */
   takeOutputs(place: SessionPlace, take: TakeOutput): Promise<void>;
+  /** What a leg changed in the workspace; undefined when nothing, and always where one machine has all of them. */
+  changes(place: SessionPlace): Promise<WorkspaceChanges | undefined>;
   remove(tenantId: TenantId, sessionId: SessionId): Promise<void>;
+}
+
+export interface WorkspaceChanges {
+  /** The state that the folder was at before. */
+  readonly before: WorkspaceState | null;
+  /** Why it cannot be archived, if it cannot. */
+  readonly problem?: 'too_large' | 'not_stored' | undefined;
+  /** The whole workspace, as `prepare` restores it. `leg` tells one archive from every other. */
+  archive(leg: string): AsyncIterable<Uint8Array>;
+  /** The folder is at this state now. */
+  settle(state: WorkspaceState): Promise<void>;
 }
 
 export interface SessionPlace {
@@ -41,6 +55,14 @@ export interface PrepareWorkspace {
   /** Whether an earlier leg prepared this folder: only if none did may it be missing. */
   readonly expected: boolean;
   readonly files: readonly WorkspaceFile[];
+  /** What the session's folder has to hold, where several machines execute its runs. */
+  readonly saved?: SavedWorkspace;
+}
+
+export interface SavedWorkspace {
+  readonly state: WorkspaceState | null;
+  /** Undefined when nothing that could be fetched holds that state. */
+  open(): Promise<AsyncIterable<Uint8Array> | undefined>;
 }
 
 export interface WorkspaceFile {
@@ -60,6 +82,8 @@ export type PreparedWorkspace =
       readonly found: true;
       readonly workspace: string;
       readonly stateDir: string;
+      /** The state of a folder that was made just now, where sessions go from machine to machine. */
+      readonly startsAs?: WorkspaceState;
     })
   /** The session ran before and its folder is gone: its promise (D-14) cannot be kept any more. */
   | { readonly found: false };

@@ -153,9 +153,9 @@ describe.each(databaseKinds)('recovery on %s (D-26)', (kind) => {
     for (const batch of [
       { items: [delta('late')] },
       { checkpoint: '{"late":true}' },
-      { context: '{"late":"true"}' },
+      { context: { text: '{"late":"true"}', snapshot: 'late' } },
       { items: [{ type: 'user_question', ref: 'q', question: 'Late?' } as const] },
-      { end: { status: 'completed', ...over } as const },
+      { end: { status: 'completed', ...over, snapshot: 'late' } as const },
     ]) {
       expect(await world.record(leg, batch)).toBeUndefined();
     }
@@ -163,6 +163,7 @@ describe.each(databaseKinds)('recovery on %s (D-26)', (kind) => {
     expect(await world.store.read.sessions.state(run.sessionId)).toEqual({
       checkpoint: null,
       context: null,
+      snapshot: null,
     });
   });
 

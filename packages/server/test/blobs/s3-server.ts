@@ -1,11 +1,28 @@
 import { once } from 'node:events';
 import { mkdtemp } from 'node:fs/promises';
-import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
+import {
+  type IncomingMessage,
+  type RequestListener,
+  type ServerResponse,
+  createServer,
+} from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import S3rver from 's3rver';
+// @ts-expect-error -- it brings no types
+import untyped from 's3rver';
 import { afterAll } from 'vitest';
 import { removeFolder } from '../../../../test/remove-folder.ts';
+
+/** What is used of it. */
+const S3rver = untyped as new (options: {
+  readonly directory: string;
+  readonly silent: boolean;
+  readonly vhostBuckets: boolean;
+  readonly allowMismatchedSignatures: boolean;
+}) => {
+  readonly store: { putBucket(name: string): Promise<void> };
+  callback(): RequestListener;
+};
 
 /** What stands between: true when it has answered in the store's place. */
 export type Interception = (request: IncomingMessage, response: ServerResponse) => boolean;

@@ -59,7 +59,9 @@ describe.each(databaseKinds)('a worker with an old lease, on %s (P6, I9)', (data
     const said = { type: 'message_delta', data: { text: 'stale', framework: 'x', model: 'x' } };
     const end = { status: 'completed', outputText: 'stale', usage: undefined } as const;
     expect(await record(stale, { items: [said] })).toBeUndefined();
-    expect(await record(stale, { checkpoint: '"stale"', context: '{}' })).toBeUndefined();
+    expect(
+      await record(stale, { checkpoint: '"stale"', context: { text: '{}', snapshot: 'stale' } }),
+    ).toBeUndefined();
     expect(await record(stale, { items: [said], end })).toBeUndefined();
     const asked = { type: 'user_question', ref: 'stale', question: 'Stale?' } as const;
     expect(await record(stale, { items: [asked] })).toBeUndefined();

@@ -1,6 +1,7 @@
 import type { SessionId, SessionStatus } from '@convoke/contract';
 import type { TenantScope } from '../../domain/scope.ts';
 import type { Session } from '../../domain/session.ts';
+import type { WorkspaceState } from '../../domain/workspace-state.ts';
 import type { PageRequest } from '../store.ts';
 
 export interface SessionRepository {
@@ -18,7 +19,9 @@ export interface SessionRepository {
   usable(ids: readonly SessionId[]): Promise<SessionId[]>;
   state(id: SessionId): Promise<SessionState>;
   saveCheckpoint(id: SessionId, checkpoint: string): Promise<void>;
-  saveContext(id: SessionId, context: string): Promise<void>;
+  /** `snapshot` is written along where it is given. */
+  saveContext(id: SessionId, context: string, snapshot?: WorkspaceState): Promise<void>;
+  saveSnapshot(id: SessionId, snapshot: WorkspaceState): Promise<void>;
 }
 
 export interface SessionFilter {
@@ -31,4 +34,6 @@ export interface SessionState {
   readonly checkpoint: string | null;
   /** Digests of the context files the session has announced, as JSON text. */
   readonly context: string | null;
+  /** The state of the workspace, where several machines execute runs. */
+  readonly snapshot: WorkspaceState | null;
 }

@@ -89,9 +89,9 @@ export function sessionRepository(db: Transaction): SessionRepository {
 
     async state(id) {
       const row = await db.get<SessionState>(
-        sql`select checkpoint, context from session_states where session_id = ${id}`,
+        sql`select checkpoint, context, snapshot from session_states where session_id = ${id}`,
       );
-      return row ?? { checkpoint: null, context: null };
+      return row ?? { checkpoint: null, context: null, snapshot: null };
     },
 
     async saveCheckpoint(id, checkpoint) {
@@ -100,10 +100,18 @@ export function sessionRepository(db: Transaction): SessionRepository {
         on conflict (session_id) do update set checkpoint = excluded.checkpoint`);
     },
 
-    async saveContext(id, context) {
+    async saveContext(id, context, snapshot) {
       await db.run(sql`
-        insert into session_states (session_id, context) values (${id}, ${context})
-        on conflict (session_id) do update set context = excluded.context`);
+        insert into session_states (session_id, context, snapshot)
+        values (${id}, ${context}, ${snapshot ?? null})
+        on conflict (session_id) do update set context = excluded.context,
+          snapshot = coalesce(excluded.snapshot, session_states.snapshot)`);
+    },
+
+    async saveSnapshot(id, snapshot) {
+      await db.run(sql`
+        insert into session_states (session_id, snapshot) values (${id}, ${snapshot})
+        on conflict (session_id) do update set snapshot = excluded.snapshot`);
     },
   };
 }
