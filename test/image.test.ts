@@ -49,8 +49,6 @@ beforeAll(async () => {
     CONVOKE_DATA_DIR: data,
     CONVOKE_AGENTS_DIR: join(stage.folder, stage.env['CONVOKE_AGENTS_DIR'] ?? ''),
   };
-  const [, , program] = JSON.parse(stage.says.get('ENTRYPOINT') ?? '[]') as string[];
-  expect(program).toBe('convoke');
   const command = JSON.parse(stage.says.get('CMD') ?? '[]') as string[];
   const bin = join(stage.folder, 'app/packages/cli/bin/convoke.mjs');
   server = spawn(node, [bin, ...command], { env, cwd: '/', stdio: 'inherit', ...user });
@@ -79,10 +77,12 @@ test('starts for a user who may change nothing of it, and its own health check f
     execFileSync(node, args, { env, stdio: 'pipe', ...user });
     return true;
   }, 60_000);
-  await eventually(async () => {
-    const { status } = await fetch(`http://127.0.0.1:${env['CONVOKE_PORT']}/readyz`);
-    return status === 200;
+  const { status } = await eventually(async () => {
+    const answer = await fetch(`http://127.0.0.1:${env['CONVOKE_PORT']}/readyz`);
+    return answer.ok && answer;
   });
+  expect(status).toBe(200);
+  expect(stage.says.get('ENTRYPOINT')).toBe('["tini", "--", "convoke"]');
 });
 
 test('ends by itself when it is told to', async () => {
