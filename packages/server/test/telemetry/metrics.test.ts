@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { metricTable } from '../../src/ports/metrics.ts';
 import { cachedReading } from '../../src/telemetry/cached-reading.ts';
@@ -14,6 +15,15 @@ test('every metric is named as Prometheus wants it, once', () => {
     expect(name.endsWith('_total')).toBe(kind === 'counter');
     if (kind === 'histogram') expect(name).toMatch(/_seconds$/);
   }
+});
+
+test('the guide names every metric, and none that is not there', () => {
+  const guide = readFileSync(
+    new URL('../../../../docs/guides/operate.md', import.meta.url),
+    'utf8',
+  );
+  const named = new Set(Array.from(guide.matchAll(/convoke_[a-z_]+/g), ([name]) => name));
+  expect(named).toEqual(new Set(table.map(({ name }) => name)));
 });
 
 test('no label can hold the id of anything', () => {
