@@ -6,6 +6,7 @@ import type { LegContext } from '../../ports/harness.ts';
 import { type Sandbox, SandboxUnavailable, type SandboxedProcess } from '../../ports/sandbox.ts';
 import { LegFailure } from '../leg-failure.ts';
 import { resolveEquipment } from '../mcp-servers.ts';
+import { findProgram, systemPath } from '../sandbox/programs.ts';
 import { AgentProcess } from './process.ts';
 import { type AcpSettings, settingsOf } from './settings.ts';
 
@@ -45,7 +46,7 @@ async function spawn(
   { agent, workspace, stateDir }: LegContext,
   { command: named, env, limits, mode, network }: AcpSettings,
 ): Promise<SandboxedProcess> {
-  const command = await realCommand(named);
+  const command = await realCommand(onPath(named));
   try {
     return await sandbox.spawn(command, {
       mode,
@@ -63,6 +64,17 @@ async function spawn(
     }
     throw error;
   }
+}
+
+/**
+ * A program that the system does not have is looked for where the server itself would find it: npm installs for
+ * everybody, but on many machines not below /usr.
+ */
+function onPath([program = '', ...rest]: readonly string[]): readonly string[] {
+  if (program.includes('/') || findProgram(program, systemPath) !== undefined) {
+    return [program, ...rest];
+  }
+  return [findProgram(program, process.env['PATH'] ?? '') ?? program, ...rest];
 }
 
 /** A program may be named by a link, as npm makes them; what it needs lies where the link leads. */

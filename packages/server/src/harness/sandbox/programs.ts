@@ -1,5 +1,5 @@
 import { accessSync, constants } from 'node:fs';
-import { join } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 
 /** Where the system's own programs are; also the PATH inside the sandbox. */
 export const systemPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
@@ -16,16 +16,18 @@ export interface Programs {
 export function findPrograms(): Programs {
   return {
     sh: '/bin/sh',
-    bwrap: find('bwrap'),
-    setpriv: find('setpriv'),
-    prlimit: find('prlimit'),
-    socat: find('socat'),
+    bwrap: findProgram('bwrap', systemPath),
+    setpriv: findProgram('setpriv', systemPath),
+    prlimit: findProgram('prlimit', systemPath),
+    socat: findProgram('socat', systemPath),
   };
 }
 
-function find(name: string): string | undefined {
-  return systemPath
+/** The first of the path's folders that has it decides, as in a shell. */
+export function findProgram(name: string, path: string): string | undefined {
+  return path
     .split(':')
+    .filter((folder) => isAbsolute(folder))
     .map((folder) => join(folder, name))
     .find(isExecutable);
 }
