@@ -1,5 +1,6 @@
 import type { Json } from '../domain/json.ts';
 import type { HarnessEvent } from '../ports/harness.ts';
+import type { Redact } from './secrets.ts';
 
 /**
  * An agent that is a program has its key in its environment, and so has whatever it starts: a command may print
@@ -14,7 +15,11 @@ export function redactedEvent(event: HarnessEvent, redact: (text: string) => str
     case 'permission_request':
       return { ...event, toolInput: redactedJson(event.toolInput, redact) };
     case 'user_question':
-      return { ...event, question: redact(event.question) };
+      return {
+        ...event,
+        question: redact(event.question),
+        ...(event.options && { options: redactedJson(event.options, redact) }),
+      };
     case 'end':
       return event.outcome === 'error' ? { ...event, message: redact(event.message) } : event;
     case 'checkpoint':
@@ -24,6 +29,31 @@ export function redactedEvent(event: HarnessEvent, redact: (text: string) => str
       return event satisfies never;
   }
 }
+
+/**
+ * Models speak in pieces, and a secret may lie across two of them. The end of a piece that could be the beginning of
+ * one is told with the next, or before whatever else is told.
+ */
+export async function* redactedSpeech(
+  events: AsyncIterable<HarnessEvent>,
+  redact: () => Redact,
+): AsyncGenerator<HarnessEvent, void> {
+  let held: Delta | undefined;
+  for await (const event of events) {
+    if (event.type !== 'message_delta') {
+      if (held !== undefined) yield held;
+      held = undefined;
+      yield event;
+      continue;
+    }
+    const text = redact()(`${held?.text ?? ''}${event.text}`);
+    const sure = text.length - redact().unsure(text);
+    held = sure < text.length ? { ...event, text: text.slice(sure) } : undefined;
+    if (sure > 0) yield { ...event, text: text.slice(0, sure) };
+  }
+}
+
+type Delta = Extract<HarnessEvent, { type: 'message_delta' }>;
 
 /** A redactor knows secrets as JSON writes them, so what it leaves is JSON of the same shape. */
 export function redactedJson<Value extends Json>(

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { LegFailure } from './leg-failure.ts';
-import { resolveReferences } from './secrets.ts';
+import { type Redact, redactAll, resolveReferences } from './secrets.ts';
 
 const texts = z.record(z.string(), z.string());
 const localServer = z.strictObject({
@@ -26,7 +26,7 @@ export interface Equipment {
   readonly env: Readonly<Record<string, string>>;
   readonly mcpServers: McpServers;
   /** Takes every secret of theirs out of a text. */
-  readonly redact: (text: string) => string;
+  readonly redact: Redact;
 }
 
 /** What the settings refer to goes to the agent's program, and to the MCP servers that it uses. */
@@ -42,8 +42,7 @@ export async function resolveEquipment(
       'url' in server ? { ...server, headers: values } : { ...server, env: values };
     redactors.push(redact);
   }
-  const redact = (text: string) => redactors.reduce((rest, each) => each(rest), text);
-  return { env: own.values, mcpServers, redact };
+  return { env: own.values, mcpServers, redact: redactAll(redactors) };
 }
 
 async function lookUp(references: Readonly<Record<string, string>>) {

@@ -12,10 +12,16 @@ export type Resolved =
   | {
       readonly ok: true;
       readonly values: Readonly<Record<string, string>>;
-      /** Takes what was looked up out of a text, before that is shown or logged. */
-      readonly redact: (text: string) => string;
+      readonly redact: Redact;
     }
   | { readonly ok: false; readonly message: string };
+
+/** Takes what was looked up out of a text, before that is shown or logged. */
+export interface Redact {
+  (text: string): string;
+  /** How much of the end of a text may be the beginning of a secret. */
+  unsure(text: string): number;
+}
 
 const fileBytesMax = 64 * 1024;
 const reference = /\$\{(env|file):([^}]*)\}/g;
@@ -82,13 +88,32 @@ async function readSecretFile(path: string): Promise<Found> {
 const redactedCharsMin = 6;
 
 /** Knows a secret as it is, and as it stands in JSON or in a URL. */
-export function redactor(secrets: Iterable<string>): (text: string) => string {
+export function redactor(secrets: Iterable<string>): Redact {
   const forms = [...secrets]
     .filter((secret) => secret.length >= redactedCharsMin)
     .flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)]);
   // One may be a part of another: the longer first.
   const ordered = [...new Set(forms)].sort((a, b) => b.length - a.length);
-  return (text) => ordered.reduce((rest, form) => rest.replaceAll(form, '[secret]'), text);
+  const redact = (text: string) =>
+    ordered.reduce((rest, form) => rest.replaceAll(form, '[secret]'), text);
+  const unsure = (text: string) => Math.max(0, ...ordered.map((form) => overlap(text, form)));
+  return Object.assign(redact, { unsure });
+}
+
+/** What several know, one after the other. */
+export function redactAll(redactors: readonly Redact[]): Redact {
+  const redact = (text: string) => redactors.reduce((rest, each) => each(rest), text);
+  const unsure = (text: string) => Math.max(0, ...redactors.map((each) => each.unsure(text)));
+  return Object.assign(redact, { unsure });
+}
+
+/** How long the end of the text is that the secret begins with. */
+function overlap(text: string, secret: string): number {
+  const longest = Math.min(text.length, secret.length - 1);
+  for (let length = longest; length > 0; length -= 1) {
+    if (text.endsWith(secret.slice(0, length))) return length;
+  }
+  return 0;
 }
 
 const secretForms = [

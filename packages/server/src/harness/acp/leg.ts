@@ -9,7 +9,9 @@ import type {
   LegInput,
 } from '../../ports/harness.ts';
 import { EventQueue } from '../event-queue.ts';
+import { redactedSpeech } from '../event-redaction.ts';
 import { LegFailure } from '../leg-failure.ts';
+import { redactor } from '../secrets.ts';
 import type { AgentProcess } from './process.ts';
 import { settingsOf } from './settings.ts';
 import { Turn } from './turn.ts';
@@ -70,7 +72,7 @@ export class AcpLeg implements Leg {
     if (signal.aborted) cancel();
     this.#running = this.#run().then((end) => this.#queue.push(end));
     try {
-      yield* this.#queue;
+      yield* redactedSpeech(this.#queue, () => this.#process?.redact ?? nothingSecret);
     } finally {
       signal.removeEventListener('abort', cancel);
     }
@@ -185,6 +187,8 @@ export class AcpLeg implements Leg {
     await this.#process?.kill();
   }
 }
+
+const nothingSecret = redactor([]);
 
 /** Not yet part of the protocol, but told by some agents. */
 const count = z.number().int().min(0);

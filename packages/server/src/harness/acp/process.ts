@@ -18,6 +18,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { SandboxedProcess } from '../../ports/sandbox.ts';
 import type { EventQueue } from '../event-queue.ts';
 import { LegFailure } from '../leg-failure.ts';
+import type { Redact } from '../secrets.ts';
 import { endedEarly, refusedBy } from './failure.ts';
 import {
   type SessionAnswer,
@@ -51,7 +52,7 @@ export interface ProcessParts {
   readonly settings: AcpSettings;
   readonly clock: Clock;
   /** Takes secrets out of what the agent says. */
-  readonly redact: (text: string) => string;
+  readonly redact: Redact;
 }
 
 /** One agent's process and the one session that it serves. */
@@ -90,7 +91,7 @@ export class AgentProcess {
     return this.#model;
   }
 
-  get redact(): (text: string) => string {
+  get redact(): Redact {
     return this.#parts.redact;
   }
 

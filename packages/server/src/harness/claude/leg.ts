@@ -11,9 +11,10 @@ import type {
 import type { Log } from '../../ports/log.ts';
 import { type Sandbox, SandboxUnavailable, type SandboxedProcess } from '../../ports/sandbox.ts';
 import { EventQueue } from '../event-queue.ts';
-import { redactedEvent } from '../event-redaction.ts';
+import { redactedEvent, redactedSpeech } from '../event-redaction.ts';
 import { LegFailure } from '../leg-failure.ts';
 import { resolveEquipment } from '../mcp-servers.ts';
+import { redactor } from '../secrets.ts';
 import { Gate, requestsFor } from './gate.ts';
 import { readMessage } from './messages.ts';
 import { type SpawnCall, queryOptions } from './options.ts';
@@ -50,7 +51,7 @@ export class ClaudeLeg implements Leg {
   readonly #settled = Promise.withResolvers<void>();
   readonly #gate: Gate;
   readonly #telling: Telling;
-  #redact = (text: string) => text;
+  #redact = redactor([]);
   #process: ClaudeProcess | undefined;
   #query: Query | undefined;
   #running: Promise<void> | undefined;
@@ -84,7 +85,7 @@ export class ClaudeLeg implements Leg {
     if (signal.aborted) cancel();
     this.#running = this.#run().then((end) => this.#tell(end));
     try {
-      yield* this.#queue;
+      yield* redactedSpeech(this.#queue, () => this.#redact);
     } finally {
       signal.removeEventListener('abort', cancel);
     }
