@@ -1,9 +1,9 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
-import { readFile, symlink } from 'node:fs/promises';
+import { chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { sessionId } from '@convoke/contract';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { requireSandbox } from '../../../../test/services.ts';
 import type { Agent } from '../../src/domain/agent.ts';
 import { acpHarness } from '../../src/harness/acp/harness.ts';
@@ -376,6 +376,17 @@ describe('the process of an ACP agent', () => {
     expect((await sitting.say(steps({ say: 'found' }))).text).toBe('found');
   });
 
+  test('is found where the server would find it, also outside of /usr', async () => {
+    const bin = join(place.folder, 'bin');
+    await mkdir(bin);
+    await writeFile(join(bin, 'some-agent'), `#!/bin/sh\nexec node --no-warnings "$@"\n`);
+    await chmod(join(bin, 'some-agent'), 0o755);
+    vi.stubEnv('PATH', `${bin}:${process.env['PATH']}`);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const { sitting } = await sit({ settings: { command: ['some-agent', program, sdk] } });
+    expect((await sitting.say(steps({ say: 'found' }))).text).toBe('found');
+  });
+
   test('is put into the mode and authenticated the way its agent.yaml says', async () => {
     const { sitting } = await sit({
       flags: ['--locked'],
@@ -417,6 +428,13 @@ describe('what goes wrong with an ACP agent is told in words', () => {
       'Internal error: overloaded',
     ],
     ['a model that refuses', {}, [{ stop: 'refusal' }], 'model_error', 'refused'],
+    [
+      'a key that is refused',
+      {},
+      [{ fail: { code: -32_000, message: 'Invalid API key' } }],
+      'model_error',
+      'The API key was refused',
+    ],
     [
       'a secret that is missing',
       { env: { KEY: '${env:NOT_THERE}' } },

@@ -10,10 +10,12 @@ const notFound = 127;
 /** The agent itself answered that it cannot: most often its model refused, or could not be reached. */
 export function refusedBy(error: RequestError, doing: string): LegFailure {
   const isRefusal = true;
-  if (error.code === authRequired) {
-    return new LegFailure('agent_error', wantsAuthentication, { isRefusal });
-  }
   const isWorking = doing === 'session/prompt';
+  if (error.code === authRequired) {
+    return isWorking
+      ? new LegFailure('model_error', `${refusedKey} ${reasonIn(error)}`, { isRefusal })
+      : new LegFailure('agent_error', wantsAuthentication, { isRefusal });
+  }
   return new LegFailure(
     isWorking ? 'model_error' : 'agent_error',
     isWorking
@@ -25,6 +27,10 @@ export function refusedBy(error: RequestError, doing: string): LegFailure {
 
 const wantsAuthentication =
   "The agent wants authentication: give it its key in agent.yaml's env, and name the way in acp.auth_method.";
+
+/** It got as far as the prompt, so that it has a key. */
+const refusedKey =
+  "The API key was refused: check the one that agent.yaml's env refers to. The agent said:";
 
 export function endedEarly(exit: ProcessExit, errorOutput: string): LegFailure {
   const said = lastWords(errorOutput);

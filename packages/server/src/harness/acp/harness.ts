@@ -7,7 +7,6 @@ import type { Sandbox } from '../../ports/sandbox.ts';
 import { AcpLeg, type OpenProcess } from './leg.ts';
 import type { AgentProcess } from './process.ts';
 import { checkAcp } from './settings.ts';
-import { startAgent } from './start.ts';
 import { stateOf } from './state.ts';
 
 /** An agent's process takes 100 MB and more: it is kept for a conversation, not for a day. */
@@ -84,6 +83,8 @@ class AcpHarness implements Harness {
       return { process: warm.process, memory: 'kept' };
     }
     if (warm !== undefined) await this.#end(sessionId, warm);
+    // With the protocol's SDK, which costs every server that has no such agent 50 ms and 8 MB.
+    const { startAgent } = await import('./start.ts');
     const started = await startAgent({ ...this.#parts, context, signal }, state?.session);
     this.#admit(context, started.process);
     if (state === undefined) return { process: started.process, memory: 'none' };
