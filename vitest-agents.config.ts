@@ -3,6 +3,8 @@ import type { ViteUserConfig } from 'vitest/config';
 /** Real command-line agents, for `npm run test:agents`: they are fetched from npm, and each takes its time. */
 export default {
   test: {
+    // What an agent cannot do is in the list too, with the reason.
+    reporters: ['verbose'],
     include: ['packages/server/test/real-agents/**/*.test.ts'],
     testTimeout: 180_000,
     hookTimeout: 600_000,

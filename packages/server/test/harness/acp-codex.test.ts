@@ -1,12 +1,20 @@
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { requireSandbox } from '../../../../test/services.ts';
 import { acpHarness } from '../../src/harness/acp/harness.ts';
 import { systemClock } from '../../src/system/clock.ts';
 import { startModelServer } from '../model-server/server.ts';
+import { commandSuite } from './acp-commands.ts';
 import { type Plan, type Step, adapterSuite } from './adapter-suite.ts';
 import { agentOf, recordingLog } from './agents.ts';
 import { codexSettings, codexVersion } from './codex-agent.ts';
 import { SandboxPlace, Sitting } from './sittings.ts';
+
+/** What makes it ask before commands that it takes for harmless, as it ships. */
+const rules = fileURLToPath(
+  new URL('../../../../agents/acp-example/workspace/.codex/rules/ask.rules', import.meta.url),
+);
 
 // The shared promises, kept by a real agent from npm over the real wire. It fetches the agent once, 76 MB.
 beforeAll(() => requireSandbox());
@@ -33,6 +41,13 @@ adapterSuite(`acp (codex-acp ${codexVersion})`, {
   isWorking: () => model.log.requests.some(({ ended }) => ended === 'open'),
   shows: ({ path, text }) => ({ title: writing(path, text) }),
   cannot: { questions: 'codex keeps its tool for questions out of the mode that ACP clients get' },
+});
+
+commandSuite(`codex-acp ${codexVersion}`, {
+  place,
+  settings,
+  workspace: { '.codex/rules/ask.rules': await readFile(rules, 'utf8') },
+  shell: (cmd) => `call exec_command ${JSON.stringify({ cmd })}`,
 });
 
 describe('codex', () => {

@@ -28,6 +28,8 @@ export interface Plan {
   readonly prompt: string;
 }
 
+type Ability = 'approvals' | 'questions' | 'tools';
+
 /** One framework, and how to make an agent of it do what a scenario wants. */
 export interface AdapterUnderTest {
   /** As a server that has just started has it. */
@@ -42,7 +44,7 @@ export interface AdapterUnderTest {
   /** What a person is shown of a call that writes this, where the runtime has a form of its own for it. */
   shows?(written: { readonly path: string; readonly text: string }): object;
   /** What the runtime has no way to do, and why: the scenarios that need it are left out. */
-  readonly cannot?: Readonly<Partial<Record<'approvals' | 'questions' | 'tools', string>>>;
+  readonly cannot?: Readonly<Partial<Record<Ability, string>>>;
 }
 
 export interface OpenAdapter {
@@ -69,9 +71,12 @@ export function adapterSuite(name: string, adapter: AdapterUnderTest): void {
       return { session, plan: await adapter.planFor(steps, gatedTools) };
     };
     const note = { path: 'notes/note.txt', text: 'written once' };
-    const hasApprovals = adapter.cannot?.approvals === undefined;
-    const hasTools = adapter.cannot?.tools === undefined;
-    const hasQuestions = adapter.cannot?.questions === undefined;
+    // What is left out is listed with the reason, so that nobody takes it for done.
+    const testWith = (needs: readonly Ability[], promise: string, body: () => Promise<void>) => {
+      const reason = needs.map((need) => adapter.cannot?.[need]).find((each) => each !== undefined);
+      const title = reason === undefined ? promise : `${promise}: left out, since ${reason}`;
+      test.runIf(reason === undefined)(title, body);
+    };
     const colour = { question: 'Which colour?', options: ['red', 'blue'] };
 
     test('streams what the agent says, and completes', async () => {
@@ -81,7 +86,8 @@ export function adapterSuite(name: string, adapter: AdapterUnderTest): void {
       expect(end).toMatchObject({ outcome: 'completed' });
     });
 
-    test.runIf(hasApprovals)(
+    testWith(
+      ['approvals'],
       'does not use a tool that is refused, nor before it is answered',
       async () => {
         const { session, plan } = await start([{ write: note }], ['write_file']);
@@ -96,7 +102,8 @@ export function adapterSuite(name: string, adapter: AdapterUnderTest): void {
       },
     );
 
-    test.runIf(hasApprovals)(
+    testWith(
+      ['approvals'],
       'uses an approved tool once, with the input that was approved (D-39)',
       async () => {
         const { session, plan } = await start([{ write: note }, { say: 'done' }], ['write_*']);
@@ -111,13 +118,13 @@ export function adapterSuite(name: string, adapter: AdapterUnderTest): void {
       },
     );
 
-    test.runIf(hasTools)('uses a tool that needs no leave without asking', async () => {
+    testWith(['tools'], 'uses a tool that needs no leave without asking', async () => {
       const { session, plan } = await start([{ write: note }]);
       expect((await session.run(plan)).asked).toEqual([]);
       expect(await session.read(note.path)).toBe(note.text);
     });
 
-    test.runIf(hasQuestions)('asks a question and goes on with the answer', async () => {
+    testWith(['questions'], 'asks a question and goes on with the answer', async () => {
       const { session, plan } = await start([{ ask: colour }, { sayAnswer: true }]);
       const { asked, events, end } = await session.run(plan, (each) => {
         expect(each).toMatchObject({ type: 'user_question', question: colour.question });
@@ -128,7 +135,8 @@ export function adapterSuite(name: string, adapter: AdapterUnderTest): void {
       expect(end).toMatchObject({ outcome: 'completed' });
     });
 
-    test.runIf(hasApprovals && hasQuestions)(
+    testWith(
+      ['approvals', 'questions'],
       'goes on after a restart while it waits for several things, one after the other',
       async () => {
         const steps: Step[] = [{ ask: colour }, { write: note }, { say: 'done' }];
@@ -143,7 +151,8 @@ export function adapterSuite(name: string, adapter: AdapterUnderTest): void {
       },
     );
 
-    test.runIf(hasQuestions)(
+    testWith(
+      ['questions'],
       'answers the next prompt when the run before it was cancelled while it waited',
       async () => {
         const { session, plan } = await start([{ ask: colour }, { say: 'never said' }]);

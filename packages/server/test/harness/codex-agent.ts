@@ -36,6 +36,8 @@ export async function codexSettings(modelUrl: string): Promise<CodexSettings> {
     // It asks before it does anything that is not known to be harmless; confining it is our sandbox's business.
     'approval_policy="untrusted"',
     'sandbox_mode="danger-full-access"',
+    // Only then it reads the rules in its workspace.
+    'projects={"/workspace"={trust_level="trusted"}}',
   ];
   return {
     command: [join(modules, name, 'bin', 'codex-acp'), ...options.flatMap((line) => ['-c', line])],

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { acpSuite } from './acp-suite.ts';
+import { acpSuite, withEnv } from './acp-suite.ts';
 
 const name = '@agentclientprotocol/claude-agent-acp';
 
@@ -8,15 +8,26 @@ await acpSuite({
   settings: ({ modules, modelUrl }) => ({
     command: ['node', join(modules, name, 'dist', 'index.js')],
     env: {
-      ANTHROPIC_API_KEY: 'test',
+      ANTHROPIC_API_KEY: 'key-of-the-agent',
       ANTHROPIC_BASE_URL: modelUrl,
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+      // Else it tries a key that was refused again for minutes.
+      CLAUDE_CODE_MAX_RETRIES: '1',
     },
+    // Else it runs commands that only read without asking.
+    acp: {
+      meta: { claudeCode: { options: { settings: { permissions: { ask: ['Bash'] } } } } },
+    },
+  }),
+  refused: (given) => ({
+    key: withEnv(given, { ANTHROPIC_API_KEY: 'bad-key' }),
+    model: withEnv(given, { ANTHROPIC_MODEL: 'refused-1' }),
   }),
   write: (file, content) => ({
     tool: 'Write',
     input: { file_path: `/workspace/${file}`, content },
   }),
+  shell: (command) => ({ tool: 'Bash', input: { command, description: 'x' } }),
   look: { tool: 'Glob', input: { pattern: '*' } },
   ask: (question, options) => ({
     tool: 'AskUserQuestion',

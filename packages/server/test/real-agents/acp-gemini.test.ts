@@ -1,6 +1,7 @@
 import { join } from 'node:path';
+import type { Json, JsonObject } from '../../src/domain/json.ts';
 import { eventually } from '../eventually.ts';
-import { acpSuite } from './acp-suite.ts';
+import { acpSuite, withEnv } from './acp-suite.ts';
 
 const name = '@google/gemini-cli';
 
@@ -15,18 +16,31 @@ await acpSuite({
       '-m',
       'gemini-2.5-flash',
     ],
-    env: { GEMINI_API_KEY: 'test', GOOGLE_GEMINI_BASE_URL: modelUrl },
+    env: {
+      GEMINI_API_KEY: 'key-of-the-agent',
+      GOOGLE_GEMINI_BASE_URL: modelUrl,
+    },
     acp: { auth_method: 'gemini-api-key' },
+  }),
+  refused: (given) => ({
+    key: withEnv(given, { GEMINI_API_KEY: 'bad-key' }),
+    model: { ...given, command: [...commandOf(given).slice(0, -1), 'refused-1'] },
   }),
   write: (file, content) => ({
     tool: 'write_file',
     input: { file_path: `/workspace/${file}`, content },
   }),
+  shell: (command) => ({ tool: 'run_shell_command', input: { command } }),
   look: { tool: 'list_directory', input: { dir_path: '/workspace' } },
   // It names a session's file by the minute, and overwrites it when it loads the session within the same one.
   async beforeRestart() {
     const minute = new Date().getMinutes();
     await eventually(() => new Date().getMinutes() !== minute, 65_000);
   },
+  runsHarmless: 'over ACP gemini heeds neither its hooks nor a policy that says ask_user',
   cannot: { questions: 'gemini offers its tool for questions to terminals only' },
 });
+
+function commandOf({ command }: JsonObject): readonly Json[] {
+  return Array.isArray(command) ? command : [];
+}

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { acpSuite } from './acp-suite.ts';
+import { type JsonObject, isObject } from '../../src/domain/json.ts';
+import { acpSuite, withEnv } from './acp-suite.ts';
 
 // The package of the platform alone: the other one only looks for it when it is installed.
 const name = `opencode-${process.platform}-${process.arch}`;
@@ -10,7 +11,7 @@ await acpSuite({
     const models = { scripted: { name: 'scripted' } };
     // It speaks to itself over 127.0.0.1, past the proxy; the model is to be reached through it, by another name.
     const url = modelUrl.replace('127.0.0.1', 'localhost');
-    const options = { baseURL: `${url}/v1`, apiKey: 'test' };
+    const options = { baseURL: `${url}/v1`, apiKey: 'key-of-the-agent' };
     const provider = { npm: '@ai-sdk/openai-compatible', name: 'scripted', options, models };
     const config = {
       provider: { scripted: provider },
@@ -30,7 +31,17 @@ await acpSuite({
       sandbox: { mode: 'auto', network: [new URL(url).host] },
     };
   },
+  refused: (given) => ({
+    key: changed(given, (text) => text.replace('key-of-the-agent', 'bad-key')),
+    model: changed(given, (text) => text.replaceAll('scripted', 'refused-1')),
+  }),
   write: (file, content) => ({ tool: 'write', input: { filePath: `/workspace/${file}`, content } }),
+  shell: (command) => ({ tool: 'bash', input: { command, description: 'x' } }),
   look: { tool: 'glob', input: { pattern: '*' } },
   cannot: { questions: 'opencode offers its tool for questions to terminals only' },
 });
+
+function changed(given: JsonObject, change: (config: string) => string): JsonObject {
+  const { OPENCODE_CONFIG_CONTENT: config } = isObject(given['env']) ? given['env'] : {};
+  return withEnv(given, { OPENCODE_CONFIG_CONTENT: change(String(config)) });
+}

@@ -1,6 +1,8 @@
-import { afterAll, beforeAll, expect } from 'vitest';
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { requireSandbox } from '../../../../test/services.ts';
-import type { JsonObject } from '../../src/domain/json.ts';
+import { type JsonObject, isObject } from '../../src/domain/json.ts';
 import { acpHarness } from '../../src/harness/acp/harness.ts';
 import { systemClock } from '../../src/system/clock.ts';
 import {
@@ -10,8 +12,9 @@ import {
   adapterSuite,
 } from '../harness/adapter-suite.ts';
 import { agentOf, recordingLog } from '../harness/agents.ts';
+import { type CommandingAgent, commandSuite } from '../harness/acp-commands.ts';
 import { type AgentPackage, installedAgent } from '../harness/installed-agent.ts';
-import { SandboxPlace } from '../harness/sittings.ts';
+import { SandboxPlace, Sitting } from '../harness/sittings.ts';
 import { startModelServer } from '../model-server/server.ts';
 
 export interface RealAcpAgent {
@@ -22,7 +25,14 @@ export interface RealAcpAgent {
   readonly write: (file: string, text: string) => { tool: string; input: object };
   /** One that does nothing and needs no leave, to have another turn. */
   readonly look: { readonly tool: string; readonly input: object };
+  /** Its tool that runs a command. */
+  readonly shell: (command: string) => { tool: string; input: object };
   readonly ask?: (question: string, options: readonly string[]) => { tool: string; input: object };
+  /** What lies in its agent's folder, which it sees as /agent. */
+  readonly files?: Readonly<Record<string, JsonObject>>;
+  /** Its settings with a key, and with a model, that the provider refuses. */
+  readonly refused: (given: JsonObject) => { readonly key: JsonObject; readonly model: JsonObject };
+  readonly runsHarmless?: CommandingAgent['runsHarmless'];
   readonly cannot?: AdapterUnderTest['cannot'];
   readonly beforeRestart?: () => Promise<void>;
 }
@@ -42,8 +52,14 @@ export async function acpSuite(agent: RealAcpAgent): Promise<void> {
     sandbox: { mode: 'auto', network: [new URL(model.url).host] },
     ...agent.settings({ modules, modelUrl: model.url }),
   };
+  const folder = join(place.folder, 'agent');
+  await mkdir(folder, { mode: 0o755 });
+  await chmod(place.folder, 0o755);
+  for (const [name, content] of Object.entries(agent.files ?? {})) {
+    await writeFile(join(folder, name), JSON.stringify(content), { mode: 0o644 });
+  }
   const planOf = (script: string, approvalRequiredTools: readonly string[]): Plan => ({
-    agent: agentOf({ framework: 'acp', folder: '/usr', approvalRequiredTools, settings: given }),
+    agent: agentOf({ framework: 'acp', folder, approvalRequiredTools, settings: given }),
     prompt: `Please do this. @@ ${script}`,
   });
   adapterSuite(`acp (${agent.package.name} ${agent.package.version})`, {
@@ -63,6 +79,34 @@ export async function acpSuite(agent: RealAcpAgent): Promise<void> {
     ...(agent.cannot && { cannot: agent.cannot }),
     ...(agent.beforeRestart && { beforeRestart: agent.beforeRestart }),
   });
+  const refused = agent.refused(given);
+  test.each([
+    ['key', refused.key, /API key|401|auth/i],
+    ['model', refused.model, /model|404/i],
+  ] as const)(
+    '%s that the provider refuses is told in the error',
+    async (...[what, settings, words]) => {
+      const name = `refused-${what}`;
+      const harness = acpHarness({
+        sandbox: place.sandbox,
+        clock: systemClock,
+        log: recordingLog(),
+      });
+      const definition = agentOf({ framework: 'acp', folder, settings });
+      const sitting = new Sitting(harness, {
+        name,
+        agent: definition,
+        ...(await place.session(name)),
+      });
+      onTestFinished(() => sitting.release());
+      const { end } = await sitting.say('Please do this. @@ say never');
+      expect(end).toMatchObject({ outcome: 'error', code: 'model_error' });
+      expect(JSON.stringify(end)).toMatch(words);
+    },
+  );
+  const shell = (command: string) => called(agent.shell(command));
+  const { runsHarmless } = agent;
+  commandSuite(agent.package.name, { place, folder, settings: given, shell, runsHarmless });
 }
 
 /** A call ends a turn of the model; what follows is the answer to its result. */
@@ -83,6 +127,12 @@ function scriptStep(step: Step, { write, ask }: RealAcpAgent): string {
   if ('work' in step) return 'say working && hang';
   if (ask === undefined) throw new Error('this agent cannot ask');
   return called(ask(step.ask.question, step.ask.options));
+}
+
+/** The same settings with these variables changed. */
+export function withEnv(given: JsonObject, changed: Record<string, string>): JsonObject {
+  const env = isObject(given['env']) ? given['env'] : {};
+  return { ...given, env: { ...env, ...changed } };
 }
 
 function called({ tool, input }: { tool: string; input: object }): string {

@@ -5,7 +5,13 @@ import { type Dialect, event, usage } from '../dialect.ts';
 const part = z.looseObject({
   text: z.string().optional(),
   functionResponse: z
-    .looseObject({ response: z.looseObject({ content: z.unknown().optional() }) })
+    .looseObject({
+      response: z.looseObject({
+        content: z.unknown().optional(),
+        output: z.unknown().optional(),
+        error: z.unknown().optional(),
+      }),
+    })
     .optional(),
 });
 const request = z.looseObject({
@@ -55,8 +61,11 @@ export const google: Dialect = {
 };
 
 function entryOf({ text, functionResponse }: z.infer<typeof part>): readonly Entry[] {
-  if (functionResponse !== undefined)
-    return [{ role: 'tool', text: String(functionResponse.response.content) }];
+  if (functionResponse !== undefined) {
+    // Google leaves the form of a result to its clients.
+    const { content, output, error } = functionResponse.response;
+    return [{ role: 'tool', text: String(content ?? output ?? error) }];
+  }
   return text === undefined ? [] : [{ role: 'user', text }];
 }
 
