@@ -19,6 +19,7 @@ import { runsCommand } from './commands/runs.ts';
 import { serveCommand } from './commands/serve.ts';
 import { sessionsCommand } from './commands/sessions.ts';
 import { tenantsCommand } from './commands/tenants.ts';
+import { exportCommand, importCommand } from './commands/transfer.ts';
 import { useCommand } from './commands/use.ts';
 import { whoamiCommand } from './commands/whoami.ts';
 import { workspacesCommand } from './commands/workspaces.ts';
@@ -61,6 +62,8 @@ export function createProgram(): Command {
     .addCommand(auditCommand())
     .addCommand(doctorCommand())
     .addCommand(migrateCommand())
+    .addCommand(exportCommand())
+    .addCommand(importCommand())
     .addCommand(completionCommand(() => program))
     .addHelpText('after', exitCodesHelp)
     .addHelpText('after', '\nExample:\n  npx convoke dev\n  npx convoke invoke demo "Hello"\n')

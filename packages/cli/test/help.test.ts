@@ -22,7 +22,7 @@ describe('--help', () => {
 test('every group of commands is on it', () => {
   const names = createProgram().commands.map((command) => command.name());
   expect(names.toSorted().join(' ')).toBe(
-    'admin agents audit chat clients completion credentials dev doctor events files interactions invoke login ' +
+    'admin agents audit chat clients completion credentials dev doctor events export files import interactions invoke login ' +
       'logout migrate runs serve sessions tenants use whoami workspaces',
   );
 });

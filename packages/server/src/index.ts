@@ -2,6 +2,7 @@ export { examine } from './compose/doctor.ts';
 export type { Finding } from './compose/finding.ts';
 export { openOperator } from './compose/operator.ts';
 export { examineSchema, migrateSchema } from './compose/schema.ts';
+export { exportDeployment, importDeployment } from './compose/transfer.ts';
 export { type Config, readConfig } from './config/config.ts';
 export { type RunningServer, runServer } from './main.ts';
 export type { AuditRow } from './domain/audit.ts';

@@ -76,7 +76,7 @@ async function holdsEvents(tx: MigrationTransaction, { from, until }: Stretch): 
  * Made first and attached then: appends and reads of other stretches go on meanwhile. Whoever names the
  * partition itself gets past the policy of the whole table, so it has row-level security and no policy.
  */
-function attaching(stretch: Stretch): string {
+export function attaching(stretch: Stretch): string {
   const name = nameOf(stretch);
   return `
     create table ${name} (like run_events including defaults including constraints);

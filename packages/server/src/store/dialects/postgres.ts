@@ -170,7 +170,7 @@ function rethrowAsStoreError(error: unknown): never {
 }
 
 /** Counts, sums and times are integers that JavaScript can hold; text would surprise every reader. */
-function numbersAsNumbers(): TypeOverrides {
+export function numbersAsNumbers(): TypeOverrides {
   const overrides = new TypeOverrides();
   overrides.setTypeParser(types.builtins.INT8, Number);
   overrides.setTypeParser(types.builtins.NUMERIC, Number);

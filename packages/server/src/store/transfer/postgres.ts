@@ -1,0 +1,106 @@
+import { Client } from 'pg';
+import { stretchAt } from '../../domain/event-stretch.ts';
+import { timeOfText } from '../../domain/id-time.ts';
+import { numbersAsNumbers } from '../dialects/postgres.ts';
+import { attaching } from '../event-stretches.ts';
+import type { TransferConnection, TransferMode, TransferRow, TransferTable } from './connection.ts';
+
+const rowsPerFetch = 64;
+/** Five years of weeks; older events lie outside of any and are forgotten row by row. */
+const stretchesMax = 260;
+
+const beginnings: Record<TransferMode, string> = {
+  read: 'begin isolation level repeatable read read only',
+  write: `begin; select pg_advisory_xact_lock(hashtext('convoke schema migrations'))`,
+};
+
+export class PostgresTransfer implements TransferConnection {
+  readonly #client: Client;
+
+  private constructor(client: Client) {
+    this.#client = client;
+  }
+
+  static async open(url: string, mode: TransferMode): Promise<PostgresTransfer> {
+    const client = new Client({
+      connectionString: url,
+      application_name: 'convoke transfer',
+      types: numbersAsNumbers(),
+    });
+    client.on('error', () => {});
+    await client.connect();
+    await client.query(`${beginnings[mode]}; set local convoke.tenant = '*'`);
+    return new PostgresTransfer(client);
+  }
+
+  async tables(): Promise<TransferTable[]> {
+    // They were made in this order, so none refers to a later one.
+    const { rows } = await this.#client.query<TransferTable>(`
+      select relname as name, array_agg(attname::text order by attnum) as columns
+      from pg_class join pg_attribute on attrelid = pg_class.oid
+      where relkind in ('r', 'p') and not relispartition and relname <> 'schema_migrations'
+        and relnamespace = current_schema()::regnamespace and attnum > 0 and not attisdropped
+      group by pg_class.oid, relname order by pg_class.oid`);
+    return rows;
+  }
+
+  async *rows({ name, columns }: TransferTable): AsyncGenerator<TransferRow> {
+    await this.#client.query(
+      `declare transfer no scroll cursor for select ${columns.join(', ')} from ${name}`,
+    );
+    const fetch = { text: `fetch ${rowsPerFetch} from transfer`, rowMode: 'array' as const };
+    for (;;) {
+      const { rows } = await this.#client.query<(string | number | null)[]>(fetch);
+      yield* rows;
+      if (rows.length < rowsPerFetch) break;
+    }
+    await this.#client.query('close transfer');
+  }
+
+  async count({ name }: TransferTable): Promise<number> {
+    const { rows } = await this.#client.query<{ n: number }>(`select count(*) as n from ${name}`);
+    return rows[0]?.n ?? 0;
+  }
+
+  async insert({ name, columns }: TransferTable, rows: readonly TransferRow[]): Promise<void> {
+    if (name === 'run_events') await this.#prepareStretches();
+    let holes = 0;
+    const values = rows.map((row) => `(${row.map(() => `$${(holes += 1)}`).join(', ')})`);
+    const text = `insert into ${name} (${columns.join(', ')}) values ${values.join(', ')}`;
+    await this.#client.query(text, rows.flat());
+  }
+
+  async commit(): Promise<void> {
+    await this.#client.query('commit');
+  }
+
+  async close(): Promise<void> {
+    await this.#client.end();
+  }
+
+  /** Runs come before their events, so it is known by now which weeks there are. */
+  #prepareStretches(): Promise<void> {
+    this.#stretches ??= this.#attachStretches();
+    return this.#stretches;
+  }
+
+  #stretches: Promise<void> | undefined;
+
+  async #attachStretches(): Promise<void> {
+    const { rows } = await this.#client.query<{ first: string | null; last: string | null }>(
+      `select min(id) as first, max(id) as last from runs where id ~ '^run_[0-9a-z]{26}$'`,
+    );
+    const [{ first, last } = { first: null, last: null }] = rows;
+    if (first === null || last === null) return;
+    const { from: oldest } = stretchAt(timeOf(first));
+    let stretch = stretchAt(timeOf(last));
+    for (let made = 0; made < stretchesMax && stretch.from >= oldest; made += 1) {
+      await this.#client.query(attaching(stretch));
+      stretch = stretchAt(stretch.from - 1);
+    }
+  }
+}
+
+function timeOf(runId: string): number {
+  return timeOfText(runId.slice('run_'.length, 'run_'.length + 10));
+}

@@ -1,0 +1,153 @@
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { verifyAudit } from '../../src/app/audit.ts';
+import { exportDeployment, importDeployment, openTransfer } from '../../src/compose/transfer.ts';
+import type { Config } from '../../src/config/config.ts';
+import { sql } from '../../src/store/sql.ts';
+import { eventually } from '../eventually.ts';
+import { type TestServer, requestToken, selecting, startServer } from '../server.ts';
+import { begin, logOf, runIn } from '../talk.ts';
+import { type World, buildWorld, worldAgents, worldFile } from '../world.ts';
+import { createLocation, databaseKinds, openTestDatabase } from './databases.ts';
+
+let server: TestServer;
+let world: World;
+let exported: string;
+
+/** What JSON leaves as it is and some readers of lines take for the end of one. */
+const prompt = 'one\u2028two\u0085three\r\nfour';
+
+beforeAll(async () => {
+  server = await startServer({ agents: worldAgents });
+  world = await buildWorld(server, 'canary');
+  const { run } = await begin(server, 'echo', prompt);
+  await runIn(server, run, 'completed');
+  exported = await textOf(exportDeployment(server.config));
+});
+
+async function textOf(pieces: AsyncIterable<string>): Promise<string> {
+  let text = '';
+  for await (const piece of pieces) text += piece;
+  return text;
+}
+
+async function* pieces(text: string): AsyncGenerator<Uint8Array> {
+  const bytes = Buffer.from(text);
+  // Cut where characters may be cut, too.
+  for (let at = 0; at < bytes.length; at += 1021) yield bytes.subarray(at, at + 1021);
+}
+
+/** The settings of a deployment on a database that nobody has used yet. */
+async function freshPlace(kind: (typeof databaseKinds)[number]): Promise<Config> {
+  const location = await createLocation(kind);
+  const { databaseUrl: _, ...config } = server.config;
+  return kind === 'postgres'
+    ? { ...config, databaseUrl: location }
+    : { ...config, databaseUrl: undefined, dataDir: location.replace(/\/convoke\.db$/, '') };
+}
+
+/** An export without regard to the order of a table's rows. */
+function contents(text: string): string[] {
+  const tables: string[][] = [];
+  for (const line of text.trimEnd().split('\n').slice(1, -1)) {
+    if (line.startsWith('{"table"')) tables.push([]);
+    tables.at(-1)?.push(line);
+  }
+  return tables.map((lines) => lines.toSorted().join('\n')).toSorted();
+}
+
+describe.each(databaseKinds)('an export of %s', (kind) => {
+  test('is the database at one moment, whatever is written meanwhile', async () => {
+    const place = await freshPlace(kind);
+    await importDeployment(place, pieces(exported));
+    const location = place.databaseUrl ?? join(place.dataDir, 'convoke.db');
+    const writer = await openTestDatabase(kind, { location });
+    const name = (n: number) => sql`insert into organizations values (${`org_${n}`}, ${'x'}, ${n})`;
+    const source = await openTransfer(place, 'read');
+    const [organizations] = await source.tables();
+    if (organizations === undefined) throw new Error('no tables');
+    const before = await source.count(organizations);
+    await writer.transaction((tx) => tx.run(name(1)));
+    let seen = 0;
+    for await (const row of source.rows(organizations)) {
+      if (seen === 0) await writer.transaction((tx) => tx.run(name(2)));
+      seen += row.length > 0 ? 1 : 0;
+    }
+    await source.close();
+    expect(seen).toBe(before);
+    expect(await textOf(exportDeployment(place))).toContain('org_2');
+  });
+});
+
+describe.each(databaseKinds)('an export into %s', (kind) => {
+  test('comes out again as it went in', async () => {
+    const place = await freshPlace(kind);
+    const { rows, tables } = await importDeployment(place, pieces(exported));
+    expect(rows).toBeGreaterThan(30);
+    expect(tables).toBeGreaterThan(15);
+    const again = await textOf(exportDeployment(place));
+    expect(contents(again)).toEqual(contents(exported));
+    expect(exported).toContain(JSON.stringify(JSON.stringify({ prompt })).slice(1, -1));
+  });
+
+  test('is refused whole when it is not whole, not an export, or not for this place', async () => {
+    const place = await freshPlace(kind);
+    const lines = exported.split('\n');
+    const wrong: [string, RegExp][] = [
+      ['', /cut off/],
+      ['hello\n', /line 1: expected the head/],
+      [lines.slice(0, 20).join('\n'), /cut off|expected/],
+      [lines.slice(0, -2).join('\n'), /cut off/],
+      [exported.replaceAll('canary', 'canarx'), /digest is another/],
+      [exported.replace(/\n\[.*/, ''), /rows were exported/],
+      [exported.replace(/"schema":\d+/, '"schema":1'), /schema 1, and this release/],
+      [exported.replace('"convoke_export":1', '"convoke_export":2'), /format 2/],
+      [exported.replace('"table":"users"', '"table":"people"'), /no such table people/],
+      [`${exported}{}`, /nothing may follow/],
+    ];
+    for (const [text, reason] of wrong) {
+      await expect(importDeployment(place, pieces(text))).rejects.toThrow(reason);
+    }
+    // Nothing of them was kept, or this would be refused as well.
+    await importDeployment(place, pieces(exported));
+    await expect(importDeployment(place, pieces(exported))).rejects.toThrow(/not empty/);
+  });
+});
+
+test('a deployment moves from SQLite to PostgreSQL, and what was under way goes on there', async () => {
+  const { run } = await begin(server, 'echo', prompt);
+  await runIn(server, run, 'completed');
+  const before = await logOf(server, run);
+  await server.stop();
+  const CONVOKE_DATABASE_URL = await createLocation('postgres');
+  const place = { ...server.config, databaseUrl: CONVOKE_DATABASE_URL };
+  await importDeployment(place, exportDeployment(server.config));
+  const moved = await server.restart({ env: { CONVOKE_DATABASE_URL } });
+
+  expect(await logOf(moved, run)).toEqual(before);
+  const as = selecting(world.ids, await requestToken(moved.baseUrl, world.client));
+  const { session_id, run_id, file_id, interaction_key } = world.ids;
+  await moved.send('answer_interaction', {
+    as,
+    params: { session_id, interaction_key },
+    body: { answer: 'canary' },
+  });
+  const ended = await eventually(async () => {
+    const { body } = await moved.send('get_run', { as, params: { session_id, run_id } });
+    return body.status === 'completed' && body;
+  });
+  expect(ended.output_text).toBe('I was told canary. canary');
+  const file = await moved.call('GET', `/v1/sessions/${session_id}/files/${file_id}/content`, {
+    as,
+  });
+  expect(file.text).toBe(worldFile('canary'));
+  for await (const { problem } of verifyAudit(moved.convoke.services)) {
+    expect(problem).toBeUndefined();
+  }
+
+  const database = await openTestDatabase('postgres', { location: CONVOKE_DATABASE_URL });
+  const places = await database.all<{ place: string }>(
+    sql`select distinct tableoid::regclass::text as place from run_events`,
+  );
+  expect(places).not.toContainEqual({ place: 'run_events_elsewhere' });
+});
