@@ -23,7 +23,7 @@ interface Parts {
 /** Gives people a way to sign in: here, or with the issuer that the settings name. */
 export function letPeopleIn(app: FastifyInstance, services: Services, parts: Parts): void {
   const { config, authority, masterKey } = parts;
-  const { store, clock, log } = services;
+  const { store, clock, log, metrics } = services;
   if (config.peopleIssuer !== undefined) return pointToIssuer(app, config.peopleIssuer.issuer);
   const sealing = createSealing(deriveKey(masterKey, 'identity-records'));
   const digestKey = deriveKey(masterKey, 'identity-digests');
@@ -45,7 +45,7 @@ export function letPeopleIn(app: FastifyInstance, services: Services, parts: Par
     records: { sealing, digestKey },
     cookieKey: deriveKey(masterKey, 'identity-cookies').toString('base64url'),
   });
-  mountPeople(app, { identityProvider, clock, log });
+  mountPeople(app, { identityProvider, clock, log, metrics });
 }
 
 /** Background work for people, by name. */

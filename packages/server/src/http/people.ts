@@ -4,6 +4,7 @@ import type { IdentityProvider } from '../auth/people/identity-provider.ts';
 import { peopleRoutes } from '../auth/people/provider-settings.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
+import type { Metrics } from '../ports/metrics.ts';
 import { errorReply } from './errors.ts';
 import { type Rate, createRateLimit } from './rate-limit.ts';
 import { baseHeaders } from './response-headers.ts';
@@ -36,6 +37,7 @@ export interface PeopleParts {
   readonly identityProvider: IdentityProvider;
   readonly clock: Clock;
   readonly log: Log;
+  readonly metrics: Pick<Metrics, 'requests'>;
 }
 
 /**
@@ -43,7 +45,7 @@ export interface PeopleParts {
  * operations of this API: what they take and answer is in that specification.
  */
 export function mountPeople(app: FastifyInstance, parts: PeopleParts): void {
-  const { identityProvider, clock, log } = parts;
+  const { identityProvider, clock, log, metrics } = parts;
   const perAddress = createRateLimit(clock, beginRate);
   const inTotal = createRateLimit(clock, beginTotalRate);
 
@@ -72,6 +74,8 @@ export function mountPeople(app: FastifyInstance, parts: PeopleParts): void {
       const type = { 'content-type': 'application/json; charset=utf-8' };
       response.writeHead(answer.status, { ...headers, ...type, ...answer.headers });
       response.end(answer.body);
+    } finally {
+      metrics.requests.add(1, 'sign_in', String(response.statusCode));
     }
   }
 

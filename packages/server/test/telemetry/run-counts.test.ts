@@ -1,0 +1,56 @@
+import { organizationId, runId, sessionId, tenantId } from '@convoke/contract';
+import { expect, test } from 'vitest';
+import { lockRun, recordEnd } from '../../src/app/record.ts';
+import { reconcileRuns } from '../../src/app/recover.ts';
+import { createRunWorld } from '../app/run-world.ts';
+import { eventually } from '../eventually.ts';
+import { readSamples, sampleOf } from '../metric-samples.ts';
+import { startServer } from '../server.ts';
+import { databaseKinds } from '../store/databases.ts';
+import { begin } from '../talk.ts';
+
+test.each(databaseKinds)(
+  'a run whose worker is gone counts as ended and as recovered, once (%s)',
+  async (kind) => {
+    const world = await createRunWorld(kind);
+    await world.claimed(await world.start(await world.open()));
+    world.clock.advance(16_000);
+    const leases = { owner: 'worker-2', isExecuting: () => false, mayJudgeOthers: () => true };
+    await reconcileRuns(world, leases);
+    await reconcileRuns(world, leases);
+    const samples = readSamples(await world.metrics.render());
+    const lost = { status: 'failed', error_code: 'worker_lost' };
+    expect(sampleOf(samples, 'convoke_runs_ended_total', lost)).toBe(1);
+    expect(sampleOf(samples, 'convoke_runs_recovered_total')).toBe(1);
+    expect(sampleOf(samples, 'convoke_events_appended_total')).toBe(2);
+  },
+);
+
+test('a leg that is given up because its run ended elsewhere counts as a lost lease', async () => {
+  const server = await startServer();
+  const { run } = await begin(server, 'sleeper');
+  const { services } = server.convoke;
+  const { organization_id, tenant_id } = server.quickstart;
+  const at = {
+    scope: { organizationId: organizationId(organization_id), tenantId: tenantId(tenant_id) },
+    sessionId: sessionId(run.session_id),
+    runId: runId(run.id),
+  };
+  await eventually(async () => {
+    const { body } = await server.send('get_run', {
+      params: { session_id: run.session_id, run_id: run.id },
+    });
+    return body.status === 'running';
+  });
+  await services.store.transaction(async (tx) => {
+    const seen = await lockRun(tx, at);
+    if (seen === undefined) throw new Error('no such run');
+    await recordEnd(services, tx, { seen, outcome: { status: 'cancelled' } });
+  });
+  const lost = await eventually(async () => {
+    services.fanout.wake(`control:${at.runId}`);
+    const samples = readSamples(await (await server.fetch('GET', '/metrics')).text());
+    return sampleOf(samples, 'convoke_leases_lost_total') || undefined;
+  });
+  expect(lost).toBe(1);
+});
