@@ -44,22 +44,25 @@ export function commandSuite(name: string, agent: CommandingAgent): void {
       expect((await sitting.say(plan('say again'))).text).toContain('again');
     });
 
-    if (runsHarmless === undefined) {
-      test('is run after a person allowed it, even where the agent takes it for harmless', async () => {
+    test.runIf(runsHarmless === undefined)(
+      'is run after a person allowed it, even where the agent takes it for harmless',
+      async () => {
         const sitting = await sit(agent, { approvalRequiredTools: ['execute'] });
         const said = await sitting.say(plan(`${shell('whoami')} ;; last`), () => denying);
         expect(said.asked).toMatchObject([{ type: 'permission_request', toolName: 'execute' }]);
         expect(said.end).toEqual({ type: 'end', outcome: 'completed' });
-      });
-    } else {
-      test(`that the agent takes for harmless is run at once, and ends the run as a fault: ${runsHarmless}`, async () => {
+      },
+    );
+    test.runIf(runsHarmless !== undefined)(
+      `that the agent takes for harmless is run at once, and ends the run as a fault${runsHarmless === undefined ? '' : `, since ${runsHarmless}`}`,
+      async () => {
         const sitting = await sit(agent, { approvalRequiredTools: ['execute'] });
         const said = await sitting.say(plan(`${shell('whoami')} ;; say went on`));
         expect(said.text).not.toContain('went on');
         expect(said.end).toMatchObject({ outcome: 'error', code: 'agent_error' });
         expect(JSON.stringify(said.end)).toContain('without asking');
-      });
-    }
+      },
+    );
 
     test('that prints a secret of the agent is told without it', async () => {
       const secret = 'zGq81-not-to-be-told';

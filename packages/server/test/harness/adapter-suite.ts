@@ -72,11 +72,11 @@ export function adapterSuite(name: string, adapter: AdapterUnderTest): void {
     };
     const note = { path: 'notes/note.txt', text: 'written once' };
     // What is left out is listed with the reason, so that nobody takes it for done.
-    const testWith = (needs: readonly Ability[], promise: string, body: () => Promise<void>) => {
+    const without = (...needs: readonly Ability[]) => {
       const reason = needs.map((need) => adapter.cannot?.[need]).find((each) => each !== undefined);
-      const title = reason === undefined ? promise : `${promise}: left out, since ${reason}`;
-      test.runIf(reason === undefined)(title, body);
+      return reason === undefined ? '' : `: left out, since ${reason}`;
     };
+    const can = (...needs: readonly Ability[]) => without(...needs) === '';
     const colour = { question: 'Which colour?', options: ['red', 'blue'] };
 
     test('streams what the agent says, and completes', async () => {
@@ -86,9 +86,8 @@ export function adapterSuite(name: string, adapter: AdapterUnderTest): void {
       expect(end).toMatchObject({ outcome: 'completed' });
     });
 
-    testWith(
-      ['approvals'],
-      'does not use a tool that is refused, nor before it is answered',
+    test.runIf(can('approvals'))(
+      `does not use a tool that is refused, nor before it is answered${without('approvals')}`,
       async () => {
         const { session, plan } = await start([{ write: note }], ['write_file']);
         const { asked, end } = await session.run(plan, async () => {
@@ -102,9 +101,8 @@ export function adapterSuite(name: string, adapter: AdapterUnderTest): void {
       },
     );
 
-    testWith(
-      ['approvals'],
-      'uses an approved tool once, with the input that was approved (D-39)',
+    test.runIf(can('approvals'))(
+      `uses an approved tool once, with the input that was approved (D-39)${without('approvals')}`,
       async () => {
         const { session, plan } = await start([{ write: note }, { say: 'done' }], ['write_*']);
         const { asked, end, events } = await session.run(plan, allow);
@@ -118,26 +116,31 @@ export function adapterSuite(name: string, adapter: AdapterUnderTest): void {
       },
     );
 
-    testWith(['tools'], 'uses a tool that needs no leave without asking', async () => {
-      const { session, plan } = await start([{ write: note }]);
-      expect((await session.run(plan)).asked).toEqual([]);
-      expect(await session.read(note.path)).toBe(note.text);
-    });
+    test.runIf(can('tools'))(
+      `uses a tool that needs no leave without asking${without('tools')}`,
+      async () => {
+        const { session, plan } = await start([{ write: note }]);
+        expect((await session.run(plan)).asked).toEqual([]);
+        expect(await session.read(note.path)).toBe(note.text);
+      },
+    );
 
-    testWith(['questions'], 'asks a question and goes on with the answer', async () => {
-      const { session, plan } = await start([{ ask: colour }, { sayAnswer: true }]);
-      const { asked, events, end } = await session.run(plan, (each) => {
-        expect(each).toMatchObject({ type: 'user_question', question: colour.question });
-        return { kind: 'question', values: ['blue'] };
-      });
-      expect(asked).toHaveLength(1);
-      expect(textOf(events)).toContain('blue');
-      expect(end).toMatchObject({ outcome: 'completed' });
-    });
+    test.runIf(can('questions'))(
+      `asks a question and goes on with the answer${without('questions')}`,
+      async () => {
+        const { session, plan } = await start([{ ask: colour }, { sayAnswer: true }]);
+        const { asked, events, end } = await session.run(plan, (each) => {
+          expect(each).toMatchObject({ type: 'user_question', question: colour.question });
+          return { kind: 'question', values: ['blue'] };
+        });
+        expect(asked).toHaveLength(1);
+        expect(textOf(events)).toContain('blue');
+        expect(end).toMatchObject({ outcome: 'completed' });
+      },
+    );
 
-    testWith(
-      ['approvals', 'questions'],
-      'goes on after a restart while it waits for several things, one after the other',
+    test.runIf(can('approvals', 'questions'))(
+      `goes on after a restart while it waits for several things, one after the other${without('approvals', 'questions')}`,
       async () => {
         const steps: Step[] = [{ ask: colour }, { write: note }, { say: 'done' }];
         const { session, plan } = await start(steps, ['*']);
@@ -151,9 +154,8 @@ export function adapterSuite(name: string, adapter: AdapterUnderTest): void {
       },
     );
 
-    testWith(
-      ['questions'],
-      'answers the next prompt when the run before it was cancelled while it waited',
+    test.runIf(can('questions'))(
+      `answers the next prompt when the run before it was cancelled while it waited${without('questions')}`,
       async () => {
         const { session, plan } = await start([{ ask: colour }, { say: 'never said' }]);
         await session.abandonWhenAsked(plan);

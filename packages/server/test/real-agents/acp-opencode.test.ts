@@ -43,5 +43,6 @@ await acpSuite({
 
 function changed(given: JsonObject, change: (config: string) => string): JsonObject {
   const { OPENCODE_CONFIG_CONTENT: config } = isObject(given['env']) ? given['env'] : {};
-  return withEnv(given, { OPENCODE_CONFIG_CONTENT: change(String(config)) });
+  if (typeof config !== 'string') throw new Error('opencode has no configuration');
+  return withEnv(given, { OPENCODE_CONFIG_CONTENT: change(config) });
 }
