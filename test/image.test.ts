@@ -51,7 +51,12 @@ beforeAll(async () => {
   };
   const command = JSON.parse(stage.says.get('CMD') ?? '[]') as string[];
   const bin = join(stage.folder, 'app/packages/cli/bin/convoke.mjs');
-  server = spawn(node, [bin, ...command], { env, cwd: '/', stdio: 'inherit', ...user });
+  server = spawn(node, [bin, ...command], {
+    env,
+    cwd: '/',
+    stdio: ['ignore', 'ignore', 'inherit'],
+    ...user,
+  });
 }, buildMs);
 afterAll(async () => {
   server.kill('SIGKILL');
