@@ -30,7 +30,7 @@ export function migrateSchema(
 }
 
 /** Opens the deployment's database with whatever schema it has. */
-export async function connected<T>(
+async function connected<T>(
   { dataDir, databaseUrl, logLevel }: Config,
   work: (database: MigratableDatabase) => Promise<T>,
 ): Promise<T> {

@@ -73,14 +73,15 @@ async function holdsEvents(tx: MigrationTransaction, { from, until }: Stretch): 
 }
 
 /**
- * Made first and attached then: appends and reads of other stretches go on meanwhile. Whoever names the
- * partition itself gets past the policy of the whole table, so it has row-level security and no policy.
+ * Made first and attached then: appends and reads of other stretches go on meanwhile. Who names a partition
+ * itself, as `pg_dump` does, is not held by the policy of the whole table, so each has its own.
  */
 export function attaching(stretch: Stretch): string {
   const name = nameOf(stretch);
   return `
     create table ${name} (like run_events including defaults including constraints);
     alter table ${name} enable row level security, force row level security;
+    create policy of_tenant on ${name} using (may_touch(tenant_id));
     alter table run_events attach partition ${name}
       for values from ('${firstRunId(stretch.from)}') to ('${firstRunId(stretch.until)}');`;
 }

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { verifyAudit } from '../../src/app/audit.ts';
@@ -112,6 +113,20 @@ describe.each(databaseKinds)('an export into %s', (kind) => {
     await importDeployment(place, pieces(exported));
     await expect(importDeployment(place, pieces(exported))).rejects.toThrow(/not empty/);
   });
+});
+
+test('a backup that the role of the service makes as the guide says holds every row', async () => {
+  const place = await freshPlace('postgres');
+  await importDeployment(place, pieces(exported));
+  const restored = await freshPlace('postgres');
+  const dump = join(server.config.dataDir, 'convoke.dump');
+  const env = { ...process.env, PGOPTIONS: '-c convoke.tenant=*' };
+  const words = ['--enable-row-security', '--format=custom', `--file=${dump}`];
+  execFileSync('pg_dump', [...words, place.databaseUrl ?? ''], { env });
+  execFileSync('pg_restore', ['--enable-row-security', '-d', restored.databaseUrl ?? '', dump], {
+    env,
+  });
+  expect(contents(await textOf(exportDeployment(restored)))).toEqual(contents(exported));
 });
 
 test('a deployment moves from SQLite to PostgreSQL, and what was under way goes on there', async () => {

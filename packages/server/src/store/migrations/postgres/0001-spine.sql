@@ -217,6 +217,7 @@ alter table session_states enable row level security, force row level security;
 create policy of_tenant on sessions using (may_touch(tenant_id));
 create policy of_tenant on runs using (may_touch(tenant_id));
 create policy of_tenant on run_events using (may_touch(tenant_id));
+create policy of_tenant on run_events_elsewhere using (may_touch(tenant_id));
 create policy of_tenant on interactions using (may_touch(tenant_id));
 create policy of_tenant on files using (may_touch(tenant_id));
 create policy of_tenant on idempotency_keys using (may_touch(tenant_id));
