@@ -43,6 +43,8 @@ async function endLostRun(services: Recovery, leases: Leases, run: Run): Promise
   await services.store.transaction(async (tx) => {
     const seen = await lockRun(tx, { scope: run, sessionId: run.sessionId, runId: run.id });
     if (seen?.run.leaseEpoch !== run.leaseEpoch) return;
+    // A worker that stood still has said one thing more: the next pass reads it too.
+    if (seen.run.lastSeq !== run.lastSeq) return;
     if (!isLost(seen.run, leases, services.clock.now())) return;
     const outcome = outcomeOfLostWorker(seen.run);
     await recordEnd(services, tx, {

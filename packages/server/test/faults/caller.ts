@@ -16,20 +16,28 @@ export interface RunAt {
   readonly runId: string;
 }
 
+/** How a request gets there: to which of several servers, and how long an answer may take. */
+export interface Way {
+  readonly baseUrl: () => string;
+  readonly timeoutMs: number | undefined;
+}
+
 const runList = z.object({ runs: z.array(runRecord) });
 const interactionList = z.object({ interactions: z.array(interactionRecord) });
 
 /** A backend of the application API, with nothing but HTTP. A reply is read by the contract's schemas. */
 export class Caller {
   readonly #quickstart: Quickstart;
+  readonly #way: Way;
   #token = '';
 
-  private constructor(quickstart: Quickstart) {
+  private constructor(quickstart: Quickstart, way: Partial<Way>) {
     this.#quickstart = quickstart;
+    this.#way = { baseUrl: () => quickstart.base_url, timeoutMs: undefined, ...way };
   }
 
-  static async open(place: ServerPlace): Promise<Caller> {
-    const caller = new Caller(readQuickstart(place));
+  static async open(place: ServerPlace, way: Partial<Way> = {}): Promise<Caller> {
+    const caller = new Caller(readQuickstart(place), way);
     await caller.renewToken();
     return caller;
   }
@@ -49,11 +57,12 @@ export class Caller {
   }
 
   async askForToken(): Promise<Reply> {
-    const { client_id, client_secret, base_url } = this.#quickstart;
+    const { client_id, client_secret } = this.#quickstart;
     const basic = Buffer.from(`${client_id}:${client_secret}`).toString('base64');
     return exchange({
       method: 'POST',
-      url: `${base_url}/v1/oauth/token`,
+      url: `${this.#way.baseUrl()}/v1/oauth/token`,
+      timeoutMs: this.#way.timeoutMs,
       headers: {
         authorization: `Basic ${basic}`,
         'content-type': 'application/x-www-form-urlencoded',
@@ -65,7 +74,8 @@ export class Caller {
   async call(method: string, path: string, body?: object): Promise<Reply> {
     return exchange({
       method,
-      url: this.#quickstart.base_url + path,
+      url: this.#way.baseUrl() + path,
+      timeoutMs: this.#way.timeoutMs,
       headers: {
         ...this.headers,
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),

@@ -122,7 +122,9 @@ function frameOf(text: string): Frame | undefined {
   return id === undefined ? undefined : { id, text };
 }
 
-type Manner = Pick<Reading, 'cutAfterBytes' | 'cutAfterFrames' | 'untilId' | 'stallUntil'>;
+type Manner = Partial<
+  Pick<Reading, 'port' | 'signal' | 'cutAfterBytes' | 'cutAfterFrames' | 'untilId' | 'stallUntil'>
+>;
 
 /** Follows one run over any number of connections, and remembers what it got. */
 export class EventReader {
@@ -130,6 +132,7 @@ export class EventReader {
   connections = 0;
   readonly #reading: Omit<Reading, 'lastEventId' | 'onFrame'>;
 
+  /** The port is for those who always go to the same server. */
   constructor(reading: Pick<Reading, 'port' | 'caller' | 'at' | 'signal'>) {
     this.#reading = reading;
   }

@@ -19,6 +19,8 @@ export interface Spawning {
   readonly command?: 'dev' | 'serve';
   /** Instead of, or beside, the settings of the place. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** Modules that are loaded before the server. */
+  readonly imports?: readonly string[];
 }
 
 /** The real server in a process of its own, as an operator would start it. */
@@ -30,12 +32,19 @@ export class ServerProcess {
   readonly #child: ChildProcess;
   #output = '';
 
-  private constructor(place: ServerPlace, { command = 'dev', settings = {} }: Spawning) {
+  private constructor(
+    place: ServerPlace,
+    { command = 'dev', settings = {}, imports = [] }: Spawning,
+  ) {
     this.place = place;
-    this.#child = spawn(process.execPath, [cli, command], {
-      env: { ...environment(), ...settingsOf(place), ...settings },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
+    this.#child = spawn(
+      process.execPath,
+      [...imports.flatMap((path) => ['--import', path]), cli, command],
+      {
+        env: { ...environment(), ...settingsOf(place), ...settings },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      },
+    );
     const keep = (chunk: Buffer) => {
       this.#output = (this.#output + chunk.toString()).slice(-outputMaxCharacters);
     };

@@ -1,0 +1,138 @@
+import { deepEqual } from 'node:assert/strict';
+import { setTimeout as lasting } from 'node:timers/promises';
+import { type Cluster, type Replica, leaseSeconds } from './cluster.ts';
+import { query } from './databases.ts';
+
+const leaseMs = leaseSeconds * 1000;
+
+export interface Fault {
+  readonly title: string;
+  /** Whether runs may end as lost: only where a server died, or could not know that it was still alive. */
+  readonly losesRuns: boolean;
+  /** Returns when the fault is over. */
+  readonly happen: (cluster: Cluster) => Promise<void>;
+}
+
+const fairWeather: Fault = {
+  title: 'nothing: any server serves any stream, cancel and answer',
+  losesRuns: false,
+  happen: () => lasting(2_000),
+};
+
+const killed: Fault = {
+  title: 'a server is killed; its parked runs go on elsewhere (P1, P5, P6, D-26)',
+  losesRuns: true,
+  async happen(cluster) {
+    const replica = replicaOf(cluster, 0);
+    deepEqual(await replica.process.kill(), [], 'processes that outlive the server');
+    await lasting(leaseMs);
+    await replica.startAgain();
+  },
+};
+
+const standsStill: Fault = {
+  title: 'a server stands still for longer than its lease, and goes on (P6)',
+  losesRuns: true,
+  async happen(cluster) {
+    const { process } = replicaOf(cluster, 1);
+    process.signal('SIGSTOP');
+    await lasting(leaseMs * 1.75);
+    process.signal('SIGCONT');
+  },
+};
+
+function cutOff(way: 'to-target' | 'from-target'): Fault {
+  return {
+    title: `a server is cut off from the database for longer than its lease, ${way} (P6, P13)`,
+    losesRuns: true,
+    async happen(cluster) {
+      const { toDatabase } = replicaOf(cluster, 2);
+      toDatabase.cut(way);
+      await lasting(leaseMs * 1.75);
+      toDatabase.heal();
+    },
+  };
+}
+
+const databaseRestarts: Fault = {
+  title: 'the database is stopped and started again (P13)',
+  losesRuns: false,
+  async happen({ database }) {
+    database.stopAtOnce();
+    await lasting(1_500);
+    database.start();
+  },
+};
+
+const connectionsKilled: Fault = {
+  title: 'connections are killed in the middle of what they do (P13)',
+  losesRuns: false,
+  async happen({ database }) {
+    for (let time = 0; time < 8; time++) {
+      await terminate(database.url, `application_name like 'convoke%' and random() < 0.5`);
+      await lasting(150);
+    }
+  },
+};
+
+const clockSet: Fault = {
+  title: 'the clock of one server is set forth and back by hours (P15)',
+  losesRuns: false,
+  async happen(cluster) {
+    for (let step = 0; step < 4; step++) {
+      replicaOf(cluster, 0).process.signal('SIGUSR2');
+      await lasting(600);
+    }
+  },
+};
+
+const wakeUpsAway: Fault = {
+  title: 'what wakes the servers is away for a while (P14)',
+  losesRuns: false,
+  async happen({ nats, database }) {
+    if (nats === undefined) {
+      return terminate(database.url, `application_name = 'convoke wake-ups'`);
+    }
+    await nats.stop();
+    await lasting(3_000);
+    await nats.start();
+  },
+};
+
+const replacedInTurn: Fault = {
+  title: 'every server is replaced, one after the other (P19)',
+  losesRuns: false,
+  async happen({ replicas }) {
+    for (const replica of replicas) {
+      replica.process.signal('SIGTERM');
+      deepEqual(await replica.process.ended, { code: 0, signal: null });
+      await replica.startAgain();
+    }
+  },
+};
+
+export const allFaults: readonly Fault[] = [
+  fairWeather,
+  killed,
+  standsStill,
+  cutOff('to-target'),
+  cutOff('from-target'),
+  databaseRestarts,
+  connectionsKilled,
+  clockSet,
+  wakeUpsAway,
+  replacedInTurn,
+];
+
+/** Those in which the way of waking makes a difference. */
+export const wakingFaults: readonly Fault[] = [fairWeather, killed, databaseRestarts, wakeUpsAway];
+
+function replicaOf({ replicas }: Cluster, index: number): Replica {
+  const replica = replicas[index];
+  if (replica === undefined) throw new Error(`there is no replica ${index}`);
+  return replica;
+}
+
+async function terminate(url: string, which: string): Promise<void> {
+  await query(url, `select pg_terminate_backend(pid) from pg_stat_activity where ${which}`);
+}

@@ -1,0 +1,259 @@
+import { deepEqual, equal, ok } from 'node:assert/strict';
+import { setTimeout as pause } from 'node:timers/promises';
+import { type RunRecord, isTerminalRunStatus } from '@convoke/contract';
+import { Caller, type RunAt } from './caller.ts';
+import type { Cluster, Replica } from './cluster.ts';
+import {
+  type Role,
+  type Seat,
+  type TestedRun,
+  checkEnd,
+  openSeat,
+  planAnswer,
+  planRuns,
+} from './crash-seats.ts';
+import { EventReader, type Frame } from './event-reader.ts';
+import type { Random } from './random.ts';
+import { checkLog, saidIn } from './run-log.ts';
+import { until } from './until.ts';
+
+const roles: readonly (Role | 'pay')[] = [
+  ...Array<Role>(4).fill('talk'),
+  ...Array<Role>(2).fill('ask'),
+  ...Array<Role>(2).fill('write'),
+  ...Array<Role>(2).fill('cancel'),
+  'queue',
+  'pay',
+  'pay',
+  'pay',
+];
+const readersPerRun = 2;
+/** A server that says nothing for so long is left for another, as a load balancer would. */
+const patienceMs = 4_000;
+/** Longer than any fault, a lease, its recovery and the run itself together: past it a run is stuck. */
+const stuckMs = 90_000;
+
+export interface LoadTally {
+  completed: number;
+  lost: number;
+  cancelled: number;
+  paid: number;
+  refused: number;
+  frames: number;
+  connections: number;
+}
+
+/**
+ * A product's backend in front of several servers: each request and each reader goes to whichever comes, and on
+ * to another when that one fails. It remembers all it was told, and holds every log against it.
+ */
+export class ClusterLoad {
+  readonly tally: LoadTally = {
+    completed: 0,
+    lost: 0,
+    cancelled: 0,
+    paid: 0,
+    refused: 0,
+    frames: 0,
+    connections: 0,
+  };
+  readonly #cluster: Cluster;
+  readonly #caller: Caller;
+  readonly #random: Random;
+  readonly #seats: (Seat & { readonly pays: boolean })[] = [];
+  readonly #ended: { readonly at: RunAt; readonly log: readonly Frame[] }[] = [];
+  #isOver = false;
+  #work: Promise<unknown> = Promise.resolve();
+
+  private constructor(cluster: Cluster, caller: Caller, random: Random) {
+    this.#cluster = cluster;
+    this.#caller = caller;
+    this.#random = random;
+  }
+
+  static async open(cluster: Cluster, random: Random): Promise<ClusterLoad> {
+    const [first] = cluster.replicas;
+    if (first === undefined) throw new Error('the cluster is empty');
+    const way = {
+      baseUrl: () => pickReplica(cluster, random).baseUrl,
+      timeoutMs: patienceMs,
+    };
+    const load = new ClusterLoad(cluster, await Caller.open(first.place, way), random);
+    for (const role of roles) {
+      const pays = role === 'pay';
+      const seat = openSeat(pays ? 'write' : role, '', random.fork());
+      const agentName = pays ? 'payer' : seat.agentName;
+      const { id } = await load.#caller.openSession(agentName);
+      load.#seats.push({ ...seat, agentName, sessionId: id, pays });
+    }
+    return load;
+  }
+
+  /** Every seat goes on with run after run until `rest`. */
+  begin(): void {
+    this.#isOver = false;
+    this.#work = Promise.all(this.#seats.map((seat) => this.#keepGoing(seat)));
+    // Whoever awaits `rest` is told.
+    this.#work.catch(() => undefined);
+  }
+
+  /** Takes no new run and waits for the end of those under way: none may be stuck. */
+  async rest(): Promise<void> {
+    this.#isOver = true;
+    await this.#work;
+  }
+
+  /** The logs are, on every server, what they were when they ended; every session is free. */
+  async checkAll(): Promise<number> {
+    for (const { at, log } of this.#ended) {
+      for (const replica of this.#cluster.replicas) {
+        deepEqual(await this.#wholeLog(at, replica), log, 'the same log on every server');
+      }
+    }
+    for (const { sessionId } of this.#seats) {
+      const { status, current_run_id } = await this.#caller.session(sessionId);
+      deepEqual([status, current_run_id], ['idle', undefined]);
+    }
+    return this.#ended.length;
+  }
+
+  async #keepGoing(seat: Seat & { readonly pays: boolean }): Promise<void> {
+    while (!this.#isOver) {
+      seat.runs = planRuns(seat);
+      for (const tested of seat.runs) await this.#start(seat, tested);
+      await Promise.all(seat.runs.map((tested) => this.#see(seat, tested)));
+    }
+  }
+
+  /** The same key until somebody answers: it is one run, however often it was asked for. */
+  async #start(seat: Seat, tested: TestedRun): Promise<void> {
+    const run = await this.#insist(() =>
+      this.#caller.startRun(seat.sessionId, tested.prompt, tested.key),
+    );
+    tested.id = run.id;
+  }
+
+  async #see(seat: Seat & { readonly pays: boolean }, tested: TestedRun): Promise<void> {
+    const at = { sessionId: seat.sessionId, runId: tested.id ?? '' };
+    const giveUp = AbortSignal.timeout(stuckMs);
+    const readers = Array.from({ length: readersPerRun }, () => this.#follow(at, giveUp));
+    if (seat.role === 'cancel') await this.#cancel(seat, tested, at);
+    const run = await this.#endOf(seat, tested, at);
+    const read = await Promise.all(readers);
+    const log = await this.#insist(() =>
+      this.#wholeLog(at, pickReplica(this.#cluster, this.#random)),
+    );
+    for (const frames of read) deepEqual(frames, log, 'no event lost, repeated or reordered');
+    this.#judge(seat, tested, { run, log });
+    this.#ended.push({ at, log });
+  }
+
+  /** Reads from one server after the other until the run has ended. */
+  async #follow(at: RunAt, signal: AbortSignal): Promise<readonly Frame[]> {
+    const random = this.#random.fork();
+    const reader = new EventReader({ port: 0, caller: this.#caller, at });
+    for (;;) {
+      const { port } = pickReplica(this.#cluster, random).place;
+      const silence = AbortSignal.timeout(random.whole(500, patienceMs));
+      const { how, status } = await reader.read({
+        port,
+        signal: AbortSignal.any([signal, silence]),
+      });
+      const hasEnd = reader.frames
+        .at(-1)
+        ?.text.match(/^event: (run_completed|run_cancelled|error)$/m);
+      if (hasEnd || signal.aborted) break;
+      if (how === 'ended' && status !== 200) await pause(100);
+      if (how === 'lost') await pause(50);
+    }
+    this.tally.frames += reader.frames.length;
+    this.tally.connections += reader.connections;
+    return reader.frames;
+  }
+
+  async #cancel(seat: Seat, tested: TestedRun, at: RunAt): Promise<void> {
+    await pause(seat.random.whole(10, 1_500));
+    const path = `/v1/sessions/${at.sessionId}/runs/${at.runId}/cancel`;
+    const { status } = await this.#insist(async () => {
+      const reply = await this.#caller.call('POST', path);
+      ok(reply.status < 500, `cancel answered ${reply.status}`);
+      return reply;
+    });
+    ok([200, 202, 409].includes(status), `cancel answered ${status}`);
+    if (status === 200 || status === 202) tested.isCancelAccepted = true;
+  }
+
+  async #endOf(seat: Seat, tested: TestedRun, at: RunAt): Promise<RunRecord> {
+    return until(
+      async () => {
+        const run = await this.#caller.run(at).catch(() => undefined);
+        if (run?.status === 'waiting' && run.pending_interactions > 0)
+          await this.#answer(seat, tested);
+        return run !== undefined && isTerminalRunStatus(run.status) && run;
+      },
+      { withinMs: stuckMs, what: `end of ${at.runId} (${seat.agentName})` },
+    );
+  }
+
+  async #answer(seat: Seat, tested: TestedRun): Promise<void> {
+    const pending = await this.#caller.interactions(seat.sessionId).catch(() => []);
+    const key = pending.find((item) => item.run_id === tested.id)?.interaction_key;
+    if (key === undefined) return;
+    tested.answer ??= planAnswer(seat);
+    // Whether an answer that got no reply was taken is told by asking again with the same.
+    await this.#caller
+      .answer(seat.sessionId, key, tested.answer?.body ?? {})
+      .catch(() => undefined);
+  }
+
+  #judge(
+    seat: Seat & { readonly pays: boolean },
+    tested: TestedRun,
+    end: { run: RunRecord; log: readonly Frame[] },
+  ) {
+    const events = checkLog(end.run, end.log);
+    if (seat.pays) this.#judgePayment(tested, end.run, saidIn(events));
+    else checkEnd(seat, tested, { run: end.run, events });
+    if (end.run.status === 'completed') this.tally.completed += 1;
+    if (end.run.status === 'cancelled') this.tally.cancelled += 1;
+    if (end.run.status === 'failed') this.tally.lost += 1;
+  }
+
+  /** P7: at most one effect for an allowed call, none for a denied one, whatever happened to the servers. */
+  #judgePayment(tested: TestedRun, run: RunRecord, said: string): void {
+    const body = tested.answer?.body;
+    const isAllowed = body !== undefined && 'decision' in body && body.decision === 'allow';
+    const payments = this.#cluster.ledger.lines.filter((line) => line === run.id).length;
+    ok(payments <= (isAllowed ? 1 : 0), `${run.id}: ${payments} payments, allowed: ${isAllowed}`);
+    if (run.status === 'completed') {
+      equal(payments, isAllowed ? 1 : 0);
+      equal(said, isAllowed ? 'Paid.' : 'Not paid.');
+    } else {
+      equal(run.error_code, 'worker_lost', run.error_message ?? '');
+    }
+    if (payments === 1) this.tally.paid += 1;
+    else this.tally.refused += 1;
+  }
+
+  async #wholeLog(at: RunAt, { place }: Replica): Promise<readonly Frame[]> {
+    const reader = new EventReader({ port: place.port, caller: this.#caller, at });
+    const { how, status } = await reader.read({ signal: AbortSignal.timeout(patienceMs) });
+    deepEqual([how, status], ['ended', 200]);
+    return reader.frames;
+  }
+
+  /** A request that fails goes to the next server, as a client's retries would. */
+  async #insist<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
+    let last: unknown;
+    return until(() => ask().catch((error: unknown) => void (last = error)), {
+      withinMs: stuckMs,
+      what: () => `answer: ${String(last)}`,
+    });
+  }
+}
+
+function pickReplica({ replicas }: Cluster, random: Random): Replica {
+  const [first, ...others] = replicas;
+  if (first === undefined) throw new Error('the cluster is empty');
+  return random.pick([first, ...others]);
+}

@@ -1,0 +1,71 @@
+// Three real servers, one PostgreSQL, and every fault between them. The load goes on during each fault; afterwards
+// nothing may be stuck, lost, repeated, reordered or done twice. CONVOKE_TEST_ROUNDS=20 makes a night of it.
+import { setTimeout as lasting } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { Cluster } from './cluster.ts';
+import { type Fault, allFaults, wakingFaults } from './cluster-faults.ts';
+import { ClusterLoad } from './cluster-load.ts';
+import { query } from './databases.ts';
+import { rounds, seededRandom } from './random.ts';
+
+const minute = 60_000;
+/** How long the load runs undisturbed before and after a fault. */
+const calmMs = 1_000;
+const isLong = rounds(1) > 1;
+
+describe.each([
+  ['postgres', allFaults],
+  ['nats', isLong ? allFaults : wakingFaults],
+] as const)('under load on three servers that wake each other by %s', (wakeups, faults) => {
+  let cluster: Cluster;
+  let load: ClusterLoad;
+  let isBroken = false;
+
+  beforeAll(async () => {
+    cluster = await Cluster.open(wakeups);
+    load = await ClusterLoad.open(cluster, seededRandom(`cluster on ${wakeups}`));
+  }, 2 * minute);
+  afterAll(async () => {
+    process.stdout.write(`${wakeups}: ${JSON.stringify(load.tally)}\n`);
+    await cluster.close();
+  });
+
+  test.each(faults)(
+    '$title',
+    async (fault) => {
+      if (isBroken) throw new Error('an earlier fault has left the load in pieces');
+      isBroken = true;
+      for (let round = 0; round < rounds(1); round++) await suffer(fault);
+      isBroken = false;
+    },
+    rounds(1) * 3 * minute,
+  );
+
+  /** What is under way comes to its end before this returns: none may be stuck. */
+  async function suffer({ happen, losesRuns }: Fault): Promise<void> {
+    const { lost, completed, cancelled } = load.tally;
+    load.begin();
+    await lasting(calmMs);
+    await happen(cluster);
+    await lasting(calmMs);
+    await load.rest();
+    if (!losesRuns) expect(load.tally.lost).toBe(lost);
+    expect(load.tally.completed).toBeGreaterThan(completed);
+    expect(load.tally.cancelled).toBeGreaterThan(cancelled);
+    for (const { process } of cluster.replicas) expect(process.isRunning).toBe(true);
+  }
+
+  test(
+    'afterwards every log is the same on every server, every run has ended, and no tool acted twice',
+    async () => {
+      expect(await load.checkAll()).toBeGreaterThan(50);
+      const open = await query(cluster.database.url, 'select id from runs where ended_at is null');
+      expect(open).toEqual([]);
+      const { lines } = cluster.ledger;
+      expect(new Set(lines).size).toBe(lines.length);
+      expect(load.tally.paid).toBeGreaterThan(0);
+      expect(load.tally.refused).toBeGreaterThan(0);
+    },
+    rounds(1) * 2 * minute,
+  );
+});
