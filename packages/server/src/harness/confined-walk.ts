@@ -4,6 +4,8 @@ import { join } from 'node:path';
 
 /** Folders within folders; each level holds one open. */
 const depthMax = 100;
+/** So that a path still fits the system's bound below any other folder. */
+const pathBytesMax = 2048;
 
 export type WalkedEntry = {
   /** Below the root, with forward slashes. */
@@ -39,6 +41,7 @@ async function* walk(folder: string, path: string, depth: number): AsyncGenerato
     for (const name of names) {
       const entry = await look(join(held, name), path === '' ? name : `${path}/${name}`);
       if (entry === undefined) continue;
+      if (Buffer.byteLength(entry.path) > pathBytesMax) throw new TooDeep(`${path} lies too deep`);
       yield entry;
       if (entry.kind === 'folder') yield* walk(join(held, name), entry.path, depth + 1);
     }

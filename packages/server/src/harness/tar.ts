@@ -26,6 +26,8 @@ export class NotATar extends Error {
 const blockBytes = 512;
 const nameBytes = 100;
 const paxBytesMax = 16 * 1024;
+/** The largest number that eleven octal digits hold: 8 GiB, or the year 2242. */
+const numberMax = 0o77777777777;
 const kinds = { '0': 'file', '2': 'link', '5': 'folder' } as const;
 const flags = { file: '0', link: '2', folder: '5' } as const;
 
@@ -63,21 +65,18 @@ function paxRecord(key: string, value: string): string {
 function block({ path, target, mode, sizeBytes, modifiedMs }: TarHead, flag: string): Buffer {
   const head = Buffer.alloc(blockBytes);
   const octal = (value: number, digits: number) => value.toString(8).padStart(digits, '0');
-  const seconds = Math.max(0, Math.floor(modifiedMs / 1000));
-  // A name that does not fit is in the pax header; what is left here is for people.
-  head.write(Buffer.from(path).subarray(0, nameBytes).toString('latin1'), 0, nameBytes, 'latin1');
+  const seconds = Math.min(Math.max(0, Math.floor(modifiedMs / 1000)), numberMax);
+  if (sizeBytes > numberMax) throw new RangeError('a file is too large for a tar');
+  // Where the pax header before it has the name, nobody looks here.
+  const short = (name: string) => (fits(name) ? name : 'see the header before');
+  head.write(short(path), 0, 'latin1');
   head.write(`${octal(mode & 0o777, 7)}\0${octal(0, 7)}\0${octal(0, 7)}\0`, 100, 'latin1');
   head.write(
     `${octal(sizeBytes, 11)}\0${octal(seconds, 11)}\0${' '.repeat(8)}${flag}`,
     124,
     'latin1',
   );
-  head.write(
-    Buffer.from(target).subarray(0, nameBytes).toString('latin1'),
-    157,
-    nameBytes,
-    'latin1',
-  );
+  head.write(short(target), 157, 'latin1');
   head.write('ustar\x0000', 257, 'latin1');
   head.write(`${octal(sumOf(head), 6)}\0 `, 148, 'latin1');
   return head;
