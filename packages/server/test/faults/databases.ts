@@ -40,10 +40,12 @@ export async function createDatabase(): Promise<OwnDatabase> {
   };
 }
 
+/** Asks as one who may see the rows of every tenant. */
 export async function query(url: string, text: string): Promise<unknown[]> {
   const client = new Client({ connectionString: url });
   await client.connect();
   try {
+    await client.query(`set convoke.tenant = '*'`);
     return (await client.query(text)).rows;
   } finally {
     await client.end();

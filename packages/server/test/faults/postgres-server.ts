@@ -2,12 +2,16 @@ import { execFileSync } from 'node:child_process';
 import { chownSync, globSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { query } from './databases.ts';
 import { unusedPort } from './server-place.ts';
 import { removeFolderSync } from '../../../../test/remove-folder.ts';
 
 /** A PostgreSQL of the test's own, to be stopped and started at will. It runs without privileges. */
 export class PostgresServer {
+  /** For the service: as a role that owns its database and is bound by row-level security. */
   readonly url: string;
+  /** For the test, as the administrator. */
+  readonly adminUrl: string;
   readonly #programs: string;
   readonly #folder: string;
   readonly #port: number;
@@ -16,7 +20,8 @@ export class PostgresServer {
   private constructor(programs: string, port: number) {
     this.#programs = programs;
     this.#port = port;
-    this.url = `postgres://postgres@127.0.0.1:${port}/postgres`;
+    this.url = `postgres://convoke@127.0.0.1:${port}/convoke`;
+    this.adminUrl = `postgres://postgres@127.0.0.1:${port}/postgres`;
     this.#folder = mkdtempSync(join(tmpdir(), 'convoke-postgres-'));
     if (this.#account !== undefined) {
       chownSync(this.#folder, this.#account.uid, this.#account.gid);
@@ -29,6 +34,8 @@ export class PostgresServer {
     if (found === undefined) throw new Error('PostgreSQL is missing: apt install postgresql');
     const server = new PostgresServer(dirname(found), await unusedPort());
     server.start();
+    await query(server.adminUrl, 'create role convoke login');
+    await query(server.adminUrl, 'create database convoke owner convoke');
     return server;
   }
 

@@ -4,6 +4,8 @@ import { StorageUnavailable, type Transaction } from '../../src/ports/database.t
 import { openPostgres } from '../../src/store/dialects/postgres.ts';
 import type { MigratableDatabase } from '../../src/store/migrate.ts';
 import { sql } from '../../src/store/sql.ts';
+import { query } from '../faults/databases.ts';
+import { PostgresServer } from '../faults/postgres-server.ts';
 import { administer } from '../plain-database.ts';
 import { createLocation, openTestDatabase } from './databases.ts';
 
@@ -202,6 +204,17 @@ describe('PostgreSQL', () => {
     await expect(openTestDatabase('postgres', { location: forgetful })).rejects.toThrow(
       /synchronous_commit is off/,
     );
+  });
+
+  test('a server that does not sync its disk is refused (reliability P2)', async () => {
+    const careless = await PostgresServer.open();
+    onTestFinished(() => careless.remove());
+    await (await openPostgres({ url: careless.url, report: () => {} })).close();
+    await query(careless.adminUrl, 'alter system set fsync = off');
+    await query(careless.adminUrl, 'select pg_reload_conf()');
+    await expect.poll(() => query(careless.adminUrl, 'show fsync')).toEqual([{ fsync: 'off' }]);
+    const opened = openPostgres({ url: careless.url, report: () => {} });
+    await expect(opened).rejects.toThrow(/fsync is off/);
   });
 
   test('a server that is away is unavailable at once', async () => {
