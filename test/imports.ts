@@ -53,6 +53,7 @@ const mayUse: Record<string, readonly string[]> = {
 const belongsTo: Record<string, readonly string[]> = {
   fastify: ['server/http'],
   pg: ['server/store', 'server/fanout'],
+  '@opentelemetry/api': ['server/telemetry'],
   'node:sqlite': ['server/store', 'server/system'],
 };
 
