@@ -1,24 +1,31 @@
-import { mkdir, mkdtemp, rm, rmdir } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type TenantId, idPattern } from '@convoke/contract';
+import { type TenantId, idPattern, tenantId } from '@convoke/contract';
 import type { Provisioner } from '../ports/provisioner.ts';
 
-/** One machine: the session folders of a tenant lie together under `<dataDir>/workspaces/<tenant>/`. */
+/** The session folders of a tenant lie together under `<dataDir>/workspaces/<tenant>/`. */
 export function createFolderProvisioner({ dataDir }: { readonly dataDir: string }): Provisioner {
-  const folderOf = (tenantId: TenantId) => {
+  const folderOf = (id: TenantId) => {
     // An id becomes a folder name: whatever is not one must not become a path.
-    if (!idPattern.test(tenantId)) throw new Error('not an id');
-    return join(dataDir, 'workspaces', tenantId);
+    if (!idPattern.test(id)) throw new Error('not an id');
+    return join(dataDir, 'workspaces', id);
   };
   return {
-    async openWorkspaces(tenantId) {
-      const folder = folderOf(tenantId);
+    async openWorkspaces(id) {
+      const folder = folderOf(id);
       await mkdir(folder, { recursive: true, mode: 0o700 });
       // A folder that was there before may be on a disk that is full or read-only by now.
       await rmdir(await mkdtemp(join(folder, '.probe-')));
     },
-    async removeWorkspaces(tenantId) {
-      await rm(folderOf(tenantId), { recursive: true, force: true });
+    async placedTenants() {
+      const names = await readdir(join(dataDir, 'workspaces')).catch((error: unknown) => {
+        if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+        throw error;
+      });
+      return names.filter((name) => idPattern.test(name)).map(tenantId);
+    },
+    async removeWorkspaces(id) {
+      await rm(folderOf(id), { recursive: true, force: true });
     },
   };
 }

@@ -15,6 +15,7 @@ import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { openWorkspaces } from '../../src/harness/workspace.ts';
 import { StorageUnavailable } from '../../src/ports/database.ts';
 import { createFolderProvisioner } from '../../src/system/folder-provisioner.ts';
+import { forgetTenants } from '../../src/workers/forget-tenants.ts';
 import { type OffboardServices, offboardTenants } from '../../src/workers/offboard-tenants.ts';
 import { provisionTenants } from '../../src/workers/provision-tenants.ts';
 import { sql } from '../../src/store/sql.ts';
@@ -297,6 +298,20 @@ describe.each(databaseKinds)('the life of a tenant on %s', (kind) => {
       });
       expectNothingLeft(tenant, await rowsOf(tenant));
       expect({ rows: await rowsOf(sibling), files: onDisk() }).toEqual(before);
+    });
+
+    test('is noticed on every other machine that has folders of the tenant', async () => {
+      const [tenant, sibling] = [await newActive(), await newActive()];
+      const elsewhere = createFolderProvisioner({ dataDir: newFolder() });
+      const forget = () => forgetTenants({ ...world, provisioner: elsewhere });
+      await forget();
+      for (const { id } of [tenant, sibling]) await elsewhere.openWorkspaces(id);
+      await leave(tenant);
+      await forget();
+      expect((await elsewhere.placedTenants()).sort()).toEqual([tenant.id, sibling.id].sort());
+      while (await offboardTenants(services));
+      await forget();
+      expect(await elsewhere.placedTenants()).toEqual([sibling.id]);
     });
 
     test('deletes a long log in bounded transactions', async () => {

@@ -26,6 +26,8 @@ export interface TenantRepository {
   countLive(organizationId: OrganizationId): Promise<number>;
   /** Those in `status`, longest untouched first: what a worker still has to bring to an end. */
   inStatus(status: 'provisioning' | 'offboarding', limit: number): Promise<Tenant[]>;
+  /** Those of these that were offboarded to the end. */
+  offboarded(ids: readonly TenantId[]): Promise<TenantId[]>;
   /** Sessions in which a run executes, waits or stands in line. */
   busySessions(
     tenantId: TenantId,

@@ -115,6 +115,13 @@ function records(
         where organization_id = ${organization} and status not in ('offboarding', 'offboarded')`);
       return row?.count ?? 0;
     },
+    async offboarded(ids) {
+      if (ids.length === 0) return [];
+      const rows = await db.all<{ id: string }>(sql`
+        select id from tenants
+        where id in (${sql.join(ids.map((id) => sql`${id}`))}) and status = 'offboarded'`);
+      return rows.map((row) => tenantId(row.id));
+    },
     async inStatus(status, limit) {
       // The partial index holds only what moves; the few rows it gives are sorted here.
       const rows = await db.all<TenantRow>(sql`

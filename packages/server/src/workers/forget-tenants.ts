@@ -1,0 +1,21 @@
+import type { Services } from '../app/services.ts';
+import type { Provisioner } from '../ports/provisioner.ts';
+
+/** Tenants looked at in one statement. */
+const perStatement = 100;
+
+/**
+ * Each machine keeps the folders of the sessions it executed, and one of them carries out an offboarding (D-67):
+ * the others find here that the tenant is gone, and remove theirs. Never anything left to do at once.
+ */
+export async function forgetTenants({
+  store,
+  provisioner,
+}: Pick<Services, 'store'> & { readonly provisioner: Provisioner }): Promise<boolean> {
+  const placed = await provisioner.placedTenants();
+  for (let at = 0; at < placed.length; at += perStatement) {
+    const gone = await store.read.tenants.offboarded(placed.slice(at, at + perStatement));
+    for (const id of gone) await provisioner.removeWorkspaces(id);
+  }
+  return false;
+}
