@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { openTransfer } from '../src/compose/transfer.ts';
+import type { TransferConnection, TransferTable } from '../src/store/transfer/connection.ts';
 import { eventually } from './eventually.ts';
 import type { TestServer } from './server.ts';
 
@@ -11,18 +11,17 @@ const marks: Readonly<Record<string, readonly string[]>> = {
   runs: ['lease_expires_at'],
 };
 
-/** A digest of each table's rows, by its name, read past the server from its SQLite file. */
-function tableDigests(server: TestServer): Record<string, string> {
-  const database = new DatabaseSync(join(server.config.dataDir, 'convoke.db'), { readOnly: true });
+/** A digest of each table's rows, by its name, read past the server from its database. */
+async function tableDigests(server: TestServer): Promise<Record<string, string>> {
+  const database = await openTransfer(server.config, 'read');
   try {
-    const tables = database
-      .prepare("select name from sqlite_master where type = 'table' order by name")
-      .all()
-      .map(({ name }) => String(name))
-      .filter((name) => !witnesses.has(name));
-    return Object.fromEntries(tables.map((name) => [name, digest(database, name)]));
+    const digests: Record<string, string> = {};
+    for (const table of await database.tables()) {
+      if (!witnesses.has(table.name)) digests[table.name] = await digest(database, table);
+    }
+    return digests;
   } finally {
-    database.close();
+    await database.close();
   }
 }
 
@@ -30,8 +29,8 @@ function tableDigests(server: TestServer): Record<string, string> {
 export async function restingDigests(server: TestServer): Promise<Record<string, string>> {
   let last = '';
   let equalLooks = 0;
-  return eventually(() => {
-    const digests = tableDigests(server);
+  return eventually(async () => {
+    const digests = await tableDigests(server);
     const text = JSON.stringify(digests);
     equalLooks = text === last ? equalLooks + 1 : 0;
     last = text;
@@ -47,16 +46,11 @@ export function changedTables(
   return [...names].filter((name) => before[name] !== after[name]);
 }
 
-function digest(database: DatabaseSync, table: string): string {
-  const rows = database
-    .prepare(`select * from ${table}`)
-    .all()
-    .map((row) => JSON.stringify(withoutMarks(table, row)));
+async function digest(database: TransferConnection, table: TransferTable): Promise<string> {
+  const left = marks[table.name] ?? [];
+  const columns = table.columns.filter((name) => !left.includes(name));
+  const rows: string[] = [];
+  for await (const row of database.rows({ ...table, columns })) rows.push(JSON.stringify(row));
   const hash = createHash('sha256').update(rows.sort().join('\n')).digest('hex');
   return `${rows.length} rows, ${hash}`;
-}
-
-function withoutMarks(table: string, row: Record<string, unknown>): Record<string, unknown> {
-  const left = marks[table] ?? [];
-  return Object.fromEntries(Object.entries(row).filter(([name]) => !left.includes(name)));
 }

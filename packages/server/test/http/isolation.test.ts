@@ -4,251 +4,260 @@ import { addClient, addTenant } from '../callers.ts';
 import { type Identity, type OperationCall, pathOf } from '../calls.ts';
 import { rightCalls } from '../right-calls.ts';
 import { type TestServer, startServer } from '../server.ts';
+import { databaseKinds } from '../store/databases.ts';
 import { changedTables, restingDigests } from '../tables.ts';
 import { eventsPath } from '../talk.ts';
 import { type World, type WorldIds, buildWorld, worldAgents, worldFile } from '../world.ts';
 
-/** Three tenants: two of one organization, one of another. No tenant's word is part of another's. */
-let server: TestServer;
-let own: World;
-let sibling: World;
-let foreign: World;
-beforeAll(async () => {
-  server = await startServer({ agents: worldAgents });
-  own = await buildWorld(server, 'canaryown');
-  sibling = await buildWorld(server, 'canarysibling', own.organization);
-  foreign = await buildWorld(server, 'canaryforeign');
-});
-
-/** Parameters that name something of a tenant or of an organization. */
-const naming = Object.keys(operations).flatMap((id) => {
-  const operation = id as OperationId;
-  const names = pathParams(operations[operation].path).filter(
-    (name) => name !== 'organization_id' && name !== 'agent_name',
-  );
-  return names.map((name) => ({ id: operation, name: name as keyof WorldIds }));
-});
-
-const said = ({ status, text }: { status: number; text: string }) =>
-  `${status} ${text.replace(/"request_id":"[^"]*"/, '')}`;
-
-async function askWith(id: OperationId, params: Partial<WorldIds>): Promise<string> {
-  const call = await rightCalls[id](server, own);
-  const ids = { ...call.params, ...params };
-  const body = id === 'offboard_tenant' ? { confirm: ids['tenant_id'] } : call.body;
-  const path = pathOf(id, { params: ids });
-  const { as = {}, headers = {} } = call;
-  return said(await server.call(operations[id].method, path, { as, headers, body }));
-}
-
-describe('an id of somebody else’s is an id that never was (D-53, P10)', () => {
-  test.each(naming)('$id with a $name of another', async ({ id, name }) => {
-    const never = await askWith(id, { [name]: `${own.ids[name].split('_')[0]}_never` });
-    expect(never).toMatch(/^404 \{"error":"not_found"/);
-    const isShared = name === 'client_id' || name === 'tenant_id' || name === 'credential_id';
-    // Of an organization its owner sees all clients and tenants, so there only another's are foreign.
-    for (const world of isShared ? [foreign] : [sibling, foreign]) {
-      expect(await askWith(id, { [name]: world.ids[name] })).toBe(never);
-    }
+describe.each(databaseKinds)('on %s', (database) => {
+  /** Three tenants: two of one organization, one of another. No tenant's word is part of another's. */
+  let server: TestServer;
+  let own: World;
+  let sibling: World;
+  let foreign: World;
+  beforeAll(async () => {
+    server = await startServer({ database, agents: worldAgents });
+    own = await buildWorld(server, 'canaryown');
+    sibling = await buildWorld(server, 'canarysibling', own.organization);
+    foreign = await buildWorld(server, 'canaryforeign');
   });
 
-  test('a credential of another client is not this client’s', async () => {
-    const { client_id } = own.ids;
-    const { credential_id } = sibling.ids;
-    const wrong = await askWith('revoke_credential', { client_id, credential_id });
-    expect(wrong).toBe(await askWith('revoke_credential', { client_id, credential_id: 'cred_x' }));
+  /** Parameters that name something of a tenant or of an organization. */
+  const naming = Object.keys(operations).flatMap((id) => {
+    const operation = id as OperationId;
+    const names = pathParams(operations[operation].path).filter(
+      (name) => name !== 'organization_id' && name !== 'agent_name',
+    );
+    return names.map((name) => ({ id: operation, name: name as keyof WorldIds }));
   });
 
-  test('a file of another cannot be named in an input, nor told from none', async () => {
-    const start = async (id: string) => {
-      const refused = await server.refused('start_run', {
-        as: own.as,
-        params: { session_id: own.ids.session_id },
-        body: { input: { prompt: 'x', files: [id] } },
-      });
-      return said(refused).replaceAll(id, '<id>');
-    };
-    const never = await start('file_never');
-    expect(never).toMatch(/^409 \{"error":"file_not_ready"/);
-    for (const world of [sibling, foreign]) expect(await start(world.ids.file_id)).toBe(never);
-  });
+  const said = ({ status, text }: { status: number; text: string }) =>
+    `${status} ${text.replace(/"request_id":"[^"]*"/, '')}`;
 
-  test('none of it changed anything', async () => {
-    const before = await restingDigests(server);
-    for (const { id, name } of naming) {
-      const call: OperationCall = await idsOnly(id);
-      const params = { ...call.params, [name]: foreign.ids[name] };
-      await server.call(operations[id].method, pathOf(id, { params }), call);
-    }
-    expect(changedTables(before, await restingDigests(server))).toEqual([]);
-  });
-
-  /** A call that makes nothing beforehand. */
-  async function idsOnly(id: OperationId): Promise<OperationCall> {
-    const isManaged = operations[id].caller === 'human';
-    const as = isManaged ? own.organization.owner : own.as;
-    return { as, params: { ...own.ids } };
-  }
-});
-
-describe('what a tenant can read', () => {
-  /** Everything a client can get at in its tenant, page by page. */
-  async function crawl(as: Identity, ids: Pick<WorldIds, 'session_id' | 'run_id' | 'file_id'>) {
-    const texts: string[] = [];
-    const get = async (path: string, accept = 'application/json') => {
-      const { text } = await server.call('GET', path, { as, headers: { accept } });
-      texts.push(text);
-    };
-    const session = `/v1/sessions/${ids.session_id}`;
-    for (const path of ['/v1/whoami', '/v1/agents', '/v1/sessions', session]) await get(path);
-    for (const part of ['runs', 'files', 'interactions?status=all'])
-      await get(`${session}/${part}`);
-    await get(`${session}/runs/${ids.run_id}`);
-    const events = eventsPath({ session_id: ids.session_id, id: ids.run_id });
-    await get(events);
-    await get(`${session}/files/${ids.file_id}/content`, '*/*');
-    const reader = await server.stream(events, { as });
-    texts.push((await reader.until('user_question')).text);
-    reader.close();
-    return texts;
+  async function askWith(id: OperationId, params: Partial<WorldIds>): Promise<string> {
+    const call = await rightCalls[id](server, own);
+    const ids = { ...call.params, ...params };
+    const body = id === 'offboard_tenant' ? { confirm: ids['tenant_id'] } : call.body;
+    const path = pathOf(id, { params: ids });
+    const { as = {}, headers = {} } = call;
+    return said(await server.call(operations[id].method, path, { as, headers, body }));
   }
 
-  test('has its own word wherever a caller can put one, and nobody else’s anywhere', async () => {
-    const worlds = [own, sibling, foreign];
-    for (const world of worlds) {
-      const texts = await crawl(world.as, world.ids);
-      const [whoami, agents, sessions, session, ...held] = texts;
-      for (const text of held) expect(text).toContain(world.word);
-      expect([whoami, agents, sessions, session].join('')).not.toContain('canary');
-      for (const other of worlds.filter((one) => one !== world)) {
-        expect(texts.filter((text) => text.includes(other.word))).toEqual([]);
-        expect(texts.filter((text) => text.includes(other.ids.session_id))).toEqual([]);
+  describe('an id of somebody else’s is an id that never was (D-53, P10)', () => {
+    test.each(naming)('$id with a $name of another', async ({ id, name }) => {
+      const never = await askWith(id, { [name]: `${own.ids[name].split('_')[0]}_never` });
+      expect(never).toMatch(/^404 \{"error":"not_found"/);
+      const isShared = name === 'client_id' || name === 'tenant_id' || name === 'credential_id';
+      // Of an organization its owner sees all clients and tenants, so there only another's are foreign.
+      for (const world of isShared ? [foreign] : [sibling, foreign]) {
+        expect(await askWith(id, { [name]: world.ids[name] })).toBe(never);
       }
-      expect(texts).toContain(worldFile(world.word));
-    }
-  });
+    });
 
-  test('a client of the organization reaches both its tenants, one at a time', async () => {
-    const client = await addClient(server, {}, own.organization);
-    const list = async (tenant: string) =>
-      (await server.send('list_sessions', { as: client.in(tenant) })).body.sessions.map(
-        ({ id }) => id,
+    test('a credential of another client is not this client’s', async () => {
+      const { client_id } = own.ids;
+      const { credential_id } = sibling.ids;
+      const wrong = await askWith('revoke_credential', { client_id, credential_id });
+      expect(wrong).toBe(
+        await askWith('revoke_credential', { client_id, credential_id: 'cred_x' }),
       );
-    const here = await list(own.tenantId);
-    const there = await list(sibling.tenantId);
-    expect(here).toContain(own.ids.session_id);
-    expect(there).toContain(sibling.ids.session_id);
-    expect(here.filter((id) => there.includes(id))).toEqual([]);
-  });
+    });
 
-  test('does not depend on what others do (non-interference)', async () => {
-    const empty = await addTenant(server, 'Empty', own.organization);
-    const as = (await addClient(server, {}, own.organization)).in(empty);
-    const look = async () => {
-      const answers = [];
-      for (const path of ['/v1/agents', '/v1/sessions', '/v1/sessions/sess_x/runs']) {
-        answers.push(said(await server.call('GET', path, { as })));
-      }
-      return answers;
-    };
-    const before = await look();
-    await server.send('create_session', { as: foreign.as, body: { agent_name: 'echo' } });
-    await server.send('create_session', { as: own.as, body: { agent_name: 'echo' } });
-    expect(await look()).toEqual(before);
-  });
-});
-
-describe('what a manager can read', () => {
-  test('has nothing of another organization', async () => {
-    for (const [world, other] of [
-      [own, foreign],
-      [foreign, own],
-    ] as const) {
-      const { owner, organization_id } = world.organization;
-      const base = `/v1/organizations/${organization_id}`;
-      const texts: string[] = [];
-      for (const path of [
-        '/m2m',
-        '/m2m/profiles',
-        `/m2m/${world.ids.client_id}`,
-        '/tenants',
-        `/tenants/${world.tenantId}`,
-      ]) {
-        texts.push((await server.call('GET', base + path, { as: owner })).text);
-      }
-      texts.push((await server.call('GET', '/v1/me/workspaces', { as: owner })).text);
-      expect(texts.filter((text) => text.includes(world.word))).toHaveLength(5);
-      expect(texts.filter((text) => text.includes(other.word))).toEqual([]);
-      expect(texts.filter((text) => text.includes(other.tenantId))).toEqual([]);
-    }
-  });
-});
-
-describe('access that is withdrawn (D-51, P8)', () => {
-  test('ends with the next request, even among many at once, and comes back the same way', async () => {
-    const { organization_id, owner } = own.organization;
-    const client = await addClient(server, { name: 'Withdrawn' }, own.organization);
-    const as = client.in(own.tenantId);
-    const change = async (version: number, status: 'active' | 'disabled') =>
-      server.send('update_client', {
-        as: owner,
-        params: { organization_id, client_id: client.record.id },
-        body: { version, status },
-      });
-    for (let round = 0; round < 5; round += 1) {
-      let isOver = false;
-      let withdrawnAt = Number.POSITIVE_INFINITY;
-      const late: number[] = [];
-      const caller = async () => {
-        while (!isOver) {
-          const startedAt = performance.now();
-          const { status } = await server.call('GET', '/v1/whoami', { as });
-          if (status === 200 && startedAt > withdrawnAt) late.push(startedAt - withdrawnAt);
-          if (status !== 200 && startedAt > withdrawnAt) return;
-        }
+    test('a file of another cannot be named in an input, nor told from none', async () => {
+      const start = async (id: string) => {
+        const refused = await server.refused('start_run', {
+          as: own.as,
+          params: { session_id: own.ids.session_id },
+          body: { input: { prompt: 'x', files: [id] } },
+        });
+        return said(refused).replaceAll(id, '<id>');
       };
-      const looping = Array.from({ length: 8 }, caller);
-      await change(round * 2 + 1, 'disabled');
-      withdrawnAt = performance.now();
-      await Promise.all(looping);
-      isOver = true;
-      expect(late).toEqual([]);
-      await change(round * 2 + 2, 'active');
-      expect((await server.send('whoami', { as })).status).toBe(200);
+      const never = await start('file_never');
+      expect(never).toMatch(/^409 \{"error":"file_not_ready"/);
+      for (const world of [sibling, foreign]) expect(await start(world.ids.file_id)).toBe(never);
+    });
+
+    test('none of it changed anything', async () => {
+      const before = await restingDigests(server);
+      for (const { id, name } of naming) {
+        const call: OperationCall = await idsOnly(id);
+        const params = { ...call.params, [name]: foreign.ids[name] };
+        await server.call(operations[id].method, pathOf(id, { params }), call);
+      }
+      expect(changedTables(before, await restingDigests(server))).toEqual([]);
+    });
+
+    /** A call that makes nothing beforehand. */
+    async function idsOnly(id: OperationId): Promise<OperationCall> {
+      const isManaged = operations[id].caller === 'human';
+      const as = isManaged ? own.organization.owner : own.as;
+      return { as, params: { ...own.ids } };
     }
   });
 
-  test('a revoked credential obtains no token; the tokens it obtained live on (spec §5.7)', async () => {
-    const { organization_id, owner } = own.organization;
-    const client = await addClient(server, { name: 'Revoked' }, own.organization);
-    await server.send('revoke_credential', {
-      as: owner,
-      params: { organization_id, client_id: client.record.id, credential_id: client.credentialId },
+  describe('what a tenant can read', () => {
+    /** Everything a client can get at in its tenant, page by page. */
+    async function crawl(as: Identity, ids: Pick<WorldIds, 'session_id' | 'run_id' | 'file_id'>) {
+      const texts: string[] = [];
+      const get = async (path: string, accept = 'application/json') => {
+        const { text } = await server.call('GET', path, { as, headers: { accept } });
+        texts.push(text);
+      };
+      const session = `/v1/sessions/${ids.session_id}`;
+      for (const path of ['/v1/whoami', '/v1/agents', '/v1/sessions', session]) await get(path);
+      for (const part of ['runs', 'files', 'interactions?status=all'])
+        await get(`${session}/${part}`);
+      await get(`${session}/runs/${ids.run_id}`);
+      const events = eventsPath({ session_id: ids.session_id, id: ids.run_id });
+      await get(events);
+      await get(`${session}/files/${ids.file_id}/content`, '*/*');
+      const reader = await server.stream(events, { as });
+      texts.push((await reader.until('user_question')).text);
+      reader.close();
+      return texts;
+    }
+
+    test('has its own word wherever a caller can put one, and nobody else’s anywhere', async () => {
+      const worlds = [own, sibling, foreign];
+      for (const world of worlds) {
+        const texts = await crawl(world.as, world.ids);
+        const [whoami, agents, sessions, session, ...held] = texts;
+        for (const text of held) expect(text).toContain(world.word);
+        expect([whoami, agents, sessions, session].join('')).not.toContain('canary');
+        for (const other of worlds.filter((one) => one !== world)) {
+          expect(texts.filter((text) => text.includes(other.word))).toEqual([]);
+          expect(texts.filter((text) => text.includes(other.ids.session_id))).toEqual([]);
+        }
+        expect(texts).toContain(worldFile(world.word));
+      }
     });
-    expect((await server.send('whoami', { as: client.in(own.tenantId) })).status).toBe(200);
-    const refused = await server.refused('issue_token', {
-      headers: { 'content-type': 'application/x-www-form-urlencoded' },
-      body: `grant_type=client_credentials&client_id=${client.client_id}&client_secret=${client.client_secret}`,
+
+    test('a client of the organization reaches both its tenants, one at a time', async () => {
+      const client = await addClient(server, {}, own.organization);
+      const list = async (tenant: string) =>
+        (await server.send('list_sessions', { as: client.in(tenant) })).body.sessions.map(
+          ({ id }) => id,
+        );
+      const here = await list(own.tenantId);
+      const there = await list(sibling.tenantId);
+      expect(here).toContain(own.ids.session_id);
+      expect(there).toContain(sibling.ids.session_id);
+      expect(here.filter((id) => there.includes(id))).toEqual([]);
     });
-    expect(refused).toMatchObject({ status: 401, error: 'invalid_client' });
+
+    test('does not depend on what others do (non-interference)', async () => {
+      const empty = await addTenant(server, 'Empty', own.organization);
+      const as = (await addClient(server, {}, own.organization)).in(empty);
+      const look = async () => {
+        const answers = [];
+        for (const path of ['/v1/agents', '/v1/sessions', '/v1/sessions/sess_x/runs']) {
+          answers.push(said(await server.call('GET', path, { as })));
+        }
+        return answers;
+      };
+      const before = await look();
+      await server.send('create_session', { as: foreign.as, body: { agent_name: 'echo' } });
+      await server.send('create_session', { as: own.as, body: { agent_name: 'echo' } });
+      expect(await look()).toEqual(before);
+    });
   });
 
-  test('a tenant that is offboarded is out of reach with the next request', async () => {
-    const leaving = await addTenant(server, 'Leaving', own.organization);
-    const as = (await addClient(server, {}, own.organization)).in(leaving);
-    const { body: session } = await server.send('create_session', {
-      as,
-      body: { agent_name: 'echo' },
+  describe('what a manager can read', () => {
+    test('has nothing of another organization', async () => {
+      for (const [world, other] of [
+        [own, foreign],
+        [foreign, own],
+      ] as const) {
+        const { owner, organization_id } = world.organization;
+        const base = `/v1/organizations/${organization_id}`;
+        const texts: string[] = [];
+        for (const path of [
+          '/m2m',
+          '/m2m/profiles',
+          `/m2m/${world.ids.client_id}`,
+          '/tenants',
+          `/tenants/${world.tenantId}`,
+        ]) {
+          texts.push((await server.call('GET', base + path, { as: owner })).text);
+        }
+        texts.push((await server.call('GET', '/v1/me/workspaces', { as: owner })).text);
+        expect(texts.filter((text) => text.includes(world.word))).toHaveLength(5);
+        expect(texts.filter((text) => text.includes(other.word))).toEqual([]);
+        expect(texts.filter((text) => text.includes(other.tenantId))).toEqual([]);
+      }
     });
-    await server.send('offboard_tenant', {
-      as: own.organization.owner,
-      params: { organization_id: own.ids.organization_id, tenant_id: leaving },
-      body: { confirm: leaving },
+  });
+
+  describe('access that is withdrawn (D-51, P8)', () => {
+    test('ends with the next request, even among many at once, and comes back the same way', async () => {
+      const { organization_id, owner } = own.organization;
+      const client = await addClient(server, { name: 'Withdrawn' }, own.organization);
+      const as = client.in(own.tenantId);
+      const change = async (version: number, status: 'active' | 'disabled') =>
+        server.send('update_client', {
+          as: owner,
+          params: { organization_id, client_id: client.record.id },
+          body: { version, status },
+        });
+      for (let round = 0; round < 5; round += 1) {
+        let isOver = false;
+        let withdrawnAt = Number.POSITIVE_INFINITY;
+        const late: number[] = [];
+        const caller = async () => {
+          while (!isOver) {
+            const startedAt = performance.now();
+            const { status } = await server.call('GET', '/v1/whoami', { as });
+            if (status === 200 && startedAt > withdrawnAt) late.push(startedAt - withdrawnAt);
+            if (status !== 200 && startedAt > withdrawnAt) return;
+          }
+        };
+        const looping = Array.from({ length: 8 }, caller);
+        await change(round * 2 + 1, 'disabled');
+        withdrawnAt = performance.now();
+        await Promise.all(looping);
+        isOver = true;
+        expect(late).toEqual([]);
+        await change(round * 2 + 2, 'active');
+        expect((await server.send('whoami', { as })).status).toBe(200);
+      }
     });
-    const refused = await server.refused('get_session', {
-      as,
-      params: { session_id: session.id },
+
+    test('a revoked credential obtains no token; the tokens it obtained live on (spec §5.7)', async () => {
+      const { organization_id, owner } = own.organization;
+      const client = await addClient(server, { name: 'Revoked' }, own.organization);
+      await server.send('revoke_credential', {
+        as: owner,
+        params: {
+          organization_id,
+          client_id: client.record.id,
+          credential_id: client.credentialId,
+        },
+      });
+      expect((await server.send('whoami', { as: client.in(own.tenantId) })).status).toBe(200);
+      const refused = await server.refused('issue_token', {
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+        body: `grant_type=client_credentials&client_id=${client.client_id}&client_secret=${client.client_secret}`,
+      });
+      expect(refused).toMatchObject({ status: 401, error: 'invalid_client' });
     });
-    expect(refused).toMatchObject({ status: 403, error: 'forbidden' });
+
+    test('a tenant that is offboarded is out of reach with the next request', async () => {
+      const leaving = await addTenant(server, 'Leaving', own.organization);
+      const as = (await addClient(server, {}, own.organization)).in(leaving);
+      const { body: session } = await server.send('create_session', {
+        as,
+        body: { agent_name: 'echo' },
+      });
+      await server.send('offboard_tenant', {
+        as: own.organization.owner,
+        params: { organization_id: own.ids.organization_id, tenant_id: leaving },
+        body: { confirm: leaving },
+      });
+      const refused = await server.refused('get_session', {
+        as,
+        params: { session_id: session.id },
+      });
+      expect(refused).toMatchObject({ status: 403, error: 'forbidden' });
+    });
   });
 });
