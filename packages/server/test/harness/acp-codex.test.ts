@@ -1,20 +1,25 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { sessionId, tenantId } from '@convoke/contract';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { z } from 'zod';
 import { requireSandbox } from '../../../../test/services.ts';
+import type { Agent } from '../../src/domain/agent.ts';
 import { acpHarness } from '../../src/harness/acp/harness.ts';
+import { openAgents } from '../../src/harness/registry.ts';
+import { openWorkspaces } from '../../src/harness/workspace.ts';
 import { systemClock } from '../../src/system/clock.ts';
 import { startModelServer } from '../model-server/server.ts';
 import { commandSuite } from './acp-commands.ts';
 import { type Plan, type Step, adapterSuite } from './adapter-suite.ts';
-import { agentOf, recordingLog } from './agents.ts';
+import { agentOf, recordingLog, temporaryFolder } from './agents.ts';
 import { codexSettings, codexVersion } from './codex-agent.ts';
-import { SandboxPlace, Sitting } from './sittings.ts';
+import { SandboxPlace, Sitting, allowing } from './sittings.ts';
 
-/** What makes it ask before commands that it takes for harmless, as it ships. */
-const rules = fileURLToPath(
-  new URL('../../../../agents/acp-example/workspace/.codex/rules/ask.rules', import.meta.url),
-);
+const shipped = fileURLToPath(new URL('../../../../agents', import.meta.url));
+/** What makes it ask before commands that it takes for harmless. */
+const rules = join(shipped, 'acp-example', 'workspace', '.codex', 'rules', 'ask.rules');
 
 // The shared promises, kept by a real agent from npm over the real wire. It fetches the agent once, 76 MB.
 beforeAll(() => requireSandbox());
@@ -71,6 +76,61 @@ describe('codex', () => {
     expect(JSON.stringify(end)).toMatch(words);
   });
 });
+
+test('acp-example, which ships, asks before each command and keeps its key from it', async () => {
+  const key = 'key-of-acp-example';
+  vi.stubEnv('OPENAI_API_KEY', key);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const agent = await shippedAgent();
+  const account = place.sandbox.account;
+  const log = recordingLog();
+  const dataDir = await temporaryFolder();
+  const prepared = await openWorkspaces({ dataDir, log, account }).prepare({
+    tenantId: tenantId('ten_1'),
+    sessionId: sessionId('sess_shipped'),
+    agent,
+    expected: false,
+    files: [],
+  });
+  if (!prepared.found) throw new Error('no workspace');
+  const harness = acpHarness({ sandbox: place.sandbox, clock: systemClock, log });
+  const sitting = new Sitting(harness, { name: 'shipped', agent, ...prepared });
+  onTestFinished(() => sitting.release());
+  const script = ['pwd', 'env']
+    .map((cmd) => `call exec_command ${JSON.stringify({ cmd })}`)
+    .join(' ;; ');
+  const said = await sitting.say(`Please. @@ ${script} ;; last`, allowing);
+  expect(said.asked).toMatchObject([{ toolName: 'execute' }, { toolName: 'execute' }]);
+  expect(said.text).toContain('PWD=/workspace');
+  expect(said.text).not.toContain('CODEX_API_KEY');
+  expect(model.log.requests.at(-1)?.key).toBe(key);
+  expect(await filesHolding(key, prepared.stateDir)).toEqual([]);
+});
+
+/** With the program and the model of the tests, and otherwise as it lies in `agents/`. */
+async function shippedAgent(): Promise<Agent> {
+  const frameworks = new Set(['acp', 'scripted', 'ai-sdk', 'stdio']);
+  const agents = await openAgents({
+    folder: shipped,
+    frameworks,
+    log: recordingLog(),
+    watch: false,
+  });
+  onTestFinished(() => agents.close());
+  const agent = agents.find('acp-example');
+  if (agent === undefined) throw new Error('there is no acp-example');
+  const [program = ''] = settings.command;
+  const [, ...options] = z.array(z.string()).parse(agent.settings['command']);
+  const command = [program, ...options, '-c', `openai_base_url="${model.url}/v1"`];
+  return { ...agent, settings: { ...agent.settings, command, sandbox: settings['sandbox'] ?? {} } };
+}
+
+async function filesHolding(text: string, folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const paths = entries.filter((entry) => entry.isFile()).map((at) => join(at.parentPath, at.name));
+  const contents = await Promise.all(paths.map((path) => readFile(path)));
+  return paths.filter((_, index) => contents[index]?.includes(text));
+}
 
 let sessions = 0;
 
