@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import manifest from '../../package.json' with { type: 'json' };
-import { builtHarnesses } from '../compose.ts';
+import { builtHarnesses } from './services.ts';
 import type { Config } from '../config/config.ts';
 import { openAgents } from '../harness/registry.ts';
 import { openSandbox } from '../harness/sandbox/sandbox.ts';

@@ -5,20 +5,28 @@ import { openNatsFanout } from '../fanout/nats.ts';
 import { openPostgresFanout } from '../fanout/postgres.ts';
 import type { Fanout } from '../ports/fanout.ts';
 import type { Log } from '../ports/log.ts';
+import type { Metrics } from '../ports/metrics.ts';
+
+interface FanoutParts {
+  readonly log: Log;
+  readonly metrics: Metrics;
+  readonly masterKey: Uint8Array;
+}
 
 export async function openFanout(
   { cluster: { wakeups }, databaseUrl = '' }: Pick<Config, 'cluster' | 'databaseUrl'>,
-  { log, masterKey }: { readonly log: Log; readonly masterKey: Uint8Array },
+  { log, metrics, masterKey }: FanoutParts,
 ): Promise<Fanout> {
+  const onLag = (seconds: number) => metrics.wakeupLag.observe(seconds);
   switch (wakeups.kind) {
     case 'local':
       return createLocalFanout();
     case 'postgres':
-      return openPostgresFanout({ url: databaseUrl, log });
+      return openPostgresFanout({ url: databaseUrl, log, onLag });
     case 'nats': {
       // The key is what the servers of one service have in common, and those of another have not.
       const namespace = deriveKey(masterKey, 'wake-ups').toString('hex').slice(0, 16);
-      return openNatsFanout({ url: wakeups.url, namespace, log });
+      return openNatsFanout({ url: wakeups.url, namespace, log, onLag });
     }
     default:
       return wakeups satisfies never;

@@ -10,6 +10,8 @@ export interface NatsFanoutOptions {
   /** What this service's subjects start with: several services may share one NATS. */
   readonly namespace: string;
   readonly log: Log;
+  /** Told now and then how long a wake-up would take to get to the server and back, in seconds. */
+  readonly onLag?: (seconds: number) => void;
 }
 
 /** The library's defaults give up after twenty seconds, and notice a silent partition after four minutes. */
@@ -24,6 +26,8 @@ const staying: ConnectionOptions = {
 };
 
 const everything = 'everything';
+
+const askEveryMs = 5_000;
 
 /** How long a start waits for NATS before it goes on without: it is only ever a hint. */
 const patienceMs = 2_000;
@@ -44,7 +48,8 @@ class NatsFanout implements Fanout {
   readonly #connecting: Promise<NatsConnection>;
   readonly #outbox = new Outbox({
     send: async (topics) => this.#send(topics),
-    onFailure: (error) => this.#options.log.warn('a wake-up was not sent', { reason: `${error}` }),
+    onFailure: (error) =>
+      this.#options.log.warn('a wake-up was not sent', { reason: String(error) }),
   });
   #connection: NatsConnection | undefined;
   /** The library would keep what is published while it has no server, for as long as that lasts. */
@@ -94,6 +99,7 @@ class NatsFanout implements Fanout {
     connection.subscribe(this.#subject(everything), { callback: () => this.#listeners.wakeAll() });
     this.#catchUp();
     void this.#watch(connection);
+    this.#ask(connection);
   }
 
   async #watch(connection: NatsConnection): Promise<void> {
@@ -106,6 +112,18 @@ class NatsFanout implements Fanout {
         this.#catchUp();
       }
     }
+  }
+
+  #ask(connection: NatsConnection): void {
+    setTimeout(() => {
+      if (this.#isClosed) return;
+      connection
+        .rtt()
+        .then((ms) => this.#options.onLag?.(ms / 1000))
+        // Without a connection there is nothing to measure; its loss is told elsewhere.
+        .catch(() => undefined)
+        .finally(() => this.#ask(connection));
+    }, askEveryMs).unref();
   }
 
   /** Both ways: what others said meanwhile, and what this server could not say. */

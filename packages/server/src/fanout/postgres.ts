@@ -10,6 +10,8 @@ const channel = 'convoke_wakeups';
 /** PostgreSQL carries at most 8,000 bytes in one notification. */
 const messageMaxBytes = 7_900;
 const everything = '*';
+/** Not for others: how long it takes to come back tells how long wake-ups take. */
+const echo = '~';
 
 const answerMs = 5_000;
 /** A connection that died without a word is noticed by asking it. */
@@ -20,6 +22,8 @@ const slowestRetryMs = 1_000;
 export interface PostgresFanoutOptions {
   readonly url: string;
   readonly log: Log;
+  /** Told now and then how long a wake-up took to get back to this server, in seconds. */
+  readonly onLag?: (seconds: number) => void;
 }
 
 /**
@@ -44,6 +48,7 @@ class PostgresFanout implements Fanout {
     onFailure: (error) => this.#leave(error),
   });
   #client: Client | undefined;
+  #askedAt = 0;
   #reconnecting: Promise<void> | undefined;
 
   constructor(options: PostgresFanoutOptions) {
@@ -133,14 +138,21 @@ class PostgresFanout implements Fanout {
     while (client === this.#client && !signal.aborted) {
       await setTimeout(askEveryMs, undefined, { signal, ref: false }).catch(() => undefined);
       if (client !== this.#client || signal.aborted) return;
-      await client.query('select 1').catch((error: unknown) => this.#leave(error, client));
+      this.#askedAt = performance.now();
+      await this.#notify(client, [this.#message([echo])]).catch((error: unknown) =>
+        this.#leave(error, client),
+      );
     }
   }
 
   async #send(topics: readonly Topic[] | 'everything'): Promise<void> {
     const messages =
       topics === 'everything' ? [this.#message([everything])] : this.#messages(topics);
-    await this.#client?.query({
+    if (this.#client !== undefined) await this.#notify(this.#client, messages);
+  }
+
+  async #notify(client: Client, messages: readonly string[]): Promise<void> {
+    await client.query({
       name: 'wake',
       text: `select pg_notify('${channel}', message) from unnest($1::text[]) as message`,
       values: [messages],
@@ -169,10 +181,13 @@ class PostgresFanout implements Fanout {
 
   #receive(payload: string): void {
     const [origin, ...topics] = payload.split(' ');
-    if (origin === this.#origin) return;
+    if (origin === this.#origin) {
+      if (topics[0] === echo) this.#options.onLag?.((performance.now() - this.#askedAt) / 1000);
+      return;
+    }
     for (const topic of topics) {
       if (topic === everything) this.#listeners.wakeAll();
-      else this.#listeners.wake(topic as Topic);
+      else if (topic !== echo) this.#listeners.wake(topic as Topic);
     }
   }
 }

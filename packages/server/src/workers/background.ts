@@ -1,3 +1,4 @@
+import type { RunId } from '@convoke/contract';
 import {
   endParkedCancellations,
   expireInteractions,
@@ -5,7 +6,7 @@ import {
   reconcileRuns,
 } from '../app/recover.ts';
 import type { SuperviseServices } from '../harness/supervise.ts';
-import { createDispatcher } from './dispatch-runs.ts';
+import { Dispatcher } from './dispatch-runs.ts';
 import { type Pass, drive } from './driver.ts';
 import { LeaseWatch } from './lease-watch.ts';
 
@@ -49,14 +50,14 @@ export async function startBackground(
   const every = (name: string, everyMs: number, pass: Pass) =>
     drive({ name, everyMs, pass, clock, log });
   const watch = new LeaseWatch({ owner, leaseMs: settings.leaseMs, store, clock, elapsed });
-  const dispatcher = createDispatcher(services, {
+  const dispatcher = new Dispatcher(services, {
     owner,
     holdsLeases: () => isAlone || watch.holds,
     onFree: () => dispatching.wake(),
   });
   const leases = {
     owner,
-    isExecuting: dispatcher.isExecuting,
+    isExecuting: (runId: RunId) => dispatcher.isExecuting(runId),
     mayJudgeOthers: () => isAlone || watch.mayJudge,
   };
   if (isAlone) await store.transaction((tx) => tx.runs.voidLeasesExcept(owner));
@@ -70,7 +71,7 @@ export async function startBackground(
     if (!watch.holds) dispatcher.lose();
     return false;
   };
-  const dispatching = every('dispatching runs', second, dispatcher.pass);
+  const dispatching = every('dispatching runs', second, () => dispatcher.pass());
   const cancelling = every('ending cancelled runs', second, () => endParkedCancellations(services));
   const drivers = [
     dispatching,
@@ -80,7 +81,7 @@ export async function startBackground(
     every('expiring interactions', 5 * second, () => expireInteractions(services)),
     every('expiring sessions', 60 * second, () => expireSessions(services)),
     ...(isAlone ? [] : [every('watching leases', second, keepWatch)]),
-    ...(fanout.lossless ? [] : [every('attending to runs', second, dispatcher.attend)]),
+    ...(fanout.lossless ? [] : [every('attending to runs', second, () => dispatcher.attend())]),
     ...Object.entries(passes).map(([name, work]) =>
       typeof work === 'function' ? every(name, second, work) : every(name, work.everyMs, work.pass),
     ),

@@ -9,7 +9,7 @@ describe('wake-ups within one process', () => {
     only = createLocalFanout();
   });
 
-  fanoutSuite(() => ({ join: async () => only }));
+  fanoutSuite(() => ({ join: async () => only, interrupt: async () => false }));
 
   test('cannot be lost, so nobody needs to look by itself', () => {
     expect(only.lossless).toBe(true);

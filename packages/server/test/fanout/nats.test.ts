@@ -29,6 +29,7 @@ describe('wake-ups over NATS', () => {
     interrupt: async () => {
       await nats.stop();
       await nats.start();
+      return true;
     },
   }));
 

@@ -38,6 +38,7 @@ describe('wake-ups by LISTEN/NOTIFY', () => {
     join,
     interrupt: async () => {
       await ask(`select pg_terminate_backend(pid) ${listening}`);
+      return true;
     },
   }));
 
@@ -53,10 +54,20 @@ describe('wake-ups by LISTEN/NOTIFY', () => {
     await fanout.close();
   });
 
+  test('tells how long a wake-up takes', async () => {
+    const lags: number[] = [];
+    const onLag = (seconds: number) => lags.push(seconds);
+    joined.push(await openPostgresFanout({ url, log: quietLog, onLag }));
+    await eventually(() => lags.length > 0);
+    expect(lags[0]).toBeGreaterThan(0);
+  });
+
   test('leaves no connection behind when it is closed', async () => {
     const fanout = await join();
     await fanout.close();
     joined.pop();
-    await eventually(async () => (await ask(`select 1 ${listening}`)).length === 0);
+    expect(await eventually(async () => (await ask(`select 1 ${listening}`)).length === 0)).toBe(
+      true,
+    );
   });
 });

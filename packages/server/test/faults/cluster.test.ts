@@ -37,6 +37,7 @@ describe.each([
       isBroken = true;
       for (let round = 0; round < rounds(1); round++) await suffer(fault);
       isBroken = false;
+      for (const { process } of cluster.replicas) expect(process.isRunning).toBe(true);
     },
     rounds(1) * 3 * minute,
   );
@@ -52,7 +53,6 @@ describe.each([
     if (!losesRuns) expect(load.tally.lost).toBe(lost);
     expect(load.tally.completed).toBeGreaterThan(completed);
     expect(load.tally.cancelled).toBeGreaterThan(cancelled);
-    for (const { process } of cluster.replicas) expect(process.isRunning).toBe(true);
   }
 
   test(

@@ -1,0 +1,104 @@
+import type { FastifyInstance } from 'fastify';
+import manifest from '../../package.json' with { type: 'json' };
+import { RunFollower } from '../app/follow.ts';
+import type { WithdrawingServices } from '../app/withdrawals.ts';
+import { deriveKey } from '../auth/master-key.ts';
+import { createTokenEndpoint } from '../auth/token-endpoint.ts';
+import type { Config } from '../config/config.ts';
+import { createApp } from '../http/app.ts';
+import { confined } from '../http/confined.ts';
+import { type Cursors, createCursors } from '../http/cursors.ts';
+import { createDenials } from '../http/denials.ts';
+import { EventStreams } from '../http/event-streams.ts';
+import type { Handlers } from '../http/handler.ts';
+import { apiRate, createRateLimit, managementRate, tokenFailureRate } from '../http/rate-limit.ts';
+import { agentRoutes } from '../http/routes/agents.ts';
+import { clientRoutes } from '../http/routes/clients.ts';
+import { credentialRoutes } from '../http/routes/credentials.ts';
+import { fileRoutes } from '../http/routes/files.ts';
+import { interactionRoutes } from '../http/routes/interactions.ts';
+import { oauthRoutes } from '../http/routes/oauth.ts';
+import { runRoutes } from '../http/routes/runs.ts';
+import { sessionRoutes } from '../http/routes/sessions.ts';
+import { systemRoutes } from '../http/routes/system.ts';
+import { tenantRoutes } from '../http/routes/tenants.ts';
+import { workspaceRoutes } from '../http/routes/workspaces.ts';
+import type { Authority } from './authority.ts';
+import { showMetrics } from './metrics.ts';
+import { letPeopleIn } from './people.ts';
+import type { OpenServices } from './services.ts';
+
+type HttpServices = OpenServices & WithdrawingServices;
+
+export interface HttpParts {
+  readonly config: Config;
+  readonly authority: Authority;
+  readonly masterKey: Uint8Array;
+  readonly isReady: () => Promise<boolean>;
+}
+
+/** What a server that only executes runs answers: whoever looks after it must be able to ask how it is. */
+const healthOperations: ReadonlySet<string> = new Set(['get_health', 'get_readiness']);
+
+/** The HTTP side of the server, not yet listening, and its open streams. */
+export function openHttp(
+  services: HttpServices,
+  parts: HttpParts,
+): { readonly app: FastifyInstance; readonly streams: EventStreams } {
+  const { config, authority, masterKey } = parts;
+  const { clock, log, ids, metrics, traces, fanout } = services;
+  const { gate } = authority;
+  const streams = new EventStreams({
+    clock,
+    log,
+    metrics,
+    maxAgeMs: config.settings.streamMaxAgeMs,
+    fanout,
+    recheck: (caller) => gate.recheck(caller),
+  });
+  const cursors = createCursors(deriveKey(masterKey, 'cursors'));
+  const isApi = config.cluster.roles.has('api');
+  const app = createApp({
+    handlers: handlersOf(services, parts, { cursors, streams }),
+    serves: isApi ? () => true : ({ id }) => healthOperations.has(id),
+    gate,
+    denials: createDenials({ ...services, gate }),
+    limits: {
+      application: createRateLimit(clock, apiRate(config.apiRatePerMinute)),
+      management: createRateLimit(clock, managementRate(config.managementRatePerMinute)),
+    },
+    ids,
+    log,
+    metrics,
+    traces,
+  });
+  if (isApi) letPeopleIn(app, services, { config, authority, masterKey });
+  showMetrics(app, services, { config, streams });
+  return { app, streams };
+}
+
+/** One handler per declared operation: a missing one does not compile. */
+function handlersOf(
+  services: HttpServices,
+  { config: { baseUrl }, authority: { secrets, keys, tokens }, isReady }: HttpParts,
+  { cursors, streams }: { readonly cursors: Cursors; readonly streams: EventStreams },
+): Handlers {
+  const { store, clock, log } = services;
+  const failures = createRateLimit(clock, tokenFailureRate);
+  const endpoint = createTokenEndpoint({ store, tokens, secrets, clock, log, failures });
+  const runParts = { cursors, streams, follower: new RunFollower(services) };
+  const handlers: Handlers = {
+    ...systemRoutes({ version: manifest.version, baseUrl, isReady }),
+    ...oauthRoutes({ endpoint, keys, baseUrl, metrics: services.metrics }),
+    ...workspaceRoutes(services, cursors),
+    ...agentRoutes(services, runParts),
+    ...sessionRoutes(services, cursors),
+    ...runRoutes(services, runParts),
+    ...interactionRoutes(services, cursors),
+    ...fileRoutes(services, cursors),
+    ...clientRoutes(services, { secrets, cursors }),
+    ...credentialRoutes(services, secrets),
+    ...tenantRoutes(services, cursors),
+  };
+  return confined(handlers, store);
+}

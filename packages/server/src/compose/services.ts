@@ -1,0 +1,107 @@
+import type { Config } from '../config/config.ts';
+import { inOwnContext } from '../fanout/in-own-context.ts';
+import { a2aHarness } from '../harness/a2a/harness.ts';
+import { acpHarness } from '../harness/acp/harness.ts';
+import { aiSdkHarness } from '../harness/ai-sdk/harness.ts';
+import { claudeHarness } from '../harness/claude/harness.ts';
+import { openAgents } from '../harness/registry.ts';
+import { openSandbox } from '../harness/sandbox/sandbox.ts';
+import { scriptedHarness } from '../harness/scripted/harness.ts';
+import { stdioHarness } from '../harness/stdio/harness.ts';
+import type { SuperviseServices } from '../harness/supervise.ts';
+import { openWorkspaces } from '../harness/workspace.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { CredentialProvider } from '../ports/credential-provider.ts';
+import type { Harness } from '../ports/harness.ts';
+import type { Log } from '../ports/log.ts';
+import type { Sandbox } from '../ports/sandbox.ts';
+import type { Store } from '../ports/store.ts';
+import { createIds } from '../system/ids.ts';
+import { createLog } from '../telemetry/log.ts';
+import { createMetrics } from '../telemetry/metrics.ts';
+import { createTraces } from '../telemetry/traces.ts';
+import { openBlobs } from './blobs.ts';
+import { openClock, openStore } from './database.ts';
+import { openFanout } from './fanout.ts';
+
+/** What a test may put in the place of the real thing. */
+export interface Overrides {
+  readonly clock?: Clock;
+  readonly log?: Log;
+  /** Frameworks beside those of the build. */
+  readonly harnesses?: readonly Harness[];
+  /** Stands between everything and the store, to make it fail. */
+  readonly wrapStore?: (store: Store) => Store;
+  /** Where client secrets are kept, instead of here. */
+  readonly provider?: CredentialProvider;
+}
+
+export type OpenServices = SuperviseServices & {
+  readonly sandbox: Sandbox;
+  readonly metrics: ReturnType<typeof createMetrics>;
+};
+
+/** What everything else stands on, opened in an order in which a failure leaves nothing behind. */
+export async function openServices(
+  config: Config,
+  overrides: Overrides,
+  masterKey: Uint8Array,
+): Promise<OpenServices> {
+  const { dataDir, agentsDir, settings } = config;
+  const log = overrides.log ?? createLog({ level: config.logLevel });
+  // First, so that a start which it stops leaves nothing open.
+  const blobs = await openBlobs(config);
+  const metrics = createMetrics();
+  const store = await openStore(config, { log, metrics });
+  const clock = overrides.clock ?? (await openClock(config, { store, log }));
+  const sandbox = await openSandbox({ mode: config.sandbox, dataDir, clock, log });
+  const parts = { sandbox, clock, log, a2aAllow: config.a2aAllow };
+  const built = [...builtHarnesses(parts), ...(overrides.harnesses ?? [])];
+  const harnesses = new Map(built.map((harness) => [harness.framework, harness]));
+  const agents = await openAgents({
+    folder: agentsDir,
+    frameworks: new Set(harnesses.keys()),
+    log,
+    validate: (agent) => harnesses.get(agent.framework)?.check?.(agent) ?? [],
+  });
+  return {
+    store: overrides.wrapStore?.(store) ?? store,
+    clock,
+    ids: createIds(clock),
+    log,
+    metrics,
+    traces: createTraces(),
+    agents,
+    harnesses,
+    fanout: inOwnContext(await openFanout(config, { log, metrics, masterKey })),
+    blobs,
+    workspaces: openWorkspaces({
+      dataDir,
+      log,
+      withoutHome: new Set(['scripted', 'a2a']),
+      account: sandbox.account,
+      follow: config.databaseUrl !== undefined,
+    }),
+    sandbox,
+    settings,
+  };
+}
+
+interface HarnessParts {
+  readonly sandbox: Sandbox;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly a2aAllow: readonly string[];
+}
+
+/** The frameworks of this build. */
+export function builtHarnesses(parts: HarnessParts): readonly Harness[] {
+  return [
+    scriptedHarness(parts),
+    aiSdkHarness(parts),
+    stdioHarness(parts),
+    acpHarness(parts),
+    claudeHarness(parts),
+    a2aHarness({ ...parts, allow: parts.a2aAllow }),
+  ];
+}
