@@ -1,6 +1,8 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { readFileSync, readdirSync } from 'node:fs';
+import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { requireSandbox } from '../../../../test/services.ts';
 import type { Agent } from '../../src/domain/agent.ts';
 import type { JsonObject } from '../../src/domain/json.ts';
@@ -127,6 +129,41 @@ describe('claude', () => {
     expect(JSON.stringify(end)).toMatch(/API key/i);
   });
 
+  test('keeps its key from its commands, and what its MCP servers are given from the command line', async () => {
+    const [key, token] = ['key-of-claude-5123', 'token-of-tickets-7741'];
+    vi.stubEnv('CLAUDE_KEY', key);
+    vi.stubEnv('TICKETS_TOKEN', token);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const program = fileURLToPath(new URL('../harness/mcp-program.mjs', import.meta.url));
+    const { sitting, workspace } = await sit(
+      {},
+      {
+        env: { ...env, ANTHROPIC_API_KEY: '${env:CLAUDE_KEY}' },
+        mcp_servers: {
+          tickets: {
+            command: 'sh',
+            args: [
+              '-c',
+              'test "$TOKEN" = token-of-tickets-7741 && echo it is > got.txt; exec node /workspace/mcp.mjs',
+            ],
+            env: { TOKEN: '${env:TICKETS_TOKEN}' },
+          },
+        },
+      },
+    );
+    await copyFile(program, join(workspace, 'mcp.mjs'));
+    const command = JSON.stringify({ command: 'env; cat got.txt', description: 'x' });
+    let shown = '';
+    const leg = sitting.start(plan(`call Bash ${command} ;; last`));
+    const said = await sitting.hear(leg, { onEvent: () => (shown += commandLines()) });
+    expect(model.log.requests.at(-1)?.key).toBe(key);
+    expect(said.text).toContain('it is');
+    expect(said.text).toContain('ANTHROPIC_BASE_URL');
+    expect(said.text).not.toMatch(/ANTHROPIC_API_KEY|CONVOKE_MCP|secret/);
+    expect(shown).toContain('CONVOKE_MCP_1');
+    expect(shown.replaceAll('= token-of-tickets-7741', '')).not.toContain(token);
+  });
+
   test('gets its instructions', async () => {
     const { sitting } = await sit({}, { instructions: 'Mind the WIDDERSHINS.' });
     expect((await sitting.say(plan('probe WIDDER+SHINS'))).text).toContain('WIDDERSHINS: yes');
@@ -134,6 +171,19 @@ describe('claude', () => {
 });
 
 const env = { ANTHROPIC_API_KEY: 'test', ANTHROPIC_BASE_URL: model.url };
+/** What everybody on this machine can read. */
+function commandLines(): string {
+  return readdirSync('/proc')
+    .map((pid) => {
+      try {
+        return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+      } catch {
+        return '';
+      }
+    })
+    .join('');
+}
+
 let sessions = 0;
 
 async function sit(parts: Partial<Agent>, settings: JsonObject = {}) {

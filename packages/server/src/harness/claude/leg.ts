@@ -24,6 +24,7 @@ import { type ClaudeSettings, settingsOf } from './settings.ts';
 import { stateOf } from './state.ts';
 import { Telling, type Told } from './telling.ts';
 import { TurnWatch } from './turn-watch.ts';
+import { veil, writeForgetting } from './veil.ts';
 
 /** What Claude gets to write down its session once it is done. */
 const farewellMs = 10_000;
@@ -52,6 +53,7 @@ export class ClaudeLeg implements Leg {
   readonly #gate: Gate;
   readonly #telling: Telling;
   #redact = redactor([]);
+  #forgetting = '';
   #process: ClaudeProcess | undefined;
   #query: Query | undefined;
   #running: Promise<void> | undefined;
@@ -141,8 +143,10 @@ export class ClaudeLeg implements Leg {
     const given = settingsOf(agent);
     const { redact, ...equipment } = await resolveEquipment(given);
     this.#redact = redact;
+    const { env, mcpServers, secretNames } = veil(given, equipment);
+    this.#forgetting = await writeForgetting(this.#context.stateDir, secretNames);
     if (this.#isCancelled) return { type: 'end', outcome: 'cancelled' };
-    const settings = { ...given, ...equipment };
+    const settings = { ...given, mcpServers, env: { ...env, CLAUDE_ENV_FILE: this.#forgetting } };
     const options = queryOptions({
       context: this.#context,
       settings,
@@ -229,7 +233,7 @@ export class ClaudeLeg implements Leg {
         workspace,
         home: stateDir,
         folder: agent.folder,
-        readOnly: [dirname(command)],
+        readOnly: [dirname(command), this.#forgetting],
         env: Object.fromEntries(given),
         limits: settings.limits,
         network: settings.network,
