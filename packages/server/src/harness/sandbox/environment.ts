@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import type { Places } from '../../ports/sandbox.ts';
 import { proxyPort } from './chain.ts';
-import { systemPath } from './programs.ts';
+import { systemPath } from '../program-path.ts';
 
 /** What a program gets: nothing of the server's, and the agent's own last. */
 export function environmentFor(

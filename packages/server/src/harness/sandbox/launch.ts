@@ -5,7 +5,7 @@ import type { Places, ProcessExit, SandboxedProcess } from '../../ports/sandbox.
 import type { Cgroup } from './cgroups.ts';
 import { readStatus, readable, send, signalCode, writable } from './launch-streams.ts';
 import { markProcesses } from './process-list.ts';
-import { systemPath } from './programs.ts';
+import { systemPath } from '../program-path.ts';
 
 export interface Launch {
   /** The whole chain of programs, of which the agent's is the last. */
