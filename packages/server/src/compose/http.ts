@@ -6,6 +6,7 @@ import { deriveKey } from '../auth/master-key.ts';
 import { createTokenEndpoint } from '../auth/token-endpoint.ts';
 import type { Config } from '../config/config.ts';
 import { createApp } from '../http/app.ts';
+import { callerAddressBehind } from '../http/caller-address.ts';
 import { confined } from '../http/confined.ts';
 import { type Cursors, createCursors } from '../http/cursors.ts';
 import { createDenials } from '../http/denials.ts';
@@ -58,10 +59,12 @@ export function openHttp(
   });
   const cursors = createCursors(deriveKey(masterKey, 'cursors'));
   const isApi = config.cluster.roles.has('api');
+  const callerAddress = callerAddressBehind(config.trustedProxies);
   const app = createApp({
     handlers: handlersOf(services, parts, { cursors, streams }),
     serves: isApi ? () => true : ({ id }) => healthOperations.has(id),
     gate,
+    callerAddress,
     denials: createDenials({ ...services, gate }),
     limits: {
       application: createRateLimit(clock, apiRate(config.apiRatePerMinute)),
@@ -72,7 +75,7 @@ export function openHttp(
     metrics,
     traces,
   });
-  if (isApi) letPeopleIn(app, services, { config, authority, masterKey });
+  if (isApi) letPeopleIn(app, services, { config, authority, masterKey, callerAddress });
   showMetrics(app, services, { config, streams });
   return { app, streams };
 }

@@ -8,6 +8,7 @@ import { createSignInForms } from '../auth/people/sign-in-forms.ts';
 import { createSealing } from '../auth/sealing.ts';
 import { audiencesOf } from '../auth/tokens.ts';
 import type { Config } from '../config/config.ts';
+import type { CallerAddress } from '../http/caller-address.ts';
 import { mountPeople, pointToIssuer, signInPersonRate, signInRate } from '../http/people.ts';
 import { createRateLimit } from '../http/rate-limit.ts';
 import { type BackgroundOptions, everyMinute } from '../workers/background.ts';
@@ -18,11 +19,12 @@ interface Parts {
   readonly config: Config;
   readonly authority: Authority;
   readonly masterKey: Uint8Array;
+  readonly callerAddress: CallerAddress;
 }
 
 /** Gives people a way to sign in: here, or with the issuer that the settings name. */
 export function letPeopleIn(app: FastifyInstance, services: Services, parts: Parts): void {
-  const { config, authority, masterKey } = parts;
+  const { config, authority, masterKey, callerAddress } = parts;
   const { store, clock, log, metrics } = services;
   if (config.peopleIssuer !== undefined) return pointToIssuer(app, config.peopleIssuer.issuer);
   const sealing = createSealing(deriveKey(masterKey, 'identity-records'));
@@ -45,7 +47,7 @@ export function letPeopleIn(app: FastifyInstance, services: Services, parts: Par
     records: { sealing, digestKey },
     cookieKey: deriveKey(masterKey, 'identity-cookies').toString('base64url'),
   });
-  mountPeople(app, { identityProvider, clock, log, metrics });
+  mountPeople(app, { identityProvider, callerAddress, clock, log, metrics });
 }
 
 /** Background work for people, by name. */

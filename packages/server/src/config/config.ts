@@ -1,3 +1,4 @@
+import type { BlockList } from 'node:net';
 import { resolve } from 'node:path';
 import { limits } from '@convoke/contract';
 import { z } from 'zod';
@@ -11,6 +12,7 @@ import {
   readCluster,
 } from './cluster-settings.ts';
 import { oidcProblem, oidcSettings, readPeopleIssuer } from './oidc-settings.ts';
+import { trustedProxiesSetting } from './trusted-proxies.ts';
 
 export interface Config {
   readonly host: string;
@@ -19,6 +21,8 @@ export interface Config {
   readonly baseUrl: string;
   /** The same when an operator set it, rather than what host and port make of it. */
   readonly givenBaseUrl: string | undefined;
+  /** Proxies whose word about a caller's address is taken. */
+  readonly trustedProxies: BlockList;
   readonly dataDir: string;
   readonly agentsDir: string;
   /** Absent means SQLite in the data folder. */
@@ -51,6 +55,7 @@ export const settingTable = {
     means: 'address clients use, if it differs from host and port',
     read: optionalUrl(['http:', 'https:']),
   },
+  CONVOKE_TRUSTED_PROXIES: trustedProxiesSetting,
   CONVOKE_DATA_DIR: {
     fallback: '.convoke',
     means: 'folder for the database, files and keys',
@@ -184,6 +189,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     port,
     baseUrl: givenBaseUrl ?? localUrl(host, port),
     givenBaseUrl,
+    trustedProxies: value('CONVOKE_TRUSTED_PROXIES'),
     dataDir,
     agentsDir: resolve(value('CONVOKE_AGENTS_DIR')),
     databaseUrl,

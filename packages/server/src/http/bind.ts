@@ -8,6 +8,7 @@ import type { Metrics } from '../ports/metrics.ts';
 import type { Traces } from '../ports/traces.ts';
 import { type RateLimits, admission } from './admission.ts';
 import { readBody } from './body.ts';
+import type { CallerAddress } from './caller-address.ts';
 import type { Denials } from './denials.ts';
 import { errorReply } from './errors.ts';
 import type { Handlers, RawReply, RequestFacts } from './handler.ts';
@@ -18,6 +19,7 @@ export interface Binding {
   /** Which operations this server answers. */
   readonly serves: (operation: Operation) => boolean;
   readonly gate: Gate;
+  readonly callerAddress: CallerAddress;
   readonly limits: RateLimits;
   readonly denials: Denials;
   readonly log: Log;
@@ -121,7 +123,7 @@ async function admitted(request: FastifyRequest, bound: Bound, headers: Record<s
   const { operation, binding } = bound;
   const raw: IncomingMessage = request.raw;
   const rawParams = request.params as Readonly<Record<string, string>>;
-  const facts = { id: request.id, address: raw.socket.remoteAddress ?? '', raw };
+  const facts = { id: request.id, address: binding.callerAddress(raw), raw };
   const caller = await judged(letIn(operation, facts, { binding, rawParams }), binding.metrics);
   const admit = admission(operation, caller, { limits: binding.limits, headers });
   const query = readQuery(operation, request.url);

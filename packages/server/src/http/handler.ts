@@ -21,7 +21,7 @@ export type Call<Id extends OperationId> = OperationInput<Operations[Id]> & {
 
 export interface RequestFacts {
   readonly id: string;
-  /** The peer's address, for limits and audit. */
+  /** The caller's address, for limits and audit (`caller-address.ts`). */
   readonly address: string;
   readonly raw: IncomingMessage;
 }

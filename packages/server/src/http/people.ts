@@ -5,6 +5,7 @@ import { peopleRoutes } from '../auth/people/provider-settings.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { Metrics } from '../ports/metrics.ts';
+import type { CallerAddress } from './caller-address.ts';
 import { errorReply } from './errors.ts';
 import { type Rate, createRateLimit } from './rate-limit.ts';
 import { baseHeaders } from './response-headers.ts';
@@ -35,6 +36,7 @@ const discoveryPath = '/.well-known/openid-configuration';
 
 export interface PeopleParts {
   readonly identityProvider: IdentityProvider;
+  readonly callerAddress: CallerAddress;
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Pick<Metrics, 'requests'>;
@@ -45,7 +47,7 @@ export interface PeopleParts {
  * operations of this API: what they take and answer is in that specification.
  */
 export function mountPeople(app: FastifyInstance, parts: PeopleParts): void {
-  const { identityProvider, clock, log, metrics } = parts;
+  const { identityProvider, callerAddress, clock, log, metrics } = parts;
   const perAddress = createRateLimit(clock, beginRate);
   const inTotal = createRateLimit(clock, beginTotalRate);
 
@@ -57,7 +59,7 @@ export function mountPeople(app: FastifyInstance, parts: PeopleParts): void {
   }
 
   async function handler({ raw, id }: FastifyRequest, reply: FastifyReply): Promise<void> {
-    const address = raw.socket.remoteAddress ?? '';
+    const address = callerAddress(raw);
     const [path = ''] = (raw.url ?? '').split('?');
     if (beginnings.has(path)) admitBeginning(address);
     const response = reply.raw;
