@@ -67,7 +67,8 @@ export class PostgresTransfer implements TransferConnection {
     let holes = 0;
     const values = rows.map((row) => `(${row.map(() => `$${(holes += 1)}`).join(', ')})`);
     const text = `insert into ${name} (${columns.join(', ')}) values ${values.join(', ')}`;
-    await this.#client.query(text, rows.flat());
+    // Most batches of a table are of one size: their text is parsed once.
+    await this.#client.query({ name: `${name} ${rows.length}`, text, values: rows.flat() });
   }
 
   async commit(): Promise<void> {
