@@ -18,6 +18,8 @@ type SnapshotServices = Pick<Services, 'clock' | 'blobs' | 'workspaces' | 'log'>
 const snapshotBytesMax = 2 * 1024 ** 3;
 const publishTries = 10;
 const publishPauseMs = 1000;
+/** A store that does not even refuse takes long to fail. */
+const publishPatienceMs = 20_000;
 
 /** A workspace as it is after a leg, to be recorded with the leg's end. */
 export interface SavedLeg {
@@ -101,11 +103,13 @@ async function publish(
   staged: StagedBlob,
   key: string,
 ): Promise<void> {
+  const giveUpAt = clock.now() + publishPatienceMs;
   for (let left = publishTries; ; left -= 1) {
     try {
       return await staged.publish(key);
     } catch (error) {
-      if (!(error instanceof StorageUnavailable) || left <= 1) throw error;
+      if (!(error instanceof StorageUnavailable)) throw error;
+      if (left <= 1 || clock.now() > giveUpAt) throw error;
       await new Promise<void>((resolve) => clock.after(publishPauseMs, resolve));
     }
   }

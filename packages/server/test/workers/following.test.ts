@@ -1,12 +1,22 @@
 import { existsSync } from 'node:fs';
 import { copyFile, mkdir, readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { FileRecord, SessionRecord } from '@convoke/contract';
+import type { FileRecord, RunRecord, SessionRecord } from '@convoke/contract';
 import { afterEach, beforeAll, expect, test } from 'vitest';
 import { requireSandbox } from '../../../../test/services.ts';
 import { type S3Server, startS3 } from '../blobs/s3-server.ts';
+import { eventually } from '../eventually.ts';
 import { type TestServer, startServer } from '../server.ts';
-import { answer, ended, logOf, openSession, pendingIn, runIn, startRun } from '../talk.ts';
+import {
+  answer,
+  ended,
+  eventsPath,
+  logOf,
+  openSession,
+  pendingIn,
+  runIn,
+  startRun,
+} from '../talk.ts';
 
 /** Its prompt is the shell command it runs. */
 const shell = {
@@ -118,6 +128,19 @@ test('what the agent remembers and a run that waits go on elsewhere', async () =
     expect.objectContaining({ name: 'read_file', output: 'a note' }),
   );
 });
+
+test('what a run had written when its server was stopped is there for the next one elsewhere', async () => {
+  const a = await firstWorker();
+  const session = await openSession(a, 'shell');
+  const run = await startRun(a, session, 'echo half > file; echo written; sleep 1000');
+  await eventually(async () => (await logOfSoFar(a, run)).includes('written'));
+  const b = await handOver(a, 'b');
+  expect(await ended(b, run)).toMatchObject({ status: 'failed', error_code: 'worker_lost' });
+  expect(await done(b, session, 'cat file')).toBe('half\n');
+});
+
+const logOfSoFar = async (server: TestServer, run: RunRecord) =>
+  (await server.call('GET', eventsPath(run), { headers: { accept: 'application/json' } })).text;
 
 test('a session that leaves nothing costs the store nothing, and goes on anywhere', async () => {
   const a = await firstWorker();
