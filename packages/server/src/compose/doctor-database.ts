@@ -4,6 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import pg from 'pg';
 import type { Config } from '../config/config.ts';
 import { migrationsFolder } from '../store/database.ts';
+import { unboundRoleQuestion } from '../store/dialects/postgres.ts';
 import { type Finding, failed, fine, messageOf, warned } from './finding.ts';
 
 const connectTimeoutMs = 5000;
@@ -18,8 +19,15 @@ export async function examineDatabase({ databaseUrl, dataDir }: Config): Promise
   const name = databaseUrl === undefined ? path : 'PostgreSQL';
   const known = migrationCount(databaseUrl === undefined ? 'sqlite' : 'postgres');
   try {
-    const version = databaseUrl === undefined ? sqliteVersion(path) : await pgVersion(databaseUrl);
-    return judge(name, version, known);
+    if (databaseUrl === undefined) return judge(name, sqliteVersion(path), known);
+    const { version, unboundRole } = await askPostgres(databaseUrl);
+    const finding = judge(name, version, known);
+    if (unboundRole === undefined || finding.state !== 'ok') return finding;
+    return warned(
+      'database',
+      `${finding.text}; row-level security does not bind the role ${unboundRole}`,
+      'connect as a role that is no superuser and owns the database',
+    );
   } catch (error) {
     const remedy =
       databaseUrl === undefined
@@ -50,7 +58,7 @@ function sqliteVersion(path: string): number {
   }
 }
 
-async function pgVersion(url: string): Promise<number> {
+async function askPostgres(url: string): Promise<{ version: number; unboundRole?: string }> {
   const client = new pg.Client({
     connectionString: url,
     connectionTimeoutMillis: connectTimeoutMs,
@@ -58,7 +66,9 @@ async function pgVersion(url: string): Promise<number> {
   try {
     await client.connect();
     const { rows } = await client.query<{ version: number | null }>(question);
-    return rows[0]?.version ?? 0;
+    const unbound = await client.query<{ role: string }>(unboundRoleQuestion);
+    const [role] = unbound.rows.map((row) => row.role);
+    return { version: rows[0]?.version ?? 0, ...(role === undefined ? {} : { unboundRole: role }) };
   } finally {
     await client.end();
   }

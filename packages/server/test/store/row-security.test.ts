@@ -2,6 +2,8 @@ import { type TenantId, tenantId } from '@convoke/contract';
 import { Client } from 'pg';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { postgresUrl } from '../../../../test/services.ts';
+import { examineDatabase } from '../../src/compose/doctor-database.ts';
+import { readConfig } from '../../src/config/config.ts';
 import { stretchAt } from '../../src/domain/event-stretch.ts';
 import type { MigratableDatabase } from '../../src/store/migrate.ts';
 import { openPostgres } from '../../src/store/dialects/postgres.ts';
@@ -146,5 +148,11 @@ describe('row-level security on PostgreSQL', () => {
     Object.assign(unbound, { username, password });
     await (await open(unbound.href)).close();
     expect(warnings).toEqual([expect.stringContaining('connect as a plain role')]);
+    const config = readConfig({ CONVOKE_DATABASE_URL: location });
+    expect((await examineDatabase(config)).state).toBe('ok');
+    expect(await examineDatabase({ ...config, databaseUrl: unbound.href })).toMatchObject({
+      state: 'warn',
+      text: expect.stringContaining('row-level security'),
+    });
   });
 });

@@ -178,11 +178,12 @@ export function numbersAsNumbers(): TypeOverrides {
 }
 
 /** PostgreSQL asks superusers, and roles with `bypassrls`, for no policy. */
+export const unboundRoleQuestion =
+  'select rolname as role from pg_roles where rolname = current_user and (rolsuper or rolbypassrls)';
+
 async function warnOfUnboundRole(pool: Pool, warn: (message: string) => void): Promise<void> {
   const { rows } = await pool
-    .query<{ role: string }>(
-      'select rolname as role from pg_roles where rolname = current_user and (rolsuper or rolbypassrls)',
-    )
+    .query<{ role: string }>(unboundRoleQuestion)
     .catch(rethrowAsStoreError);
   const [unbound] = rows;
   if (unbound === undefined) return;
