@@ -54,7 +54,7 @@ const belongsTo: Record<string, readonly string[]> = {
   fastify: ['server/http'],
   pg: ['server/store', 'server/fanout'],
   '@opentelemetry/api': ['server/telemetry'],
-  'node:sqlite': ['server/store', 'server/system'],
+  'node:sqlite': ['server/store', 'server/system', 'cli'],
 };
 
 /** What is wrong with the imports of one source file of a package, one line each. */

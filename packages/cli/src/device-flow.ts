@@ -29,9 +29,12 @@ interface TokenAnswer {
   readonly error_description?: string;
 }
 
+/** Others may be waiting for the login that is renewed. */
+const soon = () => AbortSignal.timeout(20_000);
+
 async function discover(baseUrl: string): Promise<Issuer> {
   const address = `${baseUrl}/.well-known/openid-configuration`;
-  const response = await fetch(address).catch(() => undefined);
+  const response = await fetch(address, { signal: soon() }).catch(() => undefined);
   if (response?.ok === true) return (await response.json()) as Issuer;
   const why = response === undefined ? 'nothing answers there' : `it answers ${response.status}`;
   throw new Failure(
@@ -100,7 +103,7 @@ function refusedLogin({ error, error_description }: TokenAnswer): Failure {
 
 async function post<Answer>(address: string, form: Record<string, string>): Promise<Answer> {
   const body = new URLSearchParams({ client_id: cliClientId, ...form });
-  const response = await fetch(address, { method: 'POST', body });
+  const response = await fetch(address, { method: 'POST', body, signal: soon() });
   const text = await response.text();
   return (text === '' ? {} : JSON.parse(text)) as Answer;
 }

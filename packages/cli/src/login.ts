@@ -1,6 +1,6 @@
 import { renew } from './device-flow.ts';
 import type { KnownPerson } from './person.ts';
-import { readSaved, writeSaved } from './profiles.ts';
+import { type Login, type Saved, changeSaved, readSaved } from './profiles.ts';
 
 /** A token with less than this left is renewed before it is used. */
 const marginMs = 30_000;
@@ -8,18 +8,22 @@ const marginMs = 30_000;
 /** The person who logged in here, with a token that is good for a while yet. */
 export async function currentLogin(): Promise<KnownPerson | undefined> {
   const saved = await readSaved();
-  const { login } = saved;
-  if (login === undefined) return undefined;
-  if (login.expiresAt - Date.now() > marginMs) return known(login);
-  const renewed = await renew(login);
-  await writeSaved({ ...saved, login: renewed });
-  return known(renewed);
+  const { login } = isDue(saved.login) ? await changeSaved(renewed) : saved;
+  return login && known(login);
 }
 
-function known(login: {
-  baseUrl: string;
-  accessToken: string;
-  organizationId?: string | undefined;
-}): KnownPerson {
-  return { baseUrl: login.baseUrl, token: login.accessToken, organizationId: login.organizationId };
+/**
+ * A refresh token works once: whoever presents a used one is taken for a thief, and the login ends. So one process
+ * renews, and those that waited for it find what it saved.
+ */
+async function renewed(saved: Saved): Promise<Saved> {
+  return isDue(saved.login) ? { ...saved, login: await renew(saved.login) } : saved;
+}
+
+function isDue(login: Login | undefined): login is Login {
+  return login !== undefined && login.expiresAt - Date.now() <= marginMs;
+}
+
+function known({ baseUrl, accessToken, organizationId }: Login): KnownPerson {
+  return { baseUrl, token: accessToken, organizationId };
 }

@@ -3,6 +3,7 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { MachineCredentials } from './connection.ts';
 import { exitCodes, Failure } from './failure.ts';
+import { holding } from './lock.ts';
 
 /** What the command line remembers, in the system's folder for settings, readable by its owner only. */
 export interface Saved {
@@ -32,9 +33,21 @@ export async function readSaved(): Promise<Saved> {
   }
 }
 
-export async function writeSaved(saved: Saved): Promise<void> {
+/** Changes what is saved as it is now, with every other process kept waiting. Answers what is saved then. */
+export async function changeSaved(
+  change: (saved: Saved) => Saved | Promise<Saved>,
+): Promise<Saved> {
   const path = savedPath();
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  return holding(`${path}.lock`, async () => {
+    const before = await readSaved();
+    const after = await change(before);
+    if (after !== before) await write(path, after);
+    return after;
+  });
+}
+
+async function write(path: string, saved: Saved): Promise<void> {
   const draft = `${path}.new`;
   const file = await open(draft, 'w', 0o600);
   try {
@@ -47,9 +60,10 @@ export async function writeSaved(saved: Saved): Promise<void> {
 
 /** Keeps an automation client under a name, and makes it the current one. */
 export async function saveProfile(name: string, credentials: MachineCredentials): Promise<void> {
-  const saved = await readSaved();
-  const profiles = { ...saved.profiles, [name]: credentials };
-  await writeSaved({ ...saved, profiles, current: name });
+  await changeSaved((saved) => {
+    const profiles = { ...saved.profiles, [name]: credentials };
+    return { ...saved, profiles, current: name };
+  });
 }
 
 /** The named profile, or the current one; undefined when nothing was saved. */

@@ -1,6 +1,6 @@
 // What people and operators do: log in by device, make a client, use it; organizations, members, tokens, keys, audit.
 import { spawn } from 'node:child_process';
-import { readFile, stat } from 'node:fs/promises';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type DevServer, startDevServer } from '../../../test/dev-server.ts';
@@ -47,10 +47,29 @@ describe('an owner', () => {
     expect((await stat(saved)).mode & 0o777).toBe(0o600);
     const shown = (await elsewhere.run(['use', '--json'])).stdout;
     expect(shown).not.toContain(made['client_secret']);
+
+    // Commands that start together find the login due for renewal together, and none signs the others out.
+    for (const round of [1, 2]) {
+      await forgetToken(saved);
+      const together = await Promise.all([1, 2, 3].map(() => elsewhere.run(['clients', '--json'])));
+      expect({ round, codes: together.map(({ code }) => code) }).toEqual({
+        round,
+        codes: [0, 0, 0],
+      });
+    }
+    expect((await stat(saved)).mode & 0o777).toBe(0o600);
+
     await elsewhere.json('logout');
     expect(await readFile(saved, 'utf8')).not.toContain('refreshToken');
     expect(await elsewhere.run(['clients'])).toMatchObject({ stdout: '', code: 5 });
   });
+
+  /** As if so much time had passed that the access token has to be renewed. */
+  async function forgetToken(saved: string) {
+    const known = JSON.parse(await readFile(saved, 'utf8')) as { login: Record<string, unknown> };
+    const login = { ...known.login, accessToken: 'over', expiresAt: 0 };
+    await writeFile(saved, JSON.stringify({ ...known, login }));
+  }
 
   async function logInAt(baseUrl: string, person: { email: string; password: string }) {
     const child = spawn(process.execPath, [mainPath, 'login', '--server', baseUrl, '--json'], {

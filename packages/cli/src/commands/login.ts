@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { globalOptions, readQuickstart } from '../connection.ts';
 import { logInByDevice, revoke } from '../device-flow.ts';
-import { readSaved, writeSaved } from '../profiles.ts';
+import { type Login, changeSaved } from '../profiles.ts';
 import { armSpinner } from '../spinner.ts';
 import { printJson, remark, styled } from '../terminal.ts';
 import { example } from '../options.ts';
@@ -18,7 +18,7 @@ export function loginCommand(): Command {
         remark(`and confirm the code ${styled('bold', code.user_code, process.stderr)}`);
         armSpinner('waiting for you');
       });
-      await writeSaved({ ...(await readSaved()), login });
+      await changeSaved((saved) => ({ ...saved, login }));
       if (globalOptions(command).json) return printJson({ base_url: login.baseUrl });
       remark('Logged in. Next: convoke clients create --name me --save');
     });
@@ -29,9 +29,12 @@ export function logoutCommand(): Command {
     .description('Forget the login on this machine and end it at the server')
     .addHelpText('after', example('logout'))
     .action(async (_options: unknown, command: Command) => {
-      const { login, ...rest } = await readSaved();
+      let login: Login | undefined;
+      await changeSaved((saved) => {
+        login = saved.login;
+        return login === undefined ? saved : { ...saved, login: undefined };
+      });
       if (login === undefined) return remark('Nobody is logged in.');
-      await writeSaved(rest);
       await revoke(login).catch(() =>
         remark('The server could not be told; its session ends by itself.'),
       );

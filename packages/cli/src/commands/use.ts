@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { type MachineCredentials, globalOptions } from '../connection.ts';
 import { exitCodes, Failure } from '../failure.ts';
 import { example } from '../options.ts';
-import { type Saved, readSaved, writeSaved } from '../profiles.ts';
+import { type Saved, changeSaved, readSaved } from '../profiles.ts';
 import { print, printJson, printTable } from '../terminal.ts';
 
 export function useCommand(): Command {
@@ -13,24 +13,35 @@ export function useCommand(): Command {
     .addHelpText('after', example('use default --tenant ten_…'))
     .action(async (name: string | undefined, { tenant }: { tenant?: string }, command: Command) => {
       const { json = false } = globalOptions(command);
-      const saved = await readSaved();
-      if (name === undefined && tenant === undefined) return list(saved, json);
-      const chosen = name ?? saved.current;
-      const known = chosen === undefined ? undefined : saved.profiles[chosen];
-      if (chosen === undefined || known === undefined) {
-        const which = chosen === undefined ? 'no profile is saved' : `no profile "${chosen}"`;
-        throw new Failure(`${which}: \`convoke use\` lists those there are`, exitCodes.usage);
-      }
-      const profile = tenant === undefined ? known : { ...known, tenantId: tenant };
-      const profiles = { ...saved.profiles, [chosen]: profile };
-      await writeSaved({ ...saved, current: chosen, profiles });
-      if (json) return printJson(shown(chosen, profile, chosen));
-      print(`using "${chosen}"`);
+      if (name === undefined && tenant === undefined) return list(await readSaved(), json);
+      const saved = await changeSaved((before) => choosing(before, { name, tenant }));
+      if (json) return printJson(allShown(saved).find(({ current }) => current));
+      print(`using "${saved.current}"`);
     });
 }
 
-function list({ profiles, current }: Saved, json: boolean): void {
-  const all = Object.entries(profiles).map(([name, known]) => shown(name, known, current));
+interface Choice {
+  readonly name: string | undefined;
+  readonly tenant: string | undefined;
+}
+
+function choosing(saved: Saved, { name, tenant }: Choice): Saved {
+  const chosen = name ?? saved.current;
+  const known = chosen === undefined ? undefined : saved.profiles[chosen];
+  if (chosen === undefined || known === undefined) {
+    const which = chosen === undefined ? 'no profile is saved' : `no profile "${chosen}"`;
+    throw new Failure(`${which}: \`convoke use\` lists those there are`, exitCodes.usage);
+  }
+  const profile = tenant === undefined ? known : { ...known, tenantId: tenant };
+  return { ...saved, current: chosen, profiles: { ...saved.profiles, [chosen]: profile } };
+}
+
+function allShown({ profiles, current }: Saved) {
+  return Object.entries(profiles).map(([name, known]) => shown(name, known, current));
+}
+
+function list(saved: Saved, json: boolean): void {
+  const all = allShown(saved);
   if (json) return printJson({ profiles: all });
   printTable(
     ['PROFILE', 'CURRENT', 'SERVER', 'TENANT'],
