@@ -7,7 +7,11 @@ const realAgents = 'packages/server/test/real-agents/**';
 
 export default {
   test: {
-    globalSetup: ['test/services.ts', 'packages/server/test/http/journal-folder.ts'],
+    globalSetup: [
+      'test/services.ts',
+      'test/nats-service.ts',
+      'packages/server/test/http/journal-folder.ts',
+    ],
     testTimeout: 30_000,
     hookTimeout: 60_000,
     // Two cores: more workers only make timing noisier.

@@ -17,11 +17,12 @@ import { type AgentYaml, usualAgents } from './agents.ts';
 import { type CallOptions, Calls, type Identity, nobody, operationAt } from './calls.ts';
 import { EventReader } from './event-reader.ts';
 import { observe, signJournal } from './journal.ts';
-import { type DatabaseKind, createLocation } from './store/databases.ts';
+import { natsUrl } from '../../../test/nats-service.ts';
+import { createLocation, databaseKinds } from './store/databases.ts';
 import { removeFolder } from '../../../test/remove-folder.ts';
 
 export interface ServerOptions {
-  readonly database?: DatabaseKind;
+  readonly database?: Deployment;
   readonly env?: Readonly<Record<string, string>>;
   /** By name; the usual ones when absent. */
   readonly agents?: Readonly<Record<string, AgentYaml | string>>;
@@ -136,7 +137,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
     CONVOKE_AGENTS_DIR: join(folder, 'agents'),
     CONVOKE_API_RATE_PER_MINUTE: '0',
     CONVOKE_MANAGEMENT_RATE_PER_MINUTE: '0',
-    ...(database === 'postgres' ? { CONVOKE_DATABASE_URL: await createLocation('postgres') } : {}),
+    ...(await enginesOf(database)),
     ...options.env,
   };
   const config = readConfig(env);
@@ -144,6 +145,17 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
   await writeFiles(config.agentsDir, agentFiles);
   await writeAgents(config.agentsDir, agents);
   return startOn({ env, config }, options);
+}
+
+/** What a server may stand on. PostgreSQL alone wakes by LISTEN/NOTIFY. */
+export const deployments = [...databaseKinds, 'postgres and nats'] as const;
+export type Deployment = (typeof deployments)[number];
+
+async function enginesOf(deployment: Deployment): Promise<Record<string, string>> {
+  if (deployment === 'sqlite') return {};
+  const CONVOKE_DATABASE_URL = await createLocation('postgres');
+  if (deployment === 'postgres') return { CONVOKE_DATABASE_URL };
+  return { CONVOKE_DATABASE_URL, CONVOKE_WAKEUPS: 'nats', CONVOKE_NATS_URL: natsUrl() };
 }
 
 interface Callers {

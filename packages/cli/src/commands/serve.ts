@@ -9,7 +9,7 @@ export function serveCommand(): Command {
     .addHelpText('after', settingsHelp)
     .addHelpText(
       'after',
-      '\nExamples:\n  CONVOKE_PORT=8080 npx convoke serve\n  CONVOKE_DATABASE_URL=postgres://… npx convoke serve --role worker\n',
+      '\nExample:\n  CONVOKE_PORT=8080 npx convoke serve\n  CONVOKE_DATABASE_URL=postgres://… npx convoke serve --role worker\n',
     )
     .action(async ({ role }: { role?: string }, command: Command) => {
       const { readConfig, runServer } = await import('@convoke/server');

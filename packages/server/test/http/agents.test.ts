@@ -3,8 +3,7 @@ import { usualAgents } from '../agents.ts';
 import { addClient, addTenant } from '../callers.ts';
 import { eventually } from '../eventually.ts';
 import { Puppet } from '../puppet.ts';
-import { type TestServer, startServer } from '../server.ts';
-import { databaseKinds } from '../store/databases.ts';
+import { type TestServer, deployments, startServer } from '../server.ts';
 import { ended, follow, logOf, readRun, readSession, textOf } from '../talk.ts';
 
 const names = async (server: TestServer, as = server.client) =>
@@ -87,7 +86,7 @@ describe('the agents of a tenant (D-56, issue 2)', () => {
   });
 });
 
-describe.each(databaseKinds)('invoke once on %s (D-27)', (database) => {
+describe.each(deployments)('invoke once on %s (D-27)', (database) => {
   let server: TestServer;
   const puppet = new Puppet();
   beforeAll(async () => {

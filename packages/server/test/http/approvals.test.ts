@@ -3,13 +3,12 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { usualAgents } from '../agents.ts';
 import { eventually } from '../eventually.ts';
-import { type TestServer, startServer } from '../server.ts';
-import { databaseKinds } from '../store/databases.ts';
+import { type TestServer, deployments, startServer } from '../server.ts';
 import { answer, begin, ended, logOf, pendingIn, readRun, runIn } from '../talk.ts';
 
 const typesOf = (events: readonly { type: string }[]) => events.map(({ type }) => type);
 
-describe.each(databaseKinds)('approvals on %s', (database) => {
+describe.each(deployments)('approvals on %s', (database) => {
   let server: TestServer;
   beforeAll(async () => {
     server = await startServer({ database });

@@ -6,8 +6,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { usualAgents } from '../agents.ts';
 import { eventually } from '../eventually.ts';
 import { openSocket, rawCall } from '../raw.ts';
-import { type TestServer, startServer } from '../server.ts';
-import { databaseKinds } from '../store/databases.ts';
+import { type TestServer, deployments, startServer } from '../server.ts';
 import { ended, logOf, openSession } from '../talk.ts';
 
 const maxBytes = 64 * 1024;
@@ -16,7 +15,7 @@ const place = (file: FileRecord) => ({ session_id: file.session_id, file_id: fil
 const contentPath = (file: FileRecord) =>
   `/v1/sessions/${file.session_id}/files/${file.id}/content`;
 
-describe.each(databaseKinds)('files on %s', (database) => {
+describe.each(deployments)('files on %s', (database) => {
   let server: TestServer;
   let session: SessionRecord;
   beforeAll(async () => {

@@ -6,14 +6,13 @@ import { type Identity, pathOf } from '../calls.ts';
 import { eventually } from '../eventually.ts';
 import { Puppet } from '../puppet.ts';
 import { openSocket } from '../raw.ts';
-import { type TestServer, startServer } from '../server.ts';
-import { databaseKinds } from '../store/databases.ts';
+import { type TestServer, deployments, startServer } from '../server.ts';
 import { ended, logOf, openSession } from '../talk.ts';
 
 const parallel = 50;
 const rounds = 4;
 
-describe.each(databaseKinds)('the same key on %s (D-57, P4)', (database) => {
+describe.each(deployments)('the same key on %s (D-57, P4)', (database) => {
   let server: TestServer;
   const puppet = new Puppet();
   beforeAll(async () => {

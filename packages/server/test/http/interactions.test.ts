@@ -4,8 +4,7 @@ import { usualAgents } from '../agents.ts';
 import { eventually } from '../eventually.ts';
 import { MovingClock } from '../moving-clock.ts';
 import { Puppet } from '../puppet.ts';
-import { type TestServer, startServer } from '../server.ts';
-import { databaseKinds } from '../store/databases.ts';
+import { type TestServer, deployments, startServer } from '../server.ts';
 import {
   answer,
   begin,
@@ -24,7 +23,7 @@ import {
 
 const typesOf = (events: readonly { type: string }[]) => events.map(({ type }) => type);
 
-describe.each(databaseKinds)('interactions on %s', (database) => {
+describe.each(deployments)('interactions on %s', (database) => {
   let server: TestServer;
   const puppet = new Puppet();
   beforeAll(async () => {

@@ -2,8 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { usualAgents } from '../agents.ts';
 import { MovingClock } from '../moving-clock.ts';
 import { Puppet } from '../puppet.ts';
-import { type TestServer, startServer } from '../server.ts';
-import { databaseKinds } from '../store/databases.ts';
+import { type TestServer, deployments, startServer } from '../server.ts';
 import {
   at,
   begin,
@@ -22,7 +21,7 @@ import {
 
 const typesOf = (events: readonly { type: string }[]) => events.map(({ type }) => type);
 
-describe.each(databaseKinds)('cancel on %s', (database) => {
+describe.each(deployments)('cancel on %s', (database) => {
   let server: TestServer;
   const puppet = new Puppet();
   beforeAll(async () => {

@@ -3,8 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { type AgentYaml, usualAgents } from '../agents.ts';
 import { Puppet } from '../puppet.ts';
 import { rawCall } from '../raw.ts';
-import { type TestServer, startServer } from '../server.ts';
-import { databaseKinds } from '../store/databases.ts';
+import { type TestServer, deployments, startServer } from '../server.ts';
 import {
   answer,
   at,
@@ -41,7 +40,7 @@ const scribeFiles = {
   'scribe/skills/broken/SKILL.md': 'no front matter',
 };
 
-describe.each(databaseKinds)('run events on %s', (database) => {
+describe.each(deployments)('run events on %s', (database) => {
   let server: TestServer;
   const puppet = new Puppet();
   beforeAll(async () => {

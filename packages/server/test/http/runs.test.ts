@@ -2,8 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { usualAgents } from '../agents.ts';
 import { addClient, addTenant } from '../callers.ts';
 import { Puppet } from '../puppet.ts';
-import { type TestServer, startServer } from '../server.ts';
-import { databaseKinds } from '../store/databases.ts';
+import { type TestServer, deployments, startServer } from '../server.ts';
 import {
   begin,
   cancel,
@@ -20,7 +19,7 @@ import {
 const queueMax = 2;
 const typesOf = (events: readonly { type: string }[]) => events.map(({ type }) => type);
 
-describe.each(databaseKinds)('runs on %s', (database) => {
+describe.each(deployments)('runs on %s', (database) => {
   let server: TestServer;
   const puppet = new Puppet();
   beforeAll(async () => {

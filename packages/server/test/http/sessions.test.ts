@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { usualAgents } from '../agents.ts';
 import { Puppet } from '../puppet.ts';
-import { type TestServer, startServer } from '../server.ts';
-import { databaseKinds } from '../store/databases.ts';
+import { type TestServer, deployments, startServer } from '../server.ts';
 import {
   answer,
   begin,
@@ -21,7 +20,7 @@ import {
 
 const id = (session: { id: string }) => ({ session_id: session.id });
 
-describe.each(databaseKinds)('sessions on %s', (database) => {
+describe.each(deployments)('sessions on %s', (database) => {
   let server: TestServer;
   const puppet = new Puppet();
   const diary = {
@@ -322,31 +321,46 @@ describe.each(databaseKinds)('sessions on %s', (database) => {
     });
   });
 
-  describe('a session whose workspace is gone (D-11)', () => {
-    test('fails for good, with everything that stood in its line', async () => {
-      const session = await openSession(server, 'asker');
-      const run = await startRun(server, session, 'x');
-      const asked = await pendingIn(server, session.id);
-      const queued = [
-        await startRun(server, session, 'next'),
-        await startRun(server, session, 'last'),
-      ];
+  describe('a session whose workspace is gone from this machine (D-11, A-69)', () => {
+    async function loseFolder(session: { readonly id: string }): Promise<void> {
       const { dataDir } = server.config;
-      await rm(join(dataDir, 'workspaces', server.quickstart.tenant_id, session.id), {
-        recursive: true,
+      const folder = join(dataDir, 'workspaces', server.quickstart.tenant_id, session.id);
+      await rm(folder, { recursive: true });
+    }
+
+    if (database === 'sqlite') {
+      test('fails for good, with everything that stood in its line', async () => {
+        const session = await openSession(server, 'asker');
+        const run = await startRun(server, session, 'x');
+        const asked = await pendingIn(server, session.id);
+        const queued = [
+          await startRun(server, session, 'next'),
+          await startRun(server, session, 'last'),
+        ];
+        await loseFolder(session);
+        await answer(server, asked, { answer: 'red' });
+        const lost = await ended(server, run);
+        expect(lost).toMatchObject({ status: 'failed', error_code: 'sandbox_unavailable' });
+        const failed = await readSession(server, session.id);
+        expect(failed).toMatchObject({ status: 'failed', status_reason: 'workspace_lost' });
+        for (const one of queued) {
+          expect((await readRun(server, one)).status).toBe('cancelled');
+          expect((await logOf(server, one)).map(({ type }) => type)).toEqual(['run_cancelled']);
+        }
+        expect(await readSession(server, session.id)).toEqual(failed);
+        const refused = await server.refused('resume_session', { params: id(session) });
+        expect(refused).toMatchObject({ status: 409, error: 'session_terminal' });
       });
-      await answer(server, asked, { answer: 'red' });
-      const lost = await ended(server, run);
-      expect(lost).toMatchObject({ status: 'failed', error_code: 'sandbox_unavailable' });
-      const failed = await readSession(server, session.id);
-      expect(failed).toMatchObject({ status: 'failed', status_reason: 'workspace_lost' });
-      for (const one of queued) {
-        expect((await readRun(server, one)).status).toBe('cancelled');
-        expect((await logOf(server, one)).map(({ type }) => type)).toEqual(['run_cancelled']);
-      }
-      expect(await readSession(server, session.id)).toEqual(failed);
-      const refused = await server.refused('resume_session', { params: id(session) });
-      expect(refused).toMatchObject({ status: 409, error: 'session_terminal' });
-    });
+    } else {
+      test('goes on: what it held is fetched', async () => {
+        const session = await openSession(server, 'asker');
+        const run = await startRun(server, session, 'x');
+        const asked = await pendingIn(server, session.id);
+        await loseFolder(session);
+        await answer(server, asked, { answer: 'red' });
+        expect(await ended(server, run)).toMatchObject({ status: 'completed' });
+        expect(await readSession(server, session.id)).toMatchObject({ status: 'idle' });
+      });
+    }
   });
 });

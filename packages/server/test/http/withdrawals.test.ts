@@ -4,8 +4,7 @@ import { type TestClient, addClient, addTenant } from '../callers.ts';
 import { eventually } from '../eventually.ts';
 import { FakeClock } from '../fake-clock.ts';
 import { MovingClock } from '../moving-clock.ts';
-import { type TestServer, requestToken, startServer } from '../server.ts';
-import { databaseKinds } from '../store/databases.ts';
+import { type TestServer, deployments, requestToken, startServer } from '../server.ts';
 import { begin, eventsPath } from '../talk.ts';
 
 /** A provider elsewhere that takes its time. */
@@ -18,7 +17,7 @@ function slowProvider(): CredentialProvider & { isDone: boolean } {
   };
 }
 
-describe.each(databaseKinds)('withdrawals over HTTP on %s (spec §5.7)', (database) => {
+describe.each(deployments)('withdrawals over HTTP on %s (spec §5.7)', (database) => {
   const paramsOf = (server: TestServer, client: TestClient) => ({
     organization_id: server.quickstart.organization_id,
     client_id: client.record.id,
