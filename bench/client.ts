@@ -24,6 +24,11 @@ export interface FollowOptions {
   readonly signal?: AbortSignal;
 }
 
+export interface StreamEvent {
+  readonly type: string;
+  readonly created_at: string;
+}
+
 const timeoutMs = 60_000;
 
 /** Raw node:http on kept connections. Nothing here waits without a bound. */
@@ -70,6 +75,20 @@ export class Client {
       response.once('end', () => resolve({ ...frames.seen(), firstAt, lastAt }));
       response.once('error', reject);
     });
+  }
+
+  /** Reads a stream to its end, and gives each event away as it comes. */
+  async read(path: string, take: (event: StreamEvent) => void): Promise<void> {
+    const response = await this.#send('GET', path, { accept: 'text/event-stream' });
+    let rest = '';
+    response.setEncoding('utf8');
+    for await (const chunk of response) {
+      const lines = (rest + String(chunk)).split('\n');
+      rest = lines.pop() ?? '';
+      for (const line of lines) {
+        if (line.startsWith('data: ')) take(JSON.parse(line.slice(6)) as StreamEvent);
+      }
+    }
   }
 
   close(): void {

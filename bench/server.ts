@@ -24,6 +24,8 @@ export interface ServerOptions {
   /** A folder of its own; what a server left there is found by the next one. */
   readonly folder: string;
   readonly agents: readonly BenchAgent[];
+  /** One of several servers: its settings, and the data folder of the one that knows the client's secret. */
+  readonly member?: { readonly settings: Readonly<Record<string, string>>; readonly known: string };
 }
 
 export async function startServer(options: ServerOptions): Promise<Server> {
@@ -35,18 +37,21 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     await mkdir(folder, { recursive: true });
     await writeFile(join(folder, 'agent.yaml'), agentFile(agent));
   }
+  const dataDir = join(options.folder, 'data');
   const store = options.name === 'ref:mem' ? 'mem' : 'sqlite';
   const command = options.name.startsWith('ref:')
     ? [reference, '--store', store, '--data', options.folder, '--port', String(port)]
-    : [convoke, 'dev'];
-  const [program, ...args] = pinned(serverCore, [
+    : [convoke, options.member === undefined || options.member.known === dataDir ? 'dev' : 'serve'];
+  const run = [
     process.execPath,
     '--expose-gc',
     '--disable-warning=ExperimentalWarning',
     '--import',
     probe,
     ...command,
-  ]);
+  ] as const;
+  // Several servers share what the machine has; one alone shares a core with nobody.
+  const [program, ...args] = options.member === undefined ? pinned(serverCore, run) : run;
   const startedAt = performance.now();
   const child = spawn(program, args, {
     cwd: root,
@@ -54,11 +59,12 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     env: {
       ...process.env,
       CONVOKE_PORT: String(port),
-      CONVOKE_DATA_DIR: join(options.folder, 'data'),
+      CONVOKE_DATA_DIR: dataDir,
       CONVOKE_AGENTS_DIR: agentsFolder,
       CONVOKE_API_RATE_PER_MINUTE: '0',
       // As `npm start` and `npx convoke` have it (scripts/launch.mjs).
       NODE_COMPILE_CACHE: join(root, '.cache/compiled'),
+      ...options.member?.settings,
     },
   });
   const server = new Server(child, { ...options, port });
@@ -143,7 +149,8 @@ export class Server {
     if (this.#token !== undefined && Date.now() - this.#token.at < tokenLivesMs) {
       return this.#token.headers;
     }
-    const file = join(this.#options.folder, 'data', 'quickstart.json');
+    const folder = this.#options.member?.known ?? join(this.#options.folder, 'data');
+    const file = join(folder, 'quickstart.json');
     const known = JSON.parse(await readFile(file, 'utf8')) as Record<string, string>;
     const basic = Buffer.from(`${known['client_id']}:${known['client_secret']}`).toString('base64');
     const response = await fetch(`${this.#baseUrl}/v1/oauth/token`, {

@@ -1,0 +1,74 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { administer, createPlainDatabase } from '../../packages/server/test/plain-database.ts';
+import { removeFolder } from '../../test/remove-folder.ts';
+import type { BenchAgent } from '../agents.ts';
+import { Client } from '../client.ts';
+import { type Server, startServer } from '../server.ts';
+
+export interface ServiceOptions {
+  /** What each server does: `['api', 'worker']` is two servers. */
+  readonly roles: readonly ('api' | 'worker' | 'api,worker')[];
+  readonly wakeups: 'postgres' | 'nats';
+  readonly agents: readonly BenchAgent[];
+}
+
+/** Several servers on one PostgreSQL, all in this machine. */
+export class Service {
+  readonly databaseUrl: string;
+  readonly #folder: string;
+  readonly #servers: readonly Server[];
+
+  private constructor(databaseUrl: string, folder: string, servers: readonly Server[]) {
+    this.databaseUrl = databaseUrl;
+    this.#folder = folder;
+    this.#servers = servers;
+  }
+
+  static async start({ roles, wakeups, agents }: ServiceOptions): Promise<Service> {
+    const folder = await mkdtemp(join(tmpdir(), 'convoke-bench-'));
+    const databaseUrl = await createPlainDatabase(
+      `convoke_bench_${randomBytes(6).toString('hex')}`,
+    );
+    const keyFile = join(folder, 'shared.key');
+    await writeFile(keyFile, randomBytes(32).toString('base64'), { mode: 0o600 });
+    const shared = {
+      CONVOKE_DATABASE_URL: databaseUrl,
+      CONVOKE_MASTER_KEY_FILE: keyFile,
+      CONVOKE_BASE_URL: 'http://convoke.test',
+      CONVOKE_WAKEUPS: wakeups,
+      ...(wakeups === 'nats' && { CONVOKE_NATS_URL: natsUrl }),
+    };
+    const known = join(folder, '0', 'data');
+    const servers: Server[] = [];
+    for (const [index, role] of roles.entries()) {
+      servers.push(
+        await startServer({
+          name: 'convoke',
+          folder: join(folder, String(index)),
+          agents,
+          member: { settings: { ...shared, CONVOKE_ROLE: role }, known },
+        }),
+      );
+    }
+    return new Service(databaseUrl, folder, servers);
+  }
+
+  /** One client per server, for those that answer requests. */
+  async clients(connections: number, count = this.#servers.length): Promise<Client[]> {
+    const answering = this.#servers.slice(0, count);
+    return Promise.all(
+      answering.map(async (server) => new Client(await server.address(), connections)),
+    );
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#servers.map((server) => server.stop()));
+    await removeFolder(this.#folder);
+    await administer(`drop database ${new URL(this.databaseUrl).pathname.slice(1)} with (force)`);
+  }
+}
+
+export const natsUrl = process.env['CONVOKE_TEST_NATS_URL'] ?? 'nats://127.0.0.1:4222';
