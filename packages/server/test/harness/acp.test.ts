@@ -114,6 +114,15 @@ describe('an ACP agent', () => {
     expect(JSON.stringify(said.end)).toContain('without asking');
   });
 
+  test('is stopped when it does without asking what is not among its tools', async () => {
+    const { sitting } = await sit({ settings: { tools: ['read', 'edit'] } });
+    const fine = await sitting.say(steps({ sneak: 'fine.txt', kind: 'edit' }));
+    expect(fine.end).toEqual({ type: 'end', outcome: 'completed' });
+    const said = await sitting.say(steps({ sneak: 'sneaked.txt' }, { hang: 'deaf' }));
+    expect(said.end).toMatchObject({ outcome: 'error', code: 'agent_error' });
+    expect(JSON.stringify(said.end)).toContain('not among its tools');
+  });
+
   test('ends completed when a refusal ends its turn: nobody cancelled the run', async () => {
     const { sitting } = await sit({
       flags: ['--fussy'],

@@ -6,7 +6,7 @@ import type {
   SessionUpdate,
   ToolCallUpdate,
 } from '@agentclientprotocol/sdk';
-import { type Agent, needsApproval } from '../../domain/agent.ts';
+import { type Agent, matchesGlob, needsApproval } from '../../domain/agent.ts';
 import type { Answer, HarnessEvent } from '../../ports/harness.ts';
 import type { EventQueue } from '../event-queue.ts';
 import { redactedEvent, redactedJson } from '../event-redaction.ts';
@@ -143,19 +143,21 @@ export class Turn implements Listener {
 
   /**
    * Whether an agent asks at all is its own doing: its mode, its settings, its list of harmless commands. One
-   * that did what needs a person's leave without asking for it is not let go on. `think` does nothing.
+   * that did what needs a person's leave without asking for it, or what it has no tool for, is not let go on.
+   * `think` does nothing.
    */
   #onCall({ toolCallId, kind, status, title }: ToolCallUpdate): void {
-    const { agent, onBreach } = this.#parts;
+    const { agent, tools, redact, onBreach } = this.#parts;
     if (status !== 'completed' || this.#asked.has(toolCallId) || kind === 'think') return;
     const toolName = kind ?? 'other';
-    if (!needsApproval(agent, toolName)) return;
-    onBreach(
-      new LegFailure(
-        'agent_error',
-        `The agent did "${(title ?? '').slice(0, 200)}" (${toolName}) without asking. Run it in a mode in which it asks first, or take ${toolName} out of approval_required_tools.`,
-      ),
-    );
+    const did = `The agent did "${redact(title ?? '').slice(0, 200)}" (${toolName})`;
+    if (!tools.some((glob) => matchesGlob(glob, toolName))) {
+      const advice = `Run it in a mode in which it asks first, or add ${toolName} to tools.`;
+      onBreach(new LegFailure('agent_error', `${did}, which is not among its tools. ${advice}`));
+    } else if (needsApproval(agent, toolName)) {
+      const advice = `Run it in a mode in which it asks first, or take ${toolName} out of approval_required_tools.`;
+      onBreach(new LegFailure('agent_error', `${did} without asking. ${advice}`));
+    }
   }
 
   #tellRefusal({ toolCallId, kind, title }: ToolCallUpdate, reason: string): void {
