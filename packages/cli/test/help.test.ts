@@ -27,6 +27,30 @@ test('every group of commands is on it', () => {
   );
 });
 
+describe('a misspelt command', () => {
+  const groups = everyCommand.filter(({ commands }) => commands.length > 0);
+
+  test.each(groups.map(pathOf))('of `%s` is told from an argument', async (path) => {
+    const [, ...words] = path.split(' ');
+    const program = createProgram();
+    for (const command of withAllBelow(program)) command.configureOutput({ writeErr: () => {} });
+    const typed = program.parseAsync([...words, 'xyzzy', 'sess_1', '--json'], { from: 'user' });
+    await expect(typed).rejects.toThrow("unknown command 'xyzzy'");
+  });
+
+  test('is answered with the one that was meant', async () => {
+    const program = createProgram();
+    let said = '';
+    for (const command of withAllBelow(program)) {
+      command.configureOutput({ writeErr: (text) => (said += text) });
+    }
+    await expect(program.parseAsync(['sessions', 'lst'], { from: 'user' })).rejects.toThrow('lst');
+    expect(said).toBe(
+      "convoke: unknown command 'lst' (Did you mean list?); see `convoke sessions --help`\n",
+    );
+  });
+});
+
 function withAllBelow(command: Command): Command[] {
   return [command, ...command.commands.flatMap(withAllBelow)];
 }
