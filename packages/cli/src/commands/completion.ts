@@ -33,16 +33,14 @@ const scripts: Record<Shell, (words: ReadonlyMap<string, readonly string[]>) => 
 _convoke() { COMPREPLY=($(compgen -W "$(_convoke_words)" -- "\${COMP_WORDS[COMP_CWORD]}")); }
 complete -F _convoke convoke`,
 
-  zsh: (words) => `autoload -U +X bashcompinit && bashcompinit
+  zsh: (words) => `(( $+functions[compdef] )) || { autoload -U compinit && compinit -i; }
+autoload -U +X bashcompinit && bashcompinit
 ${scripts.bash(words)}`,
 
   fish: (words) =>
     [...words]
       .flatMap(([path, following]) => {
-        const condition =
-          path === ''
-            ? '__fish_use_subcommand'
-            : `__fish_seen_subcommand_from ${path.split(' ').at(-1) ?? ''}`;
+        const condition = fishCondition(path, following);
         return following.map((word) =>
           word.startsWith('--')
             ? `complete -c convoke -n '${condition}' -l ${word.slice(2)}`
@@ -69,4 +67,12 @@ function wordsFunction(words: ReadonlyMap<string, readonly string[]>): string {
 ${cases.join('\n')}
   esac
 }`;
+}
+
+/** Every word of the path stands there, and none of those that would lead further down. */
+function fishCondition(path: string, following: readonly string[]): string {
+  const below = following.filter((word) => !word.startsWith('--'));
+  const seen = path.split(' ').map((word) => `__fish_seen_subcommand_from ${word}`);
+  const unseen = below.length === 0 ? [] : [`not __fish_seen_subcommand_from ${below.join(' ')}`];
+  return path === '' ? '__fish_use_subcommand' : [...seen, ...unseen].join('; and ');
 }
