@@ -28,18 +28,24 @@ export interface MachineCredentials {
 /** The application API, with an automation client: never with a person's login (D-55). */
 export async function connect(command: Command): Promise<Convoke> {
   const found = await findCredentials(globalOptions(command));
+  if (found === undefined) throw noCredentials();
   const { organizationId, tenantId, ...credentials } = found;
   return new Convoke({ ...credentials, workspace: { organizationId, tenantId } });
 }
 
 /** From the environment, a saved profile, or the development server of this folder, in that order. */
-async function findCredentials({ client }: GlobalOptions): Promise<MachineCredentials> {
-  const found =
+export async function findCredentials({
+  client,
+}: GlobalOptions): Promise<MachineCredentials | undefined> {
+  return (
     (client === undefined ? fromEnvironment() : undefined) ??
     (await readProfile(client)) ??
-    (await fromQuickstart());
-  if (found !== undefined) return found;
-  throw new Failure(
+    (await fromQuickstart())
+  );
+}
+
+function noCredentials(): Failure {
+  return new Failure(
     'no automation client to call with: run `npm start` in this folder, set CONVOKE_BASE_URL, CONVOKE_CLIENT_ID and ' +
       'CONVOKE_CLIENT_SECRET, or save one with `convoke clients create --save`',
     exitCodes.usage,

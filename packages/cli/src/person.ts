@@ -13,7 +13,7 @@ export interface Person {
 /** The management API, with a person's own token: never with an automation client's (D-55). */
 export async function connectPerson(command: Command): Promise<Person> {
   const { org } = command.optsWithGlobals<{ org?: string }>();
-  const known = (await currentLogin()) ?? (await ownerOfQuickstart());
+  const known = await knownPerson();
   if (known === undefined) {
     throw new Failure('you are not logged in: run `convoke login`', exitCodes.refused);
   }
@@ -28,6 +28,11 @@ export interface KnownPerson {
   readonly organizationId?: string | undefined;
 }
 
+/** Who logged in here, or the owner of the development server of this folder. */
+export async function knownPerson(): Promise<KnownPerson | undefined> {
+  return (await currentLogin()) ?? (await ownerOfQuickstart());
+}
+
 async function ownerOfQuickstart(): Promise<KnownPerson | undefined> {
   const known = await readQuickstart();
   return (
@@ -40,12 +45,17 @@ async function ownerOfQuickstart(): Promise<KnownPerson | undefined> {
 }
 
 async function onlyOrganization(baseUrl: string, token: string): Promise<string> {
-  const found = new Set<string>();
-  const anywhere = new ConvokeAdmin({ baseUrl, token, organizationId: 'org' });
-  for await (const { organization_id } of anywhere.workspaces()) found.add(organization_id);
-  const [only, ...others] = found;
+  const [only, ...others] = await organizationsOf(baseUrl, token);
   if (only !== undefined && others.length === 0) return only;
   const which =
     only === undefined ? 'you reach no organization by a tenant' : 'you belong to several';
   throw new Failure(`${which}: name the organization with --org`, exitCodes.usage);
+}
+
+/** The organizations that a person reaches by a tenant. */
+export async function organizationsOf(baseUrl: string, token: string): Promise<string[]> {
+  const found = new Set<string>();
+  const anywhere = new ConvokeAdmin({ baseUrl, token, organizationId: 'org' });
+  for await (const { organization_id } of anywhere.workspaces()) found.add(organization_id);
+  return [...found];
 }

@@ -33,7 +33,10 @@ afterAll(async () => {
 describe('a script', () => {
   test('finds the development server of its folder and sees who it is', async () => {
     const { client_id, organization_id } = server.quickstart;
-    expect(await convoke.json('whoami')).toMatchObject({ client_id, organization_id });
+    expect(await convoke.json('whoami')).toMatchObject({
+      automation_client: { client_id, organization_id },
+      person: { organization_ids: [organization_id] },
+    });
     const { workspaces } = await convoke.json<{ workspaces: unknown[] }>('workspaces');
     expect(workspaces).toHaveLength(1);
     const { agents } = await convoke.json<{ agents: { name: string }[] }>('agents');

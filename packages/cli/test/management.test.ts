@@ -1,10 +1,11 @@
 // What people and operators do: log in by device, make a client, use it; organizations, members, tokens, keys, audit.
 import { spawn } from 'node:child_process';
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type DevServer, startDevServer } from '../../../test/dev-server.ts';
 import { Browser } from '../../server/test/browser.ts';
+import { eventually } from '../../server/test/eventually.ts';
 import {
   type CommandLine,
   createCommandLine,
@@ -47,6 +48,16 @@ describe('an owner', () => {
     expect((await stat(saved)).mode & 0o777).toBe(0o600);
     const shown = (await elsewhere.run(['use', '--json'])).stdout;
     expect(shown).not.toContain(made['client_secret']);
+    const { automation_client, person } = await elsewhere.json<Who>('whoami');
+    expect(automation_client?.client_id).toBe(made['client_id']);
+    expect(person).toMatchObject({
+      base_url,
+      organization_ids: [server.quickstart['organization_id']],
+    });
+    expect(person?.user).toMatch(/^usr_/);
+    expect((await elsewhere.run(['whoami'])).stdout).toMatch(
+      /^Automation client, .*\n {2}client +oac_[\s\S]*\n\nPerson, .*\n {2}user +usr_/,
+    );
 
     // Commands that start together find the login due for renewal together, and none signs the others out.
     for (const round of [1, 2]) {
@@ -62,6 +73,7 @@ describe('an owner', () => {
     await elsewhere.json('logout');
     expect(await readFile(saved, 'utf8')).not.toContain('refreshToken');
     expect(await elsewhere.run(['clients'])).toMatchObject({ stdout: '', code: 5 });
+    expect((await elsewhere.json<Who>('whoami')).person).toBeNull();
   });
 
   /** As if so much time had passed that the access token has to be renewed. */
@@ -137,7 +149,34 @@ describe('an owner', () => {
     expect(await convoke.json('tenants', 'show', id)).toMatchObject({ display_name: 'Europe' });
     const wrong = await convoke.run(['tenants', 'offboard', id, '--confirm', 'another']);
     expect(wrong).toMatchObject({ stdout: '', code: 1 });
+    expect(await tenantOnce(id, 'active')).toMatchObject({ attachment_state: 'ready' });
+    const leaving = await convoke.json('tenants', 'offboard', id, '--confirm', id);
+    expect(leaving['status']).toMatch(/^offboard(ing|ed)$/);
+    expect(await tenantOnce(id, 'offboarded')).toMatchObject({ attachment_state: 'detached' });
   });
+
+  test('goes on with a tenant whose provisioning failed, once the operator has mended it', async () => {
+    const workspaces = join(server.place, '.convoke/workspaces');
+    await rename(workspaces, `${workspaces}.aside`);
+    await writeFile(workspaces, 'in the way');
+    const { id = '' } = await convoke.json('tenants', 'create', '--name', 'Asia');
+    const { status_reason } = await tenantOnce(id, 'failed');
+    expect(status_reason).toMatch(/cannot be written.*retry/);
+    await rm(workspaces);
+    await rename(`${workspaces}.aside`, workspaces);
+    expect(await convoke.json('tenants', 'retry', id)).toMatchObject({ id });
+    await tenantOnce(id, 'active');
+    const again = await convoke.run(['tenants', 'retry', id]);
+    expect(again).toMatchObject({ stdout: '', code: 1 });
+    expect(again.stderr).toContain('tenant_not_retryable');
+  });
+
+  function tenantOnce(id: string, status: string): Promise<Record<string, string>> {
+    return eventually(async () => {
+      const tenant = await convoke.json('tenants', 'show', id);
+      return tenant['status'] === status && tenant;
+    }, 60_000);
+  }
 });
 
 describe('an operator', () => {
@@ -183,27 +222,11 @@ describe('an operator', () => {
   });
 });
 
-interface Finding {
-  readonly check: string;
+interface Who {
+  readonly automation_client: { readonly client_id: string } | null;
+  readonly person: { readonly user: string } | null;
 }
 
-test('bash completes commands, their subcommands and options', async () => {
-  const { stdout } = await convoke.run(['completion', 'bash']);
-  const complete = async (line: string) => {
-    const words = line.split(' ');
-    const script = `${stdout}\nCOMP_WORDS=(${words.map((word) => `'${word}'`).join(' ')}); COMP_CWORD=${words.length - 1}
-      _convoke; echo "\${COMPREPLY[@]}"`;
-    return bash(script);
-  };
-  expect(await complete('convoke inv')).toBe('invoke');
-  expect(await complete('convoke sessions st')).toBe('stop');
-  expect(await complete('convoke --json sessions stop --term')).toBe('--terminate');
-  expect(await complete('convoke sessions stop sess_1 --rea')).toBe('--reason');
-});
-
-function bash(script: string): Promise<string> {
-  const child = spawn('bash', ['--norc', '-c', script]);
-  let text = '';
-  child.stdout.on('data', (more: Buffer) => (text += more.toString()));
-  return new Promise((resolve) => child.on('close', () => resolve(text.trim())));
+interface Finding {
+  readonly check: string;
 }

@@ -1,18 +1,57 @@
 import { Command } from 'commander';
-import { connect, globalOptions } from '../connection.ts';
-import { print, printJson } from '../terminal.ts';
+import { connect, findCredentials, globalOptions } from '../connection.ts';
 import { example } from '../options.ts';
+import { type KnownPerson, knownPerson, organizationsOf } from '../person.ts';
+import { print, printJson, styled } from '../terminal.ts';
 
+/** The two kinds of credential that a command can call with; each is for commands of its own (D-55). */
 export function whoamiCommand(): Command {
   return new Command('whoami')
-    .description('Show which automation client you call with, and what it may do')
+    .description('Show which automation client you call with, and who you are logged in as')
     .addHelpText('after', example('whoami'))
     .action(async (_options: unknown, command: Command) => {
-      const caller = await (await connect(command)).whoami();
-      if (globalOptions(command).json) return printJson(caller);
-      print(`client        ${caller.client_id} (${caller.profile})`);
-      print(`organization  ${caller.organization_id}`);
-      print(`tenant        ${caller.tenant_id}`);
-      print(`may           ${caller.scopes.join(' ')}`);
+      const options = globalOptions(command);
+      const known = await knownPerson();
+      // Where nobody is logged in either, connecting says what to do.
+      const isClient = known === undefined || (await findCredentials(options)) !== undefined;
+      const client = isClient ? await (await connect(command)).whoami() : undefined;
+      const person = known && (await describe(known));
+      if (options.json) {
+        return printJson({ automation_client: client ?? null, person: person ?? null });
+      }
+      show('Automation client, for agents, sessions, runs and files', {
+        client: client && `${client.client_id} (${client.profile})`,
+        organization: client?.organization_id,
+        tenant: client?.tenant_id,
+        may: client?.scopes.join(' '),
+      });
+      print('');
+      show('Person, for clients, credentials and tenants', {
+        user: person?.user,
+        server: person?.base_url,
+        organizations: person?.organization_ids.join(' '),
+      });
     });
+}
+
+async function describe({ baseUrl, token }: KnownPerson) {
+  const organizations = await organizationsOf(baseUrl, token);
+  return { user: subjectOf(token), base_url: baseUrl, organization_ids: organizations };
+}
+
+/** The server has just taken the token, so what it says of its owner is true. */
+function subjectOf(token: string): string {
+  const [, payload = ''] = token.split('.');
+  const claims = JSON.parse(Buffer.from(payload, 'base64url').toString() || '{}') as {
+    readonly sub?: string;
+    readonly email?: string;
+  };
+  return claims.email ?? claims.sub ?? '(not told)';
+}
+
+function show(title: string, facts: Readonly<Record<string, string | undefined>>): void {
+  print(styled('bold', title));
+  const lines = Object.entries(facts).filter(([, value]) => value !== undefined);
+  if (lines.length === 0) print('  none');
+  for (const [name, value] of lines) print(`  ${name.padEnd(14)}${value}`);
 }
