@@ -11,6 +11,9 @@ export interface DevServer {
   readonly place: string;
   /** What `.convoke/quickstart.json` says. */
   readonly quickstart: Readonly<Record<string, string>>;
+  /** It stays, but does nothing until it is thawed. */
+  freeze(): void;
+  thaw(): void;
   stop(): Promise<void>;
 }
 
@@ -38,6 +41,8 @@ export async function startDevServer(
   return {
     place,
     quickstart: JSON.parse(text) as Record<string, string>,
+    freeze: () => void server.kill('SIGSTOP'),
+    thaw: () => void server.kill('SIGCONT'),
     async stop() {
       server.kill('SIGKILL');
       await removeFolder(place);

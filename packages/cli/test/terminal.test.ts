@@ -86,6 +86,20 @@ describe('a person at a terminal', () => {
     expect(screen).toContain('it ended with 4');
   });
 
+  test('leaves at once with a second Ctrl-C, whatever becomes of the run', async () => {
+    await terminal.type('convoke invoke slow Hello; echo "it ended with $?"');
+    await terminal.shows(/tick tick/);
+    server.freeze();
+    try {
+      await terminal.press('C-c');
+      await terminal.shows(/cancelling/);
+      await terminal.press('C-c');
+      expect(await terminal.shows(/it ended with \d/)).toContain('it ended with 130');
+    } finally {
+      server.thaw();
+    }
+  });
+
   test('cancels a run that waits for an answer', async () => {
     await terminal.type('convoke invoke demo Hello; echo "it ended with $?"');
     await terminal.shows(/What should I call you\?[\s\S]*>/);
