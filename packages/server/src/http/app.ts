@@ -30,6 +30,8 @@ export function createApp(parts: AppParts): FastifyInstance {
     // A request that came before the door closed is answered like any other.
     return503OnClosing: false,
     routerOptions: { maxParamLength: 512 },
+    // No route has a schema of Fastify's: its two compilers are not even loaded.
+    schemaController: { compilersFactory: { buildValidator: unused, buildSerializer: unused } },
     // An upload may take long; a stalled header or an idle connection may not.
     requestTimeout: 0,
     keepAliveTimeout: 65_000,
@@ -77,6 +79,10 @@ export function createApp(parts: AppParts): FastifyInstance {
   );
   bindOperations(app, handlers, parts);
   return app;
+}
+
+function unused(): never {
+  throw new Error('routes are described by the contract, not by a schema');
 }
 
 type Refuse = (
