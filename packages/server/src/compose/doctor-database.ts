@@ -1,10 +1,8 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import pg from 'pg';
 import type { Config } from '../config/config.ts';
 import { migrationsFolder } from '../store/database.ts';
-import { unboundRoleQuestion } from '../store/dialects/postgres.ts';
 import { type Finding, failed, fine, messageOf, warned } from './finding.ts';
 
 const connectTimeoutMs = 5000;
@@ -59,7 +57,9 @@ function sqliteVersion(path: string): number {
 }
 
 async function askPostgres(url: string): Promise<{ version: number; unboundRole?: string }> {
-  const client = new pg.Client({
+  const { Client } = await import('pg');
+  const { unboundRoleQuestion } = await import('../store/dialects/postgres.ts');
+  const client = new Client({
     connectionString: url,
     connectionTimeoutMillis: connectTimeoutMs,
   });

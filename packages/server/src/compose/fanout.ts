@@ -1,8 +1,6 @@
 import { deriveKey } from '../auth/master-key.ts';
 import type { Config } from '../config/config.ts';
 import { createLocalFanout } from '../fanout/local.ts';
-import { openNatsFanout } from '../fanout/nats.ts';
-import { openPostgresFanout } from '../fanout/postgres.ts';
 import type { Fanout } from '../ports/fanout.ts';
 import type { Log } from '../ports/log.ts';
 import type { Metrics } from '../ports/metrics.ts';
@@ -21,9 +19,12 @@ export async function openFanout(
   switch (wakeups.kind) {
     case 'local':
       return createLocalFanout();
-    case 'postgres':
+    case 'postgres': {
+      const { openPostgresFanout } = await import('../fanout/postgres.ts');
       return openPostgresFanout({ url: databaseUrl, log, onLag });
+    }
     case 'nats': {
+      const { openNatsFanout } = await import('../fanout/nats.ts');
       // The key is what the servers of one service have in common, and those of another have not.
       const namespace = deriveKey(masterKey, 'wake-ups').toString('hex').slice(0, 16);
       return openNatsFanout({ url: wakeups.url, namespace, log, onLag });

@@ -4,7 +4,6 @@ import type { TransferConnection, TransferMode } from '../store/transfer/connect
 import { exportLines } from '../store/transfer/export.ts';
 import { type Imported, importLines } from '../store/transfer/import.ts';
 import { linesOf } from '../store/transfer/lines.ts';
-import { PostgresTransfer } from '../store/transfer/postgres.ts';
 import { SqliteTransfer } from '../store/transfer/sqlite.ts';
 import { examineSchema, migrateSchema } from './schema.ts';
 
@@ -44,5 +43,6 @@ export async function openTransfer(
   mode: TransferMode,
 ): Promise<TransferConnection> {
   if (databaseUrl === undefined) return new SqliteTransfer(join(dataDir, 'convoke.db'), mode);
+  const { PostgresTransfer } = await import('../store/transfer/postgres.ts');
   return PostgresTransfer.open(databaseUrl, mode);
 }

@@ -1,6 +1,5 @@
 import { fileURLToPath } from 'node:url';
 import type { Database } from '../ports/database.ts';
-import { openPostgres } from './dialects/postgres.ts';
 import { openSqlite } from './dialects/sqlite.ts';
 import type { Report } from './effects.ts';
 import { type MigratableDatabase, migrate } from './migrate.ts';
@@ -34,19 +33,21 @@ export async function openDatabase(options: DatabaseOptions): Promise<Migratable
 /** The database with whatever schema it has. */
 export async function connectDatabase(options: DatabaseOptions): Promise<MigratableDatabase> {
   const { location, onFatal, report, warn = () => {}, poolSize, busyTimeoutMs } = options;
-  return /^postgres(ql)?:/.test(location)
-    ? await openPostgres({
-        url: location,
-        report,
-        warn,
-        ...(poolSize === undefined ? {} : { poolSize }),
-      })
-    : await openSqlite({
-        path: location,
-        onFatal,
-        report,
-        ...(busyTimeoutMs === undefined ? {} : { busyTimeoutMs }),
-      });
+  if (!/^postgres(ql)?:/.test(location)) {
+    return openSqlite({
+      path: location,
+      onFatal,
+      report,
+      ...(busyTimeoutMs === undefined ? {} : { busyTimeoutMs }),
+    });
+  }
+  const { openPostgres } = await import('./dialects/postgres.ts');
+  return openPostgres({
+    url: location,
+    report,
+    warn,
+    ...(poolSize === undefined ? {} : { poolSize }),
+  });
 }
 
 export function migrationsFolder(dialect: Database['dialect']): string {

@@ -1,7 +1,7 @@
 import { type Stretch, firstRunId } from '../domain/event-stretch.ts';
 import { timeOfText, timeText } from '../domain/id-time.ts';
 import type { EventStretches } from '../ports/event-stretches.ts';
-import { isLockTimeout } from './dialects/postgres-errors.ts';
+import { isLockTimeout } from './lock-timeout.ts';
 import type { MigratableDatabase, MigrationTransaction } from './migrate.ts';
 import { sql } from './sql.ts';
 

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type { Database, Reader, Transaction } from '../ports/database.ts';
-import { isLockTimeout } from './dialects/postgres-errors.ts';
+import { isLockTimeout } from './lock-timeout.ts';
 import { sql } from './sql.ts';
 
 /**

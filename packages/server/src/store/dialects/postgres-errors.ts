@@ -9,7 +9,6 @@ const UNAVAILABLE = /^(08|28|3D|53|57P|58|57014|55P03|25P03|25006|40001|40P01)/;
 const UNIQUE_VIOLATION = '23505';
 const SERIALIZATION_FAILURE = '40001';
 const DEADLOCK_DETECTED = '40P01';
-const LOCK_NOT_AVAILABLE = '55P03';
 
 /** Gives the error in the port's words; a fault of the statement or of our code stays as it is. */
 export function toStoreError(error: unknown): unknown {
@@ -38,12 +37,6 @@ export function isRetryable(error: unknown): boolean {
   if (!(error instanceof DatabaseError)) return false;
   if (error.code === SERIALIZATION_FAILURE || error.code === DEADLOCK_DETECTED) return true;
   return isStalePlan(error);
-}
-
-/** A lock was not to be had within `lock_timeout`: nothing is wrong, somebody else was using it. */
-export function isLockTimeout(error: unknown): boolean {
-  const cause = error instanceof StorageUnavailable ? error.cause : error;
-  return cause instanceof DatabaseError && cause.code === LOCK_NOT_AVAILABLE;
 }
 
 /** Whether the connection can still be used after this error. */
