@@ -1,6 +1,7 @@
 import type { Harness } from '../../ports/harness.ts';
+import { LateLeg } from '../late-leg.ts';
 import { readAllowList } from './allow-list.ts';
-import { A2aLeg, type A2aParts } from './leg.ts';
+import type { A2aParts } from './leg.ts';
 import { checkA2a } from './settings.ts';
 
 export interface A2aOptions extends Omit<A2aParts, 'allow'> {
@@ -14,6 +15,7 @@ export function a2aHarness(options: A2aOptions): Harness {
   return {
     framework: 'a2a',
     check: (agent) => checkA2a(agent, parts.allow),
-    start: (input, context) => new A2aLeg(parts, input, context),
+    start: (input, context) =>
+      new LateLeg(import('./leg.ts').then(({ A2aLeg }) => new A2aLeg(parts, input, context))),
   };
 }

@@ -4,7 +4,8 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Harness, Leg, LegContext, LegInput } from '../../ports/harness.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Sandbox } from '../../ports/sandbox.ts';
-import { AcpLeg, type OpenProcess } from './leg.ts';
+import { LateLeg } from '../late-leg.ts';
+import type { OpenProcess } from './leg.ts';
 import type { AgentProcess } from './process.ts';
 import { checkAcp } from './settings.ts';
 import { stateOf } from './state.ts';
@@ -51,13 +52,14 @@ class AcpHarness implements Harness {
 
   start(input: LegInput, context: LegContext): Leg {
     const { log } = this.#parts;
-    return new AcpLeg({
+    const parts = {
       input,
       context,
-      open: (signal) => this.#open(context, signal),
-      onFree: (process) => this.#keep(context, process),
-      onFault: (error) => log.error('an ACP leg failed', error, { run_id: context.runId }),
-    });
+      open: (signal: AbortSignal) => this.#open(context, signal),
+      onFree: (process: AgentProcess) => this.#keep(context, process),
+      onFault: (error: unknown) => log.error('an ACP leg failed', error, { run_id: context.runId }),
+    };
+    return new LateLeg(import('./leg.ts').then(({ AcpLeg }) => new AcpLeg(parts)));
   }
 
   kept(): readonly SessionId[] {

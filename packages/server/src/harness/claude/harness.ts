@@ -1,5 +1,6 @@
 import type { Harness } from '../../ports/harness.ts';
-import { ClaudeLeg, type ClaudeParts } from './leg.ts';
+import { LateLeg } from '../late-leg.ts';
+import type { ClaudeParts } from './leg.ts';
 import { loadClaudeSdk } from './sdk.ts';
 import { checkClaude } from './settings.ts';
 
@@ -11,6 +12,7 @@ export function claudeHarness(
   return {
     framework: 'claude',
     check: checkClaude,
-    start: (input, context) => new ClaudeLeg(whole, input, context),
+    start: (input, context) =>
+      new LateLeg(import('./leg.ts').then(({ ClaudeLeg }) => new ClaudeLeg(whole, input, context))),
   };
 }

@@ -17,7 +17,7 @@ import {
 import { unprivilegedAccount } from './account.ts';
 import { openCgroups } from './cgroups.ts';
 import { bareCommand, environmentScript, namespaceArguments, wrappedCommand } from './chain.ts';
-import { type EgressProxy, openEgressProxy } from './egress-proxy.ts';
+import type { EgressProxy } from './egress-proxy.ts';
 import { environmentFor } from './environment.ts';
 import { writeEtc } from './etc.ts';
 import {
@@ -156,6 +156,7 @@ class ProcessSandbox implements Sandbox {
   ): Promise<EgressProxy | undefined> {
     if (network.length === 0) return undefined;
     if (programs.socat === undefined) throw new SandboxUnavailable(socatMissing);
+    const { openEgressProxy } = await import('./egress-proxy.ts');
     return openEgressProxy(join(this.#folder, `net-${randomUUID()}`), network);
   }
 

@@ -1,12 +1,14 @@
 import type { Harness } from '../../ports/harness.ts';
 import { checkCommand } from '../agent-process.ts';
-import { StdioLeg, type StdioParts } from './leg.ts';
+import { LateLeg } from '../late-leg.ts';
+import type { StdioParts } from './leg.ts';
 
 /** Agents that are programs in any language and speak JSON lines: one process per leg, in the sandbox. */
 export function stdioHarness(parts: StdioParts): Harness {
   return {
     framework: 'stdio',
     check: checkCommand,
-    start: (input, context) => new StdioLeg(parts, input, context),
+    start: (input, context) =>
+      new LateLeg(import('./leg.ts').then(({ StdioLeg }) => new StdioLeg(parts, input, context))),
   };
 }
