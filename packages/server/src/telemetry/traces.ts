@@ -1,74 +1,20 @@
-import {
-  type Context,
-  ROOT_CONTEXT,
-  type Span as RealSpan,
-  SpanKind,
-  SpanStatusCode,
-  type Tracer,
-  context,
-  defaultTextMapGetter,
-  isSpanContextValid,
-  propagation,
-  trace,
-} from '@opentelemetry/api';
-import type { Span, SpanPlace, Traces } from '../ports/traces.ts';
+import type { Span, Traces } from '../ports/traces.ts';
 
-const tracerName = 'convoke';
+/** Where the OpenTelemetry API keeps what an SDK registered: one place for every copy of this major version. */
+const registered = Symbol.for('opentelemetry.js.api.1');
 
-/** Spans for the OpenTelemetry SDK that the operator loaded before the server (`node --import`); without one, nothing. */
-export function createTraces(): Traces {
-  return isListenedTo() ? tracing(trace.getTracer(tracerName)) : silent;
-}
-
-/** For log lines: which span is under way. */
-export function activeSpan(): { trace_id: string; span_id: string } | undefined {
-  const span = trace.getActiveSpan();
-  // A span that ended may still be around in work it set off; that work is not part of it.
-  if (span?.isRecording() !== true) return undefined;
-  const { traceId, spanId } = span.spanContext();
-  return { trace_id: traceId, span_id: spanId };
-}
-
-/** Only an SDK gives spans an identity, those included that it will not keep. */
-function isListenedTo(): boolean {
-  const probe = trace.getTracer(tracerName).startSpan('probe', { root: true });
-  return isSpanContextValid(probe.spanContext());
-}
+/** Loaded only where an SDK was loaded before the server (`node --import`): nobody else would hear it. */
+const openTelemetry = registered in globalThis ? await import('./open-telemetry.ts') : undefined;
 
 const nobodysSpan: Span = { note() {}, fail() {} };
 const silent: Traces = { within: (_start, work) => work(nobodysSpan) };
 
-function tracing(tracer: Tracer): Traces {
-  return {
-    async within({ name, of, attributes = {} }, work) {
-      const kind = typeof of === 'object' ? SpanKind.SERVER : SpanKind.INTERNAL;
-      const around = placeOf(of);
-      const real = tracer.startSpan(name, { kind, attributes }, around);
-      try {
-        return await context.with(trace.setSpan(around, real), () => work(spanOf(real)));
-      } catch (error) {
-        // The kind of trouble only: a message may quote what a person wrote.
-        real.setAttribute('error.type', error instanceof Error ? error.name : typeof error);
-        real.setStatus({ code: SpanStatusCode.ERROR });
-        throw error;
-      } finally {
-        real.end();
-      }
-    },
-  };
+/** Spans for the OpenTelemetry SDK of the operator; without one, nothing. */
+export function createTraces(): Traces {
+  return openTelemetry?.openTelemetryTraces() ?? silent;
 }
 
-function placeOf(of: SpanPlace): Context {
-  if (of === 'itself') return ROOT_CONTEXT;
-  const active = context.active();
-  // An instrumentation of node:http has read the headers already, and has a span around us.
-  if (of === 'what is around it' || trace.getSpan(active)?.isRecording() === true) return active;
-  return propagation.extract(ROOT_CONTEXT, of.request, defaultTextMapGetter);
-}
-
-function spanOf(real: RealSpan): Span {
-  return {
-    note: (name, value) => void real.setAttribute(name, value),
-    fail: () => void real.setStatus({ code: SpanStatusCode.ERROR }),
-  };
+/** For log lines: which span is under way. */
+export function activeSpan(): { trace_id: string; span_id: string } | undefined {
+  return openTelemetry?.activeSpan();
 }
