@@ -8,7 +8,11 @@ import {
   organizationId,
   userId,
 } from '@convoke/contract';
-import { SignJWT, decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose';
+// By parts: the whole of `jose` would cost every start its encryption too.
+import { decodeProtectedHeader } from 'jose/decode/protected_header';
+import { decodeJwt } from 'jose/jwt/decode';
+import { SignJWT } from 'jose/jwt/sign';
+import { jwtVerify } from 'jose/jwt/verify';
 import { z } from 'zod';
 import type { Client } from '../domain/client.ts';
 import type { Role } from '../domain/member.ts';

@@ -1,5 +1,5 @@
 import type { Services } from '../app/services.ts';
-import { createForeignTokens } from '../auth/foreign-tokens.ts';
+import type { ForeignTokens } from '../auth/foreign-tokens.ts';
 import { type Gate, createGate } from '../auth/gate.ts';
 import { type SigningKeys, openSigningKeys } from '../auth/keys.ts';
 import { deriveKey } from '../auth/master-key.ts';
@@ -28,8 +28,17 @@ export async function openAuthority(
   const sealing = createSealing(deriveKey(masterKey, 'signing-keys'));
   const longestLifetimeMs = LONGEST_TOKEN_LIFETIME_MS;
   const keys = await openSigningKeys({ store, clock, sealing, longestLifetimeMs });
-  const foreign = peopleIssuer && createForeignTokens(peopleIssuer, services);
+  const foreign = await openForeignTokens(services, peopleIssuer);
   const tokens = createTokens({ keys, clock, ids, baseUrl, foreign });
   const secrets = createSecrets(deriveKey(masterKey, 'client-secrets'));
   return { secrets, keys, tokens, gate: createGate({ store, tokens, tenantHeader }) };
+}
+
+async function openForeignTokens(
+  services: Pick<Services, 'store' | 'clock' | 'ids' | 'log'>,
+  issuer: Config['peopleIssuer'],
+): Promise<ForeignTokens | undefined> {
+  if (issuer === undefined) return undefined;
+  const { createForeignTokens } = await import('../auth/foreign-tokens.ts');
+  return createForeignTokens(issuer, services);
 }
