@@ -60,6 +60,7 @@ async function buildPackage(name: (typeof order)[number], folder: string): Promi
   await rename(join(built, 'src'), join(built, 'dist'));
   await rewriteDeclarations(join(built, 'dist'));
   await writeManifest(built, published(manifest));
+  await copyFile(join(home, 'README.md'), join(built, 'README.md'));
   if (name === 'server') {
     const migrations = 'store/migrations';
     await cp(join(home, 'src', migrations), join(built, 'dist', migrations), { recursive: true });

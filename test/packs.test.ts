@@ -34,6 +34,21 @@ test.each(names)('%s holds no sources, no tests and no settings of the repositor
   expect(files.filter((path) => !allowed.test(path) || /(^|\/)test\//.test(path))).toEqual([]);
   expect(files).toContain('package.json');
   expect(files).toContain('LICENSE');
+  expect(files).toContain('README.md');
+});
+
+test('examples of the readmes work: of the contract as it stands, of the command line by the names it knows', async () => {
+  await writeFile(join(project, 'contract.js'), (await examples('contract', 'js')).join('\n'));
+  const said = run(process.execPath, ['contract.js'], project);
+  expect(said).toMatch(/^POST \/v1\/sessions\/\S+\/runs 409\nfalse \d+\n$/);
+  const help = run('npx', ['convoke', '--help'], project);
+  const commands = (await examples('cli', 'sh')).join('').matchAll(/^npx convoke (\w+)/gm);
+  const known = Array.from(commands, ([, name]) => [
+    name,
+    new RegExp(`^  ${name} `, 'm').test(help),
+  ]);
+  expect(known.length).toBeGreaterThan(2);
+  for (const [name, isKnown] of known) expect([name, isKnown]).toEqual([name, true]);
 });
 
 test('the server brings its migrations along', () => {
@@ -98,6 +113,7 @@ test('the types of every package hold for whoever uses them', async () => {
     // @ts-expect-error: a port is a number.
     export const wrong: string = config.port;`;
   await writeFile(join(project, 'program.ts'), code);
+  await writeFile(join(project, 'server.ts'), (await examples('server', 'js')).join('\n'));
   const compilerOptions = {
     strict: true,
     module: 'nodenext',
@@ -107,11 +123,19 @@ test('the types of every package hold for whoever uses them', async () => {
     types: ['node'],
     typeRoots: [join(root, 'node_modules/@types')],
   };
-  const config = { compilerOptions, files: ['program.ts'] };
+  const config = { compilerOptions, files: ['program.ts', 'server.ts'] };
   await writeFile(join(project, 'tsconfig.json'), JSON.stringify(config));
   const tsc = join(root, 'node_modules/typescript/bin/tsc');
   expect(run(process.execPath, [tsc, '-p', 'tsconfig.json'], project)).toBe('');
 }, 60_000);
+
+/** The code blocks of a package's readme, as it was installed. */
+async function examples(name: (typeof names)[number], language: string): Promise<string[]> {
+  const folderOf = name === 'cli' ? 'convoke' : `@convoke/${name}`;
+  const text = await readFile(join(project, 'node_modules', folderOf, 'README.md'), 'utf8');
+  const blocks = text.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, 'gm'));
+  return Array.from(blocks, ([, code = '']) => code);
+}
 
 function pack(name: string): string {
   const args = ['pack', join(folder, name), '--json', '--pack-destination', folder];
