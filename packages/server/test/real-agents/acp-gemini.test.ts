@@ -19,6 +19,8 @@ await acpSuite({
     env: {
       GEMINI_API_KEY: 'key-of-the-agent',
       GOOGLE_GEMINI_BASE_URL: modelUrl,
+      // Else it reads nothing in the workspace that could steer it, skills among them.
+      GEMINI_CLI_TRUST_WORKSPACE: 'true',
     },
     acp: { auth_method: 'gemini-api-key' },
   }),

@@ -11,7 +11,7 @@ import {
   type Step,
   adapterSuite,
 } from '../harness/adapter-suite.ts';
-import { agentOf, recordingLog } from '../harness/agents.ts';
+import { agentOf, recordingLog, writeFiles } from '../harness/agents.ts';
 import { type CommandingAgent, commandSuite } from '../harness/acp-commands.ts';
 import { type AgentPackage, installedAgent } from '../harness/installed-agent.ts';
 import { SandboxPlace, Sitting } from '../harness/sittings.ts';
@@ -104,6 +104,19 @@ export async function acpSuite(agent: RealAcpAgent): Promise<void> {
       expect(JSON.stringify(end)).toMatch(words);
     },
   );
+  test('finds the skills that the service puts into its workspace', async () => {
+    const harness = acpHarness({ sandbox: place.sandbox, clock: systemClock, log: recordingLog() });
+    const places = await place.session('skilled');
+    const skill = '---\nname: greet\ndescription: Greets with PLIMSOLL\n---\nSay hello.\n';
+    await writeFiles(places.workspace, {
+      '.agents/skills/greet/SKILL.md': skill,
+      '.claude/skills/greet/SKILL.md': skill,
+    });
+    const { agent: definition, prompt } = planOf('probe PLIM+SOLL', []);
+    const sitting = new Sitting(harness, { name: 'skilled', agent: definition, ...places });
+    onTestFinished(() => sitting.release());
+    expect((await sitting.say(prompt)).text).toContain('PLIMSOLL: yes');
+  });
   const shell = (command: string) => called(agent.shell(command));
   const { runsHarmless } = agent;
   commandSuite(agent.package.name, { place, folder, settings: given, shell, runsHarmless });
