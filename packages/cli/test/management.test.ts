@@ -191,6 +191,25 @@ describe('an operator', () => {
     const address = `${server.quickstart['base_url']}/v1/organizations/${organization_id}/m2m`;
     const headers = { authorization: `Bearer ${access_token}` };
     expect((await fetch(address, { headers })).status).toBe(200);
+
+    // Who is removed holds a token that opens nothing any more; somebody must stay.
+    const remove = ['admin', 'member', 'remove', '--org', organization_id, '--email', email];
+    const last = await convoke.run(remove);
+    expect(last).toMatchObject({ stdout: '', code: 1 });
+    expect(last.stderr).toMatch(/last owner cannot go: make somebody else owner first/);
+    const heir = ['--email', 'heir@example.com', '--role', 'owner'];
+    await convoke.json('admin', 'member', 'add', '--org', organization_id, ...heir);
+    expect((await fetch(address, { headers })).status).toBe(200);
+    expect(await convoke.json(...remove)).toMatchObject({ email, role: 'owner' });
+    expect((await fetch(address, { headers })).status).toBe(403);
+    const { rows } = await convoke.json<{ rows: { action: string; object: string }[] }>(
+      'audit',
+      'list',
+      '--org',
+      organization_id,
+    );
+    expect(rows.map(({ action }) => action)).toContain('member.remove');
+    expect(rows[0]).toMatchObject({ action: 'access.deny' });
   });
 
   test('rotates keys, and the audit that says so is whole', async () => {

@@ -1,6 +1,12 @@
 import { organizationId } from '@convoke/contract';
 import { type VerifiedChain, listAudit, verifyAudit } from './app/audit.ts';
-import { type Member, addMember, createOrganization, findPerson } from './app/organizations.ts';
+import {
+  type Member,
+  addMember,
+  createOrganization,
+  findPerson,
+  removeMember,
+} from './app/organizations.ts';
 import { setPassword } from './app/passwords.ts';
 import { granted } from './app/refusal.ts';
 import type { Services } from './app/services.ts';
@@ -21,6 +27,8 @@ import type { Organization } from './ports/repositories/organizations.ts';
 export interface Operator {
   createOrganization(name: string): Promise<Organization>;
   addMember(member: NewMember): Promise<Member>;
+  /** What the member holds opens nothing in the organization from the next request on. */
+  removeMember(member: Omit<NewMember, 'role'>): Promise<Member>;
   /** For people who cannot sign in now, and for automation. */
   issueToken(email: string, lifetimeSeconds: number): Promise<IssuedToken>;
   /** Without a password of theirs the member gets a one-time one, which is returned. */
@@ -53,6 +61,9 @@ export function createOperator(parts: OperatorParts): Operator {
 
     addMember: ({ organization, email, role }) =>
       addMember(parts, { organizationId: organizationId(organization), email, role, by }),
+
+    removeMember: ({ organization, email }) =>
+      removeMember(parts, { organizationId: organizationId(organization), email, by }),
 
     async issueToken(email, lifetimeSeconds) {
       const { id: userId } = await findPerson(parts, email);

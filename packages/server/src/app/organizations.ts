@@ -1,6 +1,6 @@
 import { type OrganizationId, idPrefixes, organizationId, userId } from '@convoke/contract';
 import type { Actor } from '../domain/audit.ts';
-import { type Role, readEmail, readOrganizationName } from '../domain/member.ts';
+import { type Role, giveUpRole, readEmail, readOrganizationName } from '../domain/member.ts';
 import type { Membership, Organization, User } from '../ports/repositories/organizations.ts';
 import type { StoreTransaction } from '../ports/store.ts';
 import { recordAudit } from './audit.ts';
@@ -66,15 +66,13 @@ export async function joinOrganization(
 ): Promise<Member> {
   const { role, by } = request;
   const email = granted(readEmail(request.email));
-  const organization = await tx.organizations.lock(request.organizationId);
-  if (organization === undefined) {
-    return refuse('not_found', { message: `There is no organization ${request.organizationId}.` });
-  }
+  const organization = await lockOrganization(tx, request.organizationId);
   const now = clock.now();
   const fresh = { id: userId(ids.next(idPrefixes.user)), email, createdAt: now };
   const user = await tx.organizations.ensureUser(fresh);
   const known = await tx.organizations.membership(organization.id, user.id);
   if (known?.role === role) return { user, membership: known };
+  if (known !== undefined) await letGo(tx, known);
   const membership = {
     organizationId: organization.id,
     userId: user.id,
@@ -92,6 +90,46 @@ export async function joinOrganization(
     details: { email, role, ...(known === undefined ? {} : { previous_role: known.role }) },
   });
   return { user, membership };
+}
+
+/** Membership is read on every request, so what the person holds opens nothing here from the next one on. */
+export async function removeMember(
+  { store, clock }: Pick<Services, 'store' | 'clock'>,
+  request: Omit<AddMember, 'role'>,
+): Promise<Member> {
+  const email = granted(readEmail(request.email));
+  return store.transaction(async (tx) => {
+    const organization = await lockOrganization(tx, request.organizationId);
+    const user = await tx.organizations.findUserByEmail(email);
+    const membership = user && (await tx.organizations.membership(organization.id, user.id));
+    if (user === undefined || membership === undefined) {
+      return refuse('not_found', { message: `${email} is no member of ${organization.id}.` });
+    }
+    await letGo(tx, membership);
+    await tx.organizations.deleteMembership(membership);
+    await recordAudit(tx, {
+      chain: organization.id,
+      at: clock.now(),
+      by: request.by,
+      action: 'member.remove',
+      object: user.id,
+      details: { email, role: membership.role },
+    });
+    return { user, membership };
+  });
+}
+
+/** The organization is locked, so two owners cannot both go because the other one stays. */
+async function letGo(
+  tx: StoreTransaction,
+  { organizationId: id, role }: Membership,
+): Promise<void> {
+  granted(giveUpRole(role, await tx.organizations.countOwners(id)));
+}
+
+async function lockOrganization(tx: StoreTransaction, id: OrganizationId): Promise<Organization> {
+  const message = `There is no organization ${id}.`;
+  return (await tx.organizations.lock(id)) ?? refuse('not_found', { message });
 }
 
 export async function findPerson({ store }: Pick<Services, 'store'>, email: string): Promise<User> {

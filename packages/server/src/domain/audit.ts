@@ -45,6 +45,7 @@ export type AuditAction =
   | 'keys.rotate'
   | 'member.add'
   | 'member.password'
+  | 'member.remove'
   | 'organization.create'
   | 'tenant.create'
   | 'tenant.offboard'

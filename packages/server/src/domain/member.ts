@@ -3,6 +3,13 @@ import { type Ruling, accepted, refused } from './refusal.ts';
 /** What a person may be in an organization. Owners and admins manage it; a member belongs to it. */
 export type Role = 'owner' | 'admin' | 'member';
 
+/** An organization that nobody owns could be managed by nobody: its last owner stays one. */
+export function giveUpRole(role: Role, owners: number): Ruling<Role> {
+  return role === 'owner' && owners <= 1
+    ? refused('forbidden', 'The last owner cannot go: make somebody else owner first.')
+    : accepted(role);
+}
+
 const emailMaxCharacters = 254;
 const emailPattern = /^[^\s@\p{C}]+@[^\s@\p{C}]+$/u;
 

@@ -1,7 +1,12 @@
 import { organizationId } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { listAudit } from '../../src/app/audit.ts';
-import { addMember, createOrganization, findPerson } from '../../src/app/organizations.ts';
+import {
+  addMember,
+  createOrganization,
+  findPerson,
+  removeMember,
+} from '../../src/app/organizations.ts';
 import { recognise } from '../../src/app/people.ts';
 import type { Actor } from '../../src/domain/audit.ts';
 import type { Role } from '../../src/domain/member.ts';
@@ -20,6 +25,8 @@ describe.each(databaseKinds)('organizations and their people on %s', (kind) => {
   const someone = () => `person-${(people += 1)}@example.test`;
   const add = (of: string, email: string, role: Role) =>
     addMember(world, { organizationId: organizationId(of), email, role, by });
+  const remove = (of: string, email: string) =>
+    removeMember(world, { organizationId: organizationId(of), email, by });
   const actions = async (of: string) =>
     (await listAudit(world, { chain: organizationId(of), limit: 99 })).map(({ action }) => action);
 
@@ -59,6 +66,35 @@ describe.each(databaseKinds)('organizations and their people on %s', (kind) => {
     const added = await Promise.all(Array.from({ length: 10 }, () => add(id, email, 'admin')));
     expect(new Set(added.map(({ user }) => user.id)).size).toBe(1);
     expect(await actions(id)).toEqual(['member.add', 'organization.create']);
+  });
+
+  test('a removed member is one no more, and the audit says who did it', async () => {
+    const { id } = await organization();
+    const [owner, other] = [someone(), someone()];
+    await add(id, owner, 'owner');
+    const { user } = await add(id, other, 'admin');
+    await remove(id, other.toUpperCase());
+    expect(await world.store.read.organizations.membership(id, user.id)).toBeUndefined();
+    const [row] = await listAudit(world, { chain: id, limit: 1 });
+    const details = { email: other, role: 'admin' };
+    expect(row).toMatchObject({ action: 'member.remove', object: user.id, by, details });
+    await expect(remove(id, other)).rejects.toThrow(`${other} is no member`);
+    await expect(remove('org_unknown', other)).rejects.toThrow('org_unknown');
+    await expect(remove(id, someone())).rejects.toThrow('is no member');
+    expect(await actions(id)).toHaveLength(4);
+  });
+
+  test('the last owner neither goes nor steps down, and of two who go at once one stays', async () => {
+    const { id } = await organization();
+    const [first, second] = [someone(), someone()];
+    await add(id, first, 'owner');
+    await add(id, someone(), 'admin');
+    await expect(remove(id, first)).rejects.toThrow('The last owner cannot go');
+    await expect(add(id, first, 'admin')).rejects.toThrow('The last owner cannot go');
+    await add(id, second, 'owner');
+    const outcomes = await Promise.allSettled([remove(id, first), add(id, second, 'member')]);
+    expect(outcomes.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+    expect(await world.store.read.organizations.countOwners(id)).toBe(1);
   });
 
   test('what is not there, or no address, is told by its name', async () => {

@@ -32,11 +32,28 @@ export function memberCommand(): Command {
   return new Command('member')
     .description('People in organizations')
     .addCommand(add)
+    .addCommand(removeCommand())
     .addCommand(passwordCommand())
     .addHelpText(
       'after',
       example('admin member add --org org_… --email ann@example.com --role owner'),
     );
+}
+
+function removeCommand(): Command {
+  return new Command('remove')
+    .description('Take a person out of an organization; it holds from their next request on')
+    .addHelpText('after', example('admin member remove --org org_… --email ann@example.com'))
+    .requiredOption('--org <id>', 'the organization')
+    .requiredOption('--email <address>', 'the member')
+    .action(async ({ org, email }: Omit<AddOptions, 'role'>, command: Command) => {
+      const { user, membership } = await operating((operator) =>
+        operator.removeMember({ organization: org, email }),
+      );
+      const { role } = membership;
+      const facts = { organization_id: org, user_id: user.id, email: user.email, role };
+      report(command, facts, `${user.email} is not ${role} of ${org} any more.`);
+    });
 }
 
 interface PasswordOptions {

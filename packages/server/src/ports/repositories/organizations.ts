@@ -35,6 +35,8 @@ export interface OrganizationRepository {
   ensureUser(user: User): Promise<User>;
   insertMembership(membership: Membership): Promise<void>;
   saveRole(membership: Membership): Promise<void>;
+  deleteMembership(membership: Membership): Promise<void>;
+  countOwners(id: OrganizationId): Promise<number>;
   find(id: OrganizationId): Promise<Organization | undefined>;
   /** Holds the row until the transaction ends, so that what it limits is counted and added by one at a time. */
   lock(id: OrganizationId): Promise<Organization | undefined>;

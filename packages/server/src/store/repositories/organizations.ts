@@ -49,6 +49,16 @@ export function organizationRepository(db: Transaction): OrganizationRepository 
             values (${organization}, ${user}, ${role}, ${createdAt})`,
       );
     },
+    async deleteMembership({ organizationId: organization, userId: user }) {
+      await db.run(sql`
+        delete from memberships where organization_id = ${organization} and user_id = ${user}`);
+    },
+    async countOwners(id) {
+      const row = await db.get<{ owners: number }>(sql`
+        select count(*) as owners from memberships
+        where organization_id = ${id} and role = 'owner'`);
+      return row?.owners ?? 0;
+    },
     async find(id) {
       const row = await db.get<OrganizationRow>(
         sql`select id, name, created_at from organizations where id = ${id}`,
