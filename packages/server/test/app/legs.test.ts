@@ -38,6 +38,23 @@ describe.each(databaseKinds)('legs on %s', (kind) => {
     }
   });
 
+  test('a tenant has no more runs executing than its share, however many servers claim at once', async () => {
+    const crowded = await createRunWorld(kind, {}, { lossless: false });
+    const runs = await Promise.all(
+      Array.from({ length: 12 }, async () => crowded.start(await crowded.open())),
+    );
+    const share = crowded.settings.tenantRunConcurrency;
+    const claim = async (run: Run) => crowded.claim(run, `worker-of-${run.id}`);
+    const legs = (await Promise.all(runs.map(claim))).filter((leg) => leg !== undefined);
+    expect(legs).toHaveLength(share);
+    const [first, ...others] = legs;
+    if (first === undefined) throw new Error('nobody has a run');
+    await crowded.record(first, { end: { status: 'completed', ...over } });
+    const left = runs.filter((run) => legs.every((leg) => leg.run.id !== run.id));
+    const more = (await Promise.all(left.map(claim))).filter((leg) => leg !== undefined);
+    expect([...others, ...more]).toHaveLength(share);
+  });
+
   test('only the head of a session can be claimed, and only once it is free', async () => {
     const sessionId = await world.open();
     const first = await world.start(sessionId);

@@ -19,7 +19,11 @@ export type RunWorld = Awaited<ReturnType<typeof createRunWorld>>;
 export const hour = 3_600_000;
 
 /** The use cases of runs on a real database: the test is the worker, and time is in its hands. */
-export async function createRunWorld(kind: DatabaseKind, parts: Partial<Agent> = {}) {
+export async function createRunWorld(
+  kind: DatabaseKind,
+  parts: Partial<Agent> = {},
+  { lossless = true } = {},
+) {
   const world = await createWorld(kind);
   const organizationId = await world.seed.organization();
   const tenant = await world.seed.tenant(organizationId);
@@ -32,7 +36,14 @@ export async function createRunWorld(kind: DatabaseKind, parts: Partial<Agent> =
       throw new Error(message, { cause: error });
     },
   };
-  const services = { ...world, log, settings, agents: only(agentOf({ name: 'agent', ...parts })) };
+  const fanout = { ...world.fanout, lossless };
+  const services = {
+    ...world,
+    fanout,
+    log,
+    settings,
+    agents: only(agentOf({ name: 'agent', ...parts })),
+  };
   const admit = () => {};
 
   async function open(): Promise<SessionId> {

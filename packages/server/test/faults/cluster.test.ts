@@ -2,9 +2,10 @@
 // nothing may be stuck, lost, repeated, reordered or done twice. CONVOKE_TEST_ROUNDS=20 makes a night of it.
 import { setTimeout as lasting } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Cluster } from './cluster.ts';
+import { Cluster, tenantShare } from './cluster.ts';
 import { type Fault, allFaults, wakingFaults } from './cluster-faults.ts';
 import { ClusterLoad } from './cluster-load.ts';
+import { ClusterWatch } from './cluster-watch.ts';
 import { query } from './databases.ts';
 import { rounds, seededRandom } from './random.ts';
 
@@ -19,13 +20,16 @@ describe.each([
 ] as const)('under load on three servers that wake each other by %s', (wakeups, faults) => {
   let cluster: Cluster;
   let load: ClusterLoad;
+  let watch: ClusterWatch;
   let isBroken = false;
 
   beforeAll(async () => {
     cluster = await Cluster.open(wakeups);
+    watch = new ClusterWatch(cluster.database.url);
     load = await ClusterLoad.open(cluster, seededRandom(`cluster on ${wakeups}`));
   }, 2 * minute);
   afterAll(async () => {
+    await watch.stop();
     process.stdout.write(`${wakeups}: ${JSON.stringify(load.tally)}\n`);
     await cluster.close();
   });
@@ -65,6 +69,9 @@ describe.each([
       expect(new Set(lines).size).toBe(lines.length);
       expect(load.tally.paid).toBeGreaterThan(0);
       expect(load.tally.refused).toBeGreaterThan(0);
+      expect(watch.looks).toBeGreaterThan(10);
+      expect(watch.torn, 'sessions with two runs at once').toEqual(new Set());
+      expect(watch.widest, 'the share of the tenant').toBe(tenantShare);
     },
     rounds(1) * 2 * minute,
   );

@@ -16,6 +16,9 @@ const steppingClock = fileURLToPath(new URL('stepping-clock.ts', import.meta.url
 /** Short, so that a test need not wait long for a lease to run out. */
 export const leaseSeconds = 4;
 
+/** Fewer than there are sessions, so that runs have to wait for each other. */
+export const tenantShare = 8;
+
 /** One server of the service: its own folder and port, and its own way to everything it shares with the others. */
 export class Replica {
   readonly place: ServerPlace;
@@ -78,6 +81,7 @@ export class Cluster {
       CONVOKE_BASE_URL: 'http://convoke.test',
       CONVOKE_MASTER_KEY_FILE: keyFile,
       CONVOKE_LEASE_SECONDS: String(leaseSeconds),
+      CONVOKE_TENANT_RUN_CONCURRENCY: String(tenantShare),
       CONVOKE_WAKEUPS: wakeups,
       ...s3.env('convoke'),
       ...(nats === undefined ? {} : { CONVOKE_NATS_URL: nats.url }),

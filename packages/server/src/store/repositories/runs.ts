@@ -17,6 +17,7 @@ import { executingOf, readyRuns } from './ready-runs.ts';
 import { runBacklog } from './run-backlog.ts';
 
 const idsPerStatement = 64;
+const generousShare = 32;
 
 export function runRepository(db: Transaction): RunRepository {
   return {
@@ -150,8 +151,9 @@ export function runRepository(db: Transaction): RunRepository {
     },
 
     async hasFreePlace(tenant, perTenant) {
-      // Far from the limit nobody has to wait for anybody: fewer than half of the places are in doubt at once.
-      if ((await executingOf(db, tenant)) * 2 < perTenant) return true;
+      // Far from a generous limit nobody has to wait for anybody: fewer than half of it is in doubt at once.
+      const isGenerous = perTenant >= generousShare;
+      if (isGenerous && (await executingOf(db, tenant)) * 2 < perTenant) return true;
       await db.get(sql`select id from tenants where id = ${tenant} ${sql.forNoKeyUpdate}`);
       return (await executingOf(db, tenant)) < perTenant;
     },
