@@ -1,4 +1,7 @@
 import { expect, test } from 'vitest';
+import { measureDelivery } from './cluster/delivery.ts';
+import { measureHistory } from './cluster/history.ts';
+import { measureScale } from './cluster/scale.ts';
 import { Frames } from './frames.ts';
 import { measure, measureBoot } from './measure.ts';
 import { scenarios } from './scenarios/all.ts';
@@ -30,6 +33,15 @@ test('every scenario gives every figure for every server it names', {
 test('every server boots, on an empty folder and again', { timeout: 120_000 }, async () => {
   const slices = await measureBoot(smoke);
   expect(Array.from(slices.keys())).toEqual(['convoke', 'ref:sqlite', 'ref:mem']);
+});
+
+test('several servers give their figures, too', { timeout: 240_000 }, async () => {
+  const { startsPerSecond, eventsPerSecond } = await measureScale(2, 200);
+  expect(Math.min(startsPerSecond, eventsPerSecond)).toBeGreaterThan(0);
+  const { p50, p99 } = await measureDelivery('postgres', 16);
+  expect(p99).toBeGreaterThanOrEqual(p50);
+  const { stored, fullMs } = await measureHistory(1_000, 4);
+  expect([stored, fullMs > 0]).toEqual([1_000, true]);
 });
 
 test('frames are counted wherever the bytes are cut, and a gap is noticed', () => {

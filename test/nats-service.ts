@@ -8,7 +8,10 @@ const startLimitMs = 15_000;
 
 export async function setup(): Promise<(() => void) | undefined> {
   if (process.env['CONVOKE_TEST_NATS_URL'] !== undefined) return undefined;
-  if (await answers(usualPort)) return void name(usualPort);
+  if (await answers(usualPort)) {
+    name(usualPort);
+    return undefined;
+  }
   const port = await freePort();
   // The shell waits for the end of its input, which comes when this process ends, however it ends: nothing is left.
   const guard = `PATH=$PATH:/usr/sbin; nats-server -a 127.0.0.1 -p ${port} & read -r _; kill $!`;

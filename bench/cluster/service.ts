@@ -8,6 +8,8 @@ import type { BenchAgent } from '../agents.ts';
 import { Client } from '../client.ts';
 import { type Server, startServer } from '../server.ts';
 
+const natsUrl = process.env['CONVOKE_TEST_NATS_URL'] ?? 'nats://127.0.0.1:4222';
+
 export interface ServiceOptions {
   /** What each server does: `['api', 'worker']` is two servers. */
   readonly roles: readonly ('api' | 'worker' | 'api,worker')[];
@@ -70,5 +72,3 @@ export class Service {
     await administer(`drop database ${new URL(this.databaseUrl).pathname.slice(1)} with (force)`);
   }
 }
-
-export const natsUrl = process.env['CONVOKE_TEST_NATS_URL'] ?? 'nats://127.0.0.1:4222';

@@ -320,47 +320,44 @@ describe.each(deployments)('sessions on %s', (database) => {
       expect(body.runs).toHaveLength(1);
     });
   });
+});
 
-  describe('a session whose workspace is gone from this machine (D-11, A-69)', () => {
-    async function loseFolder(session: { readonly id: string }): Promise<void> {
-      const { dataDir } = server.config;
-      const folder = join(dataDir, 'workspaces', server.quickstart.tenant_id, session.id);
-      await rm(folder, { recursive: true });
-    }
+describe('a session whose workspace is gone from its machine (D-11, A-69)', () => {
+  const loseFolder = ({ config, quickstart }: TestServer, session: { readonly id: string }) =>
+    rm(join(config.dataDir, 'workspaces', quickstart.tenant_id, session.id), { recursive: true });
 
-    if (database === 'sqlite') {
-      test('fails for good, with everything that stood in its line', async () => {
-        const session = await openSession(server, 'asker');
-        const run = await startRun(server, session, 'x');
-        const asked = await pendingIn(server, session.id);
-        const queued = [
-          await startRun(server, session, 'next'),
-          await startRun(server, session, 'last'),
-        ];
-        await loseFolder(session);
-        await answer(server, asked, { answer: 'red' });
-        const lost = await ended(server, run);
-        expect(lost).toMatchObject({ status: 'failed', error_code: 'sandbox_unavailable' });
-        const failed = await readSession(server, session.id);
-        expect(failed).toMatchObject({ status: 'failed', status_reason: 'workspace_lost' });
-        for (const one of queued) {
-          expect((await readRun(server, one)).status).toBe('cancelled');
-          expect((await logOf(server, one)).map(({ type }) => type)).toEqual(['run_cancelled']);
-        }
-        expect(await readSession(server, session.id)).toEqual(failed);
-        const refused = await server.refused('resume_session', { params: id(session) });
-        expect(refused).toMatchObject({ status: 409, error: 'session_terminal' });
-      });
-    } else {
-      test('goes on: what it held is fetched', async () => {
-        const session = await openSession(server, 'asker');
-        const run = await startRun(server, session, 'x');
-        const asked = await pendingIn(server, session.id);
-        await loseFolder(session);
-        await answer(server, asked, { answer: 'red' });
-        expect(await ended(server, run)).toMatchObject({ status: 'completed' });
-        expect(await readSession(server, session.id)).toMatchObject({ status: 'idle' });
-      });
+  test('on SQLite fails for good, with everything that stood in its line', async () => {
+    const server = await startServer();
+    const session = await openSession(server, 'asker');
+    const run = await startRun(server, session, 'x');
+    const asked = await pendingIn(server, session.id);
+    const queued = [
+      await startRun(server, session, 'next'),
+      await startRun(server, session, 'last'),
+    ];
+    await loseFolder(server, session);
+    await answer(server, asked, { answer: 'red' });
+    const lost = await ended(server, run);
+    expect(lost).toMatchObject({ status: 'failed', error_code: 'sandbox_unavailable' });
+    const failed = await readSession(server, session.id);
+    expect(failed).toMatchObject({ status: 'failed', status_reason: 'workspace_lost' });
+    for (const one of queued) {
+      expect((await readRun(server, one)).status).toBe('cancelled');
+      expect((await logOf(server, one)).map(({ type }) => type)).toEqual(['run_cancelled']);
     }
+    expect(await readSession(server, session.id)).toEqual(failed);
+    const refused = await server.refused('resume_session', { params: id(session) });
+    expect(refused).toMatchObject({ status: 409, error: 'session_terminal' });
+  });
+
+  test('on PostgreSQL goes on: what it held is fetched', async () => {
+    const server = await startServer({ database: 'postgres' });
+    const session = await openSession(server, 'asker');
+    const run = await startRun(server, session, 'x');
+    const asked = await pendingIn(server, session.id);
+    await loseFolder(server, session);
+    await answer(server, asked, { answer: 'red' });
+    expect(await ended(server, run)).toMatchObject({ status: 'completed' });
+    expect(await readSession(server, session.id)).toMatchObject({ status: 'idle' });
   });
 });
