@@ -51,6 +51,9 @@ export async function openServices(
   const log = overrides.log ?? createLog({ level: config.logLevel });
   // First, so that a start which it stops leaves nothing open.
   const blobs = await openBlobs(config);
+  if (config.cluster.roles.size === 1 && config.cluster.blobs.kind === 'disk') {
+    log.warn('files that this server takes stay on its own disk: set CONVOKE_BLOBS on all servers');
+  }
   const metrics = createMetrics();
   const store = await openStore(config, { log, metrics });
   const clock = overrides.clock ?? (await openClock(config, { store, log }));
