@@ -117,10 +117,11 @@ class RunSupervision implements Supervision {
       return sink.finish(this.#outcome(agentGone(claimed.run.agentName)));
     }
     if (!started.ready) return sink.finish(this.#outcome(started.outcome));
-    const outcome = await Promise.race([
-      this.#runLeg({ agent, started, sink }),
-      this.#verdict.promise,
-    ]);
+    if (!this.#holdsLease()) this.lose();
+    // What was judged while the workspace was made ready never begins.
+    const outcome = this.#isJudged
+      ? await this.#verdict.promise
+      : await Promise.race([this.#runLeg({ agent, started, sink }), this.#verdict.promise]);
     // Whatever the leg still says or does after the verdict is not part of the run.
     this.#abort.abort(legIsOver);
     if (this.#isJudged) await this.#kill();
