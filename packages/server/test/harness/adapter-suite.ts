@@ -116,6 +116,19 @@ export function adapterSuite(name: string, adapter: AdapterUnderTest): void {
       },
     );
 
+    test.runIf(can('approvals'))(
+      `begins no tool once the run was given to another server (P6)${without('approvals')}`,
+      async () => {
+        const { session, plan } = await start([{ write: note }, { say: 'done' }], ['write_*']);
+        const { asked } = await session.run(plan, (each) => {
+          session.loseLease();
+          return allow(each);
+        });
+        expect(asked).toHaveLength(1);
+        expect(await session.read(note.path)).toBeUndefined();
+      },
+    );
+
     test.runIf(can('tools'))(
       `uses a tool that needs no leave without asking${without('tools')}`,
       async () => {
@@ -222,6 +235,8 @@ interface Session {
   run(plan: Plan, answers?: Answers, watch?: Watch): Promise<RunResult>;
   /** Runs until something is asked, and leaves it at that. */
   abandonWhenAsked(plan: Plan): Promise<void>;
+  /** From now on the run belongs to another server. */
+  loseLease(): void;
   read(path: string): Promise<string | undefined>;
 }
 
@@ -231,6 +246,7 @@ async function openSession(adapter: AdapterUnderTest): Promise<Session> {
   let state: Json | undefined;
   let runNumber = 0;
   let folders = { workspace: '', stateDir: '' };
+  let holdsLease = true;
 
   async function leg(plan: Plan, input: LegInput, take: Watch): Promise<HarnessEvent[]> {
     const { harness, account, close } = await adapter.open();
@@ -255,7 +271,7 @@ async function openSession(adapter: AdapterUnderTest): Promise<Session> {
         input: { prompt: plan.prompt },
         state,
         signal: new AbortController().signal,
-        holdsLease: () => true,
+        holdsLease: () => holdsLease,
       });
       for await (const event of running) {
         events.push(event);
@@ -303,6 +319,9 @@ async function openSession(adapter: AdapterUnderTest): Promise<Session> {
         // A runtime that waits in its process is told; a parked one has nothing left to tell.
         if (event.type === 'user_question') await running.cancel();
       });
+    },
+    loseLease() {
+      holdsLease = false;
     },
     read: (path) => readFile(join(folders.workspace, path), 'utf8').catch(() => undefined),
   };

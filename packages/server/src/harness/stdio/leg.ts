@@ -86,8 +86,9 @@ export class StdioLeg {
       return { type: 'end', outcome: 'error', code: 'sandbox_unavailable', message: error.message };
     }
     const child = this.#child;
-    // Cancelled while the program was being started: it never heard of it.
-    if (this.#isCancelled) return { type: 'end', outcome: 'cancelled' };
+    // Given up while the program was being started: it never hears what it is for.
+    if (this.#isCancelled || !this.#context.holdsLease())
+      return { type: 'end', outcome: 'cancelled' };
     this.#tell(startMessage(this.#input, this.#context, child.places));
     const said = yield* this.#listen(child, resolved.redact);
     if (said !== undefined) await this.#bidFarewell(child);
