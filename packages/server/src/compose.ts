@@ -63,7 +63,7 @@ export async function compose(config: Config, overrides: Overrides = {}): Promis
     config,
     authority,
     masterKey,
-    isReady: async () => isOpen && (await isReadable(store)),
+    isReady: async () => isOpen && (await isReadable(store)) && (await store.takesWrites()),
   });
 
   let background: Background | undefined;

@@ -38,6 +38,10 @@ export interface Database extends Reader {
    */
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
   readonly dialect: 'sqlite' | 'postgres';
+  /**
+   * Whether a write would be kept, after one was refused; absent where the disk is not this server's own matter.
+   */
+  takesWrites?(): Promise<boolean>;
   /** How busy the connections are, and how many callers wait for one; absent where there is no pool. */
   connections?(): Connections;
   /** Finishes what is under way, refuses what comes later, and gives the files or connections back. */

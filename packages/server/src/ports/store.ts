@@ -52,6 +52,8 @@ export interface Store {
    * statement from rows of other tenants, whatever the statement says. Other work is the service's own.
    */
   confine<T>(tenantId: TenantId, work: () => T): T;
+  /** False while the disk of this server keeps nothing more (SQLite); reads may go on. */
+  takesWrites(): Promise<boolean>;
   /** How the event log lies in storage. */
   readonly stretches: EventStretches;
   close(): Promise<void>;

@@ -25,6 +25,7 @@ export function createStore(database: MigratableDatabase): Store {
     transaction: (work) => database.transaction((tx) => work(new SqlRepositories(tx))),
     now: () => timeOf(database),
     confine: (tenantId, work) => database.confine(tenantId, work),
+    takesWrites: () => database.takesWrites?.() ?? Promise.resolve(true),
     stretches: eventStretches(database),
     close: () => database.close(),
   };

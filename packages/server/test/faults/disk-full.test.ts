@@ -53,6 +53,7 @@ describe.runIf(isRoot)('a full disk under the server (P12, P17)', () => {
     `${server.baseUrl}/v1/sessions/${file.session_id}/files/${file.id}/content`;
   const upload = (file: { session_id: string; id: string }) =>
     exchange({ method: 'PUT', url: contentUrl(file), headers: caller.headers, body: contents });
+  const readiness = () => exchange({ method: 'GET', url: `${server.baseUrl}/readyz`, headers: {} });
   const statusIs = (run: RunRecord, status: RunRecord['status']) =>
     until(async () => (await caller.run(at(run))).status === status, {
       withinMs: 15_000,
@@ -100,6 +101,7 @@ describe.runIf(isRoot)('a full disk under the server (P12, P17)', () => {
         ];
         for (const reply of await Promise.all(writes)) expectUnavailable(reply);
 
+        expect((await readiness()).status).toBe(503);
         expect((await caller.askForToken()).status).toBe(200);
         expect((await caller.session(run.session_id)).status).toBe('running');
         expect((await caller.run(at(run))).status).toBe('running');
@@ -111,6 +113,10 @@ describe.runIf(isRoot)('a full disk under the server (P12, P17)', () => {
         expect(reader.frames.length, 'nothing is shown that is not durable').toBe(heard);
 
         disk.free();
+        await until(async () => (await readiness()).status === 200, {
+          withinMs: 10_000,
+          what: 'readiness after space came back',
+        });
         await until(
           async () => (await caller.call('POST', '/v1/sessions', talker)).status === 201,
           {

@@ -7,7 +7,7 @@ type SystemOperations = 'get_health' | 'get_readiness' | 'get_openapi' | 'get_do
 export interface SystemParts {
   readonly version: string;
   readonly baseUrl: string;
-  /** False while the server starts or drains, or its storage cannot be read. */
+  /** False while the server starts or drains, or its storage cannot be read or takes no writes. */
   readonly isReady: () => Promise<boolean>;
 }
 

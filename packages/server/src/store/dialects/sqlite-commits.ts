@@ -23,6 +23,8 @@ const MAX_QUEUED = 10_000;
 interface CommitOptions {
   /** Called once, when an fsync has failed: the process must end (see `isFsyncFailure`). */
   onFatal: (error: unknown) => void;
+  /** Called whenever a transaction was refused because the storage could not keep it. */
+  onRefusal: () => void;
   report: Report;
 }
 
@@ -64,7 +66,10 @@ export class SqliteCommits {
           result = await work(tx);
         },
         resolve: () => resolve(result),
-        reject,
+        reject: (error: unknown) => {
+          if (error instanceof StorageUnavailable) this.#options.onRefusal();
+          reject(error);
+        },
       };
       this.#queue.push(new SqliteTransaction(this.#writer, job));
       this.#schedule();

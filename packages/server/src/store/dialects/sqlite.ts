@@ -9,6 +9,7 @@ import {
   toStoreError,
   type SqliteConnection,
 } from './sqlite-connection.ts';
+import { SqliteRoom } from './sqlite-room.ts';
 import type { SqliteTransaction } from './sqlite-transaction.ts';
 
 interface SqliteOptions {
@@ -33,12 +34,17 @@ class SqliteDatabase implements MigratableDatabase {
   readonly #writer: SqliteConnection;
   readonly #reader: SqliteConnection;
   readonly #commits: SqliteCommits;
+  readonly #room: SqliteRoom;
   #closed: Promise<void> | undefined;
 
   constructor(writer: SqliteConnection, reader: SqliteConnection, options: SqliteOptions) {
     this.#writer = writer;
     this.#reader = reader;
-    this.#commits = new SqliteCommits(writer, options);
+    // Its own value again: the page is written all the same.
+    const rewrite = (tx: SqliteTransaction) => tx.script('pragma user_version = 0');
+    this.#room = new SqliteRoom(options.path, () => this.transaction(rewrite));
+    const onRefusal = () => this.#room.noteRefusal();
+    this.#commits = new SqliteCommits(writer, { ...options, onRefusal });
   }
 
   all<Row>(statement: Statement): Promise<Row[]> {
@@ -66,6 +72,10 @@ class SqliteDatabase implements MigratableDatabase {
 
   transaction<T>(work: (tx: SqliteTransaction) => Promise<T>): Promise<T> {
     return this.#commits.transaction(work);
+  }
+
+  takesWrites(): Promise<boolean> {
+    return this.#room.takesWrites();
   }
 
   close(): Promise<void> {
