@@ -64,6 +64,7 @@ export async function compose(config: Config, overrides: Overrides = {}): Promis
     authority,
     masterKey,
     isReady: async () => isOpen && (await isReadable(store)) && (await store.takesWrites()),
+    streamCaps: overrides.streamCaps,
   });
 
   let background: Background | undefined;

@@ -1,12 +1,11 @@
 import { mkdir, mkdtemp, rename, writeFile } from 'node:fs/promises';
-import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type Method, type Operation, operations } from '@convoke/contract';
 import { afterAll } from 'vitest';
 import { type Convoke, compose } from '../src/compose.ts';
 import { type Config, readConfig } from '../src/config/config.ts';
+import type { StreamCaps } from '../src/http/event-streams.ts';
 import type { Clock } from '../src/ports/clock.ts';
 import type { CredentialProvider } from '../src/ports/credential-provider.ts';
 import type { Harness } from '../src/ports/harness.ts';
@@ -20,6 +19,7 @@ import { observe, signJournal } from './journal.ts';
 import { natsUrl } from '../../../test/nats-service.ts';
 import { createLocation, databaseKinds } from './store/databases.ts';
 import { removeFolder } from '../../../test/remove-folder.ts';
+import { freePort } from '../../../test/free-port.ts';
 
 export interface ServerOptions {
   readonly database?: Deployment;
@@ -32,6 +32,7 @@ export interface ServerOptions {
   readonly harnesses?: readonly Harness[];
   readonly wrapStore?: (store: Store) => Store;
   readonly provider?: CredentialProvider;
+  readonly streamCaps?: StreamCaps;
   /** The test makes the server fail, so what the server logs as an error is expected. */
   readonly expectsFaults?: boolean;
 }
@@ -175,13 +176,14 @@ interface ServerParts {
 async function startOn(place: Place, options: ServerOptions): Promise<TestServer> {
   const { config } = place;
   const errors: LoggedError[] = [];
-  const { clock, harnesses, wrapStore, provider } = options;
+  const { clock, harnesses, wrapStore, provider, streamCaps } = options;
   const convoke = await compose(config, {
     log: collectingLog(errors),
     ...(clock === undefined ? {} : { clock }),
     ...(harnesses === undefined ? {} : { harnesses }),
     ...(wrapStore === undefined ? {} : { wrapStore }),
     ...(provider === undefined ? {} : { provider }),
+    ...(streamCaps === undefined ? {} : { streamCaps }),
   });
   await convoke.app.listen({ host: config.host, port: config.port });
   const quickstart = await convoke.quickstart();
@@ -284,16 +286,6 @@ function collectingLog(errors: LoggedError[]): Log {
     warn: () => {},
     error: (message, error) => errors.push({ message, error }),
   };
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen({ host: '127.0.0.1', port: 0 });
-  await once(probe, 'listening');
-  const address = probe.address();
-  probe.close();
-  await once(probe, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no free port');
-  return address.port;
 }
 
 const running = new Set<TestServer>();

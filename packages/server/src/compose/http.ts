@@ -10,7 +10,7 @@ import { callerAddressBehind } from '../http/caller-address.ts';
 import { confined } from '../http/confined.ts';
 import { type Cursors, createCursors } from '../http/cursors.ts';
 import { createDenials } from '../http/denials.ts';
-import { EventStreams } from '../http/event-streams.ts';
+import { EventStreams, type StreamCaps } from '../http/event-streams.ts';
 import type { Handlers } from '../http/handler.ts';
 import { apiRate, createRateLimit, managementRate, tokenFailureRate } from '../http/rate-limit.ts';
 import { agentRoutes } from '../http/routes/agents.ts';
@@ -36,6 +36,7 @@ export interface HttpParts {
   readonly authority: Authority;
   readonly masterKey: Uint8Array;
   readonly isReady: () => Promise<boolean>;
+  readonly streamCaps?: StreamCaps | undefined;
 }
 
 /** What a server that only executes runs answers: whoever looks after it must be able to ask how it is. */
@@ -54,6 +55,7 @@ export function openHttp(
     log,
     metrics,
     maxAgeMs: config.settings.streamMaxAgeMs,
+    caps: parts.streamCaps,
     fanout,
     recheck: (caller) => gate.recheck(caller),
   });

@@ -10,6 +10,7 @@ import { scriptedHarness } from '../harness/scripted/harness.ts';
 import { stdioHarness } from '../harness/stdio/harness.ts';
 import type { SuperviseServices } from '../harness/supervise.ts';
 import { openWorkspaces } from '../harness/workspace.ts';
+import type { StreamCaps } from '../http/event-streams.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { CredentialProvider } from '../ports/credential-provider.ts';
 import type { Harness } from '../ports/harness.ts';
@@ -34,6 +35,8 @@ export interface Overrides {
   readonly wrapStore?: (store: Store) => Store;
   /** Where client secrets are kept, instead of here. */
   readonly provider?: CredentialProvider;
+  /** Few enough to be opened. */
+  readonly streamCaps?: StreamCaps;
 }
 
 export type OpenServices = SuperviseServices & {

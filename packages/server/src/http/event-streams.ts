@@ -8,9 +8,12 @@ import type { Fanout } from '../ports/fanout.ts';
 import type { Log } from '../ports/log.ts';
 import type { Metrics } from '../ports/metrics.ts';
 
-/** One process holds no more; past it, and past a client's share, a reader is told to come back. */
-const streamsMax = 10_000;
-const streamsPerClientMax = 2_000;
+/** One process holds no more; past it, and past a client's share, a reader is told to come back. */
+export interface StreamCaps {
+  readonly inAll: number;
+  readonly perClient: number;
+}
+const usualCaps: StreamCaps = { inAll: 10_000, perClient: 2_000 };
 
 /** One timer looks after all streams. Both bounds of D-30 and D-33 are 15 s, so this leaves room. */
 const pulseMs = 5_000;
@@ -24,6 +27,8 @@ export interface EventStreamOptions {
   readonly log: Log;
   readonly metrics: Pick<Metrics, 'eventsDelivered'>;
   readonly maxAgeMs: number;
+  /** The usual ones when absent. */
+  readonly caps?: StreamCaps | undefined;
   readonly fanout: Fanout;
   /** Whether the caller would still be let in (D-33). */
   readonly recheck: (caller: AutomationCaller) => Promise<boolean>;
@@ -111,7 +116,8 @@ export class EventStreams {
     const { id } = stream.caller.client;
     const held = this.#perClient.get(id)?.streams.size ?? 0;
     if (this.#isClosing) refuse('not_ready', { headers: { 'retry-after': '1' } });
-    if (this.#open.size >= streamsMax || held >= streamsPerClientMax) {
+    const { inAll, perClient } = this.#options.caps ?? usualCaps;
+    if (this.#open.size >= inAll || held >= perClient) {
       refuse('rate_limited', {
         message: 'Too many open streams.',
         headers: { 'retry-after': '5' },

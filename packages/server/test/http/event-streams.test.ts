@@ -172,6 +172,40 @@ describe('a reader that does not read (D-33)', () => {
   });
 });
 
+describe('a server that holds as many streams as it may (A-48)', () => {
+  test('tells a client beyond its share, and everybody beyond the whole, to come back', async () => {
+    const own = new Puppet();
+    const small = await startServer({
+      harnesses: [own],
+      agents: { puppet: own.agent() },
+      streamCaps: { inAll: 3, perClient: 2 },
+    });
+    const another = async () => (await addClient(small)).in(small.quickstart.tenant_id);
+    const [second, third] = [await another(), await another()];
+    const { run } = await begin(small, 'puppet');
+    const leg = await own.leg();
+    const params = { session_id: run.session_id, run_id: run.id };
+    const headers = { accept: 'text/event-stream' };
+    const refusedTo = async (as = small.client) => {
+      const refused = await small.refused('follow_run_events', { as, params, headers });
+      expect(refused).toMatchObject({ status: 429, error: 'rate_limited' });
+      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    };
+
+    const mine = [await follow(small, run), await follow(small, run)];
+    await refusedTo();
+    const theirs = await small.stream(eventsPath(run), { as: second });
+    await refusedTo(third);
+    // The log itself stays readable, and whoever leaves makes room.
+    const json = { accept: 'application/json' };
+    expect((await small.send('follow_run_events', { params, headers: json })).status).toBe(200);
+    theirs.close();
+    const next = await eventually(() => small.stream(eventsPath(run), { as: third }));
+    leg.end();
+    for (const reader of [...mine, next]) await reader.until('run_completed');
+  });
+});
+
 describe('a server that stops', () => {
   test('closes its streams between two frames, and the readers go on with the next one', async () => {
     const own = new Puppet();
