@@ -2,7 +2,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type BenchAgent, agentFile, agentName } from './agents.ts';
@@ -10,6 +9,7 @@ import type { Address } from './client.ts';
 import { pinned, serverCore } from './cores.ts';
 import type { Question, Usage } from './probe.ts';
 import type { TargetName } from './scenario.ts';
+import { freePort } from '../test/free-port.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const probe = new URL('probe.ts', import.meta.url).href;
@@ -167,13 +167,4 @@ export class Server {
     this.#token = { headers, at: Date.now() };
     return headers;
   }
-}
-
-async function freePort(): Promise<number> {
-  const listener = createServer().listen(0, '127.0.0.1');
-  await once(listener, 'listening');
-  const address = listener.address();
-  listener.close();
-  await once(listener, 'close');
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }

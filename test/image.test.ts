@@ -4,7 +4,6 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { chmod, chown, copyFile, mkdir, mkdtemp } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -12,6 +11,7 @@ import { eventually } from '../packages/server/test/eventually.ts';
 import { type Stage, buildStages } from './dockerfile.ts';
 import { removeFolder } from './remove-folder.ts';
 import { root, textOf } from './repository.ts';
+import { freePort } from './free-port.ts';
 
 const buildMs = 600_000;
 const someoneElse = 61_000;
@@ -95,12 +95,3 @@ test('ends by itself when it is told to', async () => {
   server.kill('SIGTERM');
   expect(await ended).toEqual([0, null]);
 });
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen({ host: '127.0.0.1', port: 0 });
-  await once(probe, 'listening');
-  const address = probe.address();
-  probe.close();
-  await once(probe, 'close');
-  return typeof address === 'object' && address !== null ? address.port : 0;
-}

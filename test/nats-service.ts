@@ -1,7 +1,8 @@
 // The NATS the tests talk to: found where one runs, started where only its program is installed, never skipped.
 // Vitest runs `setup` once, before any test file; test workers inherit the environment set here.
 import { spawn } from 'node:child_process';
-import { createServer, connect } from 'node:net';
+import { connect } from 'node:net';
+import { freePort } from './free-port.ts';
 
 const usualPort = 4222;
 const startLimitMs = 15_000;
@@ -49,13 +50,4 @@ function answers(port: number): Promise<boolean> {
       resolve(isNats);
     };
   });
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('no free port');
-  return address.port;
 }

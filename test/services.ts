@@ -3,10 +3,10 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, globSync } from 'node:fs';
 import { chown, mkdtemp } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import pg from 'pg';
+import { freePort } from './free-port.ts';
 
 const usualUrl = 'postgres://postgres@127.0.0.1:5432/postgres';
 const startLimitMs = 30_000;
@@ -145,15 +145,6 @@ function unprivilegedAccount(): { uid: number; gid: number } | undefined {
   const name = existsSync('/var/lib/postgresql') ? 'postgres' : 'nobody';
   const id = (flag: string) => Number(execFileSync('id', [flag, name], { encoding: 'utf8' }));
   return { uid: id('-u'), gid: id('-g') };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('no free port');
-  return address.port;
 }
 
 async function problemReaching(url: string): Promise<string | undefined> {

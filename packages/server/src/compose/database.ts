@@ -16,21 +16,27 @@ interface StoreOptions {
   readonly busyTimeoutMs?: number;
 }
 
-export async function openStore(
-  { dataDir, databaseUrl }: Pick<Config, 'dataDir' | 'databaseUrl'>,
-  { log, metrics, ...options }: StoreOptions,
-): Promise<Store> {
-  const database = await openDatabase({
+type DatabasePlace = Pick<Config, 'dataDir' | 'databaseUrl'>;
+
+/** Which database it is, and what is done about its troubles. */
+export function placeOf({ dataDir, databaseUrl }: DatabasePlace, log: Log) {
+  return {
     location: databaseUrl ?? join(dataDir, 'convoke.db'),
-    report: (message, error) => log.error(message, error),
-    warn: (message) => log.warn(message),
-    onFatal: (error) => {
+    report: (message: string, error: unknown) => log.error(message, error),
+    warn: (message: string) => log.warn(message),
+    onFatal: (error: unknown) => {
       // After a failed fsync nobody knows what is on disk; only a fresh start reads the truth.
       log.error('the disk refused to keep data; stopping at once', error);
       process.exit(1);
     },
-    ...options,
-  });
+  };
+}
+
+export async function openStore(
+  place: DatabasePlace,
+  { log, metrics, ...options }: StoreOptions,
+): Promise<Store> {
+  const database = await openDatabase({ ...placeOf(place, log), ...options });
   metrics?.databaseConnections.readFrom(() => {
     const connections = database.connections?.();
     if (connections === undefined) return undefined;

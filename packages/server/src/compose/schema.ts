@@ -1,5 +1,4 @@
 import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
 import { connectDatabase, migrationsFolder } from '../store/database.ts';
 import {
@@ -9,6 +8,7 @@ import {
   schemaState,
 } from '../store/migrate.ts';
 import { createLog } from '../telemetry/log.ts';
+import { placeOf } from './database.ts';
 
 /** A server that writes at the same moment is waited for. */
 const busyTimeoutMs = 10_000;
@@ -31,19 +31,13 @@ export function migrateSchema(
 
 /** Opens the deployment's database with whatever schema it has. */
 async function connected<T>(
-  { dataDir, databaseUrl, logLevel }: Config,
+  config: Config,
   work: (database: MigratableDatabase) => Promise<T>,
 ): Promise<T> {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-  const log = createLog({ level: logLevel });
+  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
+  const log = createLog({ level: config.logLevel });
   const database = await connectDatabase({
-    location: databaseUrl ?? join(dataDir, 'convoke.db'),
-    report: (message, error) => log.error(message, error),
-    warn: (message) => log.warn(message),
-    onFatal: (error) => {
-      log.error('the disk refused to keep data; stopping at once', error);
-      process.exit(1);
-    },
+    ...placeOf(config, log),
     poolSize: 2,
     busyTimeoutMs,
   });
