@@ -10,6 +10,7 @@ import { peoplePasses } from './compose/people.ts';
 import { type OpenServices, type Overrides, openServices } from './compose/services.ts';
 import type { Config } from './config/config.ts';
 import type { Clock } from './ports/clock.ts';
+import type { Places } from './ports/places.ts';
 import type { SandboxReport } from './ports/sandbox.ts';
 import type { Store } from './ports/store.ts';
 import { type Quickstart, ensureQuickstart } from './quickstart.ts';
@@ -59,15 +60,19 @@ export async function compose(config: Config, overrides: Overrides = {}): Promis
   const provider = overrides.provider ?? builtInCredentials;
   const withdrawing = { ...services, provider };
   let isOpen = false;
-  const { app, streams } = openHttp(withdrawing, {
-    config,
-    authority,
-    masterKey,
-    isReady: async () => isOpen && (await isReadable(store)) && (await store.takesWrites()),
-    streamCaps: overrides.streamCaps,
-  });
-
   let background: Background | undefined;
+  const places: Places = { reserve: (run) => background?.reserve(run) };
+  const { app, streams } = openHttp(
+    { ...withdrawing, places },
+    {
+      config,
+      authority,
+      masterKey,
+      isReady: async () => isOpen && (await isReadable(store)) && (await store.takesWrites()),
+      streamCaps: overrides.streamCaps,
+    },
+  );
+
   return {
     app,
     baseUrl: config.baseUrl,

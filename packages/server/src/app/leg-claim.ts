@@ -3,7 +3,14 @@ import { type Lease, type Run, leaseRun } from '../domain/run.ts';
 import { type Session, runDispatched } from '../domain/session.ts';
 import type { Answer } from '../ports/harness.ts';
 import type { StoreTransaction } from '../ports/store.ts';
-import { type Holder, type RunAddress, recordMove, tryLockRun } from './record.ts';
+import {
+  type Holder,
+  type RunAddress,
+  type RunInSession,
+  type RunMove,
+  recordMove,
+  tryLockRun,
+} from './record.ts';
 import type { Services } from './services.ts';
 
 export interface ClaimedLeg {
@@ -39,17 +46,25 @@ export async function claimLeg(
     const now = services.clock.now();
     const isFirst = seen.run.status === 'queued';
     const answers = isFirst ? undefined : await spendAnswers(tx, seen.run, now);
-    const session = runDispatched(seen.session, seen.run.id, now);
-    const run = await recordMove(services, tx, {
-      seen,
-      move: {
-        run: leaseRun(seen.run, lease, now),
-        session,
-        events: isFirst ? [{ type: 'run_started', data: { run_id: seen.run.id } }] : [],
-      },
-    });
-    return { run, session, answers, holder: { ...address, epoch: run.leaseEpoch } };
+    const move = legBegins(seen, lease, now);
+    const run = await recordMove(services, tx, { seen, move });
+    return {
+      run,
+      session: move.session,
+      answers,
+      holder: { ...address, epoch: run.leaseEpoch },
+    };
   });
+}
+
+/** What a leg's begin means for the run and its session. */
+export function legBegins({ run, session }: RunInSession, lease: Lease, now: number) {
+  const isFirst = run.status === 'queued';
+  return {
+    run: leaseRun(run, lease, now),
+    session: runDispatched(session, run.id, now),
+    events: isFirst ? [{ type: 'run_started', data: { run_id: run.id } }] : [],
+  } satisfies RunMove;
 }
 
 async function spendAnswers(

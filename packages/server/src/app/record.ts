@@ -51,16 +51,28 @@ export interface RunMove {
 
 type Recorder = Pick<Services, 'clock' | 'fanout' | 'metrics'>;
 
+/** A run begins to be: as `recordMove`, for a row that nobody can have seen. */
+export async function recordNew(
+  services: Recorder,
+  tx: StoreTransaction,
+  move: RunMove,
+): Promise<Run> {
+  const run = { ...move.run, lastSeq: move.events.length };
+  await tx.runs.insert(run);
+  await recordAround(services, tx, { ...move, run });
+  return run;
+}
+
 /**
  * The one way a run changes: its row, its session's row and the events that tell of it, in one
  * transaction, conditional on the run being what was seen. Readers are woken once it is durable.
  */
 export async function recordMove(
-  { clock, fanout, metrics }: Recorder,
+  services: Recorder,
   tx: StoreTransaction,
   { seen, move }: { readonly seen: RunInSession; readonly move: RunMove },
 ): Promise<Run> {
-  const at = Math.max(clock.now(), seen.run.lastEventAt);
+  const at = Math.max(services.clock.now(), seen.run.lastEventAt);
   const next: Run = {
     ...move.run,
     lastSeq: seen.run.lastSeq + move.events.length,
@@ -69,16 +81,25 @@ export async function recordMove(
   if (!(await tx.runs.save(next, seen.run))) {
     throw new Error(`run ${next.id} changed while its row was locked`);
   }
-  if (move.session !== undefined) await tx.sessions.save(move.session);
-  await appendPlaced(tx, next, { drafts: move.events, after: seen.run.lastSeq, at });
-  if (next.readyAt !== null) tx.onCommit(() => fanout.wake('work'));
-  if (move.events.length > 0) {
-    tx.onCommit(() => {
-      fanout.wake(`run:${next.id}`);
-      metrics.eventsAppended.add(move.events.length);
-    });
-  }
+  await recordAround(services, tx, { ...move, run: next });
   return next;
+}
+
+/** What stands beside the run's row, which is written already. */
+async function recordAround(
+  { fanout, metrics }: Recorder,
+  tx: StoreTransaction,
+  { run, session, events }: RunMove,
+): Promise<void> {
+  if (session !== undefined) await tx.sessions.save(session);
+  const after = run.lastSeq - events.length;
+  await appendPlaced(tx, run, { drafts: events, after, at: run.lastEventAt });
+  if (run.readyAt !== null) tx.onCommit(() => fanout.wake('work'));
+  if (events.length === 0) return;
+  tx.onCommit(() => {
+    fanout.wake(`run:${run.id}`);
+    metrics.eventsAppended.add(events.length);
+  });
 }
 
 /** Ends a run: terminal event, open interactions closed, the session freed, the next in line made ready. */

@@ -4,9 +4,11 @@ import type { JsonObject } from '../domain/json.ts';
 import { type Run, cancelRun as cancelled, openRun } from '../domain/run.ts';
 import type { TenantScope } from '../domain/scope.ts';
 import { type Session, acceptRun, queuedRunsCancelled } from '../domain/session.ts';
+import type { Place } from '../ports/places.ts';
 import type { PageRequest, Store, StoreTransaction } from '../ports/store.ts';
+import { legBegins } from './leg-claim.ts';
 import { once } from './once.ts';
-import { lockRun, recordEnd } from './record.ts';
+import { lockRun, recordEnd, recordNew } from './record.ts';
 import { granted, refuse } from './refusal.ts';
 import type { Services } from './services.ts';
 import { type Created, askToEnd, insertSession } from './sessions.ts';
@@ -19,7 +21,7 @@ export interface StartRun {
 
 type StartServices = Pick<
   Services,
-  'store' | 'clock' | 'ids' | 'agents' | 'fanout' | 'settings' | 'traces'
+  'store' | 'clock' | 'ids' | 'agents' | 'fanout' | 'metrics' | 'settings' | 'traces' | 'places'
 >;
 
 /** D-22, D-23: one transaction takes the key, the place in line and the run. */
@@ -28,7 +30,7 @@ export async function startRun(
   scope: TenantScope,
   request: StartRun & { readonly sessionId: SessionId },
 ): Promise<Created<Run>> {
-  return startInOneTransaction(services, async (tx) => {
+  return startInOneTransaction(services, async (tx, reserve) => {
     const session = (await tx.sessions.lock(scope, request.sessionId)) ?? refuse('not_found');
     const id = runId(services.ids.next(idPrefixes.run));
     const first = await once(tx, {
@@ -45,7 +47,7 @@ export async function startRun(
       return { resource: known ?? refuse('not_found'), replayed: true };
     }
     return {
-      resource: await insertRun(services, tx, { session, id, input: request.input }),
+      resource: await insertRun(services, tx, { session, id, input: request.input, reserve }),
       replayed: false,
     };
   });
@@ -57,7 +59,7 @@ export async function invokeAgent(
   scope: TenantScope,
   request: StartRun & { readonly agentName: string },
 ): Promise<Created<Run>> {
-  return startInOneTransaction(services, async (tx) => {
+  return startInOneTransaction(services, async (tx, reserve) => {
     const id = runId(services.ids.next(idPrefixes.run));
     const first = await once(tx, {
       scope,
@@ -76,28 +78,47 @@ export async function invokeAgent(
     const opened = sessionId(services.ids.next(idPrefixes.session));
     const session = await insertSession(services, tx, { scope, id: opened, request });
     return {
-      resource: await insertRun(services, tx, { session, id, input: request.input }),
+      resource: await insertRun(services, tx, { session, id, input: request.input, reserve }),
       replayed: false,
     };
   });
 }
 
+type Reserve = (run: Run) => Place | undefined;
+
 /** In a span that names the run: from here a trace of the request leads to those of the run's legs. */
 function startInOneTransaction(
-  { store, traces }: StartServices,
-  work: (tx: StoreTransaction) => Promise<Created<Run>>,
+  { store, traces, places }: StartServices,
+  work: (tx: StoreTransaction, reserve: Reserve) => Promise<Created<Run>>,
 ): Promise<Created<Run>> {
+  let place: Place | undefined;
+  const reserve: Reserve = (run) => {
+    // The work may be done twice: what it took the first time came to nothing.
+    place?.leave();
+    return (place = places?.reserve(run));
+  };
   return traces.within({ name: 'start run', of: 'what is around it' }, async (span) => {
-    const created = await store.transaction(work);
-    span.note('convoke.run_id', created.resource.id);
-    return created;
+    try {
+      const created = await store.transaction((tx) => work(tx, reserve));
+      span.note('convoke.run_id', created.resource.id);
+      return created;
+    } catch (error) {
+      place?.leave();
+      throw error;
+    }
   });
 }
 
+/** What it returns is the run as it was taken in, also where it began at once. */
 async function insertRun(
   services: StartServices,
   tx: StoreTransaction,
-  { session, id, input }: { session: Session; id: RunId; input: JsonObject },
+  {
+    session,
+    id,
+    input,
+    reserve,
+  }: { session: Session; id: RunId; input: JsonObject; reserve: Reserve },
 ): Promise<Run> {
   const now = services.clock.now();
   const agent = enabledAgent(services, session);
@@ -118,9 +139,13 @@ async function insertRun(
     },
     { isHead: session.currentRunId === null && session.queuedRuns === 0, now },
   );
-  await tx.runs.insert(run);
-  await tx.sessions.save(accepted);
-  if (run.readyAt !== null) tx.onCommit(() => services.fanout.wake('work'));
+  const place = run.readyAt === null ? undefined : reserve(run);
+  if (place === undefined) {
+    return recordNew(services, tx, { run, session: accepted, events: [] });
+  }
+  const begins = legBegins({ run, session: accepted }, place.lease, now);
+  const begun = await recordNew(services, tx, begins);
+  tx.onCommit(() => place.begin({ run: begun, session: begins.session }));
   return run;
 }
 

@@ -5,6 +5,7 @@ import type { Fanout } from '../ports/fanout.ts';
 import type { Ids } from '../ports/ids.ts';
 import type { Log } from '../ports/log.ts';
 import type { Metrics } from '../ports/metrics.ts';
+import type { Places } from '../ports/places.ts';
 import type { Settings } from '../ports/settings.ts';
 import type { Store } from '../ports/store.ts';
 import type { Traces } from '../ports/traces.ts';
@@ -23,4 +24,6 @@ export interface Services {
   readonly blobs: Blobs;
   readonly workspaces: Workspaces;
   readonly settings: Settings;
+  /** Absent where every run stands in line, also one that nobody is before. */
+  readonly places?: Places;
 }

@@ -6,11 +6,12 @@ import {
   reconcileRuns,
 } from '../app/recover.ts';
 import type { SuperviseServices } from '../harness/supervise.ts';
+import type { Places } from '../ports/places.ts';
 import { Dispatcher } from './dispatch-runs.ts';
 import { type Pass, drive } from './driver.ts';
 import { LeaseWatch } from './lease-watch.ts';
 
-export interface Background {
+export interface Background extends Places {
   /** Stops claiming, lets legs end for a while, ends the rest, and waits for every pass under way. */
   stop(graceMs: number): Promise<void>;
 }
@@ -92,6 +93,9 @@ export async function startBackground(
   });
 
   return {
+    // Who is not alone does not know how many places others have given to a tenant.
+    reserve: (run) => (isAlone ? dispatcher.reserve(run) : undefined),
+
     async stop(graceMs) {
       unsubscribe();
       await dispatching.stop();

@@ -1,8 +1,12 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import type { RunId, TenantId } from '@convoke/contract';
-import { claimLeg } from '../app/leg-claim.ts';
-import { type SuperviseServices, type Supervision, supervise } from '../harness/supervise.ts';
+import { type ClaimedLeg, claimLeg } from '../app/leg-claim.ts';
+import type { Lease, Run } from '../domain/run.ts';
+import { type SuperviseServices, supervise } from '../harness/supervise.ts';
 import type { Clock } from '../ports/clock.ts';
+import type { Place, Places } from '../ports/places.ts';
 import type { ReadyRun } from '../ports/repositories/runs.ts';
+import { ExecutingRuns } from './executing-runs.ts';
 
 const claimsPerPass = 64;
 const tenantsPerPass = 64;
@@ -18,16 +22,14 @@ export interface DispatchOptions {
   readonly onFree: () => void;
 }
 
-interface Executing {
-  readonly supervision: Supervision;
-  readonly ended: Promise<void>;
-}
-
 /** The runs this process executes, and how it comes by them. */
-export class Dispatcher {
+export class Dispatcher implements Places {
   readonly #services: SuperviseServices;
   readonly #options: DispatchOptions;
-  readonly #executing = new Map<RunId, Executing>();
+  readonly #executing = new ExecutingRuns();
+  /** A request that gives a run its place must not lend the run its name. */
+  readonly #inOwnContext = AsyncLocalStorage.snapshot();
+  #isStopping = false;
   /** Where many tenants wait, a round takes several passes: all have a turn before the first has another. */
   #round: { after: TenantId | undefined; isCut: boolean } = { after: undefined, isCut: false };
 
@@ -55,9 +57,44 @@ export class Dispatcher {
     const isNewRound = this.#round.after === undefined;
     const isCut = runs.length === limit || (!isNewRound && this.#round.isCut);
     this.#round = { after: next, isCut };
-    const unknown = runs.filter((run) => !this.#executing.has(run.id));
-    await Promise.all(unknown.map((run) => this.#claim(run)));
+    // Since they were counted, others may have begun at once.
+    const claims = runs.flatMap((run) => (this.#hasPlace(run, 1) ? [this.#claim(run)] : []));
+    await Promise.all(claims);
     return next !== undefined || isCut;
+  }
+
+  /**
+   * Where others leave half of the places free, whoever stands in line has one too: nobody is overtaken. It
+   * counts this process only, so it holds where there is no other.
+   */
+  reserve(run: Run): Place | undefined {
+    if (this.#isStopping || !this.#options.holdsLeases() || !this.#hasPlace(run, 2)) {
+      return undefined;
+    }
+    return this.#inOwnContext(() => {
+      const { lease, begin, leave } = this.#take(run);
+      const address = { scope: run, sessionId: run.sessionId, runId: run.id };
+      return {
+        lease,
+        leave: () => {
+          leave();
+          this.#options.onFree();
+        },
+        begin: (claimed) => {
+          const holder = { ...address, epoch: claimed.run.leaseEpoch };
+          this.#inOwnContext(begin, { ...claimed, holder, answers: undefined });
+        },
+      };
+    });
+  }
+
+  #hasPlace({ id, tenantId }: Pick<Run, 'id' | 'tenantId'>, share: number): boolean {
+    const { runConcurrency, tenantRunConcurrency } = this.#services.settings;
+    return (
+      !this.#executing.has(id) &&
+      this.#executing.size * share < runConcurrency &&
+      this.#executing.ofTenant(tenantId) * share < tenantRunConcurrency
+    );
   }
 
   /** Looks whether anything was asked of the runs under way, for where the wake-up may have been lost. */
@@ -65,7 +102,7 @@ export class Dispatcher {
     if (this.#executing.size === 0) return false;
     const held = await this.#services.store.read.runs.leasedBy(this.#options.owner);
     const quiet = new Set(held.filter(({ status }) => status === 'running').map(({ id }) => id));
-    for (const [runId, { supervision }] of this.#executing) {
+    for (const [runId, { supervision }] of this.#executing.all()) {
       if (!quiet.has(runId)) supervision.attend();
     }
     return false;
@@ -73,50 +110,65 @@ export class Dispatcher {
 
   /** Ends every leg here and now, and records nothing: the leases may be in other hands. */
   lose(): void {
-    for (const { supervision } of this.#executing.values()) supervision.lose();
+    for (const [, { supervision }] of this.#executing.all()) supervision.lose();
   }
 
   /** Gives the legs under way some time to end by themselves, then ends their runs. */
   async stop(graceMs: number): Promise<void> {
-    const executing = () => Array.from(this.#executing.values());
-    const ended = Promise.all(executing().map((item) => item.ended));
+    this.#isStopping = true;
+    const ended = Promise.all(this.#executing.all().map(([, item]) => item.ended));
     await atMost(graceMs, ended, this.#services.clock);
-    await Promise.all(executing().map((item) => item.supervision.abandon()));
+    await Promise.all(this.#executing.all().map(([, item]) => item.supervision.abandon()));
+  }
+
+  async #claim(run: ReadyRun): Promise<void> {
+    const { lease, begin, leave } = this.#take(run);
+    try {
+      const address = { scope: run, sessionId: run.sessionId, runId: run.id };
+      const leg = await claimLeg(this.#services, address, lease);
+      if (leg === 'busy') this.#services.clock.after(busyMs, this.#options.onFree);
+      if (typeof leg === 'string') leave();
+      else begin(leg);
+    } catch (error) {
+      leave();
+      throw error;
+    }
   }
 
   /**
    * The run counts as executing, and its supervision listens, before the claim: so neither recovery nor a
    * cancel that follows the claim can slip in between.
    */
-  async #claim(run: ReadyRun): Promise<void> {
+  #take(run: Pick<Run, 'id' | 'tenantId'>): Taken {
     const { clock, settings } = this.#services;
     const { owner, holdsLeases, onFree } = this.#options;
     const supervision = supervise(this.#services, run.id, holdsLeases);
-    const claimed = Promise.withResolvers<void>();
-    this.#executing.set(run.id, { supervision, ended: claimed.promise });
-    try {
-      const address = { scope: run, sessionId: run.sessionId, runId: run.id };
-      const lease = { owner, expiresAt: clock.now() + settings.leaseMs };
-      const leg = await claimLeg(this.#services, address, lease);
-      if (leg === 'busy') clock.after(busyMs, onFree);
-      if (typeof leg === 'string') return this.#leave(run.id, supervision);
-      const ended = supervision.execute(leg).finally(() => {
-        this.#executing.delete(run.id);
-        onFree();
-      });
-      this.#executing.set(run.id, { supervision, ended });
-    } catch (error) {
-      this.#leave(run.id, supervision);
-      throw error;
-    } finally {
-      claimed.resolve();
-    }
+    const ended = Promise.withResolvers<void>();
+    this.#executing.add(run.id, { tenantId: run.tenantId, supervision, ended: ended.promise });
+    const free = () => {
+      this.#executing.remove(run.id);
+      ended.resolve();
+    };
+    return {
+      lease: { owner, expiresAt: clock.now() + settings.leaseMs },
+      begin: (leg) =>
+        void supervision.execute(leg).finally(() => {
+          free();
+          onFree();
+        }),
+      leave: () => {
+        free();
+        supervision.leave();
+      },
+    };
   }
+}
 
-  #leave(runId: RunId, supervision: Supervision): void {
-    this.#executing.delete(runId);
-    supervision.leave();
-  }
+/** A place that a run has, and how it gets to its end: `begin` or `leave`. */
+interface Taken {
+  readonly lease: Lease;
+  readonly begin: (leg: ClaimedLeg) => void;
+  readonly leave: () => void;
 }
 
 async function atMost(ms: number, work: Promise<unknown>, clock: Clock): Promise<void> {

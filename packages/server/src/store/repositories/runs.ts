@@ -25,11 +25,13 @@ export function runRepository(db: Transaction): RunRepository {
       await db.run(sql`
         insert into runs (
           id, organization_id, tenant_id, session_id, agent_name, number, status, input,
-          pending_interactions, last_seq, last_event_at, ready_at, lease_epoch, created_at
+          pending_interactions, last_seq, last_event_at, ready_at, lease_owner, lease_epoch,
+          lease_expires_at, created_at, started_at
         ) values (
           ${run.id}, ${run.organizationId}, ${run.tenantId}, ${run.sessionId}, ${run.agentName},
           ${run.number}, ${run.status}, ${run.input}, ${run.pendingInteractions}, ${run.lastSeq},
-          ${run.lastEventAt}, ${run.readyAt}, ${run.leaseEpoch}, ${run.createdAt}
+          ${run.lastEventAt}, ${run.readyAt}, ${run.leaseOwner}, ${run.leaseEpoch},
+          ${run.leaseExpiresAt}, ${run.createdAt}, ${run.startedAt}
         )`);
     },
 
