@@ -8,6 +8,7 @@ import {
   type RunAddress,
   type RunInSession,
   type RunMove,
+  lockRun,
   recordMove,
   tryLockRun,
 } from './record.ts';
@@ -21,6 +22,12 @@ export interface ClaimedLeg {
   readonly answers: ReadonlyMap<string, Answer> | undefined;
 }
 
+/** One try for a run: under which lease, and the time that all its records bear. */
+export interface Claim {
+  readonly lease: Lease;
+  readonly at: number;
+}
+
 /** Why a run was not claimed: somebody is at it this moment, or there is nothing to claim. */
 export type Unclaimed = 'busy' | 'gone';
 
@@ -32,7 +39,7 @@ export type Unclaimed = 'busy' | 'gone';
 export async function claimLeg(
   services: Pick<Services, 'store' | 'clock' | 'fanout' | 'metrics' | 'settings'>,
   address: RunAddress,
-  lease: Lease,
+  { lease, at }: Claim,
 ): Promise<ClaimedLeg | Unclaimed> {
   return services.store.transaction(async (tx) => {
     const { tenantId } = address.scope;
@@ -43,10 +50,9 @@ export async function claimLeg(
     const seen = await tryLockRun(tx, address);
     if (seen === undefined) return 'busy';
     if (seen.run.readyAt === null) return 'gone';
-    const now = services.clock.now();
     const isFirst = seen.run.status === 'queued';
-    const answers = isFirst ? undefined : await spendAnswers(tx, seen.run, now);
-    const move = legBegins(seen, lease, now);
+    const answers = isFirst ? undefined : await spendAnswers(tx, seen.run, at);
+    const move = legBegins(seen, lease, at);
     const run = await recordMove(services, tx, { seen, move });
     return {
       run,
@@ -54,6 +60,25 @@ export async function claimLeg(
       answers,
       holder: { ...address, epoch: run.leaseEpoch },
     };
+  });
+}
+
+/**
+ * For a claim whose answer was lost with the connection: only reading tells whether it was kept (reliability P13).
+ * Nobody else signs with this owner, and this owner claims a run once at a time.
+ */
+export async function recallClaim(
+  { store }: Pick<Services, 'store'>,
+  address: RunAddress,
+  { lease, at }: Claim,
+): Promise<ClaimedLeg | Unclaimed> {
+  return store.transaction(async (tx) => {
+    // Behind the lock, so that a commit which is still under way is seen too.
+    const seen = await lockRun(tx, address);
+    if (seen?.run.leaseOwner !== lease.owner) return 'gone';
+    const applied = await tx.interactions.appliedAt(seen.run.id, at);
+    const answers = applied.length === 0 ? undefined : answersOf(applied);
+    return { ...seen, answers, holder: { ...address, epoch: seen.run.leaseEpoch } };
   });
 }
 
@@ -74,6 +99,10 @@ async function spendAnswers(
 ): Promise<Map<string, Answer>> {
   const answered = await tx.interactions.unapplied(run.id);
   await tx.interactions.markApplied(run.id, now);
+  return answersOf(answered);
+}
+
+function answersOf(answered: readonly Interaction[]): Map<string, Answer> {
   return new Map(answered.map((interaction) => [interaction.requestId, answerOf(interaction)]));
 }
 

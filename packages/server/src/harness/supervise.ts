@@ -5,6 +5,7 @@ import type { LegOutcome } from '../app/leg-record.ts';
 import { outputTextMaxCharacters, readOutputText } from '../app/output-text.ts';
 import { collectOutputs } from '../app/outputs.ts';
 import type { Services } from '../app/services.ts';
+import { throughTrouble } from '../app/storage-trouble.ts';
 import { saveWorkspace } from '../app/workspace-snapshots.ts';
 import type { Agent } from '../domain/agent.ts';
 import type { RunOutcome } from '../domain/run.ts';
@@ -104,7 +105,8 @@ class RunSupervision implements Supervision {
   }
 
   async #execute(claimed: ClaimedLeg): Promise<void> {
-    this.#text = await this.#textSoFar(claimed);
+    const patience = { clock: this.#services.clock, mayGoOn: this.#holdsLease };
+    this.#text = await throughTrouble(patience, () => this.#textSoFar(claimed));
     const agent = this.#services.agents.find(claimed.run.agentName);
     const sink = new LegSink(this.#services, {
       holder: claimed.holder,
@@ -112,7 +114,8 @@ class RunSupervision implements Supervision {
       waitMs: (agent?.limits.waitHours ?? 1) * 3_600_000,
       onLost: () => this.#judge('lost'),
     });
-    const started = agent && (await prepareLeg(this.#services, { claimed, agent, sink }));
+    const preparing = async () => agent && prepareLeg(this.#services, { claimed, agent, sink });
+    const started = await throughTrouble(patience, preparing);
     if (agent === undefined || started === undefined) {
       return sink.finish(this.#outcome(agentGone(claimed.run.agentName)));
     }

@@ -1,9 +1,17 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { RunId, TenantId } from '@convoke/contract';
-import { type ClaimedLeg, claimLeg } from '../app/leg-claim.ts';
+import {
+  type Claim,
+  type ClaimedLeg,
+  type Unclaimed,
+  claimLeg,
+  recallClaim,
+} from '../app/leg-claim.ts';
+import { throughTrouble } from '../app/storage-trouble.ts';
 import type { Lease, Run } from '../domain/run.ts';
 import { type SuperviseServices, supervise } from '../harness/supervise.ts';
 import type { Clock } from '../ports/clock.ts';
+import { StorageUnavailable } from '../ports/database.ts';
 import type { Place, Places } from '../ports/places.ts';
 import type { ReadyRun } from '../ports/repositories/runs.ts';
 import { ExecutingRuns } from './executing-runs.ts';
@@ -124,14 +132,26 @@ export class Dispatcher implements Places {
   async #claim(run: ReadyRun): Promise<void> {
     const { lease, begin, leave } = this.#take(run);
     try {
-      const address = { scope: run, sessionId: run.sessionId, runId: run.id };
-      const leg = await claimLeg(this.#services, address, lease);
+      const leg = await this.#claimFor(run, { lease, at: this.#services.clock.now() });
       if (leg === 'busy') this.#services.clock.after(busyMs, this.#options.onFree);
       if (typeof leg === 'string') leave();
       else begin(leg);
     } catch (error) {
       leave();
       throw error;
+    }
+  }
+
+  /** A claim whose answer was lost may have been kept: then the run is ours, and nobody else will execute it. */
+  async #claimFor(run: ReadyRun, claim: Claim): Promise<ClaimedLeg | Unclaimed> {
+    const address = { scope: run, sessionId: run.sessionId, runId: run.id };
+    try {
+      return await claimLeg(this.#services, address, claim);
+    } catch (error) {
+      const { clock } = this.#services;
+      const mayGoOn = () => this.#options.holdsLeases();
+      if (!(error instanceof StorageUnavailable)) throw error;
+      return throughTrouble({ clock, mayGoOn }, () => recallClaim(this.#services, address, claim));
     }
   }
 

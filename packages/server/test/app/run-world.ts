@@ -61,7 +61,7 @@ export async function createRunWorld(
   async function claim(run: Run, owner = 'worker-1'): Promise<ClaimedLeg | undefined> {
     const address = { scope, sessionId: run.sessionId, runId: run.id };
     const lease = { owner, expiresAt: world.clock.now() + 15_000 };
-    const leg = await claimLeg(services, address, lease);
+    const leg = await claimLeg(services, address, { lease, at: world.clock.now() });
     return typeof leg === 'string' ? undefined : leg;
   }
 

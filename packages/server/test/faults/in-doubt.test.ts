@@ -22,7 +22,7 @@ import {
  * (reliability P13).
  */
 class ForgetfulStore {
-  forgets: 'never' | 'every other' | 'every' = 'never';
+  forgets: 'never' | 'every other' | 'every' | 'the next claim' = 'never';
   forgotten = 0;
   #commits = 0;
 
@@ -30,18 +30,44 @@ class ForgetfulStore {
     ...store,
     transaction: async (work) => {
       const effects: (() => void)[] = [];
+      const seen = { isClaim: false };
       const result = await store.transaction((tx) => {
         effects.length = 0;
-        return work(keepingEffects(tx, effects));
+        return work(keepingEffects(noticingClaims(tx, seen), effects));
       });
       this.#commits += 1;
-      if (this.forgets === 'never' || (this.forgets === 'every other' && this.#commits % 2 === 0)) {
+      if (!this.#isForgotten(seen.isClaim)) {
         for (const effect of effects) effect();
         return result;
       }
       this.forgotten += 1;
       throw new StorageUnavailable('the connection was lost during a commit');
     },
+  });
+
+  #isForgotten(isClaim: boolean): boolean {
+    if (this.forgets !== 'the next claim') {
+      return (
+        this.forgets === 'every' || (this.forgets === 'every other' && this.#commits % 2 === 1)
+      );
+    }
+    if (isClaim) this.forgets = 'never';
+    return isClaim;
+  }
+}
+
+/** Only who claims a run locks its session without waiting. */
+function noticingClaims(tx: StoreTransaction, seen: { isClaim: boolean }): StoreTransaction {
+  const sessions: StoreTransaction['sessions'] = {
+    ...tx.sessions,
+    tryLock: (...which) => {
+      seen.isClaim = true;
+      return tx.sessions.tryLock(...which);
+    },
+  };
+  return new Proxy(tx, {
+    get: (target, name) =>
+      name === 'sessions' ? sessions : (Reflect.get(target, name, target) as unknown),
   });
 }
 
@@ -99,6 +125,36 @@ describe.each(databaseKinds)('a commit whose answer is lost, on %s (P13)', (data
       'run_completed',
     ]);
     expect(storage.forgotten).toBeGreaterThan(3);
+  }, 60_000);
+
+  test('a claim is remembered with the answers it took: the run goes on, and is not lost', async () => {
+    const storage = new ForgetfulStore();
+    const puppet = new Puppet();
+    const server = await startServer({
+      database,
+      harnesses: [puppet],
+      agents: { puppet: puppet.agent() },
+      wrapStore: storage.wrap,
+      expectsFaults: true,
+    });
+    const { session, run } = await begin(server, 'puppet');
+    const first = await puppet.leg();
+    first.emit({ type: 'user_question', ref: 'q', question: 'Which?' });
+    first.emit({ type: 'checkpoint', state: { at: 1 } });
+    first.end('waiting');
+    await runIn(server, run, 'waiting');
+    const asked = await pendingIn(server, session.id);
+    storage.forgets = 'the next claim';
+    await answer(server, asked, { answer: 'this one' });
+
+    const second = await puppet.leg();
+    expect(second.input).toMatchObject({
+      kind: 'resume',
+      answers: new Map([['q', { kind: 'question', values: ['this one'] }]]),
+    });
+    second.end();
+    expect(await ended(server, run)).toMatchObject({ status: 'completed' });
+    expect(storage.forgotten).toBe(1);
   }, 60_000);
 
   test('a cancel reaches the agent when it is asked for again', async () => {

@@ -18,6 +18,8 @@ export interface InteractionRepository {
   /** Answers no leg has acted on yet. */
   unapplied(runId: RunId): Promise<Interaction[]>;
   markApplied(runId: RunId, now: number): Promise<void>;
+  /** Those that a leg took at this very time. */
+  appliedAt(runId: RunId, at: number): Promise<Interaction[]>;
   list(
     scope: TenantScope,
     list: { sessionId: SessionId; status: InteractionStatus | 'all'; page: PageRequest },

@@ -1,0 +1,25 @@
+import type { Clock } from '../ports/clock.ts';
+import { StorageUnavailable } from '../ports/database.ts';
+
+const retryMs = 500;
+
+export interface Patience {
+  readonly clock: Clock;
+  /** Whether there is still a reason to wait. */
+  readonly mayGoOn: () => boolean;
+}
+
+/** Does what bears repetition until the storage takes it: trouble there holds a run back and does not end it. */
+export async function throughTrouble<T>(
+  { clock, mayGoOn }: Patience,
+  work: () => Promise<T>,
+): Promise<T> {
+  for (;;) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof StorageUnavailable) || !mayGoOn()) throw error;
+      await new Promise<void>((resolve) => clock.after(retryMs, resolve));
+    }
+  }
+}
