@@ -77,7 +77,7 @@ export async function startBackground(
   const drivers = [
     dispatching,
     cancelling,
-    every('renewing leases', settings.leaseMs / 3, renew),
+    every('renewing leases', settings.leaseMs / 5, renew),
     every('reconciling runs', 2 * second, () => reconcileRuns(services, leases)),
     every('expiring interactions', 5 * second, () => expireInteractions(services)),
     every('expiring sessions', 60 * second, () => expireSessions(services)),

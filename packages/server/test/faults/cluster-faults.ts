@@ -59,7 +59,7 @@ const databaseRestarts: Fault = {
   losesRuns: false,
   async happen({ database }) {
     database.stopAtOnce();
-    await lasting(1_500);
+    await lasting(1_000);
     database.start();
   },
 };

@@ -30,6 +30,12 @@ describe.each([
   }, 2 * minute);
   afterAll(async () => {
     await watch.stop();
+    // What the servers said is the only witness of what went wrong between them.
+    if (isBroken)
+      for (const {
+        process: { output },
+      } of cluster.replicas)
+        process.stdout.write(output);
     process.stdout.write(`${wakeups}: ${JSON.stringify(load.tally)}\n`);
     await cluster.close();
   });
@@ -54,7 +60,7 @@ describe.each([
     await happen(cluster);
     await lasting(calmMs);
     await load.rest();
-    if (!losesRuns) expect(load.tally.lost).toBe(lost);
+    if (!losesRuns) expect(load.tally.lost, 'runs lost').toBe(lost);
     expect(load.tally.completed).toBeGreaterThan(completed);
     expect(load.tally.cancelled).toBeGreaterThan(cancelled);
   }

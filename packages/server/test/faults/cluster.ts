@@ -14,7 +14,7 @@ import { TcpProxy } from './tcp-proxy.ts';
 const steppingClock = fileURLToPath(new URL('stepping-clock.ts', import.meta.url));
 
 /** Short, so that a test need not wait long for a lease to run out. */
-export const leaseSeconds = 4;
+export const leaseSeconds = 6;
 
 /** Fewer than there are sessions, so that runs have to wait for each other. */
 export const tenantShare = 8;
@@ -83,6 +83,7 @@ export class Cluster {
       CONVOKE_LEASE_SECONDS: String(leaseSeconds),
       CONVOKE_TENANT_RUN_CONCURRENCY: String(tenantShare),
       CONVOKE_WAKEUPS: wakeups,
+      CONVOKE_LOG_LEVEL: 'info',
       ...s3.env('convoke'),
       ...(nats === undefined ? {} : { CONVOKE_NATS_URL: nats.url }),
     };
