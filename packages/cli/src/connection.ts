@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Convoke } from '@convoke/sdk';
+import type { Convoke } from '@convoke/sdk';
 import type { Quickstart } from '@convoke/server';
 import type { Command } from 'commander';
 import { exitCodes, Failure } from './failure.ts';
@@ -30,7 +30,8 @@ export async function connect(command: Command): Promise<Convoke> {
   const found = await findCredentials(globalOptions(command));
   if (found === undefined) throw noCredentials();
   const { organizationId, tenantId, ...credentials } = found;
-  return new Convoke({ ...credentials, workspace: { organizationId, tenantId } });
+  const sdk = await import('@convoke/sdk');
+  return new sdk.Convoke({ ...credentials, workspace: { organizationId, tenantId } });
 }
 
 /** From the environment, a saved profile, or the development server of this folder, in that order. */

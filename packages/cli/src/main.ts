@@ -1,4 +1,3 @@
-import { reportFailure } from './failure.ts';
 import { createProgram } from './program.ts';
 import { clearSpinner } from './spinner.ts';
 import { stopWhenUnread } from './terminal.ts';
@@ -8,6 +7,8 @@ stopWhenUnread();
 try {
   await program.parseAsync();
 } catch (error) {
+  // With the SDK, which the commands that run a server do without.
+  const { reportFailure } = await import('./report-failure.ts');
   reportFailure(error, { verbose: program.opts<{ verbose?: boolean }>().verbose ?? false });
 } finally {
   clearSpinner();

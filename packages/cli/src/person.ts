@@ -1,4 +1,4 @@
-import { ConvokeAdmin } from '@convoke/sdk';
+import type { ConvokeAdmin } from '@convoke/sdk';
 import type { Command } from 'commander';
 import { readQuickstart } from './connection.ts';
 import { exitCodes, Failure } from './failure.ts';
@@ -19,7 +19,9 @@ export async function connectPerson(command: Command): Promise<Person> {
   }
   const { baseUrl, token } = known;
   const organizationId = org ?? known.organizationId ?? (await onlyOrganization(baseUrl, token));
-  return { baseUrl, organizationId, admin: new ConvokeAdmin({ baseUrl, token, organizationId }) };
+  const sdk = await import('@convoke/sdk');
+  const admin = new sdk.ConvokeAdmin({ baseUrl, token, organizationId });
+  return { baseUrl, organizationId, admin };
 }
 
 export interface KnownPerson {
@@ -55,7 +57,8 @@ async function onlyOrganization(baseUrl: string, token: string): Promise<string>
 /** The organizations that a person reaches by a tenant. */
 export async function organizationsOf(baseUrl: string, token: string): Promise<string[]> {
   const found = new Set<string>();
-  const anywhere = new ConvokeAdmin({ baseUrl, token, organizationId: 'org' });
+  const sdk = await import('@convoke/sdk');
+  const anywhere = new sdk.ConvokeAdmin({ baseUrl, token, organizationId: 'org' });
   for await (const { organization_id } of anywhere.workspaces()) found.add(organization_id);
   return [...found];
 }

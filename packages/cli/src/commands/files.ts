@@ -2,7 +2,6 @@ import { createWriteStream } from 'node:fs';
 import { basename } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { openFile } from '@convoke/sdk/node';
 import { Command } from 'commander';
 import { collect } from '../collect.ts';
 import { connect, globalOptions } from '../connection.ts';
@@ -48,6 +47,7 @@ function putFile(): Command {
     .action(async (id: string, path: string, options: { name?: string }, command: Command) => {
       const session = (await connect(command)).sessions.at(id);
       const bar = progressBar(options.name ?? basename(path));
+      const { openFile } = await import('@convoke/sdk/node');
       const content = await openFile(path);
       const onProgress = bar.update;
       const file = await session.files
