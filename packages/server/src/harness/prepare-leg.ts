@@ -1,4 +1,5 @@
 import type { ClaimedLeg } from '../app/leg-claim.ts';
+import { throughTrouble } from '../app/storage-trouble.ts';
 import { type Agent, readRunInput } from '../domain/agent.ts';
 import { type KnownContext, contextEvents } from '../domain/context.ts';
 import { blobKey } from '../domain/file.ts';
@@ -6,11 +7,12 @@ import type { Json, JsonObject } from '../domain/json.ts';
 import type { RunOutcome } from '../domain/run.ts';
 import { snapshotKey } from '../domain/workspace-state.ts';
 import type { Harness, LegContext, LegInput } from '../ports/harness.ts';
-import type { WorkspaceFile } from '../ports/workspaces.ts';
+import type { PrepareWorkspace, WorkspaceFile } from '../ports/workspaces.ts';
 import type { LegSink } from './leg-sink.ts';
 import type { SuperviseServices } from './supervise.ts';
 
 const filesPlacedMax = 1000;
+const fetchPatienceMs = 5_000;
 
 export type LegStart =
   | {
@@ -33,25 +35,29 @@ export async function prepareLeg(
   }
   const isFirstLeg = answers === undefined;
   const state = await services.store.read.sessions.state(run.sessionId);
-  const prepared = await services.workspaces
-    .prepare({
-      tenantId: run.tenantId,
-      sessionId: run.sessionId,
-      agent,
-      expected: state.context !== null,
-      saved: {
-        state: state.snapshot,
-        open: async () => {
-          const key = snapshotKey(run, state.snapshot);
-          return key === undefined ? undefined : services.blobs.read(key);
-        },
+  const request: PrepareWorkspace = {
+    tenantId: run.tenantId,
+    sessionId: run.sessionId,
+    agent,
+    expected: state.context !== null,
+    saved: {
+      state: state.snapshot,
+      open: async () => {
+        const key = snapshotKey(run, state.snapshot);
+        return key === undefined ? undefined : services.blobs.read(key);
       },
-      files: session.filesSupported ? await readyFiles(services, claimed) : [],
-    })
-    .catch((error: unknown) => {
+    },
+    files: session.filesSupported ? await readyFiles(services, claimed) : [],
+  };
+  const until = services.clock.now() + fetchPatienceMs;
+  const patience = { clock: services.clock, mayGoOn: () => services.clock.now() < until };
+  // What it held may be in a store that is away for a moment.
+  const prepared = await throughTrouble(patience, () => services.workspaces.prepare(request)).catch(
+    (error: unknown) => {
       services.log.error('a workspace could not be prepared', error, { run_id: run.id });
       return undefined;
-    });
+    },
+  );
   if (prepared === undefined) {
     return failure('sandbox_unavailable', "The session's workspace could not be prepared.");
   }
