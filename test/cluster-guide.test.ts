@@ -32,7 +32,7 @@ test('what the guide of clusters says to type works, from SQLite to three server
   // A server on SQLite lives for a moment, so that there is something to move.
   const script = `
     node() { "${process.execPath}" "$@"; }
-    npx() { shift; exec 3>&-; "${process.execPath}" "${cli}" "$@"; }
+    npx() { shift; exec "${process.execPath}" "${cli}" "$@"; }
     trap 'kill $(jobs -p) 2> /dev/null; wait' EXIT
     npx convoke dev > first.log 2>&1 & first=$!
     until [ -e .convoke/address ]; do sleep 0.1; done
