@@ -7,7 +7,7 @@ import type { Log } from '../ports/log.ts';
 import type { Metrics } from '../ports/metrics.ts';
 import type { Traces } from '../ports/traces.ts';
 import { type RateLimits, admission } from './admission.ts';
-import { readBody } from './body.ts';
+import { abandonBody, readBody } from './body.ts';
 import type { CallerAddress } from './caller-address.ts';
 import type { Denials } from './denials.ts';
 import { errorReply } from './errors.ts';
@@ -186,6 +186,7 @@ function refuseRequest(
   error: unknown,
   { request, reply, operation, headers, binding }: FailedCall,
 ): void {
+  abandonBody(request.raw);
   const answer = errorReply(error, { requestId: request.id, operation }, binding.log);
   binding.metrics.refusals.add(1, String(answer.status), answer.code);
   const merged = {

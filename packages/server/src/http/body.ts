@@ -55,9 +55,19 @@ export async function* arriving(message: IncomingMessage): AsyncGenerator<Buffer
       socket.setTimeout(0);
     } else {
       message.once('close', () => socket.off('timeout', cut));
-      discard(message);
+      abandonBody(message);
     }
   }
+}
+
+const abandoned = new WeakSet<IncomingMessage>();
+
+/** For who is answered before all of the body has come: the answer must reach whoever is still sending. */
+export function abandonBody(message: IncomingMessage): void {
+  if (message.complete || message.destroyed || abandoned.has(message)) return;
+  abandoned.add(message);
+  discard(message);
+  linger(message);
 }
 
 /** Many clients read no answer before they have sent all; so that they get to it, the rest is thrown away. */
@@ -68,6 +78,24 @@ function discard(message: IncomingMessage): void {
     if (left < 0) message.destroy();
   });
   message.resume();
+}
+
+/**
+ * Where the client wants the connection closed after the answer, Node closes it as soon as the answer is written.
+ * What is still on its way would then be met by a reset, which takes the answer from the client unread: so the
+ * close waits for the end of the request, or for the bounds above.
+ */
+function linger(message: IncomingMessage): void {
+  const { socket } = message;
+  const close = socket.destroySoon.bind(socket);
+  let isToClose = false;
+  socket.destroySoon = () => {
+    isToClose = true;
+  };
+  message.once('close', () => {
+    socket.destroySoon = close;
+    if (isToClose) close();
+  });
 }
 
 async function readBytes(message: IncomingMessage, maxBytes: number): Promise<Buffer> {

@@ -88,6 +88,27 @@ describe('uploads that are interrupted (P17, I24)', () => {
   );
 
   test(
+    'by a refusal: the answer reaches whoever is still sending, and wants to close afterwards',
+    async () => {
+      const large = randomBytes(3 * maxFileBytes);
+      const send = async (url: string, headers: Record<string, string>) => {
+        const { status, body } = await exchange({ method: 'POST', url, headers, body: large });
+        return [status, errorBody.parse(body).error];
+      };
+      for (let time = 0; time < 20; time++) {
+        const file = await prepare();
+        const { status, body } = await upload(file, large);
+        expect([status, errorBody.parse(body).error]).toEqual([413, 'file_too_large']);
+        const sessions = `${server.baseUrl}/v1/sessions`;
+        const json = { ...caller.headers, 'content-type': 'application/json' };
+        expect(await send(sessions, json)).toEqual([413, 'body_too_large']);
+        expect((await send(sessions, {}))[0]).toBe(401);
+      }
+    },
+    minute,
+  );
+
+  test(
     'by its size: whoever sends on and on without saying how much is told so',
     async () => {
       const file = await prepare();
