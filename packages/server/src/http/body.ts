@@ -81,20 +81,20 @@ function discard(message: IncomingMessage): void {
 }
 
 /**
- * Where the client wants the connection closed after the answer, Node closes it as soon as the answer is written.
- * What is still on its way would then be met by a reset, which takes the answer from the client unread: so the
- * close waits for the end of the request, or for the bounds above.
+ * Where the connection is to close after the answer, Node closes it as soon as the answer is written. What is still
+ * on its way would then be met by a reset, which takes the answer from the client unread. So only our side is closed
+ * at once; the other stays open until the request has ended, or has been silent for too long.
  */
 function linger(message: IncomingMessage): void {
   const { socket } = message;
   const close = socket.destroySoon.bind(socket);
-  let isToClose = false;
   socket.destroySoon = () => {
-    isToClose = true;
+    socket.setTimeout(idleMs, () => socket.destroy());
+    message.once('close', close);
+    socket.end();
   };
   message.once('close', () => {
     socket.destroySoon = close;
-    if (isToClose) close();
   });
 }
 
