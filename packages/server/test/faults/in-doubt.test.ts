@@ -80,7 +80,7 @@ function keepingEffects(tx: StoreTransaction, effects: (() => void)[]): StoreTra
 }
 
 describe.each(databaseKinds)('a commit whose answer is lost, on %s (P13)', (database) => {
-  test('is not made twice: no event is repeated, nothing is asked again', async () => {
+  async function forgetfulServer() {
     const storage = new ForgetfulStore();
     const puppet = new Puppet();
     const server = await startServer({
@@ -90,6 +90,11 @@ describe.each(databaseKinds)('a commit whose answer is lost, on %s (P13)', (data
       wrapStore: storage.wrap,
       expectsFaults: true,
     });
+    return { storage, puppet, server };
+  }
+
+  test('is not made twice: no event is repeated, nothing is asked again', async () => {
+    const { storage, puppet, server } = await forgetfulServer();
     const { session, run } = await begin(server, 'puppet');
     const first = await puppet.leg();
     const reader = await follow(server, run);
@@ -128,15 +133,7 @@ describe.each(databaseKinds)('a commit whose answer is lost, on %s (P13)', (data
   }, 60_000);
 
   test('a claim is remembered with the answers it took: the run goes on, and is not lost', async () => {
-    const storage = new ForgetfulStore();
-    const puppet = new Puppet();
-    const server = await startServer({
-      database,
-      harnesses: [puppet],
-      agents: { puppet: puppet.agent() },
-      wrapStore: storage.wrap,
-      expectsFaults: true,
-    });
+    const { storage, puppet, server } = await forgetfulServer();
     const { session, run } = await begin(server, 'puppet');
     const first = await puppet.leg();
     first.emit({ type: 'user_question', ref: 'q', question: 'Which?' });
@@ -158,15 +155,7 @@ describe.each(databaseKinds)('a commit whose answer is lost, on %s (P13)', (data
   }, 60_000);
 
   test('a cancel reaches the agent when it is asked for again', async () => {
-    const storage = new ForgetfulStore();
-    const puppet = new Puppet();
-    const server = await startServer({
-      database,
-      harnesses: [puppet],
-      agents: { puppet: puppet.agent() },
-      wrapStore: storage.wrap,
-      expectsFaults: true,
-    });
+    const { storage, puppet, server } = await forgetfulServer();
     const { run } = await begin(server, 'puppet');
     await puppet.leg();
     storage.forgets = 'every';
