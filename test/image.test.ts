@@ -7,7 +7,7 @@ import { chmod, chown, copyFile, mkdir, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { eventually } from '../packages/server/test/eventually.ts';
+import { eventually } from '../packages/server/test/support/eventually.ts';
 import { type Stage, buildStages } from './dockerfile.ts';
 import { removeFolder } from './remove-folder.ts';
 import { root, textOf } from './repository.ts';

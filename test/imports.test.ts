@@ -45,7 +45,7 @@ test('imports that follow the layout, and prose about imports, are left alone', 
     `// import { x } from '../http/sse.ts' would point the wrong way`,
   ].join('\n');
   expect(importProblems('packages/server/src/app/runs.ts', source)).toEqual([]);
-  expect(importProblems('packages/server/src/compose.ts', `import './store/store.ts';`)).toEqual(
-    [],
-  );
+  expect(
+    importProblems('packages/server/src/compose/compose.ts', `import '../store/store.ts';`),
+  ).toEqual([]);
 });

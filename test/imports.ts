@@ -13,33 +13,46 @@ const mayImport: Record<string, readonly string[]> = {
   cli: ['contract', 'sdk', 'server/index', 'server/config'],
   'server/domain': ['contract'],
   'server/ports': rules,
-  'server/app': ports,
-  'server/auth': useCases,
-  'server/http': [...useCases, 'server/auth'],
-  'server/harness': useCases,
-  'server/harness/*': [...ports, 'server/harness'],
-  'server/workers': [...useCases, 'server/harness'],
+  'server/app': [...ports, 'server/execution'],
+  'server/execution': useCases,
+  'server/workers': [...useCases, 'server/execution'],
+  'server/auth': [...useCases, 'server/runtime'],
+  'server/http': [...useCases, 'server/auth', 'server/runtime'],
+  'server/confined-fs': [...ports, 'server/agents'],
+  'server/egress': ports,
+  'server/agents': [...ports, 'server/confined-fs', 'server/egress', 'server/harness'],
+  'server/session-folders': [...ports, 'server/confined-fs'],
+  'server/sandbox': [...ports, 'server/confined-fs', 'server/egress'],
+  'server/harness': [...ports, 'server/agents'],
+  'server/harness/*': [
+    ...ports,
+    'server/harness',
+    'server/agents',
+    'server/confined-fs',
+    'server/egress',
+    'server/session-folders',
+    'server/sandbox',
+  ],
   'server/store': ports,
   'server/fanout': ports,
   'server/blobs': ports,
   'server/telemetry': ports,
-  'server/system': ports,
+  'server/runtime': ports,
   'server/config': ports,
   'server/quickstart': [...useCases, 'server/auth'],
-  'server/operator': [...useCases, 'server/auth'],
   'server/main': [...ports, 'server/config', 'server/compose'],
   'server/index': [
     ...ports,
     'server/config',
     'server/compose',
     'server/main',
-    'server/operator',
+    'server/operate',
     'server/quickstart',
   ],
 };
 
-// Only compose.ts names adapters, so it alone may import everything.
-const composition = 'server/compose';
+// Only these two name adapters, so they alone may import everything.
+const compositions: readonly string[] = ['server/compose', 'server/operate'];
 
 // Parts that are pure, or that a browser loads, choose their packages from a list; the others are free.
 const mayUse: Record<string, readonly string[]> = {
@@ -54,7 +67,7 @@ const belongsTo: Record<string, readonly string[]> = {
   fastify: ['server/http'],
   pg: ['server/store', 'server/fanout'],
   '@opentelemetry/api': ['server/telemetry'],
-  'node:sqlite': ['server/store', 'server/system', 'cli'],
+  'node:sqlite': ['server/store', 'server/runtime', 'cli'],
 };
 
 /** What is wrong with the imports of one source file of a package, one line each. */
@@ -74,7 +87,7 @@ function problemOf(path: string, from: string, specifier: string): string | unde
   const to = specifier.startsWith('.') ? resolve(path, specifier) : packageEntry(specifier);
   if (to === 'manifest') return undefined;
   if (to === undefined) return 'it leads out of its package';
-  if (to === from || from === composition) return undefined;
+  if (to === from || compositions.includes(from)) return undefined;
   const allowed =
     mayImport[from] ?? mayImport[from.replace(/^(server\/harness)\/.+/, '$1/*')] ?? [];
   return allowed.includes(to) ? undefined : `${from} may not know ${to}`;
@@ -82,7 +95,7 @@ function problemOf(path: string, from: string, specifier: string): string | unde
 
 function packageProblem(from: string, specifier: string): string | undefined {
   const home = belongsTo[specifier];
-  if (home !== undefined && !home.includes(from) && from !== composition) {
+  if (home !== undefined && !home.includes(from) && !compositions.includes(from)) {
     return `only ${home.join(' and ')} may use it`;
   }
   const allowed = mayUse[from];
@@ -110,7 +123,7 @@ function partOf(path: string): string | undefined {
   if (name === undefined || folder !== 'src' || inside.length === 0) return undefined;
   if (name !== 'server') return name in mayImport ? name : undefined;
   const top = `server/${inside[0]?.replace(/\.ts$/, '')}`;
-  if (top === composition) return top;
+  if (compositions.includes(top)) return top;
   if (top === 'server/harness' && inside.length > 2) return `${top}/${inside[1]}`;
   return top in mayImport ? top : undefined;
 }

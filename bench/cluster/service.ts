@@ -2,7 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { administer, createPlainDatabase } from '../../packages/server/test/plain-database.ts';
+import {
+  administer,
+  createPlainDatabase,
+} from '../../packages/server/test/support/plain-database.ts';
 import { removeFolder } from '../../test/remove-folder.ts';
 import type { BenchAgent } from '../agents.ts';
 import { Client } from '../client.ts';

@@ -4,8 +4,8 @@ import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type DevServer, startDevServer } from '../../../test/dev-server.ts';
-import { Browser } from '../../server/test/browser.ts';
-import { eventually } from '../../server/test/eventually.ts';
+import { Browser } from '../../server/test/support/browser.ts';
+import { eventually } from '../../server/test/support/eventually.ts';
 import {
   type CommandLine,
   createCommandLine,

@@ -1,11 +1,11 @@
-export { examine } from './compose/doctor.ts';
-export type { Finding } from './compose/finding.ts';
-export { openOperator } from './compose/operator.ts';
-export { examineSchema, migrateSchema } from './compose/schema.ts';
-export { exportDeployment, importDeployment } from './compose/transfer.ts';
+export { examine } from './operate/doctor/doctor.ts';
+export type { Finding } from './operate/doctor/finding.ts';
+export { openOperator } from './operate/open-operator.ts';
+export { examineSchema, migrateSchema } from './operate/migrate.ts';
+export { exportDeployment, importDeployment } from './operate/transfer.ts';
 export { type Config, readConfig } from './config/config.ts';
 export { type RunningServer, runServer } from './main.ts';
 export type { AuditRow } from './domain/audit.ts';
 export type { Role } from './domain/member.ts';
-export type { Operator } from './operator.ts';
+export type { Operator } from './operate/operator.ts';
 export type { Quickstart } from './quickstart.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { limits } from '@convoke/contract';
-import { type Convoke, compose } from './compose.ts';
+import { type Convoke, compose } from './compose/compose.ts';
 import type { Config } from './config/config.ts';
 
 /** Of the time a drain may take, what legs get to end by themselves; the rest is for putting away. */

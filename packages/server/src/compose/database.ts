@@ -6,8 +6,8 @@ import type { Metrics } from '../ports/metrics.ts';
 import type { Store } from '../ports/store.ts';
 import { openDatabase } from '../store/database.ts';
 import { createStore } from '../store/store.ts';
-import { systemClock } from '../system/clock.ts';
-import { openDatabaseClock } from '../system/database-clock.ts';
+import { systemClock } from '../runtime/clock.ts';
+import { openDatabaseClock } from '../runtime/database-clock.ts';
 
 interface StoreOptions {
   readonly log: Log;

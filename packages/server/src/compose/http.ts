@@ -12,7 +12,12 @@ import { type Cursors, createCursors } from '../http/cursors.ts';
 import { createDenials } from '../http/denials.ts';
 import { EventStreams, type StreamCaps } from '../http/event-streams.ts';
 import type { Handlers } from '../http/handler.ts';
-import { apiRate, createRateLimit, managementRate, tokenFailureRate } from '../http/rate-limit.ts';
+import {
+  apiRate,
+  createRateLimit,
+  managementRate,
+  tokenFailureRate,
+} from '../runtime/rate-limit.ts';
 import { agentRoutes } from '../http/routes/agents.ts';
 import { clientRoutes } from '../http/routes/clients.ts';
 import { credentialRoutes } from '../http/routes/credentials.ts';
@@ -26,7 +31,7 @@ import { tenantRoutes } from '../http/routes/tenants.ts';
 import { workspaceRoutes } from '../http/routes/workspaces.ts';
 import type { Authority } from './authority.ts';
 import { showMetrics } from './metrics.ts';
-import { letPeopleIn } from './people.ts';
+import { letPeopleIn } from './sign-in.ts';
 import type { OpenServices } from './services.ts';
 
 type HttpServices = OpenServices & WithdrawingServices;

@@ -1,7 +1,7 @@
 import type { Operation } from '@convoke/contract';
 import { refuse } from '../app/refusal.ts';
 import type { RateLimit } from '../ports/rate-limit.ts';
-import { rateLimitHeaders } from './rate-limit.ts';
+import { rateLimitHeaders } from '../runtime/rate-limit.ts';
 
 /** D-68: machines are limited in every call, people in what they change. */
 export interface RateLimits {

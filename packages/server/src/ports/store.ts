@@ -1,5 +1,5 @@
 import type { TenantId } from '@convoke/contract';
-import type { EventStretches } from './event-stretches.ts';
+import type { EventStretches } from './event-partitions.ts';
 import type { AuditRepository } from './repositories/audit.ts';
 import type { ClientRepository } from './repositories/clients.ts';
 import type { CredentialRepository } from './repositories/credentials.ts';

@@ -1,6 +1,6 @@
 import type { Reader, Transaction } from '../ports/database.ts';
 import type { Store, StoreTransaction } from '../ports/store.ts';
-import { eventStretches } from './event-stretches.ts';
+import { eventStretches } from './event-partitions.ts';
 import type { MigratableDatabase } from './migrate.ts';
 import { auditRepository } from './repositories/audit.ts';
 import { clientRepository } from './repositories/clients.ts';

@@ -4,12 +4,12 @@ import {
   expireInteractions,
   expireSessions,
   reconcileRuns,
-} from '../app/recover.ts';
-import type { SuperviseServices } from '../harness/supervise.ts';
-import type { Places } from '../ports/places.ts';
-import { Dispatcher } from './dispatch-runs.ts';
+} from './recover.ts';
+import type { SuperviseServices } from '../execution/leg-supervisor.ts';
+import type { Places } from '../ports/run-slots.ts';
+import { Dispatcher } from '../execution/dispatcher.ts';
 import { type Pass, drive } from './driver.ts';
-import { LeaseWatch } from './lease-watch.ts';
+import { LeaseWatch } from '../execution/lease-watch.ts';
 
 export interface Background extends Places {
   /** Stops claiming, lets legs end for a while, ends the rest, and waits for every pass under way. */

@@ -4,7 +4,7 @@ import {
   gapsBetween,
   hoursOf,
   stretchesAhead,
-} from '../domain/event-stretch.ts';
+} from '../domain/event-partition.ts';
 import type { Services } from '../app/services.ts';
 import { type SlowPass, hourly } from './background.ts';
 

@@ -1,4 +1,4 @@
-import type { SuperviseServices } from '../harness/supervise.ts';
+import type { SuperviseServices } from '../execution/leg-supervisor.ts';
 import type { Pass } from './driver.ts';
 
 /** Sessions looked at in one statement. */

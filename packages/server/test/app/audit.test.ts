@@ -6,9 +6,9 @@ import { addCredential, revokeCredential } from '../../src/app/credentials.ts';
 import { createTenant, offboardTenant, retryTenant } from '../../src/app/tenants.ts';
 import { type AuditRow, deploymentChain } from '../../src/domain/audit.ts';
 import { sql } from '../../src/store/sql.ts';
-import { type World, by, createWorld } from '../auth/world.ts';
-import { settings } from '../settings.ts';
-import { databaseKinds } from '../store/databases.ts';
+import { type World, by, createWorld } from '../support/identity-world.ts';
+import { settings } from '../support/settings.ts';
+import { databaseKinds } from '../support/databases.ts';
 
 describe.each(databaseKinds)('the audit on %s (D-69)', (kind) => {
   let world: World;

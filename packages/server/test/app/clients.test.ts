@@ -24,8 +24,8 @@ import {
 import { Refusal } from '../../src/app/refusal.ts';
 import type { ClientChange } from '../../src/domain/client.ts';
 import type { PageRequest } from '../../src/ports/store.ts';
-import { type World, by, createWorld } from '../auth/world.ts';
-import { databaseKinds } from '../store/databases.ts';
+import { type World, by, createWorld } from '../support/identity-world.ts';
+import { databaseKinds } from '../support/databases.ts';
 
 const DAY_MS = 86_400_000;
 

@@ -7,9 +7,9 @@ import { createMetrics } from '../../src/telemetry/metrics.ts';
 import type { Store } from '../../src/ports/store.ts';
 import { migrationsFolder } from '../../src/store/database.ts';
 import { createStore } from '../../src/store/store.ts';
-import { systemClock } from '../../src/system/clock.ts';
-import { eventually } from '../eventually.ts';
-import { openTestDatabase } from '../store/databases.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
+import { eventually } from '../support/eventually.ts';
+import { openTestDatabase } from '../support/databases.ts';
 
 const id = runId('run_followed');
 const tenant = tenantId('ten');

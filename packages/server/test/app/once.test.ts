@@ -2,8 +2,8 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { once } from '../../src/app/once.ts';
 import { Refusal, refuse } from '../../src/app/refusal.ts';
 import type { Json } from '../../src/domain/json.ts';
-import { databaseKinds } from '../store/databases.ts';
-import { type RunWorld, createRunWorld } from './run-world.ts';
+import { databaseKinds } from '../support/databases.ts';
+import { type RunWorld, createRunWorld } from '../support/run-world.ts';
 
 describe.each(databaseKinds)('a key on %s (D-57)', (kind) => {
   let world: RunWorld;

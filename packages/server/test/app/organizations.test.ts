@@ -10,8 +10,8 @@ import {
 import { recognise } from '../../src/app/people.ts';
 import type { Actor } from '../../src/domain/audit.ts';
 import type { Role } from '../../src/domain/member.ts';
-import { type World, createWorld } from '../auth/world.ts';
-import { databaseKinds } from '../store/databases.ts';
+import { type World, createWorld } from '../support/identity-world.ts';
+import { databaseKinds } from '../support/databases.ts';
 
 const by: Actor = { kind: 'operator', id: 'root', requestId: null, address: null };
 

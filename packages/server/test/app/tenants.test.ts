@@ -10,9 +10,9 @@ import {
 } from '../../src/app/tenants.ts';
 import { listWorkspaces } from '../../src/app/workspaces.ts';
 import type { Tenant } from '../../src/domain/tenant.ts';
-import { type World, by, createWorld } from '../auth/world.ts';
-import { settings } from '../settings.ts';
-import { databaseKinds } from '../store/databases.ts';
+import { type World, by, createWorld } from '../support/identity-world.ts';
+import { settings } from '../support/settings.ts';
+import { databaseKinds } from '../support/databases.ts';
 
 // Everything here is done by the same person.
 const retryTenant = (world: World, home: OrganizationId, id: TenantId) =>

@@ -13,8 +13,8 @@ import type { ClientChange } from '../../src/domain/client.ts';
 import type { Withdrawal } from '../../src/domain/withdrawal.ts';
 import type { CredentialProvider } from '../../src/ports/credential-provider.ts';
 import { sql } from '../../src/store/sql.ts';
-import { type World, by, createWorld } from '../auth/world.ts';
-import { databaseKinds } from '../store/databases.ts';
+import { type World, by, createWorld } from '../support/identity-world.ts';
+import { databaseKinds } from '../support/databases.ts';
 
 /** A provider elsewhere: it is asked, and says when it is done. */
 class SlowProvider implements CredentialProvider {

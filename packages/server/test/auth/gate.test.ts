@@ -4,8 +4,8 @@ import { Refusal } from '../../src/app/refusal.ts';
 import { createGate } from '../../src/auth/gate.ts';
 import type { Client } from '../../src/domain/client.ts';
 import type { Tenant } from '../../src/domain/tenant.ts';
-import { databaseKinds } from '../store/databases.ts';
-import { type World, createWorld } from './world.ts';
+import { databaseKinds } from '../support/databases.ts';
+import { type World, createWorld } from '../support/identity-world.ts';
 
 const { create_session: operation, whoami } = operations;
 

@@ -5,8 +5,8 @@ import { rotateOldKeys } from '../../src/auth/key-rotation.ts';
 import { JWKS_MAX_AGE_MS, openSigningKeys } from '../../src/auth/keys.ts';
 import { createTokens } from '../../src/auth/tokens.ts';
 import { deploymentChain } from '../../src/domain/audit.ts';
-import { databaseKinds } from '../store/databases.ts';
-import { type World, baseUrl, createWorld } from './world.ts';
+import { databaseKinds } from '../support/databases.ts';
+import { type World, baseUrl, createWorld } from '../support/identity-world.ts';
 
 describe.each(databaseKinds)('signing keys on %s (D-50)', (kind) => {
   let world: World;

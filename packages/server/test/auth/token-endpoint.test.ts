@@ -6,11 +6,11 @@ import { Refusal } from '../../src/app/refusal.ts';
 import { serverMetadata } from '../../src/auth/metadata.ts';
 import { type TokenEndpoint, createTokenEndpoint } from '../../src/auth/token-endpoint.ts';
 import type { Client } from '../../src/domain/client.ts';
-import { createRateLimit, tokenFailureRate } from '../../src/http/rate-limit.ts';
+import { createRateLimit, tokenFailureRate } from '../../src/runtime/rate-limit.ts';
 import { StorageUnavailable } from '../../src/ports/database.ts';
 import type { Store } from '../../src/ports/store.ts';
-import { databaseKinds } from '../store/databases.ts';
-import { type World, baseUrl, createWorld } from './world.ts';
+import { databaseKinds } from '../support/databases.ts';
+import { type World, baseUrl, createWorld } from '../support/identity-world.ts';
 
 const basic = (id: string, secret: string) =>
   `Basic ${Buffer.from(`${encodeURIComponent(id)}:${encodeURIComponent(secret)}`).toString('base64')}`;

@@ -10,7 +10,7 @@ import {
 import { beforeAll, describe, expect, test } from 'vitest';
 import { VerifiedTokens } from '../../src/auth/verified-tokens.ts';
 import type { Client } from '../../src/domain/client.ts';
-import { type World, baseUrl, createWorld } from './world.ts';
+import { type World, baseUrl, createWorld } from '../support/identity-world.ts';
 
 let world: World;
 let client: Client;

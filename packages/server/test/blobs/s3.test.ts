@@ -6,8 +6,8 @@ import { Readable } from 'node:stream';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { openS3Blobs } from '../../src/blobs/s3.ts';
 import { StorageUnavailable } from '../../src/ports/database.ts';
-import { eventually } from '../eventually.ts';
-import { type Interception, startS3 } from './s3-server.ts';
+import { eventually } from '../support/eventually.ts';
+import { type Interception, startS3 } from '../support/s3-server.ts';
 import { blobSuite, get, keyOf, put } from './suite.ts';
 import { removeFolder } from '../../../../test/remove-folder.ts';
 

@@ -2,14 +2,14 @@ import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { requireSandbox } from '../../../../test/services.ts';
-import { mountedCgroups } from '../../src/harness/sandbox/cgroup-mounts.ts';
-import { startServer } from '../server.ts';
-import { at, begin, runIn } from '../talk.ts';
-import { Caller } from './caller.ts';
-import { isAlive } from './process-tree.ts';
-import { openPlace } from './server-place.ts';
-import { ServerProcess } from './server-process.ts';
-import { until } from './until.ts';
+import { mountedCgroups } from '../../src/sandbox/cgroup-mounts.ts';
+import { startServer } from '../support/server.ts';
+import { at, begin, runIn } from '../support/talk.ts';
+import { Caller } from './support/caller.ts';
+import { isAlive } from './support/process-tree.ts';
+import { openPlace } from './support/server-place.ts';
+import { ServerProcess } from './support/server-process.ts';
+import { until } from './support/until.ts';
 
 /** A time that nobody else on the machine sleeps. */
 const nap = `8081.${process.pid}`;

@@ -1,8 +1,8 @@
 import { limits } from '@convoke/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { CrashWorld } from './crash-world.ts';
-import { type OwnDatabase, createDatabase, integrityOf } from './databases.ts';
-import { rounds, seededRandom } from './random.ts';
+import { CrashWorld } from './support/crash-world.ts';
+import { type OwnDatabase, createDatabase, integrityOf } from './support/databases.ts';
+import { rounds, seededRandom } from './support/random.ts';
 
 const minute = 60_000;
 

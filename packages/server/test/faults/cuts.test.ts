@@ -1,12 +1,12 @@
 import { type RunRecord, formatEventId } from '@convoke/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Caller } from './caller.ts';
-import { createDatabase } from './databases.ts';
-import { EventReader, type Frame, type Read, readEvents } from './event-reader.ts';
-import { type Random, seededRandom } from './random.ts';
-import { checkLog, saidIn } from './run-log.ts';
-import { type AgentFolder, openPlace } from './server-place.ts';
-import { ServerProcess } from './server-process.ts';
+import { Caller } from './support/caller.ts';
+import { createDatabase } from './support/databases.ts';
+import { EventReader, type Frame, type Read, readEvents } from './support/event-reader.ts';
+import { type Random, seededRandom } from './support/random.ts';
+import { checkLog, saidIn } from './support/run-log.ts';
+import { type AgentFolder, openPlace } from './support/server-place.ts';
+import { ServerProcess } from './support/server-process.ts';
 
 const minute = 60_000;
 

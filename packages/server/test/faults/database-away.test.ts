@@ -2,16 +2,16 @@ import { deepEqual, equal } from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type RunRecord, errorBody, isTerminalRunStatus } from '@convoke/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Caller } from './caller.ts';
-import { createDatabase, query } from './databases.ts';
-import { EventReader, type Frame } from './event-reader.ts';
-import { type Reply, exchange } from './exchange.ts';
-import { PostgresServer } from './postgres-server.ts';
-import { type Random, rounds, seededRandom } from './random.ts';
-import { checkLog, expectPrefix, saidIn } from './run-log.ts';
-import { type AgentFolder, openPlace } from './server-place.ts';
-import { ServerProcess } from './server-process.ts';
-import { until } from './until.ts';
+import { Caller } from './support/caller.ts';
+import { createDatabase, query } from './support/databases.ts';
+import { EventReader, type Frame } from './support/event-reader.ts';
+import { type Reply, exchange } from './support/exchange.ts';
+import { PostgresServer } from './support/postgres-server.ts';
+import { type Random, rounds, seededRandom } from './support/random.ts';
+import { checkLog, expectPrefix, saidIn } from './support/run-log.ts';
+import { type AgentFolder, openPlace } from './support/server-place.ts';
+import { ServerProcess } from './support/server-process.ts';
+import { until } from './support/until.ts';
 
 const minute = 60_000;
 /** P13: nobody waits longer for an answer, whatever it is; the rest is for a busy machine. */

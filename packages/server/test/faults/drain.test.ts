@@ -10,12 +10,12 @@ import {
   runRecord,
 } from '@convoke/contract';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { Caller, expected, runPath } from './caller.ts';
-import { EventReader, type Frame } from './event-reader.ts';
-import { checkLog, expectPrefix, saidIn } from './run-log.ts';
-import { type AgentFolder, type ServerPlace, openPlace } from './server-place.ts';
-import { ServerProcess } from './server-process.ts';
-import { until } from './until.ts';
+import { Caller, expected, runPath } from './support/caller.ts';
+import { EventReader, type Frame } from './support/event-reader.ts';
+import { checkLog, expectPrefix, saidIn } from './support/run-log.ts';
+import { type AgentFolder, type ServerPlace, openPlace } from './support/server-place.ts';
+import { ServerProcess } from './support/server-process.ts';
+import { until } from './support/until.ts';
 
 const minute = 60_000;
 

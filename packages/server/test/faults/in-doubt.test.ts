@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { StorageUnavailable } from '../../src/ports/database.ts';
 import type { Store, StoreTransaction } from '../../src/ports/store.ts';
-import { Puppet } from '../puppet.ts';
-import { startServer } from '../server.ts';
-import { databaseKinds } from '../store/databases.ts';
+import { Puppet } from '../support/puppet.ts';
+import { startServer } from '../support/server.ts';
+import { databaseKinds } from '../support/databases.ts';
 import {
   answer,
   at,
@@ -15,7 +15,7 @@ import {
   readRun,
   runIn,
   textOf,
-} from '../talk.ts';
+} from '../support/talk.ts';
 
 /**
  * Commits, and then loses the answer: whoever asked cannot know and has to look, and nobody is woken

@@ -1,13 +1,13 @@
 import type { RunRecord } from '@convoke/contract';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { Caller } from './caller.ts';
-import { EventReader, type Frame } from './event-reader.ts';
-import { residentBytes } from './process-tree.ts';
-import { checkLog } from './run-log.ts';
-import { type AgentFolder, openPlace } from './server-place.ts';
-import { ServerProcess } from './server-process.ts';
-import { unsentBytes } from './socket-queues.ts';
-import { until } from './until.ts';
+import { Caller } from './support/caller.ts';
+import { EventReader, type Frame } from './support/event-reader.ts';
+import { residentBytes } from './support/process-tree.ts';
+import { checkLog } from './support/run-log.ts';
+import { type AgentFolder, openPlace } from './support/server-place.ts';
+import { ServerProcess } from './support/server-process.ts';
+import { unsentBytes } from './support/socket-queues.ts';
+import { until } from './support/until.ts';
 
 const minute = 60_000;
 const mebibyte = 2 ** 20;

@@ -6,11 +6,11 @@ import { json } from 'node:stream/consumers';
 import { setTimeout as lifetime } from 'node:timers/promises';
 import { type FileRecord, errorBody, fileRecord } from '@convoke/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Caller, expected } from './caller.ts';
-import { type Reply, exchange } from './exchange.ts';
-import { type Random, rounds, seededRandom } from './random.ts';
-import { openPlace } from './server-place.ts';
-import { ServerProcess } from './server-process.ts';
+import { Caller, expected } from './support/caller.ts';
+import { type Reply, exchange } from './support/exchange.ts';
+import { type Random, rounds, seededRandom } from './support/random.ts';
+import { openPlace } from './support/server-place.ts';
+import { ServerProcess } from './support/server-process.ts';
 
 const minute = 60_000;
 const maxFileBytes = 4 * 2 ** 20;

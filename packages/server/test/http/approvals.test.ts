@@ -1,10 +1,10 @@
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { usualAgents } from '../agents.ts';
-import { eventually } from '../eventually.ts';
-import { type TestServer, deployments, startServer } from '../server.ts';
-import { answer, begin, ended, logOf, pendingIn, readRun, runIn } from '../talk.ts';
+import { usualAgents } from '../support/agents.ts';
+import { eventually } from '../support/eventually.ts';
+import { type TestServer, deployments, startServer } from '../support/server.ts';
+import { answer, begin, ended, logOf, pendingIn, readRun, runIn } from '../support/talk.ts';
 
 const typesOf = (events: readonly { type: string }[]) => events.map(({ type }) => type);
 

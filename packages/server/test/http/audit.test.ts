@@ -3,11 +3,11 @@ import { type OperationId, operations, organizationId } from '@convoke/contract'
 import { beforeAll, describe, expect, test } from 'vitest';
 import { listAudit, verifyAudit } from '../../src/app/audit.ts';
 import type { AuditRow } from '../../src/domain/audit.ts';
-import { addOrganization, addPerson } from '../callers.ts';
-import { nobody } from '../calls.ts';
-import { type TestServer, requestToken, startServer } from '../server.ts';
-import { databaseKinds } from '../store/databases.ts';
-import { answer, begin, pendingIn } from '../talk.ts';
+import { addOrganization, addPerson } from '../support/callers.ts';
+import { nobody } from '../support/calls.ts';
+import { type TestServer, requestToken, startServer } from '../support/server.ts';
+import { databaseKinds } from '../support/databases.ts';
+import { answer, begin, pendingIn } from '../support/talk.ts';
 
 describe.each(databaseKinds)('the audit of a server on %s (D-69)', (database) => {
   let server: TestServer;

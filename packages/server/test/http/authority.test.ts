@@ -9,15 +9,21 @@ import {
 } from '@convoke/contract';
 import { SignJWT, decodeJwt, decodeProtectedHeader } from 'jose';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { addClient, addPerson, addTenant, tokensOf } from '../callers.ts';
-import { type Answer, type Identity, type OperationCall, nobody, pathOf } from '../calls.ts';
-import { eventually } from '../eventually.ts';
-import { FakeClock } from '../fake-clock.ts';
-import { rawCall } from '../raw.ts';
-import { rightCalls } from '../right-calls.ts';
-import { type TestServer, bearer, selecting, startServer } from '../server.ts';
-import { changedTables, restingDigests } from '../tables.ts';
-import { type World, buildWorld, worldAgents } from '../world.ts';
+import { addClient, addPerson, addTenant, tokensOf } from '../support/callers.ts';
+import {
+  type Answer,
+  type Identity,
+  type OperationCall,
+  nobody,
+  pathOf,
+} from '../support/calls.ts';
+import { eventually } from '../support/eventually.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import { rawCall } from '../support/raw.ts';
+import { rightCalls } from '../support/right-calls.ts';
+import { type TestServer, bearer, selecting, startServer } from '../support/server.ts';
+import { changedTables, restingDigests } from '../support/tables.ts';
+import { type World, buildWorld, worldAgents } from '../support/world.ts';
 
 const ids = Object.keys(operations) as OperationId[];
 const of = (...callers: Operation['caller'][]) =>

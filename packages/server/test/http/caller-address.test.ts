@@ -3,8 +3,8 @@ import { organizationId } from '@convoke/contract';
 import { listAudit } from '../../src/app/audit.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { callerAddressBehind } from '../../src/http/caller-address.ts';
-import { addClient } from '../callers.ts';
-import { type TestServer, startServer } from '../server.ts';
+import { addClient } from '../support/callers.ts';
+import { type TestServer, startServer } from '../support/server.ts';
 
 const trusting = (proxies: string) =>
   callerAddressBehind(readConfig({ CONVOKE_TRUSTED_PROXIES: proxies }).trustedProxies);

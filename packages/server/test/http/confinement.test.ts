@@ -9,10 +9,10 @@ import {
 import { describe, expect, test } from 'vitest';
 import type { TenantScope } from '../../src/domain/scope.ts';
 import type { Store } from '../../src/ports/store.ts';
-import { pathOf } from '../calls.ts';
-import { rightCalls } from '../right-calls.ts';
-import { startServer } from '../server.ts';
-import { type World, buildWorld, worldAgents } from '../world.ts';
+import { pathOf } from '../support/calls.ts';
+import { rightCalls } from '../support/right-calls.ts';
+import { startServer } from '../support/server.ts';
+import { type World, buildWorld, worldAgents } from '../support/world.ts';
 
 /** A store whose repositories take whatever tenant they are asked about for another one. */
 class MistakenStore {

@@ -5,8 +5,8 @@ import { openSigningKeys } from '../../src/auth/keys.ts';
 import { deriveKey, loadMasterKey } from '../../src/auth/master-key.ts';
 import { createSealing } from '../../src/auth/sealing.ts';
 import { LONGEST_TOKEN_LIFETIME_MS } from '../../src/auth/tokens.ts';
-import { Browser } from '../browser.ts';
-import { MovingClock } from '../moving-clock.ts';
+import { Browser } from '../support/browser.ts';
+import { MovingClock } from '../support/moving-clock.ts';
 import {
   type Program,
   discover,
@@ -15,9 +15,9 @@ import {
   managesWith,
   owner,
   refresh,
-} from '../people.ts';
-import { type TestServer, startServer } from '../server.ts';
-import { databaseKinds } from '../store/databases.ts';
+} from '../support/people.ts';
+import { type TestServer, startServer } from '../support/server.ts';
+import { databaseKinds } from '../support/databases.ts';
 
 interface Login {
   readonly url: string;

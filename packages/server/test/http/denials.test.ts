@@ -4,7 +4,7 @@ import { listAudit } from '../../src/app/audit.ts';
 import { Refusal } from '../../src/app/refusal.ts';
 import { type Denials, createDenials } from '../../src/http/denials.ts';
 import { StorageUnavailable } from '../../src/ports/database.ts';
-import { type World, createWorld } from '../auth/world.ts';
+import { type World, createWorld } from '../support/identity-world.ts';
 
 describe('denials of management calls (D-69)', () => {
   let world: World;

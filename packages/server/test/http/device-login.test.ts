@@ -2,7 +2,7 @@ import { organizationId } from '@convoke/contract';
 import { tokenRevocation } from 'openid-client';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { listAudit, verifyAudit } from '../../src/app/audit.ts';
-import { Browser } from '../browser.ts';
+import { Browser } from '../support/browser.ts';
 import {
   type Program,
   beginDevice,
@@ -15,9 +15,9 @@ import {
   pollDevice,
   refresh,
   signInTerminal,
-} from '../people.ts';
-import { type TestServer, startServer } from '../server.ts';
-import { databaseKinds } from '../store/databases.ts';
+} from '../support/people.ts';
+import { type TestServer, startServer } from '../support/server.ts';
+import { databaseKinds } from '../support/databases.ts';
 
 describe.each(databaseKinds)('a terminal that a person signs in, on %s (RFC 8628)', (database) => {
   let server: TestServer;

@@ -7,15 +7,15 @@ import {
 } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { StorageUnavailable } from '../../src/ports/database.ts';
-import { type OperationCall, pathOf } from '../calls.ts';
-import { FailingStore } from '../failing-store.ts';
-import { MovingClock } from '../moving-clock.ts';
-import { rawCall } from '../raw.ts';
-import { rightCalls } from '../right-calls.ts';
-import { type TestServer, startServer } from '../server.ts';
-import { changedTables, restingDigests } from '../tables.ts';
-import { openSession } from '../talk.ts';
-import { type World, buildFirstWorld, worldAgents } from '../world.ts';
+import { type OperationCall, pathOf } from '../support/calls.ts';
+import { FailingStore } from '../support/failing-store.ts';
+import { MovingClock } from '../support/moving-clock.ts';
+import { rawCall } from '../support/raw.ts';
+import { rightCalls } from '../support/right-calls.ts';
+import { type TestServer, startServer } from '../support/server.ts';
+import { changedTables, restingDigests } from '../support/tables.ts';
+import { openSession } from '../support/talk.ts';
+import { type World, buildFirstWorld, worldAgents } from '../support/world.ts';
 
 const failing = new FailingStore();
 const clock = new MovingClock();

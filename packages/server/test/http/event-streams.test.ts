@@ -1,13 +1,13 @@
 import type { Socket } from 'node:net';
 import { formatEventId } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { addClient, addTenant } from '../callers.ts';
-import { eventually } from '../eventually.ts';
-import { MovingClock } from '../moving-clock.ts';
-import { Puppet } from '../puppet.ts';
-import { openSocket } from '../raw.ts';
-import { type TestServer, startServer } from '../server.ts';
-import { begin, ended, eventsPath, follow, readRun, runIn } from '../talk.ts';
+import { addClient, addTenant } from '../support/callers.ts';
+import { eventually } from '../support/eventually.ts';
+import { MovingClock } from '../support/moving-clock.ts';
+import { Puppet } from '../support/puppet.ts';
+import { openSocket } from '../support/raw.ts';
+import { type TestServer, startServer } from '../support/server.ts';
+import { begin, ended, eventsPath, follow, readRun, runIn } from '../support/talk.ts';
 
 const clock = new MovingClock();
 const puppet = new Puppet();

@@ -3,11 +3,11 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FileRecord, SessionRecord } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { usualAgents } from '../agents.ts';
-import { eventually } from '../eventually.ts';
-import { openSocket, rawCall } from '../raw.ts';
-import { type TestServer, deployments, startServer } from '../server.ts';
-import { ended, logOf, openSession } from '../talk.ts';
+import { usualAgents } from '../support/agents.ts';
+import { eventually } from '../support/eventually.ts';
+import { openSocket, rawCall } from '../support/raw.ts';
+import { type TestServer, deployments, startServer } from '../support/server.ts';
+import { ended, logOf, openSession } from '../support/talk.ts';
 
 const maxBytes = 64 * 1024;
 const sha256 = (bytes: Uint8Array | string) => createHash('sha256').update(bytes).digest('hex');

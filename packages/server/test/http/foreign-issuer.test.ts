@@ -3,9 +3,9 @@ import { generateKeyPair } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { listAudit } from '../../src/app/audit.ts';
 import { WrongSetting, readConfig } from '../../src/config/config.ts';
-import { type Claims, ForeignIssuer } from '../foreign-issuer.ts';
-import { type TestServer, bearer, startServer } from '../server.ts';
-import { databaseKinds } from '../store/databases.ts';
+import { type Claims, ForeignIssuer } from '../support/foreign-issuer.ts';
+import { type TestServer, bearer, startServer } from '../support/server.ts';
+import { databaseKinds } from '../support/databases.ts';
 
 const people: Record<string, Claims> = {
   ann: { org: 'acme', groups: ['staff', 'bosses'], email: 'Ann@acme.test', email_verified: true },

@@ -1,13 +1,13 @@
 import type { RunRecord, SessionRecord } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { usualAgents } from '../agents.ts';
-import { addClient, addTenant } from '../callers.ts';
-import { type Identity, pathOf } from '../calls.ts';
-import { eventually } from '../eventually.ts';
-import { Puppet } from '../puppet.ts';
-import { openSocket } from '../raw.ts';
-import { type TestServer, deployments, startServer } from '../server.ts';
-import { ended, logOf, openSession } from '../talk.ts';
+import { usualAgents } from '../support/agents.ts';
+import { addClient, addTenant } from '../support/callers.ts';
+import { type Identity, pathOf } from '../support/calls.ts';
+import { eventually } from '../support/eventually.ts';
+import { Puppet } from '../support/puppet.ts';
+import { openSocket } from '../support/raw.ts';
+import { type TestServer, deployments, startServer } from '../support/server.ts';
+import { ended, logOf, openSession } from '../support/talk.ts';
 
 const parallel = 50;
 const rounds = 4;

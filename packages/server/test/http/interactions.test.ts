@@ -1,10 +1,10 @@
 import { eventTypes } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { usualAgents } from '../agents.ts';
-import { eventually } from '../eventually.ts';
-import { MovingClock } from '../moving-clock.ts';
-import { Puppet } from '../puppet.ts';
-import { type TestServer, deployments, startServer } from '../server.ts';
+import { usualAgents } from '../support/agents.ts';
+import { eventually } from '../support/eventually.ts';
+import { MovingClock } from '../support/moving-clock.ts';
+import { Puppet } from '../support/puppet.ts';
+import { type TestServer, deployments, startServer } from '../support/server.ts';
 import {
   answer,
   begin,
@@ -19,7 +19,7 @@ import {
   runIn,
   startRun,
   textOf,
-} from '../talk.ts';
+} from '../support/talk.ts';
 
 const typesOf = (events: readonly { type: string }[]) => events.map(({ type }) => type);
 

@@ -1,13 +1,13 @@
 import { type OperationId, operations, pathParams } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { addClient, addTenant } from '../callers.ts';
-import { type Identity, type OperationCall, pathOf } from '../calls.ts';
-import { rightCalls } from '../right-calls.ts';
-import { type TestServer, startServer } from '../server.ts';
-import { databaseKinds } from '../store/databases.ts';
-import { changedTables, restingDigests } from '../tables.ts';
-import { eventsPath } from '../talk.ts';
-import { type World, type WorldIds, buildWorld, worldAgents, worldFile } from '../world.ts';
+import { addClient, addTenant } from '../support/callers.ts';
+import { type Identity, type OperationCall, pathOf } from '../support/calls.ts';
+import { rightCalls } from '../support/right-calls.ts';
+import { type TestServer, startServer } from '../support/server.ts';
+import { databaseKinds } from '../support/databases.ts';
+import { changedTables, restingDigests } from '../support/tables.ts';
+import { eventsPath } from '../support/talk.ts';
+import { type World, type WorldIds, buildWorld, worldAgents, worldFile } from '../support/world.ts';
 
 describe.each(databaseKinds)('on %s', (database) => {
   /** Three tenants: two of one organization, one of another. No tenant's word is part of another's. */

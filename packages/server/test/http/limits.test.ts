@@ -1,17 +1,23 @@
 import { randomUUID } from 'node:crypto';
 import { type OperationId, operations } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { usualAgents } from '../agents.ts';
-import { type Organization, addClient, addOrganization, addPerson, addTenant } from '../callers.ts';
-import { type OperationCall, pathOf } from '../calls.ts';
-import { FakeClock } from '../fake-clock.ts';
-import { MovingClock } from '../moving-clock.ts';
-import { Puppet } from '../puppet.ts';
-import { rightCalls } from '../right-calls.ts';
-import { type TestServer, startServer } from '../server.ts';
-import { databaseKinds } from '../store/databases.ts';
-import { at, begin, openSession, runIn, startRun } from '../talk.ts';
-import { type World, buildFirstWorld, worldAgents } from '../world.ts';
+import { usualAgents } from '../support/agents.ts';
+import {
+  type Organization,
+  addClient,
+  addOrganization,
+  addPerson,
+  addTenant,
+} from '../support/callers.ts';
+import { type OperationCall, pathOf } from '../support/calls.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import { MovingClock } from '../support/moving-clock.ts';
+import { Puppet } from '../support/puppet.ts';
+import { rightCalls } from '../support/right-calls.ts';
+import { type TestServer, startServer } from '../support/server.ts';
+import { databaseKinds } from '../support/databases.ts';
+import { at, begin, openSession, runIn, startRun } from '../support/talk.ts';
+import { type World, buildFirstWorld, worldAgents } from '../support/world.ts';
 
 const ids = Object.keys(operations) as OperationId[];
 

@@ -13,7 +13,12 @@ import { deriveKey, loadMasterKey } from '../../src/auth/master-key.ts';
 import { createSealing } from '../../src/auth/sealing.ts';
 import { LONGEST_TOKEN_LIFETIME_MS, createTokens } from '../../src/auth/tokens.ts';
 import type { Role } from '../../src/ports/repositories/organizations.ts';
-import { type Answer, type CallOptions, type TestServer, startTestServer } from './test-server.ts';
+import {
+  type Answer,
+  type CallOptions,
+  type TestServer,
+  startTestServer,
+} from '../support/bare-server.ts';
 
 let server: TestServer;
 let base: string;

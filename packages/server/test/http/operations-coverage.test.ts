@@ -7,18 +7,18 @@ import {
   requiredScopes,
 } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { nobody } from '../calls.ts';
-import { journalFolder } from '../journal-place.ts';
-import { readJournal } from '../journal.ts';
+import { nobody } from '../support/calls.ts';
+import { journalFolder } from '../support/journal-place.ts';
+import { readJournal } from '../support/journal.ts';
 import {
   type Exemption,
   coverageGaps,
   declaredAnswers,
   nameOf,
   staleExemptions,
-} from '../operations-coverage.ts';
-import { rightCalls } from '../right-calls.ts';
-import { type TestServer, startServer } from '../server.ts';
+} from '../support/operations-coverage.ts';
+import { rightCalls } from '../support/right-calls.ts';
+import { type TestServer, startServer } from '../support/server.ts';
 
 /** The configuration runs this file after every other, so it sees what they all observed. */
 const here = new URL('.', import.meta.url);
@@ -79,7 +79,7 @@ describe('what the tests observed', () => {
     (name) =>
       name.endsWith('.test.ts') &&
       name !== 'operations-coverage.test.ts' &&
-      /from '(\.\.\/|\.\/test-)server\.ts'/.test(readFileSync(new URL(name, here), 'utf8')),
+      /from '\.\.\/support\/(bare-)?server\.ts'/.test(readFileSync(new URL(name, here), 'utf8')),
   );
 
   test('is every answer of every operation that the contract declares', (context) => {

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { usualAgents } from '../agents.ts';
-import { MovingClock } from '../moving-clock.ts';
-import { Puppet } from '../puppet.ts';
-import { type TestServer, deployments, startServer } from '../server.ts';
+import { usualAgents } from '../support/agents.ts';
+import { MovingClock } from '../support/moving-clock.ts';
+import { Puppet } from '../support/puppet.ts';
+import { type TestServer, deployments, startServer } from '../support/server.ts';
 import {
   at,
   begin,
@@ -17,7 +17,7 @@ import {
   readSession,
   runIn,
   startRun,
-} from '../talk.ts';
+} from '../support/talk.ts';
 
 const typesOf = (events: readonly { type: string }[]) => events.map(({ type }) => type);
 

@@ -1,9 +1,9 @@
 import { type RunEvent, eventTypes, formatEventId, isEventType } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type AgentYaml, usualAgents } from '../agents.ts';
-import { Puppet } from '../puppet.ts';
-import { rawCall } from '../raw.ts';
-import { type TestServer, deployments, startServer } from '../server.ts';
+import { type AgentYaml, usualAgents } from '../support/agents.ts';
+import { Puppet } from '../support/puppet.ts';
+import { rawCall } from '../support/raw.ts';
+import { type TestServer, deployments, startServer } from '../support/server.ts';
 import {
   answer,
   at,
@@ -18,7 +18,7 @@ import {
   readRun,
   startRun,
   textOf,
-} from '../talk.ts';
+} from '../support/talk.ts';
 
 /** Reads what it wrote in its last run, so the second run finds its context changed. */
 const scribe: AgentYaml = {

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { usualAgents } from '../agents.ts';
-import { addClient, addTenant } from '../callers.ts';
-import { Puppet } from '../puppet.ts';
-import { type TestServer, deployments, startServer } from '../server.ts';
+import { usualAgents } from '../support/agents.ts';
+import { addClient, addTenant } from '../support/callers.ts';
+import { Puppet } from '../support/puppet.ts';
+import { type TestServer, deployments, startServer } from '../support/server.ts';
 import {
   begin,
   cancel,
@@ -14,7 +14,7 @@ import {
   readSession,
   runIn,
   startRun,
-} from '../talk.ts';
+} from '../support/talk.ts';
 
 const queueMax = 2;
 const typesOf = (events: readonly { type: string }[]) => events.map(({ type }) => type);

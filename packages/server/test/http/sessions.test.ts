@@ -1,9 +1,9 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { usualAgents } from '../agents.ts';
-import { Puppet } from '../puppet.ts';
-import { type TestServer, deployments, startServer } from '../server.ts';
+import { usualAgents } from '../support/agents.ts';
+import { Puppet } from '../support/puppet.ts';
+import { type TestServer, deployments, startServer } from '../support/server.ts';
 import {
   answer,
   begin,
@@ -16,7 +16,7 @@ import {
   runIn,
   sessionIn,
   startRun,
-} from '../talk.ts';
+} from '../support/talk.ts';
 
 const id = (session: { id: string }) => ({ session_id: session.id });
 

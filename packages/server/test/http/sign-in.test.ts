@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { userId } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { sweepIdentityRecords } from '../../src/workers/sweep-identity-records.ts';
-import { Browser, type BrowserPage } from '../browser.ts';
-import { FakeClock } from '../fake-clock.ts';
-import { MovingClock } from '../moving-clock.ts';
+import { Browser, type BrowserPage } from '../support/browser.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import { MovingClock } from '../support/moving-clock.ts';
 import {
   beginDevice,
   confirmDevice,
@@ -16,9 +16,9 @@ import {
   pollDevice,
   refresh,
   signInTerminal,
-} from '../people.ts';
-import { type TestServer, startServer } from '../server.ts';
-import { databaseKinds } from '../store/databases.ts';
+} from '../support/people.ts';
+import { type TestServer, startServer } from '../support/server.ts';
+import { databaseKinds } from '../support/databases.ts';
 
 /** The page that asks for a password. */
 async function openSignIn(server: TestServer, browser = new Browser()): Promise<Browser> {

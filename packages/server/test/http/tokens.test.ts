@@ -1,10 +1,16 @@
 import { scopes } from '@convoke/contract';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { addClient } from '../callers.ts';
-import type { Refused } from '../calls.ts';
-import { FakeClock } from '../fake-clock.ts';
-import { type ClientSecret, type TestServer, bearer, selecting, startServer } from '../server.ts';
+import { addClient } from '../support/callers.ts';
+import type { Refused } from '../support/calls.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import {
+  type ClientSecret,
+  type TestServer,
+  bearer,
+  selecting,
+  startServer,
+} from '../support/server.ts';
 
 const form = { 'content-type': 'application/x-www-form-urlencoded' };
 const grant = { grant_type: 'client_credentials' };

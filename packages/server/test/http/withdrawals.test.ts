@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { CredentialProvider } from '../../src/ports/credential-provider.ts';
-import { type TestClient, addClient, addTenant } from '../callers.ts';
-import { eventually } from '../eventually.ts';
-import { FakeClock } from '../fake-clock.ts';
-import { MovingClock } from '../moving-clock.ts';
-import { type TestServer, deployments, requestToken, startServer } from '../server.ts';
-import { begin, eventsPath } from '../talk.ts';
+import { type TestClient, addClient, addTenant } from '../support/callers.ts';
+import { eventually } from '../support/eventually.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import { MovingClock } from '../support/moving-clock.ts';
+import { type TestServer, deployments, requestToken, startServer } from '../support/server.ts';
+import { begin, eventsPath } from '../support/talk.ts';
 
 /** A provider elsewhere that takes its time. */
 function slowProvider(): CredentialProvider & { isDone: boolean } {

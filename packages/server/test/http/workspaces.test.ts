@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { addClient, addOrganization, addPerson, addTenant } from '../callers.ts';
-import { type TestServer, startServer } from '../server.ts';
+import { addClient, addOrganization, addPerson, addTenant } from '../support/callers.ts';
+import { type TestServer, startServer } from '../support/server.ts';
 
 let server: TestServer;
 beforeAll(async () => {

@@ -8,12 +8,12 @@ import type { Agent } from '../../src/domain/agent.ts';
 import type { JsonObject } from '../../src/domain/json.ts';
 import { claudeHarness } from '../../src/harness/claude/harness.ts';
 import { claudeSdkVersion, loadClaudeSdk } from '../../src/harness/claude/sdk.ts';
-import { systemClock } from '../../src/system/clock.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
 import { type Plan, type Step, adapterSuite } from '../harness/adapter-suite.ts';
-import { agentOf, recordingLog } from '../harness/agents.ts';
+import { agentOf, recordingLog } from '../support/agent-folders.ts';
 import { installedAgent } from '../harness/installed-agent.ts';
 import { SandboxPlace, Sitting, allowing, denying } from '../harness/sittings.ts';
-import { startModelServer } from '../model-server/server.ts';
+import { startModelServer } from '../support/model-server/server.ts';
 
 const name = '@anthropic-ai/claude-agent-sdk';
 const modules = await installedAgent({ name, version: claudeSdkVersion });

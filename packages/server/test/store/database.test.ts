@@ -7,7 +7,7 @@ import {
 } from '../../src/ports/database.ts';
 import type { MigratableDatabase } from '../../src/store/migrate.ts';
 import { sql } from '../../src/store/sql.ts';
-import { createLocation, databaseKinds, openTestDatabase } from './databases.ts';
+import { createLocation, databaseKinds, openTestDatabase } from '../support/databases.ts';
 
 const schema = `
   create table counters (id text primary key, n bigint not null);

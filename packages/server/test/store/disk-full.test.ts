@@ -7,7 +7,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { StorageUnavailable } from '../../src/ports/database.ts';
 import type { MigratableDatabase } from '../../src/store/migrate.ts';
 import { sql } from '../../src/store/sql.ts';
-import { openTestDatabase } from './databases.ts';
+import { openTestDatabase } from '../support/databases.ts';
 import { removeFolderSync } from '../../../../test/remove-folder.ts';
 
 const isRoot = process.getuid?.() === 0;

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { migrate } from '../../src/store/migrate.ts';
 import { sql } from '../../src/store/sql.ts';
-import { createLocation, databaseKinds, openTestDatabase } from './databases.ts';
+import { createLocation, databaseKinds, openTestDatabase } from '../support/databases.ts';
 import { removeFolderSync } from '../../../../test/remove-folder.ts';
 
 const first = {

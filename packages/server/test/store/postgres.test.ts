@@ -4,10 +4,10 @@ import { StorageUnavailable, type Transaction } from '../../src/ports/database.t
 import { openPostgres } from '../../src/store/dialects/postgres.ts';
 import type { MigratableDatabase } from '../../src/store/migrate.ts';
 import { sql } from '../../src/store/sql.ts';
-import { query } from '../faults/databases.ts';
-import { PostgresServer } from '../faults/postgres-server.ts';
-import { administer } from '../plain-database.ts';
-import { createLocation, openTestDatabase } from './databases.ts';
+import { query } from '../faults/support/databases.ts';
+import { PostgresServer } from '../faults/support/postgres-server.ts';
+import { administer } from '../support/plain-database.ts';
+import { createLocation, openTestDatabase } from '../support/databases.ts';
 
 let location: string;
 let database: MigratableDatabase;

@@ -6,7 +6,7 @@ import type { ClaimBounds } from '../../src/ports/repositories/runs.ts';
 import type { Store } from '../../src/ports/store.ts';
 import { migrationsFolder } from '../../src/store/database.ts';
 import { createStore } from '../../src/store/store.ts';
-import { databaseKinds, openTestDatabase } from './databases.ts';
+import { databaseKinds, openTestDatabase } from '../support/databases.ts';
 
 const bounds: ClaimBounds = { limit: 64, perTenant: 3, tenants: 64, after: undefined };
 

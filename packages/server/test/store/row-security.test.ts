@@ -2,14 +2,14 @@ import { type TenantId, tenantId } from '@convoke/contract';
 import { Client } from 'pg';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { postgresUrl } from '../../../../test/services.ts';
-import { examineDatabase } from '../../src/compose/doctor-database.ts';
+import { examineDatabase } from '../../src/operate/doctor/database.ts';
 import { readConfig } from '../../src/config/config.ts';
-import { stretchAt } from '../../src/domain/event-stretch.ts';
+import { stretchAt } from '../../src/domain/event-partition.ts';
 import type { MigratableDatabase } from '../../src/store/migrate.ts';
 import { openPostgres } from '../../src/store/dialects/postgres.ts';
 import { sql } from '../../src/store/sql.ts';
 import { createStore } from '../../src/store/store.ts';
-import { createRunWorld, delta, over } from '../app/run-world.ts';
+import { createRunWorld, delta, over } from '../support/run-world.ts';
 
 const guarded = [
   'sessions',

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { StorageUnavailable, type Transaction } from '../../src/ports/database.ts';
 import type { MigratableDatabase } from '../../src/store/migrate.ts';
 import { sql } from '../../src/store/sql.ts';
-import { createLocation, openTestDatabase } from './databases.ts';
+import { createLocation, openTestDatabase } from '../support/databases.ts';
 
 let location: string;
 let database: MigratableDatabase;

@@ -3,8 +3,8 @@ import { expect, test } from 'vitest';
 import { metricTable } from '../../src/ports/metrics.ts';
 import { cachedReading } from '../../src/telemetry/cached-reading.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
-import { FakeClock } from '../fake-clock.ts';
-import { readSamples, sampleOf } from '../metric-samples.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+import { readSamples, sampleOf } from '../support/metric-samples.ts';
 
 const table = Object.values(metricTable);
 

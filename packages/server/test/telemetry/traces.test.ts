@@ -2,11 +2,11 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTraces } from '../../src/telemetry/traces.ts';
-import { eventually } from '../eventually.ts';
-import { Caller } from '../faults/caller.ts';
-import { exchange } from '../faults/exchange.ts';
-import { type ServerPlace, openPlace } from '../faults/server-place.ts';
-import { ServerProcess } from '../faults/server-process.ts';
+import { eventually } from '../support/eventually.ts';
+import { Caller } from '../faults/support/caller.ts';
+import { exchange } from '../faults/support/exchange.ts';
+import { type ServerPlace, openPlace } from '../faults/support/server-place.ts';
+import { ServerProcess } from '../faults/support/server-process.ts';
 import { type ReceivedSpan, SpanReceiver } from './span-receiver.ts';
 
 const register = fileURLToPath(new URL('register-sdk.mjs', import.meta.url));

@@ -10,10 +10,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { verifyAudit } from '../../src/app/audit.ts';
 import { openStore } from '../../src/compose/database.ts';
 import type { Quickstart } from '../../src/quickstart.ts';
-import { usualAgents } from '../agents.ts';
-import { Calls, type Identity } from '../calls.ts';
-import { eventually } from '../eventually.ts';
-import { bearer, requestToken, selecting } from '../server.ts';
+import { usualAgents } from '../support/agents.ts';
+import { Calls, type Identity } from '../support/calls.ts';
+import { eventually } from '../support/eventually.ts';
+import { bearer, requestToken, selecting } from '../support/server.ts';
 import { removeFolderSync } from '../../../../test/remove-folder.ts';
 
 const script = fileURLToPath(new URL('mortal-server.ts', import.meta.url));

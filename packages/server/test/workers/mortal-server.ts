@@ -1,6 +1,6 @@
 // The server in a process of its own that ends itself, as `kill -9` does, at a chosen moment of the work on
 // tenants and withdrawals. Its parent chooses the moment and is told where the server listens.
-import { compose } from '../../src/compose.ts';
+import { compose } from '../../src/compose/compose.ts';
 import { readConfig } from '../../src/config/config.ts';
 import type { CredentialProvider } from '../../src/ports/credential-provider.ts';
 import type { Store, StoreTransaction } from '../../src/ports/store.ts';

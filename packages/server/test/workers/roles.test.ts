@@ -3,11 +3,19 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { removeFolder } from '../../../../test/remove-folder.ts';
-import { type Convoke, compose } from '../../src/compose.ts';
+import { type Convoke, compose } from '../../src/compose/compose.ts';
 import { readConfig } from '../../src/config/config.ts';
-import { unusedPort } from '../faults/server-place.ts';
-import { type TestServer, startServer } from '../server.ts';
-import { answer, ended, openSession, pendingIn, readRun, runIn, startRun } from '../talk.ts';
+import { unusedPort } from '../faults/support/server-place.ts';
+import { type TestServer, startServer } from '../support/server.ts';
+import {
+  answer,
+  ended,
+  openSession,
+  pendingIn,
+  readRun,
+  runIn,
+  startRun,
+} from '../support/talk.ts';
 
 describe('one server answers, another executes', () => {
   const agents = {

@@ -10,7 +10,7 @@ import type {
 import type { Log } from '../../ports/log.ts';
 import { redactedEvent } from '../event-redaction.ts';
 import { LegFailure } from '../leg-failure.ts';
-import { resolveReferences } from '../secrets.ts';
+import { resolveReferences } from '../../agents/secret-references.ts';
 import type { AllowList } from './allow-list.ts';
 import { Unreachable } from './guarded-fetch.ts';
 import { Remote, type UserMessage } from './remote.ts';

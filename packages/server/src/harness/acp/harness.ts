@@ -4,7 +4,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Harness, Leg, LegContext, LegInput } from '../../ports/harness.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Sandbox } from '../../ports/sandbox.ts';
-import { LateLeg } from '../late-leg.ts';
+import { LateLeg } from '../lazy-leg.ts';
 import type { OpenProcess } from './leg.ts';
 import type { AgentProcess } from './process.ts';
 import { checkAcp } from './settings.ts';

@@ -11,7 +11,7 @@ import type {
 import { EventQueue } from '../event-queue.ts';
 import { redactedSpeech } from '../event-redaction.ts';
 import { LegFailure } from '../leg-failure.ts';
-import { redactor } from '../secrets.ts';
+import { redactor } from '../../agents/secret-references.ts';
 import type { AgentProcess } from './process.ts';
 import { settingsOf } from './settings.ts';
 import { Turn } from './turn.ts';

@@ -18,7 +18,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { SandboxedProcess } from '../../ports/sandbox.ts';
 import type { EventQueue } from '../event-queue.ts';
 import { LegFailure } from '../leg-failure.ts';
-import type { Redact } from '../secrets.ts';
+import type { Redact } from '../../agents/secret-references.ts';
 import { endedEarly, refusedBy } from './failure.ts';
 import {
   type SessionAnswer,

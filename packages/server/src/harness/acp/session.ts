@@ -5,7 +5,7 @@ import type {
   SessionModeState,
 } from '@agentclientprotocol/sdk';
 import { z } from 'zod';
-import type { McpServers } from '../mcp-servers.ts';
+import type { McpServers } from '../../agents/mcp-servers.ts';
 import type { AcpSettings } from './settings.ts';
 
 /** What `session/new`, `session/resume` and `session/load` say alike. */

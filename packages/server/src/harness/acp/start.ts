@@ -5,8 +5,8 @@ import type { Clock } from '../../ports/clock.ts';
 import type { LegContext } from '../../ports/harness.ts';
 import { type Sandbox, SandboxUnavailable, type SandboxedProcess } from '../../ports/sandbox.ts';
 import { LegFailure } from '../leg-failure.ts';
-import { resolveEquipment } from '../mcp-servers.ts';
-import { findProgram, systemPath } from '../program-path.ts';
+import { resolveEquipment } from '../../agents/mcp-servers.ts';
+import { findProgram, systemPath } from '../../sandbox/program-path.ts';
 import { AgentProcess } from './process.ts';
 import { type AcpSettings, settingsOf } from './settings.ts';
 

@@ -1,4 +1,4 @@
-import { redactor, resolveReferences } from '../secrets.ts';
+import { redactor, resolveReferences } from '../../agents/secret-references.ts';
 
 type Texts = Readonly<Record<string, string>>;
 

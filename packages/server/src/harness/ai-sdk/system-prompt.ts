@@ -1,7 +1,7 @@
 import type { LegContext } from '../../ports/harness.ts';
-import { openConfined } from '../confined.ts';
-import { readContextFile } from '../workspace-context.ts';
-import { readSkills } from '../workspace-skills.ts';
+import { openConfined } from '../../confined-fs/files.ts';
+import { readContextFile } from '../../session-folders/context-files.ts';
+import { readSkills } from '../../session-folders/skills.ts';
 import type { AiSdkSettings } from './settings.ts';
 
 const skillBytesMax = 256 * 1024;

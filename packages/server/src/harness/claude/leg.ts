@@ -13,8 +13,8 @@ import { type Sandbox, SandboxUnavailable, type SandboxedProcess } from '../../p
 import { EventQueue } from '../event-queue.ts';
 import { redactedEvent, redactedSpeech } from '../event-redaction.ts';
 import { LegFailure } from '../leg-failure.ts';
-import { resolveEquipment } from '../mcp-servers.ts';
-import { redactor } from '../secrets.ts';
+import { resolveEquipment } from '../../agents/mcp-servers.ts';
+import { redactor } from '../../agents/secret-references.ts';
 import { Gate, requestsFor } from './gate.ts';
 import { readMessage } from './messages.ts';
 import { type SpawnCall, queryOptions } from './options.ts';

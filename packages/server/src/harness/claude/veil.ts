@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { writeConfined } from '../confined.ts';
-import type { Equipment, McpServer, McpServers } from '../mcp-servers.ts';
+import { writeConfined } from '../../confined-fs/files.ts';
+import type { Equipment, McpServer, McpServers } from '../../agents/mcp-servers.ts';
 
 /** What Claude's program is given, so that neither its command line nor its commands hold a secret. */
 export interface Veiled {

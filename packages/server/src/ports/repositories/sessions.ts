@@ -1,7 +1,7 @@
 import type { SessionId, SessionStatus } from '@convoke/contract';
 import type { TenantScope } from '../../domain/scope.ts';
 import type { Session } from '../../domain/session.ts';
-import type { WorkspaceState } from '../../domain/workspace-state.ts';
+import type { WorkspaceState } from '../../domain/folder-snapshot.ts';
 import type { PageRequest } from '../store.ts';
 
 export interface SessionRepository {

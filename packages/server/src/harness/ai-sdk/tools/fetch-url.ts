@@ -2,7 +2,7 @@ import { type IncomingMessage, request as requestPlain } from 'node:http';
 import { request as requestSecure } from 'node:https';
 import { z } from 'zod';
 import { readEgress } from '../../../domain/egress.ts';
-import { findTarget } from '../../egress-target.ts';
+import { findTarget } from '../../../egress/target.ts';
 import { type AgentTool, type ToolOutput, failed, shortened, succeeded } from './agent-tool.ts';
 import { textOfHtml } from './html-text.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { Confined, listConfined, openConfined, writeConfined } from '../../confined.ts';
-import { confinedReason } from '../../confined-reason.ts';
+import { Confined, listConfined, openConfined, writeConfined } from '../../../confined-fs/files.ts';
+import { confinedReason } from '../../../confined-fs/reason.ts';
 import { type AgentTool, type ToolOutput, failed, shortened, succeeded } from './agent-tool.ts';
 
 const readBytesMax = 4 * 1024 * 1024;

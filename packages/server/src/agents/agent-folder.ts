@@ -1,0 +1,152 @@
+import { type Document, LineCounter, isMap, isNode, isScalar, parseDocument } from 'yaml';
+import { z } from 'zod';
+import type { Agent } from '../domain/agent.ts';
+import { type AgentProblem, problemsOf } from './problems.ts';
+import { type AgentYaml, agentSchema, toAgent } from './agent-schema.ts';
+import { FolderFault, readFolderFile } from '../confined-fs/agent-file.ts';
+
+const problemsShown = 5;
+const aliasesMax = 100;
+
+export type ReadAgent =
+  | { readonly ok: true; readonly agent: Agent }
+  | { readonly ok: false; readonly reason: string };
+
+export interface ReadAgentFolder {
+  readonly folder: string;
+  readonly name: string;
+  readonly frameworks: ReadonlySet<string>;
+  /** What only the framework can judge about the agent (its `script`, its `command`, …). */
+  readonly validate?: ((agent: Agent) => readonly AgentProblem[]) | undefined;
+}
+
+/** One agent as its folder declares it, or what is wrong with the folder and where. */
+export async function readAgentFolder(request: ReadAgentFolder): Promise<ReadAgent> {
+  if (!/^[a-z0-9-]{1,64}$/.test(request.name)) {
+    return unreadable('the folder\'s name must be 1 to 64 of a-z, 0-9 and "-"');
+  }
+  try {
+    return await readFolder(request);
+  } catch (error) {
+    return unreadable(error instanceof FolderFault ? error.message : systemReason(error));
+  }
+}
+
+async function readFolder(request: ReadAgentFolder): Promise<ReadAgent> {
+  const text = await readFolderFile(request.folder, 'agent.yaml');
+  if (text === undefined) return unreadable('agent.yaml is missing');
+  const source = parseYaml(text);
+  const parsed = agentSchema.safeParse(source.value);
+  if (!parsed.success) return faulty(source, problemsOf(parsed.error, agentSchema));
+
+  const yaml = parsed.data;
+  const misplaced = judge(yaml, request);
+  if (misplaced.length > 0) return faulty(source, misplaced);
+
+  const instructions = await readFolderFile(request.folder, yaml.instructions ?? 'instructions.md');
+  if (instructions === undefined && yaml.instructions !== undefined) {
+    return faulty(source, [
+      { path: ['instructions'], message: 'names a file that does not exist' },
+    ]);
+  }
+  const servers = yaml.mcp_servers ?? (await readMcpJson(request.folder));
+  const agent = toAgent({ ...yaml, mcp_servers: servers }, { ...request, instructions });
+  const problems = request.validate?.(agent) ?? [];
+  return problems.length > 0 ? faulty(source, problems) : { ok: true, agent };
+}
+
+function judge(yaml: AgentYaml, { name, frameworks }: ReadAgentFolder): readonly AgentProblem[] {
+  const problems: AgentProblem[] = [];
+  if (yaml.name !== undefined && yaml.name !== name) {
+    problems.push({ path: ['name'], message: `must be the folder's name, "${name}"` });
+  }
+  if (!frameworks.has(yaml.framework)) {
+    const available = [...frameworks].sort().join(', ');
+    const message = `${yaml.framework} is not available in this build (available: ${available})`;
+    problems.push({ path: ['framework'], message });
+  }
+  if (yaml.script !== undefined && yaml.framework !== 'scripted') {
+    problems.push({ path: ['script'], message: 'belongs to the framework "scripted" only' });
+  }
+  return problems;
+}
+
+interface Source {
+  readonly document: Document.Parsed;
+  readonly lines: LineCounter;
+  readonly value: unknown;
+}
+
+function parseYaml(text: string): Source {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const [error] = document.errors;
+  if (error !== undefined) {
+    const { line, col } = lines.linePos(error.pos[0]);
+    throw new FolderFault(`agent.yaml:${line}:${col}: ${error.message}`);
+  }
+  if (document.contents === null) throw new FolderFault('agent.yaml is empty');
+  try {
+    // Aliases can stand for exponentially more than they take up in the file.
+    return { document, lines, value: document.toJS({ maxAliasCount: aliasesMax }) };
+  } catch (error) {
+    const message = error instanceof Error ? error.message : 'cannot be read';
+    throw new FolderFault(`agent.yaml: ${message}`, { cause: error });
+  }
+}
+
+function faulty(source: Source, problems: readonly AgentProblem[]): ReadAgent {
+  const shown = problems.slice(0, problemsShown).map((problem) => located(source, problem));
+  const more = problems.length - shown.length;
+  return unreadable(more > 0 ? `${shown.join('; ')}; and ${more} more` : shown.join('; '));
+}
+
+function located({ document, lines }: Source, { path, message }: AgentProblem): string {
+  const offset = offsetOf(document, path);
+  const position = offset === undefined ? null : lines.linePos(offset);
+  const where = position === null ? 'agent.yaml' : `agent.yaml:${position.line}:${position.col}`;
+  return path.length === 0 ? `${where}: ${message}` : `${where}: ${dotted(path)} ${message}`;
+}
+
+/** Where the deepest part of `path` that exists begins; for an unknown key that is the key itself. */
+function offsetOf(document: Document.Parsed, path: readonly PropertyKey[]): number | undefined {
+  for (let length = path.length; length > 0; length -= 1) {
+    const parent: unknown =
+      length === 1 ? document.contents : document.getIn(path.slice(0, length - 1), true);
+    const last = path[length - 1];
+    const pair = isMap(parent)
+      ? parent.items.find(({ key }) => isScalar(key) && String(key.value) === last)
+      : undefined;
+    const node = pair?.key ?? document.getIn(path.slice(0, length), true);
+    if (isNode(node) && node.range) return node.range[0];
+  }
+  return undefined;
+}
+
+function dotted(path: readonly PropertyKey[]): string {
+  const [first, ...rest] = path;
+  const tail = rest.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`));
+  return `${String(first)}${tail.join('')}`;
+}
+
+const mcpJson = z.strictObject({ mcpServers: agentSchema.shape.mcp_servers });
+
+async function readMcpJson(folder: string): Promise<AgentYaml['mcp_servers']> {
+  const text = await readFolderFile(folder, 'mcp.json');
+  if (text === undefined) return undefined;
+  try {
+    return mcpJson.parse(JSON.parse(text)).mcpServers;
+  } catch (error) {
+    throw new FolderFault('mcp.json must be {"mcpServers": {<name>: {…}}}', { cause: error });
+  }
+}
+
+function unreadable(reason: string): ReadAgent {
+  return { ok: false, reason };
+}
+
+/** Codes only: messages of the file system carry absolute paths. */
+function systemReason(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : undefined;
+  return `the folder cannot be read (${code ?? (error instanceof Error ? error.name : 'unknown')})`;
+}

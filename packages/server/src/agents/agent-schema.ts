@@ -1,0 +1,144 @@
+import { z } from 'zod';
+import type { Agent } from '../domain/agent.ts';
+import type { JsonObject } from '../domain/json.ts';
+import { readEgress } from '../domain/egress.ts';
+import { confinedPath } from '../confined-fs/path.ts';
+
+const listMax = 1000;
+const namePattern = /^[a-z0-9-]{1,64}$/;
+
+const path = z.string().transform((text, context) => {
+  const inside = confinedPath(text);
+  if (inside !== undefined) return inside;
+  context.addIssue('must be a relative path inside the folder, without ".." or "\\"');
+  return z.NEVER;
+});
+const egress = z
+  .string()
+  .max(260)
+  .refine(
+    (entry) => readEgress(entry) !== undefined,
+    'must be a host, "*.domain" or an address, with ":port" or without',
+  );
+const glob = z.string().min(1).max(200);
+const tenantIds = z.array(z.string().min(1).max(64)).max(listMax);
+
+/** Every key of an `agent.yaml`. What is absent gets its default here and nowhere else. */
+export const agentSchema = z.strictObject({
+  schema: z.literal(1, 'must be 1, the only version there is').default(1),
+  name: z.string().regex(namePattern, 'must be 1 to 64 of a-z, 0-9 and -').optional(),
+  description: z.string().max(1024).default(''),
+  framework: z.string().min(1).max(64),
+  model: z.string().min(1).max(200).optional(),
+  instructions: path.optional(),
+  command: z.array(z.string().min(1).max(4096)).min(1).max(100).optional(),
+  url: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional(),
+  env: z
+    .record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/), z.string().max(8192))
+    .superRefine(refuseLiteralSecrets)
+    .default({}),
+  tools: z.array(glob).max(listMax).default(['*']),
+  approval_required_tools: z.array(glob).max(listMax).default([]),
+  mcp_servers: z
+    .record(z.string().regex(/^[A-Za-z0-9_-]{1,64}$/), z.record(z.string(), z.json()))
+    .optional(),
+  ask_user: z.boolean().default(true),
+  context_files: z.array(path).max(100).default([]),
+  enable_claude_md: z.boolean().default(false),
+  skills: z
+    .union([z.enum(['all', 'none']), z.array(z.string().min(1).max(64)).max(listMax)], {
+      error: 'must be all, none or a list of skill names',
+    })
+    .default('all'),
+  session_files: z.boolean().default(false),
+  on_busy: z.enum(['queue', 'reject']).default('queue'),
+  limits: z
+    .strictObject({
+      run_seconds: z.number().positive().max(604_800).default(900),
+      wait_hours: z.number().positive().max(8760).default(72),
+      max_steps: z.int().min(1).max(10_000).default(25),
+      memory_mb: z.int().min(16).max(1_048_576).default(1024),
+      pids: z.int().min(1).max(32_768).default(128),
+    })
+    .prefault({}),
+  sandbox: z
+    .strictObject({
+      mode: z.enum(['auto', 'bwrap', 'none']).default('auto'),
+      network: z.array(egress).max(listMax).default([]),
+    })
+    .prefault({}),
+  tenants: z
+    .strictObject({
+      default: z.enum(['enabled', 'disabled']).default('enabled'),
+      allow: tenantIds.default([]),
+      deny: tenantIds.default([]),
+    })
+    .prefault({}),
+  acp: z
+    .strictObject({
+      auth_method: z.string().min(1).max(200).exactOptional(),
+      mode: z.string().min(1).max(200).exactOptional(),
+      meta: z.record(z.string(), z.json()).exactOptional(),
+    })
+    .optional(),
+  script: z.json().optional(),
+});
+
+export type AgentYaml = z.infer<typeof agentSchema>;
+
+/** What lies beside `agent.yaml` and belongs to the agent's definition. */
+export interface AgentSurroundings {
+  readonly name: string;
+  readonly folder: string;
+  readonly instructions: string | undefined;
+}
+
+export function toAgent(yaml: AgentYaml, around: AgentSurroundings): Agent {
+  return {
+    name: around.name,
+    description: yaml.description,
+    framework: yaml.framework,
+    ...(yaml.model !== undefined && { model: yaml.model }),
+    approvalRequiredTools: yaml.approval_required_tools,
+    sessionFiles: yaml.session_files,
+    onBusy: yaml.on_busy,
+    contextFiles: yaml.context_files,
+    enableClaudeMd: yaml.enable_claude_md,
+    skills: yaml.skills,
+    limits: { runSeconds: yaml.limits.run_seconds, waitHours: yaml.limits.wait_hours },
+    tenants: yaml.tenants,
+    folder: around.folder,
+    settings: settingsOf(yaml, around.instructions),
+  };
+}
+
+/** Kept in the words of `agent.yaml`: only the framework's adapter reads them. */
+function settingsOf(yaml: AgentYaml, instructions: string | undefined): JsonObject {
+  const { max_steps, memory_mb, pids } = yaml.limits;
+  return {
+    ...(instructions !== undefined && { instructions }),
+    ...(yaml.command !== undefined && { command: yaml.command }),
+    ...(yaml.url !== undefined && { url: yaml.url }),
+    env: yaml.env,
+    tools: yaml.tools,
+    mcp_servers: yaml.mcp_servers ?? {},
+    ask_user: yaml.ask_user,
+    limits: { max_steps, memory_mb, pids },
+    sandbox: yaml.sandbox,
+    ...(yaml.acp !== undefined && { acp: { ...yaml.acp } }),
+    ...(yaml.script !== undefined && { script: yaml.script }),
+  };
+}
+
+/** Folders are committed and copied: what is secret stands in them by reference only. */
+function refuseLiteralSecrets(env: Record<string, string>, context: z.RefinementCtx): void {
+  for (const [name, value] of Object.entries(env)) {
+    if (!/(KEY|TOKEN|SECRET|PASSWORD)$/i.test(name)) continue;
+    if (/\$\{(env:\w+|file:\/[^}]+)\}/.test(value)) continue;
+    context.addIssue({
+      code: 'custom',
+      path: [name],
+      message: `looks like a secret: refer to a variable of the server or to a file, as in "\${env:${name}}" or "\${file:/path}"`,
+    });
+  }
+}

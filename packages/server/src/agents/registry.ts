@@ -1,0 +1,196 @@
+import { lstat, readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Agent } from '../domain/agent.ts';
+import type { Agents } from '../ports/agents.ts';
+import type { Log } from '../ports/log.ts';
+import { type ReadAgent, readAgentFolder } from './agent-folder.ts';
+import type { AgentProblem } from './problems.ts';
+import { type FolderScan, scanFolder } from './folder-scan.ts';
+import { FolderWatch } from './folder-watch.ts';
+import { literalSecrets } from './secret-references.ts';
+
+const agentsMax = 1000;
+const readAtOnce = 16;
+
+export interface OpenAgents {
+  readonly folder: string;
+  /** The frameworks this build has an adapter for. */
+  readonly frameworks: ReadonlySet<string>;
+  readonly log: Log;
+  readonly validate?: (agent: Agent) => readonly AgentProblem[];
+  /** How often to look without being told, since watchers lose events. */
+  readonly pollMs?: number;
+  /** Off where the file system tells nothing (network mounts): then only the poll notices. */
+  readonly watch?: boolean;
+}
+
+/** Reads every agent folder, and again whenever something in them changes. */
+export async function openAgents(options: OpenAgents): Promise<Agents> {
+  const registry = new AgentRegistry(options);
+  await registry.start();
+  return registry;
+}
+
+type Problem = { readonly folder: string; readonly reason: string };
+
+/** One reading of all folders. It is replaced as a whole, so no reader ever sees half of a change. */
+interface Snapshot {
+  readonly agents: readonly Agent[];
+  readonly byName: ReadonlyMap<string, Agent>;
+  readonly problems: readonly Problem[];
+}
+
+/** A folder that was not touched keeps its reading, and with it the identity of its `Agent`. */
+interface Reading {
+  readonly fingerprint: string;
+  readonly result: ReadAgent;
+}
+
+class AgentRegistry implements Agents {
+  readonly #options: OpenAgents;
+  readonly #watch: FolderWatch;
+  #readings = new Map<string, Reading>();
+  #snapshot: Snapshot = { agents: [], byName: new Map(), problems: [] };
+
+  constructor(options: OpenAgents) {
+    this.#options = options;
+    this.#watch = new FolderWatch({
+      log: options.log,
+      pollMs: options.pollMs,
+      watch: options.watch,
+      onChange: () => this.#refresh(),
+    });
+  }
+
+  start(): Promise<void> {
+    return this.#watch.start();
+  }
+
+  all(): readonly Agent[] {
+    return this.#snapshot.agents;
+  }
+
+  find(name: string): Agent | undefined {
+    return this.#snapshot.byName.get(name);
+  }
+
+  problems(): readonly Problem[] {
+    return this.#snapshot.problems;
+  }
+
+  close(): Promise<void> {
+    return this.#watch.close();
+  }
+
+  async #refresh(): Promise<FolderScan['directories']> {
+    const { folder } = this.#options;
+    const names = await listFolders(folder);
+    if (names === undefined) {
+      const reason = 'the agents folder does not exist: make it, or set CONVOKE_AGENTS_DIR';
+      this.#swap(new Map([[folder, { fingerprint: '', result: { ok: false, reason } }]]));
+      return [];
+    }
+    const directories = [{ path: folder, inode: (await stat(folder)).ino }];
+    const readings = new Map<string, Reading>();
+    for (let from = 0; from < Math.min(names.length, agentsMax); from += readAtOnce) {
+      const batch = names.slice(from, Math.min(from + readAtOnce, agentsMax));
+      const results = await Promise.all(batch.map((name) => this.#read(name)));
+      for (const [index, name] of batch.entries()) {
+        const found = results[index];
+        if (found === undefined) continue;
+        readings.set(name, found.reading);
+        directories.push(...found.directories);
+      }
+    }
+    if (names.length > agentsMax) {
+      const reason = `holds ${names.length} agents: only the first ${agentsMax} by name are read`;
+      readings.set(folder, { fingerprint: reason, result: { ok: false, reason } });
+    }
+    this.#swap(readings);
+    return directories;
+  }
+
+  async #read(
+    name: string,
+  ): Promise<{ reading: Reading; directories: FolderScan['directories'] } | undefined> {
+    const { folder, frameworks, validate } = this.#options;
+    let scan: FolderScan;
+    try {
+      scan = await scanFolder(join(folder, name));
+    } catch (error) {
+      const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+      // It went away, or changed under the scan: the next look, which the change itself causes, decides.
+      if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+      const reason = `the folder cannot be read (${code})`;
+      return { reading: { fingerprint: reason, result: { ok: false, reason } }, directories: [] };
+    }
+    const { fingerprint, directories, problem } = scan;
+    const before = this.#readings.get(name);
+    if (before?.fingerprint === fingerprint) return { reading: before, directories };
+    const result: ReadAgent =
+      problem === undefined
+        ? await readAgentFolder({ folder: scan.folder, name, frameworks, validate })
+        : { ok: false, reason: problem };
+    return { reading: { fingerprint, result }, directories };
+  }
+
+  /**
+   * An agent that breaks on edit is no longer listed, even though its last good reading is at hand:
+   * the edit may have been meant to gate a tool or to shut a tenant out, and going on with what stood
+   * there before would undo that without anybody noticing.
+   */
+  #swap(readings: Map<string, Reading>): void {
+    const before = this.#readings;
+    this.#readings = readings;
+    if (isSame(before, readings)) return;
+    const agents: Agent[] = [];
+    const problems: Problem[] = [];
+    for (const [folder, { result, fingerprint }] of readings) {
+      if (result.ok) {
+        agents.push(result.agent);
+        if (before.get(folder)?.fingerprint !== fingerprint) this.#warnOfSecrets(result.agent);
+      } else {
+        problems.push({ folder, reason: result.reason });
+        if (before.get(folder)?.fingerprint === fingerprint) continue;
+        this.#options.log.warn('agent folder is broken', { folder, reason: result.reason });
+      }
+    }
+    const byName = new Map(agents.map((agent) => [agent.name, agent]));
+    this.#snapshot = Object.freeze({ agents, byName, problems });
+    this.#options.log.info('agents read', { agents: agents.length, problems: problems.length });
+  }
+
+  #warnOfSecrets(agent: Agent): void {
+    for (const name of literalSecrets(agent)) {
+      const reason = `env.${name} looks like a secret: refer to it, as in "\${env:${name}}"`;
+      this.#options.log.warn('agent folder holds a secret', { folder: agent.name, reason });
+    }
+  }
+}
+
+function isSame(a: ReadonlyMap<string, Reading>, b: ReadonlyMap<string, Reading>): boolean {
+  return a.size === b.size && [...b].every(([name, reading]) => a.get(name) === reading);
+}
+
+/** The folders that are meant to be agents, by name; `undefined` when there is no agents folder. */
+async function listFolders(folder: string): Promise<readonly string[] | undefined> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    throw error;
+  });
+  if (entries === undefined) return undefined;
+  const names: string[] = [];
+  for (const entry of entries) {
+    if (entry.name.startsWith('.')) continue;
+    if (entry.isDirectory() || (await isLinkToFolder(join(folder, entry.name))))
+      names.push(entry.name);
+  }
+  return names.sort();
+}
+
+/** Whoever fills the agents folder may link agents into it from elsewhere. */
+async function isLinkToFolder(path: string): Promise<boolean> {
+  if (!(await lstat(path)).isSymbolicLink()) return false;
+  return (await stat(path).catch(() => undefined))?.isDirectory() ?? false;
+}

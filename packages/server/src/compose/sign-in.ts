@@ -1,0 +1,58 @@
+import type { FastifyInstance } from 'fastify';
+import type { Services } from '../app/services.ts';
+import { deriveKey } from '../auth/master-key.ts';
+import { createPasswords } from '../auth/passwords.ts';
+import { createIdentityProvider } from '../auth/sign-in/identity-provider.ts';
+import { createSignIn } from '../auth/sign-in/sign-in.ts';
+import { createSignInForms } from '../auth/sign-in/sign-in-forms.ts';
+import { createSealing } from '../auth/sealing.ts';
+import { audiencesOf } from '../auth/tokens.ts';
+import type { Config } from '../config/config.ts';
+import type { CallerAddress } from '../http/caller-address.ts';
+import { mountPeople, pointToIssuer, signInPersonRate, signInRate } from '../http/sign-in.ts';
+import { createRateLimit } from '../runtime/rate-limit.ts';
+import { type BackgroundOptions, everyMinute } from '../workers/background.ts';
+import { sweepIdentityRecords } from '../workers/sweep-identity-records.ts';
+import type { Authority } from './authority.ts';
+
+interface Parts {
+  readonly config: Config;
+  readonly authority: Authority;
+  readonly masterKey: Uint8Array;
+  readonly callerAddress: CallerAddress;
+}
+
+/** Gives people a way to sign in: here, or with the issuer that the settings name. */
+export function letPeopleIn(app: FastifyInstance, services: Services, parts: Parts): void {
+  const { config, authority, masterKey, callerAddress } = parts;
+  const { store, clock, log, metrics } = services;
+  if (config.peopleIssuer !== undefined) return pointToIssuer(app, config.peopleIssuer.issuer);
+  const sealing = createSealing(deriveKey(masterKey, 'identity-records'));
+  const digestKey = deriveKey(masterKey, 'identity-digests');
+  const signIn = createSignIn({
+    store,
+    clock,
+    passwords: createPasswords(),
+    attempts: createRateLimit(clock, signInRate),
+    attemptsPerPerson: createRateLimit(clock, signInPersonRate),
+  });
+  const identityProvider = createIdentityProvider({
+    store,
+    clock,
+    log,
+    baseUrl: config.baseUrl,
+    audience: audiencesOf(config.baseUrl).human,
+    keys: authority.keys,
+    forms: createSignInForms({ signIn, sealing, proofKey: digestKey, clock }),
+    records: { sealing, digestKey },
+    cookieKey: deriveKey(masterKey, 'identity-cookies').toString('base64url'),
+  });
+  mountPeople(app, { identityProvider, callerAddress, clock, log, metrics });
+}
+
+/** Background work for people, by name. */
+export function peoplePasses(
+  services: Pick<Services, 'store' | 'clock'>,
+): BackgroundOptions['passes'] {
+  return { 'sweeping what sign-ins left': everyMinute(() => sweepIdentityRecords(services)) };
+}

@@ -1,0 +1,232 @@
+import { constants } from 'node:fs';
+import {
+  type FileHandle,
+  lstat,
+  mkdir,
+  open,
+  readdir,
+  rename,
+  rm,
+  rmdir,
+  unlink,
+} from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { confinedPath } from './path.ts';
+
+/**
+ * Reading and writing below a folder whose content somebody else controls: an agent may plant links
+ * in its workspace, and nothing that goes through here follows one. Each directory on the way is
+ * opened without following links and held open while the next one is looked up in it, so that a
+ * directory swapped for a link meanwhile changes nothing either.
+ */
+
+/** What stands in the way of a confined operation. `code` is the file system's, or `ELOOP` for a link. */
+export class Confined extends Error {
+  override readonly name = 'Confined';
+  readonly code: string;
+
+  constructor(code: string, options?: ErrorOptions) {
+    super(`not possible inside the folder (${code})`, options);
+    this.code = code;
+  }
+}
+
+/** Something else stands at the path or on the way to it: a link, a folder for a file, a file for a folder. */
+export function isInTheWay(error: unknown): boolean {
+  return error instanceof Confined && inTheWay.has(error.code);
+}
+
+const inTheWay = new Set(['ELOOP', 'ENOTDIR', 'EISDIR', 'ENOTEMPTY', 'EEXIST', 'EPERM']);
+
+export interface WriteOptions {
+  /**
+   * For places that are the service's own: `folders` puts a folder where a link or a file stands in for
+   * one, `everything` also the file where a folder does.
+   */
+  readonly reclaim?: 'folders' | 'everything';
+  readonly executable?: boolean;
+}
+
+/** Opens a regular file for reading; `undefined` when there is none. The caller closes it. */
+export async function openConfined(root: string, path: string): Promise<FileHandle | undefined> {
+  return withParent({ root, path, make: 'no' }, async (parent, name) => {
+    // O_NONBLOCK: opening a pipe must not hold a thread of the pool until somebody writes into it.
+    const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+    const handle = await open(join(parent, name), flags);
+    if ((await handle.stat()).isFile()) return handle;
+    await handle.close();
+    throw new Confined('EISDIR');
+  });
+}
+
+/** Writes a whole file: beside its name first, then over it, so that nobody reads a part of it. */
+export async function writeConfined(
+  target: { readonly root: string; readonly path: string },
+  content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  options: WriteOptions = {},
+): Promise<void> {
+  const make = options.reclaim === undefined ? 'missing' : 'reclaim';
+  await withParent({ ...target, make }, async (parent, name, owner) => {
+    const draft = join(parent, `.${randomUUID()}.tmp`);
+    const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
+    const mode = options.executable === true ? 0o755 : 0o644;
+    const handle = await open(draft, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode);
+    try {
+      try {
+        if (owner !== undefined) await handle.chown(owner.uid, owner.gid);
+        await handle.writeFile(content);
+      } finally {
+        await handle.close();
+      }
+      await renameOver(draft, join(parent, name), options.reclaim === 'everything');
+    } catch (error) {
+      await unlink(draft).catch(() => undefined);
+      throw error;
+    }
+  });
+}
+
+async function renameOver(draft: string, path: string, reclaim: boolean): Promise<void> {
+  try {
+    await rename(draft, path);
+  } catch (error) {
+    if (!reclaim || codeOf(error) !== 'EISDIR') throw error;
+    await rm(path, { recursive: true });
+    await rename(draft, path);
+  }
+}
+
+/** Removes a file or a link, not what it points to. Harmless when there is none, or something else. */
+export async function removeConfined(root: string, path: string): Promise<void> {
+  await ignoringOthers(
+    withParent({ root, path, make: 'no' }, (parent, name) => unlink(join(parent, name))),
+  );
+}
+
+/** Removes a folder if nothing is in it. */
+export async function removeFolderConfined(root: string, path: string): Promise<void> {
+  await ignoringOthers(
+    withParent({ root, path, make: 'no' }, (parent, name) => rmdir(join(parent, name))),
+  );
+}
+
+async function ignoringOthers(removal: Promise<void>): Promise<void> {
+  try {
+    await removal;
+  } catch (error) {
+    if (!isInTheWay(error)) throw error;
+  }
+}
+
+export interface ConfinedEntry {
+  readonly name: string;
+  readonly kind: 'file' | 'folder' | 'other';
+}
+
+/** What is in a folder, by name; `undefined` when there is none. The empty path is the root itself. */
+export async function listConfined(
+  root: string,
+  path: string,
+): Promise<readonly ConfinedEntry[] | undefined> {
+  if (path === '') return listFolder(root);
+  return withParent({ root, path, make: 'no' }, (parent, name) => listFolder(join(parent, name)));
+}
+
+async function listFolder(path: string): Promise<readonly ConfinedEntry[]> {
+  const held: FileHandle[] = [];
+  try {
+    const entries = await readdir(await hold(path, held), { withFileTypes: true });
+    return entries
+      .map((entry): ConfinedEntry => {
+        const kind = entry.isDirectory() ? 'folder' : entry.isFile() ? 'file' : 'other';
+        return { name: entry.name, kind };
+      })
+      .sort((a, b) => (a.name < b.name ? -1 : 1));
+  } finally {
+    for (const handle of held) await handle.close();
+  }
+}
+
+export async function existsConfined(root: string, path: string): Promise<boolean> {
+  const stats = await withParent({ root, path, make: 'no' }, (parent, name) =>
+    lstat(join(parent, name)),
+  );
+  return stats !== undefined;
+}
+
+interface Place {
+  readonly root: string;
+  readonly path: string;
+  readonly make: 'no' | 'missing' | 'reclaim';
+}
+
+/** Runs `use` with the folder that holds `path`; `undefined` when that or the thing itself is missing. */
+async function withParent<T>(
+  { root, path, make }: Place,
+  use: (parent: string, name: string, owner: Owner | undefined) => Promise<T>,
+): Promise<T | undefined> {
+  const parts = confinedPath(path)?.split('/');
+  const name = parts?.pop();
+  if (parts === undefined || name === undefined) throw new Confined('EINVAL');
+  const held: FileHandle[] = [];
+  try {
+    let folder = await hold(root, held);
+    const owner = make === 'no' ? undefined : await ownerOf(held[0]);
+    for (const part of parts) folder = await enter(join(folder, part), { make, owner }, held);
+    return await use(folder, name, owner);
+  } catch (error) {
+    // What has no code did not come from the file system: the content's own source failed.
+    const code = codeOf(error);
+    if (error instanceof Confined || code === undefined) throw error;
+    if (code === 'ENOENT' && make === 'no') return undefined;
+    throw new Confined(code, { cause: error });
+  } finally {
+    for (const handle of held) await handle.close();
+  }
+}
+
+/** Whom what is made below a folder shall belong to, where that is not the server's own user anyway. */
+interface Owner {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/** As root, the server makes things for whom it gave the folder: an agent's programs, which are another user. */
+async function ownerOf(root: FileHandle | undefined): Promise<Owner | undefined> {
+  if (root === undefined || process.getuid?.() !== 0) return undefined;
+  const { uid, gid } = await root.stat();
+  return uid === 0 ? undefined : { uid, gid };
+}
+
+async function enter(
+  path: string,
+  { make, owner }: { make: Place['make']; owner: Owner | undefined },
+  held: FileHandle[],
+): Promise<string> {
+  try {
+    return await hold(path, held);
+  } catch (error) {
+    const code = codeOf(error);
+    const isOther = code === 'ENOTDIR' || code === 'ELOOP';
+    if (make === 'no' || !(code === 'ENOENT' || (isOther && make === 'reclaim'))) throw error;
+    if (isOther) await unlink(path);
+    await mkdir(path);
+    const folder = await hold(path, held);
+    if (owner !== undefined) await held.at(-1)?.chown(owner.uid, owner.gid);
+    return folder;
+  }
+}
+
+/** A path to the directory that keeps meaning this very directory while its handle is open. */
+async function hold(path: string, held: FileHandle[]): Promise<string> {
+  const flags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
+  const handle = await open(path, flags);
+  held.push(handle);
+  // Elsewhere a path looked up again may have changed meanwhile; links that were there before are still refused.
+  return process.platform === 'linux' ? `/proc/self/fd/${handle.fd}` : path;
+}
+
+function codeOf(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error ? String(error.code) : undefined;
+}

@@ -1,0 +1,16 @@
+import type { Confined } from './files.ts';
+
+/** Why a tool could not do its work in the workspace, in words that an agent understands. */
+export function confinedReason({ code }: Confined): string {
+  return reasons[code] ?? `it failed (${code})`;
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  EINVAL: 'its path must be relative and stay inside the workspace',
+  ELOOP: 'its path leads through a link',
+  ENOTDIR: 'a part of its path is not a folder',
+  EISDIR: 'its path names a folder',
+  ENOENT: 'there is no such file',
+  EACCES: 'the workspace does not permit it',
+  ENOSPC: 'the disk is full',
+};

@@ -1,0 +1,126 @@
+import { type Interaction, approvedInput } from '../domain/interaction.ts';
+import { type Lease, type Run, leaseRun } from '../domain/run.ts';
+import { type Session, runDispatched } from '../domain/session.ts';
+import type { Answer } from '../ports/harness.ts';
+import type { StoreTransaction } from '../ports/store.ts';
+import {
+  type Holder,
+  type RunAddress,
+  type RunInSession,
+  type RunMove,
+  lockRun,
+  recordMove,
+  tryLockRun,
+} from '../app/record.ts';
+import type { Services } from '../app/services.ts';
+
+export interface ClaimedLeg {
+  readonly run: Run;
+  readonly session: Session;
+  readonly holder: Holder;
+  /** Absent for the first leg of the run. */
+  readonly answers: ReadonlyMap<string, Answer> | undefined;
+}
+
+/** One try for a run: under which lease, and the time that all its records bear. */
+export interface Claim {
+  readonly lease: Lease;
+  readonly at: number;
+}
+
+/** Why a run was not claimed: somebody is at it this moment, or there is nothing to claim. */
+export type Unclaimed = 'busy' | 'gone';
+
+/**
+ * Takes a ready run under a lease, in one transaction with what that means: `run_started`, the session's
+ * state, and every answer counted as spent. Several servers try for the same runs: who finds one in other
+ * hands goes on to the next instead of waiting.
+ */
+export async function claimLeg(
+  services: Pick<Services, 'store' | 'clock' | 'fanout' | 'metrics' | 'settings'>,
+  address: RunAddress,
+  { lease, at }: Claim,
+): Promise<ClaimedLeg | Unclaimed> {
+  return services.store.transaction(async (tx) => {
+    const { tenantId } = address.scope;
+    const perTenant = services.settings.tenantRunConcurrency;
+    if (!services.fanout.lossless && !(await tx.runs.hasFreePlace(tenantId, perTenant))) {
+      return 'gone';
+    }
+    const seen = await tryLockRun(tx, address);
+    if (seen === undefined) return 'busy';
+    if (seen.run.readyAt === null) return 'gone';
+    const isFirst = seen.run.status === 'queued';
+    const answers = isFirst ? undefined : await spendAnswers(tx, seen.run, at);
+    const move = legBegins(seen, lease, at);
+    const run = await recordMove(services, tx, { seen, move });
+    return {
+      run,
+      session: move.session,
+      answers,
+      holder: { ...address, epoch: run.leaseEpoch },
+    };
+  });
+}
+
+/**
+ * For a claim whose answer was lost with the connection: only reading tells whether it was kept (reliability P13).
+ * Nobody else signs with this owner, and this owner claims a run once at a time.
+ */
+export async function recallClaim(
+  { store }: Pick<Services, 'store'>,
+  address: RunAddress,
+  { lease, at }: Claim,
+): Promise<ClaimedLeg | Unclaimed> {
+  return store.transaction(async (tx) => {
+    // Behind the lock, so that a commit which is still under way is seen too.
+    const seen = await lockRun(tx, address);
+    if (seen?.run.leaseOwner !== lease.owner) return 'gone';
+    const applied = await tx.interactions.appliedAt(seen.run.id, at);
+    const answers = applied.length === 0 ? undefined : answersOf(applied);
+    return { ...seen, answers, holder: { ...address, epoch: seen.run.leaseEpoch } };
+  });
+}
+
+/** What a leg's begin means for the run and its session. */
+export function legBegins({ run, session }: RunInSession, lease: Lease, now: number) {
+  const isFirst = run.status === 'queued';
+  return {
+    run: leaseRun(run, lease, now),
+    session: runDispatched(session, run.id, now),
+    events: isFirst ? [{ type: 'run_started', data: { run_id: run.id } }] : [],
+  } satisfies RunMove;
+}
+
+async function spendAnswers(
+  tx: StoreTransaction,
+  run: Run,
+  now: number,
+): Promise<Map<string, Answer>> {
+  const answered = await tx.interactions.unapplied(run.id);
+  await tx.interactions.markApplied(run.id, now);
+  return answersOf(answered);
+}
+
+function answersOf(answered: readonly Interaction[]): Map<string, Answer> {
+  return new Map(answered.map((interaction) => [interaction.requestId, answerOf(interaction)]));
+}
+
+export function answerOf(interaction: Interaction): Answer {
+  const { answer } = interaction;
+  if (answer === null) throw new Error(`interaction ${interaction.key} has no answer yet`);
+  if (answer.kind === 'question') {
+    if ('declined' in answer) {
+      return { kind: 'question', declined: true, ...reasonOf(answer.message) };
+    }
+    const values = typeof answer.answer === 'string' ? [answer.answer] : answer.answer;
+    return { kind: 'question', values };
+  }
+  if (answer.decision === 'deny')
+    return { kind: 'permission', allow: false, ...reasonOf(answer.message) };
+  return { kind: 'permission', allow: true, input: approvedInput(interaction) };
+}
+
+function reasonOf(message: string | undefined): { reason?: string } {
+  return message === undefined ? {} : { reason: message };
+}

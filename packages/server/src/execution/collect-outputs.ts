@@ -1,0 +1,90 @@
+import { type FileId, fileId, idPrefixes } from '@convoke/contract';
+import { type File, blobKey, blobPrefix, outputFile } from '../domain/file.ts';
+import type { Run } from '../domain/run.ts';
+import type { Session } from '../domain/session.ts';
+import { BlobTooLarge, type StagedBlob } from '../ports/blobs.ts';
+import type { Output } from '../ports/session-folders.ts';
+import { filesPerSessionMax } from '../app/files.ts';
+import type { Services } from '../app/services.ts';
+
+type OutputServices = Pick<
+  Services,
+  'store' | 'clock' | 'ids' | 'blobs' | 'workspaces' | 'settings' | 'log'
+>;
+
+/**
+ * Makes files of what the agent left under `outputs/` in the leg that has just ended. A file never changes
+ * (D-41): when the agent changes what it left, that is another file.
+ */
+export async function collectOutputs(
+  services: OutputServices,
+  { run, session }: { readonly run: Run; readonly session: Session },
+): Promise<void> {
+  if (!services.settings.fileAttachments || !session.filesSupported) return;
+  await services.workspaces.takeOutputs(run, async (output) => {
+    const kept = await keepOutput(services, run, output);
+    if (typeof kept === 'object') return kept.id;
+    const { sizeBytes } = output;
+    services.log.warn('an output was left out', { run_id: run.id, reason: kept, size: sizeBytes });
+    return undefined;
+  });
+}
+
+type Kept = { readonly id: FileId } | 'too large' | 'no name for it' | 'too many files';
+
+async function keepOutput(services: OutputServices, run: Run, output: Output): Promise<Kept> {
+  const named = outputFile(output.path);
+  if (named === undefined) return 'no name for it';
+  const { maxFileBytes } = services.settings;
+  if (output.sizeBytes > maxFileBytes) return 'too large';
+  let staged: StagedBlob;
+  try {
+    staged = await services.blobs.stage(output.content, { maxBytes: maxFileBytes });
+  } catch (error) {
+    if (error instanceof BlobTooLarge) return 'too large';
+    throw error;
+  }
+  try {
+    return await publish(services, run, { named, staged });
+  } finally {
+    await staged.discard();
+  }
+}
+
+interface Publishing {
+  readonly named: Pick<File, 'name' | 'contentType'>;
+  readonly staged: StagedBlob;
+}
+
+/** The bytes come first: whoever sees the record can read them. */
+async function publish(
+  { store, clock, ids, blobs }: OutputServices,
+  run: Run,
+  { named, staged }: Publishing,
+): Promise<Kept> {
+  const { organizationId, tenantId, sessionId } = run;
+  const file: File = {
+    id: fileId(ids.next(idPrefixes.file)),
+    organizationId,
+    tenantId,
+    sessionId,
+    ...named,
+    sizeBytes: staged.sizeBytes,
+    sha256: staged.sha256,
+    status: 'ready',
+    createdAt: clock.now(),
+  };
+  await staged.publish(blobKey(file, staged.sha256));
+  const kept = await store.transaction(async (tx): Promise<Kept> => {
+    await tx.sessions.lock(run, sessionId);
+    // Taken before, and the memory of it lost with the folder's record.
+    const known = await tx.files.ready(sessionId, filesPerSessionMax);
+    const same = known.find(({ name, sha256 }) => name === file.name && sha256 === file.sha256);
+    if (same !== undefined) return same;
+    if ((await tx.files.count(sessionId)) >= filesPerSessionMax) return 'too many files';
+    await tx.files.insert(file);
+    return file;
+  });
+  if (kept !== file) await blobs.removeAll(blobPrefix(file));
+  return kept;
+}

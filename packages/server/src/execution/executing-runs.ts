@@ -1,0 +1,44 @@
+import type { RunId, TenantId } from '@convoke/contract';
+import type { Supervision } from './leg-supervisor.ts';
+
+export interface Executing {
+  readonly tenantId: TenantId;
+  readonly supervision: Supervision;
+  readonly ended: Promise<void>;
+}
+
+/** The runs that have a place in this process, and how many of them each tenant has. */
+export class ExecutingRuns {
+  readonly #runs = new Map<RunId, Executing>();
+  readonly #byTenant = new Map<TenantId, number>();
+
+  get size(): number {
+    return this.#runs.size;
+  }
+
+  ofTenant(tenantId: TenantId): number {
+    return this.#byTenant.get(tenantId) ?? 0;
+  }
+
+  has(runId: RunId): boolean {
+    return this.#runs.has(runId);
+  }
+
+  add(runId: RunId, executing: Executing): void {
+    this.#runs.set(runId, executing);
+    this.#byTenant.set(executing.tenantId, this.ofTenant(executing.tenantId) + 1);
+  }
+
+  remove(runId: RunId): void {
+    const executing = this.#runs.get(runId);
+    if (executing === undefined) return;
+    this.#runs.delete(runId);
+    const others = this.ofTenant(executing.tenantId) - 1;
+    if (others > 0) this.#byTenant.set(executing.tenantId, others);
+    else this.#byTenant.delete(executing.tenantId);
+  }
+
+  all(): [RunId, Executing][] {
+    return Array.from(this.#runs);
+  }
+}

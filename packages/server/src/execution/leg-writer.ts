@@ -1,0 +1,151 @@
+import type { LegItem } from './raise-interactions.ts';
+import {
+  type AnnouncedContext,
+  type LegBatch,
+  type LegOutcome,
+  type LegRecording,
+  recordLeg,
+} from './record-leg.ts';
+import type { Holder } from '../app/record.ts';
+import type { Services } from '../app/services.ts';
+import type { Json } from '../domain/json.ts';
+import { StorageUnavailable } from '../ports/database.ts';
+
+/** Past this many unrecorded items the leg has to wait. */
+const pendingMax = 1024;
+const batchMax = 512;
+const retryMs = 500;
+
+type SinkServices = Pick<
+  Services,
+  'store' | 'clock' | 'ids' | 'fanout' | 'log' | 'metrics' | 'traces'
+>;
+
+export interface LegSinkOptions {
+  readonly holder: Holder;
+  /** Where the log ended when the leg was claimed. */
+  readonly lastSeq: number;
+  readonly waitMs: number;
+  /** Called once when the lease turns out to be lost. */
+  readonly onLost: () => void;
+}
+
+/**
+ * Between a leg and the log. What the leg emits while a commit is under way goes into the next one, so a
+ * quick leg costs few commits and a slow one is recorded event by event. The batch is taken when its
+ * transaction starts, not when it is asked for. Storage trouble holds the leg back; it loses nothing.
+ */
+export class LegSink {
+  readonly #services: SinkServices;
+  readonly #options: LegSinkOptions;
+  #items: LegItem[] = [];
+  #checkpoint: string | undefined;
+  #context: AnnouncedContext | undefined;
+  #end: LegOutcome | undefined;
+  #draining: Promise<void> | undefined;
+  #isLost = false;
+  #lastSeq: number;
+
+  constructor(services: SinkServices, options: LegSinkOptions) {
+    this.#services = services;
+    this.#options = options;
+    this.#lastSeq = options.lastSeq;
+  }
+
+  /** Resolves when the leg may go on. */
+  push(item: LegItem): Promise<void> | undefined {
+    if (this.#isLost || this.#end !== undefined) return undefined;
+    this.#items.push(item);
+    this.#draining ??= this.#drain();
+    return this.#items.length >= pendingMax ? this.#draining : undefined;
+  }
+
+  checkpoint(state: Json): void {
+    this.#checkpoint = JSON.stringify(state);
+    if (!this.#isLost) this.#draining ??= this.#drain();
+  }
+
+  context(context: AnnouncedContext): void {
+    this.#context = context;
+  }
+
+  /** Nothing more is recorded: somebody else holds the lease, or nobody. */
+  get isLost(): boolean {
+    return this.#isLost;
+  }
+
+  /** Records what is left together with the end of the leg. */
+  async finish(end: LegOutcome): Promise<void> {
+    this.#end = end;
+    if (!this.#isLost) this.#draining ??= this.#drain();
+    await this.#draining;
+  }
+
+  async #drain(): Promise<void> {
+    try {
+      while (!this.#isLost && this.#hasWork()) await this.#recordBatch();
+    } finally {
+      this.#draining = undefined;
+    }
+  }
+
+  #hasWork(): boolean {
+    return (
+      this.#items.length > 0 ||
+      this.#checkpoint !== undefined ||
+      this.#context !== undefined ||
+      this.#end !== undefined
+    );
+  }
+
+  async #recordBatch(): Promise<void> {
+    const { holder, waitMs, onLost } = this.#options;
+    // A transaction may be run again, so what was taken for it is kept until it is durable.
+    let taken: LegBatch | undefined;
+    const take = () => (taken ??= this.#take());
+    let inDoubtAfter: number | undefined;
+    for (;;) {
+      try {
+        const recording = { take, waitMs, inDoubtAfter };
+        const lastSeq = await this.#record(holder, recording);
+        this.#isLost = lastSeq === undefined;
+        this.#lastSeq = lastSeq ?? this.#lastSeq;
+        if (this.#isLost) onLost();
+        return;
+      } catch (error) {
+        if (!(error instanceof StorageUnavailable)) throw error;
+        this.#services.log.error('events wait for the storage', error, { run_id: holder.runId });
+        inDoubtAfter = this.#lastSeq;
+        await new Promise<void>((resolve) => this.#services.clock.after(retryMs, resolve));
+      }
+    }
+  }
+
+  async #record(holder: Holder, recording: LegRecording): Promise<number | undefined> {
+    const { metrics, traces } = this.#services;
+    const began = metrics.seconds();
+    const lastSeq = await traces.within({ name: 'append events', of: 'what is around it' }, () =>
+      recordLeg(this.#services, holder, recording),
+    );
+    metrics.appendSeconds.observe(metrics.seconds() - began);
+    return lastSeq;
+  }
+
+  #take(): LegBatch {
+    const items = this.#items.splice(0, batchMax);
+    const isLast = this.#items.length === 0;
+    const batch: LegBatch = {
+      items,
+      // A checkpoint speaks of everything before it, so it is stored with the last of it.
+      checkpoint: isLast ? this.#checkpoint : undefined,
+      context: this.#context,
+      end: isLast ? this.#end : undefined,
+    };
+    if (isLast) {
+      this.#checkpoint = undefined;
+      this.#end = undefined;
+    }
+    this.#context = undefined;
+    return batch;
+  }
+}

@@ -1,0 +1,112 @@
+import type { ClaimedLeg } from './claim-leg.ts';
+import { throughTrouble } from './retry-storage.ts';
+import { type Agent, readRunInput } from '../domain/agent.ts';
+import { type KnownContext, contextEvents } from '../domain/context.ts';
+import { blobKey } from '../domain/file.ts';
+import type { Json, JsonObject } from '../domain/json.ts';
+import type { RunOutcome } from '../domain/run.ts';
+import { snapshotKey } from '../domain/folder-snapshot.ts';
+import type { Harness, LegContext, LegInput } from '../ports/harness.ts';
+import type { PrepareWorkspace, WorkspaceFile } from '../ports/session-folders.ts';
+import type { LegSink } from './leg-writer.ts';
+import type { SuperviseServices } from './leg-supervisor.ts';
+
+const filesPlacedMax = 1000;
+const fetchPatienceMs = 5_000;
+
+export type LegStart =
+  | {
+      readonly ready: true;
+      readonly harness: Harness;
+      readonly input: LegInput;
+      readonly context: Omit<LegContext, 'signal' | 'holdsLease'>;
+    }
+  | { readonly ready: false; readonly outcome: RunOutcome | { readonly status: 'workspace_lost' } };
+
+/** Makes the workspace ready and tells what the agent will see in it. */
+export async function prepareLeg(
+  services: SuperviseServices,
+  { claimed, agent, sink }: { claimed: ClaimedLeg; agent: Agent; sink: LegSink },
+): Promise<LegStart> {
+  const { run, session, answers } = claimed;
+  const harness = services.harnesses.get(agent.framework);
+  if (harness === undefined) {
+    return failure('agent_error', `This server has no harness for ${agent.framework}.`);
+  }
+  const isFirstLeg = answers === undefined;
+  const state = await services.store.read.sessions.state(run.sessionId);
+  const request: PrepareWorkspace = {
+    tenantId: run.tenantId,
+    sessionId: run.sessionId,
+    agent,
+    expected: state.context !== null,
+    saved: {
+      state: state.snapshot,
+      open: async () => {
+        const key = snapshotKey(run, state.snapshot);
+        return key === undefined ? undefined : services.blobs.read(key);
+      },
+    },
+    files: session.filesSupported ? await readyFiles(services, claimed) : [],
+  };
+  const until = services.clock.now() + fetchPatienceMs;
+  const patience = { clock: services.clock, mayGoOn: () => services.clock.now() < until };
+  // What it held may be in a store that is away for a moment.
+  const prepared = await throughTrouble(patience, () => services.workspaces.prepare(request)).catch(
+    (error: unknown) => {
+      services.log.error('a workspace could not be prepared', error, { run_id: run.id });
+      return undefined;
+    },
+  );
+  if (prepared === undefined) {
+    return failure('sandbox_unavailable', "The session's workspace could not be prepared.");
+  }
+  if (!prepared.found) return { ready: false, outcome: { status: 'workspace_lost' } };
+  const known = parse<KnownContext>(state.context) ?? {};
+  const told = contextEvents(prepared, { known, isFirstLeg });
+  const context = JSON.stringify(told.known);
+  // Recorded even when empty: it also says that the session's folder was made.
+  if (context !== state.context) sink.context({ text: context, snapshot: prepared.startsAs });
+  for (const event of told.events) await sink.push(event);
+  const input = parse<JsonObject>(run.input) ?? {};
+  const read = readRunInput(agent, input);
+  return {
+    ready: true,
+    harness,
+    input: answers === undefined ? { kind: 'prompt' } : { kind: 'resume', answers },
+    context: {
+      runId: run.id,
+      sessionId: run.sessionId,
+      agent,
+      runNumber: run.number,
+      // The agent may have changed since it accepted the input; what it accepted still holds.
+      prompt: read.ok ? read.value.prompt : '',
+      input,
+      workspace: prepared.workspace,
+      stateDir: prepared.stateDir,
+      state: parse<Json>(state.checkpoint),
+    },
+  };
+}
+
+async function readyFiles(
+  services: SuperviseServices,
+  { run }: ClaimedLeg,
+): Promise<WorkspaceFile[]> {
+  const files = await services.store.read.files.ready(run.sessionId, filesPlacedMax);
+  return files.flatMap((file) => {
+    const { sha256 } = file;
+    if (sha256 === null) return [];
+    const open = () => services.blobs.read(blobKey(file, sha256));
+    return [{ id: file.id, name: file.name, sha256, open }];
+  });
+}
+
+/** What the server itself wrote: its shape is known. */
+function parse<T>(text: string | null): T | undefined {
+  return text === null ? undefined : (JSON.parse(text) as T);
+}
+
+function failure(code: 'agent_error' | 'sandbox_unavailable', message: string): LegStart {
+  return { ready: false, outcome: { status: 'failed', code, message } };
+}

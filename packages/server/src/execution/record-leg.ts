@@ -1,0 +1,222 @@
+import { type Run, type RunOutcome, parkRun } from '../domain/run.ts';
+import { type Session, loseWorkspace, queuedRunsCancelled, runParked } from '../domain/session.ts';
+import type { WorkspaceState } from '../domain/folder-snapshot.ts';
+import type { StoreTransaction } from '../ports/store.ts';
+import { type LegItem, type Raised, isDraft, raiseInteractions } from './raise-interactions.ts';
+import {
+  type Holder,
+  type RunInSession,
+  appendEvents,
+  lockRun,
+  recordEnd,
+  recordMove,
+  recordQueueEnd,
+} from '../app/record.ts';
+import type { Services } from '../app/services.ts';
+
+/** What a leg produced since the last time it was recorded. */
+export interface LegBatch {
+  readonly items: readonly LegItem[];
+  readonly checkpoint: string | undefined;
+  readonly context: AnnouncedContext | undefined;
+  readonly end: LegOutcome | undefined;
+}
+
+/** What the session has announced of its context, and the state of its workspace where that was made just now. */
+export interface AnnouncedContext {
+  readonly text: string;
+  readonly snapshot: WorkspaceState | undefined;
+}
+
+export type LegOutcome = (
+  | RunOutcome
+  | { readonly status: 'waiting' }
+  /** The session's folder is gone: run and session end together. */
+  | { readonly status: 'workspace_lost' }
+) & {
+  readonly outputText: string | null;
+  readonly usage: { readonly inputTokens: number; readonly outputTokens: number } | undefined;
+  /** What state the leg left the workspace in, if another than it found. */
+  readonly snapshot?: WorkspaceState | undefined;
+};
+
+export interface LegRecording {
+  /** Called when the transaction begins: what was produced until then belongs to it. */
+  readonly take: () => LegBatch;
+  readonly waitMs: number;
+  /**
+   * Given when this batch was sent before and the answer was lost: the last event that was there already.
+   * Only reading tells whether the batch was kept (reliability P13).
+   */
+  readonly inDoubtAfter: number | undefined;
+}
+
+/**
+ * The last sequence number of the log with this batch in it. Undefined when the lease is lost: then nothing
+ * was written, and nothing more can be.
+ */
+export async function recordLeg(
+  services: Pick<Services, 'store' | 'clock' | 'ids' | 'fanout' | 'metrics'>,
+  holder: Holder,
+  { take, waitMs, inDoubtAfter }: LegRecording,
+): Promise<number | undefined> {
+  return services.store.transaction(async (tx) => {
+    const batch = take();
+    if (inDoubtAfter !== undefined) {
+      // Behind the lock, so that a commit which is still under way is seen too.
+      const seen = await lockRun(tx, holder);
+      if (seen !== undefined && (await isKept(tx, seen.run, inDoubtAfter))) {
+        // Nobody was woken when the answer was lost.
+        tx.onCommit(() => services.fanout.wake(`run:${holder.runId}`));
+        return seen.run.lastSeq;
+      }
+    }
+    const lastSeq = await recordItems(services, tx, { holder, batch, waitMs });
+    if (lastSeq === undefined) return undefined;
+    if (batch.checkpoint !== undefined) {
+      await tx.sessions.saveCheckpoint(holder.sessionId, batch.checkpoint);
+    }
+    if (batch.context !== undefined) {
+      const { text, snapshot } = batch.context;
+      await tx.sessions.saveContext(holder.sessionId, text, snapshot);
+    }
+    const snapshot = batch.end?.snapshot;
+    if (snapshot !== undefined) await tx.sessions.saveSnapshot(holder.sessionId, snapshot);
+    return lastSeq;
+  });
+}
+
+/** Beside the one that holds the lease, only answers write into the log. */
+async function isKept(tx: StoreTransaction, run: Run, after: number): Promise<boolean> {
+  const bounds = { limit: 1000, maxBytes: 1024 * 1024 };
+  const { events } = await tx.runEvents.after(run.id, after, bounds);
+  return events.some(({ type }) => type !== 'permission_resolved' && type !== 'user_answered');
+}
+
+/** The lease is proven first, even where there is nothing to tell: a worker that lost it may store nothing. */
+async function recordItems(
+  services: Pick<Services, 'clock' | 'ids' | 'fanout' | 'metrics'>,
+  tx: StoreTransaction,
+  { holder, batch, waitMs }: { holder: Holder; batch: LegBatch; waitMs: number },
+): Promise<number | undefined> {
+  if (batch.end === undefined && batch.items.every(isDraft)) {
+    return appendEvents(services, tx, { holder, drafts: batch.items });
+  }
+  const seen = await lockRun(tx, holder);
+  if (seen === undefined || !holds(holder, seen.run)) return undefined;
+  const raised = await raiseInteractions(services, tx, {
+    run: seen.run,
+    items: batch.items,
+    waitMs,
+  });
+  const { lastSeq } =
+    batch.end === undefined
+      ? await recordLiveWaiting(services, tx, { seen, raised })
+      : await recordLegEnd(services, tx, { seen, raised, end: batch.end });
+  return lastSeq;
+}
+
+function holds(holder: Holder, run: Run): boolean {
+  return run.leaseEpoch === holder.epoch && run.leaseOwner !== null && run.endedAt === null;
+}
+
+/** A live runtime keeps its process while a person thinks: the lease stays, the state says `waiting`. */
+async function recordLiveWaiting(
+  services: Pick<Services, 'clock' | 'fanout' | 'metrics'>,
+  tx: StoreTransaction,
+  { seen, raised }: { seen: RunInSession; raised: Raised },
+): Promise<Run> {
+  const isCancelling = seen.run.status === 'cancelling';
+  return recordMove(services, tx, {
+    seen,
+    move: {
+      run: {
+        ...seen.run,
+        status: isCancelling ? 'cancelling' : 'waiting',
+        pendingInteractions: raised.open,
+      },
+      session: runParked(seen.session, raised.open, services.clock.now()),
+      events: raised.events,
+    },
+  });
+}
+
+async function recordLegEnd(
+  services: Pick<Services, 'clock' | 'fanout' | 'metrics'>,
+  tx: StoreTransaction,
+  { seen, raised, end }: { seen: RunInSession; raised: Raised; end: LegOutcome },
+): Promise<Run> {
+  const { outputText, usage } = end;
+  const run: Run = {
+    ...seen.run,
+    outputText,
+    pendingInteractions: raised.open,
+    inputTokens: sum(seen.run.inputTokens, usage?.inputTokens),
+    outputTokens: sum(seen.run.outputTokens, usage?.outputTokens),
+  };
+  const now = services.clock.now();
+  if (end.status === 'waiting' && run.status !== 'cancelling') {
+    const parked = parkRun(run, outputText);
+    // Answered while the leg was still ending: it can go on at once.
+    const isAnswered = raised.open === 0 && (await tx.interactions.unapplied(run.id)).length > 0;
+    if (raised.open > 0 || isAnswered) {
+      return recordMove(services, tx, {
+        seen,
+        move: {
+          run: isAnswered ? { ...parked, readyAt: now } : parked,
+          session: runParked(seen.session, raised.open, now),
+          events: raised.events,
+        },
+      });
+    }
+  }
+  const isLost = end.status === 'workspace_lost';
+  const session = isLost ? await failSession(services, tx, seen.session) : seen.session;
+  return recordEnd(services, tx, {
+    seen: { run, session },
+    outcome: outcomeOf(run, end),
+    before: raised.events,
+  });
+}
+
+/** A terminal session takes its queue with it: what stands there could never execute. */
+async function failSession(
+  services: Pick<Services, 'clock' | 'fanout' | 'metrics'>,
+  tx: StoreTransaction,
+  session: Session,
+): Promise<Session> {
+  const now = services.clock.now();
+  const queue = await tx.runs.queued(session.id);
+  const failed = loseWorkspace(queuedRunsCancelled(session, queue.length, now), now);
+  await recordQueueEnd(services, tx, { session: failed, queue });
+  return failed;
+}
+
+/** D-24: once a cancel is recorded, the run ends cancelled, however its leg came to an end. */
+function outcomeOf(run: Run, end: LegOutcome): RunOutcome {
+  if (run.status === 'cancelling') return { status: 'cancelled' };
+  switch (end.status) {
+    case 'waiting':
+      return {
+        status: 'failed',
+        code: 'agent_error',
+        message: 'The agent waits, but asked nobody.',
+      };
+    case 'workspace_lost':
+      return {
+        status: 'failed',
+        code: 'sandbox_unavailable',
+        message: "The session's workspace is gone from this machine; open a new session.",
+      };
+    case 'completed':
+    case 'cancelled':
+    case 'failed':
+      return end;
+    default:
+      return end satisfies never;
+  }
+}
+
+function sum(known: number | null, more: number | undefined): number | null {
+  return more === undefined ? known : (known ?? 0) + more;
+}

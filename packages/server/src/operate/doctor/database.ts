@@ -1,0 +1,75 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type { Config } from '../../config/config.ts';
+import { migrationsFolder } from '../../store/database.ts';
+import { type Finding, failed, fine, messageOf, warned } from './finding.ts';
+
+const connectTimeoutMs = 5000;
+const question = 'select max(version) as version from schema_migrations';
+
+/** Reads the schema's version without opening the store, which would bring it up to date. */
+export async function examineDatabase({ databaseUrl, dataDir }: Config): Promise<Finding> {
+  const path = join(dataDir, 'convoke.db');
+  if (databaseUrl === undefined && !existsSync(path)) {
+    return warned('database', `${path} does not exist`, 'the first start makes it');
+  }
+  const name = databaseUrl === undefined ? path : 'PostgreSQL';
+  const known = migrationCount(databaseUrl === undefined ? 'sqlite' : 'postgres');
+  try {
+    if (databaseUrl === undefined) return judge(name, sqliteVersion(path), known);
+    const { version, unboundRole } = await askPostgres(databaseUrl);
+    const finding = judge(name, version, known);
+    if (unboundRole === undefined || finding.state !== 'ok') return finding;
+    return warned(
+      'database',
+      `${finding.text}; row-level security does not bind the role ${unboundRole}`,
+      'connect as a role that is no superuser and owns the database',
+    );
+  } catch (error) {
+    const remedy =
+      databaseUrl === undefined
+        ? 'restore it from a backup'
+        : 'check that it runs and that CONVOKE_DATABASE_URL is right';
+    return failed('database', `${name}: ${messageOf(error)}`, remedy);
+  }
+}
+
+function judge(name: string, version: number, known: number): Finding {
+  if (version === known) return fine('database', `${name}, schema ${version}`);
+  const text = `${name}, schema ${version} where this release has ${known}`;
+  return version < known
+    ? warned('database', text, 'the next start brings it up to date; take a backup before')
+    : failed('database', text, 'install the newer release that this database belongs to');
+}
+
+function migrationCount(dialect: 'sqlite' | 'postgres'): number {
+  return readdirSync(migrationsFolder(dialect)).filter((file) => file.endsWith('.sql')).length;
+}
+
+function sqliteVersion(path: string): number {
+  const database = new DatabaseSync(path, { readOnly: true });
+  try {
+    return Number(database.prepare(question).get()?.['version'] ?? 0);
+  } finally {
+    database.close();
+  }
+}
+
+async function askPostgres(url: string): Promise<{ version: number; unboundRole?: string }> {
+  const { Client } = await import('pg');
+  const { unboundRoleQuestion } = await import('../../store/dialects/postgres.ts');
+  const client = new Client({
+    connectionString: url,
+    connectionTimeoutMillis: connectTimeoutMs,
+  });
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ version: number | null }>(question);
+    const unbound = await client.query<{ role: string }>(unboundRoleQuestion);
+    const [role] = unbound.rows.map((row) => row.role);
+    return { version: rows[0]?.version ?? 0, ...(role === undefined ? {} : { unboundRole: role }) };
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,96 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import manifest from '../../../package.json' with { type: 'json' };
+import { builtHarnesses } from '../../compose/services.ts';
+import type { Config } from '../../config/config.ts';
+import { openAgents } from '../../agents/registry.ts';
+import { openSandbox } from '../../sandbox/sandbox.ts';
+import type { Sandbox } from '../../ports/sandbox.ts';
+import { OLDEST_SAFE_VERSION } from '../../store/dialects/sqlite-connection.ts';
+import { systemClock } from '../../runtime/clock.ts';
+import { createLog } from '../../telemetry/log.ts';
+import { examineBlobs } from './blobs.ts';
+import { examineDataFolder, examineMasterKey } from './data-folder.ts';
+import { examineDatabase } from './database.ts';
+import { examineServer } from './server.ts';
+import { type Finding, failed, fine, messageOf, warned } from './finding.ts';
+import { suits } from './node-version.ts';
+
+/** Looks at everything a server of these settings needs, and changes nothing: it may run beside one. */
+export async function examine(config: Config): Promise<readonly Finding[]> {
+  return [
+    examineNode(),
+    examineSqlite(),
+    await examineDataFolder(config.dataDir),
+    await examineMasterKey(config.cluster.masterKeyFile),
+    await examineDatabase(config),
+    ...(await examineBlobs(config)),
+    ...(await examineHarness(config)),
+    ...(await examineServer(config)),
+  ];
+}
+
+function examineNode(): Finding {
+  const { node } = process.versions;
+  const range = manifest.engines.node;
+  if (suits(node, range)) return fine('node', `Node ${node}`);
+  return failed('node', `Node ${node} is not ${range}`, 'install a Node that is');
+}
+
+function examineSqlite(): Finding {
+  const version = process.versions['sqlite'] ?? '0';
+  const oldest = OLDEST_SAFE_VERSION.join('.');
+  if (suits(version, `>=${oldest}`)) return fine('sqlite', `SQLite ${version}`);
+  return failed('sqlite', `SQLite ${version} is older than ${oldest}`, 'install a newer Node');
+}
+
+/** In a folder of its own: the sandbox of a server that runs keeps its files in the data folder. */
+async function examineHarness(config: Config): Promise<readonly Finding[]> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'convoke-doctor-'));
+  const log = createLog({ level: 'silent' });
+  const parts = { clock: systemClock, log, a2aAllow: config.a2aAllow };
+  try {
+    const sandbox = await openSandbox({ ...parts, mode: config.sandbox, dataDir });
+    try {
+      const agents = await examineAgents(config, { ...parts, a2aAllow: config.a2aAllow, sandbox });
+      return [agents, await examineSandbox(sandbox)];
+    } finally {
+      await sandbox.close();
+    }
+  } catch (error) {
+    return [failed('sandbox', messageOf(error), 'install what it names, or set CONVOKE_SANDBOX')];
+  } finally {
+    await rm(dataDir, { recursive: true, force: true });
+  }
+}
+
+type HarnessParts = Parameters<typeof builtHarnesses>[0];
+
+async function examineAgents({ agentsDir }: Config, parts: HarnessParts): Promise<Finding> {
+  const harnesses = new Map(builtHarnesses(parts).map((built) => [built.framework, built]));
+  const agents = await openAgents({
+    folder: agentsDir,
+    frameworks: new Set(harnesses.keys()),
+    log: parts.log,
+    watch: false,
+    validate: (agent) => harnesses.get(agent.framework)?.check?.(agent) ?? [],
+  });
+  const problems = agents.problems().map(({ folder, reason }) => `${folder}: ${reason}`);
+  const names = agents.all().map((agent) => agent.name);
+  await agents.close();
+  if (problems.length > 0) {
+    return failed('agents', problems.join('; '), `correct them in ${agentsDir}`);
+  }
+  if (names.length === 0) {
+    return warned('agents', 'there are none', `add one as ${join(agentsDir, '<name>/agent.yaml')}`);
+  }
+  return fine('agents', names.join(', '));
+}
+
+async function examineSandbox(sandbox: Sandbox): Promise<Finding> {
+  const { level, network, limits, problems } = await sandbox.describe();
+  const text = `programs run in ${level}, network ${network}, limits by ${limits}`;
+  if (problems.length === 0) return fine('sandbox', text);
+  return warned('sandbox', text, problems.join('; '));
+}

@@ -1,0 +1,53 @@
+import { mkdirSync } from 'node:fs';
+import type { Config } from '../config/config.ts';
+import { connectDatabase, migrationsFolder } from '../store/database.ts';
+import {
+  type MigratableDatabase,
+  type SchemaState,
+  migrate,
+  schemaState,
+} from '../store/migrate.ts';
+import { createLog } from '../telemetry/log.ts';
+import { placeOf } from '../compose/database.ts';
+
+/** A server that writes at the same moment is waited for. */
+const busyTimeoutMs = 10_000;
+
+/** Looks at the deployment's schema and changes nothing. */
+export function examineSchema(config: Config): Promise<SchemaState> {
+  return connected(config, (database) => schemaState(database, folderOf(database)));
+}
+
+/** Brings the deployment's schema up to this release, beside the servers that run on it. */
+export function migrateSchema(
+  config: Config,
+  onApplied: (name: string) => void,
+): Promise<SchemaState> {
+  return connected(config, async (database) => {
+    await migrate(database, folderOf(database), onApplied);
+    return schemaState(database, folderOf(database));
+  });
+}
+
+/** Opens the deployment's database with whatever schema it has. */
+async function connected<T>(
+  config: Config,
+  work: (database: MigratableDatabase) => Promise<T>,
+): Promise<T> {
+  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
+  const log = createLog({ level: config.logLevel });
+  const database = await connectDatabase({
+    ...placeOf(config, log),
+    poolSize: 2,
+    busyTimeoutMs,
+  });
+  try {
+    return await work(database);
+  } finally {
+    await database.close();
+  }
+}
+
+function folderOf({ dialect }: MigratableDatabase): string {
+  return migrationsFolder(dialect);
+}

@@ -1,0 +1,28 @@
+import { mkdirSync } from 'node:fs';
+import { userInfo } from 'node:os';
+import { loadMasterKey } from '../auth/master-key.ts';
+import type { Config } from '../config/config.ts';
+import { type Operator, createOperator } from './operator.ts';
+import { systemClock } from '../runtime/clock.ts';
+import { publishedAddress } from '../runtime/data-folder.ts';
+import { createIds } from '../runtime/ids.ts';
+import { createLog } from '../telemetry/log.ts';
+import { openAuthority } from '../compose/authority.ts';
+import { openStore } from '../compose/database.ts';
+
+/** A server that writes at the same moment is waited for. */
+const busyTimeoutMs = 10_000;
+
+/** Opens the deployment's database beside whatever server runs on it. */
+export async function openOperator(config: Config): Promise<Operator> {
+  mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
+  const log = createLog({ level: config.logLevel });
+  const store = await openStore(config, { log, busyTimeoutMs, poolSize: 2 });
+  const clock = systemClock;
+  const services = { store, clock, ids: createIds(clock), log };
+  // Tokens name the server's address, which may be another than this command's environment tells.
+  const baseUrl = config.givenBaseUrl ?? publishedAddress(config.dataDir) ?? config.baseUrl;
+  const masterKey = await loadMasterKey(config.cluster.masterKeyFile);
+  const authority = await openAuthority(services, { ...config, baseUrl }, masterKey);
+  return createOperator({ ...services, ...authority, account: userInfo().username });
+}

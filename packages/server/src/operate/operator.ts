@@ -1,0 +1,96 @@
+import { organizationId } from '@convoke/contract';
+import { type VerifiedChain, listAudit, verifyAudit } from '../app/audit.ts';
+import {
+  type Member,
+  addMember,
+  createOrganization,
+  findPerson,
+  removeMember,
+} from '../app/organizations.ts';
+import { setPassword } from '../app/passwords.ts';
+import { granted } from '../app/refusal.ts';
+import type { Services } from '../app/services.ts';
+import { rotateKeys } from '../auth/key-rotation.ts';
+import type { SigningKeys } from '../auth/keys.ts';
+import { createPasswords, makeOneTimePassword } from '../auth/passwords.ts';
+import { issuePersonToken } from '../auth/person-tokens.ts';
+import type { IssuedToken, Tokens } from '../auth/tokens.ts';
+import { type Actor, type AuditRow, deploymentChain } from '../domain/audit.ts';
+import type { Role } from '../domain/member.ts';
+import { readPassword } from '../domain/password.ts';
+import type { Organization } from '../ports/repositories/organizations.ts';
+
+/**
+ * What whoever has the machine may do to a deployment, beside its servers and also while they run. All of
+ * it is in the audit, under the name of the account on the machine.
+ */
+export interface Operator {
+  createOrganization(name: string): Promise<Organization>;
+  addMember(member: NewMember): Promise<Member>;
+  /** What the member holds opens nothing in the organization from the next request on. */
+  removeMember(member: Omit<NewMember, 'role'>): Promise<Member>;
+  /** For people who cannot sign in now, and for automation. */
+  issueToken(email: string, lifetimeSeconds: number): Promise<IssuedToken>;
+  /** Without a password of theirs the member gets a one-time one, which is returned. */
+  setPassword(email: string, password?: string): Promise<string | undefined>;
+  /** Gives the id of the key that signs from now on, after its lead. */
+  rotateKeys(): Promise<string>;
+  listAudit(limit: number, organization?: string): Promise<AuditRow[]>;
+  verifyAudit(): AsyncIterable<VerifiedChain>;
+  close(): Promise<void>;
+}
+
+export interface NewMember {
+  readonly organization: string;
+  readonly email: string;
+  readonly role: Role;
+}
+
+export interface OperatorParts extends Pick<Services, 'store' | 'clock' | 'ids'> {
+  readonly keys: SigningKeys;
+  readonly tokens: Tokens;
+  /** The account on the machine. */
+  readonly account: string;
+}
+
+export function createOperator(parts: OperatorParts): Operator {
+  const { store, clock, keys, account } = parts;
+  const by: Actor = { kind: 'operator', id: account, requestId: null, address: null };
+  return {
+    createOrganization: (name) => createOrganization(parts, { name, by }),
+
+    addMember: ({ organization, email, role }) =>
+      addMember(parts, { organizationId: organizationId(organization), email, role, by }),
+
+    removeMember: ({ organization, email }) =>
+      removeMember(parts, { organizationId: organizationId(organization), email, by }),
+
+    async issueToken(email, lifetimeSeconds) {
+      const { id: userId } = await findPerson(parts, email);
+      return issuePersonToken(parts, { userId, lifetimeSeconds, by });
+    },
+
+    async setPassword(email, password) {
+      const { id: userId } = await findPerson(parts, email);
+      const isOneTime = password === undefined;
+      const text = password === undefined ? makeOneTimePassword() : granted(readPassword(password));
+      const hash = await createPasswords().hash(text);
+      await setPassword(parts, { userId, hash, isOneTime, by });
+      return isOneTime ? text : undefined;
+    },
+
+    rotateKeys: () => rotateKeys({ keys, clock }, by),
+
+    listAudit(limit, organization) {
+      const chain =
+        organization === undefined || organization === deploymentChain
+          ? organization
+          : organizationId(organization);
+      return listAudit(parts, { limit, chain });
+    },
+
+    verifyAudit: () => verifyAudit(parts),
+
+    close: () => store.close(),
+  };
+}

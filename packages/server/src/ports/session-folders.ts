@@ -1,0 +1,89 @@
+import type { FileId, SessionId, TenantId } from '@convoke/contract';
+import type { Agent } from '../domain/agent.ts';
+import type { ContextFile, LoadedContext, SkillsReport } from '../domain/context.ts';
+import type { WorkspaceState } from '../domain/folder-snapshot.ts';
+
+export type { ContextFile, SkillsReport };
+
+/** Each session's own folder on disk and its own HOME. */
+export interface Workspaces {
+  /**
+   * Makes the folder ready for a leg: seeds it on first use, mirrors skills, places the session's
+   * ready files under `files/` (and removes deleted ones), reads context files.
+   */
+  prepare(request: PrepareWorkspace): Promise<PreparedWorkspace>;
+  /**
+   * Offers what is new or changed below `outputs/`. What is taken becomes a file of the session, and is
+   * neither offered again unless it changes nor placed under `files/`.
+   */
+  takeOutputs(place: SessionPlace, take: TakeOutput): Promise<void>;
+  /** What a leg changed in the workspace; undefined when nothing, and always where one machine has all of them. */
+  changes(place: SessionPlace): Promise<WorkspaceChanges | undefined>;
+  remove(tenantId: TenantId, sessionId: SessionId): Promise<void>;
+}
+
+export interface WorkspaceChanges {
+  /** The state that the folder was at before. */
+  readonly before: WorkspaceState | null;
+  /** Why it cannot be archived, if it cannot. */
+  readonly problem?: 'too_large' | 'not_stored' | undefined;
+  /** The whole workspace, as `prepare` restores it. `leg` tells one archive from every other. */
+  archive(leg: string): AsyncIterable<Uint8Array>;
+  /** The folder is at this state now. */
+  settle(state: WorkspaceState): Promise<void>;
+}
+
+export interface SessionPlace {
+  readonly tenantId: TenantId;
+  readonly sessionId: SessionId;
+}
+
+/** `undefined` when it is not taken, so that it is offered again. */
+export type TakeOutput = (output: Output) => Promise<FileId | undefined>;
+
+export interface Output {
+  /** Below `outputs/`. */
+  readonly path: string;
+  readonly sizeBytes: number;
+  readonly content: AsyncIterable<Uint8Array>;
+}
+
+export interface PrepareWorkspace {
+  readonly tenantId: TenantId;
+  readonly sessionId: SessionId;
+  readonly agent: Agent;
+  /** Whether an earlier leg prepared this folder: only if none did may it be missing. */
+  readonly expected: boolean;
+  readonly files: readonly WorkspaceFile[];
+  /** What the session's folder has to hold, where several machines execute its runs. */
+  readonly saved?: SavedWorkspace;
+}
+
+export interface SavedWorkspace {
+  readonly state: WorkspaceState | null;
+  /** Undefined when nothing that could be fetched holds that state. */
+  open(): Promise<AsyncIterable<Uint8Array> | undefined>;
+}
+
+export interface WorkspaceFile {
+  readonly id: FileId;
+  readonly name: string;
+  readonly sha256: string;
+  /** Undefined when it was deleted meanwhile: then there is nothing to place. */
+  open(): Promise<AsyncIterable<Uint8Array> | undefined>;
+}
+
+export type PreparedWorkspace =
+  /**
+   * `claudeMd` is absent unless the agent sets `enable_claude_md` and has the file; `skills` when it has no
+   * `skills/` or asks for none.
+   */
+  | (LoadedContext & {
+      readonly found: true;
+      readonly workspace: string;
+      readonly stateDir: string;
+      /** The state of a folder that was made just now, where sessions go from machine to machine. */
+      readonly startsAs?: WorkspaceState;
+    })
+  /** The session ran before and its folder is gone: its promise (D-14) cannot be kept any more. */
+  | { readonly found: false };

@@ -1,0 +1,21 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Account } from '../ports/sandbox.ts';
+import { insidePlaces } from './file-system-view.ts';
+
+/**
+ * Writes the few files of /etc that programs inside see in place of this machine's: programs ask for the
+ * name of their user and stop without one.
+ */
+export async function writeEtc(folder: string, { uid, gid }: Account): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  const files = {
+    passwd: `root:x:0:0:root:/:/bin/sh\nagent:x:${uid}:${gid}:agent:${insidePlaces.home}:/bin/sh\n`,
+    group: `root:x:0:\nagent:x:${gid}:\n`,
+    hosts: '127.0.0.1 localhost\n::1 localhost\n',
+    'nsswitch.conf': 'passwd: files\ngroup: files\nhosts: files dns\n',
+  };
+  for (const [name, text] of Object.entries(files)) {
+    await writeFile(join(folder, name), text, { mode: 0o644 });
+  }
+}

@@ -1,0 +1,58 @@
+import { readFileSync } from 'node:fs';
+import { rename, rm, writeFile } from 'node:fs/promises';
+import { z } from 'zod';
+import { type WorkspaceState, bareState } from '../../domain/folder-snapshot.ts';
+
+const marksRemembered = 10_000;
+
+/** Which state the folder on this machine is at, and how it looked then. */
+export interface WorkspaceMark {
+  readonly state: WorkspaceState | null;
+  readonly fingerprint: string;
+}
+
+const markSchema = z.object({ state: z.string(), fingerprint: z.string() });
+
+/**
+ * One small file beside each folder that was saved or restored, and a memory of the last ones. A folder without a
+ * mark is at no state that anybody else knows. A mark that a power cut spoilt counts as none.
+ */
+export class WorkspaceMarks {
+  readonly #known = new Map<string, WorkspaceMark>();
+
+  of(path: string): WorkspaceMark | undefined {
+    return this.#known.get(path) ?? this.#read(path);
+  }
+
+  /** Most sessions stay bare, and need no file to say so. */
+  async set(path: string, mark: WorkspaceMark): Promise<void> {
+    this.#remember(path, mark);
+    if (mark.state === bareState) return;
+    await writeFile(`${path}.draft`, JSON.stringify(mark), { mode: 0o600 });
+    await rename(`${path}.draft`, path);
+  }
+
+  async drop(path: string): Promise<void> {
+    this.#known.delete(path);
+    await rm(path, { force: true });
+  }
+
+  #read(path: string): WorkspaceMark | undefined {
+    try {
+      const mark = markSchema.safeParse(JSON.parse(readFileSync(path, 'utf8'))).data;
+      if (mark !== undefined) this.#remember(path, mark);
+      return mark;
+    } catch (error) {
+      if (error instanceof SyntaxError) return undefined;
+      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+      throw error;
+    }
+  }
+
+  #remember(path: string, mark: WorkspaceMark): void {
+    this.#known.delete(path);
+    this.#known.set(path, mark);
+    const [oldest] = this.#known.keys();
+    if (this.#known.size > marksRemembered && oldest !== undefined) this.#known.delete(oldest);
+  }
+}

@@ -1,0 +1,268 @@
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { readAgentFolder } from '../../src/agents/agent-folder.ts';
+import { scanFolder } from '../../src/agents/folder-scan.ts';
+import { checkScripted } from '../../src/harness/scripted/script.ts';
+import { temporaryFolder, writeFiles } from '../support/agent-folders.ts';
+
+const frameworks = new Set(['scripted', 'acp']);
+
+async function read(yaml: string, files: Record<string, string> = {}, name = 'tester') {
+  const folder = await temporaryFolder();
+  await writeFiles(folder, { 'agent.yaml': yaml, ...files });
+  return readAgentFolder({ folder, name, frameworks, validate: checkScripted });
+}
+
+async function reason(yaml: string, files: Record<string, string> = {}, name = 'tester') {
+  const result = await read(yaml, files, name);
+  return result.ok ? 'accepted' : result.reason;
+}
+
+const script = 'script: [{ say: hi }]\n';
+
+describe('an agent folder', () => {
+  test('has every default filled in', async () => {
+    const result = await read(`framework: scripted\n${script}`);
+    expect(result).toEqual({
+      ok: true,
+      agent: {
+        name: 'tester',
+        description: '',
+        framework: 'scripted',
+        approvalRequiredTools: [],
+        sessionFiles: false,
+        onBusy: 'queue',
+        contextFiles: [],
+        enableClaudeMd: false,
+        skills: 'all',
+        limits: { runSeconds: 900, waitHours: 72 },
+        tenants: { default: 'enabled', allow: [], deny: [] },
+        folder: expect.any(String),
+        settings: {
+          env: {},
+          tools: ['*'],
+          mcp_servers: {},
+          ask_user: true,
+          limits: { max_steps: 25, memory_mb: 1024, pids: 128 },
+          sandbox: { mode: 'auto', network: [] },
+          script: [{ say: 'hi' }],
+        },
+      },
+    });
+  });
+
+  test('takes every key of the format, and its framework gets what only it reads', async () => {
+    const result = await read(
+      [
+        'schema: 1',
+        'name: tester',
+        'description: Writes release notes',
+        'framework: acp',
+        'model: openai-compatible/gpt-x',
+        'instructions: ./instructions.md',
+        'command: [codex-acp]',
+        'url: https://agents.example/a2a',
+        'env: { API_KEY: "${env:OPENAI_API_KEY}", LEVEL: debug }',
+        'tools: [read_file, write_file, "tickets/*"]',
+        'approval_required_tools: [write_file, "tickets/create", execute]',
+        'mcp_servers: { tickets: { command: node, args: [server.js] } }',
+        'ask_user: false',
+        'context_files: [./docs/STYLE.md]',
+        'enable_claude_md: true',
+        'skills: [one, two]',
+        'session_files: true',
+        'on_busy: reject',
+        'limits: { run_seconds: 60, wait_hours: 1, max_steps: 5, memory_mb: 512, pids: 64 }',
+        'sandbox: { mode: bwrap, network: [api.openai.com] }',
+        'tenants: { default: disabled, allow: [ten_a], deny: [ten_b] }',
+      ].join('\n'),
+      { 'instructions.md': 'Be brief.' },
+    );
+    expect(result).toMatchObject({
+      ok: true,
+      agent: {
+        model: 'openai-compatible/gpt-x',
+        contextFiles: ['docs/STYLE.md'],
+        enableClaudeMd: true,
+        skills: ['one', 'two'],
+        sessionFiles: true,
+        onBusy: 'reject',
+        limits: { runSeconds: 60, waitHours: 1 },
+        tenants: { default: 'disabled', allow: ['ten_a'], deny: ['ten_b'] },
+        settings: {
+          instructions: 'Be brief.',
+          command: ['codex-acp'],
+          url: 'https://agents.example/a2a',
+          env: { API_KEY: '${env:OPENAI_API_KEY}', LEVEL: 'debug' },
+          mcp_servers: { tickets: { command: 'node', args: ['server.js'] } },
+          ask_user: false,
+          limits: { max_steps: 5, memory_mb: 512, pids: 64 },
+          sandbox: { mode: 'bwrap', network: ['api.openai.com'] },
+        },
+      },
+    });
+  });
+
+  test('finds instructions.md and mcp.json without being told', async () => {
+    const result = await read('framework: acp\n', {
+      'instructions.md': 'Hello.',
+      'mcp.json': '{"mcpServers": {"tickets": {"url": "http://127.0.0.1:1"}}}',
+    });
+    expect(result).toMatchObject({
+      agent: {
+        settings: {
+          instructions: 'Hello.',
+          mcp_servers: { tickets: { url: 'http://127.0.0.1:1' } },
+        },
+      },
+    });
+  });
+
+  test.each([
+    ['framwork: scripted', 'agent.yaml:1:1: framwork is an unknown key; did you mean "framework"?'],
+    [
+      'framework: acp\nlimits:\n  run_second: 3',
+      'agent.yaml:3:3: limits.run_second is an unknown key; did you mean "run_seconds"?',
+    ],
+    [
+      'framework: acp\nsession-files: true',
+      'agent.yaml:2:1: session-files is an unknown key; did you mean "session_files"?',
+    ],
+    ['framework: acp\n__proto__: {a: 1}', '__proto__ is an unknown key'],
+    ['framework: acp\nframework: acp', 'agent.yaml:2:1: Map keys must be unique'],
+    [
+      'framework: ai-sdk',
+      'agent.yaml:1:1: framework ai-sdk is not available in this build (available: acp, scripted)',
+    ],
+    ['framework: acp\nname: other', 'agent.yaml:2:1: name must be the folder\'s name, "tester"'],
+    ['framework: acp\nschema: 2', 'schema must be 1'],
+    [
+      'framework: acp\ncontext_files: [ok.md, ../up.md]',
+      'agent.yaml:2:24: context_files[1] must be a relative path',
+    ],
+    ['framework: acp\ncontext_files: [/etc/passwd]', 'context_files[0] must be a relative path'],
+    ['framework: acp\ncontext_files: ["a\\\\..\\\\b"]', 'context_files[0] must be a relative path'],
+    ['framework: acp\ninstructions: ./none.md', 'instructions names a file that does not exist'],
+    ['framework: acp\nskills: some', 'skills must be all, none or a list of skill names'],
+    ['framework: acp\nenv: { MY_TOKEN: abc }', 'env.MY_TOKEN looks like a secret'],
+    ['framework: acp\nurl: ftp://x', 'url must be an http or https URL'],
+    ['framework: acp\nscript: []', 'script belongs to the framework "scripted" only'],
+    ['framework: acp\nlimits: { run_seconds: .inf }', 'limits.run_seconds'],
+    ['framework: scripted', 'script must be a list of steps'],
+    ['', 'agent.yaml is empty'],
+    ['- a', 'agent.yaml: expected object, received array'],
+    ['a: *x', 'Unresolved alias'],
+    ['framework: acp\n---\nframework: acp', 'agent.yaml:2:1'],
+  ])('that says %j is refused with its place and what to do', async (yaml, expected) => {
+    expect(await reason(yaml)).toContain(expected);
+  });
+
+  test('cannot make the reader expand aliases without bound', async () => {
+    const levels = ['a: &a [x,x,x,x,x,x,x,x,x,x]'];
+    for (let level = 1; level < 9; level += 1) {
+      const inner = Array.from({ length: 10 }, () => `*${'abcdefghi'[level - 1]}`);
+      levels.push(`${'abcdefghi'[level]}: &${'abcdefghi'[level]} [${inner.join(',')}]`);
+    }
+    expect(await reason(levels.join('\n'))).toContain('Excessive alias count');
+  });
+
+  test('cannot exhaust the stack of the reader', async () => {
+    expect(await reason('['.repeat(100_000))).toContain('agent.yaml:1:');
+  });
+
+  test('is refused when agent.yaml is larger than 256 KiB or is not UTF-8', async () => {
+    expect(await reason(`# ${'x'.repeat(256 * 1024)}\nframework: acp`)).toContain(
+      'larger than 262144',
+    );
+    const folder = await temporaryFolder();
+    await writeFile(join(folder, 'agent.yaml'), Buffer.from([0x61, 0x3a, 0xff, 0xfe]));
+    const result = await readAgentFolder({ folder, name: 'tester', frameworks });
+    expect(result).toMatchObject({ reason: 'agent.yaml is not UTF-8 text' });
+  });
+
+  test('has a name that can stand in a path', async () => {
+    expect(await reason('framework: acp', {}, 'Capital')).toContain("the folder's name must be");
+  });
+
+  test('is refused when agent.yaml or its instructions are links that leave it', async () => {
+    const [outside, folder] = [await temporaryFolder(), await temporaryFolder()];
+    await writeFiles(outside, { 'agent.yaml': 'framework: acp', 'secret.md': 'secret' });
+    await symlink(join(outside, 'agent.yaml'), join(folder, 'agent.yaml'));
+    const linked = await readAgentFolder({ folder, name: 'tester', frameworks });
+    expect(linked).toMatchObject({ reason: "agent.yaml is a link that leaves the agent's folder" });
+
+    const second = await temporaryFolder();
+    await writeFiles(second, { 'agent.yaml': 'framework: acp\n' });
+    await symlink(join(outside, 'secret.md'), join(second, 'instructions.md'));
+    const leaking = await readAgentFolder({ folder: second, name: 'tester', frameworks });
+    expect(leaking).toMatchObject({
+      reason: "instructions.md is a link that leaves the agent's folder",
+    });
+  });
+
+  test('is refused when a link anywhere in workspace/ or skills/ leaves it or leads nowhere', async () => {
+    const folder = await temporaryFolder();
+    await mkdir(join(folder, 'workspace/deep'), { recursive: true });
+    await writeFiles(folder, { 'workspace/real.txt': 'x' });
+    await symlink('../real.txt', join(folder, 'workspace/deep/inside'));
+    expect((await scanFolder(folder)).problem).toBeUndefined();
+    await symlink('/etc/passwd', join(folder, 'workspace/deep/out'));
+    expect((await scanFolder(folder)).problem).toBe(
+      "workspace/deep/out is a link that leaves the agent's folder",
+    );
+    const dangling = await temporaryFolder();
+    await symlink('nowhere', join(dangling, 'skills'));
+    expect((await scanFolder(dangling)).problem).toBe('skills is a link to nothing');
+  });
+
+  test('that is a pipe in place of a file is refused and holds nobody up', async () => {
+    const folder = await temporaryFolder();
+    const { execFileSync } = await import('node:child_process');
+    execFileSync('mkfifo', [join(folder, 'agent.yaml')]);
+    const result = await readAgentFolder({ folder, name: 'tester', frameworks });
+    expect(result).toMatchObject({ reason: 'agent.yaml is not a file' });
+  });
+});
+
+describe('a script', () => {
+  const scripted = (steps: string) => reason(`framework: scripted\nscript:\n${steps}`);
+
+  test.each([
+    ['  - shout: hi', 'agent.yaml:3:5: script[0].shout is an unknown key'],
+    ['  - sleep: 5', 'did you mean "sleep_ms"?'],
+    ['  - say: hi\n    sleep_ms: 1', 'agent.yaml:3:5: script[0] must have exactly one of say'],
+    ['  - hello', 'script[0] must have exactly one of'],
+    ['  - say: 7', 'script[0].say must be a text or {text, every_ms}'],
+    ['  - sleep_ms: 3600001', 'agent.yaml:3:5: script[0].sleep_ms'],
+    ['  - ask: { qestion: x }', 'qestion is an unknown key; did you mean "question"?'],
+    ['  - tool: { name: rm }', 'script[0].tool.name'],
+    ['  - emit: { type: "Bad Name" }', 'script[0].emit.type must be'],
+    ['  - fail: { message: m, code: internal_error }', 'script[0].fail.code'],
+    ['  - repeat: { times: 2, steps: [{ say: 1 }] }', 'script[0].repeat.steps[0].say'],
+    ['  - repeat: { times: 0, steps: [{ say: a }] }', 'script[0].repeat.times'],
+    [
+      '  - repeat: { times: 1001, steps: [{ repeat: { times: 100, steps: [{ say: a }] } }] }',
+      'more than 100000 steps',
+    ],
+  ])('with %j is refused when the folder is read', async (steps, expected) => {
+    expect(await scripted(steps)).toContain(expected);
+  });
+
+  test('may run to 100,000 steps and nest eight repeats, no more', async () => {
+    const nested = (depth: number): string =>
+      depth === 0 ? '{ say: a }' : `{ repeat: { times: 1, steps: [${nested(depth - 1)}] } }`;
+    expect(await scripted('  - repeat: { times: 100000, steps: [{ say: a }] }')).toBe('accepted');
+    expect(await scripted(`  - ${nested(8)}`)).toBe('accepted');
+    expect(await scripted(`  - ${nested(9)}`)).toContain('is nested deeper than 8');
+  });
+
+  test("may use only the agent's own tools", async () => {
+    const yaml = (tools: string) =>
+      `framework: scripted\ntools: ${tools}\nscript:\n  - tool: { name: write_file, input: {} }\n`;
+    expect(await reason(yaml('[read_file]'))).toContain(
+      "write_file is not among the agent's tools",
+    );
+    expect(await reason(yaml('["*_file"]'))).toBe('accepted');
+  });
+});

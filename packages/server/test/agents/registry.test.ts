@@ -1,0 +1,142 @@
+import { appendFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { checkScripted } from '../../src/harness/scripted/script.ts';
+import { type OpenAgents, openAgents } from '../../src/agents/registry.ts';
+import type { Agents } from '../../src/ports/agents.ts';
+import { recordingLog, temporaryFolder, writeFiles } from '../support/agent-folders.ts';
+
+const echo = 'framework: scripted\nscript:\n  - say: "{{prompt}}"\n';
+
+async function open(folder: string, options: Partial<OpenAgents> = {}) {
+  const log = recordingLog();
+  const frameworks = new Set(['scripted']);
+  const agents = await openAgents({ folder, frameworks, log, validate: checkScripted, ...options });
+  onTestFinished(() => agents.close());
+  return { agents, log };
+}
+
+function reasonOf(agents: Agents, name: string) {
+  return agents.problems().find(({ folder }) => folder === name)?.reason;
+}
+
+describe('reading agent folders', () => {
+  test('a broken folder is reported and harms no other', async () => {
+    const folder = await temporaryFolder();
+    await writeFiles(folder, {
+      'good/agent.yaml': echo,
+      'broken/agent.yaml': 'framework: [scripted',
+      'empty/README.md': 'nothing here',
+      'README.md': 'a file among the folders is not an agent',
+      '.git/agent.yaml': 'hidden folders are not agents',
+    });
+    const { agents, log } = await open(folder);
+    expect(agents.all().map(({ name }) => name)).toEqual(['good']);
+    expect(agents.problems().map((problem) => problem.folder)).toEqual(['broken', 'empty']);
+    expect(reasonOf(agents, 'empty')).toBe('agent.yaml is missing');
+    expect(log.warnings.map(({ fields }) => fields?.['folder'])).toEqual(['broken', 'empty']);
+  });
+
+  test('a missing agents folder is one problem and no agent', async () => {
+    const folder = join(await temporaryFolder(), 'absent');
+    const { agents } = await open(folder);
+    expect(agents.all()).toEqual([]);
+    expect(agents.problems()).toHaveLength(1);
+    expect(agents.problems()[0]?.reason).toContain('CONVOKE_AGENTS_DIR');
+  });
+
+  test('no more than 1,000 agents are read, and the rest is said', async () => {
+    const folder = await temporaryFolder();
+    const names = Array.from({ length: 1003 }, (_, index) => `a${String(index).padStart(4, '0')}`);
+    for (const name of names) await writeFiles(folder, { [`${name}/agent.yaml`]: echo });
+    const { agents } = await open(folder, { watch: false });
+    expect(agents.all()).toHaveLength(1000);
+    expect(agents.find('a1000')).toBeUndefined();
+    expect(agents.problems()).toEqual([{ folder, reason: expect.stringContaining('1003') }]);
+  });
+
+  test('an agent may be linked into the agents folder from elsewhere', async () => {
+    const [folder, elsewhere] = [await temporaryFolder(), await temporaryFolder()];
+    await writeFiles(elsewhere, { 'agent.yaml': echo });
+    await symlink(elsewhere, join(folder, 'linked'));
+    const { agents } = await open(folder);
+    expect(agents.find('linked')?.folder).toBe(elsewhere);
+  });
+});
+
+describe.each([
+  { how: 'told by the watcher', options: { pollMs: 60_000 } },
+  { how: 'found by the poll alone', options: { watch: false, pollMs: 20 } },
+])('changes $how', ({ options }) => {
+  const soon = (check: () => void) => vi.waitFor(check, { timeout: 5000, interval: 10 });
+
+  test('an added, an edited and a removed agent show without a restart', async () => {
+    const folder = await temporaryFolder();
+    await writeFiles(folder, { 'one/agent.yaml': echo, 'two/agent.yaml': echo });
+    const { agents } = await open(folder, options);
+    const untouched = agents.find('two');
+    await writeFiles(folder, { 'three/agent.yaml': echo });
+    await soon(() => expect(agents.find('three')).toBeDefined());
+    await appendFile(join(folder, 'one/agent.yaml'), 'description: Edited\n');
+    await soon(() => expect(agents.find('one')?.description).toBe('Edited'));
+    await rm(join(folder, 'three'), { recursive: true });
+    await soon(() => expect(agents.find('three')).toBeUndefined());
+    expect(agents.find('two')).toBe(untouched);
+  });
+
+  test('an agent that breaks on edit is a problem, is listed no more, and returns when mended', async () => {
+    const folder = await temporaryFolder();
+    await writeFiles(folder, { 'one/agent.yaml': echo, 'two/agent.yaml': echo });
+    const { agents, log } = await open(folder, options);
+    await writeFiles(folder, { 'one/agent.yaml': `${echo}tools: 7\n` });
+    await soon(() => expect(reasonOf(agents, 'one')).toContain('tools'));
+    expect(agents.all().map(({ name }) => name)).toEqual(['two']);
+    expect(log.warnings).toHaveLength(1);
+    await writeFiles(folder, { 'one/agent.yaml': echo });
+    await soon(() => expect(agents.find('one')).toBeDefined());
+    expect(agents.problems()).toEqual([]);
+  });
+
+  test('a changed seed file or skill makes the agent a new one, so that sessions get it', async () => {
+    const folder = await temporaryFolder();
+    await writeFiles(folder, { 'one/agent.yaml': echo, 'one/workspace/deep/seed.txt': 'a' });
+    const { agents } = await open(folder, options);
+    const before = agents.find('one');
+    await writeFile(join(folder, 'one/workspace/deep/seed.txt'), 'b');
+    await soon(() => expect(agents.find('one')).not.toBe(before));
+    expect(agents.find('one')).toEqual(before);
+  });
+
+  test('an agents folder made later is noticed', async () => {
+    const parent = await temporaryFolder();
+    const { agents } = await open(join(parent, 'agents'), { ...options, pollMs: 20 });
+    await writeFiles(parent, { 'draft/one/agent.yaml': echo });
+    await rename(join(parent, 'draft'), join(parent, 'agents'));
+    await soon(() => expect(agents.find('one')).toBeDefined());
+    expect(agents.problems()).toEqual([]);
+  });
+});
+
+test('readers keep a whole snapshot while another replaces it', async () => {
+  const folder = await temporaryFolder();
+  await writeFiles(folder, { 'one/agent.yaml': echo });
+  const { agents } = await open(folder, { watch: false, pollMs: 20 });
+  const held = agents.all();
+  await writeFiles(folder, { 'two/agent.yaml': echo });
+  await vi.waitFor(() => expect(agents.all()).toHaveLength(2), { timeout: 5000, interval: 10 });
+  expect(held.map(({ name }) => name)).toEqual(['one']);
+});
+
+test('a closed registry looks no more', async () => {
+  const folder = await temporaryFolder();
+  await writeFiles(folder, { 'one/agent.yaml': echo });
+  const { agents } = await open(folder, { pollMs: 10 });
+  const { agents: witness } = await open(folder, { pollMs: 10 });
+  await agents.close();
+  await writeFiles(folder, { 'two/agent.yaml': echo });
+  await vi.waitFor(() => expect(witness.find('two')).toBeDefined(), {
+    timeout: 5000,
+    interval: 10,
+  });
+  expect(agents.find('two')).toBeUndefined();
+});

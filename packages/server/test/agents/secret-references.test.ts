@@ -1,0 +1,91 @@
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { openAgents } from '../../src/agents/registry.ts';
+import { redactor, resolveReferences } from '../../src/agents/secret-references.ts';
+import { recordingLog, temporaryFolder, writeFiles } from '../support/agent-folders.ts';
+
+describe('a reference', () => {
+  test('to a variable or to a file becomes what it leads to, wherever it stands', async () => {
+    const path = join(await temporaryFolder(), 'key');
+    await writeFile(path, 'from-a-file\n', { mode: 0o600 });
+    const texts = { A: '${env:MY_KEY}', B: `Bearer \${file:${path}}!`, C: 'plain ${HOME}', D: '' };
+    expect(await resolveReferences(texts, { MY_KEY: '$& $1 value' })).toMatchObject({
+      ok: true,
+      values: { A: '$& $1 value', B: 'Bearer from-a-file!', C: 'plain ${HOME}', D: '' },
+    });
+  });
+
+  test.each([
+    ['${env:GONE}', 'the server has no such variable'],
+    ['${env:EMPTY}', 'the server has no such variable'],
+    ['${env:CONVOKE_DATABASE_URL}', 'the settings of the server are its own'],
+    ['${file:relative/key}', 'its path is not absolute'],
+    ['${file:/nonexistent/key}', 'it cannot be read (ENOENT)'],
+    ['${file:/}', 'it is not a file'],
+  ])('%s cannot be followed, and it is said why', async (text, reason) => {
+    const environment = { EMPTY: '', CONVOKE_DATABASE_URL: 'postgres://secret' };
+    const resolved = await resolveReferences({ API_KEY: text }, environment);
+    expect(resolved).toEqual({ ok: false, message: `API_KEY refers to ${text}, but ${reason}.` });
+  });
+
+  test('to a file that others may read is not followed', async () => {
+    const path = join(await temporaryFolder(), 'key');
+    await writeFile(path, 'secret');
+    await chmod(path, 0o640);
+    expect(await resolveReferences({ K: `\${file:${path}}` })).toMatchObject({
+      ok: false,
+      message: expect.stringContaining('chmod 600'),
+    });
+  });
+
+  test('gives a redactor that knows what it led to', async () => {
+    const resolved = await resolveReferences({ A: 'x-${env:A}' }, { A: 'hunter2-hunter2' });
+    const said = resolved.ok ? resolved.redact('key hunter2-hunter2 used') : '';
+    expect(said).toBe('key [secret] used');
+  });
+});
+
+test('a redactor knows a secret in JSON, in a URL and as a part of another', () => {
+  const redact = redactor(['pa"ss word', 'abcdef', 'abcdef-longer', 'tiny']);
+  expect(redact('pa"ss word')).toBe('[secret]');
+  expect(redact(JSON.stringify({ a: 'pa"ss word' }))).toBe('{"a":"[secret]"}');
+  expect(redact('?k=pa%22ss%20word')).toBe('?k=[secret]');
+  expect(redact('abcdef-longer abcdef')).toBe('[secret] [secret]');
+  expect(redact('a tiny thing')).toBe('a tiny thing');
+});
+
+describe('an agent folder', () => {
+  async function warningsFor(env: Record<string, string>): Promise<string> {
+    const folder = await temporaryFolder();
+    await mkdir(join(folder, 'tester'));
+    const yaml = { framework: 'scripted', script: [], env };
+    await writeFiles(folder, { 'tester/agent.yaml': JSON.stringify(yaml) });
+    const log = recordingLog();
+    const frameworks = new Set(['scripted']);
+    const agents = await openAgents({ folder, frameworks, log, watch: false });
+    onTestFinished(() => agents.close());
+    return JSON.stringify(log.warnings);
+  }
+
+  test.each([
+    'sk-proj-abcdefghijklmnop',
+    'ghp_abcdefghij0123456789',
+    'AKIAABCDEFGHIJKLMNOP',
+    'Zm9vYmFyYmF6cXV4MTIzNDU2Nzg5MEFCQ0RF',
+  ])('with the literal %s is warned of, without repeating it', async (value) => {
+    const warnings = await warningsFor({ SETTING: value });
+    expect(warnings).toContain('env.SETTING looks like a secret');
+    expect(warnings).not.toContain(value);
+  });
+
+  test('with references and ordinary values is not warned of', async () => {
+    const env = {
+      API_KEY: '${env:X}',
+      A_TOKEN: '${file:/run/x}',
+      URL: 'https://a.b/c',
+      LEVEL: '3',
+    };
+    expect(await warningsFor(env)).toBe('[]');
+  });
+});

@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { firstRunId, gapsBetween, hoursOf, stretchAt } from '../../src/domain/event-partition.ts';
+import { timeOfText, timeText } from '../../src/domain/id-time.ts';
+import { createIds } from '../../src/runtime/ids.ts';
+
+const now = Date.UTC(2026, 10, 15, 12);
+const stretch = { from: 100, until: 200 };
+
+test('an id lies in the stretch of the moment it was made at, and in no other', () => {
+  for (const at of [now, stretchAt(now).from, stretchAt(now).until - 1]) {
+    const id = createIds({ now: () => at }).next('run');
+    const { from, until } = stretchAt(at);
+    expect(id >= firstRunId(from) && id < firstRunId(until)).toBe(true);
+    expect(id < firstRunId(from - 1) || id >= firstRunId(until)).toBe(false);
+    expect(timeOfText(timeText(at))).toBe(at);
+  }
+});
+
+test('gaps are what no stretch covers, up to the end asked for', () => {
+  expect(gapsBetween([], 500)).toEqual([{ from: 0, until: 500 }]);
+  expect(gapsBetween([{ from: 300, until: 400 }, stretch], 500)).toEqual([
+    { from: 0, until: 100 },
+    { from: 200, until: 300 },
+    { from: 400, until: 500 },
+  ]);
+  expect(gapsBetween([stretch], 150)).toEqual([{ from: 0, until: 100 }]);
+  expect(gapsBetween([{ from: 0, until: 1000 }], 500)).toEqual([]);
+});
+
+test('the hours of a stretch are the stretch', () => {
+  const hours = hoursOf(stretchAt(now));
+  expect(hours).toHaveLength(7 * 24);
+  expect(hours[0]?.from).toBe(stretchAt(now).from);
+  expect(hours.at(-1)?.until).toBe(stretchAt(now).until);
+});

@@ -1,0 +1,126 @@
+import { writeFileSync } from 'node:fs';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeEach, expect, onTestFinished, test } from 'vitest';
+import type { ClaimedLeg } from '../../src/execution/claim-leg.ts';
+import type { Services } from '../../src/app/services.ts';
+import { saveWorkspace } from '../../src/execution/folder-snapshots.ts';
+import { openDiskBlobs } from '../../src/blobs/disk.ts';
+import { snapshotKey } from '../../src/domain/folder-snapshot.ts';
+import { openWorkspaces } from '../../src/session-folders/session-folders.ts';
+import type { Blobs } from '../../src/ports/blobs.ts';
+import type { Clock } from '../../src/ports/clock.ts';
+import { StorageUnavailable } from '../../src/ports/database.ts';
+import { removeFolder } from '../../../../test/remove-folder.ts';
+import { agentOf } from '../support/agent-folders.ts';
+import { type RunWorld, createRunWorld, over } from '../support/run-world.ts';
+
+const agent = agentOf({ name: 'agent' });
+let world: RunWorld;
+let blobs: Blobs;
+let workspaces: ReturnType<typeof openWorkspaces>;
+let leg: ClaimedLeg;
+let folder: string;
+beforeEach(async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'convoke-snapshots-'));
+  onTestFinished(() => removeFolder(dataDir));
+  world = await createRunWorld('sqlite');
+  blobs = await openDiskBlobs({ dataDir });
+  workspaces = openWorkspaces({ dataDir, log: world.log, follow: true });
+  leg = await world.claimed(await world.start(await world.open()));
+  folder = await prepared();
+});
+
+async function prepared(): Promise<string> {
+  const { tenantId, sessionId } = leg.run;
+  const request = { tenantId, sessionId, agent, files: [] };
+  const place = await workspaces.prepare({ ...request, expected: false });
+  return place.found ? place.workspace : '';
+}
+
+const save = (given: Partial<Pick<Services, 'clock' | 'blobs' | 'log'>> = {}) =>
+  saveWorkspace({ ...world, blobs, workspaces, ...given }, leg, agent);
+
+const isKept = async (state: string | undefined) =>
+  (await blobs.read(snapshotKey(leg.run, state ?? null) ?? '')) !== undefined;
+
+const end = (snapshot: string | undefined) => ({
+  end: { status: 'completed', ...over, snapshot } as const,
+});
+
+test('what was saved is recorded with the end of the leg, and takes the place of what was before', async () => {
+  expect(await save()).toBeUndefined();
+  writeFileSync(join(folder, 'a'), 'one');
+  const first = await save();
+  await first?.settle(true);
+  expect(await save()).toBeUndefined();
+  writeFileSync(join(folder, 'a'), 'two!');
+  const second = await save();
+  expect(await world.record(leg, end(second?.state))).toBeDefined();
+  await second?.settle(true);
+  expect((await world.store.read.sessions.state(leg.run.sessionId)).snapshot).toBe(second?.state);
+  expect([await isKept(first?.state), await isKept(second?.state)]).toEqual([false, true]);
+});
+
+test('a worker that lost its lease replaces nothing and takes its archive back', async () => {
+  writeFileSync(join(folder, 'a'), 'one');
+  const first = await save();
+  await first?.settle(true);
+  writeFileSync(join(folder, 'a'), 'late!');
+  const late = await save();
+  const stale = { ...leg, holder: { ...leg.holder, epoch: leg.holder.epoch - 1 } };
+  expect(await world.record(stale, end(late?.state))).toBeUndefined();
+  await late?.settle(false);
+  expect((await world.store.read.sessions.state(leg.run.sessionId)).snapshot).toBeNull();
+  expect([await isKept(first?.state), await isKept(late?.state)]).toEqual([true, false]);
+});
+
+test('a store that is away for a moment is waited for', async () => {
+  writeFileSync(join(folder, 'a'), 'one');
+  const saved = await save({ blobs: failing(3), clock: impatient });
+  expect(saved?.events).toEqual([]);
+  expect(await isKept(saved?.state)).toBe(true);
+});
+
+test('a store that stays away leaves the workspace here, which is said once, until it is back', async () => {
+  const quiet = { ...world.log, error: () => {} };
+  writeFileSync(join(folder, 'a'), 'one');
+  const away = { blobs: failing(Infinity), clock: impatient, log: quiet };
+  const saved = await save(away);
+  expect(saved).toMatchObject({
+    state: expect.stringMatching(/^local-/),
+    events: [{ type: 'scripted.workspace_not_saved', data: { reason: 'not_stored' } }],
+  });
+  writeFileSync(join(folder, 'a'), 'two!');
+  expect(await save(away)).toBeUndefined();
+  const back = await save();
+  expect(await isKept(back?.state)).toBe(true);
+});
+
+/** Pauses take no time. */
+const impatient: Clock = {
+  now: () => world.clock.now(),
+  after: (_, effect) => {
+    queueMicrotask(effect);
+    return () => {};
+  },
+};
+
+function failing(times: number): Blobs {
+  let left = times;
+  return {
+    ...blobs,
+    async stage(source, options) {
+      const staged = await blobs.stage(source, options);
+      return {
+        ...staged,
+        publish: async (key) => {
+          left -= 1;
+          if (left >= 0) throw new StorageUnavailable('away');
+          await staged.publish(key);
+        },
+      };
+    },
+  };
+}

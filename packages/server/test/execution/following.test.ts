@@ -1,0 +1,246 @@
+import { existsSync } from 'node:fs';
+import { copyFile, mkdir, readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { FileRecord, RunRecord, SessionRecord } from '@convoke/contract';
+import { afterEach, beforeAll, expect, test } from 'vitest';
+import { requireSandbox } from '../../../../test/services.ts';
+import { type S3Server, startS3 } from '../support/s3-server.ts';
+import { eventually } from '../support/eventually.ts';
+import { type TestServer, startServer } from '../support/server.ts';
+import {
+  answer,
+  ended,
+  eventsPath,
+  logOf,
+  openSession,
+  pendingIn,
+  runIn,
+  startRun,
+} from '../support/talk.ts';
+
+/** Its prompt is the shell command it runs. */
+const shell = {
+  framework: 'stdio',
+  session_files: true,
+  command: [
+    'sh',
+    '-c',
+    'read -r start; eval "$(printf %s "$start" | node -p "JSON.parse(require(\'fs\').readFileSync(0)).input.prompt")"',
+  ],
+};
+/** Writes what it is told, then asks, and reads it back when it has an answer. */
+const keeper = {
+  script: [
+    { tool: { name: 'write_file', input: { path: 'note.txt', text: '{{prompt}}' } } },
+    { ask: { question: 'Go on?' } },
+    { tool: { name: 'read_file', input: { path: 'note.txt' } } },
+  ],
+};
+const echo = { script: [{ say: '{{prompt}}' }] };
+const program = join(import.meta.dirname, '../harness/stdio/program.mjs');
+const rememberer = { framework: 'stdio', command: ['node', 'stdio-program.mjs'] };
+
+let s3: S3Server;
+beforeAll(async () => {
+  requireSandbox();
+  s3 = await startS3();
+});
+afterEach(() => s3.intercept(undefined));
+
+/** The first worker of a service whose others can be started on the same database and store. */
+async function firstWorker(): Promise<TestServer> {
+  await s3.makeBucket('cluster');
+  return startServer({
+    database: 'postgres',
+    env: s3.env('cluster'),
+    agents: { shell, keeper, echo, rememberer },
+    agentFiles: { 'rememberer/workspace/stdio-program.mjs': await readFile(program, 'utf8') },
+    expectsFaults: true,
+  });
+}
+
+/** Stops the worker; another one goes on, with a data folder of its own. */
+async function handOver(from: TestServer, name: string): Promise<TestServer> {
+  const dataDir = join(from.config.dataDir, '..', name);
+  if (!existsSync(dataDir)) {
+    await mkdir(dataDir, { mode: 0o700 });
+    for (const file of ['master.key', 'quickstart.json']) {
+      await copyFile(join(from.config.dataDir, file), join(dataDir, file));
+    }
+  }
+  return from.restart({ env: { CONVOKE_DATA_DIR: dataDir } });
+}
+
+async function done(server: TestServer, session: SessionRecord, prompt: string): Promise<string> {
+  const run = await runIn(server, await startRun(server, session, prompt), 'completed');
+  return run.output_text ?? '';
+}
+
+const workspaceOf = async (server: TestServer, session: SessionRecord) =>
+  join(server.config.dataDir, 'workspaces', server.quickstart.tenant_id, session.id);
+
+const filesOf = async (server: TestServer, session: SessionRecord): Promise<FileRecord[]> =>
+  (await server.send('list_files', { params: { session_id: session.id } })).body.files;
+
+const snapshots = (session: SessionRecord) =>
+  s3.requests.filter((line) => line.startsWith('PUT') && line.includes(session.id));
+
+test('the next leg finds files, HOME, modes, links and outputs on another machine, and back on the first what the other left', async () => {
+  const a = await firstWorker();
+  const session = await openSession(a, 'shell');
+  await done(
+    a,
+    session,
+    'mkdir -p deep/er outputs; echo one > deep/er/file; echo secret > "$HOME/.state"; ' +
+      'printf "#!/bin/sh\\necho ran" > tool; chmod 750 tool; ln -s deep/er/file link; echo out > outputs/a.txt',
+  );
+  const b = await handOver(a, 'b');
+  const look =
+    'cat deep/er/file "$HOME/.state" link; readlink link; ./tool; stat -c %a tool; cat outputs/a.txt';
+  expect(await done(b, session, look)).toBe('one\nsecret\none\ndeep/er/file\nran\n750\nout\n');
+  // What was taken on one machine is not taken for new on the other.
+  expect((await filesOf(b, session)).map(({ name }) => name)).toEqual(['a.txt']);
+  await done(b, session, 'echo two > deep/er/file; rm tool; echo more > outputs/b.txt');
+  const back = await handOver(b, 'data');
+  expect(await done(back, session, 'cat deep/er/file; ls -a')).toBe(
+    'two\n.\n..\ndeep\nlink\noutputs\n',
+  );
+  expect((await filesOf(back, session)).map(({ name }) => name).sort()).toEqual(['a.txt', 'b.txt']);
+});
+
+test('what the agent remembers and a run that waits go on elsewhere', async () => {
+  const a = await firstWorker();
+  const remembering = await openSession(a, 'rememberer');
+  await done(
+    a,
+    remembering,
+    JSON.stringify([{ remember: 'the sea' }, { write: { path: 'x', text: '1' } }]),
+  );
+  const waiting = await openSession(a, 'keeper');
+  const run = await startRun(a, waiting, 'a note');
+  await runIn(a, run, 'waiting');
+  const b = await handOver(a, 'b');
+  expect(await done(b, remembering, JSON.stringify([{ recall: true }]))).toContain('the sea');
+  await answer(b, await pendingIn(b, waiting.id), { answer: 'yes' });
+  await runIn(b, run, 'completed');
+  const read = (await logOf(b, run)).filter(({ type }) => type === 'scripted.tool_result');
+  expect(read.map(({ data }) => data)).toContainEqual(
+    expect.objectContaining({ name: 'read_file', output: 'a note' }),
+  );
+});
+
+test('what a run had written when its server was stopped is there for the next one elsewhere', async () => {
+  const a = await firstWorker();
+  const session = await openSession(a, 'shell');
+  const run = await startRun(a, session, 'echo half > file; echo written; sleep 1000');
+  await eventually(async () => (await logOfSoFar(a, run)).includes('written'));
+  const b = await handOver(a, 'b');
+  expect(await ended(b, run)).toMatchObject({ status: 'failed', error_code: 'worker_lost' });
+  expect(await done(b, session, 'cat file')).toBe('half\n');
+});
+
+const logOfSoFar = async (server: TestServer, run: RunRecord) =>
+  (await server.call('GET', eventsPath(run), { headers: { accept: 'application/json' } })).text;
+
+test('a session that leaves nothing costs the store nothing, and goes on anywhere', async () => {
+  const a = await firstWorker();
+  const session = await openSession(a, 'echo');
+  s3.requests.length = 0;
+  await done(a, session, 'one');
+  await done(a, session, 'two');
+  expect(s3.requests).toEqual([]);
+  const b = await handOver(a, 'b');
+  s3.requests.length = 0;
+  expect(await done(b, session, 'three')).toBe('three');
+  expect(s3.requests).toEqual([]);
+});
+
+test('a leg that changes nothing saves nothing, one that does replaces the archive before it', async () => {
+  const a = await firstWorker();
+  const session = await openSession(a, 'shell');
+  s3.requests.length = 0;
+  await done(a, session, 'echo one > file');
+  await done(a, session, 'cat file');
+  expect(snapshots(session)).toHaveLength(1);
+  await done(a, session, 'echo two > file');
+  expect(snapshots(session)).toHaveLength(2);
+  await a.stop();
+  const left = await a.convoke.services.blobs.read(keyIn(snapshots(session)[0]));
+  expect(left).toBeUndefined();
+  const kept = await a.convoke.services.blobs.read(keyIn(snapshots(session)[1]));
+  expect(kept?.sizeBytes).toBeGreaterThan(0);
+});
+
+const keyIn = (line = '') => /(ten_\w+\/sess_\w+-[0-9a-f]{64})/.exec(line)?.[1] ?? '';
+
+test('an archive that cannot be read any more loses the session, not the service', async () => {
+  const a = await firstWorker();
+  const session = await openSession(a, 'shell');
+  s3.requests.length = 0;
+  await done(a, session, 'echo one > file');
+  await a.convoke.services.blobs.removeAll(keyIn(snapshots(session)[0]));
+  const b = await handOver(a, 'b');
+  const run = await ended(b, await startRun(b, session, 'cat file'));
+  expect(run).toMatchObject({ status: 'failed', error_code: 'sandbox_unavailable' });
+  expect(await done(b, await openSession(b, 'shell'), 'echo fine')).toBe('fine\n');
+});
+
+test('while the store is away a run elsewhere fails and the session stays; afterwards it goes on', async () => {
+  const a = await firstWorker();
+  const session = await openSession(a, 'shell');
+  await done(a, session, 'echo one > file');
+  const b = await handOver(a, 'b');
+  s3.intercept((_, response) => {
+    response.writeHead(500).end();
+    return true;
+  });
+  const failed = await ended(b, await startRun(b, session, 'cat file'));
+  expect(failed).toMatchObject({ status: 'failed', error_code: 'sandbox_unavailable' });
+  s3.intercept(undefined);
+  expect(await done(b, session, 'cat file')).toBe('one\n');
+});
+
+test('a workspace that cannot be stored stays on its machine, and the run and the next machine say so', async () => {
+  const a = await firstWorker();
+  const session = await openSession(a, 'shell');
+  await done(a, session, 'echo one > file');
+  // Too large, at no cost: a file of holes.
+  const run = await startRun(a, session, 'truncate -s 3G holes');
+  await runIn(a, run, 'completed');
+  expect(await logOf(a, run)).toContainEqual(
+    expect.objectContaining({
+      type: 'stdio.workspace_not_saved',
+      data: expect.objectContaining({ reason: 'too_large' }),
+    }),
+  );
+  expect(await done(a, session, 'cat file')).toBe('one\n');
+  const b = await handOver(a, 'b');
+  const lost = await ended(b, await startRun(b, session, 'cat file'));
+  expect(lost).toMatchObject({ status: 'failed', error_code: 'sandbox_unavailable' });
+});
+
+test('once it fits again it follows again', async () => {
+  const a = await firstWorker();
+  const session = await openSession(a, 'shell');
+  await done(a, session, 'echo one > file; truncate -s 3G holes');
+  await done(a, session, 'rm holes');
+  const b = await handOver(a, 'b');
+  expect(await done(b, session, 'cat file')).toBe('one\n');
+});
+
+test('nothing is left beside the folders, and nobody else may look into them', async () => {
+  const a = await firstWorker();
+  const session = await openSession(a, 'shell');
+  await done(a, session, 'echo one > file');
+  const b = await handOver(a, 'b');
+  await done(b, session, 'cat file');
+  const folder = await workspaceOf(b, session);
+  expect((await stat(folder)).mode & 0o077).toBe(0);
+  expect((await readdir(join(folder, '..'))).sort()).toEqual([
+    session.id,
+    `${session.id}.home`,
+    `${session.id}.json`,
+    `${session.id}.saved`,
+  ]);
+  expect(await readdir(join(folder, '../../.restoring'))).toEqual([]);
+});

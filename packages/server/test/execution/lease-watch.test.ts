@@ -1,0 +1,79 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import { StorageUnavailable } from '../../src/ports/database.ts';
+import type { Store, StoreTransaction } from '../../src/ports/store.ts';
+import { LeaseWatch } from '../../src/execution/lease-watch.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+
+const leaseMs = 15_000;
+
+describe('what a server knows of its own leases (P6)', () => {
+  let elapsed: number;
+  let isAway: boolean;
+  let answerTakesMs: number;
+  let watch: LeaseWatch;
+
+  beforeEach(() => {
+    elapsed = 1_000_000;
+    isAway = false;
+    answerTakesMs = 0;
+    const store = {
+      async transaction(work: (tx: StoreTransaction) => Promise<unknown>) {
+        elapsed += answerTakesMs;
+        if (isAway) throw new StorageUnavailable('away');
+        return work({ runs: { renewLeases: async () => {} } } as unknown as StoreTransaction);
+      },
+    } as unknown as Store;
+    watch = new LeaseWatch({
+      owner: 'me',
+      leaseMs,
+      store,
+      clock: new FakeClock(),
+      elapsed: () => elapsed,
+    });
+  });
+
+  async function liveFor(ms: number): Promise<void> {
+    for (const end = elapsed + ms; elapsed < end; elapsed += leaseMs / 3) {
+      await watch.renew().catch(() => undefined);
+    }
+  }
+
+  test('while it renews, it holds them', async () => {
+    await liveFor(10 * leaseMs);
+    expect(watch.holds).toBe(true);
+  });
+
+  test('without a renewal it gives up before the lease is over, by its own count', async () => {
+    await liveFor(leaseMs);
+    await watch.renew();
+    elapsed += leaseMs - 1;
+    expect(watch.holds).toBe(false);
+  });
+
+  test('a renewal counts from when it was sent: its answer may have been long under way', async () => {
+    answerTakesMs = leaseMs * 0.95;
+    await watch.renew();
+    expect(watch.holds).toBe(false);
+  });
+
+  test('a server that has just come judges nobody before they had time to renew', async () => {
+    await watch.renew();
+    expect(watch.mayJudge).toBe(false);
+    await liveFor(leaseMs);
+    expect(watch.mayJudge).toBe(true);
+  });
+
+  test('after the database was away it judges nobody at first: all leases have run out (P13)', async () => {
+    await liveFor(2 * leaseMs);
+    isAway = true;
+    await liveFor(2 * leaseMs);
+    expect(watch.holds).toBe(false);
+    expect(watch.mayJudge).toBe(false);
+    isAway = false;
+    await watch.renew();
+    expect(watch.holds).toBe(true);
+    expect(watch.mayJudge).toBe(false);
+    await liveFor(leaseMs);
+    expect(watch.mayJudge).toBe(true);
+  });
+});

@@ -1,0 +1,169 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { answerInteraction } from '../../src/app/interactions.ts';
+import { cancelRun } from '../../src/app/runs.ts';
+import type { Run } from '../../src/domain/run.ts';
+import { by } from '../support/identity-world.ts';
+import { databaseKinds } from '../support/databases.ts';
+import { type RunWorld, createRunWorld, delta, over } from '../support/run-world.ts';
+
+describe.each(databaseKinds)('legs on %s', (kind) => {
+  let world: RunWorld;
+  beforeAll(async () => {
+    world = await createRunWorld(kind);
+  });
+
+  const types = async (run: Run) => (await world.logOf(run.id)).map(({ type }) => type);
+  const answer = async (run: Run, ref: string, body: Record<string, string>) => {
+    const asked = await world.store.read.interactions.findByRequest(run.id, ref);
+    if (asked === undefined) throw new Error('nobody asked');
+    const at = { sessionId: run.sessionId, key: asked.key };
+    return answerInteraction(world, world.scope, { ...at, body, by });
+  };
+  const permission = {
+    type: 'permission_request',
+    ref: 'p',
+    toolName: 'rm',
+    toolInput: { path: '/' },
+  } as const;
+
+  test('of many workers one gets the run, with one run_started (P6)', async () => {
+    for (let round = 0; round < 5; round += 1) {
+      const run = await world.start(await world.open());
+      const legs = await Promise.all(
+        Array.from({ length: 10 }, (_, index) => world.claim(run, `worker-${index}`)),
+      );
+      expect(legs.filter((leg) => leg !== undefined)).toHaveLength(1);
+      expect(await types(run)).toEqual(['run_started']);
+      expect((await world.read(run)).leaseEpoch).toBe(1);
+    }
+  });
+
+  test('a tenant has no more runs executing than its share, however many servers claim at once', async () => {
+    const crowded = await createRunWorld(kind, {}, { lossless: false });
+    const runs = await Promise.all(
+      Array.from({ length: 12 }, async () => crowded.start(await crowded.open())),
+    );
+    const share = crowded.settings.tenantRunConcurrency;
+    const claim = async (run: Run) => crowded.claim(run, `worker-of-${run.id}`);
+    const legs = (await Promise.all(runs.map(claim))).filter((leg) => leg !== undefined);
+    expect(legs).toHaveLength(share);
+    const [first, ...others] = legs;
+    if (first === undefined) throw new Error('nobody has a run');
+    await crowded.record(first, { end: { status: 'completed', ...over } });
+    const left = runs.filter((run) => legs.every((leg) => leg.run.id !== run.id));
+    const more = (await Promise.all(left.map(claim))).filter((leg) => leg !== undefined);
+    expect([...others, ...more]).toHaveLength(share);
+  });
+
+  test('only the head of a session can be claimed, and only once it is free', async () => {
+    const sessionId = await world.open();
+    const first = await world.start(sessionId);
+    const second = await world.start(sessionId);
+    expect(await world.claim(second)).toBeUndefined();
+    const leg = await world.claimed(first);
+    expect(await world.claim(second)).toBeUndefined();
+    await world.record(leg, { end: { status: 'completed', ...over } });
+    expect((await world.claimed(second)).run.status).toBe('running');
+  });
+
+  test('everything of a batch is there, in order, or nothing of it', async () => {
+    const run = await world.start(await world.open());
+    const leg = await world.claimed(run);
+    expect(await world.record(leg, { items: [delta('a'), delta('b')] })).toBe(3);
+    const items = [delta('c'), permission, delta('d')];
+    expect(await world.record(leg, { items, checkpoint: '{"at":1}' })).toBe(6);
+    expect(await types(run)).toEqual([
+      'run_started',
+      'message_delta',
+      'message_delta',
+      'message_delta',
+      'permission_request',
+      'message_delta',
+    ]);
+    const { checkpoint } = await world.store.read.sessions.state(run.sessionId);
+    expect(checkpoint).toBe('{"at":1}');
+  });
+
+  test('times never go back within a run, whatever the clock does (D-03)', async () => {
+    const run = await world.start(await world.open());
+    const leg = await world.claimed(run);
+    world.clock.advance(1_000);
+    await world.record(leg, { items: [delta('a')] });
+    world.clock.advance(-3_600_000);
+    await world.record(leg, { items: [delta('b')] });
+    await world.record(leg, { end: { status: 'completed', ...over } });
+    const { lastEventAt, startedAt } = await world.read(run);
+    expect(lastEventAt).toBe((startedAt ?? 0) + 1_000);
+  });
+
+  test('nothing is written after the end, by whoever', async () => {
+    const run = await world.start(await world.open());
+    const leg = await world.claimed(run);
+    await world.record(leg, { end: { status: 'completed', ...over } });
+    expect(await world.record(leg, { items: [delta('late')] })).toBeUndefined();
+    expect(await world.record(leg, { end: { status: 'completed', ...over } })).toBeUndefined();
+    expect(await types(run)).toEqual(['run_started', 'run_completed']);
+  });
+
+  test('an answer is spent by the leg that is claimed with it, and by no other (D-39)', async () => {
+    const run = await world.start(await world.open());
+    const leg = await world.claimed(run);
+    await world.record(leg, { items: [permission], end: { status: 'waiting', ...over } });
+    expect(await world.claim(run)).toBeUndefined();
+    await answer(run, 'p', { decision: 'allow' });
+    const claims = await Promise.all([world.claim(run, 'a'), world.claim(run, 'b')]);
+    const [resumed, ...others] = claims.filter((claim) => claim !== undefined);
+    expect(others).toEqual([]);
+    expect([...(resumed?.answers ?? [])]).toEqual([
+      ['p', { kind: 'permission', allow: true, input: { path: '/' } }],
+    ]);
+    const asked = await world.store.read.interactions.findByRequest(run.id, 'p');
+    expect(asked?.appliedAt).not.toBeNull();
+    expect(await world.store.read.interactions.unapplied(run.id)).toEqual([]);
+    // The epoch of the first leg is over: its worker can write nothing any more.
+    expect(await world.record(leg, { items: [delta('stale')] })).toBeUndefined();
+  });
+
+  test('an answer that comes while the leg is still ending is not lost', async () => {
+    const run = await world.start(await world.open());
+    const leg = await world.claimed(run);
+    await world.record(leg, { items: [permission] });
+    await answer(run, 'p', { decision: 'deny' });
+    await world.record(leg, { end: { status: 'waiting', ...over } });
+    const resumed = await world.claimed(run);
+    expect([...(resumed.answers ?? [])]).toEqual([['p', { kind: 'permission', allow: false }]]);
+  });
+
+  test('a cancel that comes while the leg is ending wins, whatever the leg says', async () => {
+    for (const status of ['completed', 'waiting', 'cancelled'] as const) {
+      const run = await world.start(await world.open());
+      const leg = await world.claimed(run);
+      await world.record(leg, { items: [permission] });
+      await cancelRun(world, world.scope, { sessionId: run.sessionId, runId: run.id });
+      await world.record(leg, { end: { status, ...over } });
+      expect(await world.read(run)).toMatchObject({ status: 'cancelled', pendingInteractions: 0 });
+      const asked = await world.store.read.interactions.findByRequest(run.id, 'p');
+      expect(asked?.status).toBe('cancelled');
+    }
+  });
+
+  test('what legs used adds up', async () => {
+    const run = await world.start(await world.open());
+    const leg = await world.claimed(run);
+    const usage = { inputTokens: 3, outputTokens: 4 };
+    await world.record(leg, {
+      items: [permission],
+      end: { status: 'waiting', outputText: 'so far', usage },
+    });
+    await answer(run, 'p', { decision: 'allow' });
+    const next = await world.claimed(run);
+    await world.record(next, {
+      end: { status: 'completed', outputText: 'so far so good', usage },
+    });
+    expect(await world.read(run)).toMatchObject({
+      inputTokens: 6,
+      outputTokens: 8,
+      outputText: 'so far so good',
+    });
+  });
+});

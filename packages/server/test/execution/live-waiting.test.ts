@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import { eventually } from '../support/eventually.ts';
+import { MovingClock } from '../support/moving-clock.ts';
+import { Puppet } from '../support/puppet.ts';
+import { startServer } from '../support/server.ts';
+import { answer, begin, ended, pendingIn, readRun, runIn } from '../support/talk.ts';
+
+test('a person may think for longer than the agent may work, and then the agent has its time again', async () => {
+  const clock = new MovingClock();
+  const puppet = new Puppet();
+  const limits = { run_seconds: 60, wait_hours: 2 };
+  const agents = { puppet: puppet.agent({ limits }) };
+  const server = await startServer({ clock, harnesses: [puppet], agents });
+  const { session, run } = await begin(server, 'puppet');
+  const leg = await puppet.leg();
+  leg.isLive = true;
+  leg.emit({ type: 'permission_request', ref: 'live', toolName: 't', toolInput: {} });
+  const asked = await pendingIn(server, session.id);
+  for (let minute = 0; minute < 5; minute += 1) {
+    clock.advance(60_000);
+    expect((await readRun(server, run)).status).toBe('waiting');
+  }
+  await answer(server, asked, { decision: 'allow' });
+  await eventually(() => leg.answers.get('live'));
+  await runIn(server, run, 'running');
+  // Twice, since the time that was left over while it waited is not taken from it.
+  clock.advance(60_000);
+  clock.advance(60_000);
+  expect((await ended(server, run)).error_code).toBe('run_timeout');
+});

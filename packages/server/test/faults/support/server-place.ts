@@ -1,0 +1,82 @@
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { removeFolderSync } from '../../../../../test/remove-folder.ts';
+
+/** Where a server lives across its starts: always the same folder, agents, address and database. */
+export interface ServerPlace {
+  readonly dataDir: string;
+  readonly agentsDir: string;
+  readonly port: number;
+  readonly settings: Readonly<Record<string, string>>;
+  remove(): void;
+}
+
+export interface PlaceOptions {
+  readonly agents: Readonly<Record<string, AgentFolder>>;
+  readonly settings?: Readonly<Record<string, string>>;
+  /** A folder of the test's own; without it, a fresh one. */
+  readonly dataDir?: string;
+}
+
+/** What stands in `agent.yaml` beside the name and the framework. */
+export interface AgentFolder {
+  readonly script: readonly object[];
+  readonly [key: string]: unknown;
+}
+
+export async function openPlace(options: PlaceOptions): Promise<ServerPlace> {
+  const root = mkdtempSync(join(tmpdir(), 'convoke-fault-'));
+  const agentsDir = join(root, 'agents');
+  for (const [name, agent] of Object.entries(options.agents)) {
+    mkdirSync(join(agentsDir, name), { recursive: true });
+    const described = { schema: 1, name, description: name, framework: 'scripted', ...agent };
+    // Every JSON document is a YAML document.
+    writeFileSync(join(agentsDir, name, 'agent.yaml'), JSON.stringify(described));
+  }
+  const port = await unusedPort();
+  return {
+    dataDir: options.dataDir ?? join(root, 'data'),
+    agentsDir,
+    port,
+    settings: { CONVOKE_API_RATE_PER_MINUTE: '0', ...options.settings },
+    remove: () => removeFolderSync(root),
+  };
+}
+
+const quickstart = z.object({
+  base_url: z.string(),
+  organization_id: z.string(),
+  tenant_id: z.string(),
+  client_id: z.string(),
+  client_secret: z.string(),
+});
+
+export type Quickstart = z.infer<typeof quickstart>;
+
+export function readQuickstart({ dataDir }: ServerPlace): Quickstart {
+  return quickstart.parse(JSON.parse(readFileSync(join(dataDir, 'quickstart.json'), 'utf8')));
+}
+
+const lowestPort = 20_000;
+const highestPort = 32_000;
+
+/**
+ * Below the range the system gives to outgoing connections: while the server is down, a reader that tries
+ * to reconnect must not be given the server's own port.
+ */
+export async function unusedPort(): Promise<number> {
+  for (;;) {
+    const port = lowestPort + Math.floor(Math.random() * (highestPort - lowestPort));
+    const probe = createServer();
+    const isFree = await new Promise<boolean>((resolve) => {
+      probe.once('error', () => resolve(false));
+      probe.listen({ host: '127.0.0.1', port }, () => resolve(true));
+    });
+    if (!isFree) continue;
+    await new Promise((resolve) => probe.close(resolve));
+    return port;
+  }
+}

@@ -1,0 +1,135 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { exchange } from './exchange.ts';
+import { isAlive, processTree } from './process-tree.ts';
+import type { ServerPlace } from './server-place.ts';
+import { until } from './until.ts';
+
+const cli = fileURLToPath(new URL('../../../../cli/src/main.ts', import.meta.url));
+const startLimitMs = 30_000;
+const outputMaxCharacters = 200_000;
+
+export interface Ending {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+export interface Spawning {
+  readonly command?: 'dev' | 'serve';
+  /** Instead of, or beside, the settings of the place. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** Modules that are loaded before the server. */
+  readonly imports?: readonly string[];
+}
+
+/** The real server in a process of its own, as an operator would start it. */
+export class ServerProcess {
+  readonly place: ServerPlace;
+  readonly pid: number;
+  /** How the process ended. */
+  readonly ended: Promise<Ending>;
+  readonly #child: ChildProcess;
+  #output = '';
+
+  private constructor(
+    place: ServerPlace,
+    { command = 'dev', settings = {}, imports = [] }: Spawning,
+  ) {
+    this.place = place;
+    this.#child = spawn(
+      process.execPath,
+      [...imports.flatMap((path) => ['--import', path]), cli, command],
+      {
+        env: { ...environment(), ...settingsOf(place), ...settings },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      },
+    );
+    const keep = (chunk: Buffer) => {
+      this.#output = (this.#output + chunk.toString()).slice(-outputMaxCharacters);
+    };
+    this.#child.stdout?.on('data', keep);
+    this.#child.stderr?.on('data', keep);
+    this.ended = once(this.#child, 'close').then(([code, signal]) => ({ code, signal }));
+    this.pid = this.#child.pid ?? 0;
+  }
+
+  /** Does not wait for anything. */
+  static spawn(place: ServerPlace, spawning: Spawning = {}): ServerProcess {
+    return new ServerProcess(place, spawning);
+  }
+
+  /** Resolves when the server says that it is ready. */
+  static async start(place: ServerPlace, spawning: Spawning = {}): Promise<ServerProcess> {
+    const server = new ServerProcess(place, spawning);
+    await server.ready();
+    return server;
+  }
+
+  get baseUrl(): string {
+    return `http://127.0.0.1:${this.place.port}`;
+  }
+
+  /** What the process has written, errors included. */
+  get output(): string {
+    return this.#output;
+  }
+
+  get isRunning(): boolean {
+    return isAlive(this.pid) && this.#child.exitCode === null;
+  }
+
+  async ready(): Promise<void> {
+    await until(async () => (await this.readiness()) === 200 || !this.isRunning, {
+      withinMs: startLimitMs,
+      what: () => `ready server; it wrote:\n${this.#output}`,
+    });
+    if (!this.isRunning) throw new Error(`the server did not start:\n${this.#output}`);
+  }
+
+  /** The status of the readiness probe; undefined when nobody answers. */
+  async readiness(): Promise<number | undefined> {
+    const url = `${this.baseUrl}/readyz`;
+    const reply = await exchange({ method: 'GET', url, timeoutMs: 5_000 }).catch(() => undefined);
+    return reply?.status;
+  }
+
+  signal(name: NodeJS.Signals): void {
+    this.#child.kill(name);
+  }
+
+  /** The processes of the server now: itself and whatever it started. */
+  tree(): readonly number[] {
+    return processTree(this.pid);
+  }
+
+  /** SIGKILL. Resolves with the processes of the tree that were still alive two seconds later. */
+  async kill(tree = this.tree()): Promise<number[]> {
+    this.#child.kill('SIGKILL');
+    await this.ended;
+    return this.#survivors(tree);
+  }
+
+  async #survivors(tree: readonly number[]): Promise<number[]> {
+    const alive = () => tree.filter(isAlive);
+    await until(() => alive().length === 0, { withinMs: 2_000, what: 'end' }).catch(() => {});
+    return alive();
+  }
+}
+
+function settingsOf(place: ServerPlace): Record<string, string> {
+  return {
+    CONVOKE_PORT: String(place.port),
+    CONVOKE_DATA_DIR: place.dataDir,
+    CONVOKE_AGENTS_DIR: place.agentsDir,
+    ...place.settings,
+  };
+}
+
+/** The test's own settings are not the server's. */
+function environment(): Record<string, string | undefined> {
+  const own = Object.entries(process.env).filter(
+    ([name]) => !/^(CONVOKE_|NODE_|VITEST)/.test(name),
+  );
+  return Object.fromEntries(own);
+}

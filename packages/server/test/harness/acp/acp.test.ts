@@ -1,0 +1,584 @@
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
+import { chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { sessionId } from '@convoke/contract';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { requireSandbox } from '../../../../../test/services.ts';
+import type { Agent } from '../../../src/domain/agent.ts';
+import { acpHarness } from '../../../src/harness/acp/harness.ts';
+import { checkAcp } from '../../../src/harness/acp/settings.ts';
+import type { Answer } from '../../../src/ports/harness.ts';
+import type { Clock } from '../../../src/ports/clock.ts';
+import { systemClock } from '../../../src/runtime/clock.ts';
+import { eventually } from '../../support/eventually.ts';
+import type { Step } from './agent.ts';
+import { agentOf, recordingLog } from '../../support/agent-folders.ts';
+import { SandboxPlace, Sitting, allowing, denying } from '../sittings.ts';
+
+const program = fileURLToPath(new URL('agent.ts', import.meta.url));
+const sdk = fileURLToPath(import.meta.resolve('@agentclientprotocol/sdk'));
+
+let place: SandboxPlace;
+beforeAll(async () => {
+  requireSandbox();
+  place = await SandboxPlace.open();
+});
+afterAll(() => place.close());
+
+describe('an ACP agent', () => {
+  test('streams what it says, with its framework and model, and tells plans, thoughts and calls', async () => {
+    const { sitting } = await sit({ agent: { model: 'test/one' } });
+    const said = await sitting.say(
+      steps(
+        { think: 'hm' },
+        { plan: 'first' },
+        { say: 'Hello ' },
+        { call: 'made.txt' },
+        { say: 'you' },
+      ),
+    );
+    expect(said.text).toBe('Hello you');
+    expect(said.end).toEqual({ type: 'end', outcome: 'completed' });
+    expect(said.events).toContainEqual({
+      type: 'message_delta',
+      text: 'Hello ',
+      model: 'test/one',
+    });
+    expect(said.custom('agent_thought_chunk')).toEqual([{ text: 'hm' }]);
+    expect(said.custom('plan')).toMatchObject([{ entries: [{ content: 'first' }] }]);
+    expect(said.custom('tool_call')).toMatchObject([
+      { tool_call_id: 'made.txt', kind: 'execute', status: 'in_progress' },
+      { tool_call_id: 'made.txt', kind: 'execute', status: 'completed' },
+    ]);
+  });
+
+  test('gets leave for what needs none, for one call only', async () => {
+    const { sitting, made } = await sit({});
+    const said = await sitting.say(steps({ call: 'made.txt', kind: 'edit' }));
+    expect(said.asked).toEqual([]);
+    expect(await made('made.txt')).toBe('yes-once');
+  });
+
+  test('does what a person allowed, once, and nothing that a person refused (D-39)', async () => {
+    const { sitting, made } = await sit({ agent: { approvalRequiredTools: ['exec*'] } });
+    const said = await sitting.say(
+      steps({ call: 'yes.txt' }, { call: 'no.txt' }, { call: 'free.txt', kind: 'edit' }),
+      (asked) => (JSON.stringify(asked).includes('no.txt') ? denying : allowing(asked)),
+    );
+    expect(said.asked).toMatchObject([
+      {
+        toolName: 'execute',
+        toolInput: { title: 'yes.txt', input: { command: 'yes.txt' } },
+      },
+      { toolName: 'execute', toolInput: { title: 'no.txt' } },
+    ]);
+    expect(said.end).toEqual({ type: 'end', outcome: 'completed' });
+    expect(await made('yes.txt')).toBe('yes-once');
+    expect(await made('no.txt')).toBeUndefined();
+    expect(await made('free.txt')).toBe('yes-once');
+  });
+
+  test('does nothing when a person allowed something else than it asked for (D-39)', async () => {
+    const { sitting, made } = await sit({ agent: { approvalRequiredTools: ['*'] } });
+    const said = await sitting.say(steps({ call: 'other.txt' }), () => ({
+      kind: 'permission',
+      allow: true,
+      input: { title: 'harmless' },
+    }));
+    expect(said.custom('tool_refused')).toMatchObject([{ tool_call_id: 'other.txt' }]);
+    expect(await made('other.txt')).toBeUndefined();
+  });
+
+  test('is not allowed for good where it offers nothing less', async () => {
+    const { sitting, made } = await sit({ agent: { approvalRequiredTools: ['*'] } });
+    const options = [
+      { optionId: 'yes-forever', name: 'Always', kind: 'allow_always' as const },
+      { optionId: 'no', name: 'No', kind: 'reject_once' as const },
+    ];
+    await sitting.say(steps({ call: 'forever.txt', options }), allowing);
+    expect(await made('forever.txt')).toBeUndefined();
+  });
+
+  test('may not use what is not among its tools', async () => {
+    const { sitting, made } = await sit({ settings: { tools: ['read'] } });
+    const said = await sitting.say(steps({ call: 'tool.txt' }));
+    expect(said.custom('tool_refused')).toMatchObject([{ kind: 'execute' }]);
+    expect(await made('tool.txt')).toBeUndefined();
+  });
+
+  test('is stopped when it does without asking what needs leave', async () => {
+    const { sitting } = await sit({ agent: { approvalRequiredTools: ['execute'] } });
+    const said = await sitting.say(steps({ sneak: 'sneaked.txt' }, { hang: 'deaf' }));
+    expect(said.end).toMatchObject({ outcome: 'error', code: 'agent_error' });
+    expect(JSON.stringify(said.end)).toContain('without asking');
+  });
+
+  test('is stopped when it does without asking what is not among its tools', async () => {
+    const { sitting } = await sit({ settings: { tools: ['read', 'edit'] } });
+    const fine = await sitting.say(steps({ sneak: 'fine.txt', kind: 'edit' }));
+    expect(fine.end).toEqual({ type: 'end', outcome: 'completed' });
+    const said = await sitting.say(steps({ sneak: 'sneaked.txt' }, { hang: 'deaf' }));
+    expect(said.end).toMatchObject({ outcome: 'error', code: 'agent_error' });
+    expect(JSON.stringify(said.end)).toContain('not among its tools');
+  });
+
+  test('ends completed when a refusal ends its turn: nobody cancelled the run', async () => {
+    const { sitting } = await sit({
+      flags: ['--fussy'],
+      agent: { approvalRequiredTools: ['execute'] },
+    });
+    const said = await sitting.say(steps({ call: 'no.txt' }, { say: 'never' }), () => denying);
+    expect(said.end).toEqual({ type: 'end', outcome: 'completed' });
+  });
+
+  test('asks questions, one interaction for each, and gets the answers in its own form', async () => {
+    const { sitting } = await sit({});
+    const colours = [
+      { const: 'r', title: 'Red', description: 'as a rose' },
+      { const: 'b', title: 'Blue' },
+    ];
+    const properties = {
+      colour: { type: 'string', title: 'Colour', oneOf: colours },
+      colour_custom: { type: 'string', title: 'Other' },
+      sizes: {
+        type: 'array',
+        description: 'Which sizes?',
+        items: { type: 'string', enum: ['S', 'M', 'L'] },
+      },
+      count: { type: 'integer', title: 'How many?' },
+      sure: { type: 'boolean', title: 'Sure?' },
+    };
+    const answers: Record<string, readonly string[]> = {
+      Colour: ['Blue'],
+      'Which sizes?': ['S', 'L'],
+      'How many?': ['3'],
+      'Sure?': ['Yes'],
+    };
+    const said = await sitting.say(steps({ elicit: 'Order', properties }), (asked) => ({
+      kind: 'question',
+      values: (asked.type === 'user_question' && answers[asked.question]) || [],
+    }));
+    expect(said.asked).toMatchObject([
+      {
+        question: 'Colour',
+        options: [{ label: 'Red', description: 'as a rose' }, { label: 'Blue' }],
+      },
+      {
+        question: 'Which sizes?',
+        multiple: true,
+        options: [{ label: 'S' }, { label: 'M' }, { label: 'L' }],
+      },
+      { question: 'How many?' },
+      { question: 'Sure?', options: [{ label: 'Yes' }, { label: 'No' }] },
+    ]);
+    expect(JSON.parse(said.text)).toEqual({
+      action: 'accept',
+      content: { colour: 'b', sizes: ['S', 'L'], count: 3, sure: true },
+    });
+  });
+
+  test.each<[string, Answer, object]>([
+    [
+      'other words than the choices',
+      { kind: 'question', values: ['Teal'] },
+      { action: 'accept', content: { colour_custom: 'Teal' } },
+    ],
+    ['no answer', { kind: 'question', declined: true }, { action: 'decline' }],
+  ])('takes %s to a question', async (_, answer, response) => {
+    const { sitting } = await sit({});
+    const properties = {
+      colour: { type: 'string', oneOf: [{ const: 'r', title: 'Red' }] },
+      colour_custom: { type: 'string' },
+    };
+    const said = await sitting.say(steps({ elicit: 'Which?', properties }), () => answer);
+    expect(said.asked).toMatchObject([{ question: 'Which?', options: [{ label: 'Red' }] }]);
+    expect(JSON.parse(said.text)).toEqual(response);
+  });
+
+  test('is given to understand that nobody can be asked, where its agent.yaml says so', async () => {
+    const { sitting } = await sit({ settings: { ask_user: false } });
+    const said = await sitting.say(steps({ elicit: 'Which?', properties: {} }), allowing);
+    expect(said.asked).toEqual([]);
+    expect(JSON.parse(said.text)).toEqual({ action: 'cancel' });
+  });
+});
+
+describe('a cancelled ACP run', () => {
+  test.each<[string, Step]>([
+    ['working', { hang: 'listening' }],
+    ['waiting for a person', { call: 'cancelled.txt' }],
+  ])(
+    'ends cancelled while the agent is %s, and the process serves the next run',
+    async (_, step) => {
+      const { sitting, made } = await sit({ agent: { approvalRequiredTools: ['execute'] } });
+      const leg = sitting.start(steps({ say: 'here' }, step));
+      const said = await sitting.hear(leg, {
+        onEvent: (event) => {
+          const isBusy =
+            event.type === 'permission_request' ||
+            ('hang' in step && event.type === 'message_delta');
+          if (isBusy) void sitting.cancel(leg);
+        },
+      });
+      expect(said.end).toEqual({ type: 'end', outcome: 'cancelled' });
+      expect(await made('cancelled.txt')).toBeUndefined();
+      const next = await sitting.say(steps({ tell: 'history' }));
+      expect(JSON.parse(next.text)).toHaveLength(1);
+    },
+  );
+
+  test('is killed with everything it started when it does not listen', async () => {
+    const { sitting } = await sit({});
+    const leg = sitting.start(steps({ child: true }, { hang: 'deaf' }));
+    const said = await sitting.hear(leg, {
+      onEvent: async (event) => {
+        if (event.type !== 'message_delta') return;
+        await sitting.cancel(leg);
+        await leg.kill();
+      },
+    });
+    expect(said.end).toEqual({ type: 'end', outcome: 'cancelled' });
+    expect(await eventually(() => sleepers().length === 0)).toBe(true);
+  });
+
+  test.each([
+    ['completed', { say: 'done' }],
+    ['cancelled', { hang: 'listening' }],
+    ['error', { fail: { code: -32_603, message: 'no' } }],
+  ] as const)('takes with it what the agent left running (%s)', async (...[outcome, last]) => {
+    const { sitting } = await sit({});
+    const leg = sitting.start(steps({ child: true }, last));
+    const said = await sitting.hear(leg, {
+      onEvent: async (event) => {
+        if (event.type !== 'message_delta' || outcome !== 'cancelled') return;
+        await eventually(() => sleepers().length === 1);
+        await sitting.cancel(leg);
+      },
+    });
+    expect(said.end).toMatchObject({ outcome });
+    expect(sleepers()).toEqual([]);
+    expect(said.custom('processes_ended')).toEqual([{ count: 1 }]);
+    const next = await sitting.say(steps({ tell: 'history' }));
+    expect(JSON.parse(next.text)).toHaveLength(1);
+  });
+
+  test('does not leave a process behind that failed to say that it was cancelled', async () => {
+    const { sitting } = await sit({});
+    const leg = sitting.start(
+      steps({ say: 'on it' }, { hang: 'listening' }, { fail: { code: -32_603, message: 'oops' } }),
+    );
+    const said = await sitting.hear(leg, {
+      onEvent: (event) => event.type === 'message_delta' && sitting.cancel(leg),
+    });
+    expect(said.end).toEqual({ type: 'end', outcome: 'cancelled' });
+    expect(sitting.harness.kept?.()).toHaveLength(1);
+  });
+
+  test('ends at once while the agent is still starting', async () => {
+    const { sitting } = await sit({ flags: ['--mute'] });
+    const leg = sitting.start(steps());
+    const heard = sitting.hear(leg);
+    await sitting.cancel(leg);
+    expect((await heard).end).toEqual({ type: 'end', outcome: 'cancelled' });
+  });
+});
+
+describe('the memory of an ACP agent', () => {
+  test('is kept by its process between runs, and by its session when the process is gone', async () => {
+    const { sitting, harness } = await sit({});
+    await sitting.say(steps({ say: 'one' }));
+    expect(await pid(sitting)).toBe(await pid(sitting));
+    await sitting.release();
+    const restarted = sitting.movedTo(harness());
+    const said = await restarted.say(steps({ tell: 'history' }));
+    expect(said.text).toContain('one');
+    expect(said.custom('session_lost')).toEqual([]);
+  });
+
+  test('comes back without being told again, also where the agent replays it', async () => {
+    const { sitting, harness } = await sit({ flags: ['--load'] });
+    await sitting.say(steps({ say: 'one' }));
+    const said = await sitting.movedTo(harness()).say(steps({ tell: 'history' }));
+    expect(said.text).not.toContain('replayed');
+    expect(said.text).toContain('one');
+  });
+
+  test('is said to be lost where the agent has none', async () => {
+    const { sitting, harness } = await sit({ flags: ['--forgetful'] });
+    await sitting.say(steps({ say: 'one' }));
+    const said = await sitting.movedTo(harness()).say(steps({ tell: 'history' }));
+    expect(said.custom('session_lost')).toHaveLength(1);
+    expect(said.end).toEqual({ type: 'end', outcome: 'completed' });
+  });
+
+  test('does not stay with a process that missed a run, as when another server had the session', async () => {
+    const { sitting, harness } = await sit({});
+    await sitting.say(steps({ say: 'one' }));
+    const elsewhere = sitting.movedTo(harness());
+    await elsewhere.say(steps({ say: 'two' }));
+    const back = elsewhere.movedTo(sitting.harness);
+    const said = await back.say(steps({ tell: 'history' }));
+    expect(said.text).toContain('two');
+  });
+
+  test('begins with the instructions, once', async () => {
+    const { sitting } = await sit({ settings: { instructions: 'Be kind.' } });
+    await sitting.say(steps({ say: 'one' }));
+    const said = await sitting.say(steps({ tell: 'history' }));
+    expect(JSON.parse(said.text)).toEqual(['Be kind.', steps({ say: 'one' })]);
+  });
+});
+
+describe('the process of an ACP agent', () => {
+  test('ends when its session is released', async () => {
+    const { sitting } = await sit({});
+    await sitting.say(steps({ say: 'one' }));
+    const before = await pid(sitting);
+    await sitting.release();
+    expect(await pid(sitting)).not.toBe(before);
+  });
+
+  test('ends when it was idle for long', async () => {
+    const timers: (() => void)[] = [];
+    const clock: Clock = {
+      now: () => systemClock.now(),
+      after(ms, callback) {
+        if (ms < 200_000) return systemClock.after(ms, callback);
+        timers.push(callback);
+        return () => timers.splice(timers.indexOf(callback), 1);
+      },
+    };
+    const { sitting } = await sit({ clock });
+    await sitting.say(steps({ say: 'one' }));
+    const before = await pid(sitting);
+    expect(timers).toHaveLength(1);
+    timers[0]?.();
+    expect(await pid(sitting)).not.toBe(before);
+  });
+
+  test('is made anew when its agent.yaml changed', async () => {
+    const { sitting, agent } = await sit({});
+    await sitting.say(steps({ say: 'one' }));
+    const before = await pid(sitting);
+    const changed = sitting.movedTo(sitting.harness, { ...agent });
+    expect(await pid(changed)).not.toBe(before);
+  });
+
+  test('works in the workspace, with a home of its own and the variables it was given', async () => {
+    process.env['TEST_ACP_SECRET'] = 'sesame-open-up';
+    const env = { PLAIN: 'yes', PASSPHRASE: '${env:TEST_ACP_SECRET}' };
+    const { sitting } = await sit({ settings: { env } });
+    const said = await sitting.say(steps({ tell: 'cwd' }, { say: ' ' }, { tell: 'home' }));
+    expect(said.text).toBe('/workspace /home/agent');
+    const told = await sitting.say(steps({ tell: 'env' }));
+    expect(told.text).toContain('"PLAIN":"yes"');
+    expect(told.text).toContain('"PASSPHRASE":"[secret]"');
+    expect(told.text).not.toContain('CONVOKE');
+    expect(JSON.stringify(told.events)).not.toContain('sesame');
+  });
+
+  test('may be named by a link, as npm makes them', async () => {
+    const link = join(place.folder, `link-${process.pid}`);
+    await symlink(program, link);
+    const { sitting } = await sit({ settings: { command: ['node', '--no-warnings', link, sdk] } });
+    expect((await sitting.say(steps({ say: 'found' }))).text).toBe('found');
+  });
+
+  test('is found where the server would find it, also outside of /usr', async () => {
+    const bin = join(place.folder, 'bin');
+    await mkdir(bin);
+    await writeFile(join(bin, 'some-agent'), `#!/bin/sh\nexec node --no-warnings "$@"\n`);
+    await chmod(join(bin, 'some-agent'), 0o755);
+    vi.stubEnv('PATH', `${bin}:${process.env['PATH']}`);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    const { sitting } = await sit({ settings: { command: ['some-agent', program, sdk] } });
+    expect((await sitting.say(steps({ say: 'found' }))).text).toBe('found');
+  });
+
+  test('is put into the mode and authenticated the way its agent.yaml says', async () => {
+    const { sitting } = await sit({
+      flags: ['--locked'],
+      settings: { acp: { auth_method: 'passphrase', mode: 'strict' } },
+    });
+    expect((await sitting.say(steps({ tell: 'mode' }))).text).toBe('strict');
+  });
+
+  test('is held back when it talks faster than it is listened to', async () => {
+    const { sitting } = await sit({});
+    const leg = sitting.start(steps({ flood: 5000 }));
+    const said = await sitting.hear(leg);
+    expect(said.text.trim().split(' ')).toEqual(Array.from({ length: 5000 }, (_, n) => String(n)));
+  });
+});
+
+describe('what goes wrong with an ACP agent is told in words', () => {
+  test.each<[string, object, Step[], string, string]>([
+    [
+      'a program that is missing',
+      { command: ['no-such-agent'] },
+      [],
+      'agent_error',
+      'was not found',
+    ],
+    [
+      'a program that ends',
+      {},
+      [{ crash: 3 }],
+      'agent_error',
+      'ended (code 3). It said: out of ideas',
+    ],
+    ['a program that is none', { command: ['/bin/true'] }, [], 'agent_error', 'ended (code 0)'],
+    [
+      'a model that fails',
+      {},
+      [{ fail: { code: -32_603, message: 'Internal error', data: { message: 'overloaded' } } }],
+      'model_error',
+      'Internal error: overloaded',
+    ],
+    ['a model that refuses', {}, [{ stop: 'refusal' }], 'model_error', 'refused'],
+    [
+      'a key that is refused',
+      {},
+      [{ fail: { code: -32_000, message: 'Invalid API key' } }],
+      'model_error',
+      'The API key was refused',
+    ],
+    [
+      'a secret that is missing',
+      { env: { KEY: '${env:NOT_THERE}' } },
+      [],
+      'agent_error',
+      'no such variable',
+    ],
+    [
+      'a mode that is missing',
+      { acp: { mode: 'nosuch' } },
+      [],
+      'agent_error',
+      'it has lax, strict',
+    ],
+    [
+      'a sandbox that was not granted',
+      { sandbox: { mode: 'none', network: [] } },
+      [],
+      'sandbox_unavailable',
+      'none',
+    ],
+  ])('%s', async (...[, settings, script, code, words]) => {
+    const { sitting } = await sit({ settings });
+    const { end } = await sitting.say(steps(...script));
+    expect(end).toMatchObject({ outcome: 'error', code });
+    expect(JSON.stringify(end)).toContain(words);
+  });
+
+  test('a want of authentication', async () => {
+    const { sitting } = await sit({ flags: ['--locked'] });
+    const { end } = await sitting.say(steps());
+    expect(end).toMatchObject({ outcome: 'error', code: 'agent_error' });
+    expect(JSON.stringify(end)).toContain('authentication');
+  });
+
+  test('an agent that never answers its start', async () => {
+    let isAsked = false;
+    let expire = () => {};
+    const clock: Clock = {
+      now: () => systemClock.now(),
+      after(ms, callback) {
+        if (ms === 120_000) [isAsked, expire] = [true, callback];
+        return systemClock.after(ms, callback);
+      },
+    };
+    const { sitting } = await sit({ flags: ['--mute'], clock });
+    const heard = sitting.say(steps());
+    await eventually(() => isAsked);
+    expire();
+    expect(JSON.stringify((await heard).end)).toContain('did not answer initialize within 120 s');
+  });
+
+  test('an agent goes on after a prompt that failed', async () => {
+    const { sitting } = await sit({});
+    await sitting.say(steps({ fail: { code: -32_603, message: 'no' } }));
+    const said = await sitting.say(steps({ tell: 'history' }));
+    expect(JSON.parse(said.text)).toHaveLength(1);
+  });
+});
+
+describe('the registry', () => {
+  test.each<[Partial<Agent>, string]>([
+    [{ settings: {} }, 'the program to run'],
+    [{ approvalRequiredTools: ['write_file'] }, 'names no kind of tool call'],
+  ])('refuses an ACP agent with %j', (parts, words) => {
+    expect(JSON.stringify(checkAcp({ ...acpAgent({}), ...parts }))).toContain(words);
+  });
+
+  test('accepts one that says what it needs', () => {
+    expect(checkAcp(acpAgent({}))).toEqual([]);
+  });
+});
+
+interface Sit {
+  readonly flags?: readonly string[];
+  readonly agent?: Partial<Agent>;
+  readonly settings?: object;
+  readonly clock?: Clock;
+}
+
+let sessions = 0;
+
+async function sit({ flags = [], agent: parts, settings, clock = systemClock }: Sit) {
+  sessions += 1;
+  const name = String(sessions);
+  const places = await place.session(name);
+  const agent = acpAgent({ flags, ...(parts && { agent: parts }), ...(settings && { settings }) });
+  const harness = () => {
+    const made = acpHarness({ sandbox: place.sandbox, clock, log: recordingLog() });
+    onTestFinished(() => made.release?.(sessionId(`sess_${name}`)));
+    return made;
+  };
+  const sitting = new Sitting(harness(), { name, agent, ...places });
+  const made = async (file: string) => {
+    const path = join(places.workspace, file);
+    return existsSync(path) ? readFile(path, 'utf8') : undefined;
+  };
+  return { sitting, harness, made, agent };
+}
+
+function acpAgent({ flags = [], agent = {}, settings = {} }: Omit<Sit, 'clock'>): Agent {
+  return agentOf({
+    framework: 'acp',
+    folder: fileURLToPath(new URL('.', import.meta.url)),
+    settings: {
+      // The SDK is named so that the agent may read it.
+      command: ['node', '--no-warnings', program, ...flags, sdk],
+      env: {},
+      tools: ['*'],
+      mcp_servers: {},
+      ask_user: true,
+      limits: { max_steps: 25, memory_mb: 512, pids: 64 },
+      sandbox: { mode: 'auto', network: [] },
+      ...settings,
+    },
+    ...agent,
+  });
+}
+
+/** The number of the agent's process, as its own namespace counts: new ones are told apart by what they made. */
+async function pid(sitting: Sitting): Promise<string> {
+  return (await sitting.say(steps({ tell: 'born' }))).text;
+}
+
+/** What the test agent leaves running, seen from outside of every sandbox. */
+function sleepers(): readonly string[] {
+  return readdirSync('/proc').filter((entry) => {
+    try {
+      return readFileSync(`/proc/${entry}/cmdline`, 'utf8') === 'sleep\x001000.5\x00';
+    } catch {
+      return false;
+    }
+  });
+}
+
+function steps(...list: readonly Step[]): string {
+  return JSON.stringify(list);
+}

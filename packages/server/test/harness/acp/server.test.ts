@@ -1,0 +1,104 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, expect, test } from 'vitest';
+import { requireSandbox } from '../../../../../test/services.ts';
+import type { AgentYaml } from '../../support/agents.ts';
+import { eventually } from '../../support/eventually.ts';
+import { startServer } from '../../support/server.ts';
+import {
+  answer,
+  begin,
+  ended,
+  logOf,
+  pendingIn,
+  runIn,
+  sessionIn,
+  startRun,
+  textOf,
+} from '../../support/talk.ts';
+import type { Step } from './agent.ts';
+
+// What an ACP agent is to those who call the service: a process that waits with a person, and nothing left behind.
+const program = fileURLToPath(new URL('agent.ts', import.meta.url));
+const sdk = fileURLToPath(import.meta.resolve('@agentclientprotocol/sdk'));
+const mark = `--mark-${process.pid}`;
+const agent: AgentYaml = {
+  framework: 'acp',
+  model: 'test/one',
+  command: ['node', '--no-warnings', program, mark, sdk],
+  approval_required_tools: ['execute'],
+};
+
+beforeAll(() => requireSandbox());
+
+test('a call waits for a person, is done once allowed, and its process is gone with its session', async () => {
+  const server = await startServer({ agents: { acp: agent } });
+  const { session, run } = await begin(
+    server,
+    'acp',
+    steps({ say: 'May I? ' }, { call: 'made' }, { say: 'Done.' }),
+  );
+  const asked = await pendingIn(server, session.id);
+  expect(asked).toMatchObject({
+    kind: 'permission',
+    tool_name: 'execute',
+    tool_input: { title: 'made' },
+  });
+  await answer(server, asked, { decision: 'allow' });
+  expect(await ended(server, run)).toMatchObject({
+    status: 'completed',
+    output_text: 'May I? Done.',
+  });
+  const log = await logOf(server, run);
+  expect(log.find(({ type }) => type === 'message_delta')?.data).toEqual({
+    text: 'May I? ',
+    framework: 'acp',
+    model: 'test/one',
+  });
+  expect(log.map(({ type }) => type)).toContain('acp.tool_call');
+  expect(running()).toBe(1);
+  await server.send('stop_session', { params: { session_id: session.id } });
+  await sessionIn(server, session.id, 'stopped');
+  await eventually(() => running() === 0);
+  await server.send('resume_session', { params: { session_id: session.id } });
+  const next = await startRun(server, session, steps({ tell: 'history' }));
+  await ended(server, next);
+  expect(textOf(await logOf(server, next))).toContain('May I?');
+  await server.stop();
+  expect(running()).toBe(0);
+});
+
+test('a call that waited when the server stopped ends as worker_lost, and the session goes on (D-26)', async () => {
+  const server = await startServer({ agents: { acp: agent } });
+  const { session, run } = await begin(server, 'acp', steps({ call: 'lost' }));
+  await pendingIn(server, session.id);
+  await runIn(server, run, 'waiting');
+  const restarted = await server.restart();
+  expect(running()).toBe(0);
+  expect(await ended(restarted, run)).toMatchObject({
+    status: 'failed',
+    error_code: 'worker_lost',
+  });
+  const { body } = await restarted.send('list_interactions', {
+    params: { session_id: session.id },
+  });
+  expect(body.interactions).toEqual([]);
+  const next = await startRun(restarted, session, steps({ tell: 'history' }));
+  expect((await ended(restarted, next)).output_text).toContain('lost');
+});
+
+/** How many of this file's agents run, seen from outside of every sandbox. */
+function running(): number {
+  return readdirSync('/proc').filter((entry) => {
+    try {
+      const command = readFileSync(`/proc/${entry}/cmdline`, 'utf8').split('\0');
+      return command[0] === 'node' && command.includes(mark);
+    } catch {
+      return false;
+    }
+  }).length;
+}
+
+function steps(...list: readonly Step[]): string {
+  return JSON.stringify(list);
+}

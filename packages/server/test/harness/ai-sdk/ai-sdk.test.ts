@@ -1,0 +1,277 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { runId, sessionId } from '@convoke/contract';
+import { afterAll, expect, test } from 'vitest';
+import type { Answer } from '../../../src/ports/harness.ts';
+import { eventually } from '../../support/eventually.ts';
+import { temporaryFolder, writeFiles } from '../../support/agent-folders.ts';
+import { AiSdkPlace, type AiSdkSession } from './agent.ts';
+import { denying } from '../sittings.ts';
+
+const place = await AiSdkPlace.open();
+afterAll(() => place.close());
+
+const writing = (path: string) => `call write_file ${JSON.stringify({ path, text: path })}`;
+const allowing = (input: Extract<Answer, { allow: true }>['input']): Answer => ({
+  kind: 'permission',
+  allow: true,
+  input,
+});
+const read = ({ workspace }: AiSdkSession, path: string) =>
+  readFile(join(workspace, path), 'utf8').catch(() => undefined);
+
+test('an approved tool runs with the input of the answer, whatever the model wanted (D-39)', async () => {
+  const session = await place.session(place.agent({ approvalRequiredTools: ['write_file'] }));
+  const { asked } = await session.play(`${writing('wanted.txt')} ;; last`);
+  expect(asked).toMatchObject([{ toolInput: { path: 'wanted.txt', text: 'wanted.txt' } }]);
+  const { end } = await session.resume({
+    [asked[0]?.ref ?? '']: allowing({ path: 'approved.txt', text: 'as edited' }),
+  });
+  expect(end).toMatchObject({ outcome: 'completed' });
+  expect(await read(session, 'approved.txt')).toBe('as edited');
+  expect(await read(session, 'wanted.txt')).toBeUndefined();
+});
+
+test('an approved input that a person broke is refused by the tool', async () => {
+  const session = await place.session(place.agent({ approvalRequiredTools: ['write_file'] }));
+  await session.play(`${writing('a.txt')} ;; last`);
+  const said = await session.resume({ 'call-1-1': allowing({ file: 'a.txt' }) });
+  expect(said.custom('tool_result')).toMatchObject([{ name: 'write_file', ok: false }]);
+  expect(said.end).toMatchObject({ outcome: 'completed' });
+});
+
+test('two approvals and a question of one step are asked together and each gets its own answer', async () => {
+  const session = await place.session(place.agent({ approvalRequiredTools: ['write_*'] }));
+  const question = 'call ask_user {"question":"Which colour?","options":[{"label":"red"}]}';
+  const { asked, end } = await session.play(
+    `say Three things && ${writing('a.txt')} && ${question} && ${writing('b.txt')} ;; last`,
+  );
+  expect(end).toMatchObject({ outcome: 'waiting' });
+  expect(asked.map(({ type, ref }) => [type, ref])).toEqual([
+    ['permission_request', 'call-1-1'],
+    ['user_question', 'call-1-2'],
+    ['permission_request', 'call-1-3'],
+  ]);
+  const { text } = await session.resume({
+    'call-1-1': allowing({ path: 'a.txt', text: 'a' }),
+    'call-1-2': { kind: 'question', values: ['red'] },
+    'call-1-3': denying,
+  });
+  expect(text).toContain(
+    'Wrote 1 bytes to a.txt. | red | The person did not allow this: not today',
+  );
+  expect(await read(session, 'a.txt')).toBe('a');
+  expect(await read(session, 'b.txt')).toBeUndefined();
+});
+
+test('a tool that needs no leave runs at once, beside one that waits for it', async () => {
+  const session = await place.session(place.agent({ approvalRequiredTools: ['run_command'] }));
+  const { asked } = await session.play(
+    `${writing('a.txt')} && call run_command {"command":"true"} ;; last`,
+  );
+  expect(asked).toMatchObject([{ toolName: 'run_command' }]);
+  expect(await read(session, 'a.txt')).toBe('a.txt');
+  const { text } = await session.resume({ [asked[0]?.ref ?? '']: denying });
+  expect(text).toContain('Wrote 5 bytes to a.txt. | The person did not allow this');
+});
+
+test('what nobody answered is not done, even if the rest was', async () => {
+  const session = await place.session(place.agent({ approvalRequiredTools: ['write_file'] }));
+  await session.play(`${writing('a.txt')} && ${writing('b.txt')} ;; last`);
+  const { text, end } = await session.resume({
+    'call-1-1': allowing({ path: 'a.txt', text: 'a' }),
+  });
+  expect(end).toMatchObject({ outcome: 'completed' });
+  expect(text).toContain('Nobody answered.');
+  expect(await read(session, 'b.txt')).toBeUndefined();
+});
+
+test('a declined question is an answer as well', async () => {
+  const session = await place.session(place.agent());
+  await session.play('call ask_user {"question":"Your name?"} ;; last');
+  const declined: Answer = { kind: 'question', declined: true, reason: 'private' };
+  expect((await session.resume({ 'call-1-1': declined })).text).toContain(
+    'The person declined to answer: private',
+  );
+});
+
+test('an input too large to be shown whole is refused, not shortened', async () => {
+  const session = await place.session(place.agent({ approvalRequiredTools: ['write_file'] }));
+  const input = { path: 'a.txt', text: 'x'.repeat(300_000) };
+  const { asked, end, text } = await session.play(
+    `call write_file ${JSON.stringify(input)} ;; last`,
+  );
+  expect(asked).toEqual([]);
+  expect(end).toMatchObject({ outcome: 'completed' });
+  expect(text).toContain('nobody can approve an input of more than');
+  expect(await read(session, 'a.txt')).toBeUndefined();
+});
+
+test('calls of later steps are other interactions, even if the model numbers them alike', async () => {
+  const session = await place.session(place.agent({ approvalRequiredTools: ['*'] }));
+  const { asked } = await session.play(`${writing('a.txt')} ;; ${writing('b.txt')} ;; last`);
+  const later = await session.resume({ [asked[0]?.ref ?? '']: denying });
+  expect(later.asked[0]?.ref).not.toBe(asked[0]?.ref);
+});
+
+test('instructions, context files, CLAUDE.md and skills reach the model', async () => {
+  const folder = await temporaryFolder();
+  await writeFiles(folder, {
+    'workspace/docs/STYLE.md': 'Write like a blueheron.',
+    'workspace/CLAUDE.md': 'Beware of the greywolf.',
+    'skills/paint/SKILL.md': '---\nname: paint\ndescription: Paints a redfox.\n---\nUse browninks.',
+  });
+  const agent = place.agent({
+    folder,
+    contextFiles: ['docs/STYLE.md'],
+    enableClaudeMd: true,
+    settings: { instructions: 'You are the whiteowl.' },
+  });
+  const probes =
+    'probe white+owl && probe blue+heron && probe grey+wolf && probe red+fox && probe brown+inks';
+  const { text } = await (await place.session(agent)).play(probes);
+  expect(text).toContain('whiteowl: yes');
+  expect(text).toContain('blueheron: yes');
+  expect(text).toContain('greywolf: yes');
+  expect(text).toContain('redfox: yes');
+  // A skill is read when it is needed.
+  expect(text).toContain('browninks: no');
+  const reading = await (await place.session(agent)).play(
+    'call read_file {"path":".agents/skills/paint/SKILL.md"} ;; last',
+  );
+  expect(reading.text).toContain('Use browninks.');
+});
+
+test('an agent that cannot read files gets its skills whole; CLAUDE.md only if it asks for it', async () => {
+  const folder = await temporaryFolder();
+  await writeFiles(folder, {
+    'workspace/CLAUDE.md': 'Beware of the greywolf.',
+    'skills/paint/SKILL.md': '---\nname: paint\ndescription: Paints a redfox.\n---\nUse browninks.',
+  });
+  const agent = place.agent({ folder, settings: { tools: ['none'] } });
+  const { text } = await (await place.session(agent)).play('probe grey+wolf && probe brown+inks');
+  expect(text).toContain('greywolf: no');
+  expect(text).toContain('browninks: yes');
+});
+
+test('the model is offered the tools of the allow-list and nothing else', async () => {
+  const settings = { tools: ['read_*', 'list_files'], ask_user: false };
+  await (await place.session(place.agent({ settings }))).play('say only-these-tools');
+  const [request] = place.modelServer.log.having('only-these-tools');
+  expect(request?.tools).toEqual(['list_files', 'read_file']);
+});
+
+test('tokens are counted over all steps of a leg', async () => {
+  const { events } = await (await place.session(place.agent())).play(
+    'call list_files {} ;; call list_files {} ;; say done',
+  );
+  expect(events.findLast((event) => event.type === 'usage')).toEqual({
+    type: 'usage',
+    inputTokens: 300,
+    outputTokens: 30,
+  });
+});
+
+test('an agent that never comes to an end is stopped after max_steps', async () => {
+  const settings = { limits: { max_steps: 3 } };
+  const session = await place.session(place.agent({ settings }));
+  const { end } = await session.play(Array(9).fill('call list_files {}').join(' ;; '));
+  expect(end).toMatchObject({
+    outcome: 'error',
+    code: 'agent_error',
+    message: expect.stringContaining('after 3 steps'),
+  });
+});
+
+test('steps before a question count as well', async () => {
+  const settings = { limits: { max_steps: 2 } };
+  const session = await place.session(place.agent({ settings }));
+  await session.play('call list_files {} ;; call ask_user {"question":"Go on?"} ;; say never');
+  const { end } = await session.resume({ 'call-2-1': { kind: 'question', values: ['yes'] } });
+  expect(end).toMatchObject({ outcome: 'error', code: 'agent_error' });
+});
+
+test('a cancel closes the connection to the model, and what was said is remembered', async () => {
+  const session = await place.session(place.agent());
+  const leg = session.start('Please. @@ say the-secret-is-kept and && slow 1000 20');
+  const { end } = await session.hear(leg, {
+    onEvent: (event) => event.type === 'message_delta' && session.cancel(leg),
+  });
+  expect(end).toEqual({ type: 'end', outcome: 'cancelled' });
+  const [request] = place.modelServer.log.having('say the-secret-is-kept');
+  await eventually(() => request?.ended === 'early');
+  expect(request?.wasCut).toBe(false);
+  expect((await session.play('probe "the-secret-is-k+ept')).text).toContain(': yes');
+});
+
+test('the call that a cancelled run left open is closed before the next prompt', async () => {
+  const session = await place.session(place.agent({ approvalRequiredTools: ['write_file'] }));
+  expect((await session.play(writing('a.txt'))).end).toMatchObject({ outcome: 'waiting' });
+  const { end, text } = await session.play('probe the run ended before it was deci+ded');
+  expect(end).toMatchObject({ outcome: 'completed' });
+  expect(text).toContain(': yes');
+  expect(await read(session, 'a.txt')).toBeUndefined();
+});
+
+test('what an approved tool did is remembered even if the server dies before the model answers', async () => {
+  const session = await place.session(place.agent({ approvalRequiredTools: ['write_file'] }));
+  await session.play(`${writing('a.txt')} ;; say hm && hang`);
+  const input = { path: 'a.txt', text: 'a' };
+  const leg = session.start('', new Map([['call-1-1', allowing(input)]]));
+  const dying = session.hear(leg, {
+    onEvent: ({ type }) => {
+      if (type === 'message_delta') throw new Error('the server died');
+    },
+  });
+  await expect(dying).rejects.toThrow('the server died');
+  await leg.kill();
+  const { text } = await session.play('probe Wrote 1 bytes to a+.txt');
+  expect(text).toContain(': yes');
+});
+
+test('a run that its model refused leaves nothing behind', async () => {
+  const session = await place.session(place.agent());
+  await session.play('say the-first-thing');
+  await session.play('fail 400 unacceptable words');
+  const { text } = await session.play('probe the-first-th+ing && probe unacceptable wo+rds');
+  expect(text).toContain('the-first-thing: yes');
+  expect(text).toContain('unacceptable words: no');
+});
+
+test('when the conversation is too long for the model, the older half is forgotten', async () => {
+  const session = await place.session(place.agent());
+  for (const word of ['first', 'second', 'third']) await session.play(`say ${word}`);
+  const said = await session.play('fail 400 the prompt is too long');
+  // It is too long whatever is left of it; what matters is that less and less is sent.
+  expect(said.custom('memory_shortened')).toHaveLength(2);
+  expect(said.end).toMatchObject({ outcome: 'error', code: 'model_error' });
+  const sizes = place.modelServer.log
+    .having('fail 400 the prompt')
+    .map(({ source }) => source.length);
+  expect(sizes).toHaveLength(3);
+  expect(sizes.toSorted((a, b) => b - a)).toEqual(sizes);
+});
+
+test('a session whose agent had another framework before begins anew, and says so', async () => {
+  const session = await place.session(place.agent());
+  const { workspace } = session;
+  const context = {
+    runId: runId('run_1'),
+    sessionId: sessionId('sess_1'),
+    agent: place.agent(),
+    runNumber: 2,
+    prompt: '@@ say hello',
+    input: {},
+    workspace,
+    stateDir: workspace,
+    state: { run: 'run_1', script: 'x', step: 1, answer: '' },
+    signal: new AbortController().signal,
+    holdsLease: () => true,
+  };
+  const said = await session.hear(session.harness.start({ kind: 'prompt' }, context));
+  expect(said.custom('memory_lost')).toEqual([{}]);
+  expect(said.text).toBe('hello');
+  const answers = new Map<string, Answer>();
+  const resumed = await session.hear(session.harness.start({ kind: 'resume', answers }, context));
+  expect(resumed.end).toMatchObject({ outcome: 'error', code: 'agent_error' });
+});

@@ -1,0 +1,84 @@
+import { describe, expect, test } from 'vitest';
+import { answeredInput, askingOf } from '../../../src/harness/claude/questions.ts';
+import { claudeHarness } from '../../../src/harness/claude/harness.ts';
+import { loadClaudeSdk } from '../../../src/harness/claude/sdk.ts';
+import { toolNameOf } from '../../../src/harness/claude/settings.ts';
+import type { Sandbox } from '../../../src/ports/sandbox.ts';
+import { systemClock } from '../../../src/runtime/clock.ts';
+import { agentOf, recordingLog } from '../../support/agent-folders.ts';
+import { Sitting } from '../sittings.ts';
+
+// Claude itself is driven by `npm run test:agents`: it is not ours to install here.
+
+test('an agent says what to install where the SDK is missing, and nothing was started', async () => {
+  const sandbox: Sandbox = {
+    account: undefined,
+    describe: () => Promise.reject(new Error('not asked')),
+    spawn: () => Promise.reject(new Error('not started')),
+    close: () => Promise.resolve(),
+  };
+  const load = () => loadClaudeSdk('no-such-package');
+  const harness = claudeHarness({ sandbox, clock: systemClock, log: recordingLog(), load });
+  const agent = agentOf({ framework: 'claude', settings: { env: { ANTHROPIC_API_KEY: 'x' } } });
+  const places = { workspace: '/nonexistent', stateDir: '/nonexistent' };
+  const { end } = await new Sitting(harness, { name: '1', agent, ...places }).say('hello');
+  expect(end).toMatchObject({ outcome: 'error', code: 'agent_error' });
+  expect(JSON.stringify(end)).toContain('npm install @anthropic-ai/claude-agent-sdk@0.3.325');
+});
+
+test('the registry refuses an agent without a key', () => {
+  const harness = claudeHarness({
+    sandbox: Object.create(null),
+    clock: systemClock,
+    log: recordingLog(),
+  });
+  const check = (env: Record<string, string>) =>
+    harness.check?.(agentOf({ framework: 'claude', settings: { env } }));
+  expect(check({})).toMatchObject([{ path: ['env'] }]);
+  expect(check({ ANTHROPIC_API_KEY: '${env:KEY}' })).toEqual([]);
+});
+
+describe('questions', () => {
+  const input = {
+    questions: [
+      { question: 'Which?', options: [{ label: 'A', description: 'first' }, { label: 'B' }] },
+      { question: 'Many?', options: [{ label: 'x' }, { label: 'y, z' }], multiSelect: true },
+    ],
+  };
+
+  test('become one interaction each (D-39)', () => {
+    expect(askingOf('call', input)).toEqual({
+      refs: ['call.1', 'call.2'],
+      events: [
+        {
+          type: 'user_question',
+          ref: 'call.1',
+          question: 'Which?',
+          options: [{ label: 'A', description: 'first' }, { label: 'B' }],
+        },
+        {
+          type: 'user_question',
+          ref: 'call.2',
+          question: 'Many?',
+          options: [{ label: 'x' }, { label: 'y, z' }],
+          multiple: true,
+        },
+      ],
+    });
+  });
+
+  test('get their answers in the form the tool reads, and none where one was declined', () => {
+    const first = { kind: 'question', values: ['other, than these'] } as const;
+    const second = { kind: 'question', values: ['x', 'y, z'] } as const;
+    expect(answeredInput(input, [first, second])).toEqual({
+      ...input,
+      answers: { 'Which?': 'other, than these', 'Many?': 'x, "y, z"' },
+    });
+    expect(answeredInput(input, [first, { kind: 'question', declined: true }])).toBeUndefined();
+  });
+});
+
+test('tools of MCP servers have the names that an agent.yaml gives them', () => {
+  expect(toolNameOf('mcp__tickets__create_one')).toBe('tickets/create_one');
+  expect(toolNameOf('Bash')).toBe('Bash');
+});

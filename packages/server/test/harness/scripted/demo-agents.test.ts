@@ -1,0 +1,109 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { sessionId, tenantId } from '@convoke/contract';
+import { expect, onTestFinished, test } from 'vitest';
+import { openAgents } from '../../../src/agents/registry.ts';
+import { checkScripted } from '../../../src/harness/scripted/script.ts';
+import { openWorkspaces } from '../../../src/session-folders/session-folders.ts';
+import { recordingLog, temporaryFolder } from '../../support/agent-folders.ts';
+import { allow, deny, play, say, stateOf, testClock, textOf } from './leg.ts';
+
+const folder = fileURLToPath(new URL('../../../../../agents', import.meta.url));
+
+async function demoAgent(name: string) {
+  const log = recordingLog();
+  const frameworks = new Set(['scripted', 'ai-sdk', 'stdio', 'acp', 'claude', 'a2a']);
+  const agents = await openAgents({
+    folder,
+    frameworks,
+    log,
+    validate: checkScripted,
+    watch: false,
+  });
+  onTestFinished(() => agents.close());
+  expect(agents.problems()).toEqual([]);
+  const agent = agents.find(name);
+  if (agent === undefined) throw new Error(`there is no agent ${name}`);
+  const prepared = await openWorkspaces({ dataDir: await temporaryFolder(), log }).prepare({
+    tenantId: tenantId('ten_1'),
+    sessionId: sessionId('sess_1'),
+    agent,
+    expected: false,
+    files: [],
+  });
+  if (!prepared.found) throw new Error('no workspace');
+  return { agent, prepared, workspace: prepared.workspace };
+}
+
+test('demo reads CLAUDE.md, a context file, a good skill and a broken one', async () => {
+  const { agent, prepared } = await demoAgent('demo');
+  expect(agent.sessionFiles).toBe(true);
+  expect(prepared).toMatchObject({
+    claudeMd: { path: 'CLAUDE.md' },
+    contextFiles: [{ path: 'docs/STYLE.md' }],
+    skills: {
+      skills: [{ name: 'write-note', path: '.agents/skills/write-note' }],
+      warnings: [
+        {
+          directory: 'skills/broken-on-purpose',
+          reason: expect.stringContaining('description in SKILL.md is missing'),
+        },
+      ],
+    },
+  });
+});
+
+test('demo greets, asks for a name, asks leave to write, writes, and thanks by name', async () => {
+  const { agent, workspace } = await demoAgent('demo');
+  const greeting = await play({ agent, workspace, prompt: 'Hi there' });
+  expect(textOf(greeting)).toContain('Hi there');
+  expect(greeting).toContainEqual(
+    expect.objectContaining({
+      type: 'user_question',
+      question: 'What should I call you?',
+      options: [{ label: 'Captain' }, { label: 'Friend', description: expect.any(String) }],
+    }),
+  );
+  const named = await play({
+    agent,
+    workspace,
+    state: stateOf(greeting),
+    answers: { 'step-1': say('Ada') },
+  });
+  const request = named.find((event) => event.type === 'permission_request');
+  expect(request).toMatchObject({ toolName: 'write_file', toolInput: { path: 'note.txt' } });
+  const input = request?.toolInput ?? null;
+  const thanked = await play({
+    agent,
+    workspace,
+    state: stateOf(named),
+    answers: { 'step-3': allow(input) },
+  });
+  expect(textOf(thanked)).toContain('Thank you, Ada.');
+  expect(await readFile(join(workspace, 'note.txt'), 'utf8')).toBe('Ada was here, in run 1.\n');
+  const refused = await play({
+    agent,
+    workspace,
+    state: stateOf(named),
+    answers: { 'step-3': deny },
+  });
+  expect(textOf(refused)).toBe('denied');
+});
+
+test('echo says the prompt and the number of the run', async () => {
+  const { agent } = await demoAgent('echo');
+  expect(textOf(await play({ agent, prompt: 'Hi', runNumber: 3 }))).toBe('Hi (run 3)');
+});
+
+test('slow takes ten seconds', async () => {
+  const { agent } = await demoAgent('slow');
+  const clock = testClock();
+  await play({ agent, clock });
+  expect(clock.waits.reduce((sum, ms) => sum + ms, 0)).toBe(10_000);
+});
+
+test('fail fails', async () => {
+  const { agent } = await demoAgent('fail');
+  expect((await play({ agent })).at(-1)).toMatchObject({ outcome: 'error', code: 'agent_error' });
+});

@@ -1,0 +1,89 @@
+import { runId, sessionId } from '@convoke/contract';
+import { expect } from 'vitest';
+import type { Agent } from '../../../src/domain/agent.ts';
+import type { Json } from '../../../src/domain/json.ts';
+import { scriptedHarness } from '../../../src/harness/scripted/harness.ts';
+import { checkScripted } from '../../../src/harness/scripted/script.ts';
+import type { Clock } from '../../../src/ports/clock.ts';
+import type {
+  Answer,
+  HarnessEvent,
+  Leg,
+  LegContext,
+  LegInput,
+} from '../../../src/ports/harness.ts';
+
+export interface TestClock extends Clock {
+  readonly waits: number[];
+  /** How many timers are set and not yet forgotten. */
+  pending(): number;
+}
+
+/** Time passes at once, or, when `hold` is set, not at all. */
+export function testClock({ hold = false } = {}): TestClock {
+  const waits: number[] = [];
+  const timers = new Set<object>();
+  return {
+    waits,
+    now: () => 0,
+    pending: () => timers.size,
+    after(ms, callback) {
+      waits.push(ms);
+      const timer = {};
+      timers.add(timer);
+      if (!hold) queueMicrotask(() => timers.delete(timer) && callback());
+      return () => timers.delete(timer);
+    },
+  };
+}
+
+export interface Start extends Partial<LegContext> {
+  readonly agent: Agent;
+  readonly answers?: Record<string, Answer>;
+  readonly clock?: Clock;
+}
+
+export function start({ answers, clock = testClock(), ...rest }: Start): Leg {
+  const input: LegInput =
+    answers === undefined
+      ? { kind: 'prompt' }
+      : { kind: 'resume', answers: new Map(Object.entries(answers)) };
+  return scriptedHarness({ clock }).start(input, {
+    runId: runId('run_1'),
+    sessionId: sessionId('sess_1'),
+    runNumber: 1,
+    prompt: 'hello',
+    input: {},
+    workspace: '/nonexistent',
+    stateDir: '/nonexistent',
+    state: undefined,
+    signal: new AbortController().signal,
+    holdsLease: () => true,
+    ...rest,
+  });
+}
+
+export async function collect(leg: Leg): Promise<HarnessEvent[]> {
+  const events: HarnessEvent[] = [];
+  for await (const event of leg) events.push(event);
+  return events;
+}
+
+export async function play(request: Start): Promise<HarnessEvent[]> {
+  expect(checkScripted(request.agent)).toEqual([]);
+  return collect(start(request));
+}
+
+/** The state as a new process would find it: through JSON. */
+export function stateOf(events: readonly HarnessEvent[]): Json {
+  const checkpoint = events.find((event) => event.type === 'checkpoint');
+  return JSON.parse(JSON.stringify(checkpoint?.state));
+}
+
+export function textOf(events: readonly HarnessEvent[]): string {
+  return events.map((event) => (event.type === 'message_delta' ? event.text : '')).join('');
+}
+
+export const allow = (input: Json): Answer => ({ kind: 'permission', allow: true, input });
+export const deny: Answer = { kind: 'permission', allow: false };
+export const say = (...values: string[]): Answer => ({ kind: 'question', values });

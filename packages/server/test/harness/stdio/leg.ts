@@ -1,0 +1,92 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { runId, sessionId, tenantId } from '@convoke/contract';
+import type { Agent } from '../../../src/domain/agent.ts';
+import { openSandbox } from '../../../src/sandbox/sandbox.ts';
+import { stdioHarness } from '../../../src/harness/stdio/harness.ts';
+import { openWorkspaces } from '../../../src/session-folders/session-folders.ts';
+import type { Answer, Harness, HarnessEvent, LegContext } from '../../../src/ports/harness.ts';
+import type { Sandbox, SandboxMode } from '../../../src/ports/sandbox.ts';
+import { systemClock } from '../../../src/runtime/clock.ts';
+import { recordingLog } from '../../support/agent-folders.ts';
+import { removeFolder } from '../../../../../test/remove-folder.ts';
+
+export interface OpenStdio {
+  readonly harness: Harness;
+  readonly sandbox: Sandbox;
+  readonly dataDir: string;
+  readonly close: () => Promise<void>;
+}
+
+/** The real sandbox and the real adapter. */
+export async function openStdio(mode: SandboxMode = 'auto'): Promise<OpenStdio> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'convoke-stdio-'));
+  const parts = { clock: systemClock, log: recordingLog() };
+  const sandbox = await openSandbox({ ...parts, mode, dataDir });
+  return {
+    harness: stdioHarness({ ...parts, sandbox }),
+    sandbox,
+    dataDir,
+    async close() {
+      await sandbox.close();
+      await removeFolder(dataDir);
+    },
+  };
+}
+
+export interface Played {
+  readonly events: readonly HarnessEvent[];
+  readonly text: string;
+  readonly end: HarnessEvent | undefined;
+  readonly workspace: string;
+}
+
+export interface PlayMore extends Partial<LegContext> {
+  readonly answers?: Readonly<Record<string, Answer>>;
+  readonly onEvent?: (event: HarnessEvent) => void;
+}
+
+/** One leg of an agent in a session of its own, or in the one that is named. */
+export async function playProgram(
+  { harness, sandbox, dataDir }: OpenStdio,
+  agent: Agent,
+  more: PlayMore = {},
+): Promise<Played> {
+  const { answers, onEvent, ...context } = more;
+  const id = context.sessionId ?? sessionId(`sess_${Math.random().toString(36).slice(2)}`);
+  const { account } = sandbox;
+  const prepared = await openWorkspaces({ dataDir, log: recordingLog(), account }).prepare({
+    tenantId: tenantId('ten_1'),
+    sessionId: id,
+    agent,
+    expected: answers !== undefined,
+    files: [],
+  });
+  if (!prepared.found) throw new Error('the workspace is lost');
+  const leg = harness.start(
+    answers === undefined
+      ? { kind: 'prompt' }
+      : { kind: 'resume', answers: new Map(Object.entries(answers)) },
+    {
+      ...prepared,
+      runId: runId('run_1'),
+      sessionId: id,
+      agent,
+      runNumber: 1,
+      prompt: 'hello',
+      input: { prompt: 'hello' },
+      state: undefined,
+      signal: new AbortController().signal,
+      holdsLease: () => true,
+      ...context,
+    },
+  );
+  const events: HarnessEvent[] = [];
+  for await (const event of leg) {
+    events.push(event);
+    onEvent?.(event);
+  }
+  const text = events.map((each) => (each.type === 'message_delta' ? each.text : '')).join('');
+  return { events, text, end: events.at(-1), workspace: prepared.workspace };
+}

@@ -1,0 +1,244 @@
+import { readFileSync, readdirSync } from 'node:fs';
+import { chmod, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { requireSandbox } from '../../../../../test/services.ts';
+import type { Json, JsonObject } from '../../../src/domain/json.ts';
+import type { HarnessEvent } from '../../../src/ports/harness.ts';
+import { type Plan, type Step, adapterSuite } from '../adapter-suite.ts';
+import { agentOf, temporaryFolder } from '../../support/agent-folders.ts';
+import { type OpenStdio, type PlayMore, openStdio, playProgram } from './leg.ts';
+
+const folder = dirname(fileURLToPath(import.meta.url));
+/** A time that nobody else on the machine sleeps. */
+const nap = `7071.${process.pid}`;
+
+beforeAll(() => requireSandbox());
+
+adapterSuite('stdio', {
+  async open() {
+    const { harness, sandbox, close } = await openStdio();
+    return { harness, account: sandbox.account, close };
+  },
+  planFor: (steps, gatedTools) => planOf(steps.map(programStep), gatedTools),
+  memory: {
+    first: planOf([{ remember: 'blue' }], []),
+    second: planOf([{ recall: true }], []),
+    expected: 'I remember blue',
+  },
+  isWorking: () => readdirSync('/proc').some(isWorker),
+});
+
+function planOf(steps: Json, approvalRequiredTools: readonly string[]): Plan {
+  const settings = { command: ['node', './program.mjs'] };
+  const agent = agentOf({ framework: 'stdio', folder, approvalRequiredTools, settings });
+  return { agent, prompt: JSON.stringify(steps) };
+}
+
+function programStep(step: Step): Json {
+  return 'work' in step ? { work: nap } : JSON.parse(JSON.stringify(step));
+}
+
+function isWorker(pid: string): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8') === `sleep\0${nap}\0`;
+  } catch {
+    return false;
+  }
+}
+
+describe('a program', () => {
+  let stdio: OpenStdio;
+  beforeAll(async () => {
+    stdio = await openStdio();
+  });
+  afterAll(() => stdio.close());
+
+  /** What a shell script as an agent says and how it ends. */
+  async function play(script: string, settings: JsonObject = {}, more: PlayMore = {}) {
+    const at = await temporaryFolder();
+    await chmod(at, 0o755);
+    await writeFile(join(at, 'agent.sh'), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    const given = { command: ['./agent.sh'], ...settings };
+    const agent = agentOf({ framework: 'stdio', folder: at, settings: given });
+    return playProgram(stdio, agent, more);
+  }
+
+  test('that only prints is an agent: its lines are what it says', async () => {
+    const { text, events, end } = await play("echo Hello; echo; printf '42\\n{not json\\nlast'");
+    expect(text).toBe('Hello\n\n42\n{not json\nlast');
+    expect(events).toHaveLength(6);
+    expect(end).toEqual({ type: 'end', outcome: 'completed' });
+  });
+
+  test('reads on its first line what it is to do, and where', async () => {
+    const { text } = await play("head -n 1 | sed 's/^/got /'", {
+      instructions: 'Be brief.',
+      tools: ['write_file'],
+    });
+    expect(JSON.parse(text.replace(/^got /, ''))).toMatchObject({
+      type: 'start',
+      run_id: 'run_1',
+      run_number: 1,
+      input: { kind: 'prompt', prompt: 'hello' },
+      state: null,
+      workspace: '/workspace',
+      home: '/home/agent',
+      agent_folder: '/agent',
+      agent: { name: 'tester', instructions: 'Be brief.', tools: ['write_file'], ask_user: true },
+    });
+  });
+
+  test('may say every kind of event', async () => {
+    const said: Json[] = [
+      { type: 'message_delta', text: 'hi', model: 'm' },
+      { type: 'usage', input_tokens: 3, output_tokens: 4 },
+      { type: 'custom', name: 'step', data: { n: 1 } },
+      { type: 'checkpoint', state: { a: [1] } },
+      { type: 'permission_request', ref: 'p', tool_name: 'rm', tool_input: { path: 'x' } },
+      { type: 'user_question', ref: 'q', question: 'Which?', options: ['a', { label: 'b' }] },
+      { type: 'end', outcome: 'waiting' },
+    ];
+    const script = said.map((event) => `echo '${JSON.stringify(event)}'`).join('\n');
+    expect((await play(script)).events).toEqual([
+      { type: 'message_delta', text: 'hi', model: 'm' },
+      { type: 'usage', inputTokens: 3, outputTokens: 4 },
+      { type: 'custom', name: 'step', data: { n: 1 } },
+      { type: 'checkpoint', state: { a: [1] } },
+      { type: 'permission_request', ref: 'p', toolName: 'rm', toolInput: { path: 'x' } },
+      {
+        type: 'user_question',
+        ref: 'q',
+        question: 'Which?',
+        options: [{ label: 'a' }, { label: 'b' }],
+      },
+      { type: 'end', outcome: 'waiting' },
+    ]);
+  });
+
+  test('that asks and goes is waited with, not completed', async () => {
+    const { end } = await play(`echo '{"type":"user_question","ref":"q","question":"Well?"}'`);
+    expect(end).toEqual({ type: 'end', outcome: 'waiting' });
+  });
+
+  test.each<[string, string, string]>([
+    ['fails', 'echo "no luck" >&2; exit 3', 'The program ended with code 3. It said:\nno luck'],
+    [
+      'says something that is no event',
+      `echo '{"type":"mesage_delta"}'`,
+      'Line 1 of the program\'s output: "mesage_delta" is not a type of event',
+    ],
+    [
+      'says an event that lacks something',
+      `echo text; echo '{"type":"permission_request","ref":"r","tool_input":{}}'`,
+      "Line 2 of the program's output: permission_request.tool_name",
+    ],
+    [
+      'says a line without end',
+      "head -c 2000000 /dev/zero | tr '\\0' x; sleep 60",
+      'longer than 1048576 bytes',
+    ],
+    [
+      'asks without end',
+      `for i in $(seq 150); do echo '{"type":"user_question","ref":"'$i'","question":"?"}'; done`,
+      'asked more than 100 questions',
+    ],
+  ])('that %s ends with an error that says so', async (_, script, message) => {
+    expect((await play(script)).end).toEqual(agentError(message));
+  });
+
+  test.each([
+    ['nosuch', 'The program nosuch was not found in the sandbox.'],
+    ['./gone.sh', "The program ./gone.sh was not found in the agent's folder."],
+    ['/etc/passwd', 'The program /etc/passwd may not be executed.'],
+  ])('%s that cannot be started is named', async (program, message) => {
+    const { end } = await play('true', { command: [program, 'x'] });
+    expect(end).toEqual(agentError(message));
+  });
+
+  test('that takes more memory than it has is told so', async () => {
+    const { limits } = await stdio.sandbox.describe();
+    const { end } = await play('exec python3 -c "a=[b\'x\'*20_000_000 for _ in range(50)]"', {
+      limits: { memory_mb: 64, pids: 32 },
+    });
+    const isCounted = limits.startsWith('cgroup');
+    expect(end).toEqual(
+      agentError(isCounted ? 'needed more than its 64 MB of memory' : 'MemoryError'),
+    );
+  });
+
+  test('that said how it ends and stays is ended all the same', async () => {
+    const { end } = await play(`echo '{"type":"end"}'; echo ignored; exec sleep 600`);
+    expect(end).toEqual({ type: 'end', outcome: 'completed' });
+  });
+
+  test('is held back while nobody takes what it says, and loses none of it', async () => {
+    const { text } = await play('seq 200000');
+    expect(text.length).toBe(1_288_895);
+    expect(text.endsWith('\n199999\n200000\n')).toBe(true);
+  });
+
+  test('gets its secrets, and neither what it says nor how it fails gives them away', async () => {
+    process.env['STDIO_TEST_KEY'] = 'correct-horse-battery';
+    const env = { API_KEY: '${env:STDIO_TEST_KEY}' };
+    const script = `[ "$API_KEY" = correct-horse-battery ] && echo "got $API_KEY"
+      echo '{"type":"custom","name":"key","data":{"key":"'$API_KEY'"}}'
+      echo "bad key $API_KEY" >&2; exit 1`;
+    const { text, events, end } = await play(script, { env });
+    delete process.env['STDIO_TEST_KEY'];
+    expect(text).toBe('got [secret]\n');
+    expect(end).toEqual(agentError('bad key [secret]'));
+    expect(JSON.stringify(events)).not.toContain('correct-horse');
+  });
+
+  test('whose secret is missing does not start', async () => {
+    const { events } = await play('echo started', { env: { API_KEY: '${env:NOT_THERE_AT_ALL}' } });
+    expect(events).toEqual([agentError('API_KEY refers to ${env:NOT_THERE_AT_ALL}')]);
+  });
+
+  test('that asks to run without a sandbox does not start unless the operator allows it', async () => {
+    const { events } = await play('echo started', { sandbox: { mode: 'none', network: [] } });
+    expect(events).toEqual([
+      {
+        type: 'end',
+        outcome: 'error',
+        code: 'sandbox_unavailable',
+        message: expect.stringContaining('CONVOKE_SANDBOX=none'),
+      },
+    ]);
+  });
+
+  test.each([
+    [
+      'the signal',
+      "trap 'echo heard > how; exit 0' TERM; echo ready; while :; do sleep 0.05; done",
+    ],
+    [
+      'the line',
+      `trap '' TERM; echo ready; read -r line; [ "$line" = '{"type":"cancel"}' ] && echo heard > how`,
+    ],
+  ])('may clean up when it is cancelled: it hears of it by %s', async (_, script) => {
+    const cancelling = new AbortController();
+    const { end, workspace } = await play(
+      `read -r start; ${script}`,
+      {},
+      {
+        signal: cancelling.signal,
+        onEvent: () => cancelling.abort(),
+      },
+    );
+    expect(end).toEqual({ type: 'end', outcome: 'cancelled' });
+    expect(readFileSync(join(workspace, 'how'), 'utf8')).toBe('heard\n');
+  });
+
+  test('is needed: an agent without a command is refused', () => {
+    const problems = stdio.harness.check?.(agentOf({ framework: 'stdio', settings: {} }));
+    expect(problems).toMatchObject([{ path: ['command'] }]);
+  });
+});
+
+function agentError(message: string): HarnessEvent {
+  const text: string = expect.stringContaining(message);
+  return { type: 'end', outcome: 'error', code: 'agent_error', message: text };
+}

@@ -1,0 +1,107 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  apiRate,
+  createRateLimit,
+  managementRate,
+  rateLimitHeaders,
+} from '../../src/runtime/rate-limit.ts';
+import { FakeClock } from '../support/fake-clock.ts';
+
+describe('a rate limit (D-68)', () => {
+  test('lets the burst through at once, then one per interval, exactly', () => {
+    const clock = new FakeClock();
+    const limit = createRateLimit(clock, managementRate(60));
+    for (let used = 1; used <= 20; used += 1) {
+      expect(limit.take('a')).toMatchObject({ ok: true, limit: 20, remaining: 20 - used });
+    }
+    expect(limit.take('a')).toEqual({
+      ok: false,
+      limit: 20,
+      remaining: 0,
+      resetSeconds: 20,
+      retryAfterSeconds: 1,
+    });
+    clock.advance(999);
+    expect(limit.take('a').ok).toBe(false);
+    clock.advance(1);
+    expect(limit.take('a').ok).toBe(true);
+    expect(limit.take('a').ok).toBe(false);
+  });
+
+  test('never lets more through than rate and burst allow, and always as much', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 7_000 }),
+        fc.integer({ min: 1, max: 50 }),
+        fc.array(fc.integer({ min: 0, max: 20_000 }), { maxLength: 60 }),
+        (perMinute, burst, waits) => {
+          const clock = new FakeClock();
+          const limit = createRateLimit(clock, { perMinute, burst });
+          // The definition: a bucket that gains perMinute tokens a minute, in units of 1/60000 token.
+          let bucket = burst * 60_000;
+          for (const wait of waits) {
+            clock.advance(wait);
+            bucket = Math.min(burst * 60_000, bucket + wait * perMinute);
+            const isThere = bucket >= 60_000;
+            if (isThere) bucket -= 60_000;
+            expect(limit.look('a').ok).toBe(isThere);
+            const { ok, remaining } = limit.take('a');
+            expect({ ok, remaining }).toEqual({
+              ok: isThere,
+              remaining: Math.floor(bucket / 60_000),
+            });
+          }
+        },
+      ),
+    );
+  });
+
+  test('waiting as long as it says is enough, and less is not', () => {
+    const clock = new FakeClock();
+    const limit = createRateLimit(clock, { perMinute: 10, burst: 3 });
+    while (limit.take('a').ok);
+    const { retryAfterSeconds } = limit.take('a');
+    clock.advance(retryAfterSeconds * 1000 - 1);
+    expect(limit.look('a').ok).toBe(false);
+    clock.advance(1);
+    expect(limit.look('a').ok).toBe(true);
+  });
+
+  test('one key does not slow another', () => {
+    const limit = createRateLimit(new FakeClock(), managementRate(60));
+    while (limit.take('a').ok);
+    expect(limit.take('b').ok).toBe(true);
+  });
+
+  test('a clock that is set back empties a bucket at most', () => {
+    const clock = new FakeClock();
+    const limit = createRateLimit(clock, managementRate(60));
+    while (limit.take('a').ok);
+    clock.advance(-86_400_000);
+    expect(limit.look('a').retryAfterSeconds).toBe(1);
+    expect(limit.take('a').ok).toBe(false);
+    clock.advance(1_000);
+    expect(limit.take('a').ok).toBe(true);
+  });
+
+  test('remembers a bounded number of keys', () => {
+    const limit = createRateLimit(new FakeClock(), { perMinute: 1, burst: 1 });
+    limit.take('first');
+    for (let key = 0; key < 9_999; key += 1) limit.take(String(key));
+    expect(limit.look('first').ok).toBe(false);
+    limit.take('one more');
+    expect(limit.look('first').ok).toBe(true);
+  });
+
+  test('zero means no limit, and no headers', () => {
+    const limit = createRateLimit(new FakeClock(), apiRate(0));
+    for (let round = 0; round < 10_000; round += 1) expect(limit.take('a').ok).toBe(true);
+    expect(rateLimitHeaders(limit.take('a'))).toEqual({});
+  });
+
+  test('the defaults allow what D-68 says', () => {
+    expect(managementRate(60)).toEqual({ perMinute: 60, burst: 20 });
+    expect(apiRate(6000)).toEqual({ perMinute: 6000, burst: 1000 });
+  });
+});

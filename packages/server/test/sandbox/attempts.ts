@@ -1,0 +1,162 @@
+// Run as a program of its own, so that it can run as another user: tries to get out of a sandbox in every way a
+// program might, and writes down as JSON what came of it.
+import { readFileSync, readdirSync } from 'node:fs';
+import { chmod, chown, mkdir, mkdtemp, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { openSandbox } from '../../src/sandbox/sandbox.ts';
+import type {
+  ProcessExit,
+  Sandbox,
+  SandboxMode,
+  SandboxReport,
+  SpawnOptions,
+} from '../../src/ports/sandbox.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
+import { removeFolder } from '../../../../test/remove-folder.ts';
+
+export interface Outcome extends ProcessExit {
+  readonly output: string;
+  readonly errors: string;
+  /** Of the processes it started, how many are alive after its end. */
+  readonly survivors: number;
+}
+
+export interface Attempts {
+  readonly report: SandboxReport;
+  readonly looking: Outcome;
+  readonly reading: Outcome;
+  readonly writing: Outcome;
+  readonly calling: Outcome;
+  readonly callingAllowed: Outcome;
+  readonly tunnelling: Outcome;
+  readonly forking: Outcome;
+  readonly swallowing: Outcome;
+  readonly outliving: Outcome;
+  readonly dallying: Outcome;
+}
+
+/** How long whoever is left behind sleeps: a time that nobody else on the machine sleeps. */
+const nap = `6061.${process.pid}`;
+const agentFolder = fileURLToPath(new URL('../../../../agents/demo', import.meta.url));
+
+async function attemptAll(mode: SandboxMode): Promise<Attempts> {
+  const root = await mkdtemp(join(tmpdir(), 'convoke-sandbox-'));
+  // Open to everybody: what keeps the program out must be the sandbox.
+  await chmod(root, 0o755);
+  const log = { info: () => {}, warn: () => {}, error: () => {} };
+  const sandbox = await openSandbox({
+    mode,
+    dataDir: join(root, 'data'),
+    clock: systemClock,
+    log,
+  });
+  const server = createServer((_, response) => response.end('reached'));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  try {
+    const outside = join(root, 'outside.txt');
+    await writeFile(outside, 'not for agents');
+    const run = await runner(sandbox, root);
+    const call = `fetch('http://127.0.0.1:${port}').then((r) => r.text(), (e) => 'failed: ' + e.cause?.code).then(console.log)`;
+    const direct = `require('net').connect(${port}, '127.0.0.1').on('connect', function () { console.log('direct'); this.destroy(); }).on('error', (e) => console.log(e.code))`;
+    return {
+      report: await sandbox.describe(),
+      looking: await run([
+        'sh',
+        '-c',
+        'id -u; pwd; echo "$HOME"; ls /agent; touch here && ls -n here; env; ps -e | wc -l',
+      ]),
+      reading: await run([
+        'sh',
+        '-c',
+        `cat ${outside} /etc/shadow /proc/${process.pid}/environ; ls ${root} /root`,
+      ]),
+      writing: await run([
+        'sh',
+        '-c',
+        `for f in ${root}/new /usr/new /etc/new /agent/new /new /dev/new; do (echo x > $f) && echo wrote $f; done`,
+      ]),
+      calling: await run(['node', '-e', `${call}; ${direct}`]),
+      callingAllowed: await run(['node', '-e', `${call}; ${direct}`], {
+        network: [`127.0.0.1:${port}`],
+      }),
+      tunnelling: await run(['node', '-e', `${tunnelTo(port)}; ${tunnelTo(port + 1)}`], {
+        network: [`127.0.0.1:${port}`],
+      }),
+      forking: await run([
+        'sh',
+        '-c',
+        `i=0; while [ $i -lt 500 ]; do sleep ${nap} & i=$((i+1)); done`,
+      ]),
+      swallowing: await run([
+        'python3',
+        '-c',
+        "a=[]\nwhile len(a) < 100: a.append(b'x' * 20_000_000)\nprint('swallowed')",
+      ]),
+      outliving: await run([
+        'sh',
+        '-c',
+        `(setsid sh -c 'touch up; exec sleep ${nap}' &); until [ -e up ]; do sleep 0.01; done; echo left`,
+      ]),
+      dallying: await run(['sleep', nap], { limits: { memoryMb: 256, pids: 64, seconds: 0.3 } }),
+    };
+  } finally {
+    server.close();
+    await sandbox.close();
+    await removeFolder(root);
+  }
+}
+
+/** What a client does for HTTPS: asks the proxy for a way through, and then speaks for itself. */
+function tunnelTo(port: number): string {
+  return `require('net').connect(3128, '127.0.0.1', function () {
+    this.write('CONNECT 127.0.0.1:${port} HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n');
+    this.write('GET / HTTP/1.1\\r\\nHost: x\\r\\nConnection: close\\r\\n\\r\\n');
+  }).setEncoding('utf8').on('data', (text) => process.stdout.write(text))`;
+}
+
+type Run = (command: readonly string[], more?: Partial<SpawnOptions>) => Promise<Outcome>;
+
+async function runner(sandbox: Sandbox, root: string): Promise<Run> {
+  const [workspace, home] = [join(root, 'workspace'), join(root, 'home')];
+  for (const folder of [workspace, home]) {
+    await mkdir(folder, { mode: 0o700 });
+    if (sandbox.account !== undefined)
+      await chown(folder, sandbox.account.uid, sandbox.account.gid);
+  }
+  return async (command, more) => {
+    const child = await sandbox.spawn(command, {
+      mode: 'auto',
+      workspace,
+      home,
+      folder: agentFolder,
+      env: { GIVEN: "it's given" },
+      limits: { memoryMb: 256, pids: 64, seconds: 20 },
+      network: [],
+      ...more,
+    });
+    child.stdin.end();
+    const [output, exit] = await Promise.all([text(child.stdout), child.exited]);
+    return { ...exit, output, errors: child.errorOutput(), survivors: sleepers().length };
+  };
+}
+
+function sleepers(): number[] {
+  const isSleeper = (pid: string) => {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, 'utf8') === `sleep\0${nap}\0`;
+    } catch {
+      return false;
+    }
+  };
+  return readdirSync('/proc').filter(isSleeper).map(Number);
+}
+
+const attempts = await attemptAll(process.argv[2] === 'none' ? 'none' : 'auto');
+for (const pid of sleepers()) process.kill(pid, 'SIGKILL');
+process.stdout.write(JSON.stringify(attempts));

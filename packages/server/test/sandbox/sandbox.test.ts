@@ -1,0 +1,161 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { requireSandbox } from '../../../../test/services.ts';
+import {
+  type Findings,
+  missingPrograms,
+  refusalFor,
+  reportOf,
+} from '../../src/sandbox/capabilities.ts';
+import { findPrograms } from '../../src/sandbox/programs.ts';
+import type { Attempts } from './attempts.ts';
+
+const script = fileURLToPath(new URL('attempts.ts', import.meta.url));
+const isRoot = process.getuid?.() === 0;
+/** Somebody who has no account and owns nothing. */
+const stranger = 61_999;
+
+beforeAll(() => requireSandbox());
+
+describe.each([
+  ['the user who runs the tests', undefined],
+  ['an ordinary user', isRoot ? stranger : undefined],
+])('started by %s, a program in the sandbox', (_, uid) => {
+  let tried: Attempts;
+  beforeAll(async () => {
+    tried = await attempts('auto', uid);
+  });
+
+  test('runs in namespaces of its own, as an unprivileged user, with limits that hold', () => {
+    const { report } = tried;
+    expect(report).toMatchObject({ mode: 'auto', level: 'bwrap', network: 'allow-list' });
+    expect(report.problems).toEqual([]);
+    expect(report.uid).not.toBe(0);
+    expect(['cgroup v2', 'cgroup v1', 'prlimit']).toContain(report.limits);
+  });
+
+  test('sees its workspace, its home, its agent and only its own processes', () => {
+    const { output, code } = tried.looking;
+    expect(code).toBe(0);
+    const [id, place, home] = output.split('\n');
+    expect([id, place, home]).toEqual([String(tried.report.uid), '/workspace', '/home/agent']);
+    expect(output).toContain('agent.yaml');
+    expect(output).toMatch(new RegExp(`1 ${id} ${id} 0 .* here`));
+    expect(Number(output.trim().split('\n').at(-1))).toBeLessThan(8);
+  });
+
+  test("gets the environment it was given and nothing of the server's", () => {
+    expect(tried.looking.output).toContain("\nGIVEN=it's given\n");
+    expect(tried.looking.output).not.toContain('CANARY');
+  });
+
+  test('cannot read outside', () => {
+    const { output, errors, code } = tried.reading;
+    expect(code).not.toBe(0);
+    expect(output).toBe('');
+    expect(errors.trim().split('\n')).toHaveLength(5);
+  });
+
+  test('cannot write outside', () => {
+    expect(tried.writing.output).toBe('');
+    expect(tried.writing.errors.trim().split('\n')).toHaveLength(6);
+  });
+
+  test('cannot reach the network, not even this machine', () => {
+    expect(tried.calling.output).toBe('failed: ECONNREFUSED\nECONNREFUSED\n');
+  });
+
+  test('reaches a host of its list, and only through the proxy', () => {
+    expect(tried.callingAllowed.output.trim().split('\n').sort()).toEqual([
+      'ECONNREFUSED',
+      'reached',
+    ]);
+  });
+
+  test('gets a tunnel to a host of its list, and to no other', () => {
+    const { output } = tried.tunnelling;
+    expect(output).toContain('HTTP/1.1 200 Connection established');
+    expect(output).toContain('reached');
+    expect(output).toContain('HTTP/1.1 403 Forbidden');
+    expect(output).toContain("is not in the agent's sandbox.network");
+  });
+
+  test('cannot fork without end', () => {
+    const { code, errors, survivors } = tried.forking;
+    expect(code).not.toBe(0);
+    expect(errors).toContain('fork');
+    expect(survivors).toBe(0);
+  });
+
+  test('cannot take more memory than it has', () => {
+    const { code, output, outOfMemory } = tried.swallowing;
+    expect(code).not.toBe(0);
+    expect(output).toBe('');
+    expect(outOfMemory).toBe(tried.report.limits.startsWith('cgroup'));
+  });
+
+  test('leaves nothing behind that outlives it', () => {
+    expect(tried.outliving).toMatchObject({ code: 0, output: 'left\n', survivors: 0 });
+  });
+
+  test('is killed when its time is over', () => {
+    expect(tried.dallying).toMatchObject({ timedOut: true, code: 137, survivors: 0 });
+  });
+});
+
+test('without a sandbox, which an operator must ask for, the same attempts succeed', async () => {
+  const tried = await attempts('none', isRoot ? stranger : undefined);
+  expect(tried.report).toMatchObject({ level: 'none', network: 'open', userNamespace: false });
+  expect(tried.reading.output).toContain('not for agents');
+  expect(tried.calling.output).toContain('reached');
+  expect(tried.outliving.survivors).toBeGreaterThan(0);
+  // What does not need a namespace holds all the same.
+  expect(tried.looking.output).not.toContain('CANARY');
+  expect(tried.swallowing.code).not.toBe(0);
+  expect(tried.dallying.timedOut).toBe(true);
+});
+
+describe('where no sandbox holds', () => {
+  const programs = { ...findPrograms(), bwrap: undefined };
+  const findings: Findings = {
+    programs,
+    cgroups: undefined,
+    wrapped: { holds: false, reason: missingPrograms(programs) ?? '' },
+    sizesTemporary: false,
+  };
+
+  test('an agent that runs programs is refused with what to install', () => {
+    const refusal = refusalFor('bwrap', 'auto', findings);
+    expect(refusal).toContain('there is no sandbox');
+    expect(refusal).toContain('apt-get install bubblewrap');
+  });
+
+  test('the report says so', () => {
+    expect(reportOf('auto', findings, { uid: 1000 })).toMatchObject({
+      level: 'nothing',
+      problems: [expect.stringContaining('bubblewrap is not installed')],
+    });
+  });
+
+  test('an agent cannot excuse itself from it: only an operator can', () => {
+    expect(refusalFor('none', 'auto', findings)).toContain('CONVOKE_SANDBOX=none');
+    expect(refusalFor('none', 'bwrap', findings)).toContain('CONVOKE_SANDBOX=none');
+    const asRoot = refusalFor('none', 'none', findings);
+    expect(asRoot === undefined).toBe(!isRoot);
+  });
+});
+
+async function attempts(mode: 'auto' | 'none', uid: number | undefined): Promise<Attempts> {
+  const become =
+    uid === undefined
+      ? []
+      : ['setpriv', '--reuid', `${uid}`, '--regid', `${uid}`, '--clear-groups', '--'];
+  const [program, ...parameters] = [...become, process.execPath, script, mode];
+  const { stdout } = await promisify(execFile)(program, parameters, {
+    env: { PATH: process.env['PATH'], CANARY: 'the server knows this' },
+    maxBuffer: 1024 * 1024,
+  });
+  return JSON.parse(stdout) as Attempts;
+}

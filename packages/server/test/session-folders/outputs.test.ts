@@ -1,0 +1,149 @@
+import { existsSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { FileRecord, SessionRecord } from '@convoke/contract';
+import { beforeAll, expect, test } from 'vitest';
+import { requireSandbox } from '../../../../test/services.ts';
+import { type TestServer, startServer } from '../support/server.ts';
+import { openSession, runIn, startRun } from '../support/talk.ts';
+
+/** Agents whose prompt is the shell command they run. */
+const shell = {
+  framework: 'stdio',
+  command: [
+    'sh',
+    '-c',
+    'read -r start; eval "$(printf %s "$start" | node -p "JSON.parse(require(\'fs\').readFileSync(0)).input.prompt")"',
+  ],
+};
+let server: TestServer;
+
+beforeAll(async () => {
+  requireSandbox();
+  server = await startServer({
+    agents: { shell: { ...shell, session_files: true }, closed: shell },
+    env: { CONVOKE_MAX_FILE_BYTES: '1000' },
+  });
+});
+
+test('what an agent leaves under outputs/ can be listed and downloaded when its run is over', async () => {
+  const session = await openSession(server, 'shell');
+  await run(
+    session,
+    'mkdir -p outputs/charts; echo hello > outputs/report.md; printf PNG > outputs/charts/q1.png; echo x > elsewhere.txt',
+  );
+  const files = await filesOf(session);
+  const seen = files.map((file) => [file.name, file.content_type, file.size_bytes, file.status]);
+  expect(seen.map(String).sort()).toEqual([
+    'charts-q1.png,image/png,3,ready',
+    'report.md,text/markdown,6,ready',
+  ]);
+  const report = files.find(({ name }) => name === 'report.md');
+  expect(await download(session, report)).toBe('hello\n');
+});
+
+test('what did not change is not taken again; what did is another file, and the one before stays (D-41)', async () => {
+  const session = await openSession(server, 'shell');
+  await run(session, 'mkdir -p outputs; echo one > outputs/a.txt; echo same > outputs/b.txt');
+  await run(session, 'true');
+  expect(await namesOf(session)).toEqual(['a.txt', 'b.txt']);
+  await run(session, 'echo two > outputs/a.txt');
+  const files = await filesOf(session);
+  expect(files.map(({ name }) => name).sort()).toEqual(['a.txt', 'a.txt', 'b.txt']);
+  const texts = await Promise.all(
+    files.filter(({ name }) => name === 'a.txt').map((file) => download(session, file)),
+  );
+  expect(texts.sort()).toEqual(['one\n', 'two\n']);
+});
+
+test('what came from outputs/ is not put under files/, and once deleted it stays deleted', async () => {
+  const session = await openSession(server, 'shell');
+  await run(session, 'mkdir -p outputs; echo mine > outputs/a.txt');
+  const [file] = await filesOf(session);
+  await server.send('delete_file', { params: { session_id: session.id, file_id: file?.id ?? '' } });
+  const { output_text: text } = await run(session, 'ls files 2>&1; echo b > outputs/b.txt');
+  expect(text).toContain('No such file');
+  expect(await namesOf(session)).toEqual(['b.txt']);
+});
+
+test('what is taken survives the loss of the memory of it, without being taken twice', async () => {
+  const session = await openSession(server, 'shell');
+  await run(session, 'mkdir -p outputs; echo mine > outputs/a.txt');
+  await server.stop();
+  await rm(`${workspaceOf(session)}.json`);
+  server = await server.restart();
+  await run(session, 'true');
+  expect(await namesOf(session)).toEqual(['a.txt']);
+});
+
+test('links, pipes, names that no file can have and files that are too large are passed over', async () => {
+  const session = await openSession(server, 'shell');
+  await run(
+    session,
+    `mkdir -p outputs/real; cd outputs; ln -s /etc/passwd leak.txt; ln -s ../../.. up; ln -s real linked
+     mkfifo pipe; touch "$(printf 'new\\nline')"; head -c 1001 /dev/zero > large.bin; echo ok > real/fine.txt`,
+  );
+  expect(await namesOf(session)).toEqual(['real-fine.txt']);
+});
+
+test('an outputs folder that is itself a link leads nowhere', async () => {
+  const session = await openSession(server, 'shell');
+  await run(session, 'mkdir files; echo x > files/a.txt; ln -s files outputs');
+  expect(await namesOf(session)).toEqual([]);
+});
+
+test('at most a hundred files are taken after one leg, and the rest after the next', async () => {
+  const session = await openSession(server, 'shell');
+  await run(session, 'mkdir outputs; for i in $(seq 1 120); do echo $i > outputs/$i.txt; done');
+  expect((await filesOf(session)).length).toBe(100);
+  await run(session, 'true');
+  expect((await filesOf(session)).length).toBe(120);
+});
+
+test('a run that fails leaves what it had made', async () => {
+  const session = await openSession(server, 'shell');
+  await run(session, 'mkdir outputs; echo half > outputs/half.txt; exit 3', 'failed');
+  expect(await namesOf(session)).toEqual(['half.txt']);
+});
+
+test('a session without files keeps its outputs in its workspace', async () => {
+  const session = await openSession(server, 'closed');
+  await run(session, 'mkdir outputs; echo x > outputs/a.txt');
+  expect(existsSync(join(workspaceOf(session), 'outputs/a.txt'))).toBe(true);
+  const refused = await server.refused('list_files', { params: { session_id: session.id } });
+  expect(refused.error).toBe('files_unavailable');
+});
+
+async function run(
+  session: SessionRecord,
+  command: string,
+  status: 'completed' | 'failed' = 'completed',
+) {
+  return runIn(server, await startRun(server, session, command), status);
+}
+
+function workspaceOf(session: SessionRecord): string {
+  return join(server.config.dataDir, 'workspaces', server.quickstart.tenant_id, session.id);
+}
+
+async function filesOf(session: SessionRecord): Promise<FileRecord[]> {
+  const files: FileRecord[] = [];
+  let cursor: string | undefined;
+  do {
+    const query: Record<string, string> =
+      cursor === undefined ? { limit: '100' } : { limit: '100', cursor };
+    const { body } = await server.send('list_files', { params: { session_id: session.id }, query });
+    files.push(...body.files);
+    cursor = body.next_cursor;
+  } while (cursor !== undefined);
+  return files;
+}
+
+async function namesOf(session: SessionRecord): Promise<string[]> {
+  return (await filesOf(session)).map(({ name }) => name).sort();
+}
+
+async function download(session: SessionRecord, file: FileRecord | undefined): Promise<string> {
+  const params = { session_id: session.id, file_id: file?.id ?? '' };
+  return (await server.send('download_file', { params })).text;
+}

@@ -1,0 +1,335 @@
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import {
+  chmod,
+  lstat,
+  mkdir,
+  mkdtemp,
+  readFile,
+  readdir,
+  readlink,
+  symlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import fc from 'fast-check';
+import { expect, onTestFinished, test } from 'vitest';
+import {
+  type TarHead,
+  tarEnd,
+  tarHead,
+  tarPadding,
+} from '../../src/session-folders/snapshots/tar.ts';
+import { archiveWorkspace, lookAtWorkspace } from '../../src/session-folders/snapshots/archive.ts';
+import {
+  BrokenArchive,
+  restoreWorkspace,
+  unpack,
+} from '../../src/session-folders/snapshots/restore.ts';
+import { removeFolder } from '../../../../test/remove-folder.ts';
+
+async function temporaryFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'convoke-archive-'));
+  onTestFinished(() => removeFolder(folder));
+  return folder;
+}
+
+async function temporaryPlace() {
+  const workspace = join(await temporaryFolder(), 'session');
+  return { workspace, stateDir: `${workspace}.home`, record: `${workspace}.json` };
+}
+
+type Place = Awaited<ReturnType<typeof temporaryPlace>>;
+
+async function write(root: string, files: Readonly<Record<string, string>>): Promise<void> {
+  await mkdir(root, { recursive: true });
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(dirname(join(root, path)), { recursive: true });
+    await writeFile(join(root, path), text);
+  }
+}
+
+async function archived(place: Place, leg = 'run_1-1'): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of archiveWorkspace(place, { leg, record: '{}' })) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+async function* chunksOf(bytes: Uint8Array, size = 1000): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+}
+
+async function restored(bytes: Buffer, place: Place, sha256?: string): Promise<void> {
+  await restoreWorkspace(chunksOf(bytes), place, {
+    drafts: join(dirname(place.workspace), '.restoring'),
+    sha256: sha256 ?? createHash('sha256').update(bytes).digest('hex'),
+    account: undefined,
+    settleRecord: async (text) => text,
+  });
+}
+
+async function copied(from: Place): Promise<Place> {
+  const to = await temporaryPlace();
+  await restored(await archived(from), to);
+  return to;
+}
+
+/** Everything below a folder, as paths and what they hold. */
+async function contentOf(root: string, below = ''): Promise<Record<string, string>> {
+  const found: Record<string, string> = {};
+  for (const name of await readdir(join(root, below))) {
+    const path = join(below, name);
+    const stats = await lstat(join(root, path));
+    if (stats.isSymbolicLink()) found[path] = `-> ${await readlink(join(root, path))}`;
+    else if (stats.isFile()) found[path] = await readFile(join(root, path), 'utf8');
+    else Object.assign(found, { [path]: 'folder' }, await contentOf(root, path));
+  }
+  return found;
+}
+
+test('a workspace comes back with files, links, modes and times, its home and its record', async () => {
+  const place = await temporaryPlace();
+  await write(place.workspace, {
+    'a.txt': 'one',
+    'deep/er/b': 'two',
+    'empty/x': '',
+    'ünï çödé': 'u',
+  });
+  await write(place.stateDir, { '.config/settings': 's' });
+  await chmod(join(place.workspace, 'a.txt'), 0o751);
+  await chmod(join(place.workspace, 'deep/er'), 0o555);
+  await utimes(join(place.workspace, 'a.txt'), 1_000_000, 1_000_000);
+  await symlink('../outside', join(place.workspace, 'link'));
+  await symlink('/usr/bin/env', join(place.workspace, 'deep/absolute'));
+  const to = await copied(place);
+  expect(await contentOf(to.workspace)).toEqual(await contentOf(place.workspace));
+  expect(await contentOf(to.stateDir)).toEqual({ '.config': 'folder', '.config/settings': 's' });
+  const stats = await lstat(join(to.workspace, 'a.txt'));
+  expect([stats.mode & 0o7777, stats.mtimeMs]).toEqual([0o751, 1_000_000_000]);
+  expect((await lstat(join(to.workspace, 'deep/er'))).mode & 0o777).toBe(0o555);
+  expect(await readFile(to.record, 'utf8')).toBe('{}');
+  for (const root of [place, to]) await chmod(join(root.workspace, 'deep/er'), 0o755);
+});
+
+test('any tree of any names comes back', async () => {
+  const name = fc
+    .string({ unit: 'grapheme', minLength: 1, maxLength: 60 })
+    .filter((text) => text.isWellFormed() && !/[/\0]/.test(text) && !['.', '..'].includes(text))
+    .filter((text) => Buffer.byteLength(text) <= 255);
+  const path = fc.array(name, { minLength: 1, maxLength: 5 }).map((parts) => parts.join('/'));
+  await fc.assert(
+    fc.asyncProperty(
+      fc.dictionary(path, fc.string({ maxLength: 700 }), { maxKeys: 8 }),
+      async (files) => {
+        const place = await temporaryPlace();
+        await mkdir(place.workspace);
+        for (const [at, text] of Object.entries(files)) {
+          // A name may be taken by a folder, or a file stand where a folder should.
+          await write(place.workspace, { [at]: text.toWellFormed() }).catch(() => undefined);
+        }
+        const to = await copied(place);
+        expect(await contentOf(to.workspace)).toEqual(await contentOf(place.workspace));
+      },
+    ),
+    { numRuns: 30, endOnFailure: true },
+  );
+});
+
+test('any tar can read it', async () => {
+  const place = await temporaryPlace();
+  const long = `${'long-'.repeat(40)}name`;
+  await write(place.workspace, { 'a.txt': 'one', [`deep/${long}/b`]: 'two' });
+  const tar = zstdDecompressSync(await archived(place));
+  const listed = execFileSync('tar', ['-tf', '-'], { input: tar, encoding: 'utf8' });
+  expect(listed.trim().split('\n')).toEqual([
+    'about.json',
+    'record.json',
+    'workspace',
+    'workspace/a.txt',
+    'workspace/deep',
+    `workspace/deep/${long}`,
+    `workspace/deep/${long}/b`,
+  ]);
+});
+
+test('links are not followed into the archive, and pipes are left out', async () => {
+  const place = await temporaryPlace();
+  const outside = await temporaryFolder();
+  await write(outside, { secret: 'of somebody else' });
+  await write(place.workspace, { a: 'one' });
+  await symlink(outside, join(place.workspace, 'folder'));
+  await symlink(join(outside, 'secret'), join(place.workspace, 'file'));
+  execFileSync('mkfifo', [join(place.workspace, 'pipe')]);
+  const bytes = await archived(place);
+  expect(zstdDecompressSync(bytes).includes('of somebody else')).toBe(false);
+  expect(Object.keys(await contentOf((await copied(place)).workspace)).sort()).toEqual([
+    'a',
+    'file',
+    'folder',
+  ]);
+});
+
+test('two archives of one workspace are never one blob', async () => {
+  const place = await temporaryPlace();
+  await write(place.workspace, { a: 'one' });
+  expect((await archived(place, 'run_1-1')).equals(await archived(place, 'run_1-2'))).toBe(false);
+});
+
+test('a workspace deeper than paths reach elsewhere, and times beyond any calendar, break nothing', async () => {
+  const place = await temporaryPlace();
+  await write(place.workspace, { far: 'x' });
+  await utimes(join(place.workspace, 'far'), 1e11, 1e11);
+  expect(await contentOf((await copied(place)).workspace)).toEqual({ far: 'x' });
+  await mkdir(join(place.workspace, ...Array.from({ length: 12 }, () => 'd'.repeat(200))), {
+    recursive: true,
+  });
+  expect(await lookAtWorkspace(place)).toMatchObject({ problem: 'too_large' });
+});
+
+test('it looks the same until something is changed', async () => {
+  const place = await temporaryPlace();
+  await write(place.workspace, { 'a.txt': 'one', 'b/c': 'two' });
+  const looks = async () => (await lookAtWorkspace(place)).fingerprint;
+  const before = await looks();
+  await readFile(join(place.workspace, 'a.txt'));
+  await write(place.workspace, { passing: 'x' });
+  await removeFolder(join(place.workspace, 'passing'));
+  expect(await looks()).toBe(before);
+  // The same length and the same time: as some tools write.
+  await writeFile(join(place.workspace, 'a.txt'), 'two');
+  await utimes(join(place.workspace, 'a.txt'), 1, 1);
+  const after = await looks();
+  expect(after).not.toBe(before);
+  await write(place.stateDir, { state: 'x' });
+  expect(await looks()).not.toBe(after);
+});
+
+test('what is there is kept when the archive turns out to be broken, cut or another', async () => {
+  const place = await temporaryPlace();
+  await write(place.workspace, { a: 'saved' });
+  const bytes = await archived(place);
+  const digest = createHash('sha256').update(bytes).digest('hex');
+  const to = await temporaryPlace();
+  await write(to.workspace, { a: 'older' });
+  for (const cut of [0, 1, 20, bytes.length - 1]) {
+    await expect(restored(bytes.subarray(0, cut), to, digest)).rejects.toThrow(BrokenArchive);
+  }
+  await expect(restored(bytes, to, '0'.repeat(64))).rejects.toThrow('digest');
+  await expect(restored(Buffer.from('not an archive'), to)).rejects.toThrow(BrokenArchive);
+  expect(await contentOf(to.workspace)).toEqual({ a: 'older' });
+  expect(await readdir(join(dirname(to.workspace), '.restoring'))).toEqual([]);
+  await restored(bytes, to);
+  expect(await contentOf(to.workspace)).toEqual({ a: 'saved' });
+});
+
+test('a source that fails is not taken for a broken archive', async () => {
+  const place = await temporaryPlace();
+  await write(place.workspace, { a: 'saved' });
+  const bytes = await archived(place);
+  const cut = (async function* () {
+    yield bytes.subarray(0, 20);
+    throw new TypeError('the store went away');
+  })();
+  const restoring = restoreWorkspace(cut, await temporaryPlace(), {
+    drafts: join(await temporaryFolder(), 'drafts'),
+    sha256: '',
+    account: undefined,
+    settleRecord: async (text) => text,
+  });
+  await expect(restoring).rejects.toThrow(TypeError);
+});
+
+type Forged = Partial<TarHead> & { readonly text?: string; readonly flag?: string };
+
+function forged(entries: readonly Forged[]): Buffer {
+  const parts = entries.flatMap(({ text = '', flag, ...given }) => {
+    const content = Buffer.from(text);
+    const usual = { kind: 'file', mode: 0o644, modifiedMs: 0, target: '' } as const;
+    const head = tarHead({ ...usual, path: 'workspace/x', sizeBytes: content.length, ...given });
+    if (given.mode !== undefined)
+      head.write(given.mode.toString(8).padStart(7, '0'), 100, 'latin1');
+    resum(head, flag ?? head.toString('latin1', 156, 157));
+    return [head, content, tarPadding(content.length)];
+  });
+  return Buffer.concat([...parts, tarEnd]);
+}
+
+/** Changes the kind of an entry, and the sum with it. */
+function resum(head: Buffer, flag: string): void {
+  head.write(flag, 156, 'latin1');
+  head.write(' '.repeat(8), 148, 'latin1');
+  const sum = head.reduce((total, byte) => total + byte, 0);
+  head.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148, 'latin1');
+}
+
+const folder = { path: 'workspace', kind: 'folder' } as const;
+
+test.each<[string, readonly Forged[]]>([
+  ['a way up', [folder, { path: 'workspace/../../escape' }]],
+  ['a way up at the start', [{ path: '../escape' }]],
+  ['an absolute path', [{ path: '/tmp/escape' }]],
+  ['a path of dots inside a long name', [folder, { path: `workspace/${'a/'.repeat(80)}../../x` }]],
+  ['an empty part', [folder, { path: 'workspace//x' }]],
+  ['another top', [{ path: 'elsewhere' }]],
+  [
+    'a file through a link',
+    [folder, { path: 'workspace/l', kind: 'link', target: '/tmp' }, { path: 'workspace/l/x' }],
+  ],
+  [
+    'a folder over a link',
+    [
+      folder,
+      { path: 'workspace/l', kind: 'link', target: '/tmp' },
+      { path: 'workspace/l', kind: 'folder' },
+    ],
+  ],
+  [
+    'a file over a link',
+    [folder, { path: 'workspace/l', kind: 'link', target: '/tmp/x' }, { path: 'workspace/l' }],
+  ],
+  [
+    'a link for the workspace',
+    [{ path: 'workspace', kind: 'link', target: '/tmp' }, { path: 'workspace/x' }],
+  ],
+  ['a file without its folder', [{ path: 'workspace/x' }]],
+  ['one name twice', [folder, { path: 'workspace/x' }, { path: 'workspace/x' }]],
+  ['a hard link', [folder, { flag: '1', target: '/etc/passwd' }]],
+  ['a character device', [folder, { flag: '3' }]],
+  ['a block device', [folder, { flag: '4' }]],
+  ['a pipe', [folder, { flag: '6' }]],
+  ['a long name of another kind', [folder, { flag: 'L', text: '../escape' }]],
+  ['settings for all entries', [folder, { flag: 'g', text: '18 path=../escape\n' }]],
+  ['more bytes than any workspace', [folder, { sizeBytes: 7 * 1024 ** 3 }]],
+  ['a link to nowhere', [folder, { kind: 'link', target: '' }]],
+])('%s is refused, and nothing leaves the folder', async (_, entries) => {
+  const into = join(await temporaryFolder(), 'in');
+  await mkdir(into);
+  await expect(unpack(chunksOf(forged(entries)), into, undefined)).rejects.toThrow(Error);
+  expect(await readdir(dirname(into))).toEqual(['in']);
+  expect(existsSync('/tmp/escape')).toBe(false);
+  expect(existsSync('/tmp/x')).toBe(false);
+});
+
+test('bits that lend rights are taken away', async () => {
+  const into = await temporaryFolder();
+  await unpack(chunksOf(forged([folder, { mode: 0o6755 }])), into, undefined);
+  expect((await lstat(join(into, 'workspace/x'))).mode & 0o7777).toBe(0o755);
+});
+
+test('a header that was tampered with is refused', async () => {
+  const tar = forged([folder, { text: 'x' }]);
+  tar[3] = 0x41;
+  await expect(unpack(chunksOf(tar), await temporaryFolder(), undefined)).rejects.toThrow('sum');
+});
+
+test('an archive of a newer release is not taken for a lost one', async () => {
+  const about = { path: 'about.json', text: '{"format":2}' };
+  const tar = forged([about, { path: 'record.json', text: '{}' }, folder]);
+  const restoring = restored(zstdCompressSync(tar), await temporaryPlace());
+  await expect(restoring).rejects.toThrow('another release');
+  await expect(restoring).rejects.not.toThrow(BrokenArchive);
+});

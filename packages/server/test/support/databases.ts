@@ -1,0 +1,62 @@
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll } from 'vitest';
+import { openPostgres } from '../../src/store/dialects/postgres.ts';
+import { openSqlite } from '../../src/store/dialects/sqlite.ts';
+import { migrate, type MigratableDatabase } from '../../src/store/migrate.ts';
+import { removeFolderSync } from '../../../../test/remove-folder.ts';
+import { administer, createPlainDatabase } from './plain-database.ts';
+
+export const databaseKinds = ['sqlite', 'postgres'] as const;
+export type DatabaseKind = (typeof databaseKinds)[number];
+
+interface TestDatabaseOptions {
+  /** A folder of migrations; without one the database starts empty. */
+  migrations?: string;
+  /** Where to open; without one, a fresh place. */
+  location?: string;
+  /** What reaches the log. */
+  report?: (message: string, error: unknown) => void;
+}
+
+/** Opens a database of the kind that ships, on a fresh place; closed and removed after the file's tests. */
+export async function openTestDatabase(
+  kind: DatabaseKind,
+  options: TestDatabaseOptions = {},
+): Promise<MigratableDatabase> {
+  const location = options.location ?? (await createLocation(kind));
+  const report = options.report ?? (() => {});
+  const database =
+    kind === 'postgres'
+      ? await openPostgres({ url: location, report })
+      : await openSqlite({ path: location, report, onFatal: endLoudly });
+  opened.push(database);
+  if (options.migrations !== undefined) await migrate(database, options.migrations);
+  return database;
+}
+
+/** A SQLite path or a PostgreSQL URL that nobody else uses. */
+export async function createLocation(kind: DatabaseKind): Promise<string> {
+  if (kind === 'sqlite') {
+    const folder = mkdtempSync(join(tmpdir(), 'convoke-test-'));
+    removals.push(async () => removeFolderSync(folder));
+    return join(folder, 'convoke.db');
+  }
+  const name = `convoke_test_${process.pid}_${Date.now()}_${removals.length}`;
+  const url = await createPlainDatabase(name);
+  removals.push(() => administer(`drop database ${name} with (force)`));
+  return url;
+}
+
+const opened: MigratableDatabase[] = [];
+const removals: (() => Promise<void>)[] = [];
+
+afterAll(async () => {
+  await Promise.allSettled(opened.map((database) => database.close()));
+  for (const remove of removals.toReversed()) await remove();
+});
+
+function endLoudly(error: unknown): never {
+  throw new Error('an fsync failed during a test', { cause: error });
+}

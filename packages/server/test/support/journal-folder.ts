@@ -1,0 +1,14 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { journalFolder, openJournal } from './journal-place.ts';
+import { removeFolder } from '../../../../test/remove-folder.ts';
+
+/** Run by vitest before any test file: one journal per run, whichever workers write it. */
+export async function setup(): Promise<(() => Promise<void>) | undefined> {
+  // Each project of the configuration asks; the first one makes it.
+  if (journalFolder() !== undefined) return undefined;
+  const folder = await mkdtemp(join(tmpdir(), 'convoke-journal-'));
+  openJournal(folder);
+  return () => removeFolder(folder);
+}

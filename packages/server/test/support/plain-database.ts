@@ -1,0 +1,30 @@
+import { Client } from 'pg';
+import { postgresUrl } from '../../../../test/services.ts';
+
+/** As whom the service connects: a role that owns its databases and is bound by row-level security. */
+const plain = { role: 'convoke_plain', password: 'convoke' };
+
+/** Makes a database of the PostgreSQL the tests share and gives the address a service is to use. */
+export async function createPlainDatabase(name: string): Promise<string> {
+  await administer(`do $$ begin
+    create role ${plain.role} login password '${plain.password}';
+    exception when duplicate_object or unique_violation then null;
+  end $$`);
+  await administer(`create database ${name} owner ${plain.role}`);
+  const url = new URL(postgresUrl());
+  url.username = plain.role;
+  url.password = plain.password;
+  url.pathname = name;
+  return url.href;
+}
+
+/** Runs one statement as the administrator of the PostgreSQL server, outside any database under test. */
+export async function administer(text: string): Promise<void> {
+  const client = new Client({ connectionString: postgresUrl() });
+  await client.connect();
+  try {
+    await client.query(text);
+  } finally {
+    await client.end();
+  }
+}

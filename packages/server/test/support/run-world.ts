@@ -1,0 +1,140 @@
+import { type RunId, type SessionId, formatEventId } from '@convoke/contract';
+import { type ClaimedLeg, claimLeg } from '../../src/execution/claim-leg.ts';
+import { type LegBatch, recordLeg } from '../../src/execution/record-leg.ts';
+import { startRun } from '../../src/app/runs.ts';
+import { createSession } from '../../src/app/sessions.ts';
+import type { Agent } from '../../src/domain/agent.ts';
+import type { Run } from '../../src/domain/run.ts';
+import type { RunEventDraft } from '../../src/domain/run-event.ts';
+import type { Agents } from '../../src/ports/agents.ts';
+import type { Log, LogFields } from '../../src/ports/log.ts';
+import { sql } from '../../src/store/sql.ts';
+import { createWorld } from './identity-world.ts';
+import { agentOf } from './agent-folders.ts';
+import { settings } from './settings.ts';
+import type { DatabaseKind } from './databases.ts';
+
+export type RunWorld = Awaited<ReturnType<typeof createRunWorld>>;
+
+export const hour = 3_600_000;
+
+/** The use cases of runs on a real database: the test is the worker, and time is in its hands. */
+export async function createRunWorld(
+  kind: DatabaseKind,
+  parts: Partial<Agent> = {},
+  { lossless = true } = {},
+) {
+  const world = await createWorld(kind);
+  const organizationId = await world.seed.organization();
+  const tenant = await world.seed.tenant(organizationId);
+  const scope = { organizationId, tenantId: tenant.id };
+  const warnings: { message: string; fields: LogFields | undefined }[] = [];
+  const log: Log = {
+    info: () => {},
+    warn: (message, fields) => warnings.push({ message, fields }),
+    error: (message, error) => {
+      throw new Error(message, { cause: error });
+    },
+  };
+  const fanout = { ...world.fanout, lossless };
+  const services = {
+    ...world,
+    fanout,
+    log,
+    settings,
+    agents: only(agentOf({ name: 'agent', ...parts })),
+  };
+  const admit = () => {};
+
+  async function open(): Promise<SessionId> {
+    const request = { agentName: 'agent', idempotencyKey: undefined, admit };
+    return (await createSession(services, scope, request)).resource.id;
+  }
+
+  async function start(sessionId: SessionId): Promise<Run> {
+    const input = { prompt: 'hi' };
+    const request = { sessionId, input, idempotencyKey: undefined, admit };
+    return (await startRun(services, scope, request)).resource;
+  }
+
+  /** As a worker does: under a lease of fifteen seconds. */
+  async function claim(run: Run, owner = 'worker-1'): Promise<ClaimedLeg | undefined> {
+    const address = { scope, sessionId: run.sessionId, runId: run.id };
+    const lease = { owner, expiresAt: world.clock.now() + 15_000 };
+    const leg = await claimLeg(services, address, { lease, at: world.clock.now() });
+    return typeof leg === 'string' ? undefined : leg;
+  }
+
+  async function claimed(run: Run, owner = 'worker-1'): Promise<ClaimedLeg> {
+    const leg = await claim(run, owner);
+    if (leg === undefined) throw new Error('the run was not ready');
+    return leg;
+  }
+
+  /** Records what a leg produced; undefined when it had no right to. */
+  function record(leg: ClaimedLeg, batch: Partial<LegBatch>): Promise<number | undefined> {
+    const whole = { items: [], checkpoint: undefined, context: undefined, end: undefined };
+    return recordLeg(services, leg.holder, {
+      take: () => ({ ...whole, ...batch }),
+      waitMs: hour,
+      inDoubtAfter: undefined,
+    });
+  }
+
+  async function read(run: Pick<Run, 'id'>): Promise<Run> {
+    const found = await world.store.read.runs.findById(scope, run.id);
+    if (found === undefined) throw new Error('no such run');
+    return found;
+  }
+
+  const session = (id: SessionId) => world.store.read.sessions.find(scope, id);
+  const log_ = (runId: RunId) => readLog(world.database, runId);
+  return {
+    ...services,
+    scope,
+    warnings,
+    open,
+    start,
+    claim,
+    claimed,
+    record,
+    read,
+    session,
+    logOf: log_,
+  };
+}
+
+/** Everything a run's log holds, as it is stored. */
+async function readLog(
+  database: Awaited<ReturnType<typeof createWorld>>['database'],
+  runId: RunId,
+): Promise<LoggedEvent[]> {
+  const rows = await database.all<{ seq: number; type: string; body: string }>(
+    sql`select seq, type, body from run_events where run_id = ${runId} order by seq`,
+  );
+  return rows.map(({ seq, type, body }) => {
+    const { id, data } = JSON.parse(body);
+    if (id !== formatEventId(seq)) throw new Error(`event ${seq} calls itself ${id}`);
+    return { type, data };
+  });
+}
+
+export interface LoggedEvent {
+  readonly type: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+export function delta(text: string): RunEventDraft {
+  return { type: 'message_delta', data: { text, framework: 'scripted', model: 'scripted' } };
+}
+
+export const over = { outputText: null, usage: undefined } as const;
+
+function only(agent: Agent): Agents {
+  return {
+    all: () => [agent],
+    find: (name) => (name === agent.name ? agent : undefined),
+    problems: () => [],
+    close: async () => {},
+  };
+}
