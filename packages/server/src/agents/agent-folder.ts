@@ -1,9 +1,9 @@
 import { type Document, LineCounter, isMap, isNode, isScalar, parseDocument } from 'yaml';
 import { z } from 'zod';
-import type { Agent } from '../domain/agent.ts';
-import { type AgentProblem, problemsOf } from './problems.ts';
-import { type AgentYaml, agentSchema, toAgent } from './agent-schema.ts';
 import { FolderFault, readFolderFile } from '../confined-fs/agent-file.ts';
+import type { Agent } from '../domain/agent.ts';
+import { type AgentYaml, agentSchema, toAgent } from './agent-schema.ts';
+import { type AgentProblem, problemsOf } from './problems.ts';
 
 const problemsShown = 5;
 const aliasesMax = 100;

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import type { Agent } from '../domain/agent.ts';
-import type { JsonObject } from '../domain/json.ts';
-import { readEgress } from '../domain/egress.ts';
 import { confinedPath } from '../confined-fs/path.ts';
+import type { Agent } from '../domain/agent.ts';
+import { readEgress } from '../domain/egress.ts';
+import type { JsonObject } from '../domain/json.ts';
 
 const listMax = 1000;
 const namePattern = /^[a-z0-9-]{1,64}$/;

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Dirent, Stats } from 'node:fs';
 import { lstat, readdir, realpath } from 'node:fs/promises';
-import { join, sep } from 'node:path';
+import { join } from 'node:path';
+import { isWithin } from '../confined-fs/path.ts';
 
 const entriesMax = 10_000;
 const depthMax = 32;
@@ -57,10 +58,6 @@ async function linkProblem(folder: string, link: string): Promise<string | undef
   const target = await realpath(join(folder, link)).catch(() => undefined);
   if (target === undefined) return `${link} is a link to nothing`;
   return isWithin(folder, target) ? undefined : `${link} is a link that leaves the agent's folder`;
-}
-
-export function isWithin(folder: string, path: string): boolean {
-  return path === folder || path.startsWith(folder + sep);
 }
 
 function mark(stats: Stats): string {

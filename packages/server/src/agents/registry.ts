@@ -4,9 +4,9 @@ import type { Agent } from '../domain/agent.ts';
 import type { Agents } from '../ports/agents.ts';
 import type { Log } from '../ports/log.ts';
 import { type ReadAgent, readAgentFolder } from './agent-folder.ts';
-import type { AgentProblem } from './problems.ts';
 import { type FolderScan, scanFolder } from './folder-scan.ts';
 import { FolderWatch } from './folder-watch.ts';
+import type { AgentProblem } from './problems.ts';
 import { literalSecrets } from './secret-references.ts';
 
 const agentsMax = 1000;

@@ -5,6 +5,7 @@ import {
   credentialId,
   idPrefixes,
 } from '@convoke/contract';
+import type { Actor, AuditAction } from '../domain/audit.ts';
 import {
   type Client,
   type ClientChange,
@@ -14,7 +15,6 @@ import {
   mayAddClient,
   openClient,
 } from '../domain/client.ts';
-import type { Actor, AuditAction } from '../domain/audit.ts';
 import { type Credential, openCredential } from '../domain/credential.ts';
 import type { JsonObject } from '../domain/json.ts';
 import { type Withdrawal, restoredBy, withdrawnBy } from '../domain/withdrawal.ts';

@@ -1,7 +1,7 @@
 import type { RunId } from '@convoke/contract';
 import { formatEventId, isTerminalRunStatus } from '@convoke/contract';
-import type { Run } from '../domain/run.ts';
 import { endsRun } from '../domain/run-event.ts';
+import type { Run } from '../domain/run.ts';
 import type { EventPage } from '../ports/repositories/run-events.ts';
 import { readLog } from './run-log.ts';
 import type { Services } from './services.ts';

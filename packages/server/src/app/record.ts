@@ -1,8 +1,8 @@
 import type { RunId, SessionId } from '@convoke/contract';
-import { type Run, type RunOutcome, endRun } from '../domain/run.ts';
 import { type RunEventDraft, placeEvents, terminalEvent } from '../domain/run-event.ts';
+import { type Lease, type Run, type RunOutcome, endRun, leaseRun } from '../domain/run.ts';
 import type { TenantScope } from '../domain/scope.ts';
-import { type Session, runEnded } from '../domain/session.ts';
+import { type Session, runDispatched, runEnded } from '../domain/session.ts';
 import type { StoreTransaction } from '../ports/store.ts';
 import type { Services } from './services.ts';
 
@@ -47,6 +47,16 @@ export interface RunMove {
   /** Absent when the session is as it was. */
   readonly session?: Session;
   readonly events: readonly RunEventDraft[];
+}
+
+/** Leases the run for its next leg: the first one moves the session on and emits `run_started`. */
+export function startLegMove({ run, session }: RunInSession, lease: Lease, now: number) {
+  const isFirst = run.status === 'queued';
+  return {
+    run: leaseRun(run, lease, now),
+    session: runDispatched(session, run.id, now),
+    events: isFirst ? [{ type: 'run_started', data: { run_id: run.id } }] : [],
+  } satisfies RunMove;
 }
 
 type Recorder = Pick<Services, 'clock' | 'fanout' | 'metrics'>;

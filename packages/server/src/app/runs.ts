@@ -6,9 +6,8 @@ import type { TenantScope } from '../domain/scope.ts';
 import { type Session, acceptRun, queuedRunsCancelled } from '../domain/session.ts';
 import type { Place } from '../ports/run-slots.ts';
 import type { PageRequest, Store, StoreTransaction } from '../ports/store.ts';
-import { legBegins } from '../execution/claim-leg.ts';
 import { once } from './once.ts';
-import { lockRun, recordEnd, recordNew } from './record.ts';
+import { lockRun, recordEnd, recordNew, startLegMove } from './record.ts';
 import { granted, refuse } from './refusal.ts';
 import type { Services } from './services.ts';
 import { type Created, askToEnd, insertSession } from './sessions.ts';
@@ -143,7 +142,7 @@ async function insertRun(
   if (place === undefined) {
     return recordNew(services, tx, { run, session: accepted, events: [] });
   }
-  const begins = legBegins({ run, session: accepted }, place.lease, now);
+  const begins = startLegMove({ run, session: accepted }, place.lease, now);
   const begun = await recordNew(services, tx, begins);
   tx.onCommit(() => place.begin({ run: begun, session: begins.session }));
   return run;

@@ -6,10 +6,10 @@ import type { Ids } from '../ports/ids.ts';
 import type { Log } from '../ports/log.ts';
 import type { Metrics } from '../ports/metrics.ts';
 import type { Places } from '../ports/run-slots.ts';
+import type { Workspaces } from '../ports/session-folders.ts';
 import type { Settings } from '../ports/settings.ts';
 import type { Store } from '../ports/store.ts';
 import type { Traces } from '../ports/traces.ts';
-import type { Workspaces } from '../ports/session-folders.ts';
 
 /** What use cases stand on. Each takes the part it needs: `Pick<Services, 'store' | 'clock'>`. */
 export interface Services {

@@ -1,9 +1,9 @@
+import type { JsonWebKeySet } from '@convoke/contract';
 import type { CryptoKey, JWK } from 'jose';
 import { calculateJwkThumbprint } from 'jose/jwk/thumbprint';
 import { exportJWK } from 'jose/key/export';
 import { generateKeyPair } from 'jose/key/generate/keypair';
 import { importJWK } from 'jose/key/import';
-import type { JsonWebKeySet } from '@convoke/contract';
 import type { Clock } from '../ports/clock.ts';
 import { StorageUnavailable } from '../ports/database.ts';
 import type { SigningKey } from '../ports/repositories/signing-keys.ts';

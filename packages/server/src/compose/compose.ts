@@ -2,19 +2,15 @@ import { randomUUID } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import type { Services } from '../app/services.ts';
 import type { WithdrawingServices } from '../app/withdrawals.ts';
+import { builtInCredentials } from '../auth/built-in-credentials.ts';
 import { rotateOldKeys } from '../auth/key-rotation.ts';
 import { loadMasterKey } from '../auth/master-key.ts';
-import { type Authority, openAuthority } from './authority.ts';
-import { openHttp } from './http.ts';
-import { peoplePasses } from './sign-in.ts';
-import { type OpenServices, type Overrides, openServices } from './services.ts';
 import type { Config } from '../config/config.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Places } from '../ports/run-slots.ts';
 import type { SandboxReport } from '../ports/sandbox.ts';
 import type { Store } from '../ports/store.ts';
 import { type Quickstart, ensureQuickstart } from '../quickstart.ts';
-import { builtInCredentials } from '../auth/built-in-credentials.ts';
 import { holdDataFolder, publishAddress } from '../runtime/data-folder.ts';
 import { createFolderProvisioner } from '../session-folders/folder-provisioner.ts';
 import {
@@ -27,6 +23,10 @@ import { revocationPasses } from '../workers/finish-withdrawals.ts';
 import { eventLogPasses, prepareEventLog } from '../workers/keep-event-log.ts';
 import { releasePasses } from '../workers/release-sessions.ts';
 import { tenantPasses } from '../workers/tenant-passes.ts';
+import { type Authority, openAuthority } from './authority.ts';
+import { openHttp } from './http.ts';
+import { type OpenServices, type Overrides, openServices } from './services.ts';
+import { peoplePasses } from './sign-in.ts';
 
 /** What requests under way get to come to their end once the legs have. */
 const requestGraceMs = 5_000;

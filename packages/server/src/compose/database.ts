@@ -4,10 +4,10 @@ import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { Metrics } from '../ports/metrics.ts';
 import type { Store } from '../ports/store.ts';
-import { openDatabase } from '../store/database.ts';
-import { createStore } from '../store/store.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { openDatabaseClock } from '../runtime/database-clock.ts';
+import { openDatabase } from '../store/database.ts';
+import { createStore } from '../store/store.ts';
 
 interface StoreOptions {
   readonly log: Log;

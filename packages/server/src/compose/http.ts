@@ -1,5 +1,4 @@
 import type { FastifyInstance } from 'fastify';
-import manifest from '../../package.json' with { type: 'json' };
 import { RunFollower } from '../app/follow.ts';
 import type { WithdrawingServices } from '../app/withdrawals.ts';
 import { deriveKey } from '../auth/master-key.ts';
@@ -12,12 +11,6 @@ import { type Cursors, createCursors } from '../http/cursors.ts';
 import { createDenials } from '../http/denials.ts';
 import { EventStreams, type StreamCaps } from '../http/event-streams.ts';
 import type { Handlers } from '../http/handler.ts';
-import {
-  apiRate,
-  createRateLimit,
-  managementRate,
-  tokenFailureRate,
-} from '../runtime/rate-limit.ts';
 import { agentRoutes } from '../http/routes/agents.ts';
 import { clientRoutes } from '../http/routes/clients.ts';
 import { credentialRoutes } from '../http/routes/credentials.ts';
@@ -29,10 +22,17 @@ import { sessionRoutes } from '../http/routes/sessions.ts';
 import { systemRoutes } from '../http/routes/system.ts';
 import { tenantRoutes } from '../http/routes/tenants.ts';
 import { workspaceRoutes } from '../http/routes/workspaces.ts';
+import {
+  apiRate,
+  createRateLimit,
+  managementRate,
+  tokenFailureRate,
+} from '../runtime/rate-limit.ts';
+import manifest from '../../package.json' with { type: 'json' };
 import type { Authority } from './authority.ts';
 import { showMetrics } from './metrics.ts';
-import { letPeopleIn } from './sign-in.ts';
 import type { OpenServices } from './services.ts';
+import { letPeopleIn } from './sign-in.ts';
 
 type HttpServices = OpenServices & WithdrawingServices;
 

@@ -1,15 +1,13 @@
+import { openAgents } from '../agents/registry.ts';
 import type { Config } from '../config/config.ts';
+import type { ExecutionServices } from '../execution/services.ts';
 import { inOwnContext } from '../fanout/in-own-context.ts';
 import { a2aHarness } from '../harness/a2a/harness.ts';
 import { acpHarness } from '../harness/acp/harness.ts';
 import { aiSdkHarness } from '../harness/ai-sdk/harness.ts';
 import { claudeHarness } from '../harness/claude/harness.ts';
-import { openAgents } from '../agents/registry.ts';
-import { openSandbox } from '../sandbox/sandbox.ts';
 import { scriptedHarness } from '../harness/scripted/harness.ts';
 import { stdioHarness } from '../harness/stdio/harness.ts';
-import type { SuperviseServices } from '../execution/leg-supervisor.ts';
-import { openWorkspaces } from '../session-folders/session-folders.ts';
 import type { StreamCaps } from '../http/event-streams.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { CredentialProvider } from '../ports/credential-provider.ts';
@@ -18,6 +16,8 @@ import type { Log } from '../ports/log.ts';
 import type { Sandbox } from '../ports/sandbox.ts';
 import type { Store } from '../ports/store.ts';
 import { createIds } from '../runtime/ids.ts';
+import { openSandbox } from '../sandbox/sandbox.ts';
+import { openWorkspaces } from '../session-folders/session-folders.ts';
 import { createLog } from '../telemetry/log.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
 import { createTraces } from '../telemetry/traces.ts';
@@ -39,7 +39,7 @@ export interface Overrides {
   readonly streamCaps?: StreamCaps;
 }
 
-export type OpenServices = SuperviseServices & {
+export type OpenServices = ExecutionServices & {
   readonly sandbox: Sandbox;
   readonly metrics: ReturnType<typeof createMetrics>;
 };

@@ -2,8 +2,8 @@ import type { BlockList } from 'node:net';
 import { resolve } from 'node:path';
 import { limits } from '@convoke/contract';
 import { z } from 'zod';
-import type { SandboxMode } from '../ports/sandbox.ts';
 import type { PeopleIssuer } from '../ports/people-issuer.ts';
+import type { SandboxMode } from '../ports/sandbox.ts';
 import type { Settings } from '../ports/settings.ts';
 import {
   type ClusterConfig,

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { open, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isWithin } from '../agents/folder-scan.ts';
+import { isWithin } from './path.ts';
 
 const fileBytesMax = 256 * 1024;
 

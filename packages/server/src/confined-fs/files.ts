@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import {
   type FileHandle,
@@ -10,7 +11,6 @@ import {
   rmdir,
   unlink,
 } from 'node:fs/promises';
-import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { confinedPath } from './path.ts';
 

@@ -1,3 +1,5 @@
+import { sep } from 'node:path';
+
 const pathCharsMax = 1024;
 const partBytesMax = 255;
 
@@ -16,4 +18,9 @@ export function isPathPart(part: string): boolean {
   if (part === '' || part === '.' || part === '..') return false;
   if (/[\\\0-\x1f\x7f/]/.test(part)) return false;
   return part.isWellFormed() && Buffer.byteLength(part) <= partBytesMax;
+}
+
+/** Whether `path` is the folder itself or lies below it; both must be real, absolute paths. */
+export function isWithin(folder: string, path: string): boolean {
+  return path === folder || path.startsWith(folder + sep);
 }

@@ -1,18 +1,17 @@
-import { type Interaction, approvedInput } from '../domain/interaction.ts';
-import { type Lease, type Run, leaseRun } from '../domain/run.ts';
-import { type Session, runDispatched } from '../domain/session.ts';
-import type { Answer } from '../ports/harness.ts';
-import type { StoreTransaction } from '../ports/store.ts';
 import {
   type Holder,
   type RunAddress,
-  type RunInSession,
-  type RunMove,
   lockRun,
   recordMove,
+  startLegMove,
   tryLockRun,
 } from '../app/record.ts';
 import type { Services } from '../app/services.ts';
+import { type Interaction, approvedInput } from '../domain/interaction.ts';
+import type { Lease, Run } from '../domain/run.ts';
+import type { Session } from '../domain/session.ts';
+import type { Answer } from '../ports/harness.ts';
+import type { StoreTransaction } from '../ports/store.ts';
 
 export interface ClaimedLeg {
   readonly run: Run;
@@ -52,7 +51,7 @@ export async function claimLeg(
     if (seen.run.readyAt === null) return 'gone';
     const isFirst = seen.run.status === 'queued';
     const answers = isFirst ? undefined : await spendAnswers(tx, seen.run, at);
-    const move = legBegins(seen, lease, at);
+    const move = startLegMove(seen, lease, at);
     const run = await recordMove(services, tx, { seen, move });
     return {
       run,
@@ -80,16 +79,6 @@ export async function recallClaim(
     const answers = applied.length === 0 ? undefined : answersOf(applied);
     return { ...seen, answers, holder: { ...address, epoch: seen.run.leaseEpoch } };
   });
-}
-
-/** What a leg's begin means for the run and its session. */
-export function legBegins({ run, session }: RunInSession, lease: Lease, now: number) {
-  const isFirst = run.status === 'queued';
-  return {
-    run: leaseRun(run, lease, now),
-    session: runDispatched(session, run.id, now),
-    events: isFirst ? [{ type: 'run_started', data: { run_id: run.id } }] : [],
-  } satisfies RunMove;
 }
 
 async function spendAnswers(

@@ -1,11 +1,11 @@
 import { type FileId, fileId, idPrefixes } from '@convoke/contract';
+import { filesPerSessionMax } from '../app/files.ts';
+import type { Services } from '../app/services.ts';
 import { type File, blobKey, blobPrefix, outputFile } from '../domain/file.ts';
 import type { Run } from '../domain/run.ts';
 import type { Session } from '../domain/session.ts';
 import { BlobTooLarge, type StagedBlob } from '../ports/blobs.ts';
 import type { Output } from '../ports/session-folders.ts';
-import { filesPerSessionMax } from '../app/files.ts';
-import type { Services } from '../app/services.ts';
 
 type OutputServices = Pick<
   Services,

@@ -1,14 +1,15 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { RunId, TenantId } from '@convoke/contract';
-import { type Claim, type ClaimedLeg, type Unclaimed, claimLeg, recallClaim } from './claim-leg.ts';
-import { throughTrouble } from './retry-storage.ts';
 import type { Lease, Run } from '../domain/run.ts';
-import { type SuperviseServices, supervise } from './leg-supervisor.ts';
 import type { Clock } from '../ports/clock.ts';
 import { StorageUnavailable } from '../ports/database.ts';
-import type { Place, Places } from '../ports/run-slots.ts';
 import type { ReadyRun } from '../ports/repositories/runs.ts';
+import type { Place, Places } from '../ports/run-slots.ts';
+import { type Claim, type ClaimedLeg, type Unclaimed, claimLeg, recallClaim } from './claim-leg.ts';
 import { ExecutingRuns } from './executing-runs.ts';
+import { supervise } from './leg-supervisor.ts';
+import { throughTrouble } from './retry-storage.ts';
+import type { ExecutionServices } from './services.ts';
 
 const claimsPerPass = 64;
 const tenantsPerPass = 64;
@@ -26,7 +27,7 @@ export interface DispatchOptions {
 
 /** The runs this process executes, and how it comes by them. */
 export class Dispatcher implements Places {
-  readonly #services: SuperviseServices;
+  readonly #services: ExecutionServices;
   readonly #options: DispatchOptions;
   readonly #executing = new ExecutingRuns();
   /** A request that gives a run its place must not lend the run its name. */
@@ -35,7 +36,7 @@ export class Dispatcher implements Places {
   /** Where many tenants wait, a round takes several passes: all have a turn before the first has another. */
   #round: { after: TenantId | undefined; isCut: boolean } = { after: undefined, isCut: false };
 
-  constructor(services: SuperviseServices, options: DispatchOptions) {
+  constructor(services: ExecutionServices, options: DispatchOptions) {
     this.#services = services;
     this.#options = options;
   }

@@ -1,16 +1,16 @@
+import type { Services } from '../app/services.ts';
 import type { Agent } from '../domain/agent.ts';
-import { type RunEventDraft, harnessEventType } from '../domain/run-event.ts';
 import {
   type WorkspaceOwner,
   type WorkspaceState,
   localState,
   snapshotKey,
 } from '../domain/folder-snapshot.ts';
+import { type RunEventDraft, harnessEventType } from '../domain/run-event.ts';
 import { BlobTooLarge, type StagedBlob } from '../ports/blobs.ts';
 import { StorageUnavailable } from '../ports/database.ts';
 import type { WorkspaceChanges } from '../ports/session-folders.ts';
 import type { ClaimedLeg } from './claim-leg.ts';
-import type { Services } from '../app/services.ts';
 
 type SnapshotServices = Pick<Services, 'clock' | 'blobs' | 'workspaces' | 'log'>;
 

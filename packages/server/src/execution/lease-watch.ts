@@ -1,5 +1,5 @@
-import type { Store } from '../ports/store.ts';
 import type { Clock } from '../ports/clock.ts';
+import type { Store } from '../ports/store.ts';
 
 /** Of a lease, what is kept back for a clock that runs a little fast and for the way to the database. */
 const reserve = 0.1;

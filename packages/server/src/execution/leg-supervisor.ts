@@ -1,21 +1,19 @@
 import { type RunId, isTerminalRunStatus } from '@convoke/contract';
 import { markLiveAnswers } from '../app/interactions.ts';
-import { type ClaimedLeg, answerOf } from './claim-leg.ts';
-import type { LegOutcome } from './record-leg.ts';
 import { outputTextMaxCharacters, readOutputText } from '../app/output-text.ts';
-import { collectOutputs } from './collect-outputs.ts';
-import type { Services } from '../app/services.ts';
-import { throughTrouble } from './retry-storage.ts';
-import { saveWorkspace } from './folder-snapshots.ts';
 import type { Agent } from '../domain/agent.ts';
-import type { RunOutcome } from '../domain/run.ts';
 import { harnessEventType } from '../domain/run-event.ts';
-import type { Harness, HarnessEvent, Leg } from '../ports/harness.ts';
+import type { RunOutcome } from '../domain/run.ts';
+import type { HarnessEvent, Leg } from '../ports/harness.ts';
 import type { Span } from '../ports/traces.ts';
+import { type ClaimedLeg, answerOf } from './claim-leg.ts';
+import { collectOutputs } from './collect-outputs.ts';
+import { saveWorkspace } from './folder-snapshots.ts';
 import { LegSink } from './leg-writer.ts';
 import { type LegStart, prepareLeg } from './prepare-leg.ts';
-
-export type SuperviseServices = Services & { readonly harnesses: ReadonlyMap<string, Harness> };
+import type { LegOutcome } from './record-leg.ts';
+import { throughTrouble } from './retry-storage.ts';
+import type { ExecutionServices } from './services.ts';
 
 export interface Supervision {
   /** Executes one leg to its end and records it. Never rejects. */
@@ -31,7 +29,7 @@ export interface Supervision {
 }
 
 export function supervise(
-  services: SuperviseServices,
+  services: ExecutionServices,
   runId: RunId,
   holdsLease: () => boolean,
 ): Supervision {
@@ -45,7 +43,7 @@ const legIsOver = new DOMException('The leg is over.', 'AbortError');
 type Verdict = RunOutcome | 'lost';
 
 class RunSupervision implements Supervision {
-  readonly #services: SuperviseServices;
+  readonly #services: ExecutionServices;
   readonly #runId: RunId;
   readonly #holdsLease: () => boolean;
   readonly #unsubscribe: () => void;
@@ -62,7 +60,7 @@ class RunSupervision implements Supervision {
   #text: string | undefined = '';
   #usage: LegOutcome['usage'];
 
-  constructor(services: SuperviseServices, runId: RunId, holdsLease: () => boolean) {
+  constructor(services: ExecutionServices, runId: RunId, holdsLease: () => boolean) {
     this.#services = services;
     this.#runId = runId;
     this.#holdsLease = holdsLease;

@@ -1,3 +1,7 @@
+import type { Holder } from '../app/record.ts';
+import type { Services } from '../app/services.ts';
+import type { Json } from '../domain/json.ts';
+import { StorageUnavailable } from '../ports/database.ts';
 import type { LegItem } from './raise-interactions.ts';
 import {
   type AnnouncedContext,
@@ -6,10 +10,6 @@ import {
   type LegRecording,
   recordLeg,
 } from './record-leg.ts';
-import type { Holder } from '../app/record.ts';
-import type { Services } from '../app/services.ts';
-import type { Json } from '../domain/json.ts';
-import { StorageUnavailable } from '../ports/database.ts';
 
 /** Past this many unrecorded items the leg has to wait. */
 const pendingMax = 1024;

@@ -1,15 +1,15 @@
-import type { ClaimedLeg } from './claim-leg.ts';
-import { throughTrouble } from './retry-storage.ts';
 import { type Agent, readRunInput } from '../domain/agent.ts';
 import { type KnownContext, contextEvents } from '../domain/context.ts';
 import { blobKey } from '../domain/file.ts';
+import { snapshotKey } from '../domain/folder-snapshot.ts';
 import type { Json, JsonObject } from '../domain/json.ts';
 import type { RunOutcome } from '../domain/run.ts';
-import { snapshotKey } from '../domain/folder-snapshot.ts';
 import type { Harness, LegContext, LegInput } from '../ports/harness.ts';
 import type { PrepareWorkspace, WorkspaceFile } from '../ports/session-folders.ts';
+import type { ClaimedLeg } from './claim-leg.ts';
 import type { LegSink } from './leg-writer.ts';
-import type { SuperviseServices } from './leg-supervisor.ts';
+import { throughTrouble } from './retry-storage.ts';
+import type { ExecutionServices } from './services.ts';
 
 const filesPlacedMax = 1000;
 const fetchPatienceMs = 5_000;
@@ -25,7 +25,7 @@ export type LegStart =
 
 /** Makes the workspace ready and tells what the agent will see in it. */
 export async function prepareLeg(
-  services: SuperviseServices,
+  services: ExecutionServices,
   { claimed, agent, sink }: { claimed: ClaimedLeg; agent: Agent; sink: LegSink },
 ): Promise<LegStart> {
   const { run, session, answers } = claimed;
@@ -90,7 +90,7 @@ export async function prepareLeg(
 }
 
 async function readyFiles(
-  services: SuperviseServices,
+  services: ExecutionServices,
   { run }: ClaimedLeg,
 ): Promise<WorkspaceFile[]> {
   const files = await services.store.read.files.ready(run.sessionId, filesPlacedMax);

@@ -1,10 +1,10 @@
 import { idPrefixes, interactionKey } from '@convoke/contract';
+import type { Services } from '../app/services.ts';
 import type { Interaction } from '../domain/interaction.ts';
-import type { Run } from '../domain/run.ts';
 import type { RunEventDraft } from '../domain/run-event.ts';
+import type { Run } from '../domain/run.ts';
 import type { HarnessEvent } from '../ports/harness.ts';
 import type { StoreTransaction } from '../ports/store.ts';
-import type { Services } from '../app/services.ts';
 
 export type InteractionRequest = Extract<
   HarnessEvent,

@@ -1,8 +1,3 @@
-import { type Run, type RunOutcome, parkRun } from '../domain/run.ts';
-import { type Session, loseWorkspace, queuedRunsCancelled, runParked } from '../domain/session.ts';
-import type { WorkspaceState } from '../domain/folder-snapshot.ts';
-import type { StoreTransaction } from '../ports/store.ts';
-import { type LegItem, type Raised, isDraft, raiseInteractions } from './raise-interactions.ts';
 import {
   type Holder,
   type RunInSession,
@@ -13,6 +8,11 @@ import {
   recordQueueEnd,
 } from '../app/record.ts';
 import type { Services } from '../app/services.ts';
+import type { WorkspaceState } from '../domain/folder-snapshot.ts';
+import { type Run, type RunOutcome, parkRun } from '../domain/run.ts';
+import { type Session, loseWorkspace, queuedRunsCancelled, runParked } from '../domain/session.ts';
+import type { StoreTransaction } from '../ports/store.ts';
+import { type LegItem, type Raised, isDraft, raiseInteractions } from './raise-interactions.ts';
 
 /** What a leg produced since the last time it was recorded. */
 export interface LegBatch {

@@ -1,6 +1,6 @@
+import type { Redact } from '../agents/secret-references.ts';
 import type { Json } from '../domain/json.ts';
 import type { HarnessEvent } from '../ports/harness.ts';
-import type { Redact } from '../agents/secret-references.ts';
 
 /**
  * An agent that is a program has its key in its environment, and so has whatever it starts: a command may print

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { type Operation, limits } from '@convoke/contract';
 import { refuse } from '../app/refusal.ts';
-import { parseJson } from './json-body.ts';
 import { parseForm } from './form-body.ts';
+import { parseJson } from './json-body.ts';
 import { mediaType } from './media.ts';
 
 /** The body as a value to validate, or undefined when the operation takes bytes or nothing. */

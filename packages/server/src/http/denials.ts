@@ -4,8 +4,8 @@ import { Refusal } from '../app/refusal.ts';
 import type { Services } from '../app/services.ts';
 import type { GateRequest } from '../auth/bearer.ts';
 import type { Gate } from '../auth/gate.ts';
-import type { RequestFacts } from './handler.ts';
 import { type Rate, createRateLimit } from '../runtime/rate-limit.ts';
+import type { RequestFacts } from './handler.ts';
 
 /** Tells the audit of management calls that the gate refused (D-69). */
 export interface Denials {

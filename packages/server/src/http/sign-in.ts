@@ -5,9 +5,9 @@ import { peopleRoutes } from '../auth/sign-in/provider-settings.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { Metrics } from '../ports/metrics.ts';
+import { type Rate, createRateLimit } from '../runtime/rate-limit.ts';
 import type { CallerAddress } from './caller-address.ts';
 import { errorReply } from './errors.ts';
-import { type Rate, createRateLimit } from '../runtime/rate-limit.ts';
 import { baseHeaders } from './response-headers.ts';
 
 /** Attempts to sign in, per person and address; the burst is what a person who mistypes needs. */

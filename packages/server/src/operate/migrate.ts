@@ -1,4 +1,5 @@
 import { mkdirSync } from 'node:fs';
+import { placeOf } from '../compose/database.ts';
 import type { Config } from '../config/config.ts';
 import { connectDatabase, migrationsFolder } from '../store/database.ts';
 import {
@@ -8,7 +9,6 @@ import {
   schemaState,
 } from '../store/migrate.ts';
 import { createLog } from '../telemetry/log.ts';
-import { placeOf } from '../compose/database.ts';
 
 /** A server that writes at the same moment is waited for. */
 const busyTimeoutMs = 10_000;

@@ -1,14 +1,14 @@
 import { mkdirSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { loadMasterKey } from '../auth/master-key.ts';
+import { openAuthority } from '../compose/authority.ts';
+import { openStore } from '../compose/database.ts';
 import type { Config } from '../config/config.ts';
-import { type Operator, createOperator } from './operator.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { publishedAddress } from '../runtime/data-folder.ts';
 import { createIds } from '../runtime/ids.ts';
 import { createLog } from '../telemetry/log.ts';
-import { openAuthority } from '../compose/authority.ts';
-import { openStore } from '../compose/database.ts';
+import { type Operator, createOperator } from './operator.ts';
 
 /** A server that writes at the same moment is waited for. */
 const busyTimeoutMs = 10_000;

@@ -1,6 +1,6 @@
 import type { Account, ProcessLimits } from '../ports/sandbox.ts';
-import type { Programs } from './programs.ts';
 import { proxySocketInside } from './file-system-view.ts';
+import type { Programs } from './programs.ts';
 
 /**
  * A program is started through a chain of others, each of which becomes the next:

@@ -15,16 +15,6 @@ import {
   type SpawnOptions,
 } from '../ports/sandbox.ts';
 import { unprivilegedAccount } from './account.ts';
-import { openCgroups } from './cgroups.ts';
-import {
-  bareCommand,
-  environmentScript,
-  namespaceArguments,
-  wrappedCommand,
-} from './launch-chain.ts';
-import type { EgressProxy } from './egress-proxy.ts';
-import { environmentFor } from './environment.ts';
-import { writeEtc } from './etc-files.ts';
 import {
   type Findings,
   missingPrograms,
@@ -33,10 +23,20 @@ import {
   setupProblem,
   socatMissing,
 } from './capabilities.ts';
+import { openCgroups } from './cgroups.ts';
+import type { EgressProxy } from './egress-proxy.ts';
+import { environmentFor } from './environment.ts';
+import { writeEtc } from './etc-files.ts';
+import { insidePlaces, viewArguments } from './file-system-view.ts';
+import {
+  bareCommand,
+  environmentScript,
+  namespaceArguments,
+  wrappedCommand,
+} from './launch-chain.ts';
 import { launch } from './launch.ts';
 import { type Probe, probe } from './probe.ts';
 import { findPrograms } from './programs.ts';
-import { insidePlaces, viewArguments } from './file-system-view.ts';
 
 export interface OpenSandbox {
   /** What the operator set. */

@@ -1,6 +1,6 @@
-import type { WorkspaceFile } from '../ports/session-folders.ts';
 import { Confined, removeConfined, writeConfined } from '../confined-fs/files.ts';
 import { isPathPart } from '../confined-fs/path.ts';
+import type { WorkspaceFile } from '../ports/session-folders.ts';
 import type { WorkspaceRecord } from './manifest.ts';
 
 const nameBytesMax = 255;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { ContextFile } from '../domain/context.ts';
 import { Confined, openConfined } from '../confined-fs/files.ts';
+import type { ContextFile } from '../domain/context.ts';
 
 const contextBytesMax = 1024 * 1024;
 

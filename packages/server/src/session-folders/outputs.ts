@@ -1,9 +1,9 @@
 import { type BigIntStats, lstatSync } from 'node:fs';
 import { join } from 'node:path';
+import { bytesOf } from '../confined-fs/file-bytes.ts';
+import { Confined, listConfined, openConfined } from '../confined-fs/files.ts';
 import type { Log } from '../ports/log.ts';
 import type { TakeOutput } from '../ports/session-folders.ts';
-import { Confined, listConfined, openConfined } from '../confined-fs/files.ts';
-import { bytesOf } from '../confined-fs/file-bytes.ts';
 import type { WorkspaceRecord } from './manifest.ts';
 
 const folderName = 'outputs';

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { digestOf } from '../confined-fs/file-bytes.ts';
 import {
   Confined,
   existsConfined,
@@ -7,7 +8,6 @@ import {
   removeConfined,
   writeConfined,
 } from '../confined-fs/files.ts';
-import { digestOf } from '../confined-fs/file-bytes.ts';
 import { type SourceFile, copyOf } from './source-files.ts';
 
 /**

@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import { chown, mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type SessionId, type TenantId, idPattern } from '@convoke/contract';
+import { removeTree } from '../confined-fs/remove-tree.ts';
 import type { Agent } from '../domain/agent.ts';
 import type { ContextFile, LoadedContext } from '../domain/context.ts';
 import { bareState } from '../domain/folder-snapshot.ts';
@@ -15,16 +16,15 @@ import type {
   WorkspaceChanges,
   Workspaces,
 } from '../ports/session-folders.ts';
-import { removeTree } from '../confined-fs/remove-tree.ts';
-import { type SourceFile, sourceFiles } from './source-files.ts';
-import type { WorkspacePlace } from './snapshots/archive.ts';
-import { readContextFile } from './context-files.ts';
 import { placeFiles } from './attached-files.ts';
-import { type BroughtUp, FollowingWorkspaces } from './snapshots/sync.ts';
-import { offerOutputs } from './outputs.ts';
+import { readContextFile } from './context-files.ts';
 import { type WorkspaceRecord, emptyRecord, isEmpty, loadRecord, saveRecord } from './manifest.ts';
+import { offerOutputs } from './outputs.ts';
 import { updateSeeds } from './seeds.ts';
 import { type AgentSkills, mirrorSkills, readSkills } from './skills.ts';
+import type { WorkspacePlace } from './snapshots/archive.ts';
+import { type BroughtUp, FollowingWorkspaces } from './snapshots/sync.ts';
+import { type SourceFile, sourceFiles } from './source-files.ts';
 
 const sessionsRemembered = 10_000;
 /** Left out unless the agent asks for them: runtimes read them on their own wherever they lie. */

@@ -3,8 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LineCounter, parseDocument } from 'yaml';
 import { z } from 'zod';
-import type { Agent } from '../domain/agent.ts';
-import type { SkillsReport } from '../domain/context.ts';
+import { FolderFault, readFolderFile } from '../confined-fs/agent-file.ts';
 import {
   Confined,
   type WriteOptions,
@@ -12,7 +11,8 @@ import {
   removeFolderConfined,
   writeConfined,
 } from '../confined-fs/files.ts';
-import { FolderFault, readFolderFile } from '../confined-fs/agent-file.ts';
+import type { Agent } from '../domain/agent.ts';
+import type { SkillsReport } from '../domain/context.ts';
 import { type SourceFile, copyOf, sourceFiles } from './source-files.ts';
 
 const skillsMax = 200;

@@ -2,8 +2,8 @@ import type { Hash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isPathPart } from '../confined-fs/path.ts';
 import { bytesOf, digestOf } from '../confined-fs/file-bytes.ts';
+import { isPathPart } from '../confined-fs/path.ts';
 
 const filesMax = 10_000;
 

@@ -1,15 +1,13 @@
 import type { RunId } from '@convoke/contract';
-import {
-  endParkedCancellations,
-  expireInteractions,
-  expireSessions,
-  reconcileRuns,
-} from './recover.ts';
-import type { SuperviseServices } from '../execution/leg-supervisor.ts';
-import type { Places } from '../ports/run-slots.ts';
 import { Dispatcher } from '../execution/dispatcher.ts';
-import { type Pass, drive } from './driver.ts';
 import { LeaseWatch } from '../execution/lease-watch.ts';
+import type { ExecutionServices } from '../execution/services.ts';
+import type { Places } from '../ports/run-slots.ts';
+import { type Pass, drive } from './driver.ts';
+import { endParkedCancellations } from './end-parked-cancellations.ts';
+import { expireInteractions } from './expire-interactions.ts';
+import { expireSessions } from './expire-sessions.ts';
+import { reconcileRuns } from './reconcile-runs.ts';
 
 export interface Background extends Places {
   /** Stops claiming, lets legs end for a while, ends the rest, and waits for every pass under way. */
@@ -44,7 +42,7 @@ const second = 1000;
 
 /** Everything that happens without a request. Recovery has run once before this returns. */
 export async function startBackground(
-  services: SuperviseServices,
+  services: ExecutionServices,
   { owner, isAlone, elapsed, passes }: BackgroundOptions,
 ): Promise<Background> {
   const { store, clock, log, fanout, settings } = services;

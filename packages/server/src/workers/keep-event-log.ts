@@ -1,3 +1,4 @@
+import type { Services } from '../app/services.ts';
 import {
   type Stretch,
   firstRunId,
@@ -5,7 +6,6 @@ import {
   hoursOf,
   stretchesAhead,
 } from '../domain/event-partition.ts';
-import type { Services } from '../app/services.ts';
 import { type SlowPass, hourly } from './background.ts';
 
 type KeepServices = Pick<Services, 'store' | 'clock' | 'log'>;

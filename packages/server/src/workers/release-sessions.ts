@@ -1,4 +1,4 @@
-import type { SuperviseServices } from '../execution/leg-supervisor.ts';
+import type { ExecutionServices } from '../execution/services.ts';
 import type { Pass } from './driver.ts';
 
 /** Sessions looked at in one statement. */
@@ -6,7 +6,7 @@ const perPass = 100;
 
 /** Lets go of what frameworks keep warm for sessions that were stopped, have ended or are gone. */
 export function releasePasses(
-  services: Pick<SuperviseServices, 'store' | 'harnesses'>,
+  services: Pick<ExecutionServices, 'store' | 'harnesses'>,
 ): Record<string, Pass> {
   return { 'releasing sessions': () => releaseSessions(services) };
 }
@@ -14,7 +14,7 @@ export function releasePasses(
 async function releaseSessions({
   store,
   harnesses,
-}: Pick<SuperviseServices, 'store' | 'harnesses'>): Promise<boolean> {
+}: Pick<ExecutionServices, 'store' | 'harnesses'>): Promise<boolean> {
   for (const harness of harnesses.values()) {
     const kept = harness.kept?.().slice(0, perPass) ?? [];
     if (kept.length === 0) continue;

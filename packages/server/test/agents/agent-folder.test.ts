@@ -1,10 +1,10 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { temporaryFolder, writeFiles } from '../support/agent-folders.ts';
 import { readAgentFolder } from '../../src/agents/agent-folder.ts';
 import { scanFolder } from '../../src/agents/folder-scan.ts';
 import { checkScripted } from '../../src/harness/scripted/script.ts';
-import { temporaryFolder, writeFiles } from '../support/agent-folders.ts';
 
 const frameworks = new Set(['scripted', 'acp']);
 

@@ -1,9 +1,9 @@
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { recordingLog, temporaryFolder, writeFiles } from '../support/agent-folders.ts';
 import { openAgents } from '../../src/agents/registry.ts';
 import { redactor, resolveReferences } from '../../src/agents/secret-references.ts';
-import { recordingLog, temporaryFolder, writeFiles } from '../support/agent-folders.ts';
 
 describe('a reference', () => {
   test('to a variable or to a file becomes what it leads to, wherever it stands', async () => {

@@ -8,6 +8,8 @@ import {
   scopesOf,
 } from '@convoke/contract';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { databaseKinds } from '../support/databases.ts';
+import { type World, by, createWorld } from '../support/identity-world.ts';
 import {
   type CreateClient,
   createClient,
@@ -24,8 +26,6 @@ import {
 import { Refusal } from '../../src/app/refusal.ts';
 import type { ClientChange } from '../../src/domain/client.ts';
 import type { PageRequest } from '../../src/ports/store.ts';
-import { type World, by, createWorld } from '../support/identity-world.ts';
-import { databaseKinds } from '../support/databases.ts';
 
 const DAY_MS = 86_400_000;
 

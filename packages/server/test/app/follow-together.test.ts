@@ -1,15 +1,15 @@
 import { runId, tenantId } from '@convoke/contract';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { openTestDatabase } from '../support/databases.ts';
+import { eventually } from '../support/eventually.ts';
 import { RunFollower } from '../../src/app/follow.ts';
 import type { Run } from '../../src/domain/run.ts';
 import { createLocalFanout } from '../../src/fanout/local.ts';
-import { createMetrics } from '../../src/telemetry/metrics.ts';
 import type { Store } from '../../src/ports/store.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
 import { migrationsFolder } from '../../src/store/database.ts';
 import { createStore } from '../../src/store/store.ts';
-import { systemClock } from '../../src/runtime/clock.ts';
-import { eventually } from '../support/eventually.ts';
-import { openTestDatabase } from '../support/databases.ts';
+import { createMetrics } from '../../src/telemetry/metrics.ts';
 
 const id = runId('run_followed');
 const tenant = tenantId('ten');

@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { databaseKinds } from '../support/databases.ts';
+import { eventually } from '../support/eventually.ts';
+import { readSamples, sampleOf } from '../support/metric-samples.ts';
+import { type RunWorld, createRunWorld, delta, over } from '../support/run-world.ts';
 import { RunFollower } from '../../src/app/follow.ts';
-import type { ClaimedLeg } from '../../src/execution/claim-leg.ts';
 import type { Run } from '../../src/domain/run.ts';
+import type { ClaimedLeg } from '../../src/execution/claim-leg.ts';
 import type { Fanout } from '../../src/ports/fanout.ts';
 import type { Store } from '../../src/ports/store.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
-import { eventually } from '../support/eventually.ts';
-import { readSamples, sampleOf } from '../support/metric-samples.ts';
-import { databaseKinds } from '../support/databases.ts';
-import { type RunWorld, createRunWorld, delta, over } from '../support/run-world.ts';
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 

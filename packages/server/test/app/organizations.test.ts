@@ -1,5 +1,7 @@
 import { organizationId } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { databaseKinds } from '../support/databases.ts';
+import { type World, createWorld } from '../support/identity-world.ts';
 import { listAudit } from '../../src/app/audit.ts';
 import {
   addMember,
@@ -10,8 +12,6 @@ import {
 import { recognise } from '../../src/app/people.ts';
 import type { Actor } from '../../src/domain/audit.ts';
 import type { Role } from '../../src/domain/member.ts';
-import { type World, createWorld } from '../support/identity-world.ts';
-import { databaseKinds } from '../support/databases.ts';
 
 const by: Actor = { kind: 'operator', id: 'root', requestId: null, address: null };
 

@@ -1,5 +1,8 @@
 import { type OrganizationId, type TenantId, tenantId } from '@convoke/contract';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { databaseKinds } from '../support/databases.ts';
+import { type World, by, createWorld } from '../support/identity-world.ts';
+import { settings } from '../support/settings.ts';
 import { Refusal } from '../../src/app/refusal.ts';
 import {
   createTenant,
@@ -10,9 +13,6 @@ import {
 } from '../../src/app/tenants.ts';
 import { listWorkspaces } from '../../src/app/workspaces.ts';
 import type { Tenant } from '../../src/domain/tenant.ts';
-import { type World, by, createWorld } from '../support/identity-world.ts';
-import { settings } from '../support/settings.ts';
-import { databaseKinds } from '../support/databases.ts';
 
 // Everything here is done by the same person.
 const retryTenant = (world: World, home: OrganizationId, id: TenantId) =>

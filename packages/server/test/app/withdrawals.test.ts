@@ -1,5 +1,7 @@
 import { type ClientId, type CredentialId, type OrganizationId } from '@convoke/contract';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { databaseKinds } from '../support/databases.ts';
+import { type World, by, createWorld } from '../support/identity-world.ts';
 import {
   createClient,
   deleteClient,
@@ -13,8 +15,6 @@ import type { ClientChange } from '../../src/domain/client.ts';
 import type { Withdrawal } from '../../src/domain/withdrawal.ts';
 import type { CredentialProvider } from '../../src/ports/credential-provider.ts';
 import { sql } from '../../src/store/sql.ts';
-import { type World, by, createWorld } from '../support/identity-world.ts';
-import { databaseKinds } from '../support/databases.ts';
 
 /** A provider elsewhere: it is asked, and says when it is done. */
 class SlowProvider implements CredentialProvider {

@@ -1,11 +1,11 @@
 import { operations, organizationId } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { databaseKinds } from '../support/databases.ts';
+import { type World, createWorld } from '../support/identity-world.ts';
 import { Refusal } from '../../src/app/refusal.ts';
 import { createGate } from '../../src/auth/gate.ts';
 import type { Client } from '../../src/domain/client.ts';
 import type { Tenant } from '../../src/domain/tenant.ts';
-import { databaseKinds } from '../support/databases.ts';
-import { type World, createWorld } from '../support/identity-world.ts';
 
 const { create_session: operation, whoami } = operations;
 

@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { createSealing } from '../../src/auth/sealing.ts';
+import { databaseKinds } from '../support/databases.ts';
+import { type World, baseUrl, createWorld } from '../support/identity-world.ts';
 import { listAudit } from '../../src/app/audit.ts';
 import { rotateOldKeys } from '../../src/auth/key-rotation.ts';
 import { JWKS_MAX_AGE_MS, openSigningKeys } from '../../src/auth/keys.ts';
+import { createSealing } from '../../src/auth/sealing.ts';
 import { createTokens } from '../../src/auth/tokens.ts';
 import { deploymentChain } from '../../src/domain/audit.ts';
-import { databaseKinds } from '../support/databases.ts';
-import { type World, baseUrl, createWorld } from '../support/identity-world.ts';
 
 describe.each(databaseKinds)('signing keys on %s (D-50)', (kind) => {
   let world: World;

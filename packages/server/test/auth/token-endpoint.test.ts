@@ -2,15 +2,15 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { TokenResponse } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { databaseKinds } from '../support/databases.ts';
+import { type World, baseUrl, createWorld } from '../support/identity-world.ts';
 import { Refusal } from '../../src/app/refusal.ts';
 import { serverMetadata } from '../../src/auth/metadata.ts';
 import { type TokenEndpoint, createTokenEndpoint } from '../../src/auth/token-endpoint.ts';
 import type { Client } from '../../src/domain/client.ts';
-import { createRateLimit, tokenFailureRate } from '../../src/runtime/rate-limit.ts';
 import { StorageUnavailable } from '../../src/ports/database.ts';
 import type { Store } from '../../src/ports/store.ts';
-import { databaseKinds } from '../support/databases.ts';
-import { type World, baseUrl, createWorld } from '../support/identity-world.ts';
+import { createRateLimit, tokenFailureRate } from '../../src/runtime/rate-limit.ts';
 
 const basic = (id: string, secret: string) =>
   `Basic ${Buffer.from(`${encodeURIComponent(id)}:${encodeURIComponent(secret)}`).toString('base64')}`;

@@ -5,8 +5,8 @@ import { Readable } from 'node:stream';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { openDiskBlobs } from '../../src/blobs/disk.ts';
 import { BlobTooLarge } from '../../src/ports/blobs.ts';
-import { blobSuite, get, keyOf, put } from './suite.ts';
 import { removeFolder } from '../../../../test/remove-folder.ts';
+import { blobSuite, get, keyOf, put } from './suite.ts';
 
 async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'convoke-blobs-'));

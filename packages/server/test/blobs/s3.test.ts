@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
-import { openS3Blobs } from '../../src/blobs/s3.ts';
-import { StorageUnavailable } from '../../src/ports/database.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Interception, startS3 } from '../support/s3-server.ts';
-import { blobSuite, get, keyOf, put } from './suite.ts';
+import { openS3Blobs } from '../../src/blobs/s3.ts';
+import { StorageUnavailable } from '../../src/ports/database.ts';
 import { removeFolder } from '../../../../test/remove-folder.ts';
+import { blobSuite, get, keyOf, put } from './suite.ts';
 
 const s3 = await startS3();
 afterEach(() => s3.intercept(undefined));

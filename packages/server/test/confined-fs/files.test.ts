@@ -3,6 +3,7 @@ import { renameSync, symlinkSync } from 'node:fs';
 import { mkdir, readFile, readdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { temporaryFolder } from '../support/agent-folders.ts';
 import {
   Confined,
   openConfined,
@@ -10,7 +11,6 @@ import {
   writeConfined,
 } from '../../src/confined-fs/files.ts';
 import { confinedPath } from '../../src/confined-fs/path.ts';
-import { temporaryFolder } from '../support/agent-folders.ts';
 import { removeFolderSync } from '../../../../test/remove-folder.ts';
 
 const bytes = [Buffer.from('content')];

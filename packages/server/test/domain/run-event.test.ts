@@ -9,7 +9,6 @@ import {
 } from '@convoke/contract';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { RunOutcome } from '../../src/domain/run.ts';
 import {
   type RunEventDraft,
   endsRun,
@@ -17,6 +16,7 @@ import {
   placeEvents,
   terminalEvent,
 } from '../../src/domain/run-event.ts';
+import type { RunOutcome } from '../../src/domain/run.ts';
 
 const run = runId('run_1');
 const position = {

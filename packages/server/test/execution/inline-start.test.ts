@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { databaseKinds } from '../support/databases.ts';
+import { type RunWorld, createRunWorld, over } from '../support/run-world.ts';
 import { startRun } from '../../src/app/runs.ts';
 import type { Run } from '../../src/domain/run.ts';
 import type { Session } from '../../src/domain/session.ts';
 import type { Place, Places } from '../../src/ports/run-slots.ts';
-import { databaseKinds } from '../support/databases.ts';
-import { type RunWorld, createRunWorld, over } from '../support/run-world.ts';
 
 /** One place, and what became of it. */
 class OnePlace implements Places {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Fanout, Topic } from '../../src/ports/fanout.ts';
 import { eventually } from '../support/eventually.ts';
+import type { Fanout, Topic } from '../../src/ports/fanout.ts';
 
 /** What wakes servers up, in the hands of a test. */
 export interface Medium {

@@ -1,9 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { StorageUnavailable } from '../../src/ports/database.ts';
-import type { Store, StoreTransaction } from '../../src/ports/store.ts';
+import { databaseKinds } from '../support/databases.ts';
 import { Puppet } from '../support/puppet.ts';
 import { startServer } from '../support/server.ts';
-import { databaseKinds } from '../support/databases.ts';
 import {
   answer,
   at,
@@ -16,6 +14,8 @@ import {
   runIn,
   textOf,
 } from '../support/talk.ts';
+import { StorageUnavailable } from '../../src/ports/database.ts';
+import type { Store, StoreTransaction } from '../../src/ports/store.ts';
 
 /**
  * Commits, and then loses the answer: whoever asked cannot know and has to look, and nobody is woken

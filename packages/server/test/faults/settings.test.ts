@@ -1,9 +1,9 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { exchange } from './support/exchange.ts';
 import { type ServerPlace, openPlace } from './support/server-place.ts';
 import { ServerProcess, type Spawning } from './support/server-process.ts';
-import { exchange } from './support/exchange.ts';
 
 const minute = 60_000;
 const agents = { echo: { script: [{ say: '{{prompt}}' }] } };

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { redactedSpeech } from '../../src/harness/event-redaction.ts';
 import { redactAll, redactor } from '../../src/agents/secret-references.ts';
+import { redactedSpeech } from '../../src/harness/event-redaction.ts';
 import type { HarnessEvent } from '../../src/ports/harness.ts';
 
 const secret = 'swordfish-1234';

@@ -2,13 +2,13 @@ import { chown, mkdir, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runId, sessionId } from '@convoke/contract';
+import { recordingLog } from '../support/agent-folders.ts';
 import type { Agent } from '../../src/domain/agent.ts';
 import type { Json } from '../../src/domain/json.ts';
-import { openSandbox } from '../../src/sandbox/sandbox.ts';
 import type { Answer, Harness, HarnessEvent, Leg, LegContext } from '../../src/ports/harness.ts';
 import type { Sandbox, SandboxMode } from '../../src/ports/sandbox.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
-import { recordingLog } from '../support/agent-folders.ts';
+import { openSandbox } from '../../src/sandbox/sandbox.ts';
 import { removeFolder } from '../../../../test/remove-folder.ts';
 
 export type Asked = Extract<HarnessEvent, { type: 'permission_request' | 'user_question' }>;

@@ -7,12 +7,12 @@ import {
   tenantId,
 } from '@convoke/contract';
 import { describe, expect, test } from 'vitest';
-import type { TenantScope } from '../../src/domain/scope.ts';
-import type { Store } from '../../src/ports/store.ts';
 import { pathOf } from '../support/calls.ts';
 import { rightCalls } from '../support/right-calls.ts';
 import { startServer } from '../support/server.ts';
 import { type World, buildWorld, worldAgents } from '../support/world.ts';
+import type { TenantScope } from '../../src/domain/scope.ts';
+import type { Store } from '../../src/ports/store.ts';
 
 /** A store whose repositories take whatever tenant they are asked about for another one. */
 class MistakenStore {

@@ -1,11 +1,8 @@
 import { decodeProtectedHeader } from 'jose';
 import * as openid from 'openid-client';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { openSigningKeys } from '../../src/auth/keys.ts';
-import { deriveKey, loadMasterKey } from '../../src/auth/master-key.ts';
-import { createSealing } from '../../src/auth/sealing.ts';
-import { LONGEST_TOKEN_LIFETIME_MS } from '../../src/auth/tokens.ts';
 import { Browser } from '../support/browser.ts';
+import { databaseKinds } from '../support/databases.ts';
 import { MovingClock } from '../support/moving-clock.ts';
 import {
   type Program,
@@ -17,7 +14,10 @@ import {
   refresh,
 } from '../support/people.ts';
 import { type TestServer, startServer } from '../support/server.ts';
-import { databaseKinds } from '../support/databases.ts';
+import { openSigningKeys } from '../../src/auth/keys.ts';
+import { deriveKey, loadMasterKey } from '../../src/auth/master-key.ts';
+import { createSealing } from '../../src/auth/sealing.ts';
+import { LONGEST_TOKEN_LIFETIME_MS } from '../../src/auth/tokens.ts';
 
 interface Login {
   readonly url: string;

@@ -1,8 +1,8 @@
 import { organizationId } from '@convoke/contract';
 import { tokenRevocation } from 'openid-client';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { listAudit, verifyAudit } from '../../src/app/audit.ts';
 import { Browser } from '../support/browser.ts';
+import { databaseKinds } from '../support/databases.ts';
 import {
   type Program,
   beginDevice,
@@ -17,7 +17,7 @@ import {
   signInTerminal,
 } from '../support/people.ts';
 import { type TestServer, startServer } from '../support/server.ts';
-import { databaseKinds } from '../support/databases.ts';
+import { listAudit, verifyAudit } from '../../src/app/audit.ts';
 
 describe.each(databaseKinds)('a terminal that a person signs in, on %s (RFC 8628)', (database) => {
   let server: TestServer;

@@ -6,7 +6,6 @@ import {
   pathParams,
 } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { StorageUnavailable } from '../../src/ports/database.ts';
 import { type OperationCall, pathOf } from '../support/calls.ts';
 import { FailingStore } from '../support/failing-store.ts';
 import { MovingClock } from '../support/moving-clock.ts';
@@ -16,6 +15,7 @@ import { type TestServer, startServer } from '../support/server.ts';
 import { changedTables, restingDigests } from '../support/tables.ts';
 import { openSession } from '../support/talk.ts';
 import { type World, buildFirstWorld, worldAgents } from '../support/world.ts';
+import { StorageUnavailable } from '../../src/ports/database.ts';
 
 const failing = new FailingStore();
 const clock = new MovingClock();

@@ -10,12 +10,12 @@ import {
   addTenant,
 } from '../support/callers.ts';
 import { type OperationCall, pathOf } from '../support/calls.ts';
+import { databaseKinds } from '../support/databases.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { MovingClock } from '../support/moving-clock.ts';
 import { Puppet } from '../support/puppet.ts';
 import { rightCalls } from '../support/right-calls.ts';
 import { type TestServer, startServer } from '../support/server.ts';
-import { databaseKinds } from '../support/databases.ts';
 import { at, begin, openSession, runIn, startRun } from '../support/talk.ts';
 import { type World, buildFirstWorld, worldAgents } from '../support/world.ts';
 

@@ -2,8 +2,8 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { userId } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { sweepIdentityRecords } from '../../src/workers/sweep-identity-records.ts';
 import { Browser, type BrowserPage } from '../support/browser.ts';
+import { databaseKinds } from '../support/databases.ts';
 import { FakeClock } from '../support/fake-clock.ts';
 import { MovingClock } from '../support/moving-clock.ts';
 import {
@@ -18,7 +18,7 @@ import {
   signInTerminal,
 } from '../support/people.ts';
 import { type TestServer, startServer } from '../support/server.ts';
-import { databaseKinds } from '../support/databases.ts';
+import { sweepIdentityRecords } from '../../src/workers/sweep-identity-records.ts';
 
 /** The page that asks for a password. */
 async function openSignIn(server: TestServer, browser = new Browser()): Promise<Browser> {

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { StorageUnavailable } from '../../src/ports/database.ts';
 import { nobody } from '../support/calls.ts';
 import { FailingStore } from '../support/failing-store.ts';
 import { openSocket, rawCall, readAnswer } from '../support/raw.ts';
 import { type TestServer, startServer } from '../support/server.ts';
+import { StorageUnavailable } from '../../src/ports/database.ts';
 
 const failing = new FailingStore();
 let server: TestServer;

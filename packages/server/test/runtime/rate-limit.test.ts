@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { FakeClock } from '../support/fake-clock.ts';
 import {
   apiRate,
   createRateLimit,
   managementRate,
   rateLimitHeaders,
 } from '../../src/runtime/rate-limit.ts';
-import { FakeClock } from '../support/fake-clock.ts';
 
 describe('a rate limit (D-68)', () => {
   test('lets the burst through at once, then one per interval, exactly', () => {

@@ -8,7 +8,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { openSandbox } from '../../src/sandbox/sandbox.ts';
 import type {
   ProcessExit,
   Sandbox,
@@ -17,6 +16,7 @@ import type {
   SpawnOptions,
 } from '../../src/ports/sandbox.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
+import { openSandbox } from '../../src/sandbox/sandbox.ts';
 import { removeFolder } from '../../../../test/remove-folder.ts';
 
 export interface Outcome extends ProcessExit {

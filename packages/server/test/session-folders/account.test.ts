@@ -2,9 +2,9 @@ import { chmod, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileId, sessionId, tenantId } from '@convoke/contract';
 import { expect, test } from 'vitest';
+import { agentOf, recordingLog, temporaryFolder, writeFiles } from '../support/agent-folders.ts';
 import { writeConfined } from '../../src/confined-fs/files.ts';
 import { openWorkspaces } from '../../src/session-folders/session-folders.ts';
-import { agentOf, recordingLog, temporaryFolder, writeFiles } from '../support/agent-folders.ts';
 
 test("everything put into a session's folders is its agent's to change", async () => {
   const folder = await temporaryFolder();

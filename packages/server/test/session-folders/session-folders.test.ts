@@ -1,12 +1,12 @@
-import { chmod, mkdir, readFile, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { createHash } from 'node:crypto';
+import { chmod, mkdir, readFile, readdir, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileId, sessionId, tenantId } from '@convoke/contract';
 import { describe, expect, test } from 'vitest';
-import type { Agent } from '../../src/domain/agent.ts';
-import { openWorkspaces } from '../../src/session-folders/session-folders.ts';
-import type { PrepareWorkspace, WorkspaceFile } from '../../src/ports/session-folders.ts';
 import { agentOf, recordingLog, temporaryFolder, writeFiles } from '../support/agent-folders.ts';
+import type { Agent } from '../../src/domain/agent.ts';
+import type { PrepareWorkspace, WorkspaceFile } from '../../src/ports/session-folders.ts';
+import { openWorkspaces } from '../../src/session-folders/session-folders.ts';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 

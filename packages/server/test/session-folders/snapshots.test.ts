@@ -18,18 +18,18 @@ import { dirname, join } from 'node:path';
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
-import {
-  type TarHead,
-  tarEnd,
-  tarHead,
-  tarPadding,
-} from '../../src/session-folders/snapshots/tar.ts';
 import { archiveWorkspace, lookAtWorkspace } from '../../src/session-folders/snapshots/archive.ts';
 import {
   BrokenArchive,
   restoreWorkspace,
   unpack,
 } from '../../src/session-folders/snapshots/restore.ts';
+import {
+  type TarHead,
+  tarEnd,
+  tarHead,
+  tarPadding,
+} from '../../src/session-folders/snapshots/tar.ts';
 import { removeFolder } from '../../../../test/remove-folder.ts';
 
 async function temporaryFolder(): Promise<string> {

@@ -1,4 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createLocation, databaseKinds, openTestDatabase } from '../support/databases.ts';
 import {
   StorageUnavailable,
   UniqueViolation,
@@ -7,7 +8,6 @@ import {
 } from '../../src/ports/database.ts';
 import type { MigratableDatabase } from '../../src/store/migrate.ts';
 import { sql } from '../../src/store/sql.ts';
-import { createLocation, databaseKinds, openTestDatabase } from '../support/databases.ts';
 
 const schema = `
   create table counters (id text primary key, n bigint not null);

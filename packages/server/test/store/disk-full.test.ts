@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { openTestDatabase } from '../support/databases.ts';
 import { StorageUnavailable } from '../../src/ports/database.ts';
 import type { MigratableDatabase } from '../../src/store/migrate.ts';
 import { sql } from '../../src/store/sql.ts';
-import { openTestDatabase } from '../support/databases.ts';
 import { removeFolderSync } from '../../../../test/remove-folder.ts';
 
 const isRoot = process.getuid?.() === 0;

@@ -2,9 +2,9 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { createLocation, databaseKinds, openTestDatabase } from '../support/databases.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { sql } from '../../src/store/sql.ts';
-import { createLocation, databaseKinds, openTestDatabase } from '../support/databases.ts';
 import { removeFolderSync } from '../../../../test/remove-folder.ts';
 
 const first = {

@@ -1,13 +1,13 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { query } from '../faults/support/databases.ts';
+import { PostgresServer } from '../faults/support/postgres-server.ts';
+import { createLocation, openTestDatabase } from '../support/databases.ts';
+import { administer } from '../support/plain-database.ts';
 import { StorageUnavailable, type Transaction } from '../../src/ports/database.ts';
 import { openPostgres } from '../../src/store/dialects/postgres.ts';
 import type { MigratableDatabase } from '../../src/store/migrate.ts';
 import { sql } from '../../src/store/sql.ts';
-import { query } from '../faults/support/databases.ts';
-import { PostgresServer } from '../faults/support/postgres-server.ts';
-import { administer } from '../support/plain-database.ts';
-import { createLocation, openTestDatabase } from '../support/databases.ts';
 
 let location: string;
 let database: MigratableDatabase;

@@ -1,15 +1,15 @@
 import { type TenantId, tenantId } from '@convoke/contract';
 import { Client } from 'pg';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { postgresUrl } from '../../../../test/services.ts';
-import { examineDatabase } from '../../src/operate/doctor/database.ts';
+import { createRunWorld, delta, over } from '../support/run-world.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { stretchAt } from '../../src/domain/event-partition.ts';
-import type { MigratableDatabase } from '../../src/store/migrate.ts';
+import { examineDatabase } from '../../src/operate/doctor/database.ts';
 import { openPostgres } from '../../src/store/dialects/postgres.ts';
+import type { MigratableDatabase } from '../../src/store/migrate.ts';
 import { sql } from '../../src/store/sql.ts';
 import { createStore } from '../../src/store/store.ts';
-import { createRunWorld, delta, over } from '../support/run-world.ts';
+import { postgresUrl } from '../../../../test/services.ts';
 
 const guarded = [
   'sessions',

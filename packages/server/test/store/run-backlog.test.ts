@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { cancelRun } from '../../src/app/runs.ts';
-import { createRunWorld, over } from '../support/run-world.ts';
 import type { DatabaseKind } from '../support/databases.ts';
+import { createRunWorld, over } from '../support/run-world.ts';
+import { cancelRun } from '../../src/app/runs.ts';
 
 const question = {
   type: 'user_question',

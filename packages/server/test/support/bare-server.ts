@@ -5,9 +5,9 @@ import { type Convoke, compose } from '../../src/compose/compose.ts';
 import { readConfig } from '../../src/config/config.ts';
 import type { Log } from '../../src/ports/log.ts';
 import type { Quickstart } from '../../src/quickstart.ts';
+import { removeFolderSync } from '../../../../test/remove-folder.ts';
 import { checkAnswer, operationAt } from './calls.ts';
 import { signJournal } from './journal.ts';
-import { removeFolderSync } from '../../../../test/remove-folder.ts';
 
 export interface TestServer {
   readonly convoke: Convoke;

@@ -8,6 +8,7 @@ import {
   tenantId,
   userId,
 } from '@convoke/contract';
+import { builtInCredentials } from '../../src/auth/built-in-credentials.ts';
 import { createGate } from '../../src/auth/gate.ts';
 import { openSigningKeys } from '../../src/auth/keys.ts';
 import { createSealing } from '../../src/auth/sealing.ts';
@@ -16,19 +17,18 @@ import { LONGEST_TOKEN_LIFETIME_MS, createTokens } from '../../src/auth/tokens.t
 import type { Actor } from '../../src/domain/audit.ts';
 import type { Client } from '../../src/domain/client.ts';
 import type { Tenant } from '../../src/domain/tenant.ts';
+import { createLocalFanout } from '../../src/fanout/local.ts';
 import type { Clock } from '../../src/ports/clock.ts';
 import type { Ids } from '../../src/ports/ids.ts';
 import type { Role } from '../../src/ports/repositories/organizations.ts';
 import type { Secrets } from '../../src/ports/secrets.ts';
 import type { Store } from '../../src/ports/store.ts';
-import { createLocalFanout } from '../../src/fanout/local.ts';
-import { createMetrics } from '../../src/telemetry/metrics.ts';
-import { createTraces } from '../../src/telemetry/traces.ts';
-import { builtInCredentials } from '../../src/auth/built-in-credentials.ts';
 import { migrationsFolder } from '../../src/store/database.ts';
 import { createStore } from '../../src/store/store.ts';
-import { FakeClock } from './fake-clock.ts';
+import { createMetrics } from '../../src/telemetry/metrics.ts';
+import { createTraces } from '../../src/telemetry/traces.ts';
 import { type DatabaseKind, createLocation, openTestDatabase } from './databases.ts';
+import { FakeClock } from './fake-clock.ts';
 
 const masterKey = Buffer.alloc(32, 7);
 export const baseUrl = 'https://convoke.test';

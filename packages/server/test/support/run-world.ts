@@ -1,18 +1,18 @@
 import { type RunId, type SessionId, formatEventId } from '@convoke/contract';
-import { type ClaimedLeg, claimLeg } from '../../src/execution/claim-leg.ts';
-import { type LegBatch, recordLeg } from '../../src/execution/record-leg.ts';
 import { startRun } from '../../src/app/runs.ts';
 import { createSession } from '../../src/app/sessions.ts';
 import type { Agent } from '../../src/domain/agent.ts';
-import type { Run } from '../../src/domain/run.ts';
 import type { RunEventDraft } from '../../src/domain/run-event.ts';
+import type { Run } from '../../src/domain/run.ts';
+import { type ClaimedLeg, claimLeg } from '../../src/execution/claim-leg.ts';
+import { type LegBatch, recordLeg } from '../../src/execution/record-leg.ts';
 import type { Agents } from '../../src/ports/agents.ts';
 import type { Log, LogFields } from '../../src/ports/log.ts';
 import { sql } from '../../src/store/sql.ts';
-import { createWorld } from './identity-world.ts';
 import { agentOf } from './agent-folders.ts';
-import { settings } from './settings.ts';
 import type { DatabaseKind } from './databases.ts';
+import { createWorld } from './identity-world.ts';
+import { settings } from './settings.ts';
 
 export type RunWorld = Awaited<ReturnType<typeof createRunWorld>>;
 

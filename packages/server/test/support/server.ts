@@ -12,14 +12,14 @@ import type { Harness } from '../../src/ports/harness.ts';
 import type { Log } from '../../src/ports/log.ts';
 import type { Store } from '../../src/ports/store.ts';
 import type { Quickstart } from '../../src/quickstart.ts';
+import { freePort } from '../../../../test/free-port.ts';
+import { natsUrl } from '../../../../test/nats-service.ts';
+import { removeFolder } from '../../../../test/remove-folder.ts';
 import { type AgentYaml, usualAgents } from './agents.ts';
 import { type CallOptions, Calls, type Identity, nobody, operationAt } from './calls.ts';
+import { createLocation, databaseKinds } from './databases.ts';
 import { EventReader } from './event-reader.ts';
 import { observe, signJournal } from './journal.ts';
-import { natsUrl } from '../../../../test/nats-service.ts';
-import { createLocation, databaseKinds } from './databases.ts';
-import { removeFolder } from '../../../../test/remove-folder.ts';
-import { freePort } from '../../../../test/free-port.ts';
 
 export interface ServerOptions {
   readonly database?: Deployment;

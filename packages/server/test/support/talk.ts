@@ -8,8 +8,8 @@ import {
   isTerminalRunStatus,
 } from '@convoke/contract';
 import type { Identity } from './calls.ts';
-import { eventually } from './eventually.ts';
 import type { EventReader } from './event-reader.ts';
+import { eventually } from './eventually.ts';
 import type { TestServer } from './server.ts';
 
 /** The words tests are told in: what a product's backend does all day. */

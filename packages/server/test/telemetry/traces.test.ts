@@ -1,12 +1,12 @@
 // A real server with the real SDK before it, and a receiver in the place of a collector.
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createTraces } from '../../src/telemetry/traces.ts';
-import { eventually } from '../support/eventually.ts';
 import { Caller } from '../faults/support/caller.ts';
 import { exchange } from '../faults/support/exchange.ts';
 import { type ServerPlace, openPlace } from '../faults/support/server-place.ts';
 import { ServerProcess } from '../faults/support/server-process.ts';
+import { eventually } from '../support/eventually.ts';
+import { createTraces } from '../../src/telemetry/traces.ts';
 import { type ReceivedSpan, SpanReceiver } from './span-receiver.ts';
 
 const register = fileURLToPath(new URL('register-sdk.mjs', import.meta.url));

@@ -1,16 +1,16 @@
 import type { RunId } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { databaseKinds, openTestDatabase } from '../support/databases.ts';
+import { type RunWorld, createRunWorld, delta, over } from '../support/run-world.ts';
 import { RunFollower } from '../../src/app/follow.ts';
 import { readHistory } from '../../src/app/history.ts';
-import type { ClaimedLeg } from '../../src/execution/claim-leg.ts';
 import { startRun } from '../../src/app/runs.ts';
 import { stretchAt } from '../../src/domain/event-partition.ts';
 import type { Run } from '../../src/domain/run.ts';
-import { createStore } from '../../src/store/store.ts';
+import type { ClaimedLeg } from '../../src/execution/claim-leg.ts';
 import { createIds } from '../../src/runtime/ids.ts';
+import { createStore } from '../../src/store/store.ts';
 import { eventLogPasses, prepareEventLog } from '../../src/workers/keep-event-log.ts';
-import { type RunWorld, createRunWorld, delta, over } from '../support/run-world.ts';
-import { databaseKinds, openTestDatabase } from '../support/databases.ts';
 
 const day = 86_400_000;
 const week = 7 * day;

@@ -7,13 +7,13 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Operation, TenantStatus } from '@convoke/contract';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { verifyAudit } from '../../src/app/audit.ts';
-import { openStore } from '../../src/compose/database.ts';
-import type { Quickstart } from '../../src/quickstart.ts';
 import { usualAgents } from '../support/agents.ts';
 import { Calls, type Identity } from '../support/calls.ts';
 import { eventually } from '../support/eventually.ts';
 import { bearer, requestToken, selecting } from '../support/server.ts';
+import { verifyAudit } from '../../src/app/audit.ts';
+import { openStore } from '../../src/compose/database.ts';
+import type { Quickstart } from '../../src/quickstart.ts';
 import { removeFolderSync } from '../../../../test/remove-folder.ts';
 
 const script = fileURLToPath(new URL('mortal-server.ts', import.meta.url));

@@ -1,17 +1,15 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { answerInteraction } from '../../src/app/interactions.ts';
-import {
-  endParkedCancellations,
-  expireInteractions,
-  expireSessions,
-  reconcileRuns,
-} from '../../src/workers/recover.ts';
-import { cancelRun } from '../../src/app/runs.ts';
-import { stopSession } from '../../src/app/sessions.ts';
-import type { Run } from '../../src/domain/run.ts';
 import { databaseKinds } from '../support/databases.ts';
 import { by } from '../support/identity-world.ts';
 import { type RunWorld, createRunWorld, delta, hour, over } from '../support/run-world.ts';
+import { answerInteraction } from '../../src/app/interactions.ts';
+import { cancelRun } from '../../src/app/runs.ts';
+import { stopSession } from '../../src/app/sessions.ts';
+import type { Run } from '../../src/domain/run.ts';
+import { endParkedCancellations } from '../../src/workers/end-parked-cancellations.ts';
+import { expireInteractions } from '../../src/workers/expire-interactions.ts';
+import { expireSessions } from '../../src/workers/expire-sessions.ts';
+import { reconcileRuns } from '../../src/workers/reconcile-runs.ts';
 
 describe.each(databaseKinds)('recovery on %s (D-26)', (kind) => {
   let world: RunWorld;

@@ -2,9 +2,6 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { removeFolder } from '../../../../test/remove-folder.ts';
-import { type Convoke, compose } from '../../src/compose/compose.ts';
-import { readConfig } from '../../src/config/config.ts';
 import { unusedPort } from '../faults/support/server-place.ts';
 import { type TestServer, startServer } from '../support/server.ts';
 import {
@@ -16,6 +13,9 @@ import {
   runIn,
   startRun,
 } from '../support/talk.ts';
+import { type Convoke, compose } from '../../src/compose/compose.ts';
+import { readConfig } from '../../src/config/config.ts';
+import { removeFolder } from '../../../../test/remove-folder.ts';
 
 describe('one server answers, another executes', () => {
   const agents = {

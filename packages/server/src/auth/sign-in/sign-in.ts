@@ -1,12 +1,12 @@
 import type { UserId } from '@convoke/contract';
-import { granted } from '../../app/refusal.ts';
+import type { Passwords } from '../passwords.ts';
 import { setPassword } from '../../app/passwords.ts';
+import { granted } from '../../app/refusal.ts';
 import type { Services } from '../../app/services.ts';
 import type { Actor } from '../../domain/audit.ts';
 import { readEmail } from '../../domain/member.ts';
 import { readPassword } from '../../domain/password.ts';
 import type { RateLimit } from '../../ports/rate-limit.ts';
-import type { Passwords } from '../passwords.ts';
 
 /** Whether somebody is who they say, by a password. */
 export interface SignIn {

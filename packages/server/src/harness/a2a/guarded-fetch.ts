@@ -5,8 +5,8 @@ import { request as httpsRequest } from 'node:https';
 import { type LookupFunction, isIP } from 'node:net';
 import { Readable, Transform } from 'node:stream';
 import type { Clock } from '../../ports/clock.ts';
-import { tokenName } from './settings.ts';
 import { type AllowList, hostOf, portOf, reachProblem, urlProblem } from './allow-list.ts';
+import { tokenName } from './settings.ts';
 
 const connectMs = 5000;
 /** Nothing came for this long: the connection counts as dead. */

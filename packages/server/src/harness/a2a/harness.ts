@@ -1,5 +1,5 @@
-import type { Harness } from '../../ports/harness.ts';
 import { LateLeg } from '../lazy-leg.ts';
+import type { Harness } from '../../ports/harness.ts';
 import { readAllowList } from './allow-list.ts';
 import type { A2aParts } from './leg.ts';
 import { checkA2a } from './settings.ts';

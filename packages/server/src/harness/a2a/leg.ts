@@ -1,3 +1,6 @@
+import { redactedEvent } from '../event-redaction.ts';
+import { LegFailure } from '../leg-failure.ts';
+import { resolveReferences } from '../../agents/secret-references.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type {
   Answer,
@@ -8,9 +11,6 @@ import type {
   LegInput,
 } from '../../ports/harness.ts';
 import type { Log } from '../../ports/log.ts';
-import { redactedEvent } from '../event-redaction.ts';
-import { LegFailure } from '../leg-failure.ts';
-import { resolveReferences } from '../../agents/secret-references.ts';
 import type { AllowList } from './allow-list.ts';
 import { Unreachable } from './guarded-fetch.ts';
 import { Remote, type UserMessage } from './remote.ts';

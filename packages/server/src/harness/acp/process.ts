@@ -14,11 +14,11 @@ import {
   type SessionUpdate,
   client,
 } from '@agentclientprotocol/sdk';
-import type { Clock } from '../../ports/clock.ts';
-import type { SandboxedProcess } from '../../ports/sandbox.ts';
 import type { EventQueue } from '../event-queue.ts';
 import { LegFailure } from '../leg-failure.ts';
 import type { Redact } from '../../agents/secret-references.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { SandboxedProcess } from '../../ports/sandbox.ts';
 import { endedEarly, refusedBy } from './failure.ts';
 import {
   type SessionAnswer,

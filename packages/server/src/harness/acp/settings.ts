@@ -1,14 +1,14 @@
 import { z } from 'zod';
-import { type Agent, matchesGlob } from '../../domain/agent.ts';
-import type { JsonObject } from '../../domain/json.ts';
-import type { AgentProblem } from '../../ports/harness.ts';
-import { problemsOf } from '../../agents/problems.ts';
 import { type McpServers, mcpServer } from '../../agents/mcp-servers.ts';
+import { problemsOf } from '../../agents/problems.ts';
 import {
   type ProcessSettings,
   checkCommand,
   processSettings,
 } from '../../agents/process-settings.ts';
+import { type Agent, matchesGlob } from '../../domain/agent.ts';
+import type { JsonObject } from '../../domain/json.ts';
+import type { AgentProblem } from '../../ports/harness.ts';
 
 /** What a tool call of an ACP agent is said to be. The protocol has no names of tools that clients could rely on. */
 const toolKinds = [

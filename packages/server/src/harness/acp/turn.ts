@@ -6,11 +6,11 @@ import type {
   SessionUpdate,
   ToolCallUpdate,
 } from '@agentclientprotocol/sdk';
-import { type Agent, matchesGlob, needsApproval } from '../../domain/agent.ts';
-import type { Answer, HarnessEvent } from '../../ports/harness.ts';
 import type { EventQueue } from '../event-queue.ts';
 import { redactedEvent, redactedJson } from '../event-redaction.ts';
 import { LegFailure } from '../leg-failure.ts';
+import { type Agent, matchesGlob, needsApproval } from '../../domain/agent.ts';
+import type { Answer, HarnessEvent } from '../../ports/harness.ts';
 import { questionEvent, questionsOf, responseTo } from './elicitation.ts';
 import { allowed, isAllowOf, judge, rejected } from './permission.ts';
 import type { Listener } from './process.ts';

@@ -13,8 +13,8 @@ import {
   storedMemory,
 } from './memory.ts';
 import type { LegParts } from './parts.ts';
-import { type StepResult, runStep } from './step.ts';
 import { toolResultEvent } from './step-record.ts';
+import { type StepResult, runStep } from './step.ts';
 import { type ToolOutput, failed, succeeded } from './tools/agent-tool.ts';
 import { askUserName, questionOf } from './tools/ask-user.ts';
 

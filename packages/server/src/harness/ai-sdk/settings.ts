@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { problemsOf } from '../../agents/problems.ts';
 import { type Agent, matchesGlob } from '../../domain/agent.ts';
 import type { AgentProblem } from '../../ports/harness.ts';
-import { problemsOf } from '../../agents/problems.ts';
 
 const providerNames = ['openai-compatible', 'openai', 'anthropic', 'google'] as const;
 export type ProviderName = (typeof providerNames)[number];

@@ -1,5 +1,5 @@
-import type { LegContext } from '../../ports/harness.ts';
 import { openConfined } from '../../confined-fs/files.ts';
+import type { LegContext } from '../../ports/harness.ts';
 import { readContextFile } from '../../session-folders/context-files.ts';
 import { readSkills } from '../../session-folders/skills.ts';
 import type { AiSdkSettings } from './settings.ts';

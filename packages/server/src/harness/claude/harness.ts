@@ -1,5 +1,5 @@
-import type { Harness } from '../../ports/harness.ts';
 import { LateLeg } from '../lazy-leg.ts';
+import type { Harness } from '../../ports/harness.ts';
 import type { ClaudeParts } from './leg.ts';
 import { loadClaudeSdk } from './sdk.ts';
 import { checkClaude } from './settings.ts';

@@ -1,4 +1,9 @@
 import { dirname } from 'node:path';
+import { EventQueue } from '../event-queue.ts';
+import { redactedEvent, redactedSpeech } from '../event-redaction.ts';
+import { LegFailure } from '../leg-failure.ts';
+import { resolveEquipment } from '../resolve-equipment.ts';
+import { redactor } from '../../agents/secret-references.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type {
   Answer,
@@ -10,11 +15,6 @@ import type {
 } from '../../ports/harness.ts';
 import type { Log } from '../../ports/log.ts';
 import { type Sandbox, SandboxUnavailable, type SandboxedProcess } from '../../ports/sandbox.ts';
-import { EventQueue } from '../event-queue.ts';
-import { redactedEvent, redactedSpeech } from '../event-redaction.ts';
-import { LegFailure } from '../leg-failure.ts';
-import { resolveEquipment } from '../../agents/mcp-servers.ts';
-import { redactor } from '../../agents/secret-references.ts';
 import { Gate, requestsFor } from './gate.ts';
 import { readMessage } from './messages.ts';
 import { type SpawnCall, queryOptions } from './options.ts';

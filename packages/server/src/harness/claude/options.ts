@@ -1,6 +1,6 @@
 import type { LegContext } from '../../ports/harness.ts';
-import type { ClaudeProcess } from './process.ts';
 import type { Gate } from './gate.ts';
+import type { ClaudeProcess } from './process.ts';
 import { askToolName } from './questions.ts';
 import type { ClaudeSettings } from './settings.ts';
 

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import type { Agent } from '../../domain/agent.ts';
-import type { AgentProblem } from '../../ports/harness.ts';
+import { type McpServers, mcpServer } from '../../agents/mcp-servers.ts';
 import { problemsOf } from '../../agents/problems.ts';
 import { type ProcessSettings, processSettings } from '../../agents/process-settings.ts';
-import { type McpServers, mcpServer } from '../../agents/mcp-servers.ts';
+import type { Agent } from '../../domain/agent.ts';
+import type { AgentProblem } from '../../ports/harness.ts';
 
 /** The shape is the one `agent-schema.ts` gave it; what is absent was made by hand. */
 const settingsSchema = z.looseObject({

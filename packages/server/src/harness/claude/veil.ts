@@ -1,6 +1,7 @@
 import { join } from 'node:path';
+import type { Equipment } from '../resolve-equipment.ts';
+import type { McpServer, McpServers } from '../../agents/mcp-servers.ts';
 import { writeConfined } from '../../confined-fs/files.ts';
-import type { Equipment, McpServer, McpServers } from '../../agents/mcp-servers.ts';
 
 /** What Claude's program is given, so that neither its command line nor its commands hold a secret. */
 export interface Veiled {

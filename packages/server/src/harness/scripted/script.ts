@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { type AgentProblem, problemsOf, unknownKey } from '../../agents/problems.ts';
 import { type Agent, matchesGlob } from '../../domain/agent.ts';
 import { type Json, type JsonObject, canonicalJson } from '../../domain/json.ts';
-import { type AgentProblem, problemsOf, unknownKey } from '../../agents/problems.ts';
 
 const stepsMax = 100_000;
 const depthMax = 8;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { Json, JsonObject } from '../../domain/json.ts';
 import { Confined, openConfined, writeConfined } from '../../confined-fs/files.ts';
 import { confinedReason } from '../../confined-fs/reason.ts';
+import type { Json, JsonObject } from '../../domain/json.ts';
 
 const writeBytesMax = 1024 * 1024;
 const outputBytesMax = 64 * 1024;

@@ -1,6 +1,6 @@
+import type { ProcessSettings } from '../../agents/process-settings.ts';
 import type { LegEnd } from '../../ports/harness.ts';
 import type { ProcessExit } from '../../ports/sandbox.ts';
-import type { ProcessSettings } from '../../agents/process-settings.ts';
 
 const linesShown = 8;
 const charactersShown = 2000;

@@ -1,6 +1,6 @@
-import type { Harness } from '../../ports/harness.ts';
-import { checkCommand } from '../../agents/process-settings.ts';
 import { LateLeg } from '../lazy-leg.ts';
+import { checkCommand } from '../../agents/process-settings.ts';
+import type { Harness } from '../../ports/harness.ts';
 import type { StdioParts } from './leg.ts';
 
 /** Agents that are programs in any language and speak JSON lines: one process per leg, in the sandbox. */

@@ -1,9 +1,9 @@
+import { processSettings } from '../../agents/process-settings.ts';
+import { resolveReferences } from '../../agents/secret-references.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { HarnessEvent, LegContext, LegEnd, LegInput } from '../../ports/harness.ts';
 import type { Log } from '../../ports/log.ts';
 import { type Sandbox, SandboxUnavailable, type SandboxedProcess } from '../../ports/sandbox.ts';
-import { processSettings } from '../../agents/process-settings.ts';
-import { resolveReferences } from '../../agents/secret-references.ts';
 import { agentError, endOfProgram } from './ending.ts';
 import { LineTooLong, lineBytesMax, linesOf } from './lines.ts';
 import { cancelMessage, readLine, startMessage } from './protocol.ts';

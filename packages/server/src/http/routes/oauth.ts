@@ -1,10 +1,10 @@
+import type { Handlers } from '../handler.ts';
 import { Refusal } from '../../app/refusal.ts';
 import { JWKS_MAX_AGE_MS, type SigningKeys } from '../../auth/keys.ts';
 import { serverMetadata } from '../../auth/metadata.ts';
 import type { TokenEndpoint } from '../../auth/token-endpoint.ts';
 import { tokenHeaders } from '../../auth/token-refusal.ts';
 import type { Metrics } from '../../ports/metrics.ts';
-import type { Handlers } from '../handler.ts';
 
 interface OAuthParts {
   readonly endpoint: TokenEndpoint;

@@ -1,3 +1,8 @@
+import type { Cursors } from '../cursors.ts';
+import type { Handlers } from '../handler.ts';
+import { replayed } from '../replayed.ts';
+import { sessionView } from '../views/sessions.ts';
+import type { Services } from '../../app/services.ts';
 import {
   createSession,
   getSession,
@@ -5,12 +10,7 @@ import {
   resumeSession,
   stopSession,
 } from '../../app/sessions.ts';
-import type { Services } from '../../app/services.ts';
 import type { Session } from '../../domain/session.ts';
-import type { Cursors } from '../cursors.ts';
-import type { Handlers } from '../handler.ts';
-import { replayed } from '../replayed.ts';
-import { sessionView } from '../views/sessions.ts';
 
 type SessionOperations =
   | 'create_session'

@@ -1,6 +1,6 @@
 import { openApiDocument, renderApiPage } from '@convoke/contract';
-import { refuse } from '../../app/refusal.ts';
 import type { Handlers } from '../handler.ts';
+import { refuse } from '../../app/refusal.ts';
 
 type SystemOperations = 'get_health' | 'get_readiness' | 'get_openapi' | 'get_docs';
 

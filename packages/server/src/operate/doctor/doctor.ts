@@ -1,21 +1,21 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import manifest from '../../../package.json' with { type: 'json' };
+import { openAgents } from '../../agents/registry.ts';
 import { builtHarnesses } from '../../compose/services.ts';
 import type { Config } from '../../config/config.ts';
-import { openAgents } from '../../agents/registry.ts';
-import { openSandbox } from '../../sandbox/sandbox.ts';
 import type { Sandbox } from '../../ports/sandbox.ts';
-import { OLDEST_SAFE_VERSION } from '../../store/dialects/sqlite-connection.ts';
 import { systemClock } from '../../runtime/clock.ts';
+import { openSandbox } from '../../sandbox/sandbox.ts';
+import { OLDEST_SAFE_VERSION } from '../../store/dialects/sqlite-connection.ts';
 import { createLog } from '../../telemetry/log.ts';
+import manifest from '../../../package.json' with { type: 'json' };
 import { examineBlobs } from './blobs.ts';
 import { examineDataFolder, examineMasterKey } from './data-folder.ts';
 import { examineDatabase } from './database.ts';
-import { examineServer } from './server.ts';
 import { type Finding, failed, fine, messageOf, warned } from './finding.ts';
 import { suits } from './node-version.ts';
+import { examineServer } from './server.ts';
 
 /** Looks at everything a server of these settings needs, and changes nothing: it may run beside one. */
 export async function examine(config: Config): Promise<readonly Finding[]> {

@@ -1,7 +1,7 @@
 import type { FileId, SessionId } from '@convoke/contract';
+import type { PageRequest } from '../store.ts';
 import type { File } from '../../domain/file.ts';
 import type { TenantScope } from '../../domain/scope.ts';
-import type { PageRequest } from '../store.ts';
 
 export interface FileRepository {
   insert(file: File): Promise<void>;

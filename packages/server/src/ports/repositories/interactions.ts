@@ -1,7 +1,7 @@
 import type { InteractionKey, InteractionStatus, RunId, SessionId } from '@convoke/contract';
+import type { PageRequest } from '../store.ts';
 import type { Interaction } from '../../domain/interaction.ts';
 import type { TenantScope } from '../../domain/scope.ts';
-import type { PageRequest } from '../store.ts';
 
 export interface InteractionRepository {
   insert(interaction: Interaction): Promise<void>;

@@ -17,7 +17,6 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createZstdDecompress } from 'node:zlib';
 import type { Account } from '../../ports/sandbox.ts';
-import { NotATar, type TarEntry, readTar } from './tar.ts';
 import {
   type WorkspacePlace,
   archiveBytesMax,
@@ -25,6 +24,7 @@ import {
   archiveFormat,
   archived,
 } from './archive.ts';
+import { NotATar, type TarEntry, readTar } from './tar.ts';
 
 const nameBytesMax = 255;
 const targetCharsMax = 4096;

@@ -1,5 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { type WorkspaceRecord, parseRecord, recordText } from '../manifest.ts';
+import { portableOutputs, settledOutputs } from '../outputs.ts';
 import { bareState } from '../../domain/folder-snapshot.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Account } from '../../ports/sandbox.ts';
@@ -12,8 +14,6 @@ import {
   lookAtWorkspace,
 } from './archive.ts';
 import { WorkspaceMarks } from './marks.ts';
-import { portableOutputs, settledOutputs } from '../outputs.ts';
-import { type WorkspaceRecord, parseRecord, recordText } from '../manifest.ts';
 import { BrokenArchive, restoreWorkspace } from './restore.ts';
 
 export interface FollowingOptions {

@@ -1,8 +1,8 @@
 import { setTimeout } from 'node:timers/promises';
 import { Pool, TypeOverrides, types, type QueryConfig, type QueryResult } from 'pg';
-import { type Connections, StorageUnavailable, type Statement } from '../../ports/database.ts';
 import type { Report } from '../effects.ts';
 import type { MigratableDatabase } from '../migrate.ts';
+import { type Connections, StorageUnavailable, type Statement } from '../../ports/database.ts';
 import { Confinement } from './confinement.ts';
 import { isConnectionLost, isStalePlan, toStoreError } from './postgres-errors.ts';
 import { PreparedQueries } from './postgres-prepared.ts';

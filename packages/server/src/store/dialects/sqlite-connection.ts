@@ -1,6 +1,6 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import { StorageUnavailable, UniqueViolation, type Statement } from '../../ports/database.ts';
 import { renderSql } from '../sql.ts';
+import { StorageUnavailable, UniqueViolation, type Statement } from '../../ports/database.ts';
 
 /** Another process (a backup, an admin command) may hold the lock; waiting stops the whole loop. */
 const BUSY_TIMEOUT_MS = 100;

@@ -1,6 +1,6 @@
-import { StorageUnavailable, type Statement } from '../../ports/database.ts';
 import type { Report } from '../effects.ts';
 import type { MigratableDatabase } from '../migrate.ts';
+import { StorageUnavailable, type Statement } from '../../ports/database.ts';
 import { SqliteCommits } from './sqlite-commits.ts';
 import {
   openReader,

@@ -1,4 +1,6 @@
 import { organizationId } from '@convoke/contract';
+import { fromJsonText } from '../json-text.ts';
+import { sql } from '../sql.ts';
 import {
   type Actor,
   type AuditAction,
@@ -12,8 +14,6 @@ import {
 import type { JsonObject } from '../../domain/json.ts';
 import type { Transaction } from '../../ports/database.ts';
 import type { AuditRepository } from '../../ports/repositories/audit.ts';
-import { fromJsonText } from '../json-text.ts';
-import { sql } from '../sql.ts';
 
 export function auditRepository(db: Transaction): AuditRepository {
   async function head(chain: AuditChain): Promise<ChainHead | undefined> {

@@ -7,12 +7,12 @@ import {
   sessionId,
   tenantId,
 } from '@convoke/contract';
-import type { Interaction } from '../../domain/interaction.ts';
-import type { Transaction } from '../../ports/database.ts';
-import type { InteractionRepository } from '../../ports/repositories/interactions.ts';
 import { fromJsonText, toJsonText } from '../json-text.ts';
 import { pageOf } from '../page.ts';
 import { sql } from '../sql.ts';
+import type { Interaction } from '../../domain/interaction.ts';
+import type { Transaction } from '../../ports/database.ts';
+import type { InteractionRepository } from '../../ports/repositories/interactions.ts';
 
 export function interactionRepository(db: Transaction): InteractionRepository {
   return {

@@ -1,4 +1,5 @@
 import { type UserId, organizationId, userId } from '@convoke/contract';
+import { sql } from '../sql.ts';
 import type { Transaction } from '../../ports/database.ts';
 import type {
   Identity,
@@ -8,7 +9,6 @@ import type {
   Role,
   User,
 } from '../../ports/repositories/organizations.ts';
-import { sql } from '../sql.ts';
 
 export function organizationRepository(db: Transaction): OrganizationRepository {
   async function findIdentity({ issuer, subject }: Identity): Promise<UserId | undefined> {

@@ -1,7 +1,7 @@
 import { userId } from '@convoke/contract';
+import { sql } from '../sql.ts';
 import type { Transaction } from '../../ports/database.ts';
 import type { PasswordRepository } from '../../ports/repositories/passwords.ts';
-import { sql } from '../sql.ts';
 
 export function passwordRepository(db: Transaction): PasswordRepository {
   return {

@@ -1,7 +1,7 @@
 import { type TenantId, organizationId, runId, sessionId, tenantId } from '@convoke/contract';
+import { sql } from '../sql.ts';
 import type { Reader } from '../../ports/database.ts';
 import type { ClaimBounds, ReadyRun, ReadyRuns } from '../../ports/repositories/runs.ts';
-import { sql } from '../sql.ts';
 
 /**
  * Who goes first, fair between tenants: each is asked for the head of its own line, and a run counts as

@@ -1,6 +1,6 @@
+import { sql } from '../sql.ts';
 import type { Reader, Statement } from '../../ports/database.ts';
 import type { RunBacklog } from '../../ports/repositories/runs.ts';
-import { sql } from '../sql.ts';
 
 /**
  * Counts along indexes that hold only what has not ended, each no further than `most`: the cost does not depend on how

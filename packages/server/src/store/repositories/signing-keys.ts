@@ -1,6 +1,6 @@
+import { sql } from '../sql.ts';
 import type { Transaction } from '../../ports/database.ts';
 import type { SigningKey, SigningKeyRepository } from '../../ports/repositories/signing-keys.ts';
-import { sql } from '../sql.ts';
 
 export function signingKeyRepository(db: Transaction): SigningKeyRepository {
   return {

@@ -1,8 +1,8 @@
 import { Client } from 'pg';
-import { stretchAt } from '../../domain/event-partition.ts';
-import { timeOfText } from '../../domain/id-time.ts';
 import { numbersAsNumbers } from '../dialects/postgres.ts';
 import { attaching } from '../event-partitions.ts';
+import { stretchAt } from '../../domain/event-partition.ts';
+import { timeOfText } from '../../domain/id-time.ts';
 import type { TransferConnection, TransferMode, TransferRow, TransferTable } from './connection.ts';
 
 const rowsPerFetch = 64;

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Client } from 'pg';
-import { postgresUrl } from '../../../../../test/services.ts';
-import { removeFolderSync } from '../../../../../test/remove-folder.ts';
 import { createPlainDatabase } from '../../support/plain-database.ts';
+import { removeFolderSync } from '../../../../../test/remove-folder.ts';
+import { postgresUrl } from '../../../../../test/services.ts';
 
 /** What SQLite itself says of the files a killed process left: asked of a copy, so that nothing is repaired. */
 export function integrityOf(dataDir: string): unknown {

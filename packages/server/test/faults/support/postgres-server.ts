@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { chownSync, globSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { removeFolderSync } from '../../../../../test/remove-folder.ts';
 import { query } from './databases.ts';
 import { unusedPort } from './server-place.ts';
-import { removeFolderSync } from '../../../../../test/remove-folder.ts';
 
 /** A PostgreSQL of the test's own, to be stopped and started at will. It runs without privileges. */
 export class PostgresServer {

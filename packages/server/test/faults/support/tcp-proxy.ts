@@ -1,5 +1,5 @@
-import { type Server, type Socket, connect, createServer } from 'node:net';
 import { once } from 'node:events';
+import { type Server, type Socket, connect, createServer } from 'node:net';
 
 /** Which way nothing gets through any more; the connections stay open, as in a real partition. */
 export type Cut = 'to-target' | 'from-target';

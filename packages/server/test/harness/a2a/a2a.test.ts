@@ -1,14 +1,14 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { Sitting } from '../sittings.ts';
+import { agentOf, recordingLog } from '../../support/agent-folders.ts';
 import { readAllowList, reachProblem, urlProblem } from '../../../src/harness/a2a/allow-list.ts';
 import { guardedFetch } from '../../../src/harness/a2a/guarded-fetch.ts';
 import { a2aHarness } from '../../../src/harness/a2a/harness.ts';
 import type { Answer } from '../../../src/ports/harness.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { A2aServer, type A2aServerOptions, type Step } from './agent.ts';
-import { agentOf, recordingLog } from '../../support/agent-folders.ts';
-import { Sitting } from '../sittings.ts';
 
 describe('a remote agent', () => {
   test('is heard word by word; its data, files and progress come as events of their own', async () => {

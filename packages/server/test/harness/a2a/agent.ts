@@ -12,6 +12,7 @@ import {
   TaskState,
   formatSSEEvent,
 } from '@a2a-js/sdk';
+import { LegacyJsonRpcTransportHandler } from '@a2a-js/sdk/compat/v0_3/server';
 import {
   AgentEvent,
   type AgentExecutor,
@@ -23,7 +24,6 @@ import {
   ServerCallContext,
   UnauthenticatedUser,
 } from '@a2a-js/sdk/server';
-import { LegacyJsonRpcTransportHandler } from '@a2a-js/sdk/compat/v0_3/server';
 
 /** One thing to do; a message is a JSON list of them, or the answer to a question. */
 export type Step =

@@ -1,12 +1,12 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll } from 'vitest';
-import { requireSandbox } from '../../../../../test/services.ts';
+import { type Plan, type Step as SuiteStep, adapterSuite } from '../adapter-suite.ts';
+import { SandboxPlace } from '../sittings.ts';
+import { agentOf, recordingLog } from '../../support/agent-folders.ts';
 import { acpHarness } from '../../../src/harness/acp/harness.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
-import { type Plan, type Step as SuiteStep, adapterSuite } from '../adapter-suite.ts';
+import { requireSandbox } from '../../../../../test/services.ts';
 import type { Step } from './agent.ts';
-import { agentOf, recordingLog } from '../../support/agent-folders.ts';
-import { SandboxPlace } from '../sittings.ts';
 
 // The shared promises where an agent does whatever the protocol lets it, questions included.
 const program = fileURLToPath(new URL('agent.ts', import.meta.url));

@@ -4,18 +4,18 @@ import { fileURLToPath } from 'node:url';
 import { sessionId, tenantId } from '@convoke/contract';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { z } from 'zod';
-import { requireSandbox } from '../../../../../test/services.ts';
+import { type Plan, type Step, adapterSuite } from '../adapter-suite.ts';
+import { SandboxPlace, Sitting, allowing } from '../sittings.ts';
+import { agentOf, recordingLog, temporaryFolder } from '../../support/agent-folders.ts';
+import { startModelServer } from '../../support/model-server/server.ts';
+import { openAgents } from '../../../src/agents/registry.ts';
 import type { Agent } from '../../../src/domain/agent.ts';
 import { acpHarness } from '../../../src/harness/acp/harness.ts';
-import { openAgents } from '../../../src/agents/registry.ts';
-import { openWorkspaces } from '../../../src/session-folders/session-folders.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
-import { startModelServer } from '../../support/model-server/server.ts';
-import { commandSuite } from './commands.ts';
-import { type Plan, type Step, adapterSuite } from '../adapter-suite.ts';
-import { agentOf, recordingLog, temporaryFolder } from '../../support/agent-folders.ts';
+import { openWorkspaces } from '../../../src/session-folders/session-folders.ts';
+import { requireSandbox } from '../../../../../test/services.ts';
 import { codexSettings, codexVersion } from './codex-agent.ts';
-import { SandboxPlace, Sitting, allowing } from '../sittings.ts';
+import { commandSuite } from './commands.ts';
 
 const shipped = fileURLToPath(new URL('../../../../../agents', import.meta.url));
 /** What makes it ask before commands that it takes for harmless. */

@@ -1,7 +1,6 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, expect, test } from 'vitest';
-import { requireSandbox } from '../../../../../test/services.ts';
 import type { AgentYaml } from '../../support/agents.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startServer } from '../../support/server.ts';
@@ -16,6 +15,7 @@ import {
   startRun,
   textOf,
 } from '../../support/talk.ts';
+import { requireSandbox } from '../../../../../test/services.ts';
 import type { Step } from './agent.ts';
 
 // What an ACP agent is to those who call the service: a process that waits with a person, and nothing left behind.

@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { sessionId, tenantId } from '@convoke/contract';
+import { SandboxPlace, Sitting } from '../sittings.ts';
+import { agentOf, recordingLog } from '../../support/agent-folders.ts';
+import { type ModelServer, startModelServer } from '../../support/model-server/server.ts';
 import type { Agent } from '../../../src/domain/agent.ts';
 import type { JsonObject } from '../../../src/domain/json.ts';
 import { aiSdkHarness } from '../../../src/harness/ai-sdk/harness.ts';
 import type { AiSdkParts } from '../../../src/harness/ai-sdk/parts.ts';
-import { openWorkspaces } from '../../../src/session-folders/session-folders.ts';
 import type { Answer, Harness } from '../../../src/ports/harness.ts';
 import type { Sandbox } from '../../../src/ports/sandbox.ts';
-import { type ModelServer, startModelServer } from '../../support/model-server/server.ts';
-import { agentOf, recordingLog } from '../../support/agent-folders.ts';
-import { SandboxPlace, Sitting } from '../sittings.ts';
+import { openWorkspaces } from '../../../src/session-folders/session-folders.ts';
 
 /** A provider of each wire format, with the path its addresses end with. */
 export const dialects = {

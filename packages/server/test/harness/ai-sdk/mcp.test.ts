@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
-import { requireSandbox } from '../../../../../test/services.ts';
+import { allowing, denying } from '../sittings.ts';
+import { temporaryFolder } from '../../support/agent-folders.ts';
 import type { Agent } from '../../../src/domain/agent.ts';
 import type { JsonObject } from '../../../src/domain/json.ts';
-import { temporaryFolder } from '../../support/agent-folders.ts';
+import { requireSandbox } from '../../../../../test/services.ts';
 import { AiSdkPlace, type AiSdkSession } from './agent.ts';
-import { allowing, denying } from '../sittings.ts';
 
 const place = await AiSdkPlace.open();
 beforeAll(() => requireSandbox());

@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test, vi } from 'vitest';
-import { readAgentFolder } from '../../../src/agents/agent-folder.ts';
-import { checkAiSdk } from '../../../src/harness/ai-sdk/settings.ts';
+import { temporaryFolder, writeFiles } from '../../support/agent-folders.ts';
 import { startModelServer } from '../../support/model-server/server.ts';
 import { startServer } from '../../support/server.ts';
 import {
@@ -15,7 +14,8 @@ import {
   startRun,
   textOf,
 } from '../../support/talk.ts';
-import { temporaryFolder, writeFiles } from '../../support/agent-folders.ts';
+import { readAgentFolder } from '../../../src/agents/agent-folder.ts';
+import { checkAiSdk } from '../../../src/harness/ai-sdk/settings.ts';
 
 const modelServer = await startModelServer();
 afterAll(() => modelServer.close());

@@ -3,11 +3,11 @@ import { symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
-import { requireSandbox } from '../../../../../test/services.ts';
-import { eventually } from '../../support/eventually.ts';
-import { writeFiles } from '../../support/agent-folders.ts';
-import { AiSdkPlace } from './agent.ts';
 import type { Said } from '../sittings.ts';
+import { writeFiles } from '../../support/agent-folders.ts';
+import { eventually } from '../../support/eventually.ts';
+import { requireSandbox } from '../../../../../test/services.ts';
+import { AiSdkPlace } from './agent.ts';
 
 const place = await AiSdkPlace.open();
 beforeAll(() => requireSandbox());

@@ -2,14 +2,14 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runId, sessionId, tenantId } from '@convoke/contract';
+import { recordingLog } from '../../support/agent-folders.ts';
 import type { Agent } from '../../../src/domain/agent.ts';
-import { openSandbox } from '../../../src/sandbox/sandbox.ts';
 import { stdioHarness } from '../../../src/harness/stdio/harness.ts';
-import { openWorkspaces } from '../../../src/session-folders/session-folders.ts';
 import type { Answer, Harness, HarnessEvent, LegContext } from '../../../src/ports/harness.ts';
 import type { Sandbox, SandboxMode } from '../../../src/ports/sandbox.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
-import { recordingLog } from '../../support/agent-folders.ts';
+import { openSandbox } from '../../../src/sandbox/sandbox.ts';
+import { openWorkspaces } from '../../../src/session-folders/session-folders.ts';
 import { removeFolder } from '../../../../../test/remove-folder.ts';
 
 export interface OpenStdio {

@@ -1,0 +1,32 @@
+import type { McpServer, McpServers } from '../agents/mcp-servers.ts';
+import { type Redact, redactAll, resolveReferences } from '../agents/secret-references.ts';
+import { LegFailure } from './leg-failure.ts';
+
+export interface Equipment {
+  readonly env: Readonly<Record<string, string>>;
+  readonly mcpServers: McpServers;
+  /** Takes every secret of theirs out of a text. */
+  readonly redact: Redact;
+}
+
+/** What the settings refer to goes to the agent's program, and to the MCP servers that it uses. */
+export async function resolveEquipment(
+  given: Pick<Equipment, 'env' | 'mcpServers'>,
+): Promise<Equipment> {
+  const own = await lookUp(given.env);
+  const redactors = [own.redact];
+  const mcpServers: Record<string, McpServer> = {};
+  for (const [name, server] of Object.entries(given.mcpServers)) {
+    const { values, redact } = await lookUp('url' in server ? server.headers : server.env);
+    mcpServers[name] =
+      'url' in server ? { ...server, headers: values } : { ...server, env: values };
+    redactors.push(redact);
+  }
+  return { env: own.values, mcpServers, redact: redactAll(redactors) };
+}
+
+async function lookUp(references: Readonly<Record<string, string>>) {
+  const found = await resolveReferences(references);
+  if (!found.ok) throw new LegFailure('agent_error', `In the agent's env, ${found.message}`);
+  return found;
+}

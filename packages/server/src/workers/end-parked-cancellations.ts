@@ -1,0 +1,19 @@
+import { lockRun, recordEnd } from '../app/record.ts';
+import type { Services } from '../app/services.ts';
+
+const perPass = 100;
+
+/** D-24: a parked run that is to be cancelled has no leg that could end it, and waits for no free place. */
+export async function endParkedCancellations(
+  services: Pick<Services, 'store' | 'clock' | 'fanout' | 'metrics'>,
+): Promise<boolean> {
+  const parked = await services.store.read.runs.parkedCancellations(perPass);
+  for (const { id, sessionId, ...scope } of parked) {
+    await services.store.transaction(async (tx) => {
+      const seen = await lockRun(tx, { scope, sessionId, runId: id });
+      if (seen?.run.status !== 'cancelling' || seen.run.leaseOwner !== null) return;
+      await recordEnd(services, tx, { seen, outcome: { status: 'cancelled' } });
+    });
+  }
+  return parked.length === perPass;
+}

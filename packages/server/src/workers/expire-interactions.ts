@@ -1,0 +1,30 @@
+import { lockRun, recordEnd } from '../app/record.ts';
+import type { Services } from '../app/services.ts';
+
+const perPass = 100;
+
+/** D-25: nobody answered in time. The run cannot go on, so it ends. */
+export async function expireInteractions(
+  services: Pick<Services, 'store' | 'clock' | 'fanout' | 'metrics'>,
+): Promise<boolean> {
+  const overdue = await services.store.read.interactions.overdue(services.clock.now(), perPass);
+  for (const interaction of overdue) {
+    const { sessionId, runId } = interaction;
+    await services.store.transaction(async (tx) => {
+      const seen = await lockRun(tx, { scope: interaction, sessionId, runId });
+      const isSettled = await tx.interactions.settle({ ...interaction, status: 'expired' });
+      // A run that is being ended already needs no second end.
+      if (seen === undefined || !isSettled || seen.run.status !== 'waiting') return;
+      await recordEnd(services, tx, {
+        seen,
+        outcome: {
+          status: 'failed',
+          code: 'interaction_expired',
+          message: 'Nobody answered within the time the agent allows.',
+        },
+      });
+      tx.onCommit(() => services.fanout.wake(`control:${runId}`));
+    });
+  }
+  return overdue.length === perPass;
+}
