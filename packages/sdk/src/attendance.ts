@@ -43,7 +43,7 @@ interface AttendanceParts {
  * and answered is the durable record (spec §6 rule 6). Each interaction is asked about once, however
  * often it is announced.
  */
-export class Attendance {
+export class InteractionResponder {
   readonly #parts: AttendanceParts;
   readonly #asked = new Map<string, AbortController>();
 

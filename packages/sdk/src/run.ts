@@ -1,4 +1,4 @@
-import { Attendance, type InteractionHandlers } from './attendance.ts';
+import { InteractionResponder, type InteractionHandlers } from './attendance.ts';
 import { RunError } from './errors.ts';
 import { EventStream } from './event-stream.ts';
 import { type FollowLogOptions, type RunLog, followLog } from './follow.ts';
@@ -122,9 +122,9 @@ export class RunHandle implements AsyncIterable<RunEvent> {
   #attendance(
     { onPermission, onQuestion }: InteractionHandlers,
     stop: AbortController,
-  ): Attendance | undefined {
+  ): InteractionResponder | undefined {
     if (onPermission === undefined && onQuestion === undefined) return undefined;
-    return new Attendance({
+    return new InteractionResponder({
       runId: this.id,
       interactions: new Interactions(this.#transport, this.sessionId),
       handlers: { onPermission, onQuestion },

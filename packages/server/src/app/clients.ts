@@ -22,13 +22,13 @@ import type { Secrets } from '../ports/secrets.ts';
 import type { PageRequest, StoreTransaction } from '../ports/store.ts';
 import { recordAudit } from './audit.ts';
 import { onceInOrganization } from './once-in-organization.ts';
-import { granted, refuse } from './refusal.ts';
+import { orRefuse, refuse } from './refusal.ts';
 import type { Services } from './services.ts';
 import {
   type WithdrawingServices,
   type Withdrawn,
   enterWithdrawal,
-  finishWhileAsked,
+  finishWithinRequest,
 } from './withdrawals.ts';
 
 export type IssuingServices = Pick<Services, 'store' | 'clock' | 'ids'> & {
@@ -79,7 +79,7 @@ export async function createClient(
     });
     if (!first.fresh) return refuseSecondSecret(tx, organizationId, clientId(first.resourceId));
     await tx.organizations.lock(organizationId);
-    granted(mayAddClient(await tx.clients.countLive(organizationId)));
+    orRefuse(mayAddClient(await tx.clients.countLive(organizationId)));
     const oauthClientId = services.ids.next(OAUTH_CLIENT_PREFIX);
     const createdBy = request.by.id;
     const client = openClient(
@@ -180,7 +180,7 @@ export async function updateClient(
   const changed = await store.transaction(async (tx) => {
     const seen = (await tx.clients.lock(organizationId, id)) ?? refuse('not_found');
     const now = clock.now();
-    const next = granted(changeClient(seen, change, now));
+    const next = orRefuse(changeClient(seen, change, now));
     if (!(await tx.clients.save(next, seen))) return refuse('version_conflict');
     const restored = restoredBy(seen, next);
     if (restored !== undefined) await tx.withdrawals.callOff(id, restored);
@@ -196,7 +196,7 @@ export async function updateClient(
     });
     return { resource: next, pending };
   });
-  return { ...changed, pending: await finishWhileAsked(services, changed.pending) };
+  return { ...changed, pending: await finishWithinRequest(services, changed.pending) };
 }
 
 export async function deleteClient(
@@ -223,7 +223,7 @@ export async function deleteClient(
     });
     return { resource: next, pending };
   });
-  return { ...gone, pending: await finishWhileAsked(services, gone.pending) };
+  return { ...gone, pending: await finishWithinRequest(services, gone.pending) };
 }
 
 function actionOf({ status }: ClientChange): AuditAction {

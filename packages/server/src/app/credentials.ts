@@ -16,12 +16,12 @@ import {
   refuseIssued,
 } from './clients.ts';
 import { onceInOrganization } from './once-in-organization.ts';
-import { granted, refuse } from './refusal.ts';
+import { orRefuse, refuse } from './refusal.ts';
 import {
   type WithdrawingServices,
   type Withdrawn,
   enterWithdrawal,
-  finishWhileAsked,
+  finishWithinRequest,
 } from './withdrawals.ts';
 
 export interface AddCredential {
@@ -54,7 +54,7 @@ export async function addCredential(
       admit: request.admit,
     });
     if (!first.fresh) return refuseIssued(client, first.resourceId);
-    granted(mayAddCredential((await tx.credentials.live(client.id, now)).length));
+    orRefuse(mayAddCredential((await tx.credentials.live(client.id, now)).length));
     const issued = await issueCredential(services, tx, { client, label, lifetimeDays, id });
     await recordAudit(tx, {
       chain: organizationId,
@@ -102,5 +102,5 @@ export async function revokeCredential(
     });
     return { resource: { ...credential, revokedAt: now }, pending };
   });
-  return { ...revoked, pending: await finishWhileAsked(services, revoked.pending) };
+  return { ...revoked, pending: await finishWithinRequest(services, revoked.pending) };
 }

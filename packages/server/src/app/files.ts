@@ -4,7 +4,7 @@ import type { TenantScope } from '../domain/scope.ts';
 import type { Session } from '../domain/session.ts';
 import { type BlobReader, BlobTooLarge, type StagedBlob } from '../ports/blobs.ts';
 import type { PageRequest, Repositories } from '../ports/store.ts';
-import { granted, refuse } from './refusal.ts';
+import { orRefuse, refuse } from './refusal.ts';
 import type { Services } from './services.ts';
 
 export const filesPerSessionMax = 1000;
@@ -64,7 +64,7 @@ export async function uploadFile(
   const staged = await stage(services, request.content);
   try {
     const file = await findFile(services, scope, request);
-    const received = granted(receiveContent(file, staged));
+    const received = orRefuse(receiveContent(file, staged));
     if (received.repeated) return received.file;
     await staged.publish(blobKey(file, staged.sha256));
     if (await services.store.transaction((tx) => tx.files.complete(received.file)))
@@ -87,7 +87,7 @@ async function afterLosing(
     const lost = { tenantId: scope.tenantId, id: at.fileId };
     await services.blobs.removeAll(blobKey(lost, content.sha256));
   }
-  return granted(receiveContent(winner ?? refuse('not_found'), content)).file;
+  return orRefuse(receiveContent(winner ?? refuse('not_found'), content)).file;
 }
 
 async function stage(

@@ -20,7 +20,7 @@ import { runDispatched } from '../domain/session.ts';
 import type { PageRequest } from '../ports/store.ts';
 import { recordAudit } from './audit.ts';
 import { type Holder, lockRun, recordMove } from './record.ts';
-import { granted, refuse } from './refusal.ts';
+import { orRefuse, refuse } from './refusal.ts';
 import type { Services } from './services.ts';
 
 export async function listInteractions(
@@ -63,7 +63,7 @@ export async function answerInteraction(
     if (seen === undefined || interaction === undefined) return refuse('not_found');
     const now = clock.now();
     const answer = readAnswer(interaction, request.body);
-    const ruling = granted(answered(interaction, answer, { actor: request.by.id, now }));
+    const ruling = orRefuse(answered(interaction, answer, { actor: request.by.id, now }));
     if (ruling.repeated) return ruling.interaction;
     await tx.interactions.settle(ruling.interaction);
     const open = await tx.interactions.countPending(runId);

@@ -4,7 +4,7 @@ import { type Role, giveUpRole, readEmail, readOrganizationName } from '../domai
 import type { Membership, Organization, User } from '../ports/repositories/organizations.ts';
 import type { StoreTransaction } from '../ports/store.ts';
 import { recordAudit } from './audit.ts';
-import { granted, refuse } from './refusal.ts';
+import { orRefuse, refuse } from './refusal.ts';
 import type { Services } from './services.ts';
 
 type Making = Pick<Services, 'clock' | 'ids'>;
@@ -24,7 +24,7 @@ export async function openOrganization(
 ): Promise<Organization> {
   const organization = {
     id: organizationId(ids.next(idPrefixes.organization)),
-    name: granted(readOrganizationName(name)),
+    name: orRefuse(readOrganizationName(name)),
     createdAt: clock.now(),
   };
   await tx.organizations.insert(organization);
@@ -65,7 +65,7 @@ export async function joinOrganization(
   request: AddMember,
 ): Promise<Member> {
   const { role, by } = request;
-  const email = granted(readEmail(request.email));
+  const email = orRefuse(readEmail(request.email));
   const organization = await lockOrganization(tx, request.organizationId);
   const now = clock.now();
   const fresh = { id: userId(ids.next(idPrefixes.user)), email, createdAt: now };
@@ -97,7 +97,7 @@ export async function removeMember(
   { store, clock }: Pick<Services, 'store' | 'clock'>,
   request: Omit<AddMember, 'role'>,
 ): Promise<Member> {
-  const email = granted(readEmail(request.email));
+  const email = orRefuse(readEmail(request.email));
   return store.transaction(async (tx) => {
     const organization = await lockOrganization(tx, request.organizationId);
     const user = await tx.organizations.findUserByEmail(email);
@@ -124,7 +124,7 @@ async function letGo(
   tx: StoreTransaction,
   { organizationId: id, role }: Membership,
 ): Promise<void> {
-  granted(giveUpRole(role, await tx.organizations.countOwners(id)));
+  orRefuse(giveUpRole(role, await tx.organizations.countOwners(id)));
 }
 
 async function lockOrganization(tx: StoreTransaction, id: OrganizationId): Promise<Organization> {
@@ -133,7 +133,7 @@ async function lockOrganization(tx: StoreTransaction, id: OrganizationId): Promi
 }
 
 export async function findPerson({ store }: Pick<Services, 'store'>, email: string): Promise<User> {
-  const user = await store.read.organizations.findUserByEmail(granted(readEmail(email)));
+  const user = await store.read.organizations.findUserByEmail(orRefuse(readEmail(email)));
   const message = `There is no member ${email}; add one with \`convoke admin member add\`.`;
   return user ?? refuse('not_found', { message });
 }

@@ -69,7 +69,7 @@ export async function recordNew(
 ): Promise<Run> {
   const run = { ...move.run, lastSeq: move.events.length };
   await tx.runs.insert(run);
-  await recordAround(services, tx, { ...move, run });
+  await writeSessionAndEvents(services, tx, { ...move, run });
   return run;
 }
 
@@ -91,19 +91,19 @@ export async function recordMove(
   if (!(await tx.runs.save(next, seen.run))) {
     throw new Error(`run ${next.id} changed while its row was locked`);
   }
-  await recordAround(services, tx, { ...move, run: next });
+  await writeSessionAndEvents(services, tx, { ...move, run: next });
   return next;
 }
 
 /** What stands beside the run's row, which is written already. */
-async function recordAround(
+async function writeSessionAndEvents(
   { fanout, metrics }: Recorder,
   tx: StoreTransaction,
   { run, session, events }: RunMove,
 ): Promise<void> {
   if (session !== undefined) await tx.sessions.save(session);
   const after = run.lastSeq - events.length;
-  await appendPlaced(tx, run, { drafts: events, after, at: run.lastEventAt });
+  await insertEvents(tx, run, { drafts: events, after, at: run.lastEventAt });
   if (run.readyAt !== null) tx.onCommit(() => fanout.wake('work'));
   if (events.length === 0) return;
   tx.onCommit(() => {
@@ -184,7 +184,7 @@ export async function appendEvents(
   });
   if (tail === undefined || drafts.length === 0) return tail?.lastSeq;
   const place = { id: holder.runId, sessionId: holder.sessionId, tenantId: holder.scope.tenantId };
-  await appendPlaced(tx, place, { drafts, after: tail.lastSeq - drafts.length, at: tail.at });
+  await insertEvents(tx, place, { drafts, after: tail.lastSeq - drafts.length, at: tail.at });
   tx.onCommit(() => {
     fanout.wake(`run:${holder.runId}`);
     metrics.eventsAppended.add(drafts.length);
@@ -192,7 +192,7 @@ export async function appendEvents(
   return tail.lastSeq;
 }
 
-async function appendPlaced(
+async function insertEvents(
   tx: StoreTransaction,
   run: Pick<Run, 'id' | 'sessionId' | 'tenantId'>,
   { drafts, after, at }: { drafts: readonly RunEventDraft[]; after: number; at: number },

@@ -37,7 +37,7 @@ export function refuse(code: ErrorCode, options?: RefusalOptions): never {
 }
 
 /** Turns a rule's answer into its value, or into the refusal a client sees. */
-export function granted<T>(ruling: Ruling<T>): T {
+export function orRefuse<T>(ruling: Ruling<T>): T {
   if (ruling.ok) return ruling.value;
   return refuse(ruling.code, { message: ruling.message });
 }

@@ -4,11 +4,11 @@ import type { JsonObject } from '../domain/json.ts';
 import { type Run, cancelRun as cancelled, openRun } from '../domain/run.ts';
 import type { TenantScope } from '../domain/scope.ts';
 import { type Session, acceptRun, queuedRunsCancelled } from '../domain/session.ts';
-import type { Place } from '../ports/run-slots.ts';
+import type { Slot } from '../ports/run-slots.ts';
 import type { PageRequest, Store, StoreTransaction } from '../ports/store.ts';
 import { once } from './once.ts';
 import { lockRun, recordEnd, recordNew, startLegMove } from './record.ts';
-import { granted, refuse } from './refusal.ts';
+import { orRefuse, refuse } from './refusal.ts';
 import type { Services } from './services.ts';
 import { type Created, askToEnd, insertSession } from './sessions.ts';
 
@@ -83,17 +83,17 @@ export async function invokeAgent(
   });
 }
 
-type Reserve = (run: Run) => Place | undefined;
+type Reserve = (run: Run) => Slot | undefined;
 
 /** In a span that names the run: from here a trace of the request leads to those of the run's legs. */
 function startInOneTransaction(
   { store, traces, places }: StartServices,
   work: (tx: StoreTransaction, reserve: Reserve) => Promise<Created<Run>>,
 ): Promise<Created<Run>> {
-  let place: Place | undefined;
+  let place: Slot | undefined;
   const reserve: Reserve = (run) => {
     // The work may be done twice: what it took the first time came to nothing.
-    place?.leave();
+    place?.release();
     return (place = places?.reserve(run));
   };
   return traces.within({ name: 'start run', of: 'what is around it' }, async (span) => {
@@ -102,7 +102,7 @@ function startInOneTransaction(
       span.note('convoke.run_id', created.resource.id);
       return created;
     } catch (error) {
-      place?.leave();
+      place?.release();
       throw error;
     }
   });
@@ -122,9 +122,9 @@ async function insertRun(
   const now = services.clock.now();
   const agent = enabledAgent(services, session);
   // D-52: what is wrong with the request is told before what is wrong with the state of things.
-  const wanted = granted(readRunInput(agent, input));
+  const wanted = orRefuse(readRunInput(agent, input));
   const busy = { onBusy: agent.onBusy, queueMax: services.settings.sessionQueueMax };
-  const accepted = granted(acceptRun(session, busy, now));
+  const accepted = orRefuse(acceptRun(session, busy, now));
   await requireReadyFiles(tx, session, wanted);
   const run = openRun(
     {
@@ -144,7 +144,7 @@ async function insertRun(
   }
   const begins = startLegMove({ run, session: accepted }, place.lease, now);
   const begun = await recordNew(services, tx, begins);
-  tx.onCommit(() => place.begin({ run: begun, session: begins.session }));
+  tx.onCommit(() => place.start({ run: begun, session: begins.session }));
   return run;
 }
 
@@ -170,12 +170,12 @@ async function requireReadyFiles(
 }
 
 /** A run as it is shown: with its place in line while it waits for its turn. */
-export interface RunInLine {
+export interface RunWithQueuePosition {
   readonly run: Run;
   readonly queuePosition: number | undefined;
 }
 
-export async function inLine(store: Store, run: Run): Promise<RunInLine> {
+export async function withQueuePosition(store: Store, run: Run): Promise<RunWithQueuePosition> {
   if (run.status !== 'queued') return { run, queuePosition: undefined };
   // Only the head of the line is ready to be picked up.
   if (run.readyAt !== null) return { run, queuePosition: 1 };
@@ -217,7 +217,7 @@ export async function cancelRun(
   return services.store.transaction(async (tx) => {
     const now = services.clock.now();
     const seen = (await lockRun(tx, { scope, ...at })) ?? refuse('not_found');
-    const ruling = granted(cancelled(seen.run, now));
+    const ruling = orRefuse(cancelled(seen.run, now));
     switch (ruling.kind) {
       case 'already':
         // Asked again perhaps because the first answer was lost, and with it the word to the worker.

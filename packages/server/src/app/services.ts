@@ -5,8 +5,8 @@ import type { Fanout } from '../ports/fanout.ts';
 import type { Ids } from '../ports/ids.ts';
 import type { Log } from '../ports/log.ts';
 import type { Metrics } from '../ports/metrics.ts';
-import type { Places } from '../ports/run-slots.ts';
-import type { Workspaces } from '../ports/session-folders.ts';
+import type { RunSlots } from '../ports/run-slots.ts';
+import type { SessionFolders } from '../ports/session-folders.ts';
 import type { Settings } from '../ports/settings.ts';
 import type { Store } from '../ports/store.ts';
 import type { Traces } from '../ports/traces.ts';
@@ -22,8 +22,8 @@ export interface Services {
   readonly agents: Agents;
   readonly fanout: Fanout;
   readonly blobs: Blobs;
-  readonly workspaces: Workspaces;
+  readonly workspaces: SessionFolders;
   readonly settings: Settings;
   /** Absent where every run stands in line, also one that nobody is before. */
-  readonly places?: Places;
+  readonly places?: RunSlots;
 }

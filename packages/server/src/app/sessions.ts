@@ -19,7 +19,7 @@ import type { SessionFilter } from '../ports/repositories/sessions.ts';
 import type { PageRequest, StoreTransaction } from '../ports/store.ts';
 import { once } from './once.ts';
 import { type RunInSession, lockRun, recordMove, recordQueueEnd } from './record.ts';
-import { granted, refuse } from './refusal.ts';
+import { orRefuse, refuse } from './refusal.ts';
 import type { Services } from './services.ts';
 
 export interface CreateSession {
@@ -116,7 +116,7 @@ export async function stopSession(
     const now = services.clock.now();
     const found = (await tx.sessions.lock(scope, request.id)) ?? refuse('not_found');
     const queue = await tx.runs.queued(found.id);
-    const session = granted(stopped(queuedRunsCancelled(found, queue.length, now), request, now));
+    const session = orRefuse(stopped(queuedRunsCancelled(found, queue.length, now), request, now));
     await tx.sessions.save(session);
     await recordQueueEnd(services, tx, { session, queue });
     if (session.currentRunId !== null) {
@@ -135,7 +135,7 @@ export async function askToEnd(
   seen: RunInSession,
 ): Promise<Run> {
   const { run, session } = seen;
-  const ruling = granted(cancelRun(run, services.clock.now()));
+  const ruling = orRefuse(cancelRun(run, services.clock.now()));
   if (ruling.kind !== 'asked') return run;
   if (run.pendingInteractions > 0) await tx.interactions.cancelPending(run.id);
   // A leg is told; a parked run has none, and a worker looks for those.
@@ -154,7 +154,7 @@ export async function resumeSession(
 ): Promise<Session> {
   return store.transaction(async (tx) => {
     const found = (await tx.sessions.lock(scope, id)) ?? refuse('not_found');
-    const session = granted(resumed(found, clock.now()));
+    const session = orRefuse(resumed(found, clock.now()));
     if (session !== found) await tx.sessions.save(session);
     return session;
   });

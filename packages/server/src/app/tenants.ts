@@ -10,7 +10,7 @@ import {
 import type { PageRequest } from '../ports/store.ts';
 import { recordAudit } from './audit.ts';
 import { onceInOrganization } from './once-in-organization.ts';
-import { granted, refuse } from './refusal.ts';
+import { orRefuse, refuse } from './refusal.ts';
 import type { Services } from './services.ts';
 import type { Created } from './sessions.ts';
 
@@ -48,7 +48,7 @@ export async function createTenant(
     await tx.organizations.lock(organizationId);
     const liveTenants = await tx.tenants.countLive(organizationId);
     const policy = { modes: settings.tenantModes, max: settings.tenantsPerOrganizationMax };
-    granted(mayAddTenant({ mode, liveTenants }, policy));
+    orRefuse(mayAddTenant({ mode, liveTenants }, policy));
     const tenant = openTenant({ id, organizationId, displayName, mode }, now);
     await tx.tenants.insert(tenant);
     await recordAudit(tx, {
@@ -87,7 +87,7 @@ export async function retryTenant(
   return store.transaction(async (tx) => {
     const seen = (await tx.tenants.lock(organizationId, id)) ?? refuse('not_found');
     const now = clock.now();
-    const next = granted(retried(seen, now));
+    const next = orRefuse(retried(seen, now));
     if (!(await tx.tenants.save(next, seen))) return refuse('tenant_not_retryable');
     await recordAudit(tx, {
       chain: organizationId,

@@ -43,7 +43,7 @@ export async function enterWithdrawal(
 const patienceMs = 1_000;
 
 /** What is still pending once as much is done as can be done while somebody waits for the answer. */
-export async function finishWhileAsked(
+export async function finishWithinRequest(
   services: WithdrawingServices,
   withdrawal: Withdrawal | undefined,
 ): Promise<Withdrawal | undefined> {

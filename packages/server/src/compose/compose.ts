@@ -7,7 +7,7 @@ import { rotateOldKeys } from '../auth/key-rotation.ts';
 import { loadMasterKey } from '../auth/master-key.ts';
 import type { Config } from '../config/config.ts';
 import type { Clock } from '../ports/clock.ts';
-import type { Places } from '../ports/run-slots.ts';
+import type { RunSlots } from '../ports/run-slots.ts';
 import type { SandboxReport } from '../ports/sandbox.ts';
 import type { Store } from '../ports/store.ts';
 import { type Quickstart, ensureQuickstart } from '../quickstart.ts';
@@ -61,7 +61,7 @@ export async function compose(config: Config, overrides: Overrides = {}): Promis
   const withdrawing = { ...services, provider };
   let isOpen = false;
   let background: Background | undefined;
-  const places: Places = { reserve: (run) => background?.reserve(run) };
+  const places: RunSlots = { reserve: (run) => background?.reserve(run) };
   const { app, streams } = openHttp(
     { ...withdrawing, places },
     {

@@ -32,7 +32,7 @@ import manifest from '../../package.json' with { type: 'json' };
 import type { Authority } from './authority.ts';
 import { showMetrics } from './metrics.ts';
 import type { OpenServices } from './services.ts';
-import { letPeopleIn } from './sign-in.ts';
+import { mountSignIn } from './sign-in.ts';
 
 type HttpServices = OpenServices & WithdrawingServices;
 
@@ -82,7 +82,7 @@ export function openHttp(
     metrics,
     traces,
   });
-  if (isApi) letPeopleIn(app, services, { config, authority, masterKey, callerAddress });
+  if (isApi) mountSignIn(app, services, { config, authority, masterKey, callerAddress });
   showMetrics(app, services, { config, streams });
   return { app, streams };
 }

@@ -17,7 +17,7 @@ import type { Sandbox } from '../ports/sandbox.ts';
 import type { Store } from '../ports/store.ts';
 import { createIds } from '../runtime/ids.ts';
 import { openSandbox } from '../sandbox/sandbox.ts';
-import { openWorkspaces } from '../session-folders/session-folders.ts';
+import { openSessionFolders } from '../session-folders/session-folders.ts';
 import { createLog } from '../telemetry/log.ts';
 import { createMetrics } from '../telemetry/metrics.ts';
 import { createTraces } from '../telemetry/traces.ts';
@@ -81,7 +81,7 @@ export async function openServices(
     harnesses,
     fanout: inOwnContext(await openFanout(config, { log, metrics, masterKey })),
     blobs,
-    workspaces: openWorkspaces({
+    workspaces: openSessionFolders({
       dataDir,
       log,
       withoutHome: new Set(['scripted', 'a2a']),

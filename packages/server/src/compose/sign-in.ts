@@ -23,7 +23,7 @@ interface Parts {
 }
 
 /** Gives people a way to sign in: here, or with the issuer that the settings name. */
-export function letPeopleIn(app: FastifyInstance, services: Services, parts: Parts): void {
+export function mountSignIn(app: FastifyInstance, services: Services, parts: Parts): void {
   const { config, authority, masterKey, callerAddress } = parts;
   const { store, clock, log, metrics } = services;
   if (config.peopleIssuer !== undefined) return pointToIssuer(app, config.peopleIssuer.issuer);

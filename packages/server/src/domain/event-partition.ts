@@ -5,7 +5,7 @@ import { timeText } from './id-time.ts';
  * age (D-01), so a stretch is a range of ids. Where the database can, a stretch is a partition of its own
  * and is forgotten whole; what lies in no stretch is forgotten row by row.
  */
-export interface Stretch {
+export interface LogPartition {
   readonly from: number;
   readonly until: number;
 }
@@ -17,19 +17,19 @@ const stretchMs = 7 * 24 * hourMs;
 const aheadCount = 9;
 
 /** The stretch a moment falls into. */
-export function stretchAt(ms: number): Stretch {
+export function partitionAt(ms: number): LogPartition {
   const from = Math.floor(ms / stretchMs) * stretchMs;
   return { from, until: from + stretchMs };
 }
 
 /** This stretch and those to come that should be there already. */
-export function stretchesAhead(now: number): Stretch[] {
-  return Array.from({ length: aheadCount }, (_, index) => stretchAt(now + index * stretchMs));
+export function partitionsAhead(now: number): LogPartition[] {
+  return Array.from({ length: aheadCount }, (_, index) => partitionAt(now + index * stretchMs));
 }
 
 /** What lies before `until` and in none of the stretches. */
-export function gapsBetween(stretches: readonly Stretch[], until: number): Stretch[] {
-  const gaps: Stretch[] = [];
+export function gapsBetween(stretches: readonly LogPartition[], until: number): LogPartition[] {
+  const gaps: LogPartition[] = [];
   let from = 0;
   for (const stretch of stretches.toSorted((a, b) => a.from - b.from)) {
     gaps.push({ from, until: Math.min(stretch.from, until) });
@@ -40,8 +40,8 @@ export function gapsBetween(stretches: readonly Stretch[], until: number): Stret
 }
 
 /** The stretch in parts of which each holds few enough runs to be looked through at once. */
-export function hoursOf({ from, until }: Stretch): Stretch[] {
-  const hours: Stretch[] = [];
+export function hoursOf({ from, until }: LogPartition): LogPartition[] {
+  const hours: LogPartition[] = [];
   for (let at = from; at < until; at += hourMs) {
     hours.push({ from: at, until: Math.min(at + hourMs, until) });
   }

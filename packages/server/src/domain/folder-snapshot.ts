@@ -8,24 +8,24 @@ import type { TenantScope } from './scope.ts';
  * has needs nothing; any other fetches the archive, or has to tell that the workspace is lost. A session of a single
  * machine has no such name.
  */
-export type WorkspaceState = string;
+export type FolderState = string;
 
-export const bareState: WorkspaceState = 'bare';
+export const bareState: FolderState = 'bare';
 
-export interface WorkspaceOwner extends Pick<TenantScope, 'tenantId'> {
+export interface SnapshotOwner extends Pick<TenantScope, 'tenantId'> {
   readonly sessionId: SessionId;
 }
 
 const digest = /^[0-9a-f]{64}$/;
 
-export function localState(id: string): WorkspaceState {
+export function localState(id: string): FolderState {
   return `local-${id}`;
 }
 
 /** The blob that holds this state; undefined when no blob does. */
 export function snapshotKey(
-  { tenantId, sessionId }: WorkspaceOwner,
-  state: WorkspaceState | null,
+  { tenantId, sessionId }: SnapshotOwner,
+  state: FolderState | null,
 ): string | undefined {
   return state !== null && digest.test(state) ? `${tenantId}/${sessionId}-${state}` : undefined;
 }

@@ -162,7 +162,7 @@ export function expireSession(session: Session, now: number): Session {
 }
 
 /** The folder that holds its history and files is gone. */
-export function loseWorkspace(session: Session, now: number): Session {
+export function loseFolder(session: Session, now: number): Session {
   return {
     ...session,
     status: 'failed',

@@ -4,11 +4,11 @@ import type { Lease, Run } from '../domain/run.ts';
 import type { Clock } from '../ports/clock.ts';
 import { StorageUnavailable } from '../ports/database.ts';
 import type { ReadyRun } from '../ports/repositories/runs.ts';
-import type { Place, Places } from '../ports/run-slots.ts';
+import type { Slot, RunSlots } from '../ports/run-slots.ts';
 import { type Claim, type ClaimedLeg, type Unclaimed, claimLeg, recallClaim } from './claim-leg.ts';
 import { ExecutingRuns } from './executing-runs.ts';
 import { supervise } from './leg-supervisor.ts';
-import { throughTrouble } from './retry-storage.ts';
+import { retryStorage } from './retry-storage.ts';
 import type { ExecutionServices } from './services.ts';
 
 const claimsPerPass = 64;
@@ -26,7 +26,7 @@ export interface DispatchOptions {
 }
 
 /** The runs this process executes, and how it comes by them. */
-export class Dispatcher implements Places {
+export class Dispatcher implements RunSlots {
   readonly #services: ExecutionServices;
   readonly #options: DispatchOptions;
   readonly #executing = new ExecutingRuns();
@@ -70,7 +70,7 @@ export class Dispatcher implements Places {
    * Where others leave half of the places free, whoever stands in line has one too: nobody is overtaken. It
    * counts this process only, so it holds where there is no other.
    */
-  reserve(run: Run): Place | undefined {
+  reserve(run: Run): Slot | undefined {
     if (this.#isStopping || !this.#options.holdsLeases() || !this.#hasPlace(run, 2)) {
       return undefined;
     }
@@ -79,11 +79,11 @@ export class Dispatcher implements Places {
       const address = { scope: run, sessionId: run.sessionId, runId: run.id };
       return {
         lease,
-        leave: () => {
+        release: () => {
           leave();
           this.#options.onFree();
         },
-        begin: (claimed) => {
+        start: (claimed) => {
           const holder = { ...address, epoch: claimed.run.leaseEpoch };
           this.#inOwnContext(begin, { ...claimed, holder, answers: undefined });
         },
@@ -101,12 +101,12 @@ export class Dispatcher implements Places {
   }
 
   /** Looks whether anything was asked of the runs under way, for where the wake-up may have been lost. */
-  async attend(): Promise<boolean> {
+  async checkControl(): Promise<boolean> {
     if (this.#executing.size === 0) return false;
     const held = await this.#services.store.read.runs.leasedBy(this.#options.owner);
     const quiet = new Set(held.filter(({ status }) => status === 'running').map(({ id }) => id));
     for (const [runId, { supervision }] of this.#executing.all()) {
-      if (!quiet.has(runId)) supervision.attend();
+      if (!quiet.has(runId)) supervision.checkControl();
     }
     return false;
   }
@@ -144,9 +144,11 @@ export class Dispatcher implements Places {
       return await claimLeg(this.#services, address, claim);
     } catch (error) {
       const { clock } = this.#services;
-      const mayGoOn = () => this.#options.holdsLeases();
+      const shouldRetry = () => this.#options.holdsLeases();
       if (!(error instanceof StorageUnavailable)) throw error;
-      return throughTrouble({ clock, mayGoOn }, () => recallClaim(this.#services, address, claim));
+      return retryStorage({ clock, shouldRetry }, () =>
+        recallClaim(this.#services, address, claim),
+      );
     }
   }
 

@@ -1,15 +1,15 @@
 import type { Services } from '../app/services.ts';
 import type { Agent } from '../domain/agent.ts';
 import {
-  type WorkspaceOwner,
-  type WorkspaceState,
+  type SnapshotOwner,
+  type FolderState,
   localState,
   snapshotKey,
 } from '../domain/folder-snapshot.ts';
 import { type RunEventDraft, harnessEventType } from '../domain/run-event.ts';
 import { BlobTooLarge, type StagedBlob } from '../ports/blobs.ts';
 import { StorageUnavailable } from '../ports/database.ts';
-import type { WorkspaceChanges } from '../ports/session-folders.ts';
+import type { FolderChanges } from '../ports/session-folders.ts';
 import type { ClaimedLeg } from './claim-leg.ts';
 
 type SnapshotServices = Pick<Services, 'clock' | 'blobs' | 'workspaces' | 'log'>;
@@ -23,7 +23,7 @@ const publishPatienceMs = 20_000;
 
 /** A workspace as it is after a leg, to be recorded with the leg's end. */
 export interface SavedLeg {
-  readonly state: WorkspaceState;
+  readonly state: FolderState;
   /** Said when it could not be saved. */
   readonly events: readonly RunEventDraft[];
   /** Called when it is known whether the end was recorded. Never rejects. */
@@ -35,7 +35,7 @@ export interface SavedLeg {
  * not spoil the run: then the workspace stays on this machine, and the log of the run says so. Undefined when
  * there is nothing to record. Never rejects.
  */
-export async function saveWorkspace(
+export async function saveFolder(
   services: SnapshotServices,
   { run, holder }: ClaimedLeg,
   agent: Agent,
@@ -61,7 +61,7 @@ export async function saveWorkspace(
   }
 }
 
-type Saving = { readonly state: WorkspaceState } | { readonly reason: keyof typeof messages };
+type Saving = { readonly state: FolderState } | { readonly reason: keyof typeof messages };
 
 const messages = {
   too_large:
@@ -71,8 +71,8 @@ const messages = {
 } as const;
 
 interface SaveRequest {
-  readonly owner: WorkspaceOwner;
-  readonly changes: WorkspaceChanges;
+  readonly owner: SnapshotOwner;
+  readonly changes: FolderChanges;
   readonly leg: string;
 }
 
@@ -122,7 +122,7 @@ async function publish(
  */
 async function settling(
   { blobs, log }: SnapshotServices,
-  { owner, changes, state }: Omit<SaveRequest, 'leg'> & { readonly state: WorkspaceState },
+  { owner, changes, state }: Omit<SaveRequest, 'leg'> & { readonly state: FolderState },
 ): Promise<SavedLeg> {
   // Known in memory all the same: after a restart the archive is fetched once more.
   await changes

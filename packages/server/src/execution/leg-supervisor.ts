@@ -8,18 +8,18 @@ import type { HarnessEvent, Leg } from '../ports/harness.ts';
 import type { Span } from '../ports/traces.ts';
 import { type ClaimedLeg, answerOf } from './claim-leg.ts';
 import { collectOutputs } from './collect-outputs.ts';
-import { saveWorkspace } from './folder-snapshots.ts';
-import { LegSink } from './leg-writer.ts';
+import { saveFolder } from './folder-snapshots.ts';
+import { LegWriter } from './leg-writer.ts';
 import { type LegStart, prepareLeg } from './prepare-leg.ts';
 import type { LegOutcome } from './record-leg.ts';
-import { throughTrouble } from './retry-storage.ts';
+import { retryStorage } from './retry-storage.ts';
 import type { ExecutionServices } from './services.ts';
 
 export interface Supervision {
   /** Executes one leg to its end and records it. Never rejects. */
   execute(claimed: ClaimedLeg): Promise<void>;
   /** Somebody may want something of the run: looks what. */
-  attend(): void;
+  checkControl(): void;
   /** The lease may be in other hands: ends every process of the leg and records nothing. */
   lose(): void;
   /** The process is stopping: ends the run here and now rather than leave it to recovery. */
@@ -64,7 +64,7 @@ class RunSupervision implements Supervision {
     this.#services = services;
     this.#runId = runId;
     this.#holdsLease = holdsLease;
-    this.#unsubscribe = services.fanout.subscribe(`control:${runId}`, () => this.attend());
+    this.#unsubscribe = services.fanout.subscribe(`control:${runId}`, () => this.checkControl());
   }
 
   execute(claimed: ClaimedLeg): Promise<void> {
@@ -103,17 +103,17 @@ class RunSupervision implements Supervision {
   }
 
   async #execute(claimed: ClaimedLeg): Promise<void> {
-    const patience = { clock: this.#services.clock, mayGoOn: this.#holdsLease };
-    this.#text = await throughTrouble(patience, () => this.#textSoFar(claimed));
+    const patience = { clock: this.#services.clock, shouldRetry: this.#holdsLease };
+    this.#text = await retryStorage(patience, () => this.#textSoFar(claimed));
     const agent = this.#services.agents.find(claimed.run.agentName);
-    const sink = new LegSink(this.#services, {
+    const sink = new LegWriter(this.#services, {
       holder: claimed.holder,
       lastSeq: claimed.run.lastSeq,
       waitMs: (agent?.limits.waitHours ?? 1) * 3_600_000,
       onLost: () => this.#judge('lost'),
     });
     const preparing = async () => agent && prepareLeg(this.#services, { claimed, agent, sink });
-    const started = await throughTrouble(patience, preparing);
+    const started = await retryStorage(patience, preparing);
     if (agent === undefined || started === undefined) {
       return sink.finish(this.#outcome(agentGone(claimed.run.agentName)));
     }
@@ -132,7 +132,7 @@ class RunSupervision implements Supervision {
       return;
     }
     await this.#collectOutputs(claimed);
-    const saved = await saveWorkspace(this.#services, claimed, agent);
+    const saved = await saveFolder(this.#services, claimed, agent);
     for (const event of saved?.events ?? []) await sink.push(event);
     await sink.finish({ ...this.#outcome(outcome), snapshot: saved?.state });
     await saved?.settle(!sink.isLost);
@@ -165,7 +165,7 @@ class RunSupervision implements Supervision {
       const { signal } = this.#abort;
       this.#leg = harness.start(input, { ...context, signal, holdsLease: this.#holdsLease });
       this.#limitTime(agent);
-      if (this.#isAsked) this.attend();
+      if (this.#isAsked) this.checkControl();
       for await (const event of this.#leg) {
         if (event.type === 'end') return endOf(event);
         const pause = this.#take(event, agent, sink);
@@ -184,7 +184,7 @@ class RunSupervision implements Supervision {
   #take(
     event: Exclude<HarnessEvent, { type: 'end' }>,
     agent: Agent,
-    sink: LegSink,
+    sink: LegWriter,
   ): Promise<void> | undefined {
     switch (event.type) {
       case 'message_delta': {
@@ -216,7 +216,7 @@ class RunSupervision implements Supervision {
     return { ...outcome, outputText: this.#text || null, usage: this.#usage };
   }
 
-  attend(): void {
+  checkControl(): void {
     this.#isAsked = true;
     if (this.#leg === undefined) return;
     this.#lookWhat(this.#leg).catch((error: unknown) =>
@@ -306,7 +306,7 @@ class RunSupervision implements Supervision {
 interface LegWork {
   readonly agent: Agent;
   readonly started: Extract<LegStart, { ready: true }>;
-  readonly sink: LegSink;
+  readonly sink: LegWriter;
 }
 
 function endOf(event: Extract<HarnessEvent, { type: 'end' }>): RunOutcome | { status: 'waiting' } {

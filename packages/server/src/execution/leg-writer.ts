@@ -35,7 +35,7 @@ export interface LegSinkOptions {
  * quick leg costs few commits and a slow one is recorded event by event. The batch is taken when its
  * transaction starts, not when it is asked for. Storage trouble holds the leg back; it loses nothing.
  */
-export class LegSink {
+export class LegWriter {
   readonly #services: SinkServices;
   readonly #options: LegSinkOptions;
   #items: LegItem[] = [];

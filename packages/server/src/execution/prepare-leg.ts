@@ -5,10 +5,10 @@ import { snapshotKey } from '../domain/folder-snapshot.ts';
 import type { Json, JsonObject } from '../domain/json.ts';
 import type { RunOutcome } from '../domain/run.ts';
 import type { Harness, LegContext, LegInput } from '../ports/harness.ts';
-import type { PrepareWorkspace, WorkspaceFile } from '../ports/session-folders.ts';
+import type { PrepareFolder, AttachedFile } from '../ports/session-folders.ts';
 import type { ClaimedLeg } from './claim-leg.ts';
-import type { LegSink } from './leg-writer.ts';
-import { throughTrouble } from './retry-storage.ts';
+import type { LegWriter } from './leg-writer.ts';
+import { retryStorage } from './retry-storage.ts';
 import type { ExecutionServices } from './services.ts';
 
 const filesPlacedMax = 1000;
@@ -26,7 +26,7 @@ export type LegStart =
 /** Makes the workspace ready and tells what the agent will see in it. */
 export async function prepareLeg(
   services: ExecutionServices,
-  { claimed, agent, sink }: { claimed: ClaimedLeg; agent: Agent; sink: LegSink },
+  { claimed, agent, sink }: { claimed: ClaimedLeg; agent: Agent; sink: LegWriter },
 ): Promise<LegStart> {
   const { run, session, answers } = claimed;
   const harness = services.harnesses.get(agent.framework);
@@ -35,7 +35,7 @@ export async function prepareLeg(
   }
   const isFirstLeg = answers === undefined;
   const state = await services.store.read.sessions.state(run.sessionId);
-  const request: PrepareWorkspace = {
+  const request: PrepareFolder = {
     tenantId: run.tenantId,
     sessionId: run.sessionId,
     agent,
@@ -50,9 +50,9 @@ export async function prepareLeg(
     files: session.filesSupported ? await readyFiles(services, claimed) : [],
   };
   const until = services.clock.now() + fetchPatienceMs;
-  const patience = { clock: services.clock, mayGoOn: () => services.clock.now() < until };
+  const patience = { clock: services.clock, shouldRetry: () => services.clock.now() < until };
   // What it held may be in a store that is away for a moment.
-  const prepared = await throughTrouble(patience, () => services.workspaces.prepare(request)).catch(
+  const prepared = await retryStorage(patience, () => services.workspaces.prepare(request)).catch(
     (error: unknown) => {
       services.log.error('a workspace could not be prepared', error, { run_id: run.id });
       return undefined;
@@ -82,7 +82,7 @@ export async function prepareLeg(
       // The agent may have changed since it accepted the input; what it accepted still holds.
       prompt: read.ok ? read.value.prompt : '',
       input,
-      workspace: prepared.workspace,
+      sessionFolder: prepared.sessionFolder,
       stateDir: prepared.stateDir,
       state: parse<Json>(state.checkpoint),
     },
@@ -92,7 +92,7 @@ export async function prepareLeg(
 async function readyFiles(
   services: ExecutionServices,
   { run }: ClaimedLeg,
-): Promise<WorkspaceFile[]> {
+): Promise<AttachedFile[]> {
   const files = await services.store.read.files.ready(run.sessionId, filesPlacedMax);
   return files.flatMap((file) => {
     const { sha256 } = file;

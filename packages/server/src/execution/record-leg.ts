@@ -8,9 +8,9 @@ import {
   recordQueueEnd,
 } from '../app/record.ts';
 import type { Services } from '../app/services.ts';
-import type { WorkspaceState } from '../domain/folder-snapshot.ts';
+import type { FolderState } from '../domain/folder-snapshot.ts';
 import { type Run, type RunOutcome, parkRun } from '../domain/run.ts';
-import { type Session, loseWorkspace, queuedRunsCancelled, runParked } from '../domain/session.ts';
+import { type Session, loseFolder, queuedRunsCancelled, runParked } from '../domain/session.ts';
 import type { StoreTransaction } from '../ports/store.ts';
 import { type LegItem, type Raised, isDraft, raiseInteractions } from './raise-interactions.ts';
 
@@ -25,7 +25,7 @@ export interface LegBatch {
 /** What the session has announced of its context, and the state of its workspace where that was made just now. */
 export interface AnnouncedContext {
   readonly text: string;
-  readonly snapshot: WorkspaceState | undefined;
+  readonly snapshot: FolderState | undefined;
 }
 
 export type LegOutcome = (
@@ -37,7 +37,7 @@ export type LegOutcome = (
   readonly outputText: string | null;
   readonly usage: { readonly inputTokens: number; readonly outputTokens: number } | undefined;
   /** What state the leg left the workspace in, if another than it found. */
-  readonly snapshot?: WorkspaceState | undefined;
+  readonly snapshot?: FolderState | undefined;
 };
 
 export interface LegRecording {
@@ -187,7 +187,7 @@ async function failSession(
 ): Promise<Session> {
   const now = services.clock.now();
   const queue = await tx.runs.queued(session.id);
-  const failed = loseWorkspace(queuedRunsCancelled(session, queue.length, now), now);
+  const failed = loseFolder(queuedRunsCancelled(session, queue.length, now), now);
   await recordQueueEnd(services, tx, { session: failed, queue });
   return failed;
 }

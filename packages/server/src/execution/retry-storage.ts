@@ -3,22 +3,22 @@ import { StorageUnavailable } from '../ports/database.ts';
 
 const retryMs = 500;
 
-export interface Patience {
+export interface RetryPolicy {
   readonly clock: Clock;
   /** Whether there is still a reason to wait. */
-  readonly mayGoOn: () => boolean;
+  readonly shouldRetry: () => boolean;
 }
 
 /** Does what bears repetition until the storage takes it: trouble there holds a run back and does not end it. */
-export async function throughTrouble<T>(
-  { clock, mayGoOn }: Patience,
+export async function retryStorage<T>(
+  { clock, shouldRetry }: RetryPolicy,
   work: () => Promise<T>,
 ): Promise<T> {
   for (;;) {
     try {
       return await work();
     } catch (error) {
-      if (!(error instanceof StorageUnavailable) || !mayGoOn()) throw error;
+      if (!(error instanceof StorageUnavailable) || !shouldRetry()) throw error;
       await new Promise<void>((resolve) => clock.after(retryMs, resolve));
     }
   }

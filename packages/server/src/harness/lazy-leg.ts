@@ -1,7 +1,7 @@
 import type { Answer, HarnessEvent, Leg } from '../ports/harness.ts';
 
 /** A leg whose framework is loaded by the first that needs it: a server pays for the agents it runs, and only then. */
-export class LateLeg implements Leg {
+export class LazyLeg implements Leg {
   readonly #leg: Promise<Leg>;
 
   constructor(leg: Promise<Leg>) {

@@ -2,7 +2,7 @@ import type { McpServer, McpServers } from '../agents/mcp-servers.ts';
 import { type Redact, redactAll, resolveReferences } from '../agents/secret-references.ts';
 import { LegFailure } from './leg-failure.ts';
 
-export interface Equipment {
+export interface ResolvedEquipment {
   readonly env: Readonly<Record<string, string>>;
   readonly mcpServers: McpServers;
   /** Takes every secret of theirs out of a text. */
@@ -11,8 +11,8 @@ export interface Equipment {
 
 /** What the settings refer to goes to the agent's program, and to the MCP servers that it uses. */
 export async function resolveEquipment(
-  given: Pick<Equipment, 'env' | 'mcpServers'>,
-): Promise<Equipment> {
+  given: Pick<ResolvedEquipment, 'env' | 'mcpServers'>,
+): Promise<ResolvedEquipment> {
   const own = await lookUp(given.env);
   const redactors = [own.redact];
   const mcpServers: Record<string, McpServer> = {};

@@ -94,7 +94,7 @@ async function serve(request: FastifyRequest, reply: FastifyReply, bound: Bound)
   const began = metrics.seconds();
   const headers: Record<string, string> = baseHeaders(operation, request.id);
   try {
-    const call = await admitted(request, bound, headers);
+    const call = await readCall(request, bound, headers);
     const answer = await handler(call);
     metrics.requestSeconds.observe(metrics.seconds() - began, operation.id);
     if ('write' in answer) {
@@ -119,12 +119,15 @@ async function serve(request: FastifyRequest, reply: FastifyReply, bound: Bound)
 }
 
 /** The order of D-52: token, selectors, access, then the request's own shape. */
-async function admitted(request: FastifyRequest, bound: Bound, headers: Record<string, string>) {
+async function readCall(request: FastifyRequest, bound: Bound, headers: Record<string, string>) {
   const { operation, binding } = bound;
   const raw: IncomingMessage = request.raw;
   const rawParams = request.params as Readonly<Record<string, string>>;
   const facts = { id: request.id, address: binding.callerAddress(raw), raw };
-  const caller = await judged(letIn(operation, facts, { binding, rawParams }), binding.metrics);
+  const caller = await countDecision(
+    authorize(operation, facts, { binding, rawParams }),
+    binding.metrics,
+  );
   const admit = admission(operation, caller, { limits: binding.limits, headers });
   const query = readQuery(operation, request.url);
   const sent = readHeaders(operation, raw.headers);
@@ -137,7 +140,10 @@ async function admitted(request: FastifyRequest, bound: Bound, headers: Record<s
   return { params, query, headers: sent, body, caller, request: facts, admit };
 }
 
-async function judged<Caller>(gate: Promise<Caller>, { gateDecisions }: Metrics): Promise<Caller> {
+async function countDecision<Caller>(
+  gate: Promise<Caller>,
+  { gateDecisions }: Metrics,
+): Promise<Caller> {
   try {
     const caller = await gate;
     if (caller !== undefined) gateDecisions.add(1, '200', 'allowed');
@@ -148,7 +154,7 @@ async function judged<Caller>(gate: Promise<Caller>, { gateDecisions }: Metrics)
   }
 }
 
-async function letIn(
+async function authorize(
   operation: Operation,
   facts: RequestFacts,
   { binding, rawParams }: { binding: Binding; rawParams: Readonly<Record<string, string>> },

@@ -8,7 +8,7 @@ import {
   removeMember,
 } from '../app/organizations.ts';
 import { setPassword } from '../app/passwords.ts';
-import { granted } from '../app/refusal.ts';
+import { orRefuse } from '../app/refusal.ts';
 import type { Services } from '../app/services.ts';
 import { rotateKeys } from '../auth/key-rotation.ts';
 import type { SigningKeys } from '../auth/keys.ts';
@@ -73,7 +73,8 @@ export function createOperator(parts: OperatorParts): Operator {
     async setPassword(email, password) {
       const { id: userId } = await findPerson(parts, email);
       const isOneTime = password === undefined;
-      const text = password === undefined ? makeOneTimePassword() : granted(readPassword(password));
+      const text =
+        password === undefined ? makeOneTimePassword() : orRefuse(readPassword(password));
       const hash = await createPasswords().hash(text);
       await setPassword(parts, { userId, hash, isOneTime, by });
       return isOneTime ? text : undefined;

@@ -45,7 +45,7 @@ export interface LegContext {
   readonly prompt: string;
   readonly input: JsonObject;
   /** The session's own folder: seed files, `files/`, what the agent wrote. */
-  readonly workspace: string;
+  readonly sessionFolder: string;
   /** The session's own HOME, outside the workspace. */
   readonly stateDir: string;
   /** The last checkpoint of this session, whichever run made it. */

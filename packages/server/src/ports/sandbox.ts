@@ -26,7 +26,7 @@ export interface SpawnOptions {
   /** What the agent asks for. `none` is refused unless the operator set it too. */
   readonly mode: SandboxMode;
   /** Writable, and the folder the program starts in. */
-  readonly workspace: string;
+  readonly sessionFolder: string;
   /** Writable: the program's HOME. */
   readonly home: string;
   /** Readable: the agent's folder. A part of the command that starts with `./` is a path in it. */
@@ -66,7 +66,7 @@ export interface SandboxedProcess {
 }
 
 export interface Places {
-  readonly workspace: string;
+  readonly sessionFolder: string;
   readonly home: string;
   readonly folder: string;
 }

@@ -1,39 +1,39 @@
 import type { FileId, SessionId, TenantId } from '@convoke/contract';
 import type { Agent } from '../domain/agent.ts';
 import type { ContextFile, LoadedContext, SkillsReport } from '../domain/context.ts';
-import type { WorkspaceState } from '../domain/folder-snapshot.ts';
+import type { FolderState } from '../domain/folder-snapshot.ts';
 
 export type { ContextFile, SkillsReport };
 
 /** Each session's own folder on disk and its own HOME. */
-export interface Workspaces {
+export interface SessionFolders {
   /**
    * Makes the folder ready for a leg: seeds it on first use, mirrors skills, places the session's
    * ready files under `files/` (and removes deleted ones), reads context files.
    */
-  prepare(request: PrepareWorkspace): Promise<PreparedWorkspace>;
+  prepare(request: PrepareFolder): Promise<PreparedFolder>;
   /**
    * Offers what is new or changed below `outputs/`. What is taken becomes a file of the session, and is
    * neither offered again unless it changes nor placed under `files/`.
    */
-  takeOutputs(place: SessionPlace, take: TakeOutput): Promise<void>;
+  takeOutputs(place: FolderOwner, take: TakeOutput): Promise<void>;
   /** What a leg changed in the workspace; undefined when nothing, and always where one machine has all of them. */
-  changes(place: SessionPlace): Promise<WorkspaceChanges | undefined>;
+  changes(place: FolderOwner): Promise<FolderChanges | undefined>;
   remove(tenantId: TenantId, sessionId: SessionId): Promise<void>;
 }
 
-export interface WorkspaceChanges {
+export interface FolderChanges {
   /** The state that the folder was at before. */
-  readonly before: WorkspaceState | null;
+  readonly before: FolderState | null;
   /** Why it cannot be archived, if it cannot. */
   readonly problem?: 'too_large' | 'not_stored' | undefined;
   /** The whole workspace, as `prepare` restores it. `leg` tells one archive from every other. */
   archive(leg: string): AsyncIterable<Uint8Array>;
   /** The folder is at this state now. */
-  settle(state: WorkspaceState): Promise<void>;
+  settle(state: FolderState): Promise<void>;
 }
 
-export interface SessionPlace {
+export interface FolderOwner {
   readonly tenantId: TenantId;
   readonly sessionId: SessionId;
 }
@@ -48,24 +48,24 @@ export interface Output {
   readonly content: AsyncIterable<Uint8Array>;
 }
 
-export interface PrepareWorkspace {
+export interface PrepareFolder {
   readonly tenantId: TenantId;
   readonly sessionId: SessionId;
   readonly agent: Agent;
   /** Whether an earlier leg prepared this folder: only if none did may it be missing. */
   readonly expected: boolean;
-  readonly files: readonly WorkspaceFile[];
+  readonly files: readonly AttachedFile[];
   /** What the session's folder has to hold, where several machines execute its runs. */
-  readonly saved?: SavedWorkspace;
+  readonly saved?: SavedFolder;
 }
 
-export interface SavedWorkspace {
-  readonly state: WorkspaceState | null;
+export interface SavedFolder {
+  readonly state: FolderState | null;
   /** Undefined when nothing that could be fetched holds that state. */
   open(): Promise<AsyncIterable<Uint8Array> | undefined>;
 }
 
-export interface WorkspaceFile {
+export interface AttachedFile {
   readonly id: FileId;
   readonly name: string;
   readonly sha256: string;
@@ -73,17 +73,17 @@ export interface WorkspaceFile {
   open(): Promise<AsyncIterable<Uint8Array> | undefined>;
 }
 
-export type PreparedWorkspace =
+export type PreparedFolder =
   /**
    * `claudeMd` is absent unless the agent sets `enable_claude_md` and has the file; `skills` when it has no
    * `skills/` or asks for none.
    */
   | (LoadedContext & {
       readonly found: true;
-      readonly workspace: string;
+      readonly sessionFolder: string;
       readonly stateDir: string;
       /** The state of a folder that was made just now, where sessions go from machine to machine. */
-      readonly startsAs?: WorkspaceState;
+      readonly startsAs?: FolderState;
     })
   /** The session ran before and its folder is gone: its promise (D-14) cannot be kept any more. */
   | { readonly found: false };

@@ -1,5 +1,5 @@
 import type { TenantId } from '@convoke/contract';
-import type { EventStretches } from './event-partitions.ts';
+import type { EventPartitions } from './event-partitions.ts';
 import type { AuditRepository } from './repositories/audit.ts';
 import type { ClientRepository } from './repositories/clients.ts';
 import type { CredentialRepository } from './repositories/credentials.ts';
@@ -55,7 +55,7 @@ export interface Store {
   /** False while the disk of this server keeps nothing more (SQLite); reads may go on. */
   takesWrites(): Promise<boolean>;
   /** How the event log lies in storage. */
-  readonly stretches: EventStretches;
+  readonly stretches: EventPartitions;
   close(): Promise<void>;
 }
 

@@ -4,7 +4,7 @@ import type { Places, SpawnOptions } from '../ports/sandbox.ts';
 
 /** The same in every sandbox, so that what a program remembers of its folders stays true wherever it runs next. */
 export const insidePlaces: Places = {
-  workspace: '/workspace',
+  sessionFolder: '/workspace',
   home: '/home/agent',
   folder: '/agent',
 };
@@ -23,7 +23,7 @@ const shownOfEtc = [
 ];
 const systemFolders = ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'];
 
-export interface View extends Pick<SpawnOptions, 'workspace' | 'home' | 'folder' | 'readOnly'> {
+export interface View extends Pick<SpawnOptions, 'sessionFolder' | 'home' | 'folder' | 'readOnly'> {
   /** A folder with the `passwd`, `group`, `hosts` and `nsswitch.conf` to show. */
   readonly etc: string;
   /** The socket of the egress proxy, for programs that have one. */
@@ -34,7 +34,7 @@ export interface View extends Pick<SpawnOptions, 'workspace' | 'home' | 'folder'
 
 /** What a program sees of the file system: the system's programs, its own folders, and nothing else. */
 export function viewArguments(view: View): readonly string[] {
-  const { workspace, home, folder } = insidePlaces;
+  const { sessionFolder, home, folder } = insidePlaces;
   return [
     '--ro-bind',
     '/usr',
@@ -58,8 +58,8 @@ export function viewArguments(view: View): readonly string[] {
     ...readable(view.folder, folder),
     ...foldersAbove(home),
     '--bind',
-    view.workspace,
-    workspace,
+    view.sessionFolder,
+    sessionFolder,
     '--bind',
     view.home,
     home,
@@ -67,7 +67,7 @@ export function viewArguments(view: View): readonly string[] {
     '--remount-ro',
     '/',
     '--chdir',
-    workspace,
+    sessionFolder,
   ];
 }
 

@@ -130,15 +130,15 @@ class ProcessSandbox implements Sandbox {
 
   async #probe(findings: Findings): Promise<Probe> {
     const place = join(this.#folder, 'probe');
-    const [workspace, home] = [join(place, 'workspace'), join(place, 'home')];
+    const [sessionFolder, home] = [join(place, 'workspace'), join(place, 'home')];
     const { uid, gid } = this.#user();
-    for (const folder of [workspace, home]) {
+    for (const folder of [sessionFolder, home]) {
       await mkdir(folder, { recursive: true, mode: 0o700 });
       await chown(folder, uid, gid);
     }
     const options: SpawnOptions = {
       mode: 'bwrap',
-      workspace,
+      sessionFolder,
       home,
       folder: '/usr',
       env: {},
@@ -194,15 +194,15 @@ class ProcessSandbox implements Sandbox {
 
   #launchBare(command: readonly string[], options: SpawnOptions, findings: Findings) {
     const { programs, cgroups } = findings;
-    const { workspace, home, folder, limits } = options;
+    const { sessionFolder, home, folder, limits } = options;
     const cgroup = cgroups?.make(limits);
-    const places = { workspace, home, folder };
+    const places = { sessionFolder, home, folder };
     const chain = { programs, account: undefined, limits, isGrouped: cgroup !== undefined };
     return launch({
       command: bareCommand({ ...chain, hasProxy: false, command: inFolder(command, folder) }),
       environment: environmentScript(environmentFor(places, options.env, { hasProxy: false })),
       bubblewrap: undefined,
-      cwd: workspace,
+      cwd: sessionFolder,
       places,
       cgroup,
       seconds: limits.seconds,

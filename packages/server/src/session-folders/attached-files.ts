@@ -1,7 +1,7 @@
 import { Confined, removeConfined, writeConfined } from '../confined-fs/files.ts';
 import { isPathPart } from '../confined-fs/path.ts';
-import type { WorkspaceFile } from '../ports/session-folders.ts';
-import type { WorkspaceRecord } from './manifest.ts';
+import type { AttachedFile } from '../ports/session-folders.ts';
+import type { FolderManifest } from './manifest.ts';
 
 const nameBytesMax = 255;
 const extensionBytesMax = 32;
@@ -13,8 +13,8 @@ const extensionBytesMax = 32;
  */
 export async function placeFiles(
   root: string,
-  files: readonly WorkspaceFile[],
-  known: WorkspaceRecord['files'],
+  files: readonly AttachedFile[],
+  known: FolderManifest['files'],
 ): Promise<boolean> {
   let changed = false;
   const wanted = new Set<string>(files.map(({ id }) => id));
@@ -41,14 +41,14 @@ export async function placeFiles(
   return changed;
 }
 
-function namesFor({ id, name }: WorkspaceFile, taken: ReadonlySet<string>): readonly string[] {
+function namesFor({ id, name }: AttachedFile, taken: ReadonlySet<string>): readonly string[] {
   return [fitted('', name), fitted(`${id}-`, name)].filter((candidate) => !taken.has(candidate));
 }
 
 /** Undefined when the file was deleted while the leg starts. */
 async function place(
   root: string,
-  file: WorkspaceFile,
+  file: AttachedFile,
   names: readonly string[],
 ): Promise<string | undefined> {
   for (const name of names) {

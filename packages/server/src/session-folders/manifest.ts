@@ -6,7 +6,7 @@ import { z } from 'zod';
  * the agent cannot reach it. It can be re-made: without it nothing of the session's own is overwritten,
  * so it is never waited for on the disk.
  */
-export interface WorkspaceRecord {
+export interface FolderManifest {
   /** Seed files by path. */
   readonly seeds: Map<string, string>;
   /** Files of skills by their path below the skills folder. */
@@ -32,15 +32,15 @@ const recordSchema = z.object({
     .transform((members) => new Map(Object.entries(members))),
 });
 
-export function emptyRecord(): WorkspaceRecord {
+export function emptyRecord(): FolderManifest {
   return { seeds: new Map(), skills: new Map(), files: new Map(), outputs: new Map() };
 }
 
-export function isEmpty({ seeds, skills, files, outputs }: WorkspaceRecord): boolean {
+export function isEmpty({ seeds, skills, files, outputs }: FolderManifest): boolean {
   return seeds.size + skills.size + files.size + outputs.size === 0;
 }
 
-export async function loadRecord(path: string): Promise<WorkspaceRecord> {
+export async function loadRecord(path: string): Promise<FolderManifest> {
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
     throw error;
@@ -49,7 +49,7 @@ export async function loadRecord(path: string): Promise<WorkspaceRecord> {
 }
 
 /** A power cut may leave half of it: then it counts as absent. */
-export function parseRecord(text: string): WorkspaceRecord {
+export function parseRecord(text: string): FolderManifest {
   try {
     return recordSchema.safeParse(JSON.parse(text)).data ?? emptyRecord();
   } catch (error) {
@@ -58,7 +58,7 @@ export function parseRecord(text: string): WorkspaceRecord {
   }
 }
 
-export function recordText(record: WorkspaceRecord): string {
+export function recordText(record: FolderManifest): string {
   return JSON.stringify({
     seeds: Object.fromEntries(record.seeds),
     skills: Object.fromEntries(record.skills),
@@ -67,7 +67,7 @@ export function recordText(record: WorkspaceRecord): string {
   });
 }
 
-export async function saveRecord(path: string, record: WorkspaceRecord): Promise<void> {
+export async function saveRecord(path: string, record: FolderManifest): Promise<void> {
   await writeFile(`${path}.draft`, recordText(record), { mode: 0o600 });
   await rename(`${path}.draft`, path);
 }

@@ -4,7 +4,7 @@ import { bytesOf } from '../confined-fs/file-bytes.ts';
 import { Confined, listConfined, openConfined } from '../confined-fs/files.ts';
 import type { Log } from '../ports/log.ts';
 import type { TakeOutput } from '../ports/session-folders.ts';
-import type { WorkspaceRecord } from './manifest.ts';
+import type { FolderManifest } from './manifest.ts';
 
 const folderName = 'outputs';
 const filesPerLegMax = 100;
@@ -19,7 +19,7 @@ const entriesMax = 10_000;
  */
 export async function offerOutputs(
   root: string,
-  known: WorkspaceRecord['outputs'],
+  known: FolderManifest['outputs'],
   { take, log }: { readonly take: TakeOutput; readonly log: Log },
 ): Promise<boolean> {
   if (!hasOutputs(root)) return false;
@@ -63,25 +63,25 @@ const asTaken = 'as taken';
 /** The outputs as another machine can understand them. */
 export async function portableOutputs(
   root: string,
-  known: WorkspaceRecord['outputs'],
-): Promise<WorkspaceRecord['outputs']> {
+  known: FolderManifest['outputs'],
+): Promise<FolderManifest['outputs']> {
   return restamped(root, known, (stamp, found) => (stamp === found ? asTaken : stamp));
 }
 
 /** The reverse, on the other machine. */
 export async function settledOutputs(
   root: string,
-  known: WorkspaceRecord['outputs'],
-): Promise<WorkspaceRecord['outputs']> {
+  known: FolderManifest['outputs'],
+): Promise<FolderManifest['outputs']> {
   return restamped(root, known, (stamp, found) => (stamp === asTaken ? found : stamp));
 }
 
 async function restamped(
   root: string,
-  known: WorkspaceRecord['outputs'],
+  known: FolderManifest['outputs'],
   change: (stamp: string, found: string) => string,
-): Promise<WorkspaceRecord['outputs']> {
-  const outputs: WorkspaceRecord['outputs'] = new Map();
+): Promise<FolderManifest['outputs']> {
+  const outputs: FolderManifest['outputs'] = new Map();
   for (const [path, { id, stamp }] of known) {
     const handle = await openPlain(root, path);
     const found = handle === undefined ? '' : stampOf(await handle.stat({ bigint: true }));

@@ -9,21 +9,21 @@ import { bareState } from '../domain/folder-snapshot.ts';
 import type { Log } from '../ports/log.ts';
 import type { Account } from '../ports/sandbox.ts';
 import type {
-  PrepareWorkspace,
-  PreparedWorkspace,
-  SessionPlace,
+  PrepareFolder,
+  PreparedFolder,
+  FolderOwner,
   TakeOutput,
-  WorkspaceChanges,
-  Workspaces,
+  FolderChanges,
+  SessionFolders,
 } from '../ports/session-folders.ts';
 import { placeFiles } from './attached-files.ts';
 import { readContextFile } from './context-files.ts';
-import { type WorkspaceRecord, emptyRecord, isEmpty, loadRecord, saveRecord } from './manifest.ts';
+import { type FolderManifest, emptyRecord, isEmpty, loadRecord, saveRecord } from './manifest.ts';
 import { offerOutputs } from './outputs.ts';
 import { updateSeeds } from './seeds.ts';
 import { type AgentSkills, mirrorSkills, readSkills } from './skills.ts';
-import type { WorkspacePlace } from './snapshots/archive.ts';
-import { type BroughtUp, FollowingWorkspaces } from './snapshots/sync.ts';
+import type { FolderPaths } from './snapshots/archive.ts';
+import { type SyncResult, FolderSync } from './snapshots/sync.ts';
 import { type SourceFile, sourceFiles } from './source-files.ts';
 
 const sessionsRemembered = 10_000;
@@ -37,11 +37,11 @@ const instructionFiles = new Set(['CLAUDE.md', 'CLAUDE.local.md']);
  * side by side because making a folder is by far the dearest part of a session's first leg: a bare session
  * makes just one.
  */
-export function openWorkspaces(options: OpenWorkspaces): Workspaces {
-  return new SessionFolders(options);
+export function openSessionFolders(options: OpenSessionFolders): SessionFolders {
+  return new DiskSessionFolders(options);
 }
 
-export interface OpenWorkspaces {
+export interface OpenSessionFolders {
   readonly dataDir: string;
   readonly log: Log;
   /** Frameworks that run in process and never look at a HOME: theirs is not made. */
@@ -60,31 +60,31 @@ interface Sources {
 
 /** What a session was prepared with last, so that preparing it again costs nothing unless something changed. */
 interface Prepared {
-  readonly record: WorkspaceRecord;
+  readonly record: FolderManifest;
   readonly agent: Agent | undefined;
   readonly files: string;
 }
 
-class SessionFolders implements Workspaces {
+class DiskSessionFolders implements SessionFolders {
   readonly #dataDir: string;
   readonly #log: Log;
   readonly #withoutHome: ReadonlySet<string>;
   readonly #account: Account | undefined;
-  readonly #following: FollowingWorkspaces | undefined;
+  readonly #following: FolderSync | undefined;
   readonly #sources = new WeakMap<Agent, Promise<Sources>>();
   readonly #complaints = new WeakMap<Agent, Set<string>>();
   readonly #prepared = new Map<SessionId, Prepared>();
 
-  constructor(options: OpenWorkspaces) {
+  constructor(options: OpenSessionFolders) {
     const { dataDir, log, withoutHome = new Set(), account, follow = false } = options;
     this.#dataDir = dataDir;
     this.#log = log;
     this.#withoutHome = withoutHome;
     this.#account = account;
-    this.#following = follow ? new FollowingWorkspaces({ dataDir, log, account }) : undefined;
+    this.#following = follow ? new FolderSync({ dataDir, log, account }) : undefined;
   }
 
-  async prepare(request: PrepareWorkspace): Promise<PreparedWorkspace> {
+  async prepare(request: PrepareFolder): Promise<PreparedFolder> {
     const { agent, sessionId } = request;
     const place = this.#placeOf(request.tenantId, sessionId);
     const found = await this.#bringUp(place, request);
@@ -101,11 +101,11 @@ class SessionFolders implements Workspaces {
     const sources = await this.#sourcesOf(agent);
     await this.#update(place, request, sources);
     if (isFirst) await this.#following?.startFrom(place);
-    const context = await this.#readContext(place.workspace, agent);
+    const context = await this.#readContext(place.sessionFolder, agent);
     const { report } = sources.skills;
     return {
       found: true,
-      workspace: place.workspace,
+      sessionFolder: place.sessionFolder,
       stateDir: place.stateDir,
       ...(isFirst && this.#following !== undefined && { startsAs: bareState }),
       ...context,
@@ -114,55 +114,55 @@ class SessionFolders implements Workspaces {
   }
 
   /** Another machine may have executed the last leg: then what lies here, if anything, is of an earlier time. */
-  async #bringUp(place: WorkspacePlace, request: PrepareWorkspace): Promise<BroughtUp> {
+  async #bringUp(place: FolderPaths, request: PrepareFolder): Promise<SyncResult> {
     const { saved, expected, sessionId } = request;
     if (!expected) return 'fresh';
-    const isThere = isFolder(place.workspace);
+    const isThere = isFolder(place.sessionFolder);
     if (saved === undefined || this.#following === undefined) return isThere ? 'current' : 'lost';
-    const found = await this.#following.bringUp(place, { saved, isThere });
+    const found = await this.#following.restoreIfStale(place, { saved, isThere });
     if (found === 'restored') this.#prepared.delete(sessionId);
     return found;
   }
 
-  async changes({ tenantId, sessionId }: SessionPlace): Promise<WorkspaceChanges | undefined> {
+  async changes({ tenantId, sessionId }: FolderOwner): Promise<FolderChanges | undefined> {
     const place = this.#placeOf(tenantId, sessionId);
     const known = this.#prepared.get(sessionId)?.record;
     return this.#following?.changes(place, async () => known ?? (await loadRecord(place.record)));
   }
 
-  async takeOutputs({ tenantId, sessionId }: SessionPlace, take: TakeOutput): Promise<void> {
+  async takeOutputs({ tenantId, sessionId }: FolderOwner, take: TakeOutput): Promise<void> {
     const place = this.#placeOf(tenantId, sessionId);
     const record = this.#prepared.get(sessionId)?.record ?? (await loadRecord(place.record));
     const log = this.#log;
-    const changed = await offerOutputs(place.workspace, record.outputs, { take, log });
+    const changed = await offerOutputs(place.sessionFolder, record.outputs, { take, log });
     if (changed) await saveRecord(place.record, record);
   }
 
   async remove(tenantId: TenantId, sessionId: SessionId): Promise<void> {
     const place = this.#placeOf(tenantId, sessionId);
-    const { workspace, stateDir, record } = place;
+    const { sessionFolder, stateDir, record } = place;
     this.#prepared.delete(sessionId);
     await this.#following?.forget(place);
-    for (const path of [workspace, stateDir, record]) await removeTree(path);
+    for (const path of [sessionFolder, stateDir, record]) await removeTree(path);
   }
 
-  #placeOf(tenantId: TenantId, sessionId: SessionId): WorkspacePlace {
+  #placeOf(tenantId: TenantId, sessionId: SessionId): FolderPaths {
     // Ids become folder names: whatever is not one must not become a path.
     if (!idPattern.test(tenantId) || !idPattern.test(sessionId)) throw new Error('not an id');
-    const workspace = join(this.#dataDir, 'workspaces', tenantId, sessionId);
-    return { workspace, stateDir: `${workspace}.home`, record: `${workspace}.json` };
+    const sessionFolder = join(this.#dataDir, 'workspaces', tenantId, sessionId);
+    return { sessionFolder, stateDir: `${sessionFolder}.home`, record: `${sessionFolder}.json` };
   }
 
   /** True when the session had no folder yet. The home comes first: where there is a workspace there is a home. */
-  async #makeFolders({ workspace, stateDir }: WorkspacePlace, agent: Agent): Promise<boolean> {
+  async #makeFolders({ sessionFolder, stateDir }: FolderPaths, agent: Agent): Promise<boolean> {
     const options = { recursive: true, mode: 0o700 } as const;
     if (this.#withoutHome.has(agent.framework)) {
-      return (await mkdir(workspace, options)) !== undefined;
+      return (await mkdir(sessionFolder, options)) !== undefined;
     }
     await mkdir(stateDir, options);
-    const isFirst = (await mkdir(workspace, options)) !== undefined;
+    const isFirst = (await mkdir(sessionFolder, options)) !== undefined;
     if (this.#account === undefined) return isFirst;
-    for (const folder of [stateDir, workspace])
+    for (const folder of [stateDir, sessionFolder])
       await chown(folder, this.#account.uid, this.#account.gid);
     return isFirst;
   }
@@ -177,13 +177,13 @@ class SessionFolders implements Workspaces {
     return reading;
   }
 
-  async #update(place: WorkspacePlace, request: PrepareWorkspace, sources: Sources): Promise<void> {
+  async #update(place: FolderPaths, request: PrepareFolder, sources: Sources): Promise<void> {
     const { agent, sessionId } = request;
     const files = request.files.map(({ id, sha256 }) => `${id} ${sha256}`).join('\n');
     const before = this.#prepared.get(sessionId);
     if (before?.agent === agent && before.files === files) return;
     const record = before?.record ?? (await loadRecord(place.record));
-    const root = place.workspace;
+    const root = place.sessionFolder;
     if (sources.seeds.length + sources.skills.files.length + files.length > 0 || !isEmpty(record)) {
       let changed = true;
       try {
@@ -233,7 +233,7 @@ class SessionFolders implements Workspaces {
 }
 
 /** What the agent itself left stays where it left it. */
-function given(files: PrepareWorkspace['files'], { outputs }: WorkspaceRecord) {
+function given(files: PrepareFolder['files'], { outputs }: FolderManifest) {
   const left = new Set(Array.from(outputs.values(), ({ id }) => id));
   return left.size === 0 ? files : files.filter(({ id }) => !left.has(id));
 }

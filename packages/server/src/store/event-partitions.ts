@@ -1,6 +1,6 @@
-import { type Stretch, firstRunId } from '../domain/event-partition.ts';
+import { type LogPartition, firstRunId } from '../domain/event-partition.ts';
 import { timeOfText, timeText } from '../domain/id-time.ts';
-import type { EventStretches } from '../ports/event-partitions.ts';
+import type { EventPartitions } from '../ports/event-partitions.ts';
 import { isLockTimeout } from './lock-timeout.ts';
 import type { MigratableDatabase, MigrationTransaction } from './migrate.ts';
 import { sql } from './sql.ts';
@@ -12,17 +12,17 @@ import { sql } from './sql.ts';
  */
 const lockTimeoutMs = 100;
 
-export function eventStretches(database: MigratableDatabase): EventStretches {
+export function eventPartitions(database: MigratableDatabase): EventPartitions {
   return database.dialect === 'postgres' ? partitions(database) : noStretches;
 }
 
-const noStretches: EventStretches = {
+const noStretches: EventPartitions = {
   list: async () => [],
   open: async () => {},
   drop: async () => false,
 };
 
-function partitions(database: MigratableDatabase): EventStretches {
+function partitions(database: MigratableDatabase): EventPartitions {
   /** False when a lock was not to be had at once. */
   async function unlessBusy(work: (tx: MigrationTransaction) => Promise<void>): Promise<boolean> {
     try {
@@ -38,11 +38,11 @@ function partitions(database: MigratableDatabase): EventStretches {
     }
   }
 
-  async function list(reader: Pick<MigratableDatabase, 'all'>): Promise<Stretch[]> {
+  async function list(reader: Pick<MigratableDatabase, 'all'>): Promise<LogPartition[]> {
     const rows = await reader.all<{ name: string }>(sql`
       select relname as name from pg_inherits join pg_class on pg_class.oid = inhrelid
       where inhparent = 'run_events'::regclass order by relname`);
-    return rows.flatMap(({ name }) => stretchNamed(name) ?? []);
+    return rows.flatMap(({ name }) => partitionNamed(name) ?? []);
   }
 
   return {
@@ -65,7 +65,10 @@ function partitions(database: MigratableDatabase): EventStretches {
   };
 }
 
-async function holdsEvents(tx: MigrationTransaction, { from, until }: Stretch): Promise<boolean> {
+async function holdsEvents(
+  tx: MigrationTransaction,
+  { from, until }: LogPartition,
+): Promise<boolean> {
   const row = await tx.get(sql`
     select 1 as one from run_events
     where run_id >= ${firstRunId(from)} and run_id < ${firstRunId(until)} limit 1`);
@@ -76,7 +79,7 @@ async function holdsEvents(tx: MigrationTransaction, { from, until }: Stretch): 
  * Made first and attached then: appends and reads of other stretches go on meanwhile. Who names a partition
  * itself, as `pg_dump` does, is not held by the policy of the whole table, so each has its own.
  */
-export function attaching(stretch: Stretch): string {
+export function attaching(stretch: LogPartition): string {
   const name = nameOf(stretch);
   return `
     create table ${name} (like run_events including defaults including constraints);
@@ -86,11 +89,11 @@ export function attaching(stretch: Stretch): string {
       for values from ('${firstRunId(stretch.from)}') to ('${firstRunId(stretch.until)}');`;
 }
 
-function nameOf({ from, until }: Stretch): string {
+function nameOf({ from, until }: LogPartition): string {
   return `run_events_${timeText(from)}_${timeText(until)}`;
 }
 
-function stretchNamed(name: string): Stretch | undefined {
+function partitionNamed(name: string): LogPartition | undefined {
   const [, from, until] = /^run_events_([0-9a-z]{10})_([0-9a-z]{10})$/.exec(name) ?? [];
   if (from === undefined || until === undefined) return undefined;
   return { from: timeOfText(from), until: timeOfText(until) };

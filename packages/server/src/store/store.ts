@@ -1,6 +1,6 @@
 import type { Reader, Transaction } from '../ports/database.ts';
 import type { Store, StoreTransaction } from '../ports/store.ts';
-import { eventStretches } from './event-partitions.ts';
+import { eventPartitions } from './event-partitions.ts';
 import type { MigratableDatabase } from './migrate.ts';
 import { auditRepository } from './repositories/audit.ts';
 import { clientRepository } from './repositories/clients.ts';
@@ -26,7 +26,7 @@ export function createStore(database: MigratableDatabase): Store {
     now: () => timeOf(database),
     confine: (tenantId, work) => database.confine(tenantId, work),
     takesWrites: () => database.takesWrites?.() ?? Promise.resolve(true),
-    stretches: eventStretches(database),
+    stretches: eventPartitions(database),
     close: () => database.close(),
   };
 }

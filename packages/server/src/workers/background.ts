@@ -2,14 +2,14 @@ import type { RunId } from '@convoke/contract';
 import { Dispatcher } from '../execution/dispatcher.ts';
 import { LeaseWatch } from '../execution/lease-watch.ts';
 import type { ExecutionServices } from '../execution/services.ts';
-import type { Places } from '../ports/run-slots.ts';
+import type { RunSlots } from '../ports/run-slots.ts';
 import { type Pass, drive } from './driver.ts';
 import { endParkedCancellations } from './end-parked-cancellations.ts';
 import { expireInteractions } from './expire-interactions.ts';
 import { expireSessions } from './expire-sessions.ts';
 import { reconcileRuns } from './reconcile-runs.ts';
 
-export interface Background extends Places {
+export interface Background extends RunSlots {
   /** Stops claiming, lets legs end for a while, ends the rest, and waits for every pass under way. */
   stop(graceMs: number): Promise<void>;
 }
@@ -80,7 +80,9 @@ export async function startBackground(
     every('expiring interactions', 5 * second, () => expireInteractions(services)),
     every('expiring sessions', 60 * second, () => expireSessions(services)),
     ...(isAlone ? [] : [every('watching leases', second, keepWatch)]),
-    ...(fanout.lossless ? [] : [every('attending to runs', second, () => dispatcher.attend())]),
+    ...(fanout.lossless
+      ? []
+      : [every('attending to runs', second, () => dispatcher.checkControl())]),
     ...Object.entries(passes).map(([name, work]) =>
       typeof work === 'function' ? every(name, second, work) : every(name, work.everyMs, work.pass),
     ),

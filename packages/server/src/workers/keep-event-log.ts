@@ -1,10 +1,10 @@
 import type { Services } from '../app/services.ts';
 import {
-  type Stretch,
+  type LogPartition,
   firstRunId,
   gapsBetween,
   hoursOf,
-  stretchesAhead,
+  partitionsAhead,
 } from '../domain/event-partition.ts';
 import { type SlowPass, hourly } from './background.ts';
 
@@ -20,13 +20,13 @@ export function eventLogPasses(
 ): Record<string, SlowPass> {
   const passes = { 'preparing the event log': hourly(() => prepareEventLog(services)) };
   if (retentionMs === 0) return passes;
-  const forgetting = new Forgetting(services, retentionMs);
+  const forgetting = new EventRetention(services, retentionMs);
   return { ...passes, 'forgetting old events': hourly(() => forgetting.pass()) };
 }
 
 /** Makes the stretches of the event log that the coming weeks will be written into. */
 export async function prepareEventLog({ store, clock }: KeepServices): Promise<boolean> {
-  await store.stretches.open(stretchesAhead(clock.now()));
+  await store.stretches.open(partitionsAhead(clock.now()));
   return false;
 }
 
@@ -34,11 +34,11 @@ export async function prepareEventLog({ store, clock }: KeepServices): Promise<b
  * Forgets the events of runs that ended longer ago than the retention: a stretch as soon as this holds of
  * all its runs, what lies in no stretch run by run. A run's own row keeps how it ended.
  */
-class Forgetting {
+class EventRetention {
   readonly #services: KeepServices;
   readonly #retentionMs: number;
   /** Where the rows of one sweep are being looked through; absent between sweeps. */
-  #sweep: { readonly gaps: Stretch[]; readonly endedBefore: number; from: string } | undefined;
+  #sweep: { readonly gaps: LogPartition[]; readonly endedBefore: number; from: string } | undefined;
 
   constructor(services: KeepServices, retentionMs: number) {
     this.#services = services;
@@ -90,7 +90,7 @@ class Forgetting {
     }
   }
 
-  async #isNeeded(stretch: Stretch, endedBefore: number): Promise<boolean> {
+  async #isNeeded(stretch: LogPartition, endedBefore: number): Promise<boolean> {
     for (const { from, until } of hoursOf(stretch)) {
       const range = { from: firstRunId(from), until: firstRunId(until) };
       if (await this.#services.store.read.runEvents.hasRunAfter(range, endedBefore)) return true;

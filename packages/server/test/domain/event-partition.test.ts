@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { firstRunId, gapsBetween, hoursOf, stretchAt } from '../../src/domain/event-partition.ts';
+import { firstRunId, gapsBetween, hoursOf, partitionAt } from '../../src/domain/event-partition.ts';
 import { timeOfText, timeText } from '../../src/domain/id-time.ts';
 import { createIds } from '../../src/runtime/ids.ts';
 
@@ -7,9 +7,9 @@ const now = Date.UTC(2026, 10, 15, 12);
 const stretch = { from: 100, until: 200 };
 
 test('an id lies in the stretch of the moment it was made at, and in no other', () => {
-  for (const at of [now, stretchAt(now).from, stretchAt(now).until - 1]) {
+  for (const at of [now, partitionAt(now).from, partitionAt(now).until - 1]) {
     const id = createIds({ now: () => at }).next('run');
-    const { from, until } = stretchAt(at);
+    const { from, until } = partitionAt(at);
     expect(id >= firstRunId(from) && id < firstRunId(until)).toBe(true);
     expect(id < firstRunId(from - 1) || id >= firstRunId(until)).toBe(false);
     expect(timeOfText(timeText(at))).toBe(at);
@@ -28,8 +28,8 @@ test('gaps are what no stretch covers, up to the end asked for', () => {
 });
 
 test('the hours of a stretch are the stretch', () => {
-  const hours = hoursOf(stretchAt(now));
+  const hours = hoursOf(partitionAt(now));
   expect(hours).toHaveLength(7 * 24);
-  expect(hours[0]?.from).toBe(stretchAt(now).from);
-  expect(hours.at(-1)?.until).toBe(stretchAt(now).until);
+  expect(hours[0]?.from).toBe(partitionAt(now).from);
+  expect(hours.at(-1)?.until).toBe(partitionAt(now).until);
 });

@@ -15,7 +15,7 @@ import {
   acceptRun,
   expireSession,
   isUnused,
-  loseWorkspace,
+  loseFolder,
   openSession,
   queuedRunsCancelled,
   resumeSession,
@@ -352,7 +352,7 @@ describe('whatever happens in whatever order', () => {
       case 'expire':
         return isUnused(session, later + 1) ? expireSession(session, later) : session;
       case 'lose workspace':
-        return isCurrent ? runEnded(loseWorkspace(emptied(), later), later) : session;
+        return isCurrent ? runEnded(loseFolder(emptied(), later), later) : session;
       default:
         return happening satisfies never;
     }

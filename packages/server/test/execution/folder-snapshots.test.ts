@@ -9,17 +9,17 @@ import type { Services } from '../../src/app/services.ts';
 import { openDiskBlobs } from '../../src/blobs/disk.ts';
 import { snapshotKey } from '../../src/domain/folder-snapshot.ts';
 import type { ClaimedLeg } from '../../src/execution/claim-leg.ts';
-import { saveWorkspace } from '../../src/execution/folder-snapshots.ts';
+import { saveFolder } from '../../src/execution/folder-snapshots.ts';
 import type { Blobs } from '../../src/ports/blobs.ts';
 import type { Clock } from '../../src/ports/clock.ts';
 import { StorageUnavailable } from '../../src/ports/database.ts';
-import { openWorkspaces } from '../../src/session-folders/session-folders.ts';
+import { openSessionFolders } from '../../src/session-folders/session-folders.ts';
 import { removeFolder } from '../../../../test/remove-folder.ts';
 
 const agent = agentOf({ name: 'agent' });
 let world: RunWorld;
 let blobs: Blobs;
-let workspaces: ReturnType<typeof openWorkspaces>;
+let workspaces: ReturnType<typeof openSessionFolders>;
 let leg: ClaimedLeg;
 let folder: string;
 beforeEach(async () => {
@@ -27,7 +27,7 @@ beforeEach(async () => {
   onTestFinished(() => removeFolder(dataDir));
   world = await createRunWorld('sqlite');
   blobs = await openDiskBlobs({ dataDir });
-  workspaces = openWorkspaces({ dataDir, log: world.log, follow: true });
+  workspaces = openSessionFolders({ dataDir, log: world.log, follow: true });
   leg = await world.claimed(await world.start(await world.open()));
   folder = await prepared();
 });
@@ -36,11 +36,11 @@ async function prepared(): Promise<string> {
   const { tenantId, sessionId } = leg.run;
   const request = { tenantId, sessionId, agent, files: [] };
   const place = await workspaces.prepare({ ...request, expected: false });
-  return place.found ? place.workspace : '';
+  return place.found ? place.sessionFolder : '';
 }
 
 const save = (given: Partial<Pick<Services, 'clock' | 'blobs' | 'log'>> = {}) =>
-  saveWorkspace({ ...world, blobs, workspaces, ...given }, leg, agent);
+  saveFolder({ ...world, blobs, workspaces, ...given }, leg, agent);
 
 const isKept = async (state: string | undefined) =>
   (await blobs.read(snapshotKey(leg.run, state ?? null) ?? '')) !== undefined;

@@ -4,23 +4,23 @@ import { type RunWorld, createRunWorld, over } from '../support/run-world.ts';
 import { startRun } from '../../src/app/runs.ts';
 import type { Run } from '../../src/domain/run.ts';
 import type { Session } from '../../src/domain/session.ts';
-import type { Place, Places } from '../../src/ports/run-slots.ts';
+import type { Slot, RunSlots } from '../../src/ports/run-slots.ts';
 
 /** One place, and what became of it. */
-class OnePlace implements Places {
+class OnePlace implements RunSlots {
   begun: { readonly run: Run; readonly session: Session } | undefined;
   hasLeft = false;
   #isTaken = false;
 
-  reserve(): Place | undefined {
+  reserve(): Slot | undefined {
     if (this.#isTaken) return undefined;
     this.#isTaken = true;
     return {
       lease: { owner: 'worker-1', expiresAt: Number.MAX_SAFE_INTEGER },
-      begin: (claimed) => {
+      start: (claimed) => {
         this.begun = claimed;
       },
-      leave: () => {
+      release: () => {
         this.hasLeft = true;
       },
     };
@@ -33,7 +33,7 @@ describe.each(databaseKinds)('a run that has a place at once, on %s', (kind) => 
     world = await createRunWorld(kind);
   });
 
-  const start = async (places: Places, parts: { sessionId?: Session['id'] } = {}) => {
+  const start = async (places: RunSlots, parts: { sessionId?: Session['id'] } = {}) => {
     const sessionId = parts.sessionId ?? (await world.open());
     const request = { sessionId, input: { prompt: 'hi' }, idempotencyKey: undefined };
     return startRun({ ...world, places }, world.scope, { ...request, admit: () => {} });

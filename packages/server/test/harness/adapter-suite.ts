@@ -9,7 +9,7 @@ import type { Agent } from '../../src/domain/agent.ts';
 import type { Json } from '../../src/domain/json.ts';
 import type { Answer, Harness, HarnessEvent, Leg, LegInput } from '../../src/ports/harness.ts';
 import type { Account } from '../../src/ports/sandbox.ts';
-import { openWorkspaces } from '../../src/session-folders/session-folders.ts';
+import { openSessionFolders } from '../../src/session-folders/session-folders.ts';
 
 /** What an agent of the suite is told to do, in order. */
 export type Step =
@@ -110,7 +110,7 @@ export function adapterSuite(name: string, adapter: AdapterUnderTest): void {
         expect(textOf(events)).toContain('done');
         expect(end).toMatchObject({ outcome: 'completed' });
         expect(await session.read(note.path)).toBe(note.text);
-        await rm(join(session.workspace, note.path));
+        await rm(join(session.sessionFolder, note.path));
         await session.run(await adapter.planFor([{ say: 'again' }], ['write_*']), allow);
         expect(await session.read(note.path)).toBeUndefined();
       },
@@ -231,7 +231,7 @@ interface RunResult {
 type Watch = (leg: Leg, event: HarnessEvent) => Promise<void>;
 
 interface Session {
-  readonly workspace: string;
+  readonly sessionFolder: string;
   run(plan: Plan, answers?: Answers, watch?: Watch): Promise<RunResult>;
   /** Runs until something is asked, and leaves it at that. */
   abandonWhenAsked(plan: Plan): Promise<void>;
@@ -245,12 +245,12 @@ async function openSession(adapter: AdapterUnderTest): Promise<Session> {
   const id = sessionId(`sess_${randomUUID().slice(0, 8)}`);
   let state: Json | undefined;
   let runNumber = 0;
-  let folders = { workspace: '', stateDir: '' };
+  let folders = { sessionFolder: '', stateDir: '' };
   let holdsLease = true;
 
   async function leg(plan: Plan, input: LegInput, take: Watch): Promise<HarnessEvent[]> {
     const { harness, account, close } = await adapter.open();
-    const prepared = await openWorkspaces({ dataDir, log: recordingLog(), account }).prepare({
+    const prepared = await openSessionFolders({ dataDir, log: recordingLog(), account }).prepare({
       tenantId: tenantId('ten_1'),
       sessionId: id,
       agent: plan.agent,
@@ -309,8 +309,8 @@ async function openSession(adapter: AdapterUnderTest): Promise<Session> {
   }
 
   return {
-    get workspace() {
-      return folders.workspace;
+    get sessionFolder() {
+      return folders.sessionFolder;
     },
     run,
     async abandonWhenAsked(plan) {
@@ -323,7 +323,7 @@ async function openSession(adapter: AdapterUnderTest): Promise<Session> {
     loseLease() {
       holdsLease = false;
     },
-    read: (path) => readFile(join(folders.workspace, path), 'utf8').catch(() => undefined),
+    read: (path) => readFile(join(folders.sessionFolder, path), 'utf8').catch(() => undefined),
   };
 }
 

@@ -18,7 +18,7 @@ test('the harness of the guide works as it is printed', async () => {
   const harness = printed.shoutHarness();
   const sitting = (ask_user: boolean) => {
     const agent = agentOf({ framework: 'shout', settings: { ask_user } });
-    const places = { workspace: '/nonexistent', stateDir: '/nonexistent' };
+    const places = { sessionFolder: '/nonexistent', stateDir: '/nonexistent' };
     return new Sitting(harness, { name: 'shout', agent, ...places });
   };
   const plain = await sitting(false).say('hello you');

@@ -29,14 +29,14 @@ export class SandboxPlace {
     return new SandboxPlace(folder, await openSandbox({ mode, ...parts }));
   }
 
-  async session(name: string): Promise<{ workspace: string; stateDir: string }> {
+  async session(name: string): Promise<{ sessionFolder: string; stateDir: string }> {
     const places = [join(this.folder, name, 'workspace'), join(this.folder, name, 'home')] as const;
     for (const place of places) {
       await mkdir(place, { recursive: true });
       const { account } = this.sandbox;
       if (account !== undefined) await chown(place, account.uid, account.gid);
     }
-    return { workspace: places[0], stateDir: places[1] };
+    return { sessionFolder: places[0], stateDir: places[1] };
   }
 
   async close(): Promise<void> {
@@ -63,13 +63,13 @@ export class Sitting {
 
   constructor(
     harness: Harness,
-    place: { name: string; agent: Agent; workspace: string; stateDir: string },
+    place: { name: string; agent: Agent; sessionFolder: string; stateDir: string },
   ) {
     this.harness = harness;
-    const { name, agent, workspace, stateDir } = place;
+    const { name, agent, sessionFolder, stateDir } = place;
     const id = sessionId(`sess_${name}`);
     const holdsLease = () => true;
-    const own = { sessionId: id, agent, workspace, stateDir };
+    const own = { sessionId: id, agent, sessionFolder, stateDir };
     this.#context = { ...own, input: {}, state: undefined, holdsLease };
   }
 
@@ -83,8 +83,8 @@ export class Sitting {
 
   /** The same session on another harness: as after a restart. */
   movedTo(harness: Harness, agent = this.#context.agent): Sitting {
-    const { sessionId: id, workspace, stateDir } = this.#context;
-    const moved = new Sitting(harness, { name: id.slice(5), agent, workspace, stateDir });
+    const { sessionId: id, sessionFolder, stateDir } = this.#context;
+    const moved = new Sitting(harness, { name: id.slice(5), agent, sessionFolder, stateDir });
     moved.#state = this.#state;
     moved.#runs = this.#runs;
     return moved;

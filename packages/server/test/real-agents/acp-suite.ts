@@ -108,7 +108,7 @@ export async function acpSuite(agent: RealAcpAgent): Promise<void> {
     const harness = acpHarness({ sandbox: place.sandbox, clock: systemClock, log: recordingLog() });
     const places = await place.session('skilled');
     const skill = '---\nname: greet\ndescription: Greets with PLIMSOLL\n---\nSay hello.\n';
-    await writeFiles(places.workspace, {
+    await writeFiles(places.sessionFolder, {
       '.agents/skills/greet/SKILL.md': skill,
       '.claude/skills/greet/SKILL.md': skill,
     });

@@ -68,10 +68,10 @@ describe('claude', () => {
   });
 
   test('asks even where settings in the workspace switch hooks off or allow everything', async () => {
-    const { sitting, made, workspace } = await sit({ approvalRequiredTools: ['Bash'] });
+    const { sitting, made, sessionFolder } = await sit({ approvalRequiredTools: ['Bash'] });
     const settings = { disableAllHooks: true, permissions: { allow: ['Bash', 'Bash(*)'] } };
-    await mkdir(join(workspace, '.claude'));
-    await writeFile(join(workspace, '.claude', 'settings.json'), JSON.stringify(settings));
+    await mkdir(join(sessionFolder, '.claude'));
+    await writeFile(join(sessionFolder, '.claude', 'settings.json'), JSON.stringify(settings));
     const command = JSON.stringify({ command: 'echo no > sneaked.txt; id -u', description: 'x' });
     const said = await sitting.say(plan(`call Bash ${command} ;; last`), () => denying);
     expect(said.asked).toMatchObject([{ toolName: 'Bash' }]);
@@ -92,11 +92,11 @@ describe('claude', () => {
   ])(
     'reads CLAUDE.md when the agent is to (%s), and skills in any case',
     async (...[isOn, seen]) => {
-      const { sitting, workspace } = await sit({ enableClaudeMd: isOn });
-      await mkdir(join(workspace, '.claude', 'skills', 'greet'), { recursive: true });
-      await writeFile(join(workspace, 'CLAUDE.md'), 'The marker is QUAXIMA.');
+      const { sitting, sessionFolder } = await sit({ enableClaudeMd: isOn });
+      await mkdir(join(sessionFolder, '.claude', 'skills', 'greet'), { recursive: true });
+      await writeFile(join(sessionFolder, 'CLAUDE.md'), 'The marker is QUAXIMA.');
       const skill = '---\nname: greet\ndescription: Greets with PLIMSOLL\n---\nSay hello.\n';
-      await writeFile(join(workspace, '.claude', 'skills', 'greet', 'SKILL.md'), skill);
+      await writeFile(join(sessionFolder, '.claude', 'skills', 'greet', 'SKILL.md'), skill);
       const said = await sitting.say(plan('probe QUAX+IMA && say , && probe PLIM+SOLL'));
       expect(said.text).toContain(`QUAXIMA: ${seen}`);
       expect(said.text).toContain('PLIMSOLL: yes');
@@ -135,7 +135,7 @@ describe('claude', () => {
     vi.stubEnv('TICKETS_TOKEN', token);
     onTestFinished(() => void vi.unstubAllEnvs());
     const program = fileURLToPath(new URL('../harness/mcp-program.mjs', import.meta.url));
-    const { sitting, workspace } = await sit(
+    const { sitting, sessionFolder } = await sit(
       {},
       {
         env: { ...env, ANTHROPIC_API_KEY: '${env:CLAUDE_KEY}' },
@@ -151,7 +151,7 @@ describe('claude', () => {
         },
       },
     );
-    await copyFile(program, join(workspace, 'mcp.mjs'));
+    await copyFile(program, join(sessionFolder, 'mcp.mjs'));
     const command = JSON.stringify({ command: 'env; cat got.txt', description: 'x' });
     let shown = '';
     const leg = sitting.start(plan(`call Bash ${command} ;; last`));
@@ -194,8 +194,8 @@ async function sit(parts: Partial<Agent>, settings: JsonObject = {}) {
   const changed = { ...agent, ...parts, settings: { ...agent.settings, ...settings } };
   const sitting = new Sitting(harness(), { name: session, agent: changed, ...places });
   const made = (file: string) =>
-    readFile(join(places.workspace, file), 'utf8').catch(() => undefined);
-  return { sitting, made, workspace: places.workspace };
+    readFile(join(places.sessionFolder, file), 'utf8').catch(() => undefined);
+  return { sitting, made, sessionFolder: places.sessionFolder };
 }
 
 function harness() {

@@ -123,8 +123,8 @@ function tunnelTo(port: number): string {
 type Run = (command: readonly string[], more?: Partial<SpawnOptions>) => Promise<Outcome>;
 
 async function runner(sandbox: Sandbox, root: string): Promise<Run> {
-  const [workspace, home] = [join(root, 'workspace'), join(root, 'home')];
-  for (const folder of [workspace, home]) {
+  const [sessionFolder, home] = [join(root, 'workspace'), join(root, 'home')];
+  for (const folder of [sessionFolder, home]) {
     await mkdir(folder, { mode: 0o700 });
     if (sandbox.account !== undefined)
       await chown(folder, sandbox.account.uid, sandbox.account.gid);
@@ -132,7 +132,7 @@ async function runner(sandbox: Sandbox, root: string): Promise<Run> {
   return async (command, more) => {
     const child = await sandbox.spawn(command, {
       mode: 'auto',
-      workspace,
+      sessionFolder,
       home,
       folder: agentFolder,
       env: { GIVEN: "it's given" },

@@ -4,7 +4,7 @@ import { fileId, sessionId, tenantId } from '@convoke/contract';
 import { expect, test } from 'vitest';
 import { agentOf, recordingLog, temporaryFolder, writeFiles } from '../support/agent-folders.ts';
 import { writeConfined } from '../../src/confined-fs/files.ts';
-import { openWorkspaces } from '../../src/session-folders/session-folders.ts';
+import { openSessionFolders } from '../../src/session-folders/session-folders.ts';
 
 test("everything put into a session's folders is its agent's to change", async () => {
   const folder = await temporaryFolder();
@@ -14,7 +14,7 @@ test("everything put into a session's folders is its agent's to change", async (
   const isRoot = process.getuid?.() === 0;
   const account = isRoot ? { uid: 61_777, gid: 61_778 } : undefined;
   const dataDir = await temporaryFolder();
-  const prepared = await openWorkspaces({ dataDir, log: recordingLog(), account }).prepare({
+  const prepared = await openSessionFolders({ dataDir, log: recordingLog(), account }).prepare({
     tenantId: tenantId('ten_1'),
     sessionId: sessionId('sess_1'),
     agent: agentOf({ framework: 'stdio', folder }),
@@ -29,17 +29,17 @@ test("everything put into a session's folders is its agent's to change", async (
     ],
   });
   if (!prepared.found) throw new Error('no workspace');
-  const { workspace, stateDir } = prepared;
-  await writeConfined({ root: workspace, path: 'made/by/a-tool.txt' }, [Buffer.from('x')]);
+  const { sessionFolder, stateDir } = prepared;
+  await writeConfined({ root: sessionFolder, path: 'made/by/a-tool.txt' }, [Buffer.from('x')]);
 
   const expected = account ?? { uid: process.getuid?.(), gid: process.getgid?.() };
   for (const path of [
-    workspace,
+    sessionFolder,
     stateDir,
     ...['docs', 'docs/a.md', 'files', 'files/given.txt', '.agents/skills/greet/SKILL.md'].map(
-      (name) => join(workspace, name),
+      (name) => join(sessionFolder, name),
     ),
-    ...['made', 'made/by', 'made/by/a-tool.txt'].map((name) => join(workspace, name)),
+    ...['made', 'made/by', 'made/by/a-tool.txt'].map((name) => join(sessionFolder, name)),
   ]) {
     const { uid, gid } = await stat(path);
     expect({ path, uid, gid }).toEqual({ path, ...expected });
@@ -51,7 +51,7 @@ test("everything put into a session's folders is its agent's to change", async (
 test('a session whose agent became a program gets the home that it had no use for before', async () => {
   const dataDir = await temporaryFolder();
   const withoutHome = new Set(['scripted']);
-  const workspaces = openWorkspaces({ dataDir, log: recordingLog(), withoutHome });
+  const workspaces = openSessionFolders({ dataDir, log: recordingLog(), withoutHome });
   const place = { tenantId: tenantId('ten_1'), sessionId: sessionId('sess_1'), files: [] };
   await workspaces.prepare({ ...place, agent: agentOf({}), expected: false });
   const agent = agentOf({ framework: 'stdio' });

@@ -5,8 +5,8 @@ import { fileId, sessionId, tenantId } from '@convoke/contract';
 import { describe, expect, test } from 'vitest';
 import { agentOf, recordingLog, temporaryFolder, writeFiles } from '../support/agent-folders.ts';
 import type { Agent } from '../../src/domain/agent.ts';
-import type { PrepareWorkspace, WorkspaceFile } from '../../src/ports/session-folders.ts';
-import { openWorkspaces } from '../../src/session-folders/session-folders.ts';
+import type { PrepareFolder, AttachedFile } from '../../src/ports/session-folders.ts';
+import { openSessionFolders } from '../../src/session-folders/session-folders.ts';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
@@ -15,23 +15,23 @@ async function setUp(files: Record<string, string>, parts: Partial<Agent> = {}) 
   const [folder, dataDir] = [await temporaryFolder(), await temporaryFolder()];
   await writeFiles(folder, files);
   const log = recordingLog();
-  let workspaces = openWorkspaces({ dataDir, log });
+  let workspaces = openSessionFolders({ dataDir, log });
   let agent = agentOf({ folder, ...parts });
   let expected = false;
   return {
     folder,
     dataDir,
     log,
-    workspace: join(dataDir, 'workspaces/ten_1/sess_1'),
+    sessionFolder: join(dataDir, 'workspaces/ten_1/sess_1'),
     /** The registry read the folder anew. */
     reread: (changed: Partial<Agent> = {}) => {
       agent = { ...agent, ...changed };
     },
     restart: () => {
-      workspaces = openWorkspaces({ dataDir, log });
+      workspaces = openSessionFolders({ dataDir, log });
     },
     remove: () => workspaces.remove(tenantId('ten_1'), sessionId('sess_1')),
-    async prepare(request: Partial<PrepareWorkspace> = {}) {
+    async prepare(request: Partial<PrepareFolder> = {}) {
       const ids = { tenantId: tenantId('ten_1'), sessionId: sessionId('sess_1') };
       const prepared = await workspaces.prepare({ ...ids, agent, expected, files: [], ...request });
       expected = true;
@@ -44,7 +44,7 @@ async function setUp(files: Record<string, string>, parts: Partial<Agent> = {}) 
 const textIn = (...path: string[]) => readFile(join(...path), 'utf8');
 const isMissing = (...path: string[]) => expect(stat(join(...path))).rejects.toThrow('ENOENT');
 
-function upload(id: string, name: string, text: string): WorkspaceFile & { opened: number } {
+function upload(id: string, name: string, text: string): AttachedFile & { opened: number } {
   return {
     id: fileId(id),
     name,
@@ -62,16 +62,17 @@ function upload(id: string, name: string, text: string): WorkspaceFile & { opene
 describe('a session folder', () => {
   test('has a workspace and a home apart from it, closed to other users', async () => {
     const session = await setUp({});
-    const { workspace, stateDir } = await session.prepare();
-    expect(workspace).toBe(session.workspace);
+    const { sessionFolder, stateDir } = await session.prepare();
+    expect(sessionFolder).toBe(session.sessionFolder);
     expect(stateDir).toBe(join(session.dataDir, 'workspaces/ten_1/sess_1.home'));
-    for (const folder of [workspace, stateDir]) expect((await stat(folder)).mode & 0o077).toBe(0);
+    for (const folder of [sessionFolder, stateDir])
+      expect((await stat(folder)).mode & 0o077).toBe(0);
   });
 
   test('has no home when its framework looks at none', async () => {
     const dataDir = await temporaryFolder();
     const withoutHome = new Set(['scripted']);
-    const workspaces = openWorkspaces({ dataDir, log: recordingLog(), withoutHome });
+    const workspaces = openSessionFolders({ dataDir, log: recordingLog(), withoutHome });
     const ids = { tenantId: tenantId('ten_1'), sessionId: sessionId('sess_1') };
     await workspaces.prepare({ ...ids, agent: agentOf({}), expected: false, files: [] });
     expect(await readdir(join(dataDir, 'workspaces/ten_1'))).toEqual(['sess_1']);
@@ -80,9 +81,9 @@ describe('a session folder', () => {
   test('that should be there and is not is said to be lost (D-14)', async () => {
     const session = await setUp({});
     await session.prepare();
-    await rm(session.workspace, { recursive: true });
+    await rm(session.sessionFolder, { recursive: true });
     await expect(session.prepare()).rejects.toThrow('the workspace is gone');
-    await isMissing(session.workspace);
+    await isMissing(session.sessionFolder);
   });
 
   test('is gone after remove, with what links in it point to untouched', async () => {
@@ -90,7 +91,7 @@ describe('a session folder', () => {
     const outside = await temporaryFolder();
     await writeFile(join(outside, 'kept'), 'kept');
     await session.prepare();
-    await symlink(outside, join(session.workspace, 'link'));
+    await symlink(outside, join(session.sessionFolder, 'link'));
     await session.remove();
     expect(await readdir(join(session.dataDir, 'workspaces/ten_1'))).toEqual([]);
     expect(await textIn(outside, 'kept')).toBe('kept');
@@ -114,9 +115,9 @@ describe('seed files', () => {
     await symlink('AGENTS.md', join(session.folder, 'workspace/link.md'));
     await symlink('/etc', join(session.folder, 'workspace/etc'));
     await session.prepare();
-    expect(await textIn(session.workspace, 'AGENTS.md')).toBe('be kind');
-    expect((await stat(join(session.workspace, 'bin/tool.sh'))).mode & 0o100).toBe(0o100);
-    expect((await readdir(session.workspace)).sort()).toEqual(['AGENTS.md', 'bin']);
+    expect(await textIn(session.sessionFolder, 'AGENTS.md')).toBe('be kind');
+    expect((await stat(join(session.sessionFolder, 'bin/tool.sh'))).mode & 0o100).toBe(0o100);
+    expect((await readdir(session.sessionFolder)).sort()).toEqual(['AGENTS.md', 'bin']);
   });
 
   test.each(['in one process', 'over a restart'])(
@@ -130,10 +131,10 @@ describe('seed files', () => {
         'workspace/kept.txt': '1',
       });
       await session.prepare();
-      await writeFile(join(session.workspace, 'edited.txt'), 'mine');
-      await writeFile(join(session.workspace, 'kept.txt'), 'mine');
-      await writeFile(join(session.workspace, 'added.txt'), 'mine');
-      await rm(join(session.workspace, 'deleted.txt'));
+      await writeFile(join(session.sessionFolder, 'edited.txt'), 'mine');
+      await writeFile(join(session.sessionFolder, 'kept.txt'), 'mine');
+      await writeFile(join(session.sessionFolder, 'added.txt'), 'mine');
+      await rm(join(session.sessionFolder, 'deleted.txt'));
       for (const name of ['follows', 'edited', 'deleted', 'added', 'new']) {
         await writeFiles(session.folder, { [`workspace/${name}.txt`]: '2' });
       }
@@ -144,9 +145,9 @@ describe('seed files', () => {
       await session.prepare();
       const now = Object.fromEntries(
         await Promise.all(
-          (await readdir(session.workspace)).map(async (name) => [
+          (await readdir(session.sessionFolder)).map(async (name) => [
             name,
-            await textIn(session.workspace, name),
+            await textIn(session.sessionFolder, name),
           ]),
         ),
       );
@@ -163,27 +164,27 @@ describe('seed files', () => {
   test('stay as the session has them when nothing changed at the source', async () => {
     const session = await setUp({ 'workspace/a.txt': '1', 'workspace/b.txt': '1' });
     await session.prepare();
-    await writeFile(join(session.workspace, 'a.txt'), 'mine');
-    await rm(join(session.workspace, 'b.txt'));
+    await writeFile(join(session.sessionFolder, 'a.txt'), 'mine');
+    await rm(join(session.sessionFolder, 'b.txt'));
     session.restart();
     session.reread();
     await session.prepare();
-    expect(await textIn(session.workspace, 'a.txt')).toBe('mine');
-    await isMissing(session.workspace, 'b.txt');
+    expect(await textIn(session.sessionFolder, 'a.txt')).toBe('mine');
+    await isMissing(session.sessionFolder, 'b.txt');
   });
 
   test('overwrite nothing when the memory of them is lost or damaged', async () => {
     for (const damage of ['', '{"seeds": [', '{}']) {
       const session = await setUp({ 'workspace/a.txt': '1' });
       await session.prepare();
-      await writeFile(join(session.workspace, 'a.txt'), 'mine');
+      await writeFile(join(session.sessionFolder, 'a.txt'), 'mine');
       await writeFile(join(session.dataDir, 'workspaces/ten_1/sess_1.json'), damage);
       await writeFiles(session.folder, { 'workspace/a.txt': '2', 'workspace/b.txt': '2' });
       session.restart();
       session.reread();
       await session.prepare();
-      expect(await textIn(session.workspace, 'a.txt')).toBe('mine');
-      expect(await textIn(session.workspace, 'b.txt')).toBe('2');
+      expect(await textIn(session.sessionFolder, 'a.txt')).toBe('mine');
+      expect(await textIn(session.sessionFolder, 'b.txt')).toBe('2');
     }
   });
 
@@ -192,10 +193,10 @@ describe('seed files', () => {
     const outside = await temporaryFolder();
     await writeFiles(outside, { 'a.txt': '1', 'b.txt': '1' });
     await session.prepare();
-    await rm(join(session.workspace, 'deep'), { recursive: true });
-    await symlink(outside, join(session.workspace, 'deep'));
-    await rm(join(session.workspace, 'b.txt'));
-    await symlink(join(outside, 'b.txt'), join(session.workspace, 'b.txt'));
+    await rm(join(session.sessionFolder, 'deep'), { recursive: true });
+    await symlink(outside, join(session.sessionFolder, 'deep'));
+    await rm(join(session.sessionFolder, 'b.txt'));
+    await symlink(join(outside, 'b.txt'), join(session.sessionFolder, 'b.txt'));
     await writeFiles(session.folder, {
       'workspace/deep/a.txt': '2',
       'workspace/deep/new.txt': '2',
@@ -215,14 +216,14 @@ describe('seed files', () => {
     };
     const session = await setUp(files);
     expect(await session.prepare()).not.toHaveProperty('claudeMd');
-    await isMissing(session.workspace, 'CLAUDE.md');
-    await isMissing(session.workspace, 'deep/CLAUDE.md');
+    await isMissing(session.sessionFolder, 'CLAUDE.md');
+    await isMissing(session.sessionFolder, 'deep/CLAUDE.md');
     session.reread({ enableClaudeMd: true });
     const { claudeMd } = await session.prepare();
     expect(claudeMd).toEqual({ path: 'CLAUDE.md', sha256: sha256('root'), sizeBytes: 4 });
     session.reread({ enableClaudeMd: false });
     await session.prepare();
-    await isMissing(session.workspace, 'CLAUDE.md');
+    await isMissing(session.sessionFolder, 'CLAUDE.md');
   });
 });
 
@@ -236,7 +237,7 @@ describe('context files', () => {
     expect(first.contextFiles).toEqual([
       { path: 'docs/STYLE.md', sha256: sha256('é'), sizeBytes: 2 },
     ]);
-    await writeFile(join(session.workspace, 'docs/STYLE.md'), 'changed');
+    await writeFile(join(session.sessionFolder, 'docs/STYLE.md'), 'changed');
     const second = await session.prepare();
     expect(second.contextFiles).toEqual([
       { path: 'docs/STYLE.md', sha256: sha256('changed'), sizeBytes: 7 },
@@ -250,8 +251,8 @@ describe('context files', () => {
       { contextFiles },
     );
     await session.prepare();
-    await symlink('/etc/passwd', join(session.workspace, 'link.md'));
-    await mkdir(join(session.workspace, 'folder'));
+    await symlink('/etc/passwd', join(session.sessionFolder, 'link.md'));
+    await mkdir(join(session.sessionFolder, 'folder'));
     expect((await session.prepare()).contextFiles).toEqual([]);
     expect((await session.prepare()).contextFiles).toEqual([]);
     const complaints = session.log.warnings.map(({ fields }) => String(fields?.['path']));
@@ -264,13 +265,13 @@ describe('session files', () => {
     const session = await setUp({});
     const [one, two] = [upload('file_1', 'a.txt', 'one'), upload('file_2', 'b b.txt', 'two')];
     await session.prepare({ files: [one, two] });
-    expect(await textIn(session.workspace, 'files/a.txt')).toBe('one');
-    expect(await textIn(session.workspace, 'files/b b.txt')).toBe('two');
-    await writeFile(join(session.workspace, 'files/a.txt'), 'edited by the agent');
+    expect(await textIn(session.sessionFolder, 'files/a.txt')).toBe('one');
+    expect(await textIn(session.sessionFolder, 'files/b b.txt')).toBe('two');
+    await writeFile(join(session.sessionFolder, 'files/a.txt'), 'edited by the agent');
     session.restart();
     await session.prepare({ files: [one, two, upload('file_3', 'c.txt', 'three')] });
-    expect(await textIn(session.workspace, 'files/a.txt')).toBe('edited by the agent');
-    expect(await textIn(session.workspace, 'files/c.txt')).toBe('three');
+    expect(await textIn(session.sessionFolder, 'files/a.txt')).toBe('edited by the agent');
+    expect(await textIn(session.sessionFolder, 'files/c.txt')).toBe('three');
     expect([one.opened, two.opened]).toEqual([1, 1]);
   });
 
@@ -278,38 +279,38 @@ describe('session files', () => {
     const session = await setUp({});
     const [one, two] = [upload('file_1', 'a.txt', 'one'), upload('file_2', 'a.txt', 'two')];
     await session.prepare({ files: [one, two] });
-    expect(await textIn(session.workspace, 'files/a.txt')).toBe('one');
-    expect(await textIn(session.workspace, 'files/file_2-a.txt')).toBe('two');
+    expect(await textIn(session.sessionFolder, 'files/a.txt')).toBe('one');
+    expect(await textIn(session.sessionFolder, 'files/file_2-a.txt')).toBe('two');
     await session.prepare({ files: [two] });
-    expect(await readdir(join(session.workspace, 'files'))).toEqual(['file_2-a.txt']);
+    expect(await readdir(join(session.sessionFolder, 'files'))).toEqual(['file_2-a.txt']);
     await session.prepare({ files: [two, upload('file_3', 'a.txt', 'three')] });
-    expect((await readdir(join(session.workspace, 'files'))).sort()).toEqual([
+    expect((await readdir(join(session.sessionFolder, 'files'))).sort()).toEqual([
       'a.txt',
       'file_2-a.txt',
     ]);
     await session.prepare({ files: [] });
-    expect(await readdir(join(session.workspace, 'files'))).toEqual([]);
+    expect(await readdir(join(session.sessionFolder, 'files'))).toEqual([]);
   });
 
   test('go where they belong, whatever the agent put in the way', async () => {
     const session = await setUp({});
     const outside = await temporaryFolder();
     await session.prepare();
-    await symlink(outside, join(session.workspace, 'files'));
+    await symlink(outside, join(session.sessionFolder, 'files'));
     await session.prepare({ files: [upload('file_1', 'a.txt', 'one')] });
     expect(await readdir(outside)).toEqual([]);
-    expect(await textIn(session.workspace, 'files/a.txt')).toBe('one');
+    expect(await textIn(session.sessionFolder, 'files/a.txt')).toBe('one');
 
-    await mkdir(join(session.workspace, 'files/b.txt/deep'), { recursive: true });
-    await symlink(join(outside, 'c.txt'), join(session.workspace, 'files/c.txt'));
+    await mkdir(join(session.sessionFolder, 'files/b.txt/deep'), { recursive: true });
+    await symlink(join(outside, 'c.txt'), join(session.sessionFolder, 'files/c.txt'));
     const files = [
       upload('file_1', 'a.txt', 'one'),
       upload('file_2', 'b.txt', 'two'),
       upload('file_3', 'c.txt', 'three'),
     ];
     await session.prepare({ files });
-    expect(await textIn(session.workspace, 'files/file_2-b.txt')).toBe('two');
-    expect(await textIn(session.workspace, 'files/c.txt')).toBe('three');
+    expect(await textIn(session.sessionFolder, 'files/file_2-b.txt')).toBe('two');
+    expect(await textIn(session.sessionFolder, 'files/c.txt')).toBe('three');
     expect(await readdir(outside)).toEqual([]);
   });
 
@@ -319,15 +320,15 @@ describe('session files', () => {
     await session.prepare({
       files: [upload('file_1', name, 'one'), upload('file_2', name, 'two')],
     });
-    const placed = (await readdir(join(session.workspace, 'files'))).sort();
+    const placed = (await readdir(join(session.sessionFolder, 'files'))).sort();
     expect(placed).toHaveLength(2);
     for (const each of placed) expect(each.endsWith('.txt')).toBe(true);
-    expect(await textIn(session.workspace, 'files', placed[0] ?? '')).toBe('two');
+    expect(await textIn(session.sessionFolder, 'files', placed[0] ?? '')).toBe('two');
   });
 
   test('whose content cannot be read fail the preparation and are placed the next time', async () => {
     const session = await setUp({ 'workspace/a.txt': 'seed' });
-    const broken: WorkspaceFile = {
+    const broken: AttachedFile = {
       ...upload('file_1', 'a.txt', 'one'),
       open: async () =>
         (async function* () {
@@ -336,8 +337,8 @@ describe('session files', () => {
         })(),
     };
     await expect(session.prepare({ files: [broken] })).rejects.toThrow('storage away');
-    expect(await readdir(join(session.workspace, 'files'))).toEqual([]);
+    expect(await readdir(join(session.sessionFolder, 'files'))).toEqual([]);
     await session.prepare({ files: [upload('file_1', 'a.txt', 'one')] });
-    expect(await textIn(session.workspace, 'files/a.txt')).toBe('one');
+    expect(await textIn(session.sessionFolder, 'files/a.txt')).toBe('one');
   });
 });

@@ -4,7 +4,7 @@ import { sessionId, tenantId } from '@convoke/contract';
 import { describe, expect, test } from 'vitest';
 import { agentOf, recordingLog, temporaryFolder, writeFiles } from '../support/agent-folders.ts';
 import type { Agent } from '../../src/domain/agent.ts';
-import { openWorkspaces } from '../../src/session-folders/session-folders.ts';
+import { openSessionFolders } from '../../src/session-folders/session-folders.ts';
 
 const skill = (name: string, description = `does ${name}`) =>
   `---\nname: ${name}\ndescription: ${description}\n---\n\nText.\n`;
@@ -12,7 +12,7 @@ const skill = (name: string, description = `does ${name}`) =>
 async function setUp(files: Record<string, string>, parts: Partial<Agent> = {}) {
   const [folder, dataDir] = [await temporaryFolder(), await temporaryFolder()];
   await writeFiles(folder, files);
-  const workspaces = openWorkspaces({ dataDir, log: recordingLog() });
+  const workspaces = openSessionFolders({ dataDir, log: recordingLog() });
   const prepare = async (changed: Partial<Agent> = {}) => {
     const prepared = await workspaces.prepare({
       tenantId: tenantId('ten_1'),
@@ -23,7 +23,7 @@ async function setUp(files: Record<string, string>, parts: Partial<Agent> = {}) 
     });
     return prepared.found ? prepared.skills : undefined;
   };
-  return { folder, workspace: join(dataDir, 'workspaces/ten_1/sess_1'), prepare };
+  return { folder, sessionFolder: join(dataDir, 'workspaces/ten_1/sess_1'), prepare };
 }
 
 const reasonOf = async (files: Record<string, string>) => {
@@ -47,10 +47,10 @@ describe('skills', () => {
       warnings: [],
     });
     for (const mirror of ['.agents/skills', '.claude/skills']) {
-      expect((await readdir(join(session.workspace, mirror))).sort()).toEqual(['one', 'two']);
-      expect(await readFile(join(session.workspace, mirror, 'one/scripts/run.sh'), 'utf8')).toBe(
-        'run',
-      );
+      expect((await readdir(join(session.sessionFolder, mirror))).sort()).toEqual(['one', 'two']);
+      expect(
+        await readFile(join(session.sessionFolder, mirror, 'one/scripts/run.sh'), 'utf8'),
+      ).toBe('run');
     }
   });
 
@@ -104,7 +104,7 @@ describe('skills', () => {
         { directory: 'skills/linked', reason: 'is a link: put the skill itself here' },
       ],
     });
-    expect(await readdir(join(session.workspace, '.agents/skills'))).toEqual(['good']);
+    expect(await readdir(join(session.sessionFolder, '.agents/skills'))).toEqual(['good']);
   });
 
   test('are all, none or those that agent.yaml names', async () => {
@@ -120,15 +120,15 @@ describe('skills', () => {
         },
       ],
     });
-    expect(await readdir(join(session.workspace, '.claude/skills'))).toEqual(['two']);
+    expect(await readdir(join(session.sessionFolder, '.claude/skills'))).toEqual(['two']);
     expect(await session.prepare({ skills: 'none' })).toBeUndefined();
-    expect(await readdir(join(session.workspace, '.claude/skills'))).toEqual([]);
+    expect(await readdir(join(session.sessionFolder, '.claude/skills'))).toEqual([]);
   });
 
   test('are not spoken of when the agent has none', async () => {
     const session = await setUp({});
     expect(await session.prepare()).toBeUndefined();
-    expect(await readdir(session.workspace)).toEqual([]);
+    expect(await readdir(session.sessionFolder)).toEqual([]);
   });
 
   test('follow their source, and what was taken out of them goes', async () => {
@@ -143,33 +143,35 @@ describe('skills', () => {
     await writeFiles(session.folder, { 'skills/one/SKILL.md': skill('one', 'changed') });
     expect((await session.prepare())?.skills).toMatchObject([{ description: 'changed' }]);
     for (const mirror of ['.agents/skills', '.claude/skills']) {
-      expect(await readdir(join(session.workspace, mirror))).toEqual(['one']);
-      expect(await readdir(join(session.workspace, mirror, 'one'))).toEqual(['SKILL.md']);
+      expect(await readdir(join(session.sessionFolder, mirror))).toEqual(['one']);
+      expect(await readdir(join(session.sessionFolder, mirror, 'one'))).toEqual(['SKILL.md']);
     }
   });
 
   test('are never written through links that the agent planted', async () => {
     const session = await setUp({ 'skills/one/SKILL.md': skill('one') });
     const outside = await temporaryFolder();
-    await mkdir(session.workspace, { recursive: true });
-    await symlink(outside, join(session.workspace, '.agents'));
-    await mkdir(join(session.workspace, '.claude'));
-    await symlink(outside, join(session.workspace, '.claude/skills'));
+    await mkdir(session.sessionFolder, { recursive: true });
+    await symlink(outside, join(session.sessionFolder, '.agents'));
+    await mkdir(join(session.sessionFolder, '.claude'));
+    await symlink(outside, join(session.sessionFolder, '.claude/skills'));
     await session.prepare();
     expect(await readdir(outside)).toEqual([]);
-    expect((await stat(join(session.workspace, '.claude/skills/one/SKILL.md'))).isFile()).toBe(
+    expect((await stat(join(session.sessionFolder, '.claude/skills/one/SKILL.md'))).isFile()).toBe(
       true,
     );
 
     await writeFile(join(outside, 'SKILL.md'), 'untouched');
-    await mkdir(join(session.workspace, '.agents/skills/two/SKILL.md/deep'), { recursive: true });
-    await rm(join(session.workspace, '.agents/skills/one'), { recursive: true });
-    await symlink(outside, join(session.workspace, '.agents/skills/one'));
+    await mkdir(join(session.sessionFolder, '.agents/skills/two/SKILL.md/deep'), {
+      recursive: true,
+    });
+    await rm(join(session.sessionFolder, '.agents/skills/one'), { recursive: true });
+    await symlink(outside, join(session.sessionFolder, '.agents/skills/one'));
     await rm(join(session.folder, 'skills/one'), { recursive: true });
     await writeFiles(session.folder, { 'skills/two/SKILL.md': skill('two') });
     await session.prepare();
     expect(await readFile(join(outside, 'SKILL.md'), 'utf8')).toBe('untouched');
-    expect((await stat(join(session.workspace, '.agents/skills/two/SKILL.md'))).isFile()).toBe(
+    expect((await stat(join(session.sessionFolder, '.agents/skills/two/SKILL.md'))).isFile()).toBe(
       true,
     );
   });

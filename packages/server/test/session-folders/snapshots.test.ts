@@ -18,10 +18,10 @@ import { dirname, join } from 'node:path';
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
-import { archiveWorkspace, lookAtWorkspace } from '../../src/session-folders/snapshots/archive.ts';
+import { archiveFolder, fingerprintFolder } from '../../src/session-folders/snapshots/archive.ts';
 import {
   BrokenArchive,
-  restoreWorkspace,
+  restoreFolder,
   unpack,
 } from '../../src/session-folders/snapshots/restore.ts';
 import {
@@ -39,8 +39,8 @@ async function temporaryFolder(): Promise<string> {
 }
 
 async function temporaryPlace() {
-  const workspace = join(await temporaryFolder(), 'session');
-  return { workspace, stateDir: `${workspace}.home`, record: `${workspace}.json` };
+  const sessionFolder = join(await temporaryFolder(), 'session');
+  return { sessionFolder, stateDir: `${sessionFolder}.home`, record: `${sessionFolder}.json` };
 }
 
 type Place = Awaited<ReturnType<typeof temporaryPlace>>;
@@ -55,7 +55,7 @@ async function write(root: string, files: Readonly<Record<string, string>>): Pro
 
 async function archived(place: Place, leg = 'run_1-1'): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
-  for await (const chunk of archiveWorkspace(place, { leg, record: '{}' })) chunks.push(chunk);
+  for await (const chunk of archiveFolder(place, { leg, record: '{}' })) chunks.push(chunk);
   return Buffer.concat(chunks);
 }
 
@@ -64,8 +64,8 @@ async function* chunksOf(bytes: Uint8Array, size = 1000): AsyncGenerator<Uint8Ar
 }
 
 async function restored(bytes: Buffer, place: Place, sha256?: string): Promise<void> {
-  await restoreWorkspace(chunksOf(bytes), place, {
-    drafts: join(dirname(place.workspace), '.restoring'),
+  await restoreFolder(chunksOf(bytes), place, {
+    drafts: join(dirname(place.sessionFolder), '.restoring'),
     sha256: sha256 ?? createHash('sha256').update(bytes).digest('hex'),
     account: undefined,
     settleRecord: async (text) => text,
@@ -93,26 +93,26 @@ async function contentOf(root: string, below = ''): Promise<Record<string, strin
 
 test('a workspace comes back with files, links, modes and times, its home and its record', async () => {
   const place = await temporaryPlace();
-  await write(place.workspace, {
+  await write(place.sessionFolder, {
     'a.txt': 'one',
     'deep/er/b': 'two',
     'empty/x': '',
     'ünï çödé': 'u',
   });
   await write(place.stateDir, { '.config/settings': 's' });
-  await chmod(join(place.workspace, 'a.txt'), 0o751);
-  await chmod(join(place.workspace, 'deep/er'), 0o555);
-  await utimes(join(place.workspace, 'a.txt'), 1_000_000, 1_000_000);
-  await symlink('../outside', join(place.workspace, 'link'));
-  await symlink('/usr/bin/env', join(place.workspace, 'deep/absolute'));
+  await chmod(join(place.sessionFolder, 'a.txt'), 0o751);
+  await chmod(join(place.sessionFolder, 'deep/er'), 0o555);
+  await utimes(join(place.sessionFolder, 'a.txt'), 1_000_000, 1_000_000);
+  await symlink('../outside', join(place.sessionFolder, 'link'));
+  await symlink('/usr/bin/env', join(place.sessionFolder, 'deep/absolute'));
   const to = await copied(place);
-  expect(await contentOf(to.workspace)).toEqual(await contentOf(place.workspace));
+  expect(await contentOf(to.sessionFolder)).toEqual(await contentOf(place.sessionFolder));
   expect(await contentOf(to.stateDir)).toEqual({ '.config': 'folder', '.config/settings': 's' });
-  const stats = await lstat(join(to.workspace, 'a.txt'));
+  const stats = await lstat(join(to.sessionFolder, 'a.txt'));
   expect([stats.mode & 0o7777, stats.mtimeMs]).toEqual([0o751, 1_000_000_000]);
-  expect((await lstat(join(to.workspace, 'deep/er'))).mode & 0o777).toBe(0o555);
+  expect((await lstat(join(to.sessionFolder, 'deep/er'))).mode & 0o777).toBe(0o555);
   expect(await readFile(to.record, 'utf8')).toBe('{}');
-  for (const root of [place, to]) await chmod(join(root.workspace, 'deep/er'), 0o755);
+  for (const root of [place, to]) await chmod(join(root.sessionFolder, 'deep/er'), 0o755);
 });
 
 test('any tree of any names comes back', async () => {
@@ -126,13 +126,13 @@ test('any tree of any names comes back', async () => {
       fc.dictionary(path, fc.string({ maxLength: 700 }), { maxKeys: 8 }),
       async (files) => {
         const place = await temporaryPlace();
-        await mkdir(place.workspace);
+        await mkdir(place.sessionFolder);
         for (const [at, text] of Object.entries(files)) {
           // A name may be taken by a folder, or a file stand where a folder should.
-          await write(place.workspace, { [at]: text.toWellFormed() }).catch(() => undefined);
+          await write(place.sessionFolder, { [at]: text.toWellFormed() }).catch(() => undefined);
         }
         const to = await copied(place);
-        expect(await contentOf(to.workspace)).toEqual(await contentOf(place.workspace));
+        expect(await contentOf(to.sessionFolder)).toEqual(await contentOf(place.sessionFolder));
       },
     ),
     { numRuns: 30, endOnFailure: true },
@@ -142,7 +142,7 @@ test('any tree of any names comes back', async () => {
 test('any tar can read it', async () => {
   const place = await temporaryPlace();
   const long = `${'long-'.repeat(40)}name`;
-  await write(place.workspace, { 'a.txt': 'one', [`deep/${long}/b`]: 'two' });
+  await write(place.sessionFolder, { 'a.txt': 'one', [`deep/${long}/b`]: 'two' });
   const tar = zstdDecompressSync(await archived(place));
   const listed = execFileSync('tar', ['-tf', '-'], { input: tar, encoding: 'utf8' });
   expect(listed.trim().split('\n')).toEqual([
@@ -160,13 +160,13 @@ test('links are not followed into the archive, and pipes are left out', async ()
   const place = await temporaryPlace();
   const outside = await temporaryFolder();
   await write(outside, { secret: 'of somebody else' });
-  await write(place.workspace, { a: 'one' });
-  await symlink(outside, join(place.workspace, 'folder'));
-  await symlink(join(outside, 'secret'), join(place.workspace, 'file'));
-  execFileSync('mkfifo', [join(place.workspace, 'pipe')]);
+  await write(place.sessionFolder, { a: 'one' });
+  await symlink(outside, join(place.sessionFolder, 'folder'));
+  await symlink(join(outside, 'secret'), join(place.sessionFolder, 'file'));
+  execFileSync('mkfifo', [join(place.sessionFolder, 'pipe')]);
   const bytes = await archived(place);
   expect(zstdDecompressSync(bytes).includes('of somebody else')).toBe(false);
-  expect(Object.keys(await contentOf((await copied(place)).workspace)).sort()).toEqual([
+  expect(Object.keys(await contentOf((await copied(place)).sessionFolder)).sort()).toEqual([
     'a',
     'file',
     'folder',
@@ -175,33 +175,33 @@ test('links are not followed into the archive, and pipes are left out', async ()
 
 test('two archives of one workspace are never one blob', async () => {
   const place = await temporaryPlace();
-  await write(place.workspace, { a: 'one' });
+  await write(place.sessionFolder, { a: 'one' });
   expect((await archived(place, 'run_1-1')).equals(await archived(place, 'run_1-2'))).toBe(false);
 });
 
 test('a workspace deeper than paths reach elsewhere, and times beyond any calendar, break nothing', async () => {
   const place = await temporaryPlace();
-  await write(place.workspace, { far: 'x' });
-  await utimes(join(place.workspace, 'far'), 1e11, 1e11);
-  expect(await contentOf((await copied(place)).workspace)).toEqual({ far: 'x' });
-  await mkdir(join(place.workspace, ...Array.from({ length: 12 }, () => 'd'.repeat(200))), {
+  await write(place.sessionFolder, { far: 'x' });
+  await utimes(join(place.sessionFolder, 'far'), 1e11, 1e11);
+  expect(await contentOf((await copied(place)).sessionFolder)).toEqual({ far: 'x' });
+  await mkdir(join(place.sessionFolder, ...Array.from({ length: 12 }, () => 'd'.repeat(200))), {
     recursive: true,
   });
-  expect(await lookAtWorkspace(place)).toMatchObject({ problem: 'too_large' });
+  expect(await fingerprintFolder(place)).toMatchObject({ problem: 'too_large' });
 });
 
 test('it looks the same until something is changed', async () => {
   const place = await temporaryPlace();
-  await write(place.workspace, { 'a.txt': 'one', 'b/c': 'two' });
-  const looks = async () => (await lookAtWorkspace(place)).fingerprint;
+  await write(place.sessionFolder, { 'a.txt': 'one', 'b/c': 'two' });
+  const looks = async () => (await fingerprintFolder(place)).fingerprint;
   const before = await looks();
-  await readFile(join(place.workspace, 'a.txt'));
-  await write(place.workspace, { passing: 'x' });
-  await removeFolder(join(place.workspace, 'passing'));
+  await readFile(join(place.sessionFolder, 'a.txt'));
+  await write(place.sessionFolder, { passing: 'x' });
+  await removeFolder(join(place.sessionFolder, 'passing'));
   expect(await looks()).toBe(before);
   // The same length and the same time: as some tools write.
-  await writeFile(join(place.workspace, 'a.txt'), 'two');
-  await utimes(join(place.workspace, 'a.txt'), 1, 1);
+  await writeFile(join(place.sessionFolder, 'a.txt'), 'two');
+  await utimes(join(place.sessionFolder, 'a.txt'), 1, 1);
   const after = await looks();
   expect(after).not.toBe(before);
   await write(place.stateDir, { state: 'x' });
@@ -210,31 +210,31 @@ test('it looks the same until something is changed', async () => {
 
 test('what is there is kept when the archive turns out to be broken, cut or another', async () => {
   const place = await temporaryPlace();
-  await write(place.workspace, { a: 'saved' });
+  await write(place.sessionFolder, { a: 'saved' });
   const bytes = await archived(place);
   const digest = createHash('sha256').update(bytes).digest('hex');
   const to = await temporaryPlace();
-  await write(to.workspace, { a: 'older' });
+  await write(to.sessionFolder, { a: 'older' });
   for (const cut of [0, 1, 20, bytes.length - 1]) {
     await expect(restored(bytes.subarray(0, cut), to, digest)).rejects.toThrow(BrokenArchive);
   }
   await expect(restored(bytes, to, '0'.repeat(64))).rejects.toThrow('digest');
   await expect(restored(Buffer.from('not an archive'), to)).rejects.toThrow(BrokenArchive);
-  expect(await contentOf(to.workspace)).toEqual({ a: 'older' });
-  expect(await readdir(join(dirname(to.workspace), '.restoring'))).toEqual([]);
+  expect(await contentOf(to.sessionFolder)).toEqual({ a: 'older' });
+  expect(await readdir(join(dirname(to.sessionFolder), '.restoring'))).toEqual([]);
   await restored(bytes, to);
-  expect(await contentOf(to.workspace)).toEqual({ a: 'saved' });
+  expect(await contentOf(to.sessionFolder)).toEqual({ a: 'saved' });
 });
 
 test('a source that fails is not taken for a broken archive', async () => {
   const place = await temporaryPlace();
-  await write(place.workspace, { a: 'saved' });
+  await write(place.sessionFolder, { a: 'saved' });
   const bytes = await archived(place);
   const cut = (async function* () {
     yield bytes.subarray(0, 20);
     throw new TypeError('the store went away');
   })();
-  const restoring = restoreWorkspace(cut, await temporaryPlace(), {
+  const restoring = restoreFolder(cut, await temporaryPlace(), {
     drafts: join(await temporaryFolder(), 'drafts'),
     sha256: '',
     account: undefined,

@@ -3,7 +3,7 @@ import { Client } from 'pg';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createRunWorld, delta, over } from '../support/run-world.ts';
 import { readConfig } from '../../src/config/config.ts';
-import { stretchAt } from '../../src/domain/event-partition.ts';
+import { partitionAt } from '../../src/domain/event-partition.ts';
 import { examineDatabase } from '../../src/operate/doctor/database.ts';
 import { openPostgres } from '../../src/store/dialects/postgres.ts';
 import type { MigratableDatabase } from '../../src/store/migrate.ts';
@@ -63,7 +63,7 @@ beforeAll(async () => {
 
 describe('row-level security on PostgreSQL', () => {
   test('every table with a tenant in it is guarded, and each of its partitions', async () => {
-    await createStore(database).stretches.open([stretchAt(Date.now())]);
+    await createStore(database).stretches.open([partitionAt(Date.now())]);
     const unguarded = await database.all<{ name: string }>(sql`
       select relname as name from pg_class join pg_attribute on attrelid = pg_class.oid
       where attname = 'tenant_id' and relkind in ('r', 'p') and relnamespace = 'public'::regnamespace

@@ -5,7 +5,7 @@ import { type RunWorld, createRunWorld, delta, over } from '../support/run-world
 import { RunFollower } from '../../src/app/follow.ts';
 import { readHistory } from '../../src/app/history.ts';
 import { startRun } from '../../src/app/runs.ts';
-import { stretchAt } from '../../src/domain/event-partition.ts';
+import { partitionAt } from '../../src/domain/event-partition.ts';
 import type { Run } from '../../src/domain/run.ts';
 import type { ClaimedLeg } from '../../src/execution/claim-leg.ts';
 import { createIds } from '../../src/runtime/ids.ts';
@@ -117,7 +117,7 @@ describe('the partitions of the event log', () => {
     await prepareEventLog(world);
     const listed = await stretches.list();
     expect(listed).toHaveLength(9);
-    expect(listed[0]).toEqual(stretchAt(world.clock.now()));
+    expect(listed[0]).toEqual(partitionAt(world.clock.now()));
     expect(listed.slice(1).map(({ from }) => from)).toEqual(
       listed.slice(0, -1).map(({ until }) => until),
     );
@@ -136,7 +136,7 @@ describe('the partitions of the event log', () => {
     world.clock.advance(3 * week);
     for (const { pass } of Object.values(eventLogPasses(world, day))) while (await pass());
     expect(await world.logOf(run.id)).toEqual([]);
-    expect(await stretches.list()).not.toContainEqual(stretchAt(run.createdAt));
+    expect(await stretches.list()).not.toContainEqual(partitionAt(run.createdAt));
   });
 
   test('one in use is left for later: nobody waits behind it for long', async () => {

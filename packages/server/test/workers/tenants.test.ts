@@ -15,7 +15,7 @@ import { type Tenant, openTenant } from '../../src/domain/tenant.ts';
 import { createLocalFanout } from '../../src/fanout/local.ts';
 import { StorageUnavailable } from '../../src/ports/database.ts';
 import { createFolderProvisioner } from '../../src/session-folders/folder-provisioner.ts';
-import { openWorkspaces } from '../../src/session-folders/session-folders.ts';
+import { openSessionFolders } from '../../src/session-folders/session-folders.ts';
 import { sql } from '../../src/store/sql.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { forgetTenants } from '../../src/workers/forget-tenants.ts';
@@ -64,7 +64,7 @@ describe.each(databaseKinds)('the life of a tenant on %s', (kind) => {
       fanout: createLocalFanout(),
       metrics: createMetrics(),
       blobs: await openDiskBlobs({ dataDir }),
-      workspaces: openWorkspaces({ dataDir, log: silent }),
+      workspaces: openSessionFolders({ dataDir, log: silent }),
       provisioner: createFolderProvisioner({ dataDir }),
     };
   });

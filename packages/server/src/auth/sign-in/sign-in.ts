@@ -1,7 +1,7 @@
 import type { UserId } from '@convoke/contract';
 import type { Passwords } from '../passwords.ts';
 import { setPassword } from '../../app/passwords.ts';
-import { granted } from '../../app/refusal.ts';
+import { orRefuse } from '../../app/refusal.ts';
 import type { Services } from '../../app/services.ts';
 import type { Actor } from '../../domain/audit.ts';
 import { readEmail } from '../../domain/member.ts';
@@ -62,7 +62,7 @@ export function createSignIn(parts: SignInParts): SignIn {
     },
 
     async choose(userId, password, { requestId, address }) {
-      const hash = await passwords.hash(granted(readPassword(password)));
+      const hash = await passwords.hash(orRefuse(readPassword(password)));
       const by: Actor = { kind: 'user', id: userId, requestId, address };
       await setPassword(parts, { userId, hash, isOneTime: false, by });
     },

@@ -1,4 +1,4 @@
-import { LateLeg } from '../lazy-leg.ts';
+import { LazyLeg } from '../lazy-leg.ts';
 import type { Harness } from '../../ports/harness.ts';
 import { readAllowList } from './allow-list.ts';
 import type { A2aParts } from './leg.ts';
@@ -16,6 +16,6 @@ export function a2aHarness(options: A2aOptions): Harness {
     framework: 'a2a',
     check: (agent) => checkA2a(agent, parts.allow),
     start: (input, context) =>
-      new LateLeg(import('./leg.ts').then(({ A2aLeg }) => new A2aLeg(parts, input, context))),
+      new LazyLeg(import('./leg.ts').then(({ A2aLeg }) => new A2aLeg(parts, input, context))),
   };
 }

@@ -16,7 +16,7 @@ import { Unreachable } from './guarded-fetch.ts';
 import { Remote, type UserMessage } from './remote.ts';
 import { settingsOf, tokenName } from './settings.ts';
 import { type A2aState, stateOf } from './state.ts';
-import { Telling } from './telling.ts';
+import { MessageTranslator } from './telling.ts';
 
 /** How long a remote agent may take to confirm that it gave up a task. */
 const cancelMs = 5000;
@@ -38,7 +38,7 @@ export class A2aLeg implements Leg {
   readonly #input: LegInput;
   readonly #context: LegContext;
   readonly #abort = new AbortController();
-  readonly #telling: Telling;
+  readonly #telling: MessageTranslator;
   #remote: Remote | undefined;
   readonly #named = Promise.withResolvers<void>();
   #redact = (text: string) => text;
@@ -50,7 +50,7 @@ export class A2aLeg implements Leg {
     this.#input = input;
     this.#context = context;
     const before = input.kind === 'resume' ? stateOf(context.state)?.waiting : undefined;
-    this.#telling = new Telling(before ?? undefined);
+    this.#telling = new MessageTranslator(before ?? undefined);
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<HarnessEvent, void> {

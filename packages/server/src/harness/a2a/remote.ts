@@ -8,7 +8,7 @@ import {
 } from '@a2a-js/sdk/client';
 import type { Clock } from '../../ports/clock.ts';
 import { type FetchParts, guardedFetch } from './guarded-fetch.ts';
-import type { Telling } from './telling.ts';
+import type { MessageTranslator } from './telling.ts';
 
 const pauseMs = 1000;
 const pauseMaxMs = 5000;
@@ -52,7 +52,7 @@ export class Remote {
    */
   async *say(
     message: UserMessage,
-    telling: Telling,
+    telling: MessageTranslator,
     signal: AbortSignal,
   ): AsyncGenerator<StreamResponse, void> {
     const isStreamed = this.#card.capabilities?.streaming === true;
@@ -84,7 +84,11 @@ export class Remote {
   /** The task as it stands, and what comes after that. */
   async *#look(
     id: string,
-    { isStreamed, telling, signal }: { isStreamed: boolean; telling: Telling; signal: AbortSignal },
+    {
+      isStreamed,
+      telling,
+      signal,
+    }: { isStreamed: boolean; telling: MessageTranslator; signal: AbortSignal },
   ): AsyncGenerator<StreamResponse, void> {
     const task = await this.#client.getTask({ tenant: '', id }, { signal });
     yield { payload: { $case: 'task', value: task } };
@@ -108,7 +112,7 @@ export class Remote {
   }
 }
 
-function isUnsettled({ standing, task }: Telling): boolean {
+function isUnsettled({ standing, task }: MessageTranslator): boolean {
   return standing.kind === 'working' && task !== undefined;
 }
 

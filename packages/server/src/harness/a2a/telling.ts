@@ -15,7 +15,7 @@ const artifactsMax = 1000;
 const dataCharactersMax = 64 * 1024;
 
 /** How far the remote task has come. */
-export type Standing =
+export type TaskProgress =
   | { readonly kind: 'working' }
   | { readonly kind: 'completed' }
   | { readonly kind: 'cancelled' }
@@ -23,14 +23,14 @@ export type Standing =
   | { readonly kind: 'failed'; readonly reason: string };
 
 /** What a remote agent has told so far, so that nothing of it is told twice. */
-export class Telling {
+export class MessageTranslator {
   readonly #answered: string | undefined;
   /** How much of each artifact's text was told. */
   readonly #lengths: Map<string, number>;
   #hasText = false;
   context = '';
   task: string | undefined;
-  standing: Standing = { kind: 'working' };
+  standing: TaskProgress = { kind: 'working' };
 
   /** What an earlier leg of the task told, and the question that was answered since: neither is news. */
   constructor(before?: Pick<Waiting, 'asked' | 'told'>) {
@@ -116,7 +116,7 @@ export class Telling {
   }
 }
 
-function standingOf(status: TaskStatus | undefined, words: string): Standing {
+function standingOf(status: TaskStatus | undefined, words: string): TaskProgress {
   const state = status?.state;
   switch (state) {
     case TaskState.TASK_STATE_COMPLETED:

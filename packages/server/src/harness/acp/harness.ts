@@ -1,5 +1,5 @@
 import type { SessionId } from '@convoke/contract';
-import { LateLeg } from '../lazy-leg.ts';
+import { LazyLeg } from '../lazy-leg.ts';
 import type { Agent } from '../../domain/agent.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Harness, Leg, LegContext, LegInput } from '../../ports/harness.ts';
@@ -59,7 +59,7 @@ class AcpHarness implements Harness {
       onFree: (process: AgentProcess) => this.#keep(context, process),
       onFault: (error: unknown) => log.error('an ACP leg failed', error, { run_id: context.runId }),
     };
-    return new LateLeg(import('./leg.ts').then(({ AcpLeg }) => new AcpLeg(parts)));
+    return new LazyLeg(import('./leg.ts').then(({ AcpLeg }) => new AcpLeg(parts)));
   }
 
   kept(): readonly SessionId[] {

@@ -226,7 +226,7 @@ export class AgentProcess {
     const { settings, child } = this.#parts;
     const initialized = this.#initialized ?? { protocolVersion: PROTOCOL_VERSION };
     return {
-      cwd: child.places.workspace,
+      cwd: child.places.sessionFolder,
       mcpServers: mcpServersFor(settings.mcpServers, initialized),
       ...(settings.meta !== undefined && { _meta: { ...settings.meta } }),
     };

@@ -43,14 +43,14 @@ export async function startAgent(
 
 async function spawn(
   sandbox: Sandbox,
-  { agent, workspace, stateDir }: LegContext,
+  { agent, sessionFolder, stateDir }: LegContext,
   { command: named, env, limits, mode, network }: AcpSettings,
 ): Promise<SandboxedProcess> {
   const command = await realCommand(onPath(named));
   try {
     return await sandbox.spawn(command, {
       mode,
-      workspace,
+      sessionFolder,
       home: stateDir,
       folder: agent.folder,
       readOnly: programPlaces(command),

@@ -15,7 +15,7 @@ import { type CommandPlace, runCommandTool } from './tools/run-command.ts';
 import { workspaceTools } from './tools/workspace-tools.ts';
 
 /** What one leg works with. */
-export interface Equipment {
+export interface ToolSet {
   readonly settings: AiSdkSettings;
   readonly model: LanguageModel;
   readonly system: string;
@@ -32,7 +32,7 @@ const retriesUsual = 2;
 const silenceUsualMs = 5 * 60_000;
 
 /** Everything a leg needs, or why it cannot have it. */
-export async function equip(context: LegContext, parts: LegParts): Promise<Equipment | LegEnd> {
+export async function openTools(context: LegContext, parts: LegParts): Promise<ToolSet | LegEnd> {
   const { agent, signal, holdsLease } = context;
   const settings = settingsOf(agent);
   const references = new References();
@@ -74,7 +74,7 @@ export async function equip(context: LegContext, parts: LegParts): Promise<Equip
   }
 }
 
-interface Workshop {
+interface ToolSources {
   readonly parts: LegParts;
   readonly settings: AiSdkSettings;
   readonly place: CommandPlace;
@@ -83,23 +83,23 @@ interface Workshop {
 }
 
 function placeOf(
-  { agent, workspace, stateDir }: LegContext,
+  { agent, sessionFolder, stateDir }: LegContext,
   { sandbox, limits }: AiSdkSettings,
 ): CommandPlace {
   return {
     mode: sandbox.mode,
     network: sandbox.network,
-    workspace,
+    sessionFolder,
     home: stateDir,
     folder: agent.folder,
     limits: { memoryMb: limits.memory_mb, pids: limits.pids },
   };
 }
 
-function bundledTools({ parts, settings, place }: Workshop): readonly AgentTool[] {
+function bundledTools({ parts, settings, place }: ToolSources): readonly AgentTool[] {
   const { network } = settings.sandbox;
   return [
-    ...workspaceTools(place.workspace),
+    ...workspaceTools(place.sessionFolder),
     runCommandTool(parts.processes, place),
     // Without a host to reach there is nothing to offer.
     ...(network.length > 0 ? [fetchUrlTool(network)] : []),
@@ -107,7 +107,7 @@ function bundledTools({ parts, settings, place }: Workshop): readonly AgentTool[
 }
 
 /** Servers none of whose tools the agent may use are not started. */
-async function connectAll(workshop: Workshop, connections: McpConnection[]): Promise<void> {
+async function connectAll(workshop: ToolSources, connections: McpConnection[]): Promise<void> {
   const { parts, settings, place, signal, references } = workshop;
   const wanted = [...settings.mcpServers].filter(([name]) => mayUseSome(settings, name));
   const results = await Promise.allSettled(

@@ -1,6 +1,6 @@
 import type { ModelMessage } from 'ai';
 import type { Answer, HarnessEvent, LegContext, LegEnd, LegInput } from '../../ports/harness.ts';
-import { type Equipment, equip } from './equipment.ts';
+import { type ToolSet, openTools } from './equipment.ts';
 import { failure, isRefusedRequest, isSilence, isTooLong, modelFailure } from './failure.ts';
 import {
   type Memory,
@@ -46,7 +46,7 @@ export async function* runLeg(
     yield failure('agent_error', 'The run has no checkpoint of its own to go on from.');
     return;
   }
-  const equipment = await equip(context, parts);
+  const equipment = await openTools(context, parts);
   if ('outcome' in equipment) {
     yield equipment;
     return;
@@ -62,13 +62,13 @@ export async function* runLeg(
 
 class ConversationLeg {
   readonly #context: LegContext;
-  readonly #equipment: Equipment;
+  readonly #equipment: ToolSet;
   #messages: ModelMessage[] = [];
   #steps = 0;
   #hasSpoken = false;
   #usage = { inputTokens: 0, outputTokens: 0 };
 
-  constructor(context: LegContext, equipment: Equipment) {
+  constructor(context: LegContext, equipment: ToolSet) {
     this.#context = context;
     this.#equipment = equipment;
   }

@@ -11,19 +11,19 @@ const skillBytesMax = 256 * 1024;
  * (`context_file_loaded` and so on); here their text really reaches the model, as the workspace has it now.
  */
 export async function systemPrompt(
-  { agent, workspace }: Pick<LegContext, 'agent' | 'workspace'>,
+  { agent, sessionFolder }: Pick<LegContext, 'agent' | 'sessionFolder'>,
   settings: AiSdkSettings,
   tools: ReadonlySet<string>,
 ): Promise<string> {
   const instructions =
     settings.instructions.trim() || `You are ${agent.name}. ${agent.description}`.trim();
   const paths = [...agent.contextFiles, ...(agent.enableClaudeMd ? ['CLAUDE.md'] : [])];
-  const files = await Promise.all(paths.map((path) => contextSection(workspace, path)));
+  const files = await Promise.all(paths.map((path) => contextSection(sessionFolder, path)));
   const sections = [
     instructions,
     workspaceSection(tools),
     ...files,
-    await skillsSection({ agent, workspace }, tools.has('read_file')),
+    await skillsSection({ agent, sessionFolder }, tools.has('read_file')),
   ];
   return sections.filter((section) => section !== '').join('\n\n');
 }
@@ -38,14 +38,14 @@ function workspaceSection(tools: ReadonlySet<string>): string {
 }
 
 /** Marked as what it is: text of a file, whoever wrote it. */
-async function contextSection(workspace: string, path: string): Promise<string> {
-  const read = await readContextFile(workspace, path);
+async function contextSection(sessionFolder: string, path: string): Promise<string> {
+  const read = await readContextFile(sessionFolder, path);
   return read.ok ? `<context_file path="${path}">\n${read.text}\n</context_file>` : '';
 }
 
 /** An agent that can read files reads a skill when it needs it; any other gets the whole text at once. */
 async function skillsSection(
-  { agent, workspace }: Pick<LegContext, 'agent' | 'workspace'>,
+  { agent, sessionFolder }: Pick<LegContext, 'agent' | 'sessionFolder'>,
   canRead: boolean,
 ): Promise<string> {
   const { report } = await readSkills(agent);
@@ -59,13 +59,13 @@ async function skillsSection(
     : 'Skills. When one fits the task, do as it says:';
   if (canRead) return [heading, ...lines].join('\n');
   const texts = await Promise.all(
-    report.skills.map(({ path }) => skillText(workspace, `${path}/SKILL.md`)),
+    report.skills.map(({ path }) => skillText(sessionFolder, `${path}/SKILL.md`)),
   );
   return [heading, ...lines, ...texts].join('\n');
 }
 
-async function skillText(workspace: string, path: string): Promise<string> {
-  const handle = await openConfined(workspace, path);
+async function skillText(sessionFolder: string, path: string): Promise<string> {
+  const handle = await openConfined(sessionFolder, path);
   if (handle === undefined) return '';
   try {
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(skillBytesMax), 0);

@@ -1,4 +1,4 @@
-import { LateLeg } from '../lazy-leg.ts';
+import { LazyLeg } from '../lazy-leg.ts';
 import type { Harness } from '../../ports/harness.ts';
 import type { ClaudeParts } from './leg.ts';
 import { loadClaudeSdk } from './sdk.ts';
@@ -13,6 +13,6 @@ export function claudeHarness(
     framework: 'claude',
     check: checkClaude,
     start: (input, context) =>
-      new LateLeg(import('./leg.ts').then(({ ClaudeLeg }) => new ClaudeLeg(whole, input, context))),
+      new LazyLeg(import('./leg.ts').then(({ ClaudeLeg }) => new ClaudeLeg(whole, input, context))),
   };
 }

@@ -22,9 +22,9 @@ import { ClaudeProcess } from './process.ts';
 import type { ClaudeSdk, Query } from './sdk.ts';
 import { type ClaudeSettings, settingsOf } from './settings.ts';
 import { stateOf } from './state.ts';
-import { Telling, type Told } from './telling.ts';
+import { MessageTranslator, type Translation } from './telling.ts';
 import { TurnWatch } from './turn-watch.ts';
-import { veil, writeForgetting } from './veil.ts';
+import { hideSecrets, writeForgetting } from './veil.ts';
 
 /** What Claude gets to write down its session once it is done. */
 const farewellMs = 10_000;
@@ -51,7 +51,7 @@ export class ClaudeLeg implements Leg {
   /** Resolved when no call of an earlier run is left. */
   readonly #settled = Promise.withResolvers<void>();
   readonly #gate: Gate;
-  readonly #telling: Telling;
+  readonly #telling: MessageTranslator;
   #redact = redactor([]);
   #forgetting = '';
   #process: ClaudeProcess | undefined;
@@ -77,7 +77,12 @@ export class ClaudeLeg implements Leg {
       tell: (event) => this.#tell(event),
       holdsLease: context.holdsLease,
     });
-    this.#telling = new Telling({ agent: context.agent, gate: this.#gate, watch, deferred });
+    this.#telling = new MessageTranslator({
+      agent: context.agent,
+      gate: this.#gate,
+      watch,
+      deferred,
+    });
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<HarnessEvent, void> {
@@ -143,7 +148,7 @@ export class ClaudeLeg implements Leg {
     const given = settingsOf(agent);
     const { redact, ...equipment } = await resolveEquipment(given);
     this.#redact = redact;
-    const { env, mcpServers, secretNames } = veil(given, equipment);
+    const { env, mcpServers, secretNames } = hideSecrets(given, equipment);
     this.#forgetting = await writeForgetting(this.#context.stateDir, secretNames);
     if (this.#isCancelled) return { type: 'end', outcome: 'cancelled' };
     const settings = { ...given, mcpServers, env: { ...env, CLAUDE_ENV_FILE: this.#forgetting } };
@@ -209,7 +214,7 @@ export class ClaudeLeg implements Leg {
    * A call that a cancelled run left waiting comes up before anything else. It is refused, and what Claude has to say
    * about that is no part of this run.
    */
-  #settle({ result, events }: Told): undefined {
+  #settle({ result, events }: Translation): undefined {
     for (const event of events) if (event.type === 'usage') this.#tell(event);
     if (result === undefined) return;
     this.#tell({ type: 'checkpoint', state: { session: result.session, deferred: null } });
@@ -223,14 +228,14 @@ export class ClaudeLeg implements Leg {
 
   #spawn({ command, args, env }: SpawnCall, settings: ClaudeSettings): ClaudeProcess {
     const { sandbox } = this.#parts;
-    const { workspace, stateDir, agent } = this.#context;
+    const { sessionFolder, stateDir, agent } = this.#context;
     const given = Object.entries(env).filter((entry): entry is [string, string] => {
       return entry[1] !== undefined;
     });
     this.#process = new ClaudeProcess(() =>
       sandbox.spawn([command, ...args], {
         mode: settings.mode,
-        workspace,
+        sessionFolder,
         home: stateDir,
         folder: agent.folder,
         readOnly: [dirname(command), this.#forgetting],

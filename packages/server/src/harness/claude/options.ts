@@ -26,9 +26,9 @@ export interface SpawnCall {
 /** How Claude is run: every call through our gate, and of the workspace only what the agent is meant to read. */
 export function queryOptions(parts: QueryParts): Readonly<Record<string, unknown>> {
   const { context, settings, gate, session, abort, spawn } = parts;
-  const { agent, workspace } = context;
+  const { agent, sessionFolder } = context;
   return {
-    cwd: workspace,
+    cwd: sessionFolder,
     env: {
       ...quiet,
       ...(agent.enableClaudeMd ? {} : { CLAUDE_CODE_DISABLE_CLAUDE_MDS: '1' }),

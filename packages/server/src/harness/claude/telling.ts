@@ -11,7 +11,7 @@ import type { TurnWatch } from './turn-watch.ts';
 const detailCharactersMax = 64 * 1024;
 const callsMax = 10_000;
 
-export interface Told {
+export interface Translation {
   readonly events: readonly HarnessEvent[];
   readonly result?: {
     readonly session: string;
@@ -31,7 +31,7 @@ export interface TellingParts {
 type ApiRetry = Extract<ClaudeMessage, { subtype: 'api_retry' }>;
 
 /** What Claude's messages mean for the run. */
-export class Telling {
+export class MessageTranslator {
   readonly #parts: TellingParts;
   /** Names of the calls that were made. */
   readonly #calls = new Map<string, string>();
@@ -41,7 +41,7 @@ export class Telling {
     this.#parts = parts;
   }
 
-  take(message: ClaudeMessage): Told {
+  take(message: ClaudeMessage): Translation {
     switch (message.type) {
       case 'system':
         return {
@@ -135,7 +135,7 @@ export class Telling {
     );
   }
 
-  #end(result: ClaudeResult): Told {
+  #end(result: ClaudeResult): Translation {
     const { usage, session_id, deferred_tool_use: deferred } = result;
     const inputTokens =
       usage.input_tokens + usage.cache_creation_input_tokens + usage.cache_read_input_tokens;

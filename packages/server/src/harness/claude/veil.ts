@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import type { Equipment } from '../resolve-equipment.ts';
+import type { ResolvedEquipment } from '../resolve-equipment.ts';
 import type { McpServer, McpServers } from '../../agents/mcp-servers.ts';
 import { writeConfined } from '../../confined-fs/files.ts';
 
 /** What Claude's program is given, so that neither its command line nor its commands hold a secret. */
-export interface Veiled {
+export interface HiddenSecrets {
   readonly env: Readonly<Record<string, string>>;
   readonly mcpServers: McpServers;
   /** Names of variables that are Claude's own and none of its commands' business. */
@@ -15,10 +15,10 @@ export interface Veiled {
  * The SDK puts MCP servers on the command line of Claude's program, where everybody on the machine can read them. So
  * what a reference led to goes into a variable, and the servers name the variable: Claude fills it in.
  */
-export function veil(
-  given: Pick<Equipment, 'env' | 'mcpServers'>,
-  resolved: Pick<Equipment, 'env' | 'mcpServers'>,
-): Veiled {
+export function hideSecrets(
+  given: Pick<ResolvedEquipment, 'env' | 'mcpServers'>,
+  resolved: Pick<ResolvedEquipment, 'env' | 'mcpServers'>,
+): HiddenSecrets {
   const hidden: Record<string, string> = {};
   const hide = (before: Texts, after: Texts): Record<string, string> =>
     Object.fromEntries(

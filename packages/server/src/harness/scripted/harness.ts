@@ -2,7 +2,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Harness, HarnessEvent, Leg, LegContext, LegInput } from '../../ports/harness.ts';
 import { runLeg } from './leg.ts';
 import { checkScripted } from './script.ts';
-import { Stop } from './stop.ts';
+import { CancelFlag } from './stop.ts';
 
 /**
  * Agents whose behaviour is a list of steps in their `agent.yaml`: deterministic, in process, without
@@ -23,7 +23,7 @@ interface StartLeg {
 }
 
 function startLeg({ input, context, clock }: StartLeg): Leg {
-  const stop = new Stop();
+  const stop = new CancelFlag();
   const end = async () => stop.request();
   return {
     [Symbol.asyncIterator]: () => untilDone({ input, context, clock, stop }),
@@ -35,7 +35,7 @@ function startLeg({ input, context, clock }: StartLeg): Leg {
 }
 
 async function* untilDone(
-  parts: StartLeg & { readonly stop: Stop },
+  parts: StartLeg & { readonly stop: CancelFlag },
 ): AsyncGenerator<HarnessEvent, void> {
   const { signal } = parts.context;
   const stop = () => parts.stop.request();

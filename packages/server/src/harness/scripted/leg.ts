@@ -4,7 +4,7 @@ import type { Json } from '../../domain/json.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Answer, HarnessEvent, LegContext, LegEnd, LegInput } from '../../ports/harness.ts';
 import { type Leaf, scriptOf } from './script.ts';
-import type { Stop } from './stop.ts';
+import type { CancelFlag } from './stop.ts';
 import { TooLong, type Values, expandObject, expandText } from './template.ts';
 import { runTool } from './tools.ts';
 import { walk } from './walk.ts';
@@ -31,7 +31,7 @@ export interface LegParts {
   readonly input: LegInput;
   readonly context: LegContext;
   readonly clock: Clock;
-  readonly stop: Stop;
+  readonly stop: CancelFlag;
 }
 
 export async function* runLeg(parts: LegParts): AsyncGenerator<HarnessEvent, void> {
@@ -177,7 +177,7 @@ async function* useTool(
   run: Running,
 ): AsyncGenerator<HarnessEvent, LegEnd | undefined> {
   if (!run.context.holdsLease()) return { type: 'end', outcome: 'cancelled' };
-  const result = await runTool(name, input, run.context.workspace);
+  const result = await runTool(name, input, run.context.sessionFolder);
   if (!result.ok) return failure('tool_error', result.message);
   yield { type: 'custom', name: 'tool_result', data: result.data };
   return undefined;

@@ -1,7 +1,7 @@
 import type { Clock } from '../../ports/clock.ts';
 
 /** The wish that a leg end. A flag and one sleeper: cheaper per leg than combined abort signals. */
-export class Stop {
+export class CancelFlag {
   #requested = false;
   #wake: (() => void) | undefined;
 

@@ -16,10 +16,14 @@ const writeInput = z.strictObject({ path, text: z.string() });
 const readInput = z.strictObject({ path });
 
 /** Runs one tool inside the session's workspace. A person may have edited the input: it is checked here. */
-export async function runTool(name: string, input: Json, workspace: string): Promise<ToolResult> {
+export async function runTool(
+  name: string,
+  input: Json,
+  sessionFolder: string,
+): Promise<ToolResult> {
   try {
-    if (name === 'write_file') return await writeFile(input, workspace);
-    if (name === 'read_file') return await readFile(input, workspace);
+    if (name === 'write_file') return await writeFile(input, sessionFolder);
+    if (name === 'read_file') return await readFile(input, sessionFolder);
     return failed(name, 'there is no such tool');
   } catch (error) {
     if (error instanceof Confined) return failed(name, confinedReason(error));
@@ -27,22 +31,22 @@ export async function runTool(name: string, input: Json, workspace: string): Pro
   }
 }
 
-async function writeFile(input: Json, workspace: string): Promise<ToolResult> {
+async function writeFile(input: Json, sessionFolder: string): Promise<ToolResult> {
   const parsed = writeInput.safeParse(input);
   if (!parsed.success) return failed('write_file', 'its input must be {path, text}');
   const content = Buffer.from(parsed.data.text);
   if (content.length > writeBytesMax) {
     return failed('write_file', `its text is larger than ${writeBytesMax} bytes`);
   }
-  await writeConfined({ root: workspace, path: parsed.data.path }, [content]);
+  await writeConfined({ root: sessionFolder, path: parsed.data.path }, [content]);
   const { path: written } = parsed.data;
   return { ok: true, data: { name: 'write_file', path: written, size_bytes: content.length } };
 }
 
-async function readFile(input: Json, workspace: string): Promise<ToolResult> {
+async function readFile(input: Json, sessionFolder: string): Promise<ToolResult> {
   const parsed = readInput.safeParse(input);
   if (!parsed.success) return failed('read_file', 'its input must be {path}');
-  const handle = await openConfined(workspace, parsed.data.path);
+  const handle = await openConfined(sessionFolder, parsed.data.path);
   if (handle === undefined) return failed('read_file', 'there is no such file');
   try {
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(outputBytesMax + 1), 0);

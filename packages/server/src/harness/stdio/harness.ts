@@ -1,4 +1,4 @@
-import { LateLeg } from '../lazy-leg.ts';
+import { LazyLeg } from '../lazy-leg.ts';
 import { checkCommand } from '../../agents/process-settings.ts';
 import type { Harness } from '../../ports/harness.ts';
 import type { StdioParts } from './leg.ts';
@@ -9,6 +9,6 @@ export function stdioHarness(parts: StdioParts): Harness {
     framework: 'stdio',
     check: checkCommand,
     start: (input, context) =>
-      new LateLeg(import('./leg.ts').then(({ StdioLeg }) => new StdioLeg(parts, input, context))),
+      new LazyLeg(import('./leg.ts').then(({ StdioLeg }) => new StdioLeg(parts, input, context))),
   };
 }

@@ -69,10 +69,10 @@ export class StdioLeg {
     const settings = processSettings(this.#context.agent);
     const resolved = await resolveReferences(settings.env);
     if (!resolved.ok) return agentError(`In the agent's env, ${resolved.message}`);
-    const { workspace, stateDir, agent } = this.#context;
+    const { sessionFolder, stateDir, agent } = this.#context;
     try {
       const { mode, network, limits, command } = settings;
-      const places = { workspace, home: stateDir, folder: agent.folder };
+      const places = { sessionFolder, home: stateDir, folder: agent.folder };
       const env = resolved.values;
       this.#child = await this.#parts.sandbox.spawn(command, {
         ...places,

@@ -126,7 +126,7 @@ export function startMessage(input: LegInput, context: LegContext, places: Place
     input: inputMessage(input, context.prompt),
     run_input: context.input,
     state: context.state ?? null,
-    workspace: places.workspace,
+    workspace: places.sessionFolder,
     home: places.home,
     agent_folder: places.folder,
     agent: {

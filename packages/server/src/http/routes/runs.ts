@@ -8,7 +8,7 @@ import { runView } from '../views/runs.ts';
 import type { RunFollower } from '../../app/follow.ts';
 import { readHistory } from '../../app/history.ts';
 import { refuse } from '../../app/refusal.ts';
-import { cancelRun, getRun, inLine, listRuns, startRun } from '../../app/runs.ts';
+import { cancelRun, getRun, withQueuePosition, listRuns, startRun } from '../../app/runs.ts';
 import type { Services } from '../../app/services.ts';
 import type { Run } from '../../domain/run.ts';
 
@@ -24,7 +24,7 @@ export function runRoutes(
   services: Services,
   { cursors, follower, streams }: RunRouteParts,
 ): Handlers<RunOperations> {
-  const view = async (run: Run) => runView(await inLine(services.store, run));
+  const view = async (run: Run) => runView(await withQueuePosition(services.store, run));
   return {
     async start_run({ caller, params, body, admit }) {
       const started = await startRun(services, caller.scope, {

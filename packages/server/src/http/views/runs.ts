@@ -1,9 +1,9 @@
 import { type JsonObject, type RunRecord, formatEventId } from '@convoke/contract';
-import type { RunInLine } from '../../app/runs.ts';
+import type { RunWithQueuePosition } from '../../app/runs.ts';
 import { optional, optionalTime, timestamp } from './fields.ts';
 
 /** D-20. */
-export function runView({ run, queuePosition }: RunInLine): RunRecord {
+export function runView({ run, queuePosition }: RunWithQueuePosition): RunRecord {
   const hasUsage = run.inputTokens !== null || run.outputTokens !== null;
   const usage = { input_tokens: run.inputTokens ?? 0, output_tokens: run.outputTokens ?? 0 };
   return {

@@ -1,6 +1,6 @@
 import type { SessionId, SessionStatus } from '@convoke/contract';
 import type { PageRequest } from '../store.ts';
-import type { WorkspaceState } from '../../domain/folder-snapshot.ts';
+import type { FolderState } from '../../domain/folder-snapshot.ts';
 import type { TenantScope } from '../../domain/scope.ts';
 import type { Session } from '../../domain/session.ts';
 
@@ -20,8 +20,8 @@ export interface SessionRepository {
   state(id: SessionId): Promise<SessionState>;
   saveCheckpoint(id: SessionId, checkpoint: string): Promise<void>;
   /** `snapshot` is written along where it is given. */
-  saveContext(id: SessionId, context: string, snapshot?: WorkspaceState): Promise<void>;
-  saveSnapshot(id: SessionId, snapshot: WorkspaceState): Promise<void>;
+  saveContext(id: SessionId, context: string, snapshot?: FolderState): Promise<void>;
+  saveSnapshot(id: SessionId, snapshot: FolderState): Promise<void>;
 }
 
 export interface SessionFilter {
@@ -35,5 +35,5 @@ export interface SessionState {
   /** Digests of the context files the session has announced, as JSON text. */
   readonly context: string | null;
   /** The state of the workspace, where several machines execute runs. */
-  readonly snapshot: WorkspaceState | null;
+  readonly snapshot: FolderState | null;
 }

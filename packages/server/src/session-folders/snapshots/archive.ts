@@ -15,8 +15,8 @@ export const archiveFormat = 1;
 const chunkBytes = 256 * 1024;
 
 /** Where the parts of a session's workspace lie. */
-export interface WorkspacePlace {
-  readonly workspace: string;
+export interface FolderPaths {
+  readonly sessionFolder: string;
   readonly stateDir: string;
   readonly record: string;
 }
@@ -25,11 +25,11 @@ export interface WorkspacePlace {
 export const archived = {
   about: 'about.json',
   record: 'record.json',
-  workspace: 'workspace',
+  sessionFolder: 'workspace',
   home: 'home',
 } as const;
 
-export interface WorkspaceLook {
+export interface FolderFingerprint {
   /** Equal as long as nothing was changed. */
   readonly fingerprint: string;
   readonly problem?: 'too_large' | 'not_stored';
@@ -37,10 +37,10 @@ export interface WorkspaceLook {
 
 /** How a workspace looks in which there is nothing at all. */
 export const bare = 'bare';
-const unfit: WorkspaceLook = { fingerprint: '', problem: 'too_large' };
+const unfit: FolderFingerprint = { fingerprint: '', problem: 'too_large' };
 
 /** Looks at names, sizes and times, and reads nothing. */
-export async function lookAtWorkspace(place: WorkspacePlace): Promise<WorkspaceLook> {
+export async function fingerprintFolder(place: FolderPaths): Promise<FolderFingerprint> {
   if (isBare(place)) return { fingerprint: bare };
   const hash = createHash('sha256');
   let entries = 0;
@@ -62,11 +62,11 @@ export async function lookAtWorkspace(place: WorkspacePlace): Promise<WorkspaceL
 }
 
 /** Synchronous for the same reason as looking for the folder itself: it is asked after every leg. */
-function isBare({ workspace, stateDir, record }: WorkspacePlace): boolean {
+function isBare({ sessionFolder, stateDir, record }: FolderPaths): boolean {
   const isEmpty = (folder: string) =>
     lstatSync(folder, { throwIfNoEntry: false }) === undefined || readdirSync(folder).length === 0;
   const hasRecord = lstatSync(record, { throwIfNoEntry: false }) !== undefined;
-  return !hasRecord && isEmpty(workspace) && isEmpty(stateDir);
+  return !hasRecord && isEmpty(sessionFolder) && isEmpty(stateDir);
 }
 
 /** Times of folders are left out: they change with what is in them. */
@@ -80,9 +80,9 @@ function timesOf({ size, mtimeNs, ctimeNs, ino }: BigIntStats): string {
   return `${size} ${mtimeNs} ${ctimeNs} ${ino} `;
 }
 
-async function* partsOf({ workspace, stateDir }: WorkspacePlace): AsyncGenerator<WalkedEntry> {
+async function* partsOf({ sessionFolder, stateDir }: FolderPaths): AsyncGenerator<WalkedEntry> {
   for (const [name, folder] of [
-    [archived.workspace, workspace],
+    [archived.sessionFolder, sessionFolder],
     [archived.home, stateDir],
   ] as const) {
     const stats = lstatSync(folder, { bigint: true, throwIfNoEntry: false });
@@ -101,10 +101,7 @@ export interface ArchiveNotes {
 }
 
 /** The whole workspace as a tar, compressed with zstd. */
-export function archiveWorkspace(
-  place: WorkspacePlace,
-  notes: ArchiveNotes,
-): AsyncIterable<Uint8Array> {
+export function archiveFolder(place: FolderPaths, notes: ArchiveNotes): AsyncIterable<Uint8Array> {
   const fast = { [constants.ZSTD_c_compressionLevel]: 1 };
   const compressed = createZstdCompress({ params: fast });
   // What goes wrong here is thrown by whoever reads the other end.
@@ -113,7 +110,7 @@ export function archiveWorkspace(
 }
 
 async function* tarOf(
-  place: WorkspacePlace,
+  place: FolderPaths,
   { leg, record }: ArchiveNotes,
 ): AsyncGenerator<Uint8Array> {
   yield* textEntry(archived.about, JSON.stringify({ format: archiveFormat, leg }));

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { z } from 'zod';
-import { type WorkspaceState, bareState } from '../../domain/folder-snapshot.ts';
+import { type FolderState, bareState } from '../../domain/folder-snapshot.ts';
 
 const marksRemembered = 10_000;
 
 /** Which state the folder on this machine is at, and how it looked then. */
-export interface WorkspaceMark {
-  readonly state: WorkspaceState | null;
+export interface FolderMark {
+  readonly state: FolderState | null;
   readonly fingerprint: string;
 }
 
@@ -17,15 +17,15 @@ const markSchema = z.object({ state: z.string(), fingerprint: z.string() });
  * One small file beside each folder that was saved or restored, and a memory of the last ones. A folder without a
  * mark is at no state that anybody else knows. A mark that a power cut spoilt counts as none.
  */
-export class WorkspaceMarks {
-  readonly #known = new Map<string, WorkspaceMark>();
+export class FolderMarks {
+  readonly #known = new Map<string, FolderMark>();
 
-  of(path: string): WorkspaceMark | undefined {
+  of(path: string): FolderMark | undefined {
     return this.#known.get(path) ?? this.#read(path);
   }
 
   /** Most sessions stay bare, and need no file to say so. */
-  async set(path: string, mark: WorkspaceMark): Promise<void> {
+  async set(path: string, mark: FolderMark): Promise<void> {
     this.#remember(path, mark);
     if (mark.state === bareState) return;
     await writeFile(`${path}.draft`, JSON.stringify(mark), { mode: 0o600 });
@@ -37,7 +37,7 @@ export class WorkspaceMarks {
     await rm(path, { force: true });
   }
 
-  #read(path: string): WorkspaceMark | undefined {
+  #read(path: string): FolderMark | undefined {
     try {
       const mark = markSchema.safeParse(JSON.parse(readFileSync(path, 'utf8'))).data;
       if (mark !== undefined) this.#remember(path, mark);
@@ -49,7 +49,7 @@ export class WorkspaceMarks {
     }
   }
 
-  #remember(path: string, mark: WorkspaceMark): void {
+  #remember(path: string, mark: FolderMark): void {
     this.#known.delete(path);
     this.#known.set(path, mark);
     const [oldest] = this.#known.keys();

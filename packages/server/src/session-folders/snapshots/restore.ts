@@ -18,7 +18,7 @@ import { pipeline } from 'node:stream/promises';
 import { createZstdDecompress } from 'node:zlib';
 import type { Account } from '../../ports/sandbox.ts';
 import {
-  type WorkspacePlace,
+  type FolderPaths,
   archiveBytesMax,
   archiveEntriesMax,
   archiveFormat,
@@ -43,16 +43,16 @@ export interface RestoreOptions {
   /** Whose everything becomes, when that is not the server's own user. */
   readonly account: Account | undefined;
   /** Brings the service's memory of the workspace up to what lies in `workspace` now. */
-  readonly settleRecord: (text: string, workspace: string) => Promise<string>;
+  readonly settleRecord: (text: string, sessionFolder: string) => Promise<string>;
 }
 
 /**
  * Puts an archive in the place of whatever is there. It is unpacked beside it and checked to its last byte first:
  * a crash or a broken archive leaves what was there.
  */
-export async function restoreWorkspace(
+export async function restoreFolder(
   source: AsyncIterable<Uint8Array>,
-  place: WorkspacePlace,
+  place: FolderPaths,
   options: RestoreOptions,
 ): Promise<void> {
   const draft = join(options.drafts, randomUUID());
@@ -60,18 +60,18 @@ export async function restoreWorkspace(
   try {
     await unpackChecked(source, draft, options);
     await checkAbout(join(draft, archived.about));
-    const workspace = join(draft, archived.workspace);
+    const sessionFolder = join(draft, archived.sessionFolder);
     const record = join(draft, archived.record);
-    const text = await options.settleRecord(await readFile(record, 'utf8'), workspace);
+    const text = await options.settleRecord(await readFile(record, 'utf8'), sessionFolder);
     await writeFile(record, text, { mode: 0o600 });
-    for (const path of [place.workspace, place.stateDir, place.record]) {
+    for (const path of [place.sessionFolder, place.stateDir, place.record]) {
       await rename(path, join(draft, randomUUID())).catch(unlessAbsent);
     }
-    await mkdir(dirname(place.workspace), { recursive: true, mode: 0o700 });
+    await mkdir(dirname(place.sessionFolder), { recursive: true, mode: 0o700 });
     await rename(record, place.record);
     await rename(join(draft, archived.home), place.stateDir).catch(unlessAbsent);
     // The folder that is looked for comes last.
-    await rename(workspace, place.workspace);
+    await rename(sessionFolder, place.sessionFolder);
   } finally {
     // An ordinary user may not remove what its own agent locked: that is for the next start to try again.
     await rm(draft, { recursive: true, force: true }).catch(() => undefined);
@@ -189,7 +189,7 @@ class Unpacking {
   /** What may not be written must be written into first. */
   async finish(): Promise<void> {
     for (const [path, mode] of [...this.#folders].toReversed()) {
-      const isOurs = path === '' || path === archived.workspace || path === archived.home;
+      const isOurs = path === '' || path === archived.sessionFolder || path === archived.home;
       await chmod(join(this.#root, path), isOurs ? 0o700 : mode);
     }
   }

@@ -1,20 +1,20 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type WorkspaceRecord, parseRecord, recordText } from '../manifest.ts';
+import { type FolderManifest, parseRecord, recordText } from '../manifest.ts';
 import { portableOutputs, settledOutputs } from '../outputs.ts';
 import { bareState } from '../../domain/folder-snapshot.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Account } from '../../ports/sandbox.ts';
-import type { SavedWorkspace, WorkspaceChanges } from '../../ports/session-folders.ts';
+import type { SavedFolder, FolderChanges } from '../../ports/session-folders.ts';
 import {
-  type WorkspaceLook,
-  type WorkspacePlace,
-  archiveWorkspace,
+  type FolderFingerprint,
+  type FolderPaths,
+  archiveFolder,
   bare,
-  lookAtWorkspace,
+  fingerprintFolder,
 } from './archive.ts';
-import { WorkspaceMarks } from './marks.ts';
-import { BrokenArchive, restoreWorkspace } from './restore.ts';
+import { FolderMarks } from './marks.ts';
+import { BrokenArchive, restoreFolder } from './restore.ts';
 
 export interface FollowingOptions {
   readonly dataDir: string;
@@ -23,16 +23,16 @@ export interface FollowingOptions {
 }
 
 /** `fresh`: nothing needed saving yet, so a new folder is as good. `restored`: it is another folder than before. */
-export type BroughtUp = 'current' | 'restored' | 'fresh' | 'lost';
+export type SyncResult = 'current' | 'restored' | 'fresh' | 'lost';
 
 /**
  * Workspaces that follow their session from one machine to another: whether the folder here is the one that the
  * session's record names, and how it becomes that one.
  */
-export class FollowingWorkspaces {
+export class FolderSync {
   readonly #options: FollowingOptions;
   readonly #drafts: string;
-  readonly #marks = new WorkspaceMarks();
+  readonly #marks = new FolderMarks();
   #swept: Promise<void> | undefined;
 
   constructor(options: FollowingOptions) {
@@ -40,10 +40,10 @@ export class FollowingWorkspaces {
     this.#drafts = join(options.dataDir, 'workspaces', '.restoring');
   }
 
-  async bringUp(
-    place: WorkspacePlace,
-    { saved, isThere }: { readonly saved: SavedWorkspace; readonly isThere: boolean },
-  ): Promise<BroughtUp> {
+  async restoreIfStale(
+    place: FolderPaths,
+    { saved, isThere }: { readonly saved: SavedFolder; readonly isThere: boolean },
+  ): Promise<SyncResult> {
     const { state } = saved;
     if (state === null) return isThere ? 'current' : 'lost';
     if (state === bareState) return isThere ? 'current' : 'fresh';
@@ -55,42 +55,45 @@ export class FollowingWorkspaces {
       return 'restored';
     } catch (error) {
       if (!(error instanceof BrokenArchive)) throw error;
-      this.#options.log.error('a saved workspace cannot be read', error, { workspace: state });
+      this.#options.log.error('a saved workspace cannot be read', error, { sessionFolder: state });
       return 'lost';
     }
   }
 
   async #restore(
-    place: WorkspacePlace,
+    place: FolderPaths,
     { archive, state }: { archive: AsyncIterable<Uint8Array>; state: string },
   ): Promise<void> {
     // What a crash left half unpacked was never anybody's.
     this.#swept ??= rm(this.#drafts, { recursive: true, force: true });
     await this.#swept;
     await this.#marks.drop(markOf(place));
-    await restoreWorkspace(archive, place, {
+    await restoreFolder(archive, place, {
       drafts: this.#drafts,
       sha256: state,
       account: this.#options.account,
-      settleRecord: async (text, workspace) => {
+      settleRecord: async (text, sessionFolder) => {
         const record = parseRecord(text);
-        return recordText({ ...record, outputs: await settledOutputs(workspace, record.outputs) });
+        return recordText({
+          ...record,
+          outputs: await settledOutputs(sessionFolder, record.outputs),
+        });
       },
     });
-    const { fingerprint } = await lookAtWorkspace(place);
+    const { fingerprint } = await fingerprintFolder(place);
     await this.#marks.set(markOf(place), { state, fingerprint });
   }
 
   /** What a fresh folder holds so far any machine can make again: it needs no saving. */
-  async startFrom(place: WorkspacePlace): Promise<void> {
-    const { fingerprint } = await lookAtWorkspace(place);
+  async startFrom(place: FolderPaths): Promise<void> {
+    const { fingerprint } = await fingerprintFolder(place);
     await this.#marks.set(markOf(place), { state: bareState, fingerprint });
   }
 
   async changes(
-    place: WorkspacePlace,
-    record: () => Promise<WorkspaceRecord>,
-  ): Promise<WorkspaceChanges | undefined> {
+    place: FolderPaths,
+    record: () => Promise<FolderManifest>,
+  ): Promise<FolderChanges | undefined> {
     const mark = this.#marks.of(markOf(place)) ?? { state: null, fingerprint: bare };
     const { fingerprint, problem } = await this.#look(place);
     if (problem === undefined && fingerprint === mark.fingerprint) return undefined;
@@ -103,30 +106,30 @@ export class FollowingWorkspaces {
   }
 
   /** What the agent made unreadable for the server cannot be carried either. */
-  async #look(place: WorkspacePlace): Promise<WorkspaceLook> {
+  async #look(place: FolderPaths): Promise<FolderFingerprint> {
     try {
-      return await lookAtWorkspace(place);
+      return await fingerprintFolder(place);
     } catch (error) {
-      const { workspace } = place;
-      this.#options.log.error('a workspace could not be looked at', error, { workspace });
+      const { sessionFolder } = place;
+      this.#options.log.error('a workspace could not be looked at', error, { sessionFolder });
       return { fingerprint: '', problem: 'not_stored' };
     }
   }
 
-  async forget(place: WorkspacePlace): Promise<void> {
+  async forget(place: FolderPaths): Promise<void> {
     await this.#marks.drop(markOf(place));
   }
 }
 
-function markOf({ workspace }: WorkspacePlace): string {
-  return `${workspace}.saved`;
+function markOf({ sessionFolder }: FolderPaths): string {
+  return `${sessionFolder}.saved`;
 }
 
 async function* archiveOf(
-  place: WorkspacePlace,
-  { leg, record }: { leg: string; record: () => Promise<WorkspaceRecord> },
+  place: FolderPaths,
+  { leg, record }: { leg: string; record: () => Promise<FolderManifest> },
 ): AsyncGenerator<Uint8Array> {
   const known = await record();
-  const outputs = await portableOutputs(place.workspace, known.outputs);
-  yield* archiveWorkspace(place, { leg, record: recordText({ ...known, outputs }) });
+  const outputs = await portableOutputs(place.sessionFolder, known.outputs);
+  yield* archiveFolder(place, { leg, record: recordText({ ...known, outputs }) });
 }

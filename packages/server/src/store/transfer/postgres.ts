@@ -1,7 +1,7 @@
 import { Client } from 'pg';
 import { numbersAsNumbers } from '../dialects/postgres.ts';
 import { attaching } from '../event-partitions.ts';
-import { stretchAt } from '../../domain/event-partition.ts';
+import { partitionAt } from '../../domain/event-partition.ts';
 import { timeOfText } from '../../domain/id-time.ts';
 import type { TransferConnection, TransferMode, TransferRow, TransferTable } from './connection.ts';
 
@@ -93,11 +93,11 @@ export class PostgresTransfer implements TransferConnection {
     );
     const [{ first, last } = { first: null, last: null }] = rows;
     if (first === null || last === null) return;
-    const { from: oldest } = stretchAt(timeOf(first));
-    let stretch = stretchAt(timeOf(last));
+    const { from: oldest } = partitionAt(timeOf(first));
+    let stretch = partitionAt(timeOf(last));
     for (let made = 0; made < stretchesMax && stretch.from >= oldest; made += 1) {
       await this.#client.query(attaching(stretch));
-      stretch = stretchAt(stretch.from - 1);
+      stretch = partitionAt(stretch.from - 1);
     }
   }
 }

@@ -262,7 +262,7 @@ async function sit(options: A2aServerOptions = {}, env: Record<string, string> =
   });
   sittings += 1;
   const agent = agentOf({ framework: 'a2a', settings: { url: server.url, env } });
-  const places = { workspace: '/nonexistent', stateDir: '/nonexistent' };
+  const places = { sessionFolder: '/nonexistent', stateDir: '/nonexistent' };
   return { server, sitting: new Sitting(harness, { name: String(sittings), agent, ...places }) };
 }
 

@@ -538,7 +538,7 @@ async function sit({ flags = [], agent: parts, settings, clock = systemClock }: 
   };
   const sitting = new Sitting(harness(), { name, agent, ...places });
   const made = async (file: string) => {
-    const path = join(places.workspace, file);
+    const path = join(places.sessionFolder, file);
     return existsSync(path) ? readFile(path, 'utf8') : undefined;
   };
   return { sitting, harness, made, agent };

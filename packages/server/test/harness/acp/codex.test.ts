@@ -12,7 +12,7 @@ import { openAgents } from '../../../src/agents/registry.ts';
 import type { Agent } from '../../../src/domain/agent.ts';
 import { acpHarness } from '../../../src/harness/acp/harness.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
-import { openWorkspaces } from '../../../src/session-folders/session-folders.ts';
+import { openSessionFolders } from '../../../src/session-folders/session-folders.ts';
 import { requireSandbox } from '../../../../../test/services.ts';
 import { codexSettings, codexVersion } from './codex-agent.ts';
 import { commandSuite } from './commands.ts';
@@ -51,7 +51,7 @@ adapterSuite(`acp (codex-acp ${codexVersion})`, {
 commandSuite(`codex-acp ${codexVersion}`, {
   place,
   settings,
-  workspace: { '.codex/rules/ask.rules': await readFile(rules, 'utf8') },
+  sessionFolder: { '.codex/rules/ask.rules': await readFile(rules, 'utf8') },
   shell: (cmd) => `call exec_command ${JSON.stringify({ cmd })}`,
 });
 
@@ -85,7 +85,7 @@ test('acp-example, which ships, asks before each command and keeps its key from 
   const account = place.sandbox.account;
   const log = recordingLog();
   const dataDir = await temporaryFolder();
-  const prepared = await openWorkspaces({ dataDir, log, account }).prepare({
+  const prepared = await openSessionFolders({ dataDir, log, account }).prepare({
     tenantId: tenantId('ten_1'),
     sessionId: sessionId('sess_shipped'),
     agent,

@@ -11,7 +11,7 @@ export interface CommandingAgent {
   readonly place: SandboxPlace;
   readonly folder?: string;
   /** What its workspace begins with. */
-  readonly workspace?: Record<string, string>;
+  readonly sessionFolder?: Record<string, string>;
   readonly settings: JsonObject;
   /** The agent's own call that runs a command, as the model makes it. */
   readonly shell: (command: string) => string;
@@ -106,7 +106,7 @@ async function sit(
   const name = `commands-${sittings}`;
   const harness = acpHarness({ sandbox: place.sandbox, clock: systemClock, log: recordingLog() });
   const places = await place.session(name);
-  await writeFiles(places.workspace, agent.workspace ?? {});
+  await writeFiles(places.sessionFolder, agent.sessionFolder ?? {});
   const given = isObject(agent.settings['env']) ? agent.settings['env'] : {};
   const settings = { ...agent.settings, env: { ...given, ...env } };
   const definition = agentOf({ framework: 'acp', folder, approvalRequiredTools, settings });

@@ -9,7 +9,7 @@ import { aiSdkHarness } from '../../../src/harness/ai-sdk/harness.ts';
 import type { AiSdkParts } from '../../../src/harness/ai-sdk/parts.ts';
 import type { Answer, Harness } from '../../../src/ports/harness.ts';
 import type { Sandbox } from '../../../src/ports/sandbox.ts';
-import { openWorkspaces } from '../../../src/session-folders/session-folders.ts';
+import { openSessionFolders } from '../../../src/session-folders/session-folders.ts';
 
 /** A provider of each wire format, with the path its addresses end with. */
 export const dialects = {
@@ -76,7 +76,7 @@ export class AiSdkPlace {
   async session(agent: Agent, parts: Partial<AiSdkParts> = {}): Promise<AiSdkSession> {
     const { folder: dataDir } = this.#place;
     const name = randomUUID().slice(0, 8);
-    const prepared = await openWorkspaces({
+    const prepared = await openSessionFolders({
       dataDir,
       log: recordingLog(),
       account: this.account,
@@ -88,8 +88,8 @@ export class AiSdkPlace {
       files: [],
     });
     if (!prepared.found) throw new Error('the workspace is lost');
-    const { workspace, stateDir } = prepared;
-    return new AiSdkSession(this.harness(parts), { name, agent, workspace, stateDir });
+    const { sessionFolder, stateDir } = prepared;
+    return new AiSdkSession(this.harness(parts), { name, agent, sessionFolder, stateDir });
   }
 
   async close(): Promise<void> {
@@ -99,11 +99,11 @@ export class AiSdkPlace {
 }
 
 export class AiSdkSession extends Sitting {
-  readonly workspace: string;
+  readonly sessionFolder: string;
 
   constructor(harness: Harness, place: ConstructorParameters<typeof Sitting>[1]) {
     super(harness, place);
-    this.workspace = place.workspace;
+    this.sessionFolder = place.sessionFolder;
   }
 
   /** A run whose prompt tells the model what to do. */

@@ -17,8 +17,8 @@ const allowing = (input: Extract<Answer, { allow: true }>['input']): Answer => (
   allow: true,
   input,
 });
-const read = ({ workspace }: AiSdkSession, path: string) =>
-  readFile(join(workspace, path), 'utf8').catch(() => undefined);
+const read = ({ sessionFolder }: AiSdkSession, path: string) =>
+  readFile(join(sessionFolder, path), 'utf8').catch(() => undefined);
 
 test('an approved tool runs with the input of the answer, whatever the model wanted (D-39)', async () => {
   const session = await place.session(place.agent({ approvalRequiredTools: ['write_file'] }));
@@ -254,7 +254,7 @@ test('when the conversation is too long for the model, the older half is forgott
 
 test('a session whose agent had another framework before begins anew, and says so', async () => {
   const session = await place.session(place.agent());
-  const { workspace } = session;
+  const { sessionFolder } = session;
   const context = {
     runId: runId('run_1'),
     sessionId: sessionId('sess_1'),
@@ -262,8 +262,8 @@ test('a session whose agent had another framework before begins anew, and says s
     runNumber: 2,
     prompt: '@@ say hello',
     input: {},
-    workspace,
-    stateDir: workspace,
+    sessionFolder,
+    stateDir: sessionFolder,
     state: { run: 'run_1', script: 'x', step: 1, answer: '' },
     signal: new AbortController().signal,
     holdsLease: () => true,

@@ -29,8 +29,8 @@ async function ticketAgent(
   return place.agent({ folder, ...parts, settings: { mcp_servers: { tickets }, ...settings } });
 }
 
-const tickets = ({ workspace }: AiSdkSession) =>
-  readFile(join(workspace, 'tickets.txt'), 'utf8').catch(() => undefined);
+const tickets = ({ sessionFolder }: AiSdkSession) =>
+  readFile(join(sessionFolder, 'tickets.txt'), 'utf8').catch(() => undefined);
 
 test('tools of an MCP server run in the sandbox, in the workspace', async () => {
   const session = await place.session(await ticketAgent());

@@ -25,7 +25,7 @@ function resultOf(said: Said): string {
 
 test('files are read by lines, listed and written, all inside the workspace', async () => {
   const session = await place.session(place.agent());
-  await writeFiles(session.workspace, { 'a/b.txt': 'one\ntwo\nthree\nfour', 'c.txt': 'c' });
+  await writeFiles(session.sessionFolder, { 'a/b.txt': 'one\ntwo\nthree\nfour', 'c.txt': 'c' });
   const read = await session.play(
     'call read_file {"path":"a/b.txt","first_line":2,"lines":2} ;; last',
   );
@@ -39,8 +39,8 @@ test('files are read by lines, listed and written, all inside the workspace', as
 
 test('neither a path nor a link leads a tool out of the workspace', async () => {
   const session = await place.session(place.agent());
-  await symlink('/etc', join(session.workspace, 'etc'));
-  await symlink('/etc/passwd', join(session.workspace, 'passwd'));
+  await symlink('/etc', join(session.sessionFolder, 'etc'));
+  await symlink('/etc/passwd', join(session.sessionFolder, 'passwd'));
   for (const call of [
     'read_file {"path":"../../convoke.db"}',
     'read_file {"path":"/etc/passwd"}',
@@ -57,7 +57,7 @@ test('neither a path nor a link leads a tool out of the workspace', async () => 
 
 test('what is no text, or missing, is told in words', async () => {
   const session = await place.session(place.agent());
-  await writeFile(join(session.workspace, 'data.bin'), Buffer.from([1, 0, 2]));
+  await writeFile(join(session.sessionFolder, 'data.bin'), Buffer.from([1, 0, 2]));
   expect(resultOf(await session.play('call read_file {"path":"data.bin"} ;; say x'))).toContain(
     'no text but 3 bytes',
   );
@@ -66,7 +66,7 @@ test('what is no text, or missing, is told in words', async () => {
 
 test('a long output is cut, for the model and more so in the event', async () => {
   const session = await place.session(place.agent());
-  await writeFiles(session.workspace, { 'long.txt': 'x'.repeat(200_000) });
+  await writeFiles(session.sessionFolder, { 'long.txt': 'x'.repeat(200_000) });
   const said = await session.play('call read_file {"path":"long.txt"} ;; last');
   expect(said.text.length).toBeGreaterThan(64 * 1024);
   expect(said.text).toContain('(cut here: 200000 bytes in all)');
@@ -80,7 +80,7 @@ test('commands run in the workspace, as nobody, without the server’s environme
   });
   const env = { API_KEY: '${env:MODEL_KEY}', BASE_URL: `${place.modelServer.url}/v1` };
   const session = await place.session(place.agent({ settings: { env } }));
-  await writeFiles(session.workspace, { 'a.txt': 'hello' });
+  await writeFiles(session.sessionFolder, { 'a.txt': 'hello' });
   const command = 'pwd; cat a.txt; echo; env; id -u; ls /root 2>&1; cat /proc/1/environ';
   const input = JSON.stringify({ command });
   const { text, events } = await session.play(`call run_command ${input} ;; last`);

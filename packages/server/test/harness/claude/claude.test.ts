@@ -20,7 +20,7 @@ test('an agent says what to install where the SDK is missing, and nothing was st
   const load = () => loadClaudeSdk('no-such-package');
   const harness = claudeHarness({ sandbox, clock: systemClock, log: recordingLog(), load });
   const agent = agentOf({ framework: 'claude', settings: { env: { ANTHROPIC_API_KEY: 'x' } } });
-  const places = { workspace: '/nonexistent', stateDir: '/nonexistent' };
+  const places = { sessionFolder: '/nonexistent', stateDir: '/nonexistent' };
   const { end } = await new Sitting(harness, { name: '1', agent, ...places }).say('hello');
   expect(end).toMatchObject({ outcome: 'error', code: 'agent_error' });
   expect(JSON.stringify(end)).toContain('npm install @anthropic-ai/claude-agent-sdk@0.3.325');

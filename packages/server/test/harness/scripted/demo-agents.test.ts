@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { recordingLog, temporaryFolder } from '../../support/agent-folders.ts';
 import { openAgents } from '../../../src/agents/registry.ts';
 import { checkScripted } from '../../../src/harness/scripted/script.ts';
-import { openWorkspaces } from '../../../src/session-folders/session-folders.ts';
+import { openSessionFolders } from '../../../src/session-folders/session-folders.ts';
 import { allow, deny, play, say, stateOf, testClock, textOf } from './leg.ts';
 
 const folder = fileURLToPath(new URL('../../../../../agents', import.meta.url));
@@ -25,7 +25,7 @@ async function demoAgent(name: string) {
   expect(agents.problems()).toEqual([]);
   const agent = agents.find(name);
   if (agent === undefined) throw new Error(`there is no agent ${name}`);
-  const prepared = await openWorkspaces({ dataDir: await temporaryFolder(), log }).prepare({
+  const prepared = await openSessionFolders({ dataDir: await temporaryFolder(), log }).prepare({
     tenantId: tenantId('ten_1'),
     sessionId: sessionId('sess_1'),
     agent,
@@ -33,7 +33,7 @@ async function demoAgent(name: string) {
     files: [],
   });
   if (!prepared.found) throw new Error('no workspace');
-  return { agent, prepared, workspace: prepared.workspace };
+  return { agent, prepared, sessionFolder: prepared.sessionFolder };
 }
 
 test('demo reads CLAUDE.md, a context file, a good skill and a broken one', async () => {
@@ -55,8 +55,8 @@ test('demo reads CLAUDE.md, a context file, a good skill and a broken one', asyn
 });
 
 test('demo greets, asks for a name, asks leave to write, writes, and thanks by name', async () => {
-  const { agent, workspace } = await demoAgent('demo');
-  const greeting = await play({ agent, workspace, prompt: 'Hi there' });
+  const { agent, sessionFolder } = await demoAgent('demo');
+  const greeting = await play({ agent, sessionFolder, prompt: 'Hi there' });
   expect(textOf(greeting)).toContain('Hi there');
   expect(greeting).toContainEqual(
     expect.objectContaining({
@@ -67,7 +67,7 @@ test('demo greets, asks for a name, asks leave to write, writes, and thanks by n
   );
   const named = await play({
     agent,
-    workspace,
+    sessionFolder,
     state: stateOf(greeting),
     answers: { 'step-1': say('Ada') },
   });
@@ -76,15 +76,15 @@ test('demo greets, asks for a name, asks leave to write, writes, and thanks by n
   const input = request?.toolInput ?? null;
   const thanked = await play({
     agent,
-    workspace,
+    sessionFolder,
     state: stateOf(named),
     answers: { 'step-3': allow(input) },
   });
   expect(textOf(thanked)).toContain('Thank you, Ada.');
-  expect(await readFile(join(workspace, 'note.txt'), 'utf8')).toBe('Ada was here, in run 1.\n');
+  expect(await readFile(join(sessionFolder, 'note.txt'), 'utf8')).toBe('Ada was here, in run 1.\n');
   const refused = await play({
     agent,
-    workspace,
+    sessionFolder,
     state: stateOf(named),
     answers: { 'step-3': deny },
   });

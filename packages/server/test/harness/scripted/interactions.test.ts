@@ -85,10 +85,10 @@ describe('tools', () => {
   const read = (path: string) => ({ tool: { name: 'read_file', input: { path } } });
 
   test('that need no leave run at once and say what they did', async () => {
-    const workspace = await temporaryFolder();
+    const sessionFolder = await temporaryFolder();
     const events = await play({
       agent: agentOf({ script: [write, read('notes/a.txt')] }),
-      workspace,
+      sessionFolder,
     });
     expect(events).toEqual([
       {
@@ -102,9 +102,9 @@ describe('tools', () => {
   });
 
   test('that are gated ask with the exact input and touch nothing before the answer', async () => {
-    const workspace = await temporaryFolder();
+    const sessionFolder = await temporaryFolder();
     const agent = agentOf({ script: [write], approvalRequiredTools: ['write_*'] });
-    const events = await play({ agent, workspace });
+    const events = await play({ agent, sessionFolder });
     expect(events).toEqual([
       {
         type: 'permission_request',
@@ -115,31 +115,31 @@ describe('tools', () => {
       { type: 'checkpoint', state: expect.anything() },
       { type: 'end', outcome: 'waiting' },
     ]);
-    await expect(readFile(join(workspace, 'notes/a.txt'))).rejects.toThrow('ENOENT');
+    await expect(readFile(join(sessionFolder, 'notes/a.txt'))).rejects.toThrow('ENOENT');
     expect(JSON.stringify(stateOf(events))).not.toContain('hello');
   });
 
   test('run with the input that was approved, never with their own (D-39)', async () => {
-    const workspace = await temporaryFolder();
+    const sessionFolder = await temporaryFolder();
     const agent = agentOf({
       script: [write, { say: 'done' }],
       approvalRequiredTools: ['write_file'],
     });
-    const state = stateOf(await play({ agent, workspace }));
+    const state = stateOf(await play({ agent, sessionFolder }));
     const answers = { 'step-0': allow({ path: 'b.txt', text: 'approved' }) };
-    expect(textOf(await play({ agent, workspace, state, answers }))).toBe('done');
-    expect(await readFile(join(workspace, 'b.txt'), 'utf8')).toBe('approved');
-    await expect(readFile(join(workspace, 'notes/a.txt'))).rejects.toThrow('ENOENT');
+    expect(textOf(await play({ agent, sessionFolder, state, answers }))).toBe('done');
+    expect(await readFile(join(sessionFolder, 'b.txt'), 'utf8')).toBe('approved');
+    await expect(readFile(join(sessionFolder, 'notes/a.txt'))).rejects.toThrow('ENOENT');
   });
 
   test('that are refused say "denied", complete the run and never run', async () => {
-    const workspace = await temporaryFolder();
+    const sessionFolder = await temporaryFolder();
     const agent = agentOf({ script: [write, { say: 'after' }], approvalRequiredTools: ['*'] });
-    const state = stateOf(await play({ agent, workspace }));
-    const events = await play({ agent, workspace, state, answers: { 'step-0': deny } });
+    const state = stateOf(await play({ agent, sessionFolder }));
+    const events = await play({ agent, sessionFolder, state, answers: { 'step-0': deny } });
     expect(textOf(events)).toBe('denied');
     expect(events.at(-1)).toEqual({ type: 'end', outcome: 'completed' });
-    await expect(readFile(join(workspace, 'notes/a.txt'))).rejects.toThrow('ENOENT');
+    await expect(readFile(join(sessionFolder, 'notes/a.txt'))).rejects.toThrow('ENOENT');
   });
 
   test.each([
@@ -157,12 +157,12 @@ describe('tools', () => {
       'larger than',
     ],
   ])('that cannot do %j end the run with tool_error', async (step, message) => {
-    const [workspace, outside] = [await temporaryFolder(), await temporaryFolder()];
+    const [sessionFolder, outside] = [await temporaryFolder(), await temporaryFolder()];
     await writeFile(join(outside, 'secret.txt'), 'secret');
-    await symlink(join(outside, 'secret.txt'), join(workspace, 'link.txt'));
-    await symlink(outside, join(workspace, 'linked'));
-    await mkdir(join(workspace, 'folder'));
-    const events = await play({ agent: agentOf({ script: [step] }), workspace });
+    await symlink(join(outside, 'secret.txt'), join(sessionFolder, 'link.txt'));
+    await symlink(outside, join(sessionFolder, 'linked'));
+    await mkdir(join(sessionFolder, 'folder'));
+    const events = await play({ agent: agentOf({ script: [step] }), sessionFolder });
     expect(events).toEqual([
       {
         type: 'end',
@@ -171,23 +171,23 @@ describe('tools', () => {
         message: expect.stringContaining(message),
       },
     ]);
-    expect(JSON.stringify(events)).not.toContain(workspace);
+    expect(JSON.stringify(events)).not.toContain(sessionFolder);
   });
 
   test('write over a planted link, not through it', async () => {
-    const [workspace, outside] = [await temporaryFolder(), await temporaryFolder()];
+    const [sessionFolder, outside] = [await temporaryFolder(), await temporaryFolder()];
     await writeFile(join(outside, 'target'), 'untouched');
-    await symlink(join(outside, 'target'), join(workspace, 'a.txt'));
+    await symlink(join(outside, 'target'), join(sessionFolder, 'a.txt'));
     const step = { tool: { name: 'write_file', input: { path: 'a.txt', text: 'mine' } } };
-    await play({ agent: agentOf({ script: [step] }), workspace });
+    await play({ agent: agentOf({ script: [step] }), sessionFolder });
     expect(await readFile(join(outside, 'target'), 'utf8')).toBe('untouched');
-    expect(await readFile(join(workspace, 'a.txt'), 'utf8')).toBe('mine');
+    expect(await readFile(join(sessionFolder, 'a.txt'), 'utf8')).toBe('mine');
   });
 
   test('read at most 64 KiB and cut between characters', async () => {
-    const workspace = await temporaryFolder();
-    await writeFile(join(workspace, 'big.txt'), `x${'é'.repeat(40_000)}`);
-    const [event] = await play({ agent: agentOf({ script: [read('big.txt')] }), workspace });
+    const sessionFolder = await temporaryFolder();
+    await writeFile(join(sessionFolder, 'big.txt'), `x${'é'.repeat(40_000)}`);
+    const [event] = await play({ agent: agentOf({ script: [read('big.txt')] }), sessionFolder });
     const data = event?.type === 'custom' ? event.data : {};
     expect(data['truncated']).toBe(true);
     expect(data['output']).toBe(`x${'é'.repeat(32_767)}`);
@@ -195,7 +195,7 @@ describe('tools', () => {
 });
 
 test('a run resumed through JSON at every step says what an unbroken one would', async () => {
-  const workspace = await temporaryFolder();
+  const sessionFolder = await temporaryFolder();
   const note = { path: 'n.txt', text: '{{answer}}' };
   const agent = agentOf({
     approvalRequiredTools: ['write_file'],
@@ -221,7 +221,7 @@ test('a run resumed through JSON at every step says what an unbroken one would',
   });
   let said = '';
   let asked = 0;
-  let events = await play({ agent, workspace });
+  let events = await play({ agent, sessionFolder });
   for (;;) {
     said += textOf(events);
     const question = events.find((event) => event.type === 'user_question');
@@ -234,8 +234,8 @@ test('a run resumed through JSON at every step says what an unbroken one would',
     );
     const answer = request ? allow(request.toolInput) : say(`a${asked}`);
     const state = stateOf(events);
-    events = await play({ agent: { ...agent }, workspace, state, answers: { [ref]: answer } });
+    events = await play({ agent: { ...agent }, sessionFolder, state, answers: { [ref]: answer } });
   }
   expect(said).toBe('begin a1 w w a2 w w a3 w w end a3');
-  expect(await readFile(join(workspace, 'n.txt'), 'utf8')).toBe('a3');
+  expect(await readFile(join(sessionFolder, 'n.txt'), 'utf8')).toBe('a3');
 });

@@ -54,7 +54,7 @@ export function start({ answers, clock = testClock(), ...rest }: Start): Leg {
     runNumber: 1,
     prompt: 'hello',
     input: {},
-    workspace: '/nonexistent',
+    sessionFolder: '/nonexistent',
     stateDir: '/nonexistent',
     state: undefined,
     signal: new AbortController().signal,

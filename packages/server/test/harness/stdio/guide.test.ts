@@ -22,10 +22,10 @@ afterAll(() => stdio.close());
 test('the shell agent of the guide says what it was told and leaves a file', async () => {
   const agent = await agentOfGuide('echo-shell');
   const prompt = 'a "quoted" \\ word\nand $more';
-  const { text, workspace, end } = await playProgram(stdio, agent, { prompt });
+  const { text, sessionFolder, end } = await playProgram(stdio, agent, { prompt });
   expect(end).toEqual({ type: 'end', outcome: 'completed' });
   expect(text).toBe(`You said:\n${prompt}\n`);
-  expect(await readFile(join(workspace, 'outputs/said.txt'), 'utf8')).toBe(`${prompt}\n`);
+  expect(await readFile(join(sessionFolder, 'outputs/said.txt'), 'utf8')).toBe(`${prompt}\n`);
 });
 
 test('the Python agent of the guide asks, asks for leave, writes, and counts visits', async () => {
@@ -58,14 +58,14 @@ test('the Python agent of the guide asks, asks for leave, writes, and counts vis
     answers: { note: { kind: 'permission', allow: false } },
   });
   expect(refused.text).toBe('Then I leave it.\n');
-  await expect(readFile(join(refused.workspace, input.path))).rejects.toThrow('ENOENT');
+  await expect(readFile(join(refused.sessionFolder, input.path))).rejects.toThrow('ENOENT');
   const written = await playProgram(stdio, agent, {
     ...id,
     state: stateOf(requesting),
     answers: { note: { kind: 'permission', allow: true, input } },
   });
   expect(written.text).toBe('It is written down.\n');
-  expect(await readFile(join(written.workspace, input.path), 'utf8')).toBe('blue\n');
+  expect(await readFile(join(written.sessionFolder, input.path), 'utf8')).toBe('blue\n');
   const again = await playProgram(stdio, agent, { ...id, state: stateOf(written) });
   expect(again.text).toBe('This is visit 2.\n');
 });
@@ -73,10 +73,10 @@ test('the Python agent of the guide asks, asks for leave, writes, and counts vis
 test('shell-hello, which ships, greets and leaves a file', async () => {
   const folder = join(repository, 'agents/shell-hello');
   const agent = await read(folder, 'shell-hello');
-  const { text, workspace, end } = await playProgram(stdio, agent, { prompt: 'Hi there' });
+  const { text, sessionFolder, end } = await playProgram(stdio, agent, { prompt: 'Hi there' });
   expect(end).toEqual({ type: 'end', outcome: 'completed' });
   expect(text).toContain('You said: Hi there\n');
-  expect(await readFile(join(workspace, 'outputs/prompts.txt'), 'utf8')).toBe('Hi there\n');
+  expect(await readFile(join(sessionFolder, 'outputs/prompts.txt'), 'utf8')).toBe('Hi there\n');
 });
 
 /** Writes down what the guide shows, as a reader would. */

@@ -9,7 +9,7 @@ import type { Answer, Harness, HarnessEvent, LegContext } from '../../../src/por
 import type { Sandbox, SandboxMode } from '../../../src/ports/sandbox.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { openSandbox } from '../../../src/sandbox/sandbox.ts';
-import { openWorkspaces } from '../../../src/session-folders/session-folders.ts';
+import { openSessionFolders } from '../../../src/session-folders/session-folders.ts';
 import { removeFolder } from '../../../../../test/remove-folder.ts';
 
 export interface OpenStdio {
@@ -39,7 +39,7 @@ export interface Played {
   readonly events: readonly HarnessEvent[];
   readonly text: string;
   readonly end: HarnessEvent | undefined;
-  readonly workspace: string;
+  readonly sessionFolder: string;
 }
 
 export interface PlayMore extends Partial<LegContext> {
@@ -56,7 +56,7 @@ export async function playProgram(
   const { answers, onEvent, ...context } = more;
   const id = context.sessionId ?? sessionId(`sess_${Math.random().toString(36).slice(2)}`);
   const { account } = sandbox;
-  const prepared = await openWorkspaces({ dataDir, log: recordingLog(), account }).prepare({
+  const prepared = await openSessionFolders({ dataDir, log: recordingLog(), account }).prepare({
     tenantId: tenantId('ten_1'),
     sessionId: id,
     agent,
@@ -88,5 +88,5 @@ export async function playProgram(
     onEvent?.(event);
   }
   const text = events.map((each) => (each.type === 'message_delta' ? each.text : '')).join('');
-  return { events, text, end: events.at(-1), workspace: prepared.workspace };
+  return { events, text, end: events.at(-1), sessionFolder: prepared.sessionFolder };
 }

@@ -220,7 +220,7 @@ describe('a program', () => {
     ],
   ])('may clean up when it is cancelled: it hears of it by %s', async (_, script) => {
     const cancelling = new AbortController();
-    const { end, workspace } = await play(
+    const { end, sessionFolder } = await play(
       `read -r start; ${script}`,
       {},
       {
@@ -229,7 +229,7 @@ describe('a program', () => {
       },
     );
     expect(end).toEqual({ type: 'end', outcome: 'cancelled' });
-    expect(readFileSync(join(workspace, 'how'), 'utf8')).toBe('heard\n');
+    expect(readFileSync(join(sessionFolder, 'how'), 'utf8')).toBe('heard\n');
   });
 
   test('is needed: an agent without a command is refused', () => {

@@ -14,7 +14,7 @@ const closedFolders = new Set(['.git', 'node_modules']);
 const path = z.string().min(1).describe('Relative to the workspace, with forward slashes');
 
 /** Files of the session's workspace; nothing here leaves it (`confined.ts`). */
-export function workspaceTools(workspace: string): readonly AgentTool[] {
+export function workspaceTools(sessionFolder: string): readonly AgentTool[] {
   return [
     toolOf({
       name: 'read_file',
@@ -24,13 +24,13 @@ export function workspaceTools(workspace: string): readonly AgentTool[] {
         first_line: z.int().min(1).optional().describe('Where to begin; 1 when absent'),
         lines: z.int().min(1).max(linesMax).optional(),
       }),
-      run: (input) => readFile(workspace, input),
+      run: (input) => readFile(sessionFolder, input),
     }),
     toolOf({
       name: 'write_file',
       description: 'Writes a whole text file of the workspace, with the folders it needs.',
       input: z.strictObject({ path, text: z.string() }),
-      run: (input) => writeFile(workspace, input),
+      run: (input) => writeFile(sessionFolder, input),
     }),
     toolOf({
       name: 'list_files',
@@ -39,7 +39,7 @@ export function workspaceTools(workspace: string): readonly AgentTool[] {
         path: z.string().optional().describe('The workspace itself when absent'),
         recursive: z.boolean().optional(),
       }),
-      run: (input) => listFiles(workspace, input),
+      run: (input) => listFiles(sessionFolder, input),
     }),
   ];
 }
