@@ -3,7 +3,7 @@ export type {
   InteractionHandlers,
   PermissionHandler,
   QuestionHandler,
-} from './attendance.ts';
+} from './interaction-responder.ts';
 export type { Agents } from './agents.ts';
 export type { Clients } from './clients.ts';
 export { Convoke, type ConvokeOptions } from './convoke.ts';

@@ -1,4 +1,4 @@
-import { InteractionResponder, type InteractionHandlers } from './attendance.ts';
+import { InteractionResponder, type InteractionHandlers } from './interaction-responder.ts';
 import { RunError } from './errors.ts';
 import { EventStream } from './event-stream.ts';
 import { type FollowLogOptions, type RunLog, followLog } from './follow.ts';

@@ -16,7 +16,7 @@ import { Unreachable } from './guarded-fetch.ts';
 import { Remote, type UserMessage } from './remote.ts';
 import { settingsOf, tokenName } from './settings.ts';
 import { type A2aState, stateOf } from './state.ts';
-import { MessageTranslator } from './telling.ts';
+import { MessageTranslator } from './message-translator.ts';
 
 /** How long a remote agent may take to confirm that it gave up a task. */
 const cancelMs = 5000;

@@ -8,7 +8,7 @@ import {
 } from '@a2a-js/sdk/client';
 import type { Clock } from '../../ports/clock.ts';
 import { type FetchParts, guardedFetch } from './guarded-fetch.ts';
-import type { MessageTranslator } from './telling.ts';
+import type { MessageTranslator } from './message-translator.ts';
 
 const pauseMs = 1000;
 const pauseMaxMs = 5000;

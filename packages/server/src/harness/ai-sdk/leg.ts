@@ -1,6 +1,6 @@
 import type { ModelMessage } from 'ai';
 import type { Answer, HarnessEvent, LegContext, LegEnd, LegInput } from '../../ports/harness.ts';
-import { type ToolSet, openTools } from './equipment.ts';
+import { type ToolSet, openTools } from './open-tools.ts';
 import { failure, isRefusedRequest, isSilence, isTooLong, modelFailure } from './failure.ts';
 import {
   type Memory,

@@ -22,9 +22,9 @@ import { ClaudeProcess } from './process.ts';
 import type { ClaudeSdk, Query } from './sdk.ts';
 import { type ClaudeSettings, settingsOf } from './settings.ts';
 import { stateOf } from './state.ts';
-import { MessageTranslator, type Translation } from './telling.ts';
+import { MessageTranslator, type Translation } from './message-translator.ts';
 import { TurnWatch } from './turn-watch.ts';
-import { hideSecrets, writeForgetting } from './veil.ts';
+import { hideSecrets, writeForgetting } from './hide-secrets.ts';
 
 /** What Claude gets to write down its session once it is done. */
 const farewellMs = 10_000;

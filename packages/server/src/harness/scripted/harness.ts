@@ -2,7 +2,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Harness, HarnessEvent, Leg, LegContext, LegInput } from '../../ports/harness.ts';
 import { runLeg } from './leg.ts';
 import { checkScripted } from './script.ts';
-import { CancelFlag } from './stop.ts';
+import { CancelFlag } from './cancel-flag.ts';
 
 /**
  * Agents whose behaviour is a list of steps in their `agent.yaml`: deterministic, in process, without

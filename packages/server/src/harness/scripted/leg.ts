@@ -4,7 +4,7 @@ import type { Json } from '../../domain/json.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Answer, HarnessEvent, LegContext, LegEnd, LegInput } from '../../ports/harness.ts';
 import { type Leaf, scriptOf } from './script.ts';
-import type { CancelFlag } from './stop.ts';
+import type { CancelFlag } from './cancel-flag.ts';
 import { TooLong, type Values, expandObject, expandText } from './template.ts';
 import { runTool } from './tools.ts';
 import { walk } from './walk.ts';

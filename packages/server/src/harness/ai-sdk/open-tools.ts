@@ -12,7 +12,7 @@ import { type Catalogue, catalogueOf } from './tools/catalogue.ts';
 import { fetchUrlTool } from './tools/fetch-url.ts';
 import { type McpConnection, McpUnavailable, connectMcp } from './tools/mcp.ts';
 import { type CommandPlace, runCommandTool } from './tools/run-command.ts';
-import { workspaceTools } from './tools/workspace-tools.ts';
+import { workspaceTools } from './tools/file-tools.ts';
 
 /** What one leg works with. */
 export interface ToolSet {
