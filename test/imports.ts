@@ -3,7 +3,9 @@ import { posix } from 'node:path';
 
 const rules = ['contract', 'server/domain'];
 const ports = [...rules, 'server/ports'];
-const useCases = [...ports, 'server/app'];
+/** What the process itself provides: clocks, ids, deadlines, bounded memory. Every part with effects may use it. */
+const runtime = [...ports, 'server/runtime'];
+const useCases = [...runtime, 'server/app'];
 
 const mayImport: Record<string, readonly string[]> = {
   contract: [],
@@ -13,19 +15,19 @@ const mayImport: Record<string, readonly string[]> = {
   cli: ['contract', 'sdk', 'server/index', 'server/config'],
   'server/domain': ['contract'],
   'server/ports': rules,
-  'server/app': ports,
+  'server/app': runtime,
   'server/execution': useCases,
   'server/workers': [...useCases, 'server/execution'],
-  'server/auth': [...useCases, 'server/runtime'],
-  'server/http': [...useCases, 'server/auth', 'server/runtime'],
-  'server/confined-fs': ports,
-  'server/egress': ports,
-  'server/agents': [...ports, 'server/confined-fs', 'server/egress'],
-  'server/session-folders': [...ports, 'server/confined-fs'],
-  'server/sandbox': [...ports, 'server/confined-fs', 'server/egress'],
-  'server/harness': [...ports, 'server/agents'],
+  'server/auth': useCases,
+  'server/http': [...useCases, 'server/auth'],
+  'server/confined-fs': runtime,
+  'server/egress': runtime,
+  'server/agents': [...runtime, 'server/confined-fs', 'server/egress'],
+  'server/session-folders': [...runtime, 'server/confined-fs'],
+  'server/sandbox': [...runtime, 'server/confined-fs', 'server/egress'],
+  'server/harness': [...runtime, 'server/agents'],
   'server/harness/*': [
-    ...ports,
+    ...runtime,
     'server/harness',
     'server/agents',
     'server/confined-fs',
@@ -33,12 +35,12 @@ const mayImport: Record<string, readonly string[]> = {
     'server/session-folders',
     'server/sandbox',
   ],
-  'server/store': ports,
-  'server/fanout': ports,
-  'server/blobs': ports,
-  'server/telemetry': ports,
+  'server/store': runtime,
+  'server/fanout': runtime,
+  'server/blobs': runtime,
+  'server/telemetry': runtime,
   'server/runtime': ports,
-  'server/config': ports,
+  'server/config': runtime,
   'server/quickstart': [...useCases, 'server/auth'],
   'server/main': [...ports, 'server/config', 'server/compose'],
   'server/index': [

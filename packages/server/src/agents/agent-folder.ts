@@ -2,6 +2,7 @@ import { type Document, LineCounter, isMap, isNode, isScalar, parseDocument } fr
 import { z } from 'zod';
 import { FolderFault, readFolderFile } from '../confined-fs/agent-file.ts';
 import type { Agent } from '../domain/agent.ts';
+import { errorCode } from '../runtime/error-code.ts';
 import { type AgentYaml, agentSchema, toAgent } from './agent-schema.ts';
 import { type AgentProblem, problemsOf } from './problems.ts';
 
@@ -147,6 +148,6 @@ function unreadable(reason: string): ReadAgent {
 
 /** Codes only: messages of the file system carry absolute paths. */
 function systemReason(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : undefined;
+  const code = errorCode(error);
   return `the folder cannot be read (${code ?? (error instanceof Error ? error.name : 'unknown')})`;
 }

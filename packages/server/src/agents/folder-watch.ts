@@ -1,5 +1,6 @@
 import { type FSWatcher, watch } from 'node:fs';
 import type { Log } from '../ports/log.ts';
+import { errorCode } from '../runtime/error-code.ts';
 import type { FolderScan } from './folder-scan.ts';
 
 const settleMs = 100;
@@ -109,7 +110,7 @@ export class FolderWatch {
       watcher.on('error', () => this.#forget(path));
       return watcher;
     } catch (error) {
-      const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+      const code = errorCode(error) ?? 'unknown';
       // Gone again since it was seen: nothing to watch. All else is the system's limit, said once.
       if (code === 'ENOENT' || this.#warned) return undefined;
       this.#warned = true;

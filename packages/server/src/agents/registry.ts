@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Agent } from '../domain/agent.ts';
 import type { Agents } from '../ports/agents.ts';
 import type { Log } from '../ports/log.ts';
+import { errorCode, hasCode } from '../runtime/error-code.ts';
 import { type ReadAgent, readAgentFolder } from './agent-folder.ts';
 import { type FolderScan, scanFolder } from './folder-scan.ts';
 import { FolderWatch } from './folder-watch.ts';
@@ -118,7 +119,7 @@ class AgentRegistry implements Agents {
     try {
       scan = await scanFolder(join(folder, name));
     } catch (error) {
-      const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+      const code = errorCode(error) ?? 'unknown';
       // It went away, or changed under the scan: the next look, which the change itself causes, decides.
       if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
       const reason = `the folder cannot be read (${code})`;
@@ -175,8 +176,7 @@ function isSame(a: ReadonlyMap<string, Reading>, b: ReadonlyMap<string, Reading>
 /** The folders that are meant to be agents, by name; `undefined` when there is no agents folder. */
 async function listFolders(folder: string): Promise<readonly string[] | undefined> {
   const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return undefined;
     throw error;
   });
   if (entries === undefined) return undefined;

@@ -2,6 +2,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
 import type { Agent } from '../domain/agent.ts';
 import { isObject } from '../domain/json.ts';
+import { errorCode } from '../runtime/error-code.ts';
 
 /**
  * What an `agent.yaml` only refers to: `${env:NAME}` is a variable of the server, `${file:/path}` a file that
@@ -77,7 +78,7 @@ async function readSecretFile(path: string): Promise<Found> {
     const secret = (await handle.readFile('utf8')).replace(/\r?\n$/, '');
     return secret === '' ? { reason: 'it is empty' } : { secret };
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+    const code = errorCode(error) ?? 'unknown';
     return { reason: `it cannot be read (${code})` };
   } finally {
     await handle?.close();

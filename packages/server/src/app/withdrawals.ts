@@ -9,6 +9,7 @@ import {
 } from '../domain/withdrawal.ts';
 import type { CredentialProvider } from '../ports/credential-provider.ts';
 import type { StoreTransaction } from '../ports/store.ts';
+import { within } from '../runtime/within.ts';
 import type { Services } from './services.ts';
 
 export type WithdrawingServices = Pick<Services, 'store' | 'clock' | 'ids' | 'log' | 'fanout'> & {
@@ -48,14 +49,14 @@ export async function finishWithinRequest(
   withdrawal: Withdrawal | undefined,
 ): Promise<Withdrawal | undefined> {
   if (withdrawal === undefined) return undefined;
-  const patience = Promise.withResolvers<boolean>();
-  const forget = services.clock.after(patienceMs, () => patience.resolve(false));
   const finishing = finish(services, withdrawal).catch((error: unknown) => {
     report(services, withdrawal, error);
     return false;
   });
-  const isFinished = await Promise.race([finishing, patience.promise]);
-  forget();
+  const isFinished = await within(
+    { clock: services.clock, ms: patienceMs, late: false },
+    finishing,
+  );
   return isFinished ? undefined : withdrawal;
 }
 
@@ -95,15 +96,14 @@ async function attempt(
   services: WithdrawingServices,
   withdrawal: Withdrawal,
 ): Promise<'done' | 'pending'> {
-  const overdue = Promise.withResolvers<'pending'>();
-  const forget = services.clock.after(attemptMaxMs, () => overdue.resolve('pending'));
   try {
-    return await Promise.race([steps[withdrawal.step](services, withdrawal), overdue.promise]);
+    return await within(
+      { clock: services.clock, ms: attemptMaxMs, late: 'pending' },
+      steps[withdrawal.step](services, withdrawal),
+    );
   } catch (error) {
     report(services, withdrawal, error);
     return 'pending';
-  } finally {
-    forget();
   }
 }
 

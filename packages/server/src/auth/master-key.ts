@@ -1,6 +1,7 @@
 import { hkdfSync, randomBytes } from 'node:crypto';
 import { type FileHandle, link, open, readFile, stat, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { hasCode } from '../runtime/error-code.ts';
 
 /**
  * One key per deployment, in a file of its own beside the database, so that a copy of the database alone
@@ -91,8 +92,4 @@ async function synced(file: FileHandle): Promise<void> {
   } finally {
     await file.close();
   }
-}
-
-function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code;
 }

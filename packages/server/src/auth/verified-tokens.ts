@@ -1,5 +1,8 @@
 import type { Clock } from '../ports/clock.ts';
+import { BoundedMap } from '../runtime/bounded-map.ts';
 import type { VerifiedToken } from './tokens.ts';
+
+const keptMax = 10_000;
 
 /**
  * Tokens whose signature was checked, by their digest, until they expire: a signature costs 300 µs, a
@@ -8,7 +11,7 @@ import type { VerifiedToken } from './tokens.ts';
  */
 export class VerifiedTokens {
   readonly #clock: Clock;
-  readonly #tokens = new Map<string, VerifiedToken>();
+  readonly #tokens = new BoundedMap<string, VerifiedToken>(keptMax);
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -24,12 +27,6 @@ export class VerifiedTokens {
   }
 
   keep(digest: string, token: VerifiedToken): void {
-    if (this.#tokens.size >= MAX_KEPT) {
-      const [oldest] = this.#tokens.keys();
-      if (oldest !== undefined) this.#tokens.delete(oldest);
-    }
     this.#tokens.set(digest, token);
   }
 }
-
-const MAX_KEPT = 10_000;

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type FileHandle, mkdir, open, opendir, rename, rm, rmdir, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { BlobReader, Blobs } from '../ports/blobs.ts';
+import { errorCode } from '../runtime/error-code.ts';
 import { stageDraft } from './draft.ts';
 import { checkKey, checkPrefix } from './keys.ts';
 
@@ -47,7 +48,7 @@ async function publish({ root, draft }: Naming, key: string): Promise<void> {
       return;
     } catch (error) {
       // A removal took the folder away while it was still empty.
-      if (codeOf(error) !== 'ENOENT' || left <= 1) throw error;
+      if (errorCode(error) !== 'ENOENT' || left <= 1) throw error;
     }
   }
 }
@@ -138,13 +139,9 @@ async function openIfThere(path: string): Promise<FileHandle | undefined> {
 }
 
 function unlessAbsent(error: unknown): undefined {
-  if (codeOf(error) !== 'ENOENT') throw error;
+  if (errorCode(error) !== 'ENOENT') throw error;
 }
 
 function unlessInUse(error: unknown): void {
-  if (!['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes(codeOf(error) ?? '')) throw error;
-}
-
-function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error ? String(error.code) : undefined;
+  if (!['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes(errorCode(error) ?? '')) throw error;
 }

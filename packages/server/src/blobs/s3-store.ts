@@ -1,6 +1,7 @@
 import type * as commands from '@aws-sdk/client-s3';
 import type { Upload } from '@aws-sdk/lib-storage';
 import { StorageUnavailable } from '../ports/database.ts';
+import { errorCode } from '../runtime/error-code.ts';
 
 /** The version this adapter was driven with. */
 const sdkVersion = '3.1164.0';
@@ -52,7 +53,7 @@ async function importSdk() {
   try {
     return await Promise.all([import('@aws-sdk/client-s3'), import('@aws-sdk/lib-storage')]);
   } catch (error) {
-    if (codeOf(error) !== 'ERR_MODULE_NOT_FOUND') throw error;
+    if (errorCode(error) !== 'ERR_MODULE_NOT_FOUND') throw error;
     const wanted = sdkPackages.map((name) => `${name}@${sdkVersion}`).join(' ');
     throw new Error(
       `CONVOKE_BLOBS=s3://… needs the S3 SDK beside the server: npm install ${wanted}`,
@@ -79,8 +80,8 @@ export function isAbsent(error: unknown): boolean {
 
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const advice = adviceBy.find(([names]) => names.includes(codeOf(error) ?? error.name))?.[1];
-  const code = codeOf(error) ?? error.name;
+  const advice = adviceBy.find(([names]) => names.includes(errorCode(error) ?? error.name))?.[1];
+  const code = errorCode(error) ?? error.name;
   return `${advice ?? oneLine(error.message)} (${code})`;
 }
 
@@ -107,10 +108,4 @@ const adviceBy: readonly (readonly [names: readonly string[], advice: string])[]
 
 function oneLine(text: string): string {
   return text.replaceAll(/\s+/g, ' ').trim();
-}
-
-function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string'
-    ? error.code
-    : undefined;
 }

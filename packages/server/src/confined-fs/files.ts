@@ -12,6 +12,7 @@ import {
   unlink,
 } from 'node:fs/promises';
 import { join } from 'node:path';
+import { errorCode } from '../runtime/error-code.ts';
 import { confinedPath } from './path.ts';
 
 /**
@@ -91,7 +92,7 @@ async function renameOver(draft: string, path: string, reclaim: boolean): Promis
   try {
     await rename(draft, path);
   } catch (error) {
-    if (!reclaim || codeOf(error) !== 'EISDIR') throw error;
+    if (!reclaim || errorCode(error) !== 'EISDIR') throw error;
     await rm(path, { recursive: true });
     await rename(draft, path);
   }
@@ -177,7 +178,7 @@ async function withParent<T>(
     return await use(folder, name, owner);
   } catch (error) {
     // What has no code did not come from the file system: the content's own source failed.
-    const code = codeOf(error);
+    const code = errorCode(error);
     if (error instanceof Confined || code === undefined) throw error;
     if (code === 'ENOENT' && make === 'no') return undefined;
     throw new Confined(code, { cause: error });
@@ -207,7 +208,7 @@ async function enter(
   try {
     return await hold(path, held);
   } catch (error) {
-    const code = codeOf(error);
+    const code = errorCode(error);
     const isOther = code === 'ENOTDIR' || code === 'ELOOP';
     if (make === 'no' || !(code === 'ENOENT' || (isOther && make === 'reclaim'))) throw error;
     if (isOther) await unlink(path);
@@ -225,8 +226,4 @@ async function hold(path: string, held: FileHandle[]): Promise<string> {
   held.push(handle);
   // Elsewhere a path looked up again may have changed meanwhile; links that were there before are still refused.
   return process.platform === 'linux' ? `/proc/self/fd/${handle.fd}` : path;
-}
-
-function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && 'code' in error ? String(error.code) : undefined;
 }

@@ -1,6 +1,7 @@
 import type { Dirent } from 'node:fs';
 import { chmod, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { hasCode } from '../runtime/error-code.ts';
 
 /**
  * Removes a folder that an agent wrote into. The agent may have closed folders of it (chmod 000), and where the server
@@ -10,14 +11,10 @@ export async function removeTree(path: string): Promise<void> {
   try {
     await rm(path, { recursive: true, force: true });
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && isClosed(error.code))) throw error;
+    if (!hasCode(error, 'EACCES', 'EPERM', 'ENOTEMPTY')) throw error;
     await openFolders(path);
     await rm(path, { recursive: true, force: true });
   }
-}
-
-function isClosed(code: unknown): boolean {
-  return code === 'EACCES' || code === 'EPERM' || code === 'ENOTEMPTY';
 }
 
 /** From the top down: what is inside can be seen only when what is around it is open. */

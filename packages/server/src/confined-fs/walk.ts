@@ -1,6 +1,7 @@
 import { type BigIntStats, constants } from 'node:fs';
 import { type FileHandle, lstat, open, readdir, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { errorCode } from '../runtime/error-code.ts';
 
 /** Folders within folders; each level holds one open. */
 const depthMax = 100;
@@ -66,7 +67,7 @@ async function openFile(at: string): Promise<FileHandle> {
 }
 
 function unlessGone(error: unknown): undefined {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  const code = errorCode(error);
   // ELOOP, ENOTDIR, EINVAL: it has become something else since it was listed.
   if (['ENOENT', 'ELOOP', 'ENOTDIR', 'EINVAL'].includes(String(code))) return undefined;
   throw error;

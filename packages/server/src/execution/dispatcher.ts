@@ -1,10 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { RunId, TenantId } from '@convoke/contract';
 import type { Lease, Run } from '../domain/run.ts';
-import type { Clock } from '../ports/clock.ts';
 import { StorageUnavailable } from '../ports/database.ts';
 import type { ReadyRun } from '../ports/repositories/runs.ts';
 import type { Slot, RunSlots } from '../ports/run-slots.ts';
+import { within } from '../runtime/within.ts';
 import { type Claim, type ClaimedLeg, type Unclaimed, claimLeg, recallClaim } from './claim-leg.ts';
 import { ExecutingRuns } from './executing-runs.ts';
 import { supervise } from './leg-supervisor.ts';
@@ -120,7 +120,7 @@ export class Dispatcher implements RunSlots {
   async stop(graceMs: number): Promise<void> {
     this.#isStopping = true;
     const ended = Promise.all(this.#executing.all().map(([, item]) => item.ended));
-    await atMost(graceMs, ended, this.#services.clock);
+    await within({ clock: this.#services.clock, ms: graceMs, late: undefined }, ended);
     await Promise.all(this.#executing.all().map(([, item]) => item.supervision.abandon()));
   }
 
@@ -186,11 +186,4 @@ interface Taken {
   readonly lease: Lease;
   readonly begin: (leg: ClaimedLeg) => void;
   readonly leave: () => void;
-}
-
-async function atMost(ms: number, work: Promise<unknown>, clock: Clock): Promise<void> {
-  const patience = Promise.withResolvers<void>();
-  const forget = clock.after(ms, patience.resolve);
-  await Promise.race([work, patience.promise]);
-  forget();
 }

@@ -2,6 +2,7 @@ import type { ErrorCode, Operation } from '@convoke/contract';
 import { Refusal } from '../app/refusal.ts';
 import { StorageUnavailable } from '../ports/database.ts';
 import type { Log } from '../ports/log.ts';
+import { hasCode } from '../runtime/error-code.ts';
 
 export interface ErrorReply {
   readonly status: number;
@@ -46,9 +47,5 @@ function refusalOf(error: unknown, request: FailedRequest, log: Log): Refusal {
 
 /** Files are written outside the database; a full disk is the same trouble there. */
 function isOutOfSpace(error: unknown): boolean {
-  return (
-    error instanceof Error &&
-    'code' in error &&
-    (error.code === 'ENOSPC' || error.code === 'EDQUOT')
-  );
+  return hasCode(error, 'ENOSPC', 'EDQUOT');
 }

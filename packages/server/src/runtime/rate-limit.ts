@@ -1,5 +1,6 @@
 import type { Clock } from '../ports/clock.ts';
 import type { Allowance, RateLimit } from '../ports/rate-limit.ts';
+import { BoundedMap } from './bounded-map.ts';
 
 export interface Rate {
   /** 0 means no limit (D-68). */
@@ -27,8 +28,8 @@ export const tokenFailureRate: Rate = { perMinute: 10, burst: 10 };
 export function createRateLimit(clock: Clock, { perMinute, burst }: Rate): RateLimit {
   if (perMinute === 0) return unlimited;
   const startedAt = clock.now();
-  const fullAt = new Map<string, number>();
-  const capacity = burst * MINUTE_MS;
+  const fullAt = new BoundedMap<string, number>(keysMax);
+  const capacity = burst * minuteMs;
   const now = () => (clock.now() - startedAt) * perMinute;
   const seconds = (units: number) => Math.ceil(units / perMinute / 1000);
 
@@ -40,22 +41,20 @@ export function createRateLimit(clock: Clock, { perMinute, burst }: Rate): RateL
   const allowance = (used: number, ok: boolean): Allowance => ({
     ok,
     limit: burst,
-    remaining: Math.floor((capacity - used) / MINUTE_MS),
+    remaining: Math.floor((capacity - used) / minuteMs),
     resetSeconds: seconds(used),
-    retryAfterSeconds: seconds(Math.max(used + MINUTE_MS - capacity, 0)),
+    retryAfterSeconds: seconds(Math.max(used + minuteMs - capacity, 0)),
   });
 
   return {
     look(key) {
       const used = usedOf(key);
-      return allowance(used, used + MINUTE_MS <= capacity);
+      return allowance(used, used + minuteMs <= capacity);
     },
     take(key) {
       const before = usedOf(key);
-      const ok = before + MINUTE_MS <= capacity;
-      const used = ok ? before + MINUTE_MS : before;
-      fullAt.delete(key);
-      if (fullAt.size >= MAX_KEYS) forgetLeastRecent(fullAt);
+      const ok = before + minuteMs <= capacity;
+      const used = ok ? before + minuteMs : before;
       fullAt.set(key, now() + used);
       return allowance(used, ok);
     },
@@ -74,9 +73,9 @@ export function rateLimitHeaders(allowance: Allowance): Record<string, string> {
   return headers;
 }
 
-const MINUTE_MS = 60_000;
+const minuteMs = 60_000;
 /** A key that is forgotten starts anew with a full bucket: better than memory without end. */
-const MAX_KEYS = 10_000;
+const keysMax = 10_000;
 
 const nothingUsed: Allowance = {
   ok: true,
@@ -86,8 +85,3 @@ const nothingUsed: Allowance = {
   retryAfterSeconds: 0,
 };
 const unlimited: RateLimit = { take: () => nothingUsed, look: () => nothingUsed };
-
-function forgetLeastRecent(keys: Map<string, number>): void {
-  const [least] = keys.keys();
-  if (least !== undefined) keys.delete(least);
-}

@@ -1,6 +1,7 @@
 import { constants } from 'node:os';
 import { Readable, Writable } from 'node:stream';
 import { z } from 'zod';
+import { hasCode } from '../runtime/error-code.ts';
 
 const statusMaxCharacters = 64 * 1024;
 const childPid = z.object({ 'child-pid': z.int().positive() });
@@ -58,7 +59,7 @@ export function send(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+    if (!hasCode(error, 'ESRCH')) throw error;
   }
 }
 

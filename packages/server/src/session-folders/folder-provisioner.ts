@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, readdir, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type TenantId, idPattern, tenantId } from '@convoke/contract';
 import type { Provisioner } from '../ports/provisioner.ts';
+import { hasCode } from '../runtime/error-code.ts';
 
 /** The session folders of a tenant lie together under `<dataDir>/workspaces/<tenant>/`. */
 export function createFolderProvisioner({ dataDir }: { readonly dataDir: string }): Provisioner {
@@ -19,7 +20,7 @@ export function createFolderProvisioner({ dataDir }: { readonly dataDir: string 
     },
     async placedTenants() {
       const names = await readdir(join(dataDir, 'workspaces')).catch((error: unknown) => {
-        if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return [];
+        if (hasCode(error, 'ENOENT')) return [];
         throw error;
       });
       return names.filter((name) => idPattern.test(name)).map(tenantId);

@@ -1,5 +1,6 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { z } from 'zod';
+import { hasCode } from '../runtime/error-code.ts';
 
 /**
  * What the service itself put into a session's workspace, by digest. It lies beside the workspace, where
@@ -42,7 +43,7 @@ export function isEmpty({ seeds, skills, files, outputs }: FolderManifest): bool
 
 export async function loadRecord(path: string): Promise<FolderManifest> {
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    if (hasCode(error, 'ENOENT')) return undefined;
     throw error;
   });
   return text === undefined ? emptyRecord() : parseRecord(text);

@@ -16,6 +16,7 @@ import type {
   FolderChanges,
   SessionFolders,
 } from '../ports/session-folders.ts';
+import { BoundedMap } from '../runtime/bounded-map.ts';
 import { placeFiles } from './attached-files.ts';
 import { readContextFile } from './context-files.ts';
 import { type FolderManifest, emptyRecord, isEmpty, loadRecord, saveRecord } from './manifest.ts';
@@ -73,7 +74,7 @@ class DiskSessionFolders implements SessionFolders {
   readonly #following: FolderSync | undefined;
   readonly #sources = new WeakMap<Agent, Promise<Sources>>();
   readonly #complaints = new WeakMap<Agent, Set<string>>();
-  readonly #prepared = new Map<SessionId, Prepared>();
+  readonly #prepared = new BoundedMap<SessionId, Prepared>(sessionsRemembered);
 
   constructor(options: OpenSessionFolders) {
     const { dataDir, log, withoutHome = new Set(), account, follow = false } = options;
@@ -196,15 +197,7 @@ class DiskSessionFolders implements SessionFolders {
         if (changed) await saveRecord(place.record, record);
       }
     }
-    this.#remember(sessionId, { record, agent, files });
-  }
-
-  #remember(sessionId: SessionId, prepared: Prepared): void {
-    this.#prepared.delete(sessionId);
-    this.#prepared.set(sessionId, prepared);
-    if (this.#prepared.size <= sessionsRemembered) return;
-    const [oldest] = this.#prepared.keys();
-    if (oldest !== undefined) this.#prepared.delete(oldest);
+    this.#prepared.set(sessionId, { record, agent, files });
   }
 
   async #readContext(root: string, agent: Agent): Promise<LoadedContext> {

@@ -13,6 +13,7 @@ import {
 } from '../confined-fs/files.ts';
 import type { Agent } from '../domain/agent.ts';
 import type { SkillsReport } from '../domain/context.ts';
+import { hasCode } from '../runtime/error-code.ts';
 import { type SourceFile, copyOf, sourceFiles } from './source-files.ts';
 
 const skillsMax = 200;
@@ -113,8 +114,7 @@ type Kind = 'directory' | 'link';
 
 async function directoriesOf(folder: string): Promise<ReadonlyMap<string, Kind> | undefined> {
   const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return undefined;
     throw error;
   });
   if (entries === undefined) return undefined;

@@ -4,6 +4,7 @@ import { open, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { bytesOf, digestOf } from '../confined-fs/file-bytes.ts';
 import { isPathPart } from '../confined-fs/path.ts';
+import { hasCode } from '../runtime/error-code.ts';
 
 const filesMax = 10_000;
 
@@ -56,15 +57,14 @@ async function digest(
     return { sha256: await digestOf(handle), executable: (mode & 0o100) !== 0 };
   } catch (error) {
     // Somebody edits the folder just now. The registry notices as well, and a later leg gets the rest.
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    if (hasCode(error, 'ENOENT')) return undefined;
     throw error;
   }
 }
 
 async function entriesOf(folder: string) {
   return readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    if (code === 'ENOENT' || code === 'ENOTDIR') return [];
+    if (hasCode(error, 'ENOENT', 'ENOTDIR')) return [];
     throw error;
   });
 }

@@ -1,4 +1,5 @@
 import { StorageUnavailable } from '../ports/database.ts';
+import { hasCode } from '../runtime/error-code.ts';
 
 const LOCK_NOT_AVAILABLE = '55P03';
 
@@ -8,5 +9,5 @@ const LOCK_NOT_AVAILABLE = '55P03';
  */
 export function isLockTimeout(error: unknown): boolean {
   const cause = error instanceof StorageUnavailable ? error.cause : error;
-  return cause instanceof Error && 'code' in cause && cause.code === LOCK_NOT_AVAILABLE;
+  return hasCode(cause, LOCK_NOT_AVAILABLE);
 }

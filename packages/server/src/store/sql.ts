@@ -1,4 +1,5 @@
 import type { SqlValue, Statement } from '../ports/database.ts';
+import { BoundedMap } from '../runtime/bounded-map.ts';
 
 /**
  * Statements are written once for both databases: sql`select … where id = ${id}`. A value is bound,
@@ -82,17 +83,13 @@ function inline(strings: readonly string[], parts: readonly (SqlValue | Statemen
  * How many composed texts keep their identity. Lists of varying length make new texts without end;
  * past the bound the oldest is forgotten and, if it comes back, prepared anew.
  */
-const MAX_INTERNED_TEXTS = 1_000;
-const interned = new Map<string, readonly string[]>();
+const internedTextsMax = 1_000;
+const interned = new BoundedMap<string, readonly string[]>(internedTextsMax);
 
 function intern(texts: readonly string[]): readonly string[] {
   const key = texts.join('\u0000');
   const known = interned.get(key);
   if (known !== undefined) return known;
-  if (interned.size >= MAX_INTERNED_TEXTS) {
-    const [oldest] = interned.keys();
-    if (oldest !== undefined) interned.delete(oldest);
-  }
   interned.set(key, texts);
   return texts;
 }

@@ -8,6 +8,7 @@ import {
 } from '../domain/tenant.ts';
 import { StorageUnavailable } from '../ports/database.ts';
 import type { Provisioner } from '../ports/provisioner.ts';
+import { errorCode } from '../runtime/error-code.ts';
 
 export type ProvisionServices = Pick<Services, 'store' | 'clock' | 'log' | 'blobs'> & {
   readonly provisioner: Provisioner;
@@ -69,6 +70,6 @@ const complaints: { readonly [Step in ProvisioningStep]: string } = {
 
 /** For a person to act on; paths and messages of the machine go to the log only. */
 function reasonOf(step: ProvisioningStep, error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
-  return `${complaints[step]}${code}. Ask the operator to check the server, then retry.`;
+  const code = errorCode(error);
+  return `${complaints[step]}${code === undefined ? '' : ` (${code})`}. Ask the operator to check the server, then retry.`;
 }

@@ -5,6 +5,7 @@ import { request as httpsRequest } from 'node:https';
 import { type LookupFunction, isIP } from 'node:net';
 import { Readable, Transform } from 'node:stream';
 import type { Clock } from '../../ports/clock.ts';
+import { errorCode } from '../../runtime/error-code.ts';
 import { type AllowList, hostOf, portOf, reachProblem, urlProblem } from './allow-list.ts';
 import { tokenName } from './settings.ts';
 
@@ -120,7 +121,7 @@ function send(url: URL, { body, clock, ...options }: Sending): Promise<IncomingM
 
 /** The system's code is enough; its messages hold addresses that a name leads to. */
 function unreachable(where: string, error: Error): Unreachable {
-  const code = 'code' in error ? String(error.code) : error.name;
+  const code = errorCode(error) ?? error.name;
   return new Unreachable(`${where} could not be reached (${code})`, { cause: error });
 }
 

@@ -11,12 +11,13 @@ import type {
   LegInput,
 } from '../../ports/harness.ts';
 import type { Log } from '../../ports/log.ts';
+import { within } from '../../runtime/within.ts';
 import type { AllowList } from './allow-list.ts';
 import { Unreachable } from './guarded-fetch.ts';
+import { MessageTranslator } from './message-translator.ts';
 import { Remote, type UserMessage } from './remote.ts';
 import { settingsOf, tokenName } from './settings.ts';
 import { type A2aState, stateOf } from './state.ts';
-import { MessageTranslator } from './message-translator.ts';
 
 /** How long a remote agent may take to confirm that it gave up a task. */
 const cancelMs = 5000;
@@ -195,13 +196,11 @@ export class A2aLeg implements Leg {
 
   async #within(ms: number, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
     const late = new AbortController();
-    const { promise, resolve } = Promise.withResolvers<void>();
-    const forget = this.#parts.clock.after(ms, () => {
-      late.abort();
-      resolve();
-    });
-    await Promise.race([work(late.signal), promise]);
-    forget();
+    const outcome = await within(
+      { clock: this.#parts.clock, ms, late: 'late' as const },
+      work(late.signal),
+    );
+    if (outcome === 'late') late.abort();
   }
 }
 

@@ -19,6 +19,7 @@ import { LegFailure } from '../leg-failure.ts';
 import type { Redact } from '../../agents/secret-references.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { SandboxedProcess } from '../../ports/sandbox.ts';
+import { within } from '../../runtime/within.ts';
 import { endedEarly, refusedBy } from './failure.ts';
 import {
   type SessionAnswer,
@@ -32,6 +33,7 @@ import { wireOf } from './wire.ts';
 
 /** Command-line agents take a minute to come up on a busy machine. */
 const startMs = 120_000;
+const isLate = Symbol('late');
 /** `session/load` tells the history again, and some agents go on with it after they have answered. */
 const quietMs = 250;
 const quietMaxMs = 10_000;
@@ -237,20 +239,13 @@ export class AgentProcess {
     method: Method,
     params: AgentRequestParamsByMethod[Method],
   ): Promise<AgentRequestResponsesByMethod[Method]> {
-    const late = Promise.withResolvers<never>();
-    const forget = this.#parts.clock.after(startMs, () =>
-      late.reject(
-        new LegFailure(
-          'agent_error',
-          `The agent did not answer ${method} within ${startMs / 1000} s.`,
-        ),
-      ),
+    const deadline = { clock: this.#parts.clock, ms: startMs, late: isLate } as const;
+    const answer = await within(deadline, this.#ask(method, params));
+    if (answer !== isLate) return answer;
+    throw new LegFailure(
+      'agent_error',
+      `The agent did not answer ${method} within ${startMs / 1000} s.`,
     );
-    try {
-      return await Promise.race([this.#ask(method, params), late.promise]);
-    } finally {
-      forget();
-    }
   }
 
   async #ask<Method extends AgentRequestMethod>(

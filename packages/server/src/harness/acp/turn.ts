@@ -11,6 +11,7 @@ import { redactedEvent, redactedJson } from '../event-redaction.ts';
 import { LegFailure } from '../leg-failure.ts';
 import { type Agent, matchesGlob, needsApproval } from '../../domain/agent.ts';
 import type { Answer, HarnessEvent } from '../../ports/harness.ts';
+import { BoundedMap } from '../../runtime/bounded-map.ts';
 import { questionEvent, questionsOf, responseTo } from './elicitation.ts';
 import { allowed, isAllowOf, judge, rejected } from './permission.ts';
 import type { Listener } from './process.ts';
@@ -35,7 +36,7 @@ export interface TurnParts {
 /** What the agent says and asks between a prompt and its end. */
 export class Turn implements Listener {
   readonly #parts: TurnParts;
-  readonly #calls = new Map<string, ToolCallUpdate>();
+  readonly #calls = new BoundedMap<string, ToolCallUpdate>(callsMax);
   readonly #asked = new Set<string>();
   readonly #open = new Map<string, (answer: Answer | undefined) => void>();
   #requests = 0;
@@ -134,10 +135,7 @@ export class Turn implements Listener {
       ...Object.fromEntries(news),
       toolCallId: message.toolCallId,
     };
-    this.#calls.delete(call.toolCallId);
     this.#calls.set(call.toolCallId, call);
-    const [oldest] = this.#calls.keys();
-    if (this.#calls.size > callsMax && oldest !== undefined) this.#calls.delete(oldest);
     return call;
   }
 

@@ -1,5 +1,6 @@
 import { APICallError, RetryError } from 'ai';
 import type { LegEnd } from '../../ports/harness.ts';
+import { errorCode } from '../../runtime/error-code.ts';
 import type { AiSdkSettings } from './settings.ts';
 
 const causesMax = 5;
@@ -69,7 +70,7 @@ export function isSilence(error: unknown): boolean {
     (cause) =>
       cause.name === 'TimeoutError' ||
       cause.name === 'AbortError' ||
-      /^UND_ERR_(BODY|HEADERS)_TIMEOUT$/.test(codeOf(cause) ?? ''),
+      /^UND_ERR_(BODY|HEADERS)_TIMEOUT$/.test(errorCode(cause) ?? ''),
   );
 }
 
@@ -94,12 +95,8 @@ function brokenOff(error: unknown, provider: string): string {
 /** The system's code, which may lie some causes down; the messages there can hold addresses and more. */
 function codeIn(error: unknown): string | undefined {
   return causes(error)
-    .map(codeOf)
+    .map(errorCode)
     .find((code) => code !== undefined);
-}
-
-function codeOf(error: Error): string | undefined {
-  return 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
 function causes(error: unknown): readonly Error[] {

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { LegFailure } from '../leg-failure.ts';
+import { errorCode } from '../../runtime/error-code.ts';
 
 /** The version this adapter was driven with. */
 export const claudeSdkVersion = '0.3.325';
@@ -32,7 +33,7 @@ function fileOf(place: string): string {
   try {
     return createRequire(import.meta.url).resolve(place);
   } catch (cause) {
-    const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+    const code = errorCode(cause);
     if (code !== 'MODULE_NOT_FOUND') throw cause;
     throw new LegFailure(
       'agent_error',

@@ -1,4 +1,5 @@
 import type { Clock } from '../../ports/clock.ts';
+import { within } from '../../runtime/within.ts';
 
 /** A message that has begun ends within moments: after this its calls are taken for several. */
 const messageMs = 10_000;
@@ -35,10 +36,8 @@ export class TurnWatch {
   async isOnlyCall(id: string): Promise<boolean> {
     const watched = this.#current;
     if (watched === undefined) return false;
-    const late = Promise.withResolvers<'late'>();
-    const forget = this.#clock.after(messageMs, () => late.resolve('late'));
-    const outcome = await Promise.race([watched.ended.promise, late.promise]);
-    forget();
+    const deadline = { clock: this.#clock, ms: messageMs, late: 'late' };
+    const outcome = await within(deadline, watched.ended.promise);
     return outcome !== 'late' && watched.calls.size === 1 && watched.calls.has(id);
   }
 }

@@ -5,6 +5,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { constants, createZstdCompress } from 'node:zlib';
 import { TooDeep, type WalkedEntry, walkConfined } from '../../confined-fs/walk.ts';
+import { errorCode } from '../../runtime/error-code.ts';
 import { tarEnd, tarHead, tarPadding } from './tar.ts';
 
 /** A workspace beyond these stays on its machine. */
@@ -159,6 +160,6 @@ async function* exactly(handle: FileHandle, size: number): AsyncGenerator<Uint8A
 }
 
 function unlessGone(error: unknown): undefined {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  const code = errorCode(error);
   if (code !== 'ENOENT' && code !== 'ELOOP') throw error;
 }

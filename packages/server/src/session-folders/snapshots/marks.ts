@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { type FolderState, bareState } from '../../domain/folder-snapshot.ts';
+import { BoundedMap } from '../../runtime/bounded-map.ts';
+import { hasCode } from '../../runtime/error-code.ts';
 
 const marksRemembered = 10_000;
 
@@ -18,7 +20,7 @@ const markSchema = z.object({ state: z.string(), fingerprint: z.string() });
  * mark is at no state that anybody else knows. A mark that a power cut spoilt counts as none.
  */
 export class FolderMarks {
-  readonly #known = new Map<string, FolderMark>();
+  readonly #known = new BoundedMap<string, FolderMark>(marksRemembered);
 
   of(path: string): FolderMark | undefined {
     return this.#known.get(path) ?? this.#read(path);
@@ -26,7 +28,7 @@ export class FolderMarks {
 
   /** Most sessions stay bare, and need no file to say so. */
   async set(path: string, mark: FolderMark): Promise<void> {
-    this.#remember(path, mark);
+    this.#known.set(path, mark);
     if (mark.state === bareState) return;
     await writeFile(`${path}.draft`, JSON.stringify(mark), { mode: 0o600 });
     await rename(`${path}.draft`, path);
@@ -40,19 +42,12 @@ export class FolderMarks {
   #read(path: string): FolderMark | undefined {
     try {
       const mark = markSchema.safeParse(JSON.parse(readFileSync(path, 'utf8'))).data;
-      if (mark !== undefined) this.#remember(path, mark);
+      if (mark !== undefined) this.#known.set(path, mark);
       return mark;
     } catch (error) {
       if (error instanceof SyntaxError) return undefined;
-      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+      if (hasCode(error, 'ENOENT')) return undefined;
       throw error;
     }
-  }
-
-  #remember(path: string, mark: FolderMark): void {
-    this.#known.delete(path);
-    this.#known.set(path, mark);
-    const [oldest] = this.#known.keys();
-    if (this.#known.size > marksRemembered && oldest !== undefined) this.#known.delete(oldest);
   }
 }

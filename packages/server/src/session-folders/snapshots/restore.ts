@@ -17,6 +17,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createZstdDecompress } from 'node:zlib';
 import type { Account } from '../../ports/sandbox.ts';
+import { errorCode, hasCode } from '../../runtime/error-code.ts';
 import {
   type FolderPaths,
   archiveBytesMax,
@@ -124,7 +125,7 @@ async function unpackChecked(
 }
 
 function isOfZlib(error: unknown): error is Error {
-  return error instanceof Error && 'code' in error && /^Z(STD)?_/.test(String(error.code));
+  return error instanceof Error && /^Z(STD)?_/.test(errorCode(error) ?? '');
 }
 
 /** Exported for what hostile archives try. */
@@ -228,13 +229,12 @@ function isName(part: string): boolean {
 }
 
 function refuseTaken(error: unknown): never {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (code === 'EEXIST' || code === 'ELOOP') {
+  if (hasCode(error, 'EEXIST', 'ELOOP')) {
     throw new BrokenArchive('two entries have one name', { cause: error });
   }
   throw error;
 }
 
 function unlessAbsent(error: unknown): void {
-  if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+  if (!hasCode(error, 'ENOENT')) throw error;
 }

@@ -3,6 +3,7 @@ import { request as requestSecure } from 'node:https';
 import { z } from 'zod';
 import { readEgress } from '../../../domain/egress.ts';
 import { findTarget } from '../../../egress/target.ts';
+import { errorCode } from '../../../runtime/error-code.ts';
 import { type AgentTool, type ToolOutput, failed, shortened, succeeded } from './agent-tool.ts';
 import { textOfHtml } from './html-text.ts';
 
@@ -40,10 +41,10 @@ export function fetchUrlTool(network: readonly string[]): AgentTool {
       try {
         return await read(await get({ url, lookup: target.lookup, signal }));
       } catch (error) {
-        const code = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : '';
+        const code = errorCode(error);
         const reason = signal.aborted
           ? 'the run was cancelled'
-          : `${url.host} does not answer${code}`;
+          : `${url.host} does not answer${code === undefined ? '' : ` (${code})`}`;
         return failed(`${name}: ${reason}`);
       }
     },
