@@ -1,6 +1,6 @@
 import { type Agent, isEnabledFor } from '../domain/agent.ts';
 import type { TenantScope } from '../domain/scope.ts';
-import type { PageRequest } from '../ports/store.ts';
+import type { PageRequest } from '../ports/page.ts';
 import type { Services } from './services.ts';
 
 /** The agents enabled for the tenant, by name. The catalogue is in memory, so a page is a slice of it. */

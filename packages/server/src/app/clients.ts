@@ -18,8 +18,9 @@ import {
 import { type Credential, openCredential } from '../domain/credential.ts';
 import type { JsonObject } from '../domain/json.ts';
 import { type Withdrawal, restoredBy, withdrawnBy } from '../domain/withdrawal.ts';
+import type { PageRequest } from '../ports/page.ts';
 import type { Secrets } from '../ports/secrets.ts';
-import type { PageRequest, StoreTransaction } from '../ports/store.ts';
+import type { StoreTransaction } from '../ports/store.ts';
 import { recordAudit } from './audit.ts';
 import { onceInOrganization } from './once-in-organization.ts';
 import { orRefuse, refuse } from './refusal.ts';

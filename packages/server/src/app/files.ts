@@ -3,7 +3,8 @@ import { type Content, type File, blobKey, blobPrefix, receiveContent } from '..
 import type { TenantScope } from '../domain/scope.ts';
 import type { Session } from '../domain/session.ts';
 import { type BlobReader, BlobTooLarge, type StagedBlob } from '../ports/blobs.ts';
-import type { PageRequest, Repositories } from '../ports/store.ts';
+import type { PageRequest } from '../ports/page.ts';
+import type { Repositories } from '../ports/store.ts';
 import { orRefuse, refuse } from './refusal.ts';
 import type { Services } from './services.ts';
 

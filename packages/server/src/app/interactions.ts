@@ -17,7 +17,7 @@ import { type Json, type JsonObject, canonicalJson } from '../domain/json.ts';
 import { unparkRun } from '../domain/run.ts';
 import type { TenantScope } from '../domain/scope.ts';
 import { runDispatched } from '../domain/session.ts';
-import type { PageRequest } from '../ports/store.ts';
+import type { PageRequest } from '../ports/page.ts';
 import { recordAudit } from './audit.ts';
 import { type Holder, lockRun, recordMove } from './record.ts';
 import { orRefuse, refuse } from './refusal.ts';

@@ -15,8 +15,9 @@ import {
   resumeSession as resumed,
   stopSession as stopped,
 } from '../domain/session.ts';
+import type { PageRequest } from '../ports/page.ts';
 import type { SessionFilter } from '../ports/repositories/sessions.ts';
-import type { PageRequest, StoreTransaction } from '../ports/store.ts';
+import type { StoreTransaction } from '../ports/store.ts';
 import { once } from './once.ts';
 import { type RunInSession, lockRun, recordMove, recordQueueEnd } from './record.ts';
 import { orRefuse, refuse } from './refusal.ts';

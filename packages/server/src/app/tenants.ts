@@ -7,7 +7,7 @@ import {
   openTenant,
   retryTenant as retried,
 } from '../domain/tenant.ts';
-import type { PageRequest } from '../ports/store.ts';
+import type { PageRequest } from '../ports/page.ts';
 import { recordAudit } from './audit.ts';
 import { onceInOrganization } from './once-in-organization.ts';
 import { orRefuse, refuse } from './refusal.ts';

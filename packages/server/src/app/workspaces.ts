@@ -1,6 +1,6 @@
 import type { OrganizationId } from '@convoke/contract';
+import type { PageRequest } from '../ports/page.ts';
 import type { ReachableTenant } from '../ports/repositories/tenants.ts';
-import type { PageRequest } from '../ports/store.ts';
 import type { Services } from './services.ts';
 
 /** D-56: the usable tenants of the organizations a caller belongs to. */

@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { refuse } from '../app/refusal.ts';
-import type { PageRequest } from '../ports/store.ts';
+import type { PageRequest } from '../ports/page.ts';
 
 /**
  * D-71: cursors hold their own state and are sealed with a MAC over the list they belong to, so one from

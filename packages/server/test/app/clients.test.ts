@@ -25,7 +25,7 @@ import {
 } from '../../src/app/credentials.ts';
 import { Refusal } from '../../src/app/refusal.ts';
 import type { ClientChange } from '../../src/domain/client.ts';
-import type { PageRequest } from '../../src/ports/store.ts';
+import type { PageRequest } from '../../src/ports/page.ts';
 
 const DAY_MS = 86_400_000;
 

@@ -1,5 +1,5 @@
 import type { ClientId, OrganizationId, TenantId } from '@convoke/contract';
-import type { PageRequest } from '../store.ts';
+import type { PageRequest } from '../page.ts';
 import type { Reach } from '../../domain/access.ts';
 import type { Client } from '../../domain/client.ts';
 

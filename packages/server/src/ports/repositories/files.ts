@@ -1,5 +1,5 @@
 import type { FileId, SessionId } from '@convoke/contract';
-import type { PageRequest } from '../store.ts';
+import type { PageRequest } from '../page.ts';
 import type { File } from '../../domain/file.ts';
 import type { TenantScope } from '../../domain/scope.ts';
 

@@ -1,5 +1,5 @@
 import type { InteractionKey, InteractionStatus, RunId, SessionId } from '@convoke/contract';
-import type { PageRequest } from '../store.ts';
+import type { PageRequest } from '../page.ts';
 import type { Interaction } from '../../domain/interaction.ts';
 import type { TenantScope } from '../../domain/scope.ts';
 

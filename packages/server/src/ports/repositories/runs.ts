@@ -1,5 +1,5 @@
 import type { RunId, RunStatus, SessionId, TenantId } from '@convoke/contract';
-import type { PageRequest } from '../store.ts';
+import type { PageRequest } from '../page.ts';
 import type { Run } from '../../domain/run.ts';
 import type { TenantScope } from '../../domain/scope.ts';
 

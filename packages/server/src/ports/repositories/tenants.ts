@@ -1,5 +1,5 @@
 import type { OrganizationId, SessionId, TenantId } from '@convoke/contract';
-import type { PageRequest } from '../store.ts';
+import type { PageRequest } from '../page.ts';
 import type { TenantScope } from '../../domain/scope.ts';
 import type { Tenant } from '../../domain/tenant.ts';
 
