@@ -5,7 +5,7 @@ import { exportJWK } from 'jose/key/export';
 import { generateKeyPair } from 'jose/key/generate/keypair';
 import { importJWK } from 'jose/key/import';
 import type { Clock } from '../ports/clock.ts';
-import { StorageUnavailable } from '../ports/database.ts';
+import { StorageUnavailable } from '../ports/errors.ts';
 import type { SigningKey } from '../ports/repositories/signing-keys.ts';
 import type { Store, StoreTransaction } from '../ports/store.ts';
 import type { Sealing } from './sealing.ts';

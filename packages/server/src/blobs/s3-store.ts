@@ -1,6 +1,6 @@
 import type * as commands from '@aws-sdk/client-s3';
 import type { Upload } from '@aws-sdk/lib-storage';
-import { StorageUnavailable } from '../ports/database.ts';
+import { StorageUnavailable } from '../ports/errors.ts';
 import { errorCode } from '../runtime/error-code.ts';
 
 /** The version this adapter was driven with. */

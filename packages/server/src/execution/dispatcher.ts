@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { RunId, TenantId } from '@convoke/contract';
 import type { Lease, Run } from '../domain/run.ts';
-import { StorageUnavailable } from '../ports/database.ts';
+import { StorageUnavailable } from '../ports/errors.ts';
 import type { ReadyRun } from '../ports/repositories/runs.ts';
 import type { Slot, RunSlots } from '../ports/run-slots.ts';
 import { within } from '../runtime/within.ts';

@@ -8,7 +8,7 @@ import {
 } from '../domain/folder-snapshot.ts';
 import { type RunEventDraft, harnessEventType } from '../domain/run-event.ts';
 import { BlobTooLarge, type StagedBlob } from '../ports/blobs.ts';
-import { StorageUnavailable } from '../ports/database.ts';
+import { StorageUnavailable } from '../ports/errors.ts';
 import type { FolderChanges } from '../ports/session-folders.ts';
 import type { ClaimedLeg } from './claim-leg.ts';
 

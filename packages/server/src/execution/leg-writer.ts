@@ -1,7 +1,7 @@
 import type { Holder } from '../app/record.ts';
 import type { Services } from '../app/services.ts';
 import type { Json } from '../domain/json.ts';
-import { StorageUnavailable } from '../ports/database.ts';
+import { StorageUnavailable } from '../ports/errors.ts';
 import type { LegItem } from './raise-interactions.ts';
 import {
   type AnnouncedContext,

@@ -1,5 +1,5 @@
 import type { Clock } from '../ports/clock.ts';
-import { StorageUnavailable } from '../ports/database.ts';
+import { StorageUnavailable } from '../ports/errors.ts';
 
 const retryMs = 500;
 

@@ -1,6 +1,6 @@
 import type { ErrorCode, Operation } from '@convoke/contract';
 import { Refusal } from '../app/refusal.ts';
-import { StorageUnavailable } from '../ports/database.ts';
+import { StorageUnavailable } from '../ports/errors.ts';
 import type { Log } from '../ports/log.ts';
 import { hasCode } from '../runtime/error-code.ts';
 

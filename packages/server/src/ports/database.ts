@@ -54,15 +54,6 @@ export interface Connections {
   readonly waiting: number;
 }
 
-/**
- * The store cannot serve now: disk full, database away, busy, pool exhausted. Nothing was promised:
- * a write that met it may or may not have been kept (a connection can be lost during a commit), and
- * only reading tells.
- */
-export class StorageUnavailable extends Error {
-  override readonly name = 'StorageUnavailable';
-}
-
 /** A primary key or a unique constraint refused a row. */
 export class UniqueViolation extends Error {
   override readonly name = 'UniqueViolation';

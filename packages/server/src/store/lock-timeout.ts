@@ -1,4 +1,4 @@
-import { StorageUnavailable } from '../ports/database.ts';
+import { StorageUnavailable } from '../ports/errors.ts';
 import { hasCode } from '../runtime/error-code.ts';
 
 const LOCK_NOT_AVAILABLE = '55P03';

@@ -6,7 +6,7 @@ import {
   provisioningFailed,
   provisioningStep,
 } from '../domain/tenant.ts';
-import { StorageUnavailable } from '../ports/database.ts';
+import { StorageUnavailable } from '../ports/errors.ts';
 import type { Provisioner } from '../ports/provisioner.ts';
 import { errorCode } from '../runtime/error-code.ts';
 

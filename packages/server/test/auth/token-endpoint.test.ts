@@ -8,7 +8,7 @@ import { Refusal } from '../../src/app/refusal.ts';
 import { serverMetadata } from '../../src/auth/metadata.ts';
 import { type TokenEndpoint, createTokenEndpoint } from '../../src/auth/token-endpoint.ts';
 import type { Client } from '../../src/domain/client.ts';
-import { StorageUnavailable } from '../../src/ports/database.ts';
+import { StorageUnavailable } from '../../src/ports/errors.ts';
 import type { Store } from '../../src/ports/store.ts';
 import { createRateLimit, tokenFailureRate } from '../../src/runtime/rate-limit.ts';
 

@@ -7,7 +7,7 @@ import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import { type Interception, startS3 } from '../support/s3-server.ts';
 import { openS3Blobs } from '../../src/blobs/s3.ts';
-import { StorageUnavailable } from '../../src/ports/database.ts';
+import { StorageUnavailable } from '../../src/ports/errors.ts';
 import { removeFolder } from '../../../../test/remove-folder.ts';
 import { blobSuite, get, keyOf, put } from './suite.ts';
 

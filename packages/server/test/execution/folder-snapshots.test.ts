@@ -12,7 +12,7 @@ import type { ClaimedLeg } from '../../src/execution/claim-leg.ts';
 import { saveFolder } from '../../src/execution/folder-snapshots.ts';
 import type { Blobs } from '../../src/ports/blobs.ts';
 import type { Clock } from '../../src/ports/clock.ts';
-import { StorageUnavailable } from '../../src/ports/database.ts';
+import { StorageUnavailable } from '../../src/ports/errors.ts';
 import { openSessionFolders } from '../../src/session-folders/session-folders.ts';
 import { removeFolder } from '../../../../test/remove-folder.ts';
 

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { FakeClock } from '../support/fake-clock.ts';
 import { LeaseWatch } from '../../src/execution/lease-watch.ts';
-import { StorageUnavailable } from '../../src/ports/database.ts';
+import { StorageUnavailable } from '../../src/ports/errors.ts';
 import type { Store, StoreTransaction } from '../../src/ports/store.ts';
 
 const leaseMs = 15_000;

@@ -14,7 +14,7 @@ import {
   runIn,
   textOf,
 } from '../support/talk.ts';
-import { StorageUnavailable } from '../../src/ports/database.ts';
+import { StorageUnavailable } from '../../src/ports/errors.ts';
 import type { Store, StoreTransaction } from '../../src/ports/store.ts';
 
 /**

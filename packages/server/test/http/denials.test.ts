@@ -4,7 +4,7 @@ import { type World, createWorld } from '../support/identity-world.ts';
 import { listAudit } from '../../src/app/audit.ts';
 import { Refusal } from '../../src/app/refusal.ts';
 import { type Denials, createDenials } from '../../src/http/denials.ts';
-import { StorageUnavailable } from '../../src/ports/database.ts';
+import { StorageUnavailable } from '../../src/ports/errors.ts';
 
 describe('denials of management calls (D-69)', () => {
   let world: World;

@@ -15,7 +15,7 @@ import { type TestServer, startServer } from '../support/server.ts';
 import { changedTables, restingDigests } from '../support/tables.ts';
 import { openSession } from '../support/talk.ts';
 import { type World, buildFirstWorld, worldAgents } from '../support/world.ts';
-import { StorageUnavailable } from '../../src/ports/database.ts';
+import { StorageUnavailable } from '../../src/ports/errors.ts';
 
 const failing = new FailingStore();
 const clock = new MovingClock();

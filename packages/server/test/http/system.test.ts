@@ -4,7 +4,7 @@ import { nobody } from '../support/calls.ts';
 import { FailingStore } from '../support/failing-store.ts';
 import { openSocket, rawCall, readAnswer } from '../support/raw.ts';
 import { type TestServer, startServer } from '../support/server.ts';
-import { StorageUnavailable } from '../../src/ports/database.ts';
+import { StorageUnavailable } from '../../src/ports/errors.ts';
 
 const failing = new FailingStore();
 let server: TestServer;

@@ -1,7 +1,8 @@
 import { DatabaseSync } from 'node:sqlite';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createLocation, openTestDatabase } from '../support/databases.ts';
-import { StorageUnavailable, type Transaction } from '../../src/ports/database.ts';
+import type { Transaction } from '../../src/ports/database.ts';
+import { StorageUnavailable } from '../../src/ports/errors.ts';
 import type { MigratableDatabase } from '../../src/store/migrate.ts';
 import { sql } from '../../src/store/sql.ts';
 

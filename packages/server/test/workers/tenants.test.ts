@@ -13,7 +13,7 @@ import { type Run, endRun, leaseRun, openRun } from '../../src/domain/run.ts';
 import { openSession } from '../../src/domain/session.ts';
 import { type Tenant, openTenant } from '../../src/domain/tenant.ts';
 import { createLocalFanout } from '../../src/fanout/local.ts';
-import { StorageUnavailable } from '../../src/ports/database.ts';
+import { StorageUnavailable } from '../../src/ports/errors.ts';
 import { createFolderProvisioner } from '../../src/session-folders/folder-provisioner.ts';
 import { openSessionFolders } from '../../src/session-folders/session-folders.ts';
 import { sql } from '../../src/store/sql.ts';

@@ -1,5 +1,6 @@
 import { DatabaseError } from 'pg';
-import { StorageUnavailable, UniqueViolation } from '../../ports/database.ts';
+import { UniqueViolation } from '../../ports/database.ts';
+import { StorageUnavailable } from '../../ports/errors.ts';
 
 /**
  * SQLSTATE classes and codes that speak of the server and not of the statement: connection, login,

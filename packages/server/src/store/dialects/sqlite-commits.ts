@@ -11,7 +11,7 @@
  * transaction that had begun is rejected as unavailable; those still queued get their own group.
  */
 import type { StatementSync } from 'node:sqlite';
-import { StorageUnavailable } from '../../ports/database.ts';
+import { StorageUnavailable } from '../../ports/errors.ts';
 import type { Report } from '../effects.ts';
 import { SqliteCheckpoints } from './sqlite-checkpoints.ts';
 import { isFsyncFailure, type SqliteConnection } from './sqlite-connection.ts';

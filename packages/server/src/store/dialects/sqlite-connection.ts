@@ -1,6 +1,7 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { renderSql } from '../sql.ts';
-import { StorageUnavailable, UniqueViolation, type Statement } from '../../ports/database.ts';
+import { UniqueViolation, type Statement } from '../../ports/database.ts';
+import { StorageUnavailable } from '../../ports/errors.ts';
 
 /** Another process (a backup, an admin command) may hold the lock; waiting stops the whole loop. */
 const BUSY_TIMEOUT_MS = 100;

@@ -1,6 +1,7 @@
 import { runEffects, type Report } from '../effects.ts';
 import type { MigrationTransaction } from '../migrate.ts';
-import type { Statement, StorageUnavailable } from '../../ports/database.ts';
+import type { Statement } from '../../ports/database.ts';
+import type { StorageUnavailable } from '../../ports/errors.ts';
 import { prepare, toStoreError, type SqliteConnection } from './sqlite-connection.ts';
 
 /** A transaction that awaits anything but the store keeps all others waiting; this is its end. */
