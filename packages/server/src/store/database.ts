@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
-import type { Database } from '../ports/database.ts';
 import { openSqlite } from './dialects/sqlite.ts';
 import type { Report } from './effects.ts';
 import { type MigratableDatabase, migrate } from './migrate.ts';
+import type { Database } from './sql-database.ts';
 
 interface DatabaseOptions {
   /** `postgres://…`, or the path of a SQLite file. */

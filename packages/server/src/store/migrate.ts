@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import type { Database, Reader, Transaction } from '../ports/database.ts';
 import { isLockTimeout } from './lock-timeout.ts';
+import type { Database, Reader, Transaction } from './sql-database.ts';
 import { sql } from './sql.ts';
 
 /**

@@ -1,5 +1,5 @@
-import type { Statement } from '../ports/database.ts';
 import type { PageRequest } from '../ports/page.ts';
+import type { Statement } from './sql-database.ts';
 import { sql } from './sql.ts';
 
 const columns = { id: sql`id`, interaction_key: sql`interaction_key` };

@@ -1,5 +1,5 @@
-import type { SqlValue, Statement } from '../ports/database.ts';
 import { BoundedMap } from '../runtime/bounded-map.ts';
+import type { SqlValue, Statement } from './sql-database.ts';
 
 /**
  * Statements are written once for both databases: sql`select … where id = ${id}`. A value is bound,

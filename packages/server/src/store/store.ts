@@ -1,4 +1,3 @@
-import type { Reader, Transaction } from '../ports/database.ts';
 import type { Store, StoreTransaction } from '../ports/store.ts';
 import { eventPartitions } from './event-partitions.ts';
 import type { MigratableDatabase } from './migrate.ts';
@@ -17,6 +16,7 @@ import { sessionRepository } from './repositories/sessions.ts';
 import { signingKeyRepository } from './repositories/signing-keys.ts';
 import { tenantRepository } from './repositories/tenants.ts';
 import { withdrawalRepository } from './repositories/withdrawals.ts';
+import type { Reader, Transaction } from './sql-database.ts';
 import { sql } from './sql.ts';
 
 export function createStore(database: MigratableDatabase): Store {

@@ -4,10 +4,10 @@ import { query } from '../faults/support/databases.ts';
 import { PostgresServer } from '../faults/support/postgres-server.ts';
 import { createLocation, openTestDatabase } from '../support/databases.ts';
 import { administer } from '../support/plain-database.ts';
-import type { Transaction } from '../../src/ports/database.ts';
 import { StorageUnavailable } from '../../src/ports/errors.ts';
 import { openPostgres } from '../../src/store/dialects/postgres.ts';
 import type { MigratableDatabase } from '../../src/store/migrate.ts';
+import type { Transaction } from '../../src/store/sql-database.ts';
 import { sql } from '../../src/store/sql.ts';
 
 let location: string;

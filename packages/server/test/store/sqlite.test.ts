@@ -1,9 +1,9 @@
 import { DatabaseSync } from 'node:sqlite';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createLocation, openTestDatabase } from '../support/databases.ts';
-import type { Transaction } from '../../src/ports/database.ts';
 import { StorageUnavailable } from '../../src/ports/errors.ts';
 import type { MigratableDatabase } from '../../src/store/migrate.ts';
+import type { Transaction } from '../../src/store/sql-database.ts';
 import { sql } from '../../src/store/sql.ts';
 
 let location: string;

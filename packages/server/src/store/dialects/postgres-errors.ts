@@ -1,5 +1,5 @@
 import { DatabaseError } from 'pg';
-import { UniqueViolation } from '../../ports/database.ts';
+import { UniqueViolation } from '../sql-database.ts';
 import { StorageUnavailable } from '../../ports/errors.ts';
 
 /**

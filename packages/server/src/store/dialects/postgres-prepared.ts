@@ -1,6 +1,6 @@
 import type { QueryConfig } from 'pg';
+import type { Statement } from '../sql-database.ts';
 import { renderSql } from '../sql.ts';
-import type { Statement } from '../../ports/database.ts';
 
 /**
  * A server keeps a named statement for as long as the connection lives, so names are not for lists

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import { Pool, TypeOverrides, types, type QueryConfig, type QueryResult } from 'pg';
 import type { Report } from '../effects.ts';
 import type { MigratableDatabase } from '../migrate.ts';
-import type { Connections, Statement } from '../../ports/database.ts';
+import type { Connections, Statement } from '../sql-database.ts';
 import { StorageUnavailable } from '../../ports/errors.ts';
 import { Confinement } from './confinement.ts';
 import { isConnectionLost, isStalePlan, toStoreError } from './postgres-errors.ts';

@@ -1,6 +1,6 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { UniqueViolation, type Statement } from '../sql-database.ts';
 import { renderSql } from '../sql.ts';
-import { UniqueViolation, type Statement } from '../../ports/database.ts';
 import { StorageUnavailable } from '../../ports/errors.ts';
 
 /** Another process (a backup, an admin command) may hold the lock; waiting stops the whole loop. */

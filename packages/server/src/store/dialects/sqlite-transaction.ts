@@ -1,6 +1,6 @@
 import { runEffects, type Report } from '../effects.ts';
 import type { MigrationTransaction } from '../migrate.ts';
-import type { Statement } from '../../ports/database.ts';
+import type { Statement } from '../sql-database.ts';
 import type { StorageUnavailable } from '../../ports/errors.ts';
 import { prepare, toStoreError, type SqliteConnection } from './sqlite-connection.ts';
 

@@ -1,6 +1,6 @@
 import type { Report } from '../effects.ts';
 import type { MigratableDatabase } from '../migrate.ts';
-import type { Statement } from '../../ports/database.ts';
+import type { Statement } from '../sql-database.ts';
 import { StorageUnavailable } from '../../ports/errors.ts';
 import { SqliteCommits } from './sqlite-commits.ts';
 import {

@@ -1,5 +1,6 @@
 import { organizationId } from '@convoke/contract';
 import { fromJsonText } from '../json-text.ts';
+import type { Transaction } from '../sql-database.ts';
 import { sql } from '../sql.ts';
 import {
   type Actor,
@@ -12,7 +13,6 @@ import {
   deploymentChain,
 } from '../../domain/audit.ts';
 import type { JsonObject } from '../../domain/json.ts';
-import type { Transaction } from '../../ports/database.ts';
 import type { AuditRepository } from '../../ports/repositories/audit.ts';
 
 export function auditRepository(db: Transaction): AuditRepository {

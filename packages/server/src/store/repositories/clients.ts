@@ -10,10 +10,10 @@ import {
   tenantId,
 } from '@convoke/contract';
 import { pageOf } from '../page.ts';
+import type { Transaction } from '../sql-database.ts';
 import { sql } from '../sql.ts';
 import type { Reach } from '../../domain/access.ts';
 import type { Client } from '../../domain/client.ts';
-import type { Transaction } from '../../ports/database.ts';
 import type { ClientRepository } from '../../ports/repositories/clients.ts';
 
 export function clientRepository(db: Transaction): ClientRepository {

@@ -1,7 +1,7 @@
 import { clientId, credentialId } from '@convoke/contract';
+import type { Transaction } from '../sql-database.ts';
 import { sql } from '../sql.ts';
 import type { Credential } from '../../domain/credential.ts';
-import type { Transaction } from '../../ports/database.ts';
 import type { CredentialRepository } from '../../ports/repositories/credentials.ts';
 
 export function credentialRepository(db: Transaction): CredentialRepository {

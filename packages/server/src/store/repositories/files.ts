@@ -1,8 +1,8 @@
 import { type FileStatus, fileId, organizationId, sessionId, tenantId } from '@convoke/contract';
 import { pageOf } from '../page.ts';
+import type { Transaction } from '../sql-database.ts';
 import { sql } from '../sql.ts';
 import type { File } from '../../domain/file.ts';
-import type { Transaction } from '../../ports/database.ts';
 import type { FileRepository } from '../../ports/repositories/files.ts';
 
 export function fileRepository(db: Transaction): FileRepository {

@@ -1,6 +1,6 @@
 import { tenantId } from '@convoke/contract';
+import type { Transaction } from '../sql-database.ts';
 import { sql } from '../sql.ts';
-import type { Transaction } from '../../ports/database.ts';
 import type {
   IdempotencyEntry,
   IdempotencyRepository,

@@ -9,9 +9,9 @@ import {
 } from '@convoke/contract';
 import { fromJsonText, toJsonText } from '../json-text.ts';
 import { pageOf } from '../page.ts';
+import type { Transaction } from '../sql-database.ts';
 import { sql } from '../sql.ts';
 import type { Interaction } from '../../domain/interaction.ts';
-import type { Transaction } from '../../ports/database.ts';
 import type { InteractionRepository } from '../../ports/repositories/interactions.ts';
 
 export function interactionRepository(db: Transaction): InteractionRepository {

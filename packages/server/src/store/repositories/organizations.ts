@@ -1,6 +1,6 @@
 import { type UserId, organizationId, userId } from '@convoke/contract';
+import type { Transaction } from '../sql-database.ts';
 import { sql } from '../sql.ts';
-import type { Transaction } from '../../ports/database.ts';
 import type {
   Identity,
   Membership,

@@ -1,6 +1,6 @@
 import { userId } from '@convoke/contract';
+import type { Transaction } from '../sql-database.ts';
 import { sql } from '../sql.ts';
-import type { Transaction } from '../../ports/database.ts';
 import type { PasswordRepository } from '../../ports/repositories/passwords.ts';
 
 export function passwordRepository(db: Transaction): PasswordRepository {

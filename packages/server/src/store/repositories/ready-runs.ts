@@ -1,6 +1,6 @@
 import { type TenantId, organizationId, runId, sessionId, tenantId } from '@convoke/contract';
+import type { Reader } from '../sql-database.ts';
 import { sql } from '../sql.ts';
-import type { Reader } from '../../ports/database.ts';
 import type { ClaimBounds, ReadyRun, ReadyRuns } from '../../ports/repositories/runs.ts';
 
 /**

@@ -1,5 +1,5 @@
+import type { Reader, Statement } from '../sql-database.ts';
 import { sql } from '../sql.ts';
-import type { Reader, Statement } from '../../ports/database.ts';
 import type { RunBacklog } from '../../ports/repositories/runs.ts';
 
 /**

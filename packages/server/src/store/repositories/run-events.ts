@@ -1,7 +1,7 @@
 import { runId as asRunId } from '@convoke/contract';
+import type { SqlValue, Transaction } from '../sql-database.ts';
 import { sql } from '../sql.ts';
 import type { RunEvent } from '../../domain/run-event.ts';
-import type { SqlValue, Transaction } from '../../ports/database.ts';
 import type { RunEventRepository } from '../../ports/repositories/run-events.ts';
 
 /**

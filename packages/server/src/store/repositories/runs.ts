@@ -9,9 +9,9 @@ import {
 } from '@convoke/contract';
 import { fromJsonText, toJsonText } from '../json-text.ts';
 import { pageOf } from '../page.ts';
+import type { Transaction } from '../sql-database.ts';
 import { sql } from '../sql.ts';
 import type { Run } from '../../domain/run.ts';
-import type { Transaction } from '../../ports/database.ts';
 import type { RunRepository } from '../../ports/repositories/runs.ts';
 import { executingOf, readyRuns } from './ready-runs.ts';
 import { runBacklog } from './run-backlog.ts';

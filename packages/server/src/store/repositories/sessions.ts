@@ -7,9 +7,9 @@ import {
   tenantId,
 } from '@convoke/contract';
 import { pageOf } from '../page.ts';
+import type { Transaction } from '../sql-database.ts';
 import { sql } from '../sql.ts';
 import type { Session } from '../../domain/session.ts';
-import type { Transaction } from '../../ports/database.ts';
 import type { SessionRepository, SessionState } from '../../ports/repositories/sessions.ts';
 
 export function sessionRepository(db: Transaction): SessionRepository {

@@ -1,5 +1,5 @@
+import type { Transaction } from '../sql-database.ts';
 import { sql } from '../sql.ts';
-import type { Transaction } from '../../ports/database.ts';
 import type { SigningKey, SigningKeyRepository } from '../../ports/repositories/signing-keys.ts';
 
 export function signingKeyRepository(db: Transaction): SigningKeyRepository {

@@ -8,9 +8,9 @@ import {
   tenantId,
 } from '@convoke/contract';
 import { pageOf } from '../page.ts';
+import type { Transaction } from '../sql-database.ts';
 import { sql } from '../sql.ts';
 import type { Tenant } from '../../domain/tenant.ts';
-import type { Transaction } from '../../ports/database.ts';
 import type { TenantRepository } from '../../ports/repositories/tenants.ts';
 
 export function tenantRepository(db: Transaction): TenantRepository {

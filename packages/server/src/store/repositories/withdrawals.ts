@@ -4,9 +4,9 @@ import {
   credentialId,
   organizationId,
 } from '@convoke/contract';
+import type { Transaction } from '../sql-database.ts';
 import { sql } from '../sql.ts';
 import { type Withdrawal, withdrawalSteps } from '../../domain/withdrawal.ts';
-import type { Transaction } from '../../ports/database.ts';
 import type { WithdrawalRepository } from '../../ports/repositories/withdrawals.ts';
 
 export function withdrawalRepository(db: Transaction): WithdrawalRepository {
