@@ -10,7 +10,7 @@ export default {
     globalSetup: [
       'test/services.ts',
       'test/nats-service.ts',
-      'packages/server/test/support/journal-folder.ts',
+      'packages/server/test/support/coverage/global-setup.ts',
     ],
     testTimeout: 30_000,
     hookTimeout: 60_000,

@@ -4,7 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { administer, createPlainDatabase } from '../packages/server/test/support/plain-database.ts';
+import {
+  administer,
+  createPlainDatabase,
+} from '../packages/server/test/support/postgres-databases.ts';
 import { removeFolder } from './remove-folder.ts';
 import { root } from './repository.ts';
 

@@ -9,7 +9,7 @@ import {
 } from '@convoke/contract';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { databaseKinds } from '../support/databases.ts';
-import { type World, by, createWorld } from '../support/identity-world.ts';
+import { type World, by, createWorld } from '../support/identity-fixture.ts';
 import {
   type CreateClient,
   createClient,

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { databaseKinds } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { readSamples, sampleOf } from '../support/metric-samples.ts';
-import { type RunWorld, createRunWorld, delta, over } from '../support/run-world.ts';
+import { type RunWorld, createRunWorld, delta, over } from '../support/run-fixture.ts';
 import { RunFollower } from '../../src/app/follow.ts';
 import type { Run } from '../../src/domain/run.ts';
 import type { ClaimedLeg } from '../../src/execution/claim-leg.ts';

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { databaseKinds } from '../support/databases.ts';
-import { type RunWorld, createRunWorld } from '../support/run-world.ts';
+import { type RunWorld, createRunWorld } from '../support/run-fixture.ts';
 import { once } from '../../src/app/once.ts';
 import { Refusal, refuse } from '../../src/app/refusal.ts';
 import type { Json } from '../../src/domain/json.ts';

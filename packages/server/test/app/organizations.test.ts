@@ -1,7 +1,7 @@
 import { organizationId } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { databaseKinds } from '../support/databases.ts';
-import { type World, createWorld } from '../support/identity-world.ts';
+import { type World, createWorld } from '../support/identity-fixture.ts';
 import { listAudit } from '../../src/app/audit.ts';
 import {
   addMember,

@@ -1,7 +1,7 @@
 import { type OrganizationId, type TenantId, tenantId } from '@convoke/contract';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { databaseKinds } from '../support/databases.ts';
-import { type World, by, createWorld } from '../support/identity-world.ts';
+import { type World, by, createWorld } from '../support/identity-fixture.ts';
 import { settings } from '../support/settings.ts';
 import { Refusal } from '../../src/app/refusal.ts';
 import {

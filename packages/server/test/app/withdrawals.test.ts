@@ -1,7 +1,7 @@
 import { type ClientId, type CredentialId, type OrganizationId } from '@convoke/contract';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { databaseKinds } from '../support/databases.ts';
-import { type World, by, createWorld } from '../support/identity-world.ts';
+import { type World, by, createWorld } from '../support/identity-fixture.ts';
 import {
   createClient,
   deleteClient,

@@ -1,7 +1,7 @@
 import { operations, organizationId } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { databaseKinds } from '../support/databases.ts';
-import { type World, createWorld } from '../support/identity-world.ts';
+import { type World, createWorld } from '../support/identity-fixture.ts';
 import { Refusal } from '../../src/app/refusal.ts';
 import { createGate } from '../../src/auth/gate.ts';
 import type { Client } from '../../src/domain/client.ts';

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { databaseKinds } from '../support/databases.ts';
-import { type World, baseUrl, createWorld } from '../support/identity-world.ts';
+import { type World, baseUrl, createWorld } from '../support/identity-fixture.ts';
 import { listAudit } from '../../src/app/audit.ts';
 import { rotateOldKeys } from '../../src/auth/key-rotation.ts';
 import { JWKS_MAX_AGE_MS, openSigningKeys } from '../../src/auth/keys.ts';

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import type { TokenResponse } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { databaseKinds } from '../support/databases.ts';
-import { type World, baseUrl, createWorld } from '../support/identity-world.ts';
+import { type World, baseUrl, createWorld } from '../support/identity-fixture.ts';
 import { Refusal } from '../../src/app/refusal.ts';
 import { serverMetadata } from '../../src/auth/metadata.ts';
 import { type TokenEndpoint, createTokenEndpoint } from '../../src/auth/token-endpoint.ts';

@@ -8,7 +8,7 @@ import {
   generateKeyPair,
 } from 'jose';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type World, baseUrl, createWorld } from '../support/identity-world.ts';
+import { type World, baseUrl, createWorld } from '../support/identity-fixture.ts';
 import { VerifiedTokens } from '../../src/auth/verified-tokens.ts';
 import type { Client } from '../../src/domain/client.ts';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { agentOf } from '../support/agent-folders.ts';
-import { type RunWorld, createRunWorld, over } from '../support/run-world.ts';
+import { type RunWorld, createRunWorld, over } from '../support/run-fixture.ts';
 import type { Services } from '../../src/app/services.ts';
 import { openDiskBlobs } from '../../src/blobs/disk.ts';
 import { snapshotKey } from '../../src/domain/folder-snapshot.ts';

@@ -3,9 +3,6 @@ import { copyFile, mkdir, readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FileRecord, RunRecord, SessionRecord } from '@convoke/contract';
 import { afterEach, beforeAll, expect, test } from 'vitest';
-import { eventually } from '../support/eventually.ts';
-import { type S3Server, startS3 } from '../support/s3-server.ts';
-import { type TestServer, startServer } from '../support/server.ts';
 import {
   answer,
   ended,
@@ -15,7 +12,10 @@ import {
   pendingIn,
   runIn,
   startRun,
-} from '../support/talk.ts';
+} from '../support/api-steps.ts';
+import { eventually } from '../support/eventually.ts';
+import { type S3Server, startS3 } from '../support/s3-server.ts';
+import { type TestServer, startServer } from '../support/server.ts';
 import { requireSandbox } from '../../../../test/services.ts';
 
 /** Its prompt is the shell command it runs. */

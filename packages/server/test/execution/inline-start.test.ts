@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { databaseKinds } from '../support/databases.ts';
-import { type RunWorld, createRunWorld, over } from '../support/run-world.ts';
+import { type RunWorld, createRunWorld, over } from '../support/run-fixture.ts';
 import { startRun } from '../../src/app/runs.ts';
 import type { Run } from '../../src/domain/run.ts';
 import type { Session } from '../../src/domain/session.ts';

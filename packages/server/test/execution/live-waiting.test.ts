@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
+import { answer, begin, ended, pendingIn, readRun, runIn } from '../support/api-steps.ts';
 import { eventually } from '../support/eventually.ts';
 import { MovingClock } from '../support/moving-clock.ts';
-import { Puppet } from '../support/puppet.ts';
+import { Puppet } from '../support/puppet-harness.ts';
 import { startServer } from '../support/server.ts';
-import { answer, begin, ended, pendingIn, readRun, runIn } from '../support/talk.ts';
 
 test('a person may think for longer than the agent may work, and then the agent has its time again', async () => {
   const clock = new MovingClock();

@@ -1,13 +1,13 @@
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { at, begin, runIn } from '../support/api-steps.ts';
 import { startServer } from '../support/server.ts';
-import { at, begin, runIn } from '../support/talk.ts';
 import { mountedCgroups } from '../../src/sandbox/cgroup-mounts.ts';
 import { requireSandbox } from '../../../../test/services.ts';
 import { Caller } from './support/caller.ts';
 import { isAlive } from './support/process-tree.ts';
-import { openPlace } from './support/server-place.ts';
+import { openPlace } from './support/server-folder.ts';
 import { ServerProcess } from './support/server-process.ts';
 import { until } from './support/until.ts';
 

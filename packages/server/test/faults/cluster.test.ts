@@ -6,8 +6,8 @@ import { type Fault, allFaults, wakingFaults } from './support/cluster-faults.ts
 import { ClusterLoad } from './support/cluster-load.ts';
 import { ClusterWatch } from './support/cluster-watch.ts';
 import { Cluster, tenantShare } from './support/cluster.ts';
-import { query } from './support/databases.ts';
 import { rounds, seededRandom } from './support/random.ts';
+import { query } from './support/sqlite-integrity.ts';
 
 const minute = 60_000;
 /** How long the load runs undisturbed before and after a fault. */

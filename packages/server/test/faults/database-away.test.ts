@@ -3,14 +3,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type RunRecord, errorBody, isTerminalRunStatus } from '@convoke/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Caller } from './support/caller.ts';
-import { createDatabase, query } from './support/databases.ts';
-import { EventReader, type Frame } from './support/event-reader.ts';
 import { type Reply, exchange } from './support/exchange.ts';
 import { PostgresServer } from './support/postgres-server.ts';
 import { type Random, rounds, seededRandom } from './support/random.ts';
+import { EventReader, type Frame } from './support/raw-event-reader.ts';
 import { checkLog, expectPrefix, saidIn } from './support/run-log.ts';
-import { type AgentFolder, openPlace } from './support/server-place.ts';
+import { type AgentFolder, openPlace } from './support/server-folder.ts';
 import { ServerProcess } from './support/server-process.ts';
+import { createDatabase, query } from './support/sqlite-integrity.ts';
 import { until } from './support/until.ts';
 
 const minute = 60_000;

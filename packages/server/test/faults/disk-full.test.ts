@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { type RunRecord, errorBody, fileRecord } from '@convoke/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Caller, expected, runPath } from './support/caller.ts';
-import { integrityOf } from './support/databases.ts';
-import { EventReader, type Frame } from './support/event-reader.ts';
 import { type Reply, exchange } from './support/exchange.ts';
+import { EventReader, type Frame } from './support/raw-event-reader.ts';
 import { checkLog, saidIn } from './support/run-log.ts';
-import { type AgentFolder, openPlace } from './support/server-place.ts';
+import { type AgentFolder, openPlace } from './support/server-folder.ts';
 import { ServerProcess } from './support/server-process.ts';
 import { SmallDisk } from './support/small-disk.ts';
+import { integrityOf } from './support/sqlite-integrity.ts';
 import { until } from './support/until.ts';
 
 const minute = 60_000;

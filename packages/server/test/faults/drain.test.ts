@@ -11,9 +11,9 @@ import {
 } from '@convoke/contract';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { Caller, expected, runPath } from './support/caller.ts';
-import { EventReader, type Frame } from './support/event-reader.ts';
+import { EventReader, type Frame } from './support/raw-event-reader.ts';
 import { checkLog, expectPrefix, saidIn } from './support/run-log.ts';
-import { type AgentFolder, type ServerPlace, openPlace } from './support/server-place.ts';
+import { type AgentFolder, type ServerPlace, openPlace } from './support/server-folder.ts';
 import { ServerProcess } from './support/server-process.ts';
 import { until } from './support/until.ts';
 

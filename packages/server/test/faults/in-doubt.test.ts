@@ -1,7 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { databaseKinds } from '../support/databases.ts';
-import { Puppet } from '../support/puppet.ts';
-import { startServer } from '../support/server.ts';
 import {
   answer,
   at,
@@ -13,7 +10,10 @@ import {
   readRun,
   runIn,
   textOf,
-} from '../support/talk.ts';
+} from '../support/api-steps.ts';
+import { databaseKinds } from '../support/databases.ts';
+import { Puppet } from '../support/puppet-harness.ts';
+import { startServer } from '../support/server.ts';
 import { StorageUnavailable } from '../../src/ports/errors.ts';
 import type { Store, StoreTransaction } from '../../src/ports/store.ts';
 

@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { type Socket, connect } from 'node:net';
 import { type RunEventList, limits } from '@convoke/contract';
 import { expect, onTestFinished, test } from 'vitest';
+import { at, begin, ended, eventsPath, logOf } from '../support/api-steps.ts';
 import { eventually } from '../support/eventually.ts';
-import { Puppet } from '../support/puppet.ts';
+import { Puppet } from '../support/puppet-harness.ts';
 import { startServer } from '../support/server.ts';
-import { at, begin, ended, eventsPath, logOf } from '../support/talk.ts';
 
 // D-34: what does not fit into one answer comes with the next; it is not left out.
 test('a page of history that is cut by its size says that there is more', async () => {

@@ -2,7 +2,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { exchange } from './support/exchange.ts';
-import { type ServerPlace, openPlace } from './support/server-place.ts';
+import { type ServerPlace, openPlace } from './support/server-folder.ts';
 import { ServerProcess, type Spawning } from './support/server-process.ts';
 
 const minute = 60_000;

@@ -1,10 +1,10 @@
 import type { RunRecord } from '@convoke/contract';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { Caller } from './support/caller.ts';
-import { EventReader, type Frame } from './support/event-reader.ts';
 import { residentBytes } from './support/process-tree.ts';
+import { EventReader, type Frame } from './support/raw-event-reader.ts';
 import { checkLog } from './support/run-log.ts';
-import { type AgentFolder, openPlace } from './support/server-place.ts';
+import { type AgentFolder, openPlace } from './support/server-folder.ts';
 import { ServerProcess } from './support/server-process.ts';
 import { unsentBytes } from './support/socket-queues.ts';
 import { until } from './support/until.ts';

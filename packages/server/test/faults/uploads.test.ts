@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Caller, expected } from './support/caller.ts';
 import { type Reply, exchange } from './support/exchange.ts';
 import { type Random, rounds, seededRandom } from './support/random.ts';
-import { openPlace } from './support/server-place.ts';
+import { openPlace } from './support/server-folder.ts';
 import { ServerProcess } from './support/server-process.ts';
 
 const minute = 60_000;

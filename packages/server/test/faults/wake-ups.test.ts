@@ -1,9 +1,9 @@
 import { formatEventId } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { begin, ended, follow, readRun } from '../support/api-steps.ts';
 import { eventually } from '../support/eventually.ts';
-import { Puppet } from '../support/puppet.ts';
+import { Puppet } from '../support/puppet-harness.ts';
 import { type TestServer, startServer } from '../support/server.ts';
-import { begin, ended, follow, readRun } from '../support/talk.ts';
 import type { Repositories, Store } from '../../src/ports/store.ts';
 
 type ReadEvents = Repositories['runEvents']['after'];

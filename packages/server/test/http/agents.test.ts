@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { usualAgents } from '../support/agents.ts';
-import { addClient, addTenant } from '../support/callers.ts';
+import { ended, follow, logOf, readRun, readSession, textOf } from '../support/api-steps.ts';
 import { eventually } from '../support/eventually.ts';
-import { Puppet } from '../support/puppet.ts';
+import { addClient, addTenant } from '../support/identities.ts';
+import { Puppet } from '../support/puppet-harness.ts';
 import { type TestServer, deployments, startServer } from '../support/server.ts';
-import { ended, follow, logOf, readRun, readSession, textOf } from '../support/talk.ts';
 
 const names = async (server: TestServer, as = server.client) =>
   (await server.send('list_agents', { as })).body.agents.map(({ name }) => name);

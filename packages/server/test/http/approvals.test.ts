@@ -2,9 +2,9 @@ import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { usualAgents } from '../support/agents.ts';
+import { answer, begin, ended, logOf, pendingIn, readRun, runIn } from '../support/api-steps.ts';
 import { eventually } from '../support/eventually.ts';
 import { type TestServer, deployments, startServer } from '../support/server.ts';
-import { answer, begin, ended, logOf, pendingIn, readRun, runIn } from '../support/talk.ts';
 
 const typesOf = (events: readonly { type: string }[]) => events.map(({ type }) => type);
 

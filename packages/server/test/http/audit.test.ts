@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { type OperationId, operations, organizationId } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { addOrganization, addPerson } from '../support/callers.ts';
-import { nobody } from '../support/calls.ts';
+import { answer, begin, pendingIn } from '../support/api-steps.ts';
+import { nobody } from '../support/checked-calls.ts';
 import { databaseKinds } from '../support/databases.ts';
+import { addOrganization, addPerson } from '../support/identities.ts';
 import { type TestServer, requestToken, startServer } from '../support/server.ts';
-import { answer, begin, pendingIn } from '../support/talk.ts';
 import { listAudit, verifyAudit } from '../../src/app/audit.ts';
 import type { AuditRow } from '../../src/domain/audit.ts';
 

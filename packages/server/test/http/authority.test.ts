@@ -9,21 +9,21 @@ import {
 } from '@convoke/contract';
 import { SignJWT, decodeJwt, decodeProtectedHeader } from 'jose';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { addClient, addPerson, addTenant, tokensOf } from '../support/callers.ts';
 import {
   type Answer,
   type Identity,
   type OperationCall,
   nobody,
   pathOf,
-} from '../support/calls.ts';
+} from '../support/checked-calls.ts';
+import { FakeClock } from '../support/clocks.ts';
 import { eventually } from '../support/eventually.ts';
-import { FakeClock } from '../support/fake-clock.ts';
-import { rawCall } from '../support/raw.ts';
-import { rightCalls } from '../support/right-calls.ts';
+import { addClient, addPerson, addTenant, tokensOf } from '../support/identities.ts';
+import { rawCall } from '../support/raw-requests.ts';
 import { type TestServer, bearer, selecting, startServer } from '../support/server.ts';
-import { changedTables, restingDigests } from '../support/tables.ts';
-import { type World, buildWorld, worldAgents } from '../support/world.ts';
+import { changedTables, restingDigests } from '../support/table-digests.ts';
+import { type World, buildWorld, worldAgents } from '../support/tenant-data.ts';
+import { rightCalls } from '../support/valid-calls.ts';
 
 const ids = Object.keys(operations) as OperationId[];
 const of = (...callers: Operation['caller'][]) =>

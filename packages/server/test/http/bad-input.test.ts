@@ -1,12 +1,12 @@
 import { type OperationId, operations, pathParams } from '@convoke/contract';
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type OperationCall, pathOf } from '../support/calls.ts';
-import { rawCall } from '../support/raw.ts';
-import { rightCalls } from '../support/right-calls.ts';
+import { ended, openSession, startRun } from '../support/api-steps.ts';
+import { type OperationCall, pathOf } from '../support/checked-calls.ts';
+import { rawCall } from '../support/raw-requests.ts';
 import { type TestServer, startServer } from '../support/server.ts';
-import { ended, openSession, startRun } from '../support/talk.ts';
-import { buildFirstWorld, worldAgents } from '../support/world.ts';
+import { buildFirstWorld, worldAgents } from '../support/tenant-data.ts';
+import { rightCalls } from '../support/valid-calls.ts';
 
 /** How often each operation is asked wrongly in each way. Every answer is held to the contract as well. */
 const numRuns = 15;

@@ -1,6 +1,6 @@
 import { organizationId } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { addClient } from '../support/callers.ts';
+import { addClient } from '../support/identities.ts';
 import { type TestServer, startServer } from '../support/server.ts';
 import { listAudit } from '../../src/app/audit.ts';
 import { readConfig } from '../../src/config/config.ts';

@@ -7,10 +7,10 @@ import {
   tenantId,
 } from '@convoke/contract';
 import { describe, expect, test } from 'vitest';
-import { pathOf } from '../support/calls.ts';
-import { rightCalls } from '../support/right-calls.ts';
+import { pathOf } from '../support/checked-calls.ts';
 import { startServer } from '../support/server.ts';
-import { type World, buildWorld, worldAgents } from '../support/world.ts';
+import { type World, buildWorld, worldAgents } from '../support/tenant-data.ts';
+import { rightCalls } from '../support/valid-calls.ts';
 import type { TenantScope } from '../../src/domain/scope.ts';
 import type { Store } from '../../src/ports/store.ts';
 

@@ -1,9 +1,10 @@
 import { decodeProtectedHeader } from 'jose';
 import * as openid from 'openid-client';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { Browser } from '../support/browser.ts';
 import { databaseKinds } from '../support/databases.ts';
 import { MovingClock } from '../support/moving-clock.ts';
+import { type TestServer, startServer } from '../support/server.ts';
+import { Browser } from '../support/sign-in/browser.ts';
 import {
   type Program,
   discover,
@@ -12,8 +13,7 @@ import {
   managesWith,
   owner,
   refresh,
-} from '../support/people.ts';
-import { type TestServer, startServer } from '../support/server.ts';
+} from '../support/sign-in/steps.ts';
 import { openSigningKeys } from '../../src/auth/keys.ts';
 import { deriveKey, loadMasterKey } from '../../src/auth/master-key.ts';
 import { createSealing } from '../../src/auth/sealing.ts';

@@ -1,6 +1,6 @@
 import { operations, organizationId } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type World, createWorld } from '../support/identity-world.ts';
+import { type World, createWorld } from '../support/identity-fixture.ts';
 import { listAudit } from '../../src/app/audit.ts';
 import { Refusal } from '../../src/app/refusal.ts';
 import { type Denials, createDenials } from '../../src/http/denials.ts';

@@ -1,8 +1,9 @@
 import { organizationId } from '@convoke/contract';
 import { tokenRevocation } from 'openid-client';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { Browser } from '../support/browser.ts';
 import { databaseKinds } from '../support/databases.ts';
+import { type TestServer, startServer } from '../support/server.ts';
+import { Browser } from '../support/sign-in/browser.ts';
 import {
   type Program,
   beginDevice,
@@ -15,8 +16,7 @@ import {
   pollDevice,
   refresh,
   signInTerminal,
-} from '../support/people.ts';
-import { type TestServer, startServer } from '../support/server.ts';
+} from '../support/sign-in/steps.ts';
 import { listAudit, verifyAudit } from '../../src/app/audit.ts';
 
 describe.each(databaseKinds)('a terminal that a person signs in, on %s (RFC 8628)', (database) => {

@@ -6,15 +6,15 @@ import {
   pathParams,
 } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type OperationCall, pathOf } from '../support/calls.ts';
+import { openSession } from '../support/api-steps.ts';
+import { type OperationCall, pathOf } from '../support/checked-calls.ts';
 import { FailingStore } from '../support/failing-store.ts';
 import { MovingClock } from '../support/moving-clock.ts';
-import { rawCall } from '../support/raw.ts';
-import { rightCalls } from '../support/right-calls.ts';
+import { rawCall } from '../support/raw-requests.ts';
 import { type TestServer, startServer } from '../support/server.ts';
-import { changedTables, restingDigests } from '../support/tables.ts';
-import { openSession } from '../support/talk.ts';
-import { type World, buildFirstWorld, worldAgents } from '../support/world.ts';
+import { changedTables, restingDigests } from '../support/table-digests.ts';
+import { type World, buildFirstWorld, worldAgents } from '../support/tenant-data.ts';
+import { rightCalls } from '../support/valid-calls.ts';
 import { StorageUnavailable } from '../../src/ports/errors.ts';
 
 const failing = new FailingStore();

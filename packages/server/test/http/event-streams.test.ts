@@ -1,13 +1,13 @@
 import type { Socket } from 'node:net';
 import { formatEventId } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { addClient, addTenant } from '../support/callers.ts';
+import { begin, ended, eventsPath, follow, readRun, runIn } from '../support/api-steps.ts';
 import { eventually } from '../support/eventually.ts';
+import { addClient, addTenant } from '../support/identities.ts';
 import { MovingClock } from '../support/moving-clock.ts';
-import { Puppet } from '../support/puppet.ts';
-import { openSocket } from '../support/raw.ts';
+import { Puppet } from '../support/puppet-harness.ts';
+import { openSocket } from '../support/raw-requests.ts';
 import { type TestServer, startServer } from '../support/server.ts';
-import { begin, ended, eventsPath, follow, readRun, runIn } from '../support/talk.ts';
 
 const clock = new MovingClock();
 const puppet = new Puppet();

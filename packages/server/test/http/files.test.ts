@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import type { FileRecord, SessionRecord } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { usualAgents } from '../support/agents.ts';
+import { ended, logOf, openSession } from '../support/api-steps.ts';
 import { eventually } from '../support/eventually.ts';
-import { openSocket, rawCall } from '../support/raw.ts';
+import { openSocket, rawCall } from '../support/raw-requests.ts';
 import { type TestServer, deployments, startServer } from '../support/server.ts';
-import { ended, logOf, openSession } from '../support/talk.ts';
 
 const maxBytes = 64 * 1024;
 const sha256 = (bytes: Uint8Array | string) => createHash('sha256').update(bytes).digest('hex');

@@ -1,13 +1,13 @@
 import type { RunRecord, SessionRecord } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { usualAgents } from '../support/agents.ts';
-import { addClient, addTenant } from '../support/callers.ts';
-import { type Identity, pathOf } from '../support/calls.ts';
+import { ended, logOf, openSession } from '../support/api-steps.ts';
+import { type Identity, pathOf } from '../support/checked-calls.ts';
 import { eventually } from '../support/eventually.ts';
-import { Puppet } from '../support/puppet.ts';
-import { openSocket } from '../support/raw.ts';
+import { addClient, addTenant } from '../support/identities.ts';
+import { Puppet } from '../support/puppet-harness.ts';
+import { openSocket } from '../support/raw-requests.ts';
 import { type TestServer, deployments, startServer } from '../support/server.ts';
-import { ended, logOf, openSession } from '../support/talk.ts';
 
 const parallel = 50;
 const rounds = 4;

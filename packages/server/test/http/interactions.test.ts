@@ -1,10 +1,6 @@
 import { eventTypes } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { usualAgents } from '../support/agents.ts';
-import { eventually } from '../support/eventually.ts';
-import { MovingClock } from '../support/moving-clock.ts';
-import { Puppet } from '../support/puppet.ts';
-import { type TestServer, deployments, startServer } from '../support/server.ts';
 import {
   answer,
   begin,
@@ -19,7 +15,11 @@ import {
   runIn,
   startRun,
   textOf,
-} from '../support/talk.ts';
+} from '../support/api-steps.ts';
+import { eventually } from '../support/eventually.ts';
+import { MovingClock } from '../support/moving-clock.ts';
+import { Puppet } from '../support/puppet-harness.ts';
+import { type TestServer, deployments, startServer } from '../support/server.ts';
 
 const typesOf = (events: readonly { type: string }[]) => events.map(({ type }) => type);
 

@@ -1,13 +1,19 @@
 import { type OperationId, operations, pathParams } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { addClient, addTenant } from '../support/callers.ts';
-import { type Identity, type OperationCall, pathOf } from '../support/calls.ts';
+import { eventsPath } from '../support/api-steps.ts';
+import { type Identity, type OperationCall, pathOf } from '../support/checked-calls.ts';
 import { databaseKinds } from '../support/databases.ts';
-import { rightCalls } from '../support/right-calls.ts';
+import { addClient, addTenant } from '../support/identities.ts';
 import { type TestServer, startServer } from '../support/server.ts';
-import { changedTables, restingDigests } from '../support/tables.ts';
-import { eventsPath } from '../support/talk.ts';
-import { type World, type WorldIds, buildWorld, worldAgents, worldFile } from '../support/world.ts';
+import { changedTables, restingDigests } from '../support/table-digests.ts';
+import {
+  type World,
+  type WorldIds,
+  buildWorld,
+  worldAgents,
+  worldFile,
+} from '../support/tenant-data.ts';
+import { rightCalls } from '../support/valid-calls.ts';
 
 describe.each(databaseKinds)('on %s', (database) => {
   /** Three tenants: two of one organization, one of another. No tenant's word is part of another's. */

@@ -2,22 +2,22 @@ import { randomUUID } from 'node:crypto';
 import { type OperationId, operations } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { usualAgents } from '../support/agents.ts';
+import { at, begin, openSession, runIn, startRun } from '../support/api-steps.ts';
+import { type OperationCall, pathOf } from '../support/checked-calls.ts';
+import { FakeClock } from '../support/clocks.ts';
+import { databaseKinds } from '../support/databases.ts';
 import {
   type Organization,
   addClient,
   addOrganization,
   addPerson,
   addTenant,
-} from '../support/callers.ts';
-import { type OperationCall, pathOf } from '../support/calls.ts';
-import { databaseKinds } from '../support/databases.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+} from '../support/identities.ts';
 import { MovingClock } from '../support/moving-clock.ts';
-import { Puppet } from '../support/puppet.ts';
-import { rightCalls } from '../support/right-calls.ts';
+import { Puppet } from '../support/puppet-harness.ts';
 import { type TestServer, startServer } from '../support/server.ts';
-import { at, begin, openSession, runIn, startRun } from '../support/talk.ts';
-import { type World, buildFirstWorld, worldAgents } from '../support/world.ts';
+import { type World, buildFirstWorld, worldAgents } from '../support/tenant-data.ts';
+import { rightCalls } from '../support/valid-calls.ts';
 
 const ids = Object.keys(operations) as OperationId[];
 

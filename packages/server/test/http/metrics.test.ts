@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { nobody } from '../support/calls.ts';
+import { nobody } from '../support/checked-calls.ts';
 import type { DatabaseKind } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { type MetricSample, readSamples, sampleOf } from '../support/metric-samples.ts';
-import { rawCall } from '../support/raw.ts';
+import { rawCall } from '../support/raw-requests.ts';
 import { type TestServer, startServer } from '../support/server.ts';
 import { mayReadMetrics } from '../../src/http/metrics.ts';
 import { metricTable } from '../../src/ports/metrics.ts';

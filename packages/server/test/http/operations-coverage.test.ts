@@ -7,18 +7,18 @@ import {
   requiredScopes,
 } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { nobody } from '../support/calls.ts';
-import { journalFolder } from '../support/journal-place.ts';
-import { readJournal } from '../support/journal.ts';
+import { nobody } from '../support/checked-calls.ts';
+import { journalFolder } from '../support/coverage/journal-folder.ts';
+import { readJournal } from '../support/coverage/journal.ts';
 import {
   type Exemption,
   coverageGaps,
   declaredAnswers,
   nameOf,
   staleExemptions,
-} from '../support/operations-coverage.ts';
-import { rightCalls } from '../support/right-calls.ts';
+} from '../support/coverage/operations-coverage.ts';
 import { type TestServer, startServer } from '../support/server.ts';
+import { rightCalls } from '../support/valid-calls.ts';
 
 /** The configuration runs this file after every other, so it sees what they all observed. */
 const here = new URL('.', import.meta.url);

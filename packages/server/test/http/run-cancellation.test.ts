@@ -1,8 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { usualAgents } from '../support/agents.ts';
-import { MovingClock } from '../support/moving-clock.ts';
-import { Puppet } from '../support/puppet.ts';
-import { type TestServer, deployments, startServer } from '../support/server.ts';
 import {
   at,
   begin,
@@ -17,7 +14,10 @@ import {
   readSession,
   runIn,
   startRun,
-} from '../support/talk.ts';
+} from '../support/api-steps.ts';
+import { MovingClock } from '../support/moving-clock.ts';
+import { Puppet } from '../support/puppet-harness.ts';
+import { type TestServer, deployments, startServer } from '../support/server.ts';
 
 const typesOf = (events: readonly { type: string }[]) => events.map(({ type }) => type);
 

@@ -1,9 +1,6 @@
 import { type RunEvent, eventTypes, formatEventId, isEventType } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type AgentYaml, usualAgents } from '../support/agents.ts';
-import { Puppet } from '../support/puppet.ts';
-import { rawCall } from '../support/raw.ts';
-import { type TestServer, deployments, startServer } from '../support/server.ts';
 import {
   answer,
   at,
@@ -18,7 +15,10 @@ import {
   readRun,
   startRun,
   textOf,
-} from '../support/talk.ts';
+} from '../support/api-steps.ts';
+import { Puppet } from '../support/puppet-harness.ts';
+import { rawCall } from '../support/raw-requests.ts';
+import { type TestServer, deployments, startServer } from '../support/server.ts';
 
 /** Reads what it wrote in its last run, so the second run finds its context changed. */
 const scribe: AgentYaml = {

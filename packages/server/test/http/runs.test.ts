@@ -1,8 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { usualAgents } from '../support/agents.ts';
-import { addClient, addTenant } from '../support/callers.ts';
-import { Puppet } from '../support/puppet.ts';
-import { type TestServer, deployments, startServer } from '../support/server.ts';
 import {
   begin,
   cancel,
@@ -14,7 +11,10 @@ import {
   readSession,
   runIn,
   startRun,
-} from '../support/talk.ts';
+} from '../support/api-steps.ts';
+import { addClient, addTenant } from '../support/identities.ts';
+import { Puppet } from '../support/puppet-harness.ts';
+import { type TestServer, deployments, startServer } from '../support/server.ts';
 
 const queueMax = 2;
 const typesOf = (events: readonly { type: string }[]) => events.map(({ type }) => type);

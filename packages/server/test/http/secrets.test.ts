@@ -3,11 +3,11 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { describe, expect, test } from 'vitest';
-import { addClient } from '../support/callers.ts';
+import { answer, begin, logOf, pendingIn } from '../support/api-steps.ts';
 import { type DatabaseKind, databaseKinds } from '../support/databases.ts';
-import { givePassword, password, refresh, signInTerminal } from '../support/people.ts';
+import { addClient } from '../support/identities.ts';
 import { type TestServer, requestToken, startServer } from '../support/server.ts';
-import { answer, begin, logOf, pendingIn } from '../support/talk.ts';
+import { givePassword, password, refresh, signInTerminal } from '../support/sign-in/steps.ts';
 import { listAudit } from '../../src/app/audit.ts';
 import { makeOneTimePassword } from '../../src/auth/passwords.ts';
 

@@ -2,8 +2,6 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { usualAgents } from '../support/agents.ts';
-import { Puppet } from '../support/puppet.ts';
-import { type TestServer, deployments, startServer } from '../support/server.ts';
 import {
   answer,
   begin,
@@ -16,7 +14,9 @@ import {
   runIn,
   sessionIn,
   startRun,
-} from '../support/talk.ts';
+} from '../support/api-steps.ts';
+import { Puppet } from '../support/puppet-harness.ts';
+import { type TestServer, deployments, startServer } from '../support/server.ts';
 
 const id = (session: { id: string }) => ({ session_id: session.id });
 

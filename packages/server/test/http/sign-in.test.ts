@@ -2,10 +2,11 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { userId } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { Browser, type BrowserPage } from '../support/browser.ts';
+import { FakeClock } from '../support/clocks.ts';
 import { databaseKinds } from '../support/databases.ts';
-import { FakeClock } from '../support/fake-clock.ts';
 import { MovingClock } from '../support/moving-clock.ts';
+import { type TestServer, startServer } from '../support/server.ts';
+import { Browser, type BrowserPage } from '../support/sign-in/browser.ts';
 import {
   beginDevice,
   confirmDevice,
@@ -16,8 +17,7 @@ import {
   pollDevice,
   refresh,
   signInTerminal,
-} from '../support/people.ts';
-import { type TestServer, startServer } from '../support/server.ts';
+} from '../support/sign-in/steps.ts';
 import { sweepIdentityRecords } from '../../src/workers/sweep-identity-records.ts';
 
 /** The page that asks for a password. */

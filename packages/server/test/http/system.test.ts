@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { nobody } from '../support/calls.ts';
+import { nobody } from '../support/checked-calls.ts';
 import { FailingStore } from '../support/failing-store.ts';
-import { openSocket, rawCall, readAnswer } from '../support/raw.ts';
+import { openSocket, rawCall, readAnswer } from '../support/raw-requests.ts';
 import { type TestServer, startServer } from '../support/server.ts';
 import { StorageUnavailable } from '../../src/ports/errors.ts';
 

@@ -1,9 +1,9 @@
 import { scopes } from '@convoke/contract';
 import { decodeJwt, decodeProtectedHeader } from 'jose';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { addClient } from '../support/callers.ts';
-import type { Refused } from '../support/calls.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import type { Refused } from '../support/checked-calls.ts';
+import { FakeClock } from '../support/clocks.ts';
+import { addClient } from '../support/identities.ts';
 import {
   type ClientSecret,
   type TestServer,

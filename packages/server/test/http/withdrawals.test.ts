@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { type TestClient, addClient, addTenant } from '../support/callers.ts';
+import { begin, eventsPath } from '../support/api-steps.ts';
+import { FakeClock } from '../support/clocks.ts';
 import { eventually } from '../support/eventually.ts';
-import { FakeClock } from '../support/fake-clock.ts';
+import { type TestClient, addClient, addTenant } from '../support/identities.ts';
 import { MovingClock } from '../support/moving-clock.ts';
 import { type TestServer, deployments, requestToken, startServer } from '../support/server.ts';
-import { begin, eventsPath } from '../support/talk.ts';
 import type { CredentialProvider } from '../../src/ports/credential-provider.ts';
 
 /** A provider elsewhere that takes its time. */

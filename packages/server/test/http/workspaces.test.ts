@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { addClient, addOrganization, addPerson, addTenant } from '../support/callers.ts';
+import { addClient, addOrganization, addPerson, addTenant } from '../support/identities.ts';
 import { type TestServer, startServer } from '../support/server.ts';
 
 let server: TestServer;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { FakeClock } from '../support/clocks.ts';
 import { within } from '../../src/runtime/within.ts';
-import { FakeClock } from '../support/fake-clock.ts';
 
 test('work that ends in time gives its result', async () => {
   const clock = new FakeClock();

@@ -1,9 +1,9 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { query } from '../faults/support/databases.ts';
 import { PostgresServer } from '../faults/support/postgres-server.ts';
+import { query } from '../faults/support/sqlite-integrity.ts';
 import { createLocation, openTestDatabase } from '../support/databases.ts';
-import { administer } from '../support/plain-database.ts';
+import { administer } from '../support/postgres-databases.ts';
 import { StorageUnavailable } from '../../src/ports/errors.ts';
 import { openPostgres } from '../../src/store/dialects/postgres.ts';
 import type { MigratableDatabase } from '../../src/store/migrate.ts';

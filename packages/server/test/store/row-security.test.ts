@@ -1,7 +1,7 @@
 import { type TenantId, tenantId } from '@convoke/contract';
 import { Client } from 'pg';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { createRunWorld, delta, over } from '../support/run-world.ts';
+import { createRunWorld, delta, over } from '../support/run-fixture.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { partitionAt } from '../../src/domain/event-partition.ts';
 import { examineDatabase } from '../../src/operate/doctor/database.ts';

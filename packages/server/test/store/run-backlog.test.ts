@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { DatabaseKind } from '../support/databases.ts';
-import { createRunWorld, over } from '../support/run-world.ts';
+import { createRunWorld, over } from '../support/run-fixture.ts';
 import { cancelRun } from '../../src/app/runs.ts';
 
 const question = {

@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { begin, logOf, runIn } from '../support/api-steps.ts';
 import { createLocation, databaseKinds, openTestDatabase } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { type TestServer, requestToken, selecting, startServer } from '../support/server.ts';
-import { begin, logOf, runIn } from '../support/talk.ts';
-import { type World, buildWorld, worldAgents, worldFile } from '../support/world.ts';
+import { type World, buildWorld, worldAgents, worldFile } from '../support/tenant-data.ts';
 import { verifyAudit } from '../../src/app/audit.ts';
 import type { Config } from '../../src/config/config.ts';
 import { exportDeployment, importDeployment, openTransfer } from '../../src/operate/transfer.ts';

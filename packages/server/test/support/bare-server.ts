@@ -6,8 +6,8 @@ import { readConfig } from '../../src/config/config.ts';
 import type { Log } from '../../src/ports/log.ts';
 import type { Quickstart } from '../../src/quickstart.ts';
 import { removeFolderSync } from '../../../../test/remove-folder.ts';
-import { checkAnswer, operationAt } from './calls.ts';
-import { signJournal } from './journal.ts';
+import { checkAnswer, operationAt } from './checked-calls.ts';
+import { signJournal } from './coverage/journal.ts';
 
 export interface TestServer {
   readonly convoke: Convoke;

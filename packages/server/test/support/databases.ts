@@ -6,7 +6,7 @@ import { openPostgres } from '../../src/store/dialects/postgres.ts';
 import { openSqlite } from '../../src/store/dialects/sqlite.ts';
 import { migrate, type MigratableDatabase } from '../../src/store/migrate.ts';
 import { removeFolderSync } from '../../../../test/remove-folder.ts';
-import { administer, createPlainDatabase } from './plain-database.ts';
+import { administer, createPlainDatabase } from './postgres-databases.ts';
 
 export const databaseKinds = ['sqlite', 'postgres'] as const;
 export type DatabaseKind = (typeof databaseKinds)[number];

@@ -16,10 +16,10 @@ import { freePort } from '../../../../test/free-port.ts';
 import { natsUrl } from '../../../../test/nats-service.ts';
 import { removeFolder } from '../../../../test/remove-folder.ts';
 import { type AgentYaml, usualAgents } from './agents.ts';
-import { type CallOptions, Calls, type Identity, nobody, operationAt } from './calls.ts';
+import { type CallOptions, Calls, type Identity, nobody, operationAt } from './checked-calls.ts';
+import { observe, signJournal } from './coverage/journal.ts';
 import { createLocation, databaseKinds } from './databases.ts';
 import { EventReader } from './event-reader.ts';
-import { observe, signJournal } from './journal.ts';
 
 export interface ServerOptions {
   readonly database?: Deployment;

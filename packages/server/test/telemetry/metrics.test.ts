@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { FakeClock } from '../support/fake-clock.ts';
+import { FakeClock } from '../support/clocks.ts';
 import { readSamples, sampleOf } from '../support/metric-samples.ts';
 import { metricTable } from '../../src/ports/metrics.ts';
 import { cachedReading } from '../../src/telemetry/cached-reading.ts';

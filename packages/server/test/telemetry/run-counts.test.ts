@@ -1,11 +1,11 @@
 import { organizationId, runId, sessionId, tenantId } from '@convoke/contract';
 import { expect, test } from 'vitest';
+import { begin } from '../support/api-steps.ts';
 import { databaseKinds } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { readSamples, sampleOf } from '../support/metric-samples.ts';
-import { createRunWorld } from '../support/run-world.ts';
+import { createRunWorld } from '../support/run-fixture.ts';
 import { startServer } from '../support/server.ts';
-import { begin } from '../support/talk.ts';
 import { lockRun, recordEnd } from '../../src/app/record.ts';
 import { reconcileRuns } from '../../src/workers/reconcile-runs.ts';
 

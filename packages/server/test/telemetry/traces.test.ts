@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Caller } from '../faults/support/caller.ts';
 import { exchange } from '../faults/support/exchange.ts';
-import { type ServerPlace, openPlace } from '../faults/support/server-place.ts';
+import { type ServerPlace, openPlace } from '../faults/support/server-folder.ts';
 import { ServerProcess } from '../faults/support/server-process.ts';
 import { eventually } from '../support/eventually.ts';
 import { createTraces } from '../../src/telemetry/traces.ts';

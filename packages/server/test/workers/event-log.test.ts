@@ -1,7 +1,7 @@
 import type { RunId } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { databaseKinds, openTestDatabase } from '../support/databases.ts';
-import { type RunWorld, createRunWorld, delta, over } from '../support/run-world.ts';
+import { type RunWorld, createRunWorld, delta, over } from '../support/run-fixture.ts';
 import { RunFollower } from '../../src/app/follow.ts';
 import { readHistory } from '../../src/app/history.ts';
 import { startRun } from '../../src/app/runs.ts';

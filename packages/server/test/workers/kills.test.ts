@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import type { Operation, TenantStatus } from '@convoke/contract';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { usualAgents } from '../support/agents.ts';
-import { Calls, type Identity } from '../support/calls.ts';
+import { Calls, type Identity } from '../support/checked-calls.ts';
 import { eventually } from '../support/eventually.ts';
 import { bearer, requestToken, selecting } from '../support/server.ts';
 import { verifyAudit } from '../../src/app/audit.ts';

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { databaseKinds } from '../support/databases.ts';
-import { by } from '../support/identity-world.ts';
-import { type RunWorld, createRunWorld, delta, hour, over } from '../support/run-world.ts';
+import { by } from '../support/identity-fixture.ts';
+import { type RunWorld, createRunWorld, delta, hour, over } from '../support/run-fixture.ts';
 import { answerInteraction } from '../../src/app/interactions.ts';
 import { cancelRun } from '../../src/app/runs.ts';
 import { stopSession } from '../../src/app/sessions.ts';

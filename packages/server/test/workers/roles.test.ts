@@ -2,8 +2,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { unusedPort } from '../faults/support/server-place.ts';
-import { type TestServer, startServer } from '../support/server.ts';
+import { unusedPort } from '../faults/support/server-folder.ts';
 import {
   answer,
   ended,
@@ -12,7 +11,8 @@ import {
   readRun,
   runIn,
   startRun,
-} from '../support/talk.ts';
+} from '../support/api-steps.ts';
+import { type TestServer, startServer } from '../support/server.ts';
 import { type Convoke, compose } from '../../src/compose/compose.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { removeFolder } from '../../../../test/remove-folder.ts';

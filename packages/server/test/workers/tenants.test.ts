@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type RunId, fileId, interactionKey, runId, sessionId } from '@convoke/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { databaseKinds } from '../support/databases.ts';
-import { type World, by, createWorld } from '../support/identity-world.ts';
+import { type World, by, createWorld } from '../support/identity-fixture.ts';
 import { offboardTenant, retryTenant } from '../../src/app/tenants.ts';
 import { openDiskBlobs } from '../../src/blobs/disk.ts';
 import type { Agent } from '../../src/domain/agent.ts';

@@ -9,7 +9,7 @@ import {
 } from '@convoke/contract';
 import { z } from 'zod';
 import { type Reply, exchange } from './exchange.ts';
-import { type Quickstart, type ServerPlace, readQuickstart } from './server-place.ts';
+import { type Quickstart, type ServerPlace, readQuickstart } from './server-folder.ts';
 
 export interface RunAt {
   readonly sessionId: string;

@@ -11,9 +11,9 @@ import {
   openSeat,
   planAnswer,
   planRuns,
-} from './crash-seats.ts';
-import { EventReader, type Frame } from './event-reader.ts';
+} from './crash-sessions.ts';
 import type { Random } from './random.ts';
+import { EventReader, type Frame } from './raw-event-reader.ts';
 import { checkLog, saidIn } from './run-log.ts';
 import { until } from './until.ts';
 

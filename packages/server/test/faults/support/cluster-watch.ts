@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { query } from './databases.ts';
+import { query } from './sqlite-integrity.ts';
 
 const lookEveryMs = 100;
 

@@ -3,15 +3,15 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startS3 } from '../../support/s3-server.ts';
-import { agents } from './crash-seats.ts';
+import { agents } from './crash-sessions.ts';
 import { Ledger } from './ledger.ts';
 import { NatsServer } from './nats-server.ts';
 import { PostgresServer } from './postgres-server.ts';
-import { type ServerPlace, openPlace, unusedPort } from './server-place.ts';
+import { type ServerPlace, openPlace, unusedPort } from './server-folder.ts';
 import { ServerProcess } from './server-process.ts';
 import { TcpProxy } from './tcp-proxy.ts';
 
-const steppingClock = fileURLToPath(new URL('stepping-clock.ts', import.meta.url));
+const steppingClock = fileURLToPath(new URL('step-wall-clock.ts', import.meta.url));
 
 /** Short, so that a test need not wait long for a lease to run out. */
 export const leaseSeconds = 6;

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { unusedPort } from './server-place.ts';
+import { unusedPort } from './server-folder.ts';
 import { until } from './until.ts';
 
 /** A NATS of the test's own, to be stopped and started at will, always on the same port. */

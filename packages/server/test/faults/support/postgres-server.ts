@@ -3,8 +3,8 @@ import { chownSync, globSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { removeFolderSync } from '../../../../../test/remove-folder.ts';
-import { query } from './databases.ts';
-import { unusedPort } from './server-place.ts';
+import { unusedPort } from './server-folder.ts';
+import { query } from './sqlite-integrity.ts';
 
 /** A PostgreSQL of the test's own, to be stopped and started at will. It runs without privileges. */
 export class PostgresServer {

@@ -6,7 +6,7 @@ import {
   isTerminalEventType,
   runEvent,
 } from '@convoke/contract';
-import type { Frame } from './event-reader.ts';
+import type { Frame } from './raw-event-reader.ts';
 
 /**
  * The promises every log keeps (reliability §2: I1, I5, I6, I7), read from the bytes alone. Returns the

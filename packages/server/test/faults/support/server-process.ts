@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { exchange } from './exchange.ts';
 import { isAlive, processTree } from './process-tree.ts';
-import type { ServerPlace } from './server-place.ts';
+import type { ServerPlace } from './server-folder.ts';
 import { until } from './until.ts';
 
 const cli = fileURLToPath(new URL('../../../../cli/src/main.ts', import.meta.url));

@@ -2,8 +2,6 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, expect, test } from 'vitest';
 import type { AgentYaml } from '../../support/agents.ts';
-import { eventually } from '../../support/eventually.ts';
-import { startServer } from '../../support/server.ts';
 import {
   answer,
   begin,
@@ -14,7 +12,9 @@ import {
   sessionIn,
   startRun,
   textOf,
-} from '../../support/talk.ts';
+} from '../../support/api-steps.ts';
+import { eventually } from '../../support/eventually.ts';
+import { startServer } from '../../support/server.ts';
 import { requireSandbox } from '../../../../../test/services.ts';
 import type { Step } from './agent.ts';
 

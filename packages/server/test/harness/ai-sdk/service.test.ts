@@ -2,8 +2,6 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test, vi } from 'vitest';
 import { temporaryFolder, writeFiles } from '../../support/agent-folders.ts';
-import { startModelServer } from '../../support/model-server/server.ts';
-import { startServer } from '../../support/server.ts';
 import {
   answer,
   begin,
@@ -13,7 +11,9 @@ import {
   runIn,
   startRun,
   textOf,
-} from '../../support/talk.ts';
+} from '../../support/api-steps.ts';
+import { startModelServer } from '../../support/model-server/server.ts';
+import { startServer } from '../../support/server.ts';
 import { readAgentFolder } from '../../../src/agents/agent-folder.ts';
 import { checkAiSdk } from '../../../src/harness/ai-sdk/settings.ts';
 

@@ -1,5 +1,5 @@
 import { type Socket, connect } from 'node:net';
-import type { Answer } from './calls.ts';
+import type { Answer } from './checked-calls.ts';
 import type { TestServer } from './server.ts';
 
 export interface RawRequest {

@@ -7,7 +7,7 @@ import {
   eventTypes,
   isTerminalRunStatus,
 } from '@convoke/contract';
-import type { Identity } from './calls.ts';
+import type { Identity } from './checked-calls.ts';
 import type { EventReader } from './event-reader.ts';
 import { eventually } from './eventually.ts';
 import type { TestServer } from './server.ts';

@@ -11,7 +11,7 @@ import type { Log, LogFields } from '../../src/ports/log.ts';
 import { sql } from '../../src/store/sql.ts';
 import { agentOf } from './agent-folders.ts';
 import type { DatabaseKind } from './databases.ts';
-import { createWorld } from './identity-world.ts';
+import { createWorld } from './identity-fixture.ts';
 import { settings } from './settings.ts';
 
 export type RunWorld = Awaited<ReturnType<typeof createRunWorld>>;

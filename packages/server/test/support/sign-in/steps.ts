@@ -1,10 +1,10 @@
 import type { UserId } from '@convoke/contract';
 import * as openid from 'openid-client';
-import { setPassword } from '../../src/app/passwords.ts';
-import { createPasswords } from '../../src/auth/passwords.ts';
-import type { Actor } from '../../src/domain/audit.ts';
+import type { TestServer } from '../server.ts';
+import { setPassword } from '../../../src/app/passwords.ts';
+import { createPasswords } from '../../../src/auth/passwords.ts';
+import type { Actor } from '../../../src/domain/audit.ts';
 import { Browser, type BrowserPage } from './browser.ts';
-import type { TestServer } from './server.ts';
 
 /** The words that tests of people are told in. The programs they use are real OpenID Connect clients. */
 

@@ -13,7 +13,7 @@ import { createSealing } from '../../src/auth/sealing.ts';
 import { LONGEST_TOKEN_LIFETIME_MS, type Tokens, createTokens } from '../../src/auth/tokens.ts';
 import type { Clock } from '../../src/ports/clock.ts';
 import type { Role } from '../../src/ports/repositories/organizations.ts';
-import type { Identity } from './calls.ts';
+import type { Identity } from './checked-calls.ts';
 import { eventually } from './eventually.ts';
 import { type ClientSecret, type TestServer, bearer, requestToken, selecting } from './server.ts';
 

@@ -1,8 +1,8 @@
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { removeFolder } from '../../../../test/remove-folder.ts';
-import { journalFolder, openJournal } from './journal-place.ts';
+import { removeFolder } from '../../../../../test/remove-folder.ts';
+import { journalFolder, openJournal } from './journal-folder.ts';
 
 /** Run by vitest before any test file: one journal per run, whichever workers write it. */
 export async function setup(): Promise<(() => Promise<void>) | undefined> {

@@ -27,8 +27,8 @@ import { migrationsFolder } from '../../src/store/database.ts';
 import { createStore } from '../../src/store/store.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { createTraces } from '../../src/telemetry/traces.ts';
+import { FakeClock } from './clocks.ts';
 import { type DatabaseKind, createLocation, openTestDatabase } from './databases.ts';
-import { FakeClock } from './fake-clock.ts';
 
 const masterKey = Buffer.alloc(32, 7);
 export const baseUrl = 'https://convoke.test';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Client } from 'pg';
-import { createPlainDatabase } from '../../support/plain-database.ts';
+import { createPlainDatabase } from '../../support/postgres-databases.ts';
 import { removeFolderSync } from '../../../../../test/remove-folder.ts';
 import { postgresUrl } from '../../../../../test/services.ts';
 

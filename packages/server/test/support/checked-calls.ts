@@ -10,7 +10,7 @@ import {
   operationList,
   operations,
 } from '@convoke/contract';
-import { observe } from './journal.ts';
+import { observe } from './coverage/journal.ts';
 
 /** Who calls, as headers: a token and, for the application API, what it selects. */
 export type Identity = Readonly<Record<string, string>>;

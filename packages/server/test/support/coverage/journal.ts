@@ -1,7 +1,7 @@
 import { appendFileSync, mkdirSync, readFileSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { afterAll, expect } from 'vitest';
-import { journalFolder } from './journal-place.ts';
+import { journalFolder } from './journal-folder.ts';
 
 /** One answer of the server, as far as coverage is concerned. */
 export interface Observation {

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { type OperationId, idPrefixes, organizationId, tenantId } from '@convoke/contract';
-import { addClient, addTenant } from './callers.ts';
-import type { OperationCall } from './calls.ts';
+import type { OperationCall } from './checked-calls.ts';
 import { eventually } from './eventually.ts';
+import { addClient, addTenant } from './identities.ts';
 import type { TestServer } from './server.ts';
-import { type World, worldFile } from './world.ts';
+import { type World, worldFile } from './tenant-data.ts';
 
 /**
  * For every operation, a call that succeeds, from the one it is for. What a call would use up is made for

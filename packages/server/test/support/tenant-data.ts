@@ -1,4 +1,6 @@
 import { usualAgents } from './agents.ts';
+import type { Identity } from './checked-calls.ts';
+import { eventually } from './eventually.ts';
 import {
   type Organization,
   type TestClient,
@@ -6,9 +8,7 @@ import {
   addOrganization,
   addTenant,
   firstOrganization,
-} from './callers.ts';
-import type { Identity } from './calls.ts';
-import { eventually } from './eventually.ts';
+} from './identities.ts';
 import type { TestServer } from './server.ts';
 
 /**

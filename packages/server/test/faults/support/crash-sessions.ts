@@ -1,9 +1,9 @@
 import { equal, notEqual, ok } from 'node:assert/strict';
 import type { RunEvent, RunRecord } from '@convoke/contract';
-import type { Frame } from './event-reader.ts';
 import type { Random } from './random.ts';
+import type { Frame } from './raw-event-reader.ts';
 import { saidIn } from './run-log.ts';
-import type { AgentFolder } from './server-place.ts';
+import type { AgentFolder } from './server-folder.ts';
 
 /** What the runs of one session are for. */
 export type Role = 'talk' | 'ask' | 'write' | 'cancel' | 'queue';

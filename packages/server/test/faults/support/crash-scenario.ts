@@ -11,11 +11,11 @@ import {
   openSeat,
   planAnswer,
   planRuns,
-} from './crash-seats.ts';
-import { EventReader, type Frame } from './event-reader.ts';
+} from './crash-sessions.ts';
 import type { Random } from './random.ts';
+import { EventReader, type Frame } from './raw-event-reader.ts';
 import { checkLog, expectPrefix } from './run-log.ts';
-import { type ServerPlace, openPlace } from './server-place.ts';
+import { type ServerPlace, openPlace } from './server-folder.ts';
 import { ServerProcess } from './server-process.ts';
 import { until } from './until.ts';
 
