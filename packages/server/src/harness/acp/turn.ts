@@ -9,6 +9,7 @@ import type {
 import type { EventQueue } from '../event-queue.ts';
 import { redactedEvent, redactedJson } from '../event-redaction.ts';
 import { LegFailure } from '../leg-failure.ts';
+import { OpenRequests } from '../open-requests.ts';
 import { type Agent, matchesGlob, needsApproval } from '../../domain/agent.ts';
 import type { Answer, HarnessEvent } from '../../ports/harness.ts';
 import { BoundedMap } from '../../runtime/bounded-map.ts';
@@ -38,7 +39,7 @@ export class Turn implements Listener {
   readonly #parts: TurnParts;
   readonly #calls = new BoundedMap<string, ToolCallUpdate>(callsMax);
   readonly #asked = new Set<string>();
-  readonly #open = new Map<string, (answer: Answer | undefined) => void>();
+  readonly #open = new OpenRequests();
   #requests = 0;
   #isCancelled = false;
 
@@ -71,7 +72,7 @@ export class Turn implements Listener {
     const { toolName } = judgement;
     const toolInput = redactedJson(judgement.toolInput, this.#parts.redact);
     const ref = `permission-${(this.#requests += 1)}`;
-    const answered = this.#answerTo(ref);
+    const answered = this.#open.waitFor(ref);
     this.queue.push({ type: 'permission_request', ref, toolName, toolInput });
     const answer = await answered;
     if (answer === undefined || !this.#mayAct) return { outcome: { outcome: 'cancelled' } };
@@ -96,7 +97,7 @@ export class Turn implements Listener {
     const number = (this.#requests += 1);
     const answered = questions.map((question, index) => {
       const ref = `question-${number}.${index + 1}`;
-      const answer = this.#answerTo(ref);
+      const answer = this.#open.waitFor(ref);
       this.#tell(questionEvent(question, ref));
       return answer;
     });
@@ -108,21 +109,13 @@ export class Turn implements Listener {
 
   /** True when the agent was waiting for exactly this. */
   answer(ref: string, answer: Answer): boolean {
-    const take = this.#open.get(ref);
-    this.#open.delete(ref);
-    take?.(answer);
-    return take !== undefined;
+    return this.#open.answer(ref, answer);
   }
 
   /** Nobody will answer any more: not what is open, nor what is asked from now on. */
   cancel(): void {
     this.#isCancelled = true;
-    for (const take of this.#open.values()) take(undefined);
-    this.#open.clear();
-  }
-
-  #answerTo(ref: string): Promise<Answer | undefined> {
-    return new Promise((resolve) => this.#open.set(ref, resolve));
+    this.#open.cancel();
   }
 
   /** Later messages about a call say only what is new. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { OpenRequests } from '../open-requests.ts';
 import { type Agent, matchesGlob, needsApproval } from '../../domain/agent.ts';
 import { type Json, type JsonObject, isObject } from '../../domain/json.ts';
 import type { Answer, HarnessEvent } from '../../ports/harness.ts';
@@ -51,7 +52,7 @@ type Settled = Extract<Verdict, { decision: 'allow' | 'deny' }>;
 export class Gate {
   readonly #parts: GateParts;
   readonly #judged = new Map<string, Verdict>();
-  readonly #open = new Map<string, (answer: Answer | undefined) => void>();
+  readonly #open = new OpenRequests();
   #isClosed = false;
 
   constructor(parts: GateParts) {
@@ -104,17 +105,13 @@ export class Gate {
 
   /** True when the process was waiting for exactly this. */
   answer(ref: string, answer: Answer): boolean {
-    const take = this.#open.get(ref);
-    this.#open.delete(ref);
-    take?.(answer);
-    return take !== undefined;
+    return this.#open.answer(ref, answer);
   }
 
   /** From now on everything is refused. */
   close(): void {
     this.#isClosed = true;
-    for (const take of this.#open.values()) take(undefined);
-    this.#open.clear();
+    this.#open.cancel();
   }
 
   async #judge(call: z.infer<typeof hookInput>): Promise<Verdict> {
@@ -168,9 +165,7 @@ export class Gate {
 
   /** `undefined` when the run is cancelled meanwhile. */
   async #ask(call: Call): Promise<readonly Answer[] | undefined> {
-    const answered = refsOf(call).map(
-      (ref) => new Promise<Answer | undefined>((resolve) => this.#open.set(ref, resolve)),
-    );
+    const answered = refsOf(call).map((ref) => this.#open.waitFor(ref));
     for (const event of requestsFor(call)) this.#parts.tell(event);
     const answers = await Promise.all(answered);
     const given = answers.filter((answer) => answer !== undefined);
