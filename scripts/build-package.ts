@@ -32,9 +32,9 @@ export interface Manifest {
 }
 
 /** One after the other: each is compiled against the declarations of those before it. */
-const order = ['contract', 'server', 'cli'] as const;
+const order = ['contract', 'api-page', 'server', 'cli'] as const;
 
-/** Builds contract, server and cli below a folder that holds the built SDK as `sdk`. */
+/** Builds contract, api-page, server and cli below a folder that holds the built SDK as `sdk`. */
 export async function buildPackages(folder: string): Promise<void> {
   // Declarations that are compiled against name packages of their own.
   const link = join(folder, 'node_modules');
@@ -79,6 +79,7 @@ function compilation(home: string, folder: string) {
       rootDir: home,
       typeRoots: [join(root, 'node_modules/@types')],
       paths: {
+        '@convoke/api-page': [join(folder, 'api-page/dist/api-page.d.ts')],
         '@convoke/contract': [join(folder, 'contract/dist/index.d.ts')],
         '@convoke/sdk': [join(folder, 'sdk/index.d.ts')],
         '@convoke/sdk/node': [join(folder, 'sdk/node.d.ts')],

@@ -9,6 +9,7 @@ const useCases = [...runtime, 'server/app'];
 
 const mayImport: Record<string, readonly string[]> = {
   contract: [],
+  'api-page': ['contract'],
   sdk: ['contract'],
   conformance: ['contract'],
   console: ['sdk'],
@@ -19,7 +20,7 @@ const mayImport: Record<string, readonly string[]> = {
   'server/execution': useCases,
   'server/workers': [...useCases, 'server/execution'],
   'server/auth': useCases,
-  'server/http': [...useCases, 'server/auth'],
+  'server/http': [...useCases, 'server/auth', 'api-page'],
   'server/confined-fs': runtime,
   'server/egress': runtime,
   'server/agents': [...runtime, 'server/confined-fs', 'server/egress'],

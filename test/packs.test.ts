@@ -9,7 +9,7 @@ import { buildPackage as buildSdk } from '../packages/sdk/scripts/build-package.
 import { buildPackages } from '../scripts/build-package.ts';
 import { root } from './repository.ts';
 
-const names = ['contract', 'sdk', 'server', 'cli'] as const;
+const names = ['contract', 'api-page', 'sdk', 'server', 'cli'] as const;
 const installMs = 300_000;
 
 let folder: string;
@@ -102,6 +102,7 @@ console.log(await run.text({ onQuestion: () => 'Captain', onPermission: () => 'a
 
 test('the types of every package hold for whoever uses them', async () => {
   const code = `
+    import { renderApiPage } from '@convoke/api-page';
     import { errors, openApiDocument } from '@convoke/contract';
     import { Convoke } from '@convoke/sdk';
     import { openFile } from '@convoke/sdk/node';
@@ -109,7 +110,7 @@ test('the types of every package hold for whoever uses them', async () => {
     import { settingTable } from '@convoke/server/config';
     export const config: Config = readConfig({});
     export const port: number = config.port;
-    export const unused = [errors, openApiDocument, Convoke, openFile, runServer, settingTable];
+    export const unused = [renderApiPage, errors, openApiDocument, Convoke, openFile, runServer, settingTable];
     // @ts-expect-error: a port is a number.
     export const wrong: string = config.port;`;
   await writeFile(join(project, 'program.ts'), code);

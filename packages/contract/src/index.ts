@@ -1,4 +1,3 @@
-export { renderApiPage } from './api-page.ts';
 export { operationsOfScope, permissionCatalog } from './catalog.ts';
 export {
   type ErrorCode,
@@ -67,7 +66,16 @@ export {
 export { type Json, type JsonObject, jsonObject, jsonValue } from './json.ts';
 export { limits } from './limits.ts';
 export { type OpenApiOptions, openApiDocument } from './openapi.ts';
-export type { OpenApiDocument } from './openapi/document.ts';
+export {
+  type MediaType,
+  type OpenApiDocument,
+  type Parameter,
+  type PathOperation,
+  type Ref,
+  type Response,
+  type Schema,
+  schemaRefPrefix,
+} from './openapi/document.ts';
 export {
   type CallerKind,
   type DeclaredError,

@@ -6,7 +6,6 @@ import {
   interactionRecord,
   openApiDocument,
   operationList,
-  renderApiPage,
   requiredScopes,
   statusesOf,
 } from '../src/index.ts';
@@ -131,28 +130,6 @@ describe('the OpenAPI document', () => {
   test('shows examples that its own schemas accept', () => {
     const { examples = [] } = document.components.schemas['Interaction'] ?? {};
     expect(z.array(interactionRecord).min(1).parse(examples)).toEqual(examples);
-  });
-});
-
-describe('the API page', () => {
-  const page = renderApiPage(document);
-
-  test('needs nothing but itself', () => {
-    expect(page).not.toMatch(/<script|<link|<img|<iframe|@import|url\(|\son[a-z]+=|\sstyle=/i);
-    expect(page).not.toMatch(/(src|href)="(https?:)?\/\//);
-  });
-
-  test('has every operation, and every link in it leads somewhere', () => {
-    const ids = Array.from(page.matchAll(/ id="([^"]+)"/g), ([, id]) => id);
-    expect(new Set(ids).size).toBe(ids.length);
-    for (const { id } of operationList) expect(ids).toContain(id);
-    for (const [, target] of page.matchAll(/href="#([^"]+)"/g)) expect(ids).toContain(target);
-  });
-
-  test('escapes what it is given', () => {
-    const title = '<b onload="x">&';
-    const hostile = { ...document, info: { ...document.info, title } };
-    expect(renderApiPage(hostile)).not.toContain('<b onload');
   });
 });
 

@@ -1,4 +1,5 @@
-import { openApiDocument, renderApiPage } from '@convoke/contract';
+import { renderApiPage } from '@convoke/api-page';
+import { openApiDocument } from '@convoke/contract';
 import type { Handlers } from '../handler.ts';
 import { refuse } from '../../app/refusal.ts';
 

@@ -1,4 +1,4 @@
-import type { OpenApiDocument, Parameter, PathOperation, Schema } from '../openapi/document.ts';
+import type { OpenApiDocument, Parameter, PathOperation, Schema } from '@convoke/contract';
 import { fieldsOf, itemsOf, resolve } from './schema-text.ts';
 
 /** A value that fits the schema: its first example, or the smallest value with the required fields. */

@@ -6,7 +6,7 @@ import type {
   Ref,
   Response,
   Schema,
-} from '../openapi/document.ts';
+} from '@convoke/contract';
 import { type Call, curlOf, exampleOf } from './example.ts';
 import { fieldTable, parameterTable } from './fields.ts';
 import { type Html, html, join, nothing, prose } from './html.ts';

@@ -1,7 +1,10 @@
-import { errors } from '../errors.ts';
-import type { OpenApiDocument, Parameter } from '../openapi/document.ts';
-import { permissionCatalog } from '../catalog.ts';
-import { limits } from '../limits.ts';
+import {
+  errors,
+  limits,
+  type OpenApiDocument,
+  type Parameter,
+  permissionCatalog,
+} from '@convoke/contract';
 import { fieldTable, parameterTable } from './fields.ts';
 import { type Html, html, join, prose } from './html.ts';
 

@@ -1,5 +1,4 @@
-import type { OpenApiDocument, Schema } from '../openapi/document.ts';
-import { schemaRefPrefix } from '../openapi/document.ts';
+import { type OpenApiDocument, type Schema, schemaRefPrefix } from '@convoke/contract';
 import { type Html, html, join } from './html.ts';
 
 /** The type of a field in a few characters, with a link where the type has a section of its own. */

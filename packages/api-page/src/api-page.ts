@@ -1,5 +1,6 @@
-import { type Html, html, join, prose, raw } from './api-page/html.ts';
-import { methodBadge, operationSection, type Place } from './api-page/operation-section.ts';
+import type { OpenApiDocument, PathOperation } from '@convoke/contract';
+import { type Html, html, join, prose, raw } from './html.ts';
+import { methodBadge, operationSection, type Place } from './operation-section.ts';
 import {
   conventions,
   errorsSection,
@@ -7,9 +8,8 @@ import {
   introduction,
   schemasSection,
   scopesSection,
-} from './api-page/sections.ts';
-import { styleSheet } from './api-page/style.ts';
-import type { OpenApiDocument, PathOperation } from './openapi/document.ts';
+} from './sections.ts';
+import { styleSheet } from './style.ts';
 
 type Entry = Place & { readonly operation: PathOperation };
 

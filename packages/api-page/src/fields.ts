@@ -1,4 +1,4 @@
-import type { OpenApiDocument, Parameter, Schema } from '../openapi/document.ts';
+import type { OpenApiDocument, Parameter, Schema } from '@convoke/contract';
 import { type Html, html, join, nothing, prose } from './html.ts';
 import { fieldsOf, itemsOf, refName, resolve, rulesText, typeText } from './schema-text.ts';
 
