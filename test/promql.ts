@@ -1,6 +1,9 @@
 // Finds what a query in PromQL asks for that the server does not have. It reads as much of the language as our own
 // queries use.
-import { type MetricDescription, metricTable } from '../packages/server/src/ports/metrics.ts';
+import {
+  type MetricDescription,
+  metricTable,
+} from '../packages/server/src/telemetry/metric-table.ts';
 
 /** What Prometheus itself adds to every sample. */
 const addedLabels = ['job', 'instance'];

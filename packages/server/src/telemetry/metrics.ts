@@ -1,12 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import {
-  type Instruments,
-  type MetricDescription,
-  type Metrics,
-  type MetricsPage,
-  type Reading,
-  metricTable,
-} from '../ports/metrics.ts';
+import type { Instruments, Metrics, MetricsPage, Reading } from '../ports/metrics.ts';
+import { type MetricDescription, metricTable } from './metric-table.ts';
 
 /** More series than this of one metric cannot come from a short list: they would be a leak. */
 const seriesMax = 500;

@@ -6,7 +6,7 @@ import { type MetricSample, readSamples, sampleOf } from '../support/metric-samp
 import { rawCall } from '../support/raw-requests.ts';
 import { type TestServer, startServer } from '../support/server.ts';
 import { mayReadMetrics } from '../../src/http/metrics.ts';
-import { metricTable } from '../../src/ports/metrics.ts';
+import { metricTable } from '../../src/telemetry/metric-table.ts';
 
 const token = 'what-the-operator-knows';
 const forwarded = { 'x-forwarded-for': '203.0.113.7' };

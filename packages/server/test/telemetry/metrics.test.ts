@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { FakeClock } from '../support/clocks.ts';
 import { readSamples, sampleOf } from '../support/metric-samples.ts';
-import { metricTable } from '../../src/ports/metrics.ts';
 import { cachedReading } from '../../src/telemetry/cached-reading.ts';
+import { metricTable } from '../../src/telemetry/metric-table.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 
 const table = Object.values(metricTable);

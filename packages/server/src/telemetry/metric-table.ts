@@ -1,0 +1,160 @@
+import type { Counter, Gauge, Histogram, Instruments, LabelNames } from '../ports/metrics.ts';
+
+export interface MetricDescription<Labels extends LabelNames = LabelNames> {
+  readonly kind: 'counter' | 'gauge' | 'histogram';
+  readonly name: `convoke_${string}`;
+  readonly labels: Readonly<Labels>;
+  readonly means: string;
+  /** Upper bounds, rising. */
+  readonly buckets?: readonly number[];
+}
+
+type DescriptionOf<Instrument> =
+  Instrument extends Counter<infer Labels>
+    ? MetricDescription<Labels> & { readonly kind: 'counter' }
+    : Instrument extends Histogram<infer Labels>
+      ? MetricDescription<Labels> & {
+          readonly kind: 'histogram';
+          readonly buckets: readonly number[];
+        }
+      : Instrument extends Gauge<infer Labels>
+        ? MetricDescription<Labels> & { readonly kind: 'gauge' }
+        : never;
+
+/** One description for each instrument, of its kind and with its labels: a missing or extra one does not compile. */
+type MetricTable = { readonly [Key in keyof Instruments]: DescriptionOf<Instruments[Key]> };
+
+/** Name, labels and help text of every metric. */
+export const metricTable = {
+  runs: {
+    kind: 'gauge',
+    name: 'convoke_runs',
+    labels: ['state'],
+    means: 'Unfinished runs of the whole service, by state; 10000 means 10000 or more.',
+  },
+  queueAge: {
+    kind: 'gauge',
+    name: 'convoke_queue_age_seconds',
+    labels: [],
+    means: 'Age of the oldest ready run that no worker has claimed; 0 when there is none.',
+  },
+  runsEnded: {
+    kind: 'counter',
+    name: 'convoke_runs_ended_total',
+    labels: ['status', 'error_code'],
+    means: 'Runs that this process ended.',
+  },
+  runsRecovered: {
+    kind: 'counter',
+    name: 'convoke_runs_recovered_total',
+    labels: [],
+    means: 'Runs that this process ended because their worker had died.',
+  },
+  leasesLost: {
+    kind: 'counter',
+    name: 'convoke_leases_lost_total',
+    labels: [],
+    means: 'Legs that this process stopped because it had lost the lease of the run.',
+  },
+  eventsAppended: {
+    kind: 'counter',
+    name: 'convoke_events_appended_total',
+    labels: [],
+    means: 'Events that became durable.',
+  },
+  appendSeconds: {
+    kind: 'histogram',
+    name: 'convoke_append_seconds',
+    labels: [],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
+    means: 'Time to append the events of a leg, from requesting the transaction to its commit.',
+  },
+  streamsOpen: {
+    kind: 'gauge',
+    name: 'convoke_streams_open',
+    labels: [],
+    means: 'Event streams that this process is serving.',
+  },
+  eventsDelivered: {
+    kind: 'counter',
+    name: 'convoke_events_delivered_total',
+    labels: [],
+    means: 'Events written to streams.',
+  },
+  wakeupLag: {
+    kind: 'histogram',
+    name: 'convoke_wakeup_lag_seconds',
+    labels: [],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
+    means:
+      'Round-trip time of a wake-up that this process sends to itself through PostgreSQL or NATS.',
+  },
+  wakeupsMissed: {
+    kind: 'counter',
+    name: 'convoke_wakeups_missed_total',
+    labels: [],
+    means: 'Times a poll of a followed run found events before their wake-up arrived.',
+  },
+  gateDecisions: {
+    kind: 'counter',
+    name: 'convoke_gate_decisions_total',
+    labels: ['status', 'code'],
+    means: 'Callers that the gate allowed (200, allowed) or refused, by error code.',
+  },
+  requests: {
+    kind: 'counter',
+    name: 'convoke_http_requests_total',
+    labels: ['operation', 'status'],
+    means:
+      'Requests answered; a stream counts when it ends. Status 0: the client disconnected first.',
+  },
+  requestSeconds: {
+    kind: 'histogram',
+    name: 'convoke_http_request_seconds',
+    labels: ['operation'],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+    means: 'Time until the response to a request is ready, reading the request body included.',
+  },
+  refusals: {
+    kind: 'counter',
+    name: 'convoke_http_refusals_total',
+    labels: ['status', 'code'],
+    means: 'Requests refused or failed, by error code, rate_limited included.',
+  },
+  tokenRequests: {
+    kind: 'counter',
+    name: 'convoke_token_requests_total',
+    labels: ['outcome'],
+    means: 'Token requests with a client secret, by outcome: issued, or the error code.',
+  },
+  databaseConnections: {
+    kind: 'gauge',
+    name: 'convoke_database_connections',
+    labels: ['state'],
+    means: 'PostgreSQL connections in use and idle, and callers waiting for one.',
+  },
+  residentMemory: {
+    kind: 'gauge',
+    name: 'convoke_process_resident_memory_bytes',
+    labels: [],
+    means: 'Resident memory of the process, without the agents it started.',
+  },
+  eventLoopLag: {
+    kind: 'gauge',
+    name: 'convoke_event_loop_lag_seconds',
+    labels: ['statistic'],
+    means: 'How late timers fire since the last scrape: mean, p99, max.',
+  },
+  uptime: {
+    kind: 'gauge',
+    name: 'convoke_process_uptime_seconds',
+    labels: [],
+    means: 'Time since the process started.',
+  },
+  build: {
+    kind: 'gauge',
+    name: 'convoke_build_info',
+    labels: ['version'],
+    means: 'Always 1.',
+  },
+} as const satisfies MetricTable;
