@@ -1,6 +1,6 @@
 import { type Document, LineCounter, isMap, isNode, isScalar, parseDocument } from 'yaml';
 import { z } from 'zod';
-import { FolderFault, readFolderFile } from '../confined-fs/agent-file.ts';
+import { AgentFileError, readAgentFile } from '../confined-fs/agent-file.ts';
 import type { Agent } from '../domain/agent.ts';
 import { errorCode } from '../runtime/error-code.ts';
 import { type AgentYaml, agentSchema, toAgent } from './agent-schema.ts';
@@ -29,12 +29,12 @@ export async function readAgentFolder(request: ReadAgentFolder): Promise<ReadAge
   try {
     return await readFolder(request);
   } catch (error) {
-    return unreadable(error instanceof FolderFault ? error.message : systemReason(error));
+    return unreadable(error instanceof AgentFileError ? error.message : systemReason(error));
   }
 }
 
 async function readFolder(request: ReadAgentFolder): Promise<ReadAgent> {
-  const text = await readFolderFile(request.folder, 'agent.yaml');
+  const text = await readAgentFile(request.folder, 'agent.yaml');
   if (text === undefined) return unreadable('agent.yaml is missing');
   const source = parseYaml(text);
   const parsed = agentSchema.safeParse(source.value);
@@ -44,7 +44,7 @@ async function readFolder(request: ReadAgentFolder): Promise<ReadAgent> {
   const misplaced = judge(yaml, request);
   if (misplaced.length > 0) return faulty(source, misplaced);
 
-  const instructions = await readFolderFile(request.folder, yaml.instructions ?? 'instructions.md');
+  const instructions = await readAgentFile(request.folder, yaml.instructions ?? 'instructions.md');
   if (instructions === undefined && yaml.instructions !== undefined) {
     return faulty(source, [
       { path: ['instructions'], message: 'names a file that does not exist' },
@@ -84,15 +84,15 @@ function parseYaml(text: string): Source {
   const [error] = document.errors;
   if (error !== undefined) {
     const { line, col } = lines.linePos(error.pos[0]);
-    throw new FolderFault(`agent.yaml:${line}:${col}: ${error.message}`);
+    throw new AgentFileError(`agent.yaml:${line}:${col}: ${error.message}`);
   }
-  if (document.contents === null) throw new FolderFault('agent.yaml is empty');
+  if (document.contents === null) throw new AgentFileError('agent.yaml is empty');
   try {
     // Aliases can stand for exponentially more than they take up in the file.
     return { document, lines, value: document.toJS({ maxAliasCount: aliasesMax }) };
   } catch (error) {
     const message = error instanceof Error ? error.message : 'cannot be read';
-    throw new FolderFault(`agent.yaml: ${message}`, { cause: error });
+    throw new AgentFileError(`agent.yaml: ${message}`, { cause: error });
   }
 }
 
@@ -133,12 +133,12 @@ function dotted(path: readonly PropertyKey[]): string {
 const mcpJson = z.strictObject({ mcpServers: agentSchema.shape.mcp_servers });
 
 async function readMcpJson(folder: string): Promise<AgentYaml['mcp_servers']> {
-  const text = await readFolderFile(folder, 'mcp.json');
+  const text = await readAgentFile(folder, 'mcp.json');
   if (text === undefined) return undefined;
   try {
     return mcpJson.parse(JSON.parse(text)).mcpServers;
   } catch (error) {
-    throw new FolderFault('mcp.json must be {"mcpServers": {<name>: {…}}}', { cause: error });
+    throw new AgentFileError('mcp.json must be {"mcpServers": {<name>: {…}}}', { cause: error });
   }
 }
 

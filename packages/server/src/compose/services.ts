@@ -86,7 +86,7 @@ export async function openServices(
       log,
       withoutHome: new Set(['scripted', 'a2a']),
       account: sandbox.account,
-      follow: config.databaseUrl !== undefined,
+      isClustered: config.databaseUrl !== undefined,
     }),
     sandbox,
     settings,

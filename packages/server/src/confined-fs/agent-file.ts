@@ -6,28 +6,28 @@ import { isWithin } from './path.ts';
 const fileBytesMax = 256 * 1024;
 
 /** What is wrong with a file of an agent's folder, in words for the person who keeps it. */
-export class FolderFault extends Error {
+export class AgentFileError extends Error {
   override readonly name = 'FolderFault';
 }
 
 /** A file of the folder as text; `undefined` when there is none. Links may point within the folder only. */
-export async function readFolderFile(folder: string, name: string): Promise<string | undefined> {
+export async function readAgentFile(folder: string, name: string): Promise<string | undefined> {
   const path = await realpath(join(folder, name)).catch(() => undefined);
   if (path === undefined) return undefined;
   if (!isWithin(await realpath(folder), path)) {
-    throw new FolderFault(`${name} is a link that leaves the agent's folder`);
+    throw new AgentFileError(`${name} is a link that leaves the agent's folder`);
   }
   // O_NONBLOCK: a pipe in place of the file must not hold a thread of the pool for ever.
   const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
     const stats = await handle.stat();
-    if (!stats.isFile()) throw new FolderFault(`${name} is not a file`);
+    if (!stats.isFile()) throw new AgentFileError(`${name} is not a file`);
     if (stats.size > fileBytesMax)
-      throw new FolderFault(`${name} is larger than ${fileBytesMax} bytes`);
+      throw new AgentFileError(`${name} is larger than ${fileBytesMax} bytes`);
     return new TextDecoder('utf-8', { fatal: true }).decode(await handle.readFile());
   } catch (error) {
     if (error instanceof TypeError)
-      throw new FolderFault(`${name} is not UTF-8 text`, { cause: error });
+      throw new AgentFileError(`${name} is not UTF-8 text`, { cause: error });
     throw error;
   } finally {
     await handle.close();

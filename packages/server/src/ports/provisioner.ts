@@ -1,11 +1,11 @@
 import type { TenantId } from '@convoke/contract';
 
-/** What a tenant's sessions need on the machines that execute them. Every call may be repeated. */
+/** Manages the folder of a tenant on the machines that execute its runs. Every call is idempotent. */
 export interface Provisioner {
-  /** Makes the place for the tenant's session folders and proves that it can be written. */
-  openWorkspaces(tenantId: TenantId): Promise<void>;
-  /** The tenants that have such a place on this machine. */
-  placedTenants(): Promise<TenantId[]>;
-  /** Removes that place with whatever is still in it. */
-  removeWorkspaces(tenantId: TenantId): Promise<void>;
+  /** Makes the folder that holds the tenant's session folders, and checks that it is writable. */
+  makeFolder(tenantId: TenantId): Promise<void>;
+  /** Tenants that have such a folder on this machine. */
+  tenantsWithFolder(): Promise<TenantId[]>;
+  /** Removes that folder with everything in it. */
+  removeFolder(tenantId: TenantId): Promise<void>;
 }

@@ -7,11 +7,10 @@ const nameBytesMax = 255;
 const extensionBytesMax = 32;
 
 /**
- * Puts the session's ready files under `files/` (D-43) and takes away those that were deleted. A file
- * keeps the name it got; one that comes later with a name that is taken gets its id in front.
- * Answers whether `known` changed.
+ * Places the session's ready files under `files/` (D-43) and removes those that were deleted. A placed file keeps
+ * its name; a later file of the same name is placed with its id as a prefix. Returns whether `known` changed.
  */
-export async function placeFiles(
+export async function placeAttachedFiles(
   root: string,
   files: readonly AttachedFile[],
   known: FolderManifest['files'],
@@ -45,7 +44,7 @@ function namesFor({ id, name }: AttachedFile, taken: ReadonlySet<string>): reado
   return [fitted('', name), fitted(`${id}-`, name)].filter((candidate) => !taken.has(candidate));
 }
 
-/** Undefined when the file was deleted while the leg starts. */
+/** Returns the name it got; undefined when the file was deleted while the leg starts. */
 async function place(
   root: string,
   file: AttachedFile,
@@ -60,14 +59,14 @@ async function place(
       });
       return name;
     } catch (error) {
-      // The agent made a folder of that name: the next name, if there is one.
+      // The agent made a folder of that name: try the next name.
       if (!(error instanceof Confined && error.code === 'EISDIR')) throw error;
     }
   }
-  throw new Error(`file ${file.id} finds no free name in the workspace`);
+  throw new Error(`no free name for file ${file.id} in the session folder`);
 }
 
-/** Names are counted in characters at the API and in bytes on disk: a long one loses its middle. */
+/** Shortens a name by its middle: the API limits names in characters, file systems in bytes. */
 function fitted(prefix: string, name: string): string {
   const whole = `${prefix}${name}`;
   if (isPathPart(whole)) return whole;
@@ -76,8 +75,8 @@ function fitted(prefix: string, name: string): string {
     dot > 0 && Buffer.byteLength(name.slice(dot)) <= extensionBytesMax ? name.slice(dot) : '';
   const room = nameBytesMax - Buffer.byteLength(prefix + extension);
   const stem = Buffer.from(name.slice(0, name.length - extension.length)).subarray(0, room);
-  // A streaming decoder leaves out the character that the cut went through.
+  // A streaming decoder drops a character that the cut split.
   const short = `${prefix}${new TextDecoder().decode(stem, { stream: true })}${extension}`;
-  if (!isPathPart(short)) throw new Error('a session file has a name that no file can have');
+  if (!isPathPart(short)) throw new Error('the name of a session file is not valid on disk');
   return short;
 }

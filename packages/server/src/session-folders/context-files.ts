@@ -8,7 +8,7 @@ export type ReadContext =
   | { readonly ok: true; readonly file: ContextFile; readonly text: string }
   | { readonly ok: false; readonly reason: string };
 
-/** A context file as the session has it now, with its digest: the agent may have changed its copy. */
+/** Reads a context file from the session folder, not from the agent's: the agent may have changed its copy. */
 export async function readContextFile(root: string, path: string): Promise<ReadContext> {
   try {
     const handle = await openConfined(root, path);

@@ -1,32 +1,28 @@
 import { mkdir, mkdtemp, readdir, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type TenantId, idPattern, tenantId } from '@convoke/contract';
+import { idPattern, tenantId } from '@convoke/contract';
 import type { Provisioner } from '../ports/provisioner.ts';
 import { hasCode } from '../runtime/error-code.ts';
+import { tenantFolder, tenantsFolder } from './folder-paths.ts';
 
-/** The session folders of a tenant lie together under `<dataDir>/workspaces/<tenant>/`. */
+/** Makes and removes `<dataDir>/workspaces/<tenant>/`, which holds all session folders of a tenant. */
 export function createFolderProvisioner({ dataDir }: { readonly dataDir: string }): Provisioner {
-  const folderOf = (id: TenantId) => {
-    // An id becomes a folder name: whatever is not one must not become a path.
-    if (!idPattern.test(id)) throw new Error('not an id');
-    return join(dataDir, 'workspaces', id);
-  };
   return {
-    async openWorkspaces(id) {
-      const folder = folderOf(id);
+    async makeFolder(id) {
+      const folder = tenantFolder(dataDir, id);
       await mkdir(folder, { recursive: true, mode: 0o700 });
-      // A folder that was there before may be on a disk that is full or read-only by now.
+      // The folder may have existed before, and its disk may be full or read-only now: prove that it is writable.
       await rmdir(await mkdtemp(join(folder, '.probe-')));
     },
-    async placedTenants() {
-      const names = await readdir(join(dataDir, 'workspaces')).catch((error: unknown) => {
+    async tenantsWithFolder() {
+      const names = await readdir(tenantsFolder(dataDir)).catch((error: unknown) => {
         if (hasCode(error, 'ENOENT')) return [];
         throw error;
       });
       return names.filter((name) => idPattern.test(name)).map(tenantId);
     },
-    async removeWorkspaces(id) {
-      await rm(folderOf(id), { recursive: true, force: true });
+    async removeFolder(id) {
+      await rm(tenantFolder(dataDir, id), { recursive: true, force: true });
     },
   };
 }

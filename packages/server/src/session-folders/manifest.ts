@@ -3,9 +3,9 @@ import { z } from 'zod';
 import { hasCode } from '../runtime/error-code.ts';
 
 /**
- * What the service itself put into a session's workspace, by digest. It lies beside the workspace, where
- * the agent cannot reach it. It can be re-made: without it nothing of the session's own is overwritten,
- * so it is never waited for on the disk.
+ * The files that the service put into a session folder, by digest. The manifest is stored beside the folder, where
+ * the agent cannot reach it. It is not synced to disk, since losing it is harmless: without it no file of the session
+ * is overwritten.
  */
 export interface FolderManifest {
   /** Seed files by path. */
@@ -14,14 +14,14 @@ export interface FolderManifest {
   readonly skills: Map<string, string>;
   /** Session files by id. */
   readonly files: Map<string, { readonly name: string; readonly sha256: string }>;
-  /** What was taken from `outputs/`, by path: the file it became, and how it looked on disk. */
+  /** Files taken from `outputs/`, by path: the id of the session file, and size, times and inode on disk. */
   readonly outputs: Map<string, { readonly id: string; readonly stamp: string }>;
 }
 
 const digests = z
   .record(z.string(), z.string())
   .transform((members) => new Map(Object.entries(members)));
-const recordSchema = z.object({
+const manifestSchema = z.object({
   seeds: digests,
   skills: digests,
   files: z
@@ -33,7 +33,7 @@ const recordSchema = z.object({
     .transform((members) => new Map(Object.entries(members))),
 });
 
-export function emptyRecord(): FolderManifest {
+export function emptyManifest(): FolderManifest {
   return { seeds: new Map(), skills: new Map(), files: new Map(), outputs: new Map() };
 }
 
@@ -41,34 +41,34 @@ export function isEmpty({ seeds, skills, files, outputs }: FolderManifest): bool
   return seeds.size + skills.size + files.size + outputs.size === 0;
 }
 
-export async function loadRecord(path: string): Promise<FolderManifest> {
+export async function loadManifest(path: string): Promise<FolderManifest> {
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
     if (hasCode(error, 'ENOENT')) return undefined;
     throw error;
   });
-  return text === undefined ? emptyRecord() : parseRecord(text);
+  return text === undefined ? emptyManifest() : parseManifest(text);
 }
 
-/** A power cut may leave half of it: then it counts as absent. */
-export function parseRecord(text: string): FolderManifest {
+/** A manifest that a power cut left incomplete counts as empty. */
+export function parseManifest(text: string): FolderManifest {
   try {
-    return recordSchema.safeParse(JSON.parse(text)).data ?? emptyRecord();
+    return manifestSchema.safeParse(JSON.parse(text)).data ?? emptyManifest();
   } catch (error) {
-    if (error instanceof SyntaxError) return emptyRecord();
+    if (error instanceof SyntaxError) return emptyManifest();
     throw error;
   }
 }
 
-export function recordText(record: FolderManifest): string {
+export function manifestText({ seeds, skills, files, outputs }: FolderManifest): string {
   return JSON.stringify({
-    seeds: Object.fromEntries(record.seeds),
-    skills: Object.fromEntries(record.skills),
-    files: Object.fromEntries(record.files),
-    outputs: Object.fromEntries(record.outputs),
+    seeds: Object.fromEntries(seeds),
+    skills: Object.fromEntries(skills),
+    files: Object.fromEntries(files),
+    outputs: Object.fromEntries(outputs),
   });
 }
 
-export async function saveRecord(path: string, record: FolderManifest): Promise<void> {
-  await writeFile(`${path}.draft`, recordText(record), { mode: 0o600 });
+export async function saveManifest(path: string, manifest: FolderManifest): Promise<void> {
+  await writeFile(`${path}.draft`, manifestText(manifest), { mode: 0o600 });
   await rename(`${path}.draft`, path);
 }

@@ -10,12 +10,12 @@ const folderName = 'outputs';
 const filesPerLegMax = 100;
 const bytesPerLegMax = 1024 * 1024 * 1024;
 const depthMax = 8;
-/** How many names are looked at, whatever they are. */
+/** Directory entries read per leg, of any kind. */
 const entriesMax = 10_000;
 
 /**
- * Offers every plain file below `outputs/` that is new, or changed since it was taken. Links are passed over:
- * what they lead to is not the agent's to give. Answers whether `known` changed.
+ * Offers every regular file below `outputs/` that is new, or changed since it was taken. Skips links, since their
+ * targets may not belong to the agent. Returns whether `known` may have changed.
  */
 export async function offerOutputs(
   root: string,
@@ -44,7 +44,7 @@ export async function offerOutputs(
     }
     const content = bytesOf(handle);
     const id = await take({ path: path.slice(folderName.length + 1), sizeBytes, content });
-    // Closes the file also when nobody began to read it.
+    // `return` alone does not close the file when `take` never began to read it.
     await content.return(undefined);
     await handle.close();
     if (id !== undefined) known.set(path, { id, stamp });
@@ -52,31 +52,31 @@ export async function offerOutputs(
   return files > 0;
 }
 
-/** Equal as long as nobody touched the file. */
+/** Equal until the file is written, replaced or its metadata changes. */
 function stampOf({ size, mtimeNs, ctimeNs, ino }: BigIntStats): string {
   return `${size} ${mtimeNs} ${ctimeNs} ${ino}`;
 }
 
-/** In the place of the stamp of a file that is as it was taken: on another machine it looks different. */
+/** Portable stamp of a file that is unchanged since it was taken: times and inodes differ between machines. */
 const asTaken = 'as taken';
 
-/** The outputs as another machine can understand them. */
+/** Replaces this machine's stamps of unchanged files by the portable one. */
 export async function portableOutputs(
   root: string,
   known: FolderManifest['outputs'],
 ): Promise<FolderManifest['outputs']> {
-  return restamped(root, known, (stamp, found) => (stamp === found ? asTaken : stamp));
+  return restamp(root, known, (stamp, found) => (stamp === found ? asTaken : stamp));
 }
 
-/** The reverse, on the other machine. */
-export async function settledOutputs(
+/** Replaces the portable stamp by this machine's stamps. */
+export async function localOutputs(
   root: string,
   known: FolderManifest['outputs'],
 ): Promise<FolderManifest['outputs']> {
-  return restamped(root, known, (stamp, found) => (stamp === asTaken ? found : stamp));
+  return restamp(root, known, (stamp, found) => (stamp === asTaken ? found : stamp));
 }
 
-async function restamped(
+async function restamp(
   root: string,
   known: FolderManifest['outputs'],
   change: (stamp: string, found: string) => string,
@@ -91,7 +91,7 @@ async function restamped(
   return outputs;
 }
 
-/** Synchronous for the same reason as looking for the folder itself: it is asked after every leg. */
+/** Synchronous because it runs after every leg: see `isFolder` in session-folders.ts. */
 function hasOutputs(root: string): boolean {
   return lstatSync(join(root, folderName), { throwIfNoEntry: false })?.isDirectory() ?? false;
 }
@@ -123,7 +123,7 @@ async function entriesOf(root: string, path: string) {
   try {
     return (await listConfined(root, path)) ?? [];
   } catch (error) {
-    // It may have become something else, or have a name that no path can have.
+    // It may not be a folder any longer, or its name may not be a valid path.
     if (error instanceof Confined) return [];
     throw error;
   }

@@ -1,36 +1,29 @@
-import { createHash } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { LineCounter, parseDocument } from 'yaml';
-import { z } from 'zod';
-import { FolderFault, readFolderFile } from '../confined-fs/agent-file.ts';
-import {
-  Confined,
-  type WriteOptions,
-  removeConfined,
-  removeFolderConfined,
-  writeConfined,
-} from '../confined-fs/files.ts';
+import { AgentFileError } from '../confined-fs/agent-file.ts';
+import { removeConfined, removeFolderConfined } from '../confined-fs/files.ts';
 import type { Agent } from '../domain/agent.ts';
 import type { SkillsReport } from '../domain/context.ts';
 import { hasCode } from '../runtime/error-code.ts';
-import { type SourceFile, copyOf, sourceFiles } from './source-files.ts';
+import { copySource, mirrorFiles } from './mirror-files.ts';
+import { type SkillEntry, readSkillDescription } from './skill-description.ts';
+import { type SourceFile, sourceFiles } from './source-files.ts';
 
 const skillsMax = 200;
-/** Runtimes look in one place or the other; both get every skill. */
+/** Runtimes read one folder or the other, so every skill is copied into both. */
 const mirrors = ['.agents/skills', '.claude/skills'] as const;
 
 export interface AgentSkills {
   /** Absent when the agent has no `skills/` or asks for none. */
   readonly report: SkillsReport | undefined;
-  /** Of the good ones, by their path below `skills/`. */
+  /** Files of the valid skills, by their path below `skills/`. */
   readonly files: readonly SourceFile[];
 }
 
-/** Reads the skills of an agent's folder (agentskills.io); what cannot be used is told, not thrown. */
+/** Reads the skills of an agent's folder (agentskills.io). An invalid skill becomes a warning in the report. */
 export async function readSkills(agent: Agent): Promise<AgentSkills> {
   if (agent.skills === 'none') return { report: undefined, files: [] };
-  const found = await directoriesOf(join(agent.folder, 'skills'));
+  const found = await entriesOf(join(agent.folder, 'skills'));
   if (found === undefined && agent.skills === 'all') return { report: undefined, files: [] };
   const names = agent.skills === 'all' ? [...(found?.keys() ?? [])] : [...new Set(agent.skills)];
   const skills: SkillsReport['skills'][number][] = [];
@@ -40,61 +33,40 @@ export async function readSkills(agent: Agent): Promise<AgentSkills> {
     const directory = `skills/${name}`;
     try {
       if (skills.length >= skillsMax)
-        throw new FolderFault(`is one of more than ${skillsMax} skills`);
-      const description = await describe(agent.folder, name, found?.get(name));
+        throw new AgentFileError(`is one of more than ${skillsMax} skills`);
+      const description = await readSkillDescription(agent.folder, name, found?.get(name));
       skills.push({ name, description, path: `${mirrors[0]}/${name}` });
       for (const file of await sourceFiles(join(agent.folder, directory))) {
         files.push({ ...file, path: `${name}/${file.path}` });
       }
     } catch (error) {
-      if (!(error instanceof FolderFault)) throw error;
+      if (!(error instanceof AgentFileError)) throw error;
       warnings.push({ directory, reason: error.message });
     }
   }
   return { report: { skills, warnings }, files };
 }
 
-/** Writes what changed since `known` into both mirrors and takes away what is gone. */
+/** Copies the files of skills into both mirrors. `known` holds their digests. Returns whether `known` changed. */
 export async function mirrorSkills(
   root: string,
   files: readonly SourceFile[],
   known: Map<string, string>,
 ): Promise<boolean> {
-  let changed = false;
-  const current = new Set<string>();
-  for (const file of files) {
-    current.add(file.path);
-    if (known.get(file.path) === file.sha256) continue;
-    changed = true;
-    const copied = await copyToMirrors(root, file);
-    if (copied !== undefined) known.set(file.path, copied);
-  }
-  for (const path of known.keys()) {
-    if (current.has(path)) continue;
-    changed = true;
-    known.delete(path);
-    for (const mirror of mirrors) await removeWithFolders(root, mirror, path);
-  }
-  return changed;
+  return mirrorFiles(files, known, {
+    copy: (file) => copyToMirrors(root, file),
+    remove: async (path) => {
+      for (const mirror of mirrors) await removeWithFolders(root, mirror, path);
+    },
+  });
 }
 
-/** The digest of what was copied; `undefined` when the source is gone, which a later reading of the agent will tell. */
 async function copyToMirrors(root: string, file: SourceFile): Promise<string | undefined> {
   let copied: string | undefined;
   for (const mirror of mirrors) {
-    const hash = createHash('sha256');
-    const options: WriteOptions = { reclaim: 'everything', executable: file.executable };
-    try {
-      await writeConfined(
-        { root, path: `${mirror}/${file.path}` },
-        copyOf(file.source, hash),
-        options,
-      );
-    } catch (error) {
-      if (error instanceof Confined && error.code === 'ENOENT') return undefined;
-      throw error;
-    }
-    copied = hash.digest('hex');
+    const target = { root, path: `${mirror}/${file.path}` };
+    copied = await copySource(file, target, { reclaim: 'everything' });
+    if (copied === undefined) return undefined;
   }
   return copied;
 }
@@ -110,84 +82,17 @@ function parentOf(path: string): string {
   return path.slice(0, Math.max(0, path.lastIndexOf('/')));
 }
 
-type Kind = 'directory' | 'link';
-
-async function directoriesOf(folder: string): Promise<ReadonlyMap<string, Kind> | undefined> {
+async function entriesOf(folder: string): Promise<ReadonlyMap<string, SkillEntry> | undefined> {
   const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
     if (hasCode(error, 'ENOENT', 'ENOTDIR')) return undefined;
     throw error;
   });
   if (entries === undefined) return undefined;
-  const directories = new Map<string, Kind>();
+  const found = new Map<string, SkillEntry>();
   for (const entry of entries) {
     if (entry.name.startsWith('.')) continue;
-    if (entry.isDirectory()) directories.set(entry.name, 'directory');
-    if (entry.isSymbolicLink()) directories.set(entry.name, 'link');
+    if (entry.isDirectory()) found.set(entry.name, 'directory');
+    if (entry.isSymbolicLink()) found.set(entry.name, 'link');
   }
-  return directories;
-}
-
-const frontmatter = z.looseObject({
-  name: z.unknown().optional(),
-  description: z.unknown().optional(),
-});
-
-/** The description of a skill that follows the rules; a `FolderFault` says which one it breaks. */
-async function describe(
-  folder: string,
-  directory: string,
-  kind: Kind | undefined,
-): Promise<string> {
-  if (kind === undefined)
-    throw new FolderFault('agent.yaml names this skill, but there is no such directory');
-  if (kind === 'link') throw new FolderFault('is a link: put the skill itself here');
-  if (!/^[a-z0-9-]{1,64}$/.test(directory)) {
-    throw new FolderFault('the name of its directory must be 1 to 64 of a-z, 0-9 and "-"');
-  }
-  const text = await readFolderFile(folder, `skills/${directory}/SKILL.md`);
-  if (text === undefined) throw new FolderFault('SKILL.md is missing');
-  const { name, description } = readFrontmatter(text);
-  if (name !== directory) {
-    throw new FolderFault(`name in SKILL.md must be the name of its directory, "${directory}"`);
-  }
-  if (typeof description !== 'string' || description.trim() === '') {
-    throw new FolderFault(
-      'description in SKILL.md is missing: say what the skill does and when to use it',
-    );
-  }
-  if (description.length > 1024) {
-    throw new FolderFault(
-      `description in SKILL.md has ${description.length} characters: at most 1024 fit`,
-    );
-  }
-  return description;
-}
-
-function readFrontmatter(text: string): z.infer<typeof frontmatter> {
-  const [opening = ''] = /^\uFEFF?---[ \t]*\r?\n/.exec(text) ?? [];
-  const rest = text.slice(opening.length);
-  const end = rest.search(/^---[ \t]*\r?$/m);
-  if (opening === '' || end === -1) {
-    throw new FolderFault(
-      'SKILL.md must begin with name and description between two lines of "---"',
-    );
-  }
-  const lines = new LineCounter();
-  const document = parseDocument(rest.slice(0, end), { lineCounter: lines, prettyErrors: false });
-  const [error] = document.errors;
-  if (error !== undefined) {
-    // One line further down than in the block: the first "---" stands above it.
-    throw new FolderFault(`SKILL.md:${lines.linePos(error.pos[0]).line + 1}: ${error.message}`);
-  }
-  const parsed = frontmatter.safeParse(readAliases(() => document.toJS({ maxAliasCount: 0 })));
-  if (!parsed.success) throw new FolderFault('SKILL.md must name name and description at its top');
-  return parsed.data;
-}
-
-function readAliases(read: () => unknown): unknown {
-  try {
-    return read();
-  } catch (error) {
-    throw new FolderFault('SKILL.md must not use aliases at its top', { cause: error });
-  }
+  return found;
 }

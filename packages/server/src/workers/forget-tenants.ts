@@ -12,10 +12,10 @@ export async function forgetTenants({
   store,
   provisioner,
 }: Pick<Services, 'store'> & { readonly provisioner: Provisioner }): Promise<boolean> {
-  const placed = await provisioner.placedTenants();
+  const placed = await provisioner.tenantsWithFolder();
   for (let at = 0; at < placed.length; at += perStatement) {
     const gone = await store.read.tenants.offboarded(placed.slice(at, at + perStatement));
-    for (const id of gone) await provisioner.removeWorkspaces(id);
+    for (const id of gone) await provisioner.removeFolder(id);
   }
   return false;
 }

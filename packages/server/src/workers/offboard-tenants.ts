@@ -82,7 +82,7 @@ const steps: {
 
   async remains({ store, blobs, provisioner }, { id }) {
     await blobs.removeAll(`${id}/`);
-    await provisioner.removeWorkspaces(id);
+    await provisioner.removeFolder(id);
     const isEmpty = await store.transaction((tx) => tx.tenants.purgeKeys(id, rowsPerTransaction));
     return isEmpty ? 'done' : 'more';
   },

@@ -58,7 +58,7 @@ const steps: {
       await blobs.removeAll(place);
     }
   },
-  workspaces: ({ provisioner }, { id }) => provisioner.openWorkspaces(id),
+  workspaces: ({ provisioner }, { id }) => provisioner.makeFolder(id),
 };
 
 async function* noBytes(): AsyncGenerator<Uint8Array> {}

@@ -27,7 +27,7 @@ beforeEach(async () => {
   onTestFinished(() => removeFolder(dataDir));
   world = await createRunWorld('sqlite');
   blobs = await openDiskBlobs({ dataDir });
-  workspaces = openSessionFolders({ dataDir, log: world.log, follow: true });
+  workspaces = openSessionFolders({ dataDir, log: world.log, isClustered: true });
   leg = await world.claimed(await world.start(await world.open()));
   folder = await prepared();
 });

@@ -6,7 +6,7 @@ import { agentOf, recordingLog, temporaryFolder, writeFiles } from '../support/a
 import { writeConfined } from '../../src/confined-fs/files.ts';
 import { openSessionFolders } from '../../src/session-folders/session-folders.ts';
 
-test("everything put into a session's folders is its agent's to change", async () => {
+test('every file placed into a session folder belongs to the account of the agent', async () => {
   const folder = await temporaryFolder();
   await chmod(folder, 0o755);
   const skill = '---\nname: greet\ndescription: Greets\n---\n';
@@ -28,7 +28,7 @@ test("everything put into a session's folders is its agent's to change", async (
       },
     ],
   });
-  if (!prepared.found) throw new Error('no workspace');
+  if (!prepared.found) throw new Error('no session folder');
   const { sessionFolder, stateDir } = prepared;
   await writeConfined({ root: sessionFolder, path: 'made/by/a-tool.txt' }, [Buffer.from('x')]);
 
@@ -44,17 +44,17 @@ test("everything put into a session's folders is its agent's to change", async (
     const { uid, gid } = await stat(path);
     expect({ path, uid, gid }).toEqual({ path, ...expected });
   }
-  // Nobody but root gets that far from outside.
+  // Only root can enter from outside.
   expect((await stat(join(dataDir, 'workspaces'))).mode & 0o077).toBe(0);
 });
 
-test('a session whose agent became a program gets the home that it had no use for before', async () => {
+test('a session gets a HOME when its agent changes to a framework that needs one', async () => {
   const dataDir = await temporaryFolder();
   const withoutHome = new Set(['scripted']);
-  const workspaces = openSessionFolders({ dataDir, log: recordingLog(), withoutHome });
-  const place = { tenantId: tenantId('ten_1'), sessionId: sessionId('sess_1'), files: [] };
-  await workspaces.prepare({ ...place, agent: agentOf({}), expected: false });
+  const sessionFolders = openSessionFolders({ dataDir, log: recordingLog(), withoutHome });
+  const owner = { tenantId: tenantId('ten_1'), sessionId: sessionId('sess_1'), files: [] };
+  await sessionFolders.prepare({ ...owner, agent: agentOf({}), expected: false });
   const agent = agentOf({ framework: 'stdio' });
-  const prepared = await workspaces.prepare({ ...place, agent, expected: true });
+  const prepared = await sessionFolders.prepare({ ...owner, agent, expected: true });
   expect(prepared.found && (await stat(prepared.stateDir)).isDirectory()).toBe(true);
 });

@@ -26,7 +26,7 @@ beforeAll(async () => {
   });
 });
 
-test('what an agent leaves under outputs/ can be listed and downloaded when its run is over', async () => {
+test('files that an agent writes under outputs/ can be listed and downloaded after the run', async () => {
   const session = await openSession(server, 'shell');
   await run(
     session,
@@ -42,7 +42,7 @@ test('what an agent leaves under outputs/ can be listed and downloaded when its 
   expect(await download(session, report)).toBe('hello\n');
 });
 
-test('what did not change is not taken again; what did is another file, and the one before stays (D-41)', async () => {
+test('an unchanged output is not taken again; a changed one becomes a new file and the old one stays (D-41)', async () => {
   const session = await openSession(server, 'shell');
   await run(session, 'mkdir -p outputs; echo one > outputs/a.txt; echo same > outputs/b.txt');
   await run(session, 'true');
@@ -56,7 +56,7 @@ test('what did not change is not taken again; what did is another file, and the 
   expect(texts.sort()).toEqual(['one\n', 'two\n']);
 });
 
-test('what came from outputs/ is not put under files/, and once deleted it stays deleted', async () => {
+test('a file taken from outputs/ is not placed under files/, and stays deleted once deleted', async () => {
   const session = await openSession(server, 'shell');
   await run(session, 'mkdir -p outputs; echo mine > outputs/a.txt');
   const [file] = await filesOf(session);
@@ -66,17 +66,17 @@ test('what came from outputs/ is not put under files/, and once deleted it stays
   expect(await namesOf(session)).toEqual(['b.txt']);
 });
 
-test('what is taken survives the loss of the memory of it, without being taken twice', async () => {
+test('an output is not taken twice when the manifest is lost', async () => {
   const session = await openSession(server, 'shell');
   await run(session, 'mkdir -p outputs; echo mine > outputs/a.txt');
   await server.stop();
-  await rm(`${workspaceOf(session)}.json`);
+  await rm(`${sessionFolderOf(session)}.json`);
   server = await server.restart();
   await run(session, 'true');
   expect(await namesOf(session)).toEqual(['a.txt']);
 });
 
-test('links, pipes, names that no file can have and files that are too large are passed over', async () => {
+test('links, pipes, invalid names and files that are too large are skipped', async () => {
   const session = await openSession(server, 'shell');
   await run(
     session,
@@ -86,7 +86,7 @@ test('links, pipes, names that no file can have and files that are too large are
   expect(await namesOf(session)).toEqual(['real-fine.txt']);
 });
 
-test('an outputs folder that is itself a link leads nowhere', async () => {
+test('an outputs folder that is a link is not followed', async () => {
   const session = await openSession(server, 'shell');
   await run(session, 'mkdir files; echo x > files/a.txt; ln -s files outputs');
   expect(await namesOf(session)).toEqual([]);
@@ -100,16 +100,16 @@ test('at most a hundred files are taken after one leg, and the rest after the ne
   expect((await filesOf(session)).length).toBe(120);
 });
 
-test('a run that fails leaves what it had made', async () => {
+test('the outputs of a failed run are taken', async () => {
   const session = await openSession(server, 'shell');
   await run(session, 'mkdir outputs; echo half > outputs/half.txt; exit 3', 'failed');
   expect(await namesOf(session)).toEqual(['half.txt']);
 });
 
-test('a session without files keeps its outputs in its workspace', async () => {
+test('a session without files keeps its outputs in its session folder', async () => {
   const session = await openSession(server, 'closed');
   await run(session, 'mkdir outputs; echo x > outputs/a.txt');
-  expect(existsSync(join(workspaceOf(session), 'outputs/a.txt'))).toBe(true);
+  expect(existsSync(join(sessionFolderOf(session), 'outputs/a.txt'))).toBe(true);
   const refused = await server.refused('list_files', { params: { session_id: session.id } });
   expect(refused.error).toBe('files_unavailable');
 });
@@ -122,7 +122,7 @@ async function run(
   return runIn(server, await startRun(server, session, command), status);
 }
 
-function workspaceOf(session: SessionRecord): string {
+function sessionFolderOf(session: SessionRecord): string {
   return join(server.config.dataDir, 'workspaces', server.quickstart.tenant_id, session.id);
 }
 

@@ -10,12 +10,12 @@ import { openSessionFolders } from '../../src/session-folders/session-folders.ts
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
-/** An agent with its folder, a data folder, and sessions that can be prepared again and again. */
+/** An agent with its folder, a data folder, and a session that can be prepared repeatedly. */
 async function setUp(files: Record<string, string>, parts: Partial<Agent> = {}) {
   const [folder, dataDir] = [await temporaryFolder(), await temporaryFolder()];
   await writeFiles(folder, files);
   const log = recordingLog();
-  let workspaces = openSessionFolders({ dataDir, log });
+  let sessionFolders = openSessionFolders({ dataDir, log });
   let agent = agentOf({ folder, ...parts });
   let expected = false;
   return {
@@ -23,19 +23,25 @@ async function setUp(files: Record<string, string>, parts: Partial<Agent> = {}) 
     dataDir,
     log,
     sessionFolder: join(dataDir, 'workspaces/ten_1/sess_1'),
-    /** The registry read the folder anew. */
+    /** The registry reads the agent's folder again. */
     reread: (changed: Partial<Agent> = {}) => {
       agent = { ...agent, ...changed };
     },
     restart: () => {
-      workspaces = openSessionFolders({ dataDir, log });
+      sessionFolders = openSessionFolders({ dataDir, log });
     },
-    remove: () => workspaces.remove(tenantId('ten_1'), sessionId('sess_1')),
+    remove: () => sessionFolders.remove(tenantId('ten_1'), sessionId('sess_1')),
     async prepare(request: Partial<PrepareFolder> = {}) {
       const ids = { tenantId: tenantId('ten_1'), sessionId: sessionId('sess_1') };
-      const prepared = await workspaces.prepare({ ...ids, agent, expected, files: [], ...request });
+      const prepared = await sessionFolders.prepare({
+        ...ids,
+        agent,
+        expected,
+        files: [],
+        ...request,
+      });
       expected = true;
-      if (!prepared.found) throw new Error('the workspace is gone');
+      if (!prepared.found) throw new Error('the session folder is lost');
       return prepared;
     },
   };
@@ -60,7 +66,7 @@ function upload(id: string, name: string, text: string): AttachedFile & { opened
 }
 
 describe('a session folder', () => {
-  test('has a workspace and a home apart from it, closed to other users', async () => {
+  test('has a separate HOME, and both are closed to other users', async () => {
     const session = await setUp({});
     const { sessionFolder, stateDir } = await session.prepare();
     expect(sessionFolder).toBe(session.sessionFolder);
@@ -69,24 +75,24 @@ describe('a session folder', () => {
       expect((await stat(folder)).mode & 0o077).toBe(0);
   });
 
-  test('has no home when its framework looks at none', async () => {
+  test('has no HOME when its framework uses none', async () => {
     const dataDir = await temporaryFolder();
     const withoutHome = new Set(['scripted']);
-    const workspaces = openSessionFolders({ dataDir, log: recordingLog(), withoutHome });
+    const sessionFolders = openSessionFolders({ dataDir, log: recordingLog(), withoutHome });
     const ids = { tenantId: tenantId('ten_1'), sessionId: sessionId('sess_1') };
-    await workspaces.prepare({ ...ids, agent: agentOf({}), expected: false, files: [] });
+    await sessionFolders.prepare({ ...ids, agent: agentOf({}), expected: false, files: [] });
     expect(await readdir(join(dataDir, 'workspaces/ten_1'))).toEqual(['sess_1']);
   });
 
-  test('that should be there and is not is said to be lost (D-14)', async () => {
+  test('is reported as lost when an earlier leg made it and it is missing (D-14)', async () => {
     const session = await setUp({});
     await session.prepare();
     await rm(session.sessionFolder, { recursive: true });
-    await expect(session.prepare()).rejects.toThrow('the workspace is gone');
+    await expect(session.prepare()).rejects.toThrow('the session folder is lost');
     await isMissing(session.sessionFolder);
   });
 
-  test('is gone after remove, with what links in it point to untouched', async () => {
+  test('is removed without touching the targets of links in it', async () => {
     const session = await setUp({ 'workspace/a.txt': 'a' });
     const outside = await temporaryFolder();
     await writeFile(join(outside, 'kept'), 'kept');
@@ -98,7 +104,7 @@ describe('a session folder', () => {
     await session.remove();
   });
 
-  test('cannot be asked for outside its place', async () => {
+  test('cannot be outside the data folder', async () => {
     const session = await setUp({});
     await expect(session.prepare({ sessionId: sessionId('../x') })).rejects.toThrow('not an id');
     await expect(session.prepare({ tenantId: tenantId('..') })).rejects.toThrow('not an id');
@@ -121,7 +127,7 @@ describe('seed files', () => {
   });
 
   test.each(['in one process', 'over a restart'])(
-    'that changed at the source follow it, unless the session changed or deleted them: %s',
+    'follow their source, unless the session changed or deleted them: %s',
     async (how) => {
       const session = await setUp({
         'workspace/follows.txt': '1',
@@ -161,7 +167,7 @@ describe('seed files', () => {
     },
   );
 
-  test('stay as the session has them when nothing changed at the source', async () => {
+  test('stay as the session left them when the source did not change', async () => {
     const session = await setUp({ 'workspace/a.txt': '1', 'workspace/b.txt': '1' });
     await session.prepare();
     await writeFile(join(session.sessionFolder, 'a.txt'), 'mine');
@@ -173,7 +179,7 @@ describe('seed files', () => {
     await isMissing(session.sessionFolder, 'b.txt');
   });
 
-  test('overwrite nothing when the memory of them is lost or damaged', async () => {
+  test('overwrite nothing when the manifest is lost or damaged', async () => {
     for (const damage of ['', '{"seeds": [', '{}']) {
       const session = await setUp({ 'workspace/a.txt': '1' });
       await session.prepare();
@@ -228,7 +234,7 @@ describe('seed files', () => {
 });
 
 describe('context files', () => {
-  test('are digested as the session has them now', async () => {
+  test("are digested as they are in the session folder, not in the agent's", async () => {
     const session = await setUp(
       { 'workspace/docs/STYLE.md': 'é' },
       { contextFiles: ['docs/STYLE.md'] },
@@ -244,7 +250,7 @@ describe('context files', () => {
     ]);
   });
 
-  test('that are missing, links or too large are left out, and the log says so once', async () => {
+  test('that are missing, links or too large are left out, with one warning each', async () => {
     const contextFiles = ['missing.md', 'link.md', 'large.md', 'folder'];
     const session = await setUp(
       { 'workspace/large.md': 'x'.repeat(1024 * 1024 + 1) },
@@ -255,13 +261,13 @@ describe('context files', () => {
     await mkdir(join(session.sessionFolder, 'folder'));
     expect((await session.prepare()).contextFiles).toEqual([]);
     expect((await session.prepare()).contextFiles).toEqual([]);
-    const complaints = session.log.warnings.map(({ fields }) => String(fields?.['path']));
-    expect(complaints.toSorted()).toEqual(contextFiles.toSorted());
+    const warned = session.log.warnings.map(({ fields }) => String(fields?.['path']));
+    expect(warned.toSorted()).toEqual(contextFiles.toSorted());
   });
 });
 
 describe('session files', () => {
-  test('are placed under files/, once, and again only when they changed (D-43)', async () => {
+  test('are placed under files/ once, and again only when they change (D-43)', async () => {
     const session = await setUp({});
     const [one, two] = [upload('file_1', 'a.txt', 'one'), upload('file_2', 'b b.txt', 'two')];
     await session.prepare({ files: [one, two] });
@@ -275,7 +281,7 @@ describe('session files', () => {
     expect([one.opened, two.opened]).toEqual([1, 1]);
   });
 
-  test('of the same name stay apart and keep their names when one is deleted', async () => {
+  test('of the same name get different names, and keep them when one is deleted', async () => {
     const session = await setUp({});
     const [one, two] = [upload('file_1', 'a.txt', 'one'), upload('file_2', 'a.txt', 'two')];
     await session.prepare({ files: [one, two] });
@@ -292,7 +298,7 @@ describe('session files', () => {
     expect(await readdir(join(session.sessionFolder, 'files'))).toEqual([]);
   });
 
-  test('go where they belong, whatever the agent put in the way', async () => {
+  test('are placed under files/ even if the agent made links or folders of those names', async () => {
     const session = await setUp({});
     const outside = await temporaryFolder();
     await session.prepare();
@@ -314,7 +320,7 @@ describe('session files', () => {
     expect(await readdir(outside)).toEqual([]);
   });
 
-  test('with names too long for the disk are shortened and keep their ending', async () => {
+  test('with names too long for the disk are shortened and keep their extension', async () => {
     const session = await setUp({});
     const name = `${'é'.repeat(250)}.txt`;
     await session.prepare({
@@ -326,7 +332,7 @@ describe('session files', () => {
     expect(await textIn(session.sessionFolder, 'files', placed[0] ?? '')).toBe('two');
   });
 
-  test('whose content cannot be read fail the preparation and are placed the next time', async () => {
+  test('whose content cannot be read fail the preparation, and are placed on the next attempt', async () => {
     const session = await setUp({ 'workspace/a.txt': 'seed' });
     const broken: AttachedFile = {
       ...upload('file_1', 'a.txt', 'one'),

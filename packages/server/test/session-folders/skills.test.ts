@@ -12,9 +12,9 @@ const skill = (name: string, description = `does ${name}`) =>
 async function setUp(files: Record<string, string>, parts: Partial<Agent> = {}) {
   const [folder, dataDir] = [await temporaryFolder(), await temporaryFolder()];
   await writeFiles(folder, files);
-  const workspaces = openSessionFolders({ dataDir, log: recordingLog() });
+  const sessionFolders = openSessionFolders({ dataDir, log: recordingLog() });
   const prepare = async (changed: Partial<Agent> = {}) => {
-    const prepared = await workspaces.prepare({
+    const prepared = await sessionFolders.prepare({
       tenantId: tenantId('ten_1'),
       sessionId: sessionId('sess_1'),
       agent: agentOf({ folder, ...parts, ...changed }),
@@ -32,12 +32,12 @@ const reasonOf = async (files: Record<string, string>) => {
 };
 
 describe('skills', () => {
-  test('are mirrored into both places that runtimes look in, and told by name', async () => {
+  test('are mirrored into both folders that runtimes read, and reported by name', async () => {
     const session = await setUp({
       'skills/one/SKILL.md': skill('one'),
       'skills/one/scripts/run.sh': 'run',
       'skills/two/SKILL.md': `\uFEFF---\r\nname: two\r\ndescription: "It: does"\r\nlicense: MIT\r\n---\r\nText`,
-      'skills/README.md': 'a file among them is no skill',
+      'skills/README.md': 'a file among them is not a skill',
     });
     expect(await session.prepare()).toEqual({
       skills: [
@@ -87,11 +87,11 @@ describe('skills', () => {
       'has 1025 characters: at most 1024 fit',
     ],
     [{ 'skills/x/SKILL.md': 'x'.repeat(262_145) }, 'is larger than 262144 bytes'],
-  ])('that break a rule become a warning that a person can act on: %#', async (files, reason) => {
+  ])('that break a rule become a warning that names the rule: %#', async (files, reason) => {
     expect(await reasonOf(files)).toContain(reason);
   });
 
-  test('that cannot be used harm no other and are not copied', async () => {
+  test('that are invalid are not copied and do not affect the others', async () => {
     const session = await setUp({
       'skills/good/SKILL.md': skill('good'),
       'skills/bad/SKILL.md': 'no',
@@ -125,13 +125,13 @@ describe('skills', () => {
     expect(await readdir(join(session.sessionFolder, '.claude/skills'))).toEqual([]);
   });
 
-  test('are not spoken of when the agent has none', async () => {
+  test('are not reported when the agent has none', async () => {
     const session = await setUp({});
     expect(await session.prepare()).toBeUndefined();
     expect(await readdir(session.sessionFolder)).toEqual([]);
   });
 
-  test('follow their source, and what was taken out of them goes', async () => {
+  test('follow their source, and files removed from it are removed from the copies', async () => {
     const session = await setUp({
       'skills/one/SKILL.md': skill('one'),
       'skills/one/old/data.txt': 'old',

@@ -130,8 +130,8 @@ describe.each(databaseKinds)('the life of a tenant on %s', (kind) => {
         ...services,
         provisioner: {
           ...services.provisioner,
-          async openWorkspaces(id: Tenant['id']) {
-            await services.provisioner.openWorkspaces(id);
+          async makeFolder(id: Tenant['id']) {
+            await services.provisioner.makeFolder(id);
             await offboardTenant(world, tenant.organizationId, { id, confirm: id, by });
           },
         },
@@ -305,13 +305,13 @@ describe.each(databaseKinds)('the life of a tenant on %s', (kind) => {
       const elsewhere = createFolderProvisioner({ dataDir: newFolder() });
       const forget = () => forgetTenants({ ...world, provisioner: elsewhere });
       await forget();
-      for (const { id } of [tenant, sibling]) await elsewhere.openWorkspaces(id);
+      for (const { id } of [tenant, sibling]) await elsewhere.makeFolder(id);
       await leave(tenant);
       await forget();
-      expect((await elsewhere.placedTenants()).sort()).toEqual([tenant.id, sibling.id].sort());
+      expect((await elsewhere.tenantsWithFolder()).sort()).toEqual([tenant.id, sibling.id].sort());
       while (await offboardTenants(services));
       await forget();
-      expect(await elsewhere.placedTenants()).toEqual([sibling.id]);
+      expect(await elsewhere.tenantsWithFolder()).toEqual([sibling.id]);
     });
 
     test('deletes a long log in bounded transactions', async () => {
@@ -375,9 +375,7 @@ describe.each(databaseKinds)('the life of a tenant on %s', (kind) => {
           },
           provisioner: {
             ...services.provisioner,
-            removeWorkspaces: crashing((id: Tenant['id']) =>
-              services.provisioner.removeWorkspaces(id),
-            ),
+            removeFolder: crashing((id: Tenant['id']) => services.provisioner.removeFolder(id)),
           },
         };
         const isCrashed = await passesOf(fragile).then(

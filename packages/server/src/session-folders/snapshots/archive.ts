@@ -4,73 +4,67 @@ import type { FileHandle } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { constants, createZstdCompress } from 'node:zlib';
+import type { FolderPaths } from '../folder-paths.ts';
 import { TooDeep, type WalkedEntry, walkConfined } from '../../confined-fs/walk.ts';
-import { errorCode } from '../../runtime/error-code.ts';
+import { hasCode } from '../../runtime/error-code.ts';
 import { tarEnd, tarHead, tarPadding } from './tar.ts';
 
-/** A workspace beyond these stays on its machine. */
+/** A session folder beyond these limits is not archived and stays on its machine. */
 export const archiveEntriesMax = 100_000;
 export const archiveBytesMax = 2 * 1024 ** 3;
 export const archiveFormat = 1;
 
 const chunkBytes = 256 * 1024;
 
-/** Where the parts of a session's workspace lie. */
-export interface FolderPaths {
-  readonly sessionFolder: string;
-  readonly stateDir: string;
-  readonly record: string;
-}
-
-/** What the parts are called inside an archive. */
+/** Names of the parts inside an archive. They are a stored format and stay as they are. */
 export const archived = {
   about: 'about.json',
-  record: 'record.json',
+  manifest: 'record.json',
   sessionFolder: 'workspace',
   home: 'home',
 } as const;
 
 export interface FolderFingerprint {
-  /** Equal as long as nothing was changed. */
+  /** Equal until something changes. */
   readonly fingerprint: string;
   readonly problem?: 'too_large' | 'not_stored';
 }
 
-/** How a workspace looks in which there is nothing at all. */
-export const bare = 'bare';
-const unfit: FolderFingerprint = { fingerprint: '', problem: 'too_large' };
+/** Fingerprint of a session folder with nothing in it. */
+export const bareFingerprint = 'bare';
+const tooLarge: FolderFingerprint = { fingerprint: '', problem: 'too_large' };
 
-/** Looks at names, sizes and times, and reads nothing. */
-export async function fingerprintFolder(place: FolderPaths): Promise<FolderFingerprint> {
-  if (isBare(place)) return { fingerprint: bare };
+/** Digests names, modes, sizes, times and inodes; reads no file. */
+export async function fingerprintFolder(paths: FolderPaths): Promise<FolderFingerprint> {
+  if (isBare(paths)) return { fingerprint: bareFingerprint };
   const hash = createHash('sha256');
   let entries = 0;
   let bytes = 0n;
   try {
-    for await (const entry of partsOf(place)) {
+    for await (const entry of entriesOf(paths)) {
       entries += 1;
       if (entry.kind === 'file') bytes += entry.stats.size;
-      if (entries > archiveEntriesMax || bytes > archiveBytesMax) return unfit;
+      if (entries > archiveEntriesMax || bytes > archiveBytesMax) return tooLarge;
       hash.update(lineOf(entry));
     }
   } catch (error) {
-    if (error instanceof TooDeep) return unfit;
+    if (error instanceof TooDeep) return tooLarge;
     throw error;
   }
-  const record = lstatSync(place.record, { bigint: true, throwIfNoEntry: false });
-  if (record !== undefined) hash.update(timesOf(record));
+  const manifest = lstatSync(paths.manifest, { bigint: true, throwIfNoEntry: false });
+  if (manifest !== undefined) hash.update(timesOf(manifest));
   return { fingerprint: hash.digest('hex') };
 }
 
-/** Synchronous for the same reason as looking for the folder itself: it is asked after every leg. */
-function isBare({ sessionFolder, stateDir, record }: FolderPaths): boolean {
+/** Synchronous because it runs after every leg: see `isFolder` in session-folders.ts. */
+function isBare({ sessionFolder, stateDir, manifest }: FolderPaths): boolean {
   const isEmpty = (folder: string) =>
     lstatSync(folder, { throwIfNoEntry: false }) === undefined || readdirSync(folder).length === 0;
-  const hasRecord = lstatSync(record, { throwIfNoEntry: false }) !== undefined;
-  return !hasRecord && isEmpty(sessionFolder) && isEmpty(stateDir);
+  const hasManifest = lstatSync(manifest, { throwIfNoEntry: false }) !== undefined;
+  return !hasManifest && isEmpty(sessionFolder) && isEmpty(stateDir);
 }
 
-/** Times of folders are left out: they change with what is in them. */
+/** Leaves out the times of folders: they change with every entry added or removed. */
 function lineOf(entry: WalkedEntry): string {
   const { path, kind, stats } = entry;
   const rest = kind === 'folder' ? '' : timesOf(stats);
@@ -81,7 +75,7 @@ function timesOf({ size, mtimeNs, ctimeNs, ino }: BigIntStats): string {
   return `${size} ${mtimeNs} ${ctimeNs} ${ino} `;
 }
 
-async function* partsOf({ sessionFolder, stateDir }: FolderPaths): AsyncGenerator<WalkedEntry> {
+async function* entriesOf({ sessionFolder, stateDir }: FolderPaths): AsyncGenerator<WalkedEntry> {
   for (const [name, folder] of [
     [archived.sessionFolder, sessionFolder],
     [archived.home, stateDir],
@@ -95,28 +89,27 @@ async function* partsOf({ sessionFolder, stateDir }: FolderPaths): AsyncGenerato
 }
 
 export interface ArchiveNotes {
-  /** Which leg it is of: no two archives are equal, so that removing one never takes another. */
+  /** The leg it was made after. It makes every archive unique, so that removing one blob never removes another. */
   readonly leg: string;
-  /** The service's memory of what it put into the workspace. */
-  readonly record: string;
+  readonly manifest: string;
 }
 
-/** The whole workspace as a tar, compressed with zstd. */
-export function archiveFolder(place: FolderPaths, notes: ArchiveNotes): AsyncIterable<Uint8Array> {
+/** Archives the whole session folder and HOME as a tar, compressed with zstd. */
+export function archiveFolder(paths: FolderPaths, notes: ArchiveNotes): AsyncIterable<Uint8Array> {
   const fast = { [constants.ZSTD_c_compressionLevel]: 1 };
   const compressed = createZstdCompress({ params: fast });
-  // What goes wrong here is thrown by whoever reads the other end.
-  pipeline(Readable.from(tarOf(place, notes)), compressed).catch(() => undefined);
+  // The reader of `compressed` gets the error.
+  pipeline(Readable.from(tarOf(paths, notes)), compressed).catch(() => undefined);
   return compressed;
 }
 
 async function* tarOf(
-  place: FolderPaths,
-  { leg, record }: ArchiveNotes,
+  paths: FolderPaths,
+  { leg, manifest }: ArchiveNotes,
 ): AsyncGenerator<Uint8Array> {
   yield* textEntry(archived.about, JSON.stringify({ format: archiveFormat, leg }));
-  yield* textEntry(archived.record, record);
-  for await (const entry of partsOf(place)) yield* tarEntry(entry);
+  yield* textEntry(archived.manifest, manifest);
+  for await (const entry of entriesOf(paths)) yield* tarEntry(entry);
   yield tarEnd;
 }
 
@@ -149,7 +142,7 @@ async function* tarEntry(entry: WalkedEntry): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** Its length is already told: of a file that grows the rest waits for the next archive, one that shrinks is filled up. */
+/** The header already states the size: truncates a file that grew, fills one that shrank with zeros. */
 async function* exactly(handle: FileHandle, size: number): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < size; ) {
     const length = Math.min(chunkBytes, size - at);
@@ -160,6 +153,5 @@ async function* exactly(handle: FileHandle, size: number): AsyncGenerator<Uint8A
 }
 
 function unlessGone(error: unknown): undefined {
-  const code = errorCode(error);
-  if (code !== 'ENOENT' && code !== 'ELOOP') throw error;
+  if (!hasCode(error, 'ENOENT', 'ELOOP')) throw error;
 }

@@ -7,7 +7,7 @@ import { hasCode } from '../../runtime/error-code.ts';
 
 const marksRemembered = 10_000;
 
-/** Which state the folder on this machine is at, and how it looked then. */
+/** The state that the folder on this machine was last known to be at, and its fingerprint then. */
 export interface FolderMark {
   readonly state: FolderState | null;
   readonly fingerprint: string;
@@ -16,17 +16,17 @@ export interface FolderMark {
 const markSchema = z.object({ state: z.string(), fingerprint: z.string() });
 
 /**
- * One small file beside each folder that was saved or restored, and a memory of the last ones. A folder without a
- * mark is at no state that anybody else knows. A mark that a power cut spoilt counts as none.
+ * Keeps one small file beside each folder that was saved or restored, and caches the most recent ones. A folder
+ * without a mark is at a state that no other machine knows. A mark that a power cut damaged counts as absent.
  */
 export class FolderMarks {
   readonly #known = new BoundedMap<string, FolderMark>(marksRemembered);
 
-  of(path: string): FolderMark | undefined {
+  get(path: string): FolderMark | undefined {
     return this.#known.get(path) ?? this.#read(path);
   }
 
-  /** Most sessions stay bare, and need no file to say so. */
+  /** Writes no file for a bare folder: most sessions stay bare. */
   async set(path: string, mark: FolderMark): Promise<void> {
     this.#known.set(path, mark);
     if (mark.state === bareState) return;

@@ -1,59 +1,33 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { constants } from 'node:fs';
-import {
-  chmod,
-  chown,
-  lchown,
-  mkdir,
-  open,
-  readFile,
-  rename,
-  rm,
-  symlink,
-  writeFile,
-} from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createZstdDecompress } from 'node:zlib';
+import type { FolderPaths } from '../folder-paths.ts';
 import type { Account } from '../../ports/sandbox.ts';
 import { errorCode, hasCode } from '../../runtime/error-code.ts';
-import {
-  type FolderPaths,
-  archiveBytesMax,
-  archiveEntriesMax,
-  archiveFormat,
-  archived,
-} from './archive.ts';
-import { NotATar, type TarEntry, readTar } from './tar.ts';
-
-const nameBytesMax = 255;
-const targetCharsMax = 4096;
-/** Heads, padding and the service's own notes come on top of what is counted when archiving. */
-const extraBytesPerEntry = 4096;
-
-/** The archive is not one that we made, or not all of it. */
-export class BrokenArchive extends Error {
-  override readonly name = 'BrokenArchive';
-}
+import { archiveFormat, archived } from './archive.ts';
+import { NotATar } from './tar.ts';
+import { BrokenArchive, unpack } from './unpack.ts';
 
 export interface RestoreOptions {
-  /** A folder on the same disk for what is not complete yet. */
+  /** A folder on the same disk for incomplete restores. */
   readonly drafts: string;
   readonly sha256: string;
-  /** Whose everything becomes, when that is not the server's own user. */
+  /** Owner of the restored files, when that is not the server's own user. */
   readonly account: Account | undefined;
-  /** Brings the service's memory of the workspace up to what lies in `workspace` now. */
-  readonly settleRecord: (text: string, sessionFolder: string) => Promise<string>;
+  /** Adapts the manifest to the files as they were restored on this machine. */
+  readonly settleManifest: (text: string, sessionFolder: string) => Promise<string>;
 }
 
 /**
- * Puts an archive in the place of whatever is there. It is unpacked beside it and checked to its last byte first:
- * a crash or a broken archive leaves what was there.
+ * Replaces a session folder by an archive. The archive is unpacked elsewhere and checked to its last byte first:
+ * a crash or a broken archive leaves the old folder untouched.
  */
 export async function restoreFolder(
   source: AsyncIterable<Uint8Array>,
-  place: FolderPaths,
+  paths: FolderPaths,
   options: RestoreOptions,
 ): Promise<void> {
   const draft = join(options.drafts, randomUUID());
@@ -62,19 +36,19 @@ export async function restoreFolder(
     await unpackChecked(source, draft, options);
     await checkAbout(join(draft, archived.about));
     const sessionFolder = join(draft, archived.sessionFolder);
-    const record = join(draft, archived.record);
-    const text = await options.settleRecord(await readFile(record, 'utf8'), sessionFolder);
-    await writeFile(record, text, { mode: 0o600 });
-    for (const path of [place.sessionFolder, place.stateDir, place.record]) {
+    const manifest = join(draft, archived.manifest);
+    const text = await options.settleManifest(await readFile(manifest, 'utf8'), sessionFolder);
+    await writeFile(manifest, text, { mode: 0o600 });
+    for (const path of [paths.sessionFolder, paths.stateDir, paths.manifest]) {
       await rename(path, join(draft, randomUUID())).catch(unlessAbsent);
     }
-    await mkdir(dirname(place.sessionFolder), { recursive: true, mode: 0o700 });
-    await rename(record, place.record);
-    await rename(join(draft, archived.home), place.stateDir).catch(unlessAbsent);
-    // The folder that is looked for comes last.
-    await rename(sessionFolder, place.sessionFolder);
+    await mkdir(dirname(paths.sessionFolder), { recursive: true, mode: 0o700 });
+    await rename(manifest, paths.manifest);
+    await rename(join(draft, archived.home), paths.stateDir).catch(unlessAbsent);
+    // Last, since the existence of this folder is what `prepare` checks.
+    await rename(sessionFolder, paths.sessionFolder);
   } finally {
-    // An ordinary user may not remove what its own agent locked: that is for the next start to try again.
+    // Without root the server cannot remove folders that the agent locked: the next start tries again.
     await rm(draft, { recursive: true, force: true }).catch(() => undefined);
   }
 }
@@ -83,7 +57,7 @@ async function checkAbout(path: string): Promise<void> {
   const about: unknown = JSON.parse(await readFile(path, 'utf8'));
   const format = typeof about === 'object' && about !== null && 'format' in about && about.format;
   if (format === archiveFormat) return;
-  throw new Error(`the workspace was saved by another release (format ${String(format)})`);
+  throw new Error(`the session folder was saved by another release (format ${String(format)})`);
 }
 
 async function unpackChecked(
@@ -108,131 +82,24 @@ async function unpackChecked(
   pipeline(Readable.from(counted), plain).catch(() => undefined);
   try {
     await unpack(plain, draft, account);
-    // To the very end, so that the digest is of the whole.
+    // Read to the end, so that the digest covers the whole archive.
     for await (const _ of plain);
   } catch (error) {
-    // The store's trouble, and no word about the archive.
+    // The blob store failed; the archive itself may be fine.
     if (sourceFault?.error instanceof Error) throw sourceFault.error;
-    if (error instanceof NotATar || isOfZlib(error)) {
+    if (error instanceof NotATar || isZlibError(error)) {
       throw new BrokenArchive(error.message, { cause: error });
     }
     throw error;
   } finally {
-    // Lets go of the source, however far it was read.
+    // Releases the source, however far it was read.
     plain.destroy();
   }
-  if (hash.digest('hex') !== sha256) throw new BrokenArchive('its digest is another');
+  if (hash.digest('hex') !== sha256) throw new BrokenArchive('its digest does not match');
 }
 
-function isOfZlib(error: unknown): error is Error {
+function isZlibError(error: unknown): error is Error {
   return error instanceof Error && /^Z(STD)?_/.test(errorCode(error) ?? '');
-}
-
-/** Exported for what hostile archives try. */
-export async function unpack(
-  tar: AsyncIterable<Uint8Array>,
-  into: string,
-  account: Account | undefined,
-): Promise<void> {
-  const unpacking = new Unpacking(into, account);
-  for await (const entry of readTar(tar)) await unpacking.add(entry);
-  await unpacking.finish();
-}
-
-/**
- * Nothing leaves the folder: each entry needs a parent that this very unpacking made as a folder, and nothing that
- * was made is ever replaced. So a link can be made but never gone through.
- */
-class Unpacking {
-  readonly #root: string;
-  readonly #account: Account | undefined;
-  readonly #folders = new Map<string, number>([['', 0o700]]);
-  #entries = 0;
-  #bytes = 0;
-
-  constructor(root: string, account: Account | undefined) {
-    this.#root = root;
-    this.#account = account;
-  }
-
-  async add(entry: TarEntry): Promise<void> {
-    const { path, sizeBytes, target } = entry;
-    this.#entries += 1;
-    this.#bytes += sizeBytes;
-    if (
-      this.#entries > archiveEntriesMax + 2 ||
-      this.#bytes > archiveBytesMax + archiveEntriesMax * extraBytesPerEntry
-    ) {
-      throw new BrokenArchive('it is larger than any that we make');
-    }
-    const at = this.#placeOf(path);
-    switch (entry.kind) {
-      case 'folder':
-        await mkdir(at, { mode: 0o700 }).catch(refuseTaken);
-        this.#folders.set(path, entry.mode & 0o777);
-        if (this.#account !== undefined) await chown(at, this.#account.uid, this.#account.gid);
-        return;
-      case 'link':
-        if (target === '' || target.length > targetCharsMax || target.includes('\0')) {
-          throw new BrokenArchive('a link points nowhere');
-        }
-        await symlink(target, at).catch(refuseTaken);
-        if (this.#account !== undefined) await lchown(at, this.#account.uid, this.#account.gid);
-        return;
-      case 'file':
-        await this.#write(at, entry);
-        return;
-      default:
-        return entry.kind satisfies never;
-    }
-  }
-
-  /** What may not be written must be written into first. */
-  async finish(): Promise<void> {
-    for (const [path, mode] of [...this.#folders].toReversed()) {
-      const isOurs = path === '' || path === archived.sessionFolder || path === archived.home;
-      await chmod(join(this.#root, path), isOurs ? 0o700 : mode);
-    }
-  }
-
-  #placeOf(path: string): string {
-    const parts = path.split('/');
-    const known: readonly string[] = Object.values(archived);
-    if (!known.includes(parts[0] ?? '') || !parts.every(isName)) {
-      throw new BrokenArchive('an entry lies outside the workspace');
-    }
-    if (!this.#folders.has(parts.slice(0, -1).join('/'))) {
-      throw new BrokenArchive('an entry lies in no folder of the archive');
-    }
-    return join(this.#root, path);
-  }
-
-  async #write(at: string, { mode, modifiedMs, content }: TarEntry): Promise<void> {
-    const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
-    const flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW;
-    const handle = await open(at, flags, 0o600).catch(refuseTaken);
-    try {
-      await handle.writeFile(content);
-      if (this.#account !== undefined) await handle.chown(this.#account.uid, this.#account.gid);
-      // Without the bits that lend somebody's rights.
-      await handle.chmod(mode & 0o777);
-      await handle.utimes(modifiedMs / 1000, modifiedMs / 1000);
-    } finally {
-      await handle.close();
-    }
-  }
-}
-
-function isName(part: string): boolean {
-  if (part === '' || part === '.' || part === '..' || part.includes('\0')) return false;
-  return Buffer.byteLength(part) <= nameBytesMax;
-}
-
-function refuseTaken(error: unknown): never {
-  if (hasCode(error, 'EEXIST', 'ELOOP')) {
-    throw new BrokenArchive('two entries have one name', { cause: error });
-  }
-  throw error;
 }
 
 function unlessAbsent(error: unknown): void {

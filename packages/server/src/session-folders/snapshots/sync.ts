@@ -1,123 +1,122 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type FolderManifest, parseRecord, recordText } from '../manifest.ts';
-import { portableOutputs, settledOutputs } from '../outputs.ts';
+import { type FolderPaths, tenantsFolder } from '../folder-paths.ts';
+import { type FolderManifest, parseManifest, manifestText } from '../manifest.ts';
+import { portableOutputs, localOutputs } from '../outputs.ts';
 import { bareState } from '../../domain/folder-snapshot.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Account } from '../../ports/sandbox.ts';
 import type { SavedFolder, FolderChanges } from '../../ports/session-folders.ts';
 import {
   type FolderFingerprint,
-  type FolderPaths,
   archiveFolder,
-  bare,
+  bareFingerprint,
   fingerprintFolder,
 } from './archive.ts';
 import { FolderMarks } from './marks.ts';
-import { BrokenArchive, restoreFolder } from './restore.ts';
+import { restoreFolder } from './restore.ts';
+import { BrokenArchive } from './unpack.ts';
 
-export interface FollowingOptions {
+export interface FolderSyncOptions {
   readonly dataDir: string;
   readonly log: Log;
   readonly account: Account | undefined;
 }
 
-/** `fresh`: nothing needed saving yet, so a new folder is as good. `restored`: it is another folder than before. */
+/** `fresh`: nothing was saved yet, so a new folder may be made. `restored`: the folder was replaced. */
 export type SyncResult = 'current' | 'restored' | 'fresh' | 'lost';
 
 /**
- * Workspaces that follow their session from one machine to another: whether the folder here is the one that the
- * session's record names, and how it becomes that one.
+ * Moves session folders between the machines of a cluster: restores the state that the session's row names when the
+ * folder on this machine is at another one, and reports the changes of a leg.
  */
 export class FolderSync {
-  readonly #options: FollowingOptions;
+  readonly #options: FolderSyncOptions;
   readonly #drafts: string;
   readonly #marks = new FolderMarks();
   #swept: Promise<void> | undefined;
 
-  constructor(options: FollowingOptions) {
+  constructor(options: FolderSyncOptions) {
     this.#options = options;
-    this.#drafts = join(options.dataDir, 'workspaces', '.restoring');
+    this.#drafts = join(tenantsFolder(options.dataDir), '.restoring');
   }
 
   async restoreIfStale(
-    place: FolderPaths,
-    { saved, isThere }: { readonly saved: SavedFolder; readonly isThere: boolean },
+    paths: FolderPaths,
+    { saved, exists }: { readonly saved: SavedFolder; readonly exists: boolean },
   ): Promise<SyncResult> {
     const { state } = saved;
-    if (state === null) return isThere ? 'current' : 'lost';
-    if (state === bareState) return isThere ? 'current' : 'fresh';
-    if (isThere && this.#marks.of(markOf(place))?.state === state) return 'current';
+    if (state === null) return exists ? 'current' : 'lost';
+    if (state === bareState) return exists ? 'current' : 'fresh';
+    if (exists && this.#marks.get(markOf(paths))?.state === state) return 'current';
     const archive = await saved.open();
     if (archive === undefined) return 'lost';
     try {
-      await this.#restore(place, { archive, state });
+      await this.#restore(paths, { archive, state });
       return 'restored';
     } catch (error) {
       if (!(error instanceof BrokenArchive)) throw error;
-      this.#options.log.error('a saved workspace cannot be read', error, { sessionFolder: state });
+      this.#options.log.error('the archive of a session folder is broken', error, { state });
       return 'lost';
     }
   }
 
   async #restore(
-    place: FolderPaths,
+    paths: FolderPaths,
     { archive, state }: { archive: AsyncIterable<Uint8Array>; state: string },
   ): Promise<void> {
-    // What a crash left half unpacked was never anybody's.
+    // Removes what a crash left half unpacked.
     this.#swept ??= rm(this.#drafts, { recursive: true, force: true });
     await this.#swept;
-    await this.#marks.drop(markOf(place));
-    await restoreFolder(archive, place, {
+    await this.#marks.drop(markOf(paths));
+    await restoreFolder(archive, paths, {
       drafts: this.#drafts,
       sha256: state,
       account: this.#options.account,
-      settleRecord: async (text, sessionFolder) => {
-        const record = parseRecord(text);
-        return recordText({
-          ...record,
-          outputs: await settledOutputs(sessionFolder, record.outputs),
-        });
+      settleManifest: async (text, sessionFolder) => {
+        const manifest = parseManifest(text);
+        const outputs = await localOutputs(sessionFolder, manifest.outputs);
+        return manifestText({ ...manifest, outputs });
       },
     });
-    const { fingerprint } = await fingerprintFolder(place);
-    await this.#marks.set(markOf(place), { state, fingerprint });
+    const { fingerprint } = await fingerprintFolder(paths);
+    await this.#marks.set(markOf(paths), { state, fingerprint });
   }
 
-  /** What a fresh folder holds so far any machine can make again: it needs no saving. */
-  async startFrom(place: FolderPaths): Promise<void> {
-    const { fingerprint } = await fingerprintFolder(place);
-    await this.#marks.set(markOf(place), { state: bareState, fingerprint });
+  /** Marks a new folder as bare: any machine can make its content again, so it need not be saved. */
+  async markBare(paths: FolderPaths): Promise<void> {
+    const { fingerprint } = await fingerprintFolder(paths);
+    await this.#marks.set(markOf(paths), { state: bareState, fingerprint });
   }
 
   async changes(
-    place: FolderPaths,
-    record: () => Promise<FolderManifest>,
+    paths: FolderPaths,
+    loadManifest: () => Promise<FolderManifest>,
   ): Promise<FolderChanges | undefined> {
-    const mark = this.#marks.of(markOf(place)) ?? { state: null, fingerprint: bare };
-    const { fingerprint, problem } = await this.#look(place);
+    const mark = this.#marks.get(markOf(paths)) ?? { state: null, fingerprint: bareFingerprint };
+    const { fingerprint, problem } = await this.#fingerprint(paths);
     if (problem === undefined && fingerprint === mark.fingerprint) return undefined;
     return {
       before: mark.state,
       problem,
-      archive: (leg) => archiveOf(place, { leg, record }),
-      settle: (state) => this.#marks.set(markOf(place), { state, fingerprint }),
+      archive: (leg) => archiveOf(paths, { leg, loadManifest }),
+      settle: (state) => this.#marks.set(markOf(paths), { state, fingerprint }),
     };
   }
 
-  /** What the agent made unreadable for the server cannot be carried either. */
-  async #look(place: FolderPaths): Promise<FolderFingerprint> {
+  /** A folder that the agent made unreadable for the server cannot be archived. */
+  async #fingerprint(paths: FolderPaths): Promise<FolderFingerprint> {
     try {
-      return await fingerprintFolder(place);
+      return await fingerprintFolder(paths);
     } catch (error) {
-      const { sessionFolder } = place;
-      this.#options.log.error('a workspace could not be looked at', error, { sessionFolder });
+      const { sessionFolder } = paths;
+      this.#options.log.error('session folder fingerprint failed', error, { sessionFolder });
       return { fingerprint: '', problem: 'not_stored' };
     }
   }
 
-  async forget(place: FolderPaths): Promise<void> {
-    await this.#marks.drop(markOf(place));
+  async forget(paths: FolderPaths): Promise<void> {
+    await this.#marks.drop(markOf(paths));
   }
 }
 
@@ -126,10 +125,10 @@ function markOf({ sessionFolder }: FolderPaths): string {
 }
 
 async function* archiveOf(
-  place: FolderPaths,
-  { leg, record }: { leg: string; record: () => Promise<FolderManifest> },
+  paths: FolderPaths,
+  { leg, loadManifest }: { leg: string; loadManifest: () => Promise<FolderManifest> },
 ): AsyncGenerator<Uint8Array> {
-  const known = await record();
-  const outputs = await portableOutputs(place.sessionFolder, known.outputs);
-  yield* archiveFolder(place, { leg, record: recordText({ ...known, outputs }) });
+  const known = await loadManifest();
+  const outputs = await portableOutputs(paths.sessionFolder, known.outputs);
+  yield* archiveFolder(paths, { leg, manifest: manifestText({ ...known, outputs }) });
 }

@@ -1,8 +1,8 @@
 import { Buffer } from 'node:buffer';
 
 /**
- * Plain tar, as much of it as a workspace needs: files, folders and symbolic links, long names by pax headers. So
- * any tar can unpack what we write; we read nothing but what we would write.
+ * Plain tar (POSIX ustar with pax headers for long names), restricted to files, folders and symbolic links. Any tar
+ * program can unpack what is written here; the reader accepts only what the writer produces.
  */
 export interface TarHead {
   readonly path: string;
@@ -10,12 +10,12 @@ export interface TarHead {
   readonly mode: number;
   readonly modifiedMs: number;
   readonly sizeBytes: number;
-  /** What a link points to. */
+  /** Target of a link. */
   readonly target: string;
 }
 
 export interface TarEntry extends TarHead {
-  /** To be read before the next entry is asked for. */
+  /** Must be read before the next entry is requested. */
   readonly content: AsyncIterable<Uint8Array>;
 }
 
@@ -31,7 +31,7 @@ const numberMax = 0o77777777777;
 const kinds = { '0': 'file', '2': 'link', '5': 'folder' } as const;
 const flags = { file: '0', link: '2', folder: '5' } as const;
 
-/** The bytes before an entry's content. */
+/** Returns the header blocks that precede an entry's content. */
 export function tarHead(head: TarHead): Buffer {
   const long: [string, string][] = [];
   if (!fits(head.path)) long.push(['path', head.path]);
@@ -43,7 +43,7 @@ export function tarHead(head: TarHead): Buffer {
   return Buffer.concat([block(pax, 'x'), records, tarPadding(records.length), own]);
 }
 
-/** What fills an entry up to whole blocks. */
+/** Returns the zeros that fill an entry up to whole blocks. */
 export function tarPadding(sizeBytes: number): Buffer {
   return Buffer.alloc((blockBytes - (sizeBytes % blockBytes)) % blockBytes);
 }
@@ -54,7 +54,7 @@ function fits(name: string): boolean {
   return /^[\x20-\x7e]*$/.test(name) && name.length <= nameBytes;
 }
 
-/** A record counts the digits of its own length. */
+/** The length at the start of a pax record includes its own digits. */
 function paxRecord(key: string, value: string): string {
   const rest = Buffer.byteLength(` ${key}=${value}\n`);
   let length = rest + 1;
@@ -67,7 +67,7 @@ function block({ path, target, mode, sizeBytes, modifiedMs }: TarHead, flag: str
   const octal = (value: number, digits: number) => value.toString(8).padStart(digits, '0');
   const seconds = Math.min(Math.max(0, Math.floor(modifiedMs / 1000)), numberMax);
   if (sizeBytes > numberMax) throw new RangeError('a file is too large for a tar');
-  // Where the pax header before it has the name, nobody looks here.
+  // Readers use the name in the pax header before this block.
   const short = (name: string) => (fits(name) ? name : 'see the header before');
   head.write(short(path), 0, 'latin1');
   head.write(`${octal(mode & 0o777, 7)}\0${octal(0, 7)}\0${octal(0, 7)}\0`, 100, 'latin1');
@@ -78,17 +78,17 @@ function block({ path, target, mode, sizeBytes, modifiedMs }: TarHead, flag: str
   );
   head.write(short(target), 157, 'latin1');
   head.write('ustar\x0000', 257, 'latin1');
-  head.write(`${octal(sumOf(head), 6)}\0 `, 148, 'latin1');
+  head.write(`${octal(checksumOf(head), 6)}\0 `, 148, 'latin1');
   return head;
 }
 
-function sumOf(head: Uint8Array): number {
+function checksumOf(head: Uint8Array): number {
   let sum = 0;
   for (const byte of head) sum += byte;
   return sum;
 }
 
-/** Refuses whatever is not an entry that a workspace can have. What paths say is for the caller to judge. */
+/** Rejects every entry that the writer would not produce. The caller has to check the paths. */
 export async function* readTar(source: AsyncIterable<Uint8Array>): AsyncGenerator<TarEntry> {
   const bytes = new ByteQueue(source);
   let long = new Map<string, string>();
@@ -110,7 +110,7 @@ export async function* readTar(source: AsyncIterable<Uint8Array>): AsyncGenerato
     long = new Map();
     const content = bytes.pass(sizeBytes);
     yield { ...fields, path, target, kind, sizeBytes, content };
-    // Whatever the caller left of it.
+    // Skips what the caller did not read.
     for await (const _ of content);
     await bytes.take(tarPadding(sizeBytes).length);
   }
@@ -124,11 +124,11 @@ function readBlock(head: Buffer) {
   };
   const number = (from: number, length: number) => {
     const digits = text(from, length).trim();
-    if (!/^[0-7]{1,11}$/.test(digits)) throw new NotATar('a header has no proper number');
+    if (!/^[0-7]{1,11}$/.test(digits)) throw new NotATar('a header has an invalid number');
     return Number.parseInt(digits, 8);
   };
   const blank = Buffer.from(head).fill(' ', 148, 156);
-  if (number(148, 8) !== sumOf(blank)) throw new NotATar('a header has the wrong sum');
+  if (number(148, 8) !== checksumOf(blank)) throw new NotATar('a header has a wrong checksum');
   return {
     path: text(0, nameBytes),
     mode: number(100, 8),
@@ -145,7 +145,7 @@ function readPax(records: Buffer): Map<string, string> {
     const space = records.indexOf(' ', at);
     const length = Number(records.toString('latin1', at, space));
     if (space < 0 || !Number.isInteger(length) || length <= space - at) {
-      throw new NotATar('a pax header has no proper length');
+      throw new NotATar('a pax header has an invalid length');
     }
     const [key = '', ...value] = utf8(records.subarray(space + 1, at + length - 1)).split('=');
     found.set(key, value.join('='));
@@ -162,7 +162,7 @@ function utf8(bytes: Uint8Array): string {
   }
 }
 
-/** A stream of chunks read in pieces of other sizes. */
+/** Reads a stream of chunks in pieces of requested sizes. */
 class ByteQueue {
   readonly #chunks: AsyncIterator<Uint8Array>;
   #rest: Uint8Array = new Uint8Array();
@@ -177,7 +177,7 @@ class ByteQueue {
     return Buffer.concat(parts);
   }
 
-  /** An iterator that is left can be taken up again: the bytes are counted where they are passed on. */
+  /** The iterable can be abandoned and iterated again: it continues with the next unread byte. */
   pass(length: number): AsyncIterable<Uint8Array> {
     let left = length;
     const next = async (): Promise<IteratorResult<Uint8Array>> => {
