@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { answer, begin, ended, pendingIn, readRun, runIn } from '../support/api-steps.ts';
+import { MovingClock } from '../support/clocks.ts';
 import { eventually } from '../support/eventually.ts';
-import { MovingClock } from '../support/moving-clock.ts';
 import { Puppet } from '../support/puppet-harness.ts';
 import { startServer } from '../support/server.ts';
 

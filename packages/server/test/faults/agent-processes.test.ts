@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { at, begin, runIn } from '../support/api-steps.ts';
+import { until } from '../support/eventually.ts';
 import { startServer } from '../support/server.ts';
 import { mountedCgroups } from '../../src/sandbox/cgroup-mounts.ts';
 import { requireSandbox } from '../../../../test/services.ts';
@@ -9,7 +10,6 @@ import { Caller } from './support/caller.ts';
 import { isAlive } from './support/process-tree.ts';
 import { openPlace } from './support/server-folder.ts';
 import { ServerProcess } from './support/server-process.ts';
-import { until } from './support/until.ts';
 
 /** A time that nobody else on the machine sleeps. */
 const nap = `8081.${process.pid}`;

@@ -2,12 +2,12 @@
 // nothing may be stuck, lost, repeated, reordered or done twice. CONVOKE_TEST_ROUNDS=20 makes a night of it.
 import { setTimeout as lasting } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { query } from '../support/postgres-databases.ts';
 import { type Fault, allFaults, wakingFaults } from './support/cluster-faults.ts';
 import { ClusterLoad } from './support/cluster-load.ts';
 import { ClusterWatch } from './support/cluster-watch.ts';
 import { Cluster, tenantShare } from './support/cluster.ts';
 import { rounds, seededRandom } from './support/random.ts';
-import { query } from './support/sqlite-integrity.ts';
 
 const minute = 60_000;
 /** How long the load runs undisturbed before and after a fault. */

@@ -1,8 +1,9 @@
 import { limits } from '@convoke/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type OwnDatabase, createDatabase } from '../support/postgres-databases.ts';
 import { CrashWorld } from './support/crash-scenario.ts';
 import { rounds, seededRandom } from './support/random.ts';
-import { type OwnDatabase, createDatabase, integrityOf } from './support/sqlite-integrity.ts';
+import { integrityOf } from './support/sqlite-integrity.ts';
 
 const minute = 60_000;
 

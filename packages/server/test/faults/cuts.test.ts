@@ -1,12 +1,12 @@
 import { type RunRecord, formatEventId } from '@convoke/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createDatabase } from '../support/postgres-databases.ts';
 import { Caller } from './support/caller.ts';
 import { type Random, seededRandom } from './support/random.ts';
 import { EventReader, type Frame, type Read, readEvents } from './support/raw-event-reader.ts';
 import { checkLog, saidIn } from './support/run-log.ts';
 import { type AgentFolder, openPlace } from './support/server-folder.ts';
 import { ServerProcess } from './support/server-process.ts';
-import { createDatabase } from './support/sqlite-integrity.ts';
 
 const minute = 60_000;
 

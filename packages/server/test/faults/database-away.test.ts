@@ -2,6 +2,8 @@ import { deepEqual, equal } from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type RunRecord, errorBody, isTerminalRunStatus } from '@convoke/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { until } from '../support/eventually.ts';
+import { createDatabase, query } from '../support/postgres-databases.ts';
 import { Caller } from './support/caller.ts';
 import { type Reply, exchange } from './support/exchange.ts';
 import { PostgresServer } from './support/postgres-server.ts';
@@ -10,8 +12,6 @@ import { EventReader, type Frame } from './support/raw-event-reader.ts';
 import { checkLog, expectPrefix, saidIn } from './support/run-log.ts';
 import { type AgentFolder, openPlace } from './support/server-folder.ts';
 import { ServerProcess } from './support/server-process.ts';
-import { createDatabase, query } from './support/sqlite-integrity.ts';
-import { until } from './support/until.ts';
 
 const minute = 60_000;
 /** P13: nobody waits longer for an answer, whatever it is; the rest is for a busy machine. */

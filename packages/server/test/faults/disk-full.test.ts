@@ -2,6 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type RunRecord, errorBody, fileRecord } from '@convoke/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { until } from '../support/eventually.ts';
 import { Caller, expected, runPath } from './support/caller.ts';
 import { type Reply, exchange } from './support/exchange.ts';
 import { EventReader, type Frame } from './support/raw-event-reader.ts';
@@ -10,7 +11,6 @@ import { type AgentFolder, openPlace } from './support/server-folder.ts';
 import { ServerProcess } from './support/server-process.ts';
 import { SmallDisk } from './support/small-disk.ts';
 import { integrityOf } from './support/sqlite-integrity.ts';
-import { until } from './support/until.ts';
 
 const minute = 60_000;
 const isRoot = process.getuid?.() === 0;

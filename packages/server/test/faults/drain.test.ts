@@ -10,12 +10,12 @@ import {
   runRecord,
 } from '@convoke/contract';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { until } from '../support/eventually.ts';
 import { Caller, expected, runPath } from './support/caller.ts';
 import { EventReader, type Frame } from './support/raw-event-reader.ts';
 import { checkLog, expectPrefix, saidIn } from './support/run-log.ts';
 import { type AgentFolder, type ServerPlace, openPlace } from './support/server-folder.ts';
 import { ServerProcess } from './support/server-process.ts';
-import { until } from './support/until.ts';
 
 const minute = 60_000;
 

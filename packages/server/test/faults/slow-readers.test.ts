@@ -1,5 +1,6 @@
 import type { RunRecord } from '@convoke/contract';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { until } from '../support/eventually.ts';
 import { Caller } from './support/caller.ts';
 import { residentBytes } from './support/process-tree.ts';
 import { EventReader, type Frame } from './support/raw-event-reader.ts';
@@ -7,7 +8,6 @@ import { checkLog } from './support/run-log.ts';
 import { type AgentFolder, openPlace } from './support/server-folder.ts';
 import { ServerProcess } from './support/server-process.ts';
 import { unsentBytes } from './support/socket-queues.ts';
-import { until } from './support/until.ts';
 
 const minute = 60_000;
 const mebibyte = 2 ** 20;

@@ -1,8 +1,8 @@
 import { decodeProtectedHeader } from 'jose';
 import * as openid from 'openid-client';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { MovingClock } from '../support/clocks.ts';
 import { databaseKinds } from '../support/databases.ts';
-import { MovingClock } from '../support/moving-clock.ts';
 import { type TestServer, startServer } from '../support/server.ts';
 import { Browser } from '../support/sign-in/browser.ts';
 import {

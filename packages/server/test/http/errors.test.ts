@@ -8,8 +8,8 @@ import {
 import { beforeAll, describe, expect, test } from 'vitest';
 import { openSession } from '../support/api-steps.ts';
 import { type OperationCall, pathOf } from '../support/checked-calls.ts';
+import { MovingClock } from '../support/clocks.ts';
 import { FailingStore } from '../support/failing-store.ts';
-import { MovingClock } from '../support/moving-clock.ts';
 import { rawCall } from '../support/raw-requests.ts';
 import { type TestServer, startServer } from '../support/server.ts';
 import { changedTables, restingDigests } from '../support/table-digests.ts';

@@ -16,8 +16,8 @@ import {
   startRun,
   textOf,
 } from '../support/api-steps.ts';
+import { MovingClock } from '../support/clocks.ts';
 import { eventually } from '../support/eventually.ts';
-import { MovingClock } from '../support/moving-clock.ts';
 import { Puppet } from '../support/puppet-harness.ts';
 import { type TestServer, deployments, startServer } from '../support/server.ts';
 

@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { usualAgents } from '../support/agents.ts';
 import { at, begin, openSession, runIn, startRun } from '../support/api-steps.ts';
 import { type OperationCall, pathOf } from '../support/checked-calls.ts';
-import { FakeClock } from '../support/clocks.ts';
+import { FakeClock, MovingClock } from '../support/clocks.ts';
 import { databaseKinds } from '../support/databases.ts';
 import {
   type Organization,
@@ -13,7 +13,6 @@ import {
   addPerson,
   addTenant,
 } from '../support/identities.ts';
-import { MovingClock } from '../support/moving-clock.ts';
 import { Puppet } from '../support/puppet-harness.ts';
 import { type TestServer, startServer } from '../support/server.ts';
 import { type World, buildFirstWorld, worldAgents } from '../support/tenant-data.ts';

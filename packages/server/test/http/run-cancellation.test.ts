@@ -15,7 +15,7 @@ import {
   runIn,
   startRun,
 } from '../support/api-steps.ts';
-import { MovingClock } from '../support/moving-clock.ts';
+import { MovingClock } from '../support/clocks.ts';
 import { Puppet } from '../support/puppet-harness.ts';
 import { type TestServer, deployments, startServer } from '../support/server.ts';
 

@@ -1,7 +1,7 @@
 import { sessionId } from '@convoke/contract';
 import { describe, expect, test } from 'vitest';
 import { at, begin, logOf, openSession, runIn, startRun } from '../support/api-steps.ts';
-import { MovingClock } from '../support/moving-clock.ts';
+import { MovingClock } from '../support/clocks.ts';
 import { type TestServer, startServer } from '../support/server.ts';
 
 const id = (session: { id: string }) => ({ session_id: session.id });

@@ -2,9 +2,8 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { userId } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { FakeClock } from '../support/clocks.ts';
+import { FakeClock, MovingClock } from '../support/clocks.ts';
 import { databaseKinds } from '../support/databases.ts';
-import { MovingClock } from '../support/moving-clock.ts';
 import { type TestServer, startServer } from '../support/server.ts';
 import { Browser, type BrowserPage } from '../support/sign-in/browser.ts';
 import {

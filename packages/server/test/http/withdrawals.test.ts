@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { begin, eventsPath } from '../support/api-steps.ts';
-import { FakeClock } from '../support/clocks.ts';
+import { FakeClock, MovingClock } from '../support/clocks.ts';
 import { eventually } from '../support/eventually.ts';
 import { type TestClient, addClient, addTenant } from '../support/identities.ts';
-import { MovingClock } from '../support/moving-clock.ts';
 import { type TestServer, deployments, requestToken, startServer } from '../support/server.ts';
 import type { CredentialProvider } from '../../src/ports/credential-provider.ts';
 

@@ -1,8 +1,8 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { PostgresServer } from '../faults/support/postgres-server.ts';
-import { query } from '../faults/support/sqlite-integrity.ts';
 import { createLocation, openTestDatabase } from '../support/databases.ts';
+import { query } from '../support/postgres-databases.ts';
 import { administer } from '../support/postgres-databases.ts';
 import { StorageUnavailable } from '../../src/ports/errors.ts';
 import { openPostgres } from '../../src/store/dialects/postgres.ts';

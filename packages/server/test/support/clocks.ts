@@ -35,3 +35,58 @@ export class FakeClock implements Clock {
     return due.sort((a, b) => a.at - b.at)[0];
   }
 }
+
+/**
+ * Time that passes by itself and can be moved ahead: what runs goes on running, and a test need not wait
+ * for hours to be over. A timer is due when either way of passing has brought its moment.
+ */
+export class MovingClock implements Clock {
+  #ahead = 0;
+  readonly #timers = new Set<Timer>();
+
+  now(): number {
+    return Date.now() + this.#ahead;
+  }
+
+  after(ms: number, callback: () => void): () => void {
+    const timer: Timer = { at: this.now() + ms, callback, handle: undefined };
+    this.#timers.add(timer);
+    this.#wind(timer);
+    return () => this.#forget(timer);
+  }
+
+  /** Moves the time and calls back, in order, whatever is due now. */
+  advance(ms: number): void {
+    this.#ahead += ms;
+    const due = [...this.#timers].filter((timer) => timer.at <= this.now());
+    due.sort((a, b) => a.at - b.at);
+    for (const timer of due) {
+      if (!this.#timers.has(timer)) continue;
+      this.#forget(timer);
+      timer.callback();
+    }
+    for (const timer of this.#timers) this.#wind(timer);
+  }
+
+  #wind(timer: Timer): void {
+    clearTimeout(timer.handle);
+    timer.handle = setTimeout(
+      () => {
+        this.#timers.delete(timer);
+        timer.callback();
+      },
+      Math.max(0, timer.at - this.now()),
+    ).unref();
+  }
+
+  #forget(timer: Timer): void {
+    clearTimeout(timer.handle);
+    this.#timers.delete(timer);
+  }
+}
+
+interface Timer {
+  readonly at: number;
+  readonly callback: () => void;
+  handle: NodeJS.Timeout | undefined;
+}

@@ -2,30 +2,59 @@
 const usualPatienceMs = 15_000;
 const pauseMs = 10;
 
-/** Asks again until `look` gives something, and gives that; what it threw last tells why it never did. */
+type Check<Found> = () => Promise<Found | undefined | false> | Found | undefined | false;
+
+/**
+ * Repeats `check` until it returns something other than undefined or false, and returns that. An error that
+ * `check` throws counts as "not yet"; the last one is the cause of the failure.
+ */
 export async function eventually<Found>(
-  look: () => Promise<Found | undefined | false> | Found | undefined | false,
+  check: Check<Found>,
   patienceMs = usualPatienceMs,
 ): Promise<Found> {
-  const deadline = performance.now() + patienceMs;
-  for (;;) {
-    const found = await attempt(look);
-    if (found.ok && found.value !== undefined && found.value !== false) return found.value;
-    if (performance.now() > deadline) {
-      throw new Error(`the condition did not come true within ${patienceMs} ms`, {
-        cause: found.ok ? undefined : found.error,
-      });
+  let cause: unknown;
+  const forgiving = async (): Promise<Found | undefined | false> => {
+    try {
+      const found = await check();
+      cause = undefined;
+      return found;
+    } catch (error) {
+      cause = error;
+      return undefined;
     }
-    await new Promise((resolve) => setTimeout(resolve, pauseMs));
-  }
+  };
+  return poll(forgiving, patienceMs, () => {
+    return new Error(`the condition did not come true within ${patienceMs} ms`, { cause });
+  });
 }
 
-type Attempt<Found> = { ok: true; value: Found } | { ok: false; error: unknown };
+export interface Patience {
+  readonly withinMs: number;
+  /** The thing waited for, named in the error if it does not come. */
+  readonly what: string | (() => string);
+}
 
-async function attempt<Found>(look: () => Promise<Found> | Found): Promise<Attempt<Found>> {
-  try {
-    return { ok: true, value: await look() };
-  } catch (error) {
-    return { ok: false, error };
+/** Like `eventually`, but an error that `check` throws ends the wait at once and is passed on. */
+export async function until<Found>(
+  check: Check<Found>,
+  { withinMs, what }: Patience,
+): Promise<Found> {
+  return poll(check, withinMs, () => {
+    const missing = typeof what === 'string' ? what : what();
+    return new Error(`within ${withinMs} ms there was no ${missing}`);
+  });
+}
+
+async function poll<Found>(
+  check: Check<Found>,
+  withinMs: number,
+  failure: () => Error,
+): Promise<Found> {
+  const deadline = performance.now() + withinMs;
+  for (;;) {
+    const found = await check();
+    if (found !== undefined && found !== false) return found;
+    if (performance.now() > deadline) throw failure();
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
 }

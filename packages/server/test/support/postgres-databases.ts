@@ -28,3 +28,34 @@ export async function administer(text: string): Promise<void> {
     await client.end();
   }
 }
+
+export interface OwnDatabase {
+  readonly name: string;
+  readonly url: string;
+  drop(): Promise<void>;
+}
+
+/** A database of the PostgreSQL the tests share. */
+export async function createDatabase(): Promise<OwnDatabase> {
+  const name = `convoke_fault_${process.pid}_${Date.now()}`;
+  const url = await createPlainDatabase(name);
+  return {
+    name,
+    url,
+    drop: () => administer(`drop database ${name} with (force)`),
+  };
+}
+
+/** Asks as one who may see the rows of every tenant. */
+export async function query(url: string, text: string): Promise<unknown[]> {
+  const client = new Client({ connectionString: url });
+  // The test may be about to stop the database that this is connected to.
+  client.on('error', () => {});
+  await client.connect();
+  try {
+    await client.query(`set convoke.tenant = '*'`);
+    return (await client.query(text)).rows;
+  } finally {
+    await client.end();
+  }
+}

@@ -1,7 +1,7 @@
 import { deepEqual } from 'node:assert/strict';
 import { setTimeout as lasting } from 'node:timers/promises';
+import { query } from '../../support/postgres-databases.ts';
 import { type Cluster, type Replica, leaseSeconds } from './cluster.ts';
-import { query } from './sqlite-integrity.ts';
 
 const leaseMs = leaseSeconds * 1000;
 

@@ -1,6 +1,7 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type RunRecord, isTerminalRunStatus } from '@convoke/contract';
+import { until } from '../../support/eventually.ts';
 import { Caller, type RunAt } from './caller.ts';
 import type { Cluster, Replica } from './cluster.ts';
 import {
@@ -15,7 +16,6 @@ import {
 import type { Random } from './random.ts';
 import { EventReader, type Frame } from './raw-event-reader.ts';
 import { checkLog, saidIn } from './run-log.ts';
-import { until } from './until.ts';
 
 const roles: readonly (Role | 'pay')[] = [
   ...Array<Role>(4).fill('talk'),

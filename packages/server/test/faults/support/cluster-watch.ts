@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { query } from './sqlite-integrity.ts';
+import { query } from '../../support/postgres-databases.ts';
 
 const lookEveryMs = 100;
 

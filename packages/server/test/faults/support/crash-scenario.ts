@@ -1,6 +1,7 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
 import { setTimeout as lifetime } from 'node:timers/promises';
 import { type RunRecord, isTerminalRunStatus } from '@convoke/contract';
+import { until } from '../../support/eventually.ts';
 import { Caller } from './caller.ts';
 import {
   type Role,
@@ -17,7 +18,6 @@ import { EventReader, type Frame } from './raw-event-reader.ts';
 import { checkLog, expectPrefix } from './run-log.ts';
 import { type ServerPlace, openPlace } from './server-folder.ts';
 import { ServerProcess } from './server-process.ts';
-import { until } from './until.ts';
 
 /** Twenty sessions that stream at the same time. */
 const roles: readonly Role[] = [

@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { until } from '../../support/eventually.ts';
 import { unusedPort } from './server-folder.ts';
-import { until } from './until.ts';
 
 /** A NATS of the test's own, to be stopped and started at will, always on the same port. */
 export class NatsServer {

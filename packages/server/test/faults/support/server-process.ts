@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { until } from '../../support/eventually.ts';
 import { exchange } from './exchange.ts';
 import { isAlive, processTree } from './process-tree.ts';
 import type { ServerPlace } from './server-folder.ts';
-import { until } from './until.ts';
 
 const cli = fileURLToPath(new URL('../../../../cli/src/main.ts', import.meta.url));
 const startLimitMs = 30_000;
