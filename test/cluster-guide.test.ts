@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
   administer,
-  createPlainDatabase,
+  createPostgresDatabase,
 } from '../packages/server/test/support/postgres-databases.ts';
 import { removeFolder } from './remove-folder.ts';
 import { root } from './repository.ts';
@@ -48,7 +48,7 @@ test('what the guide of clusters says to type works, from SQLite to three server
       PATH: process.env['PATH'],
       CONVOKE_PORT: '0',
       CONVOKE_AGENTS_DIR: join(root, 'agents'),
-      DATABASE_URL: await createPlainDatabase(database),
+      DATABASE_URL: await createPostgresDatabase(database),
     },
   });
   expect(stdout).toContain('event: run_started');

@@ -7,7 +7,7 @@ import { Client } from '../client.ts';
 import { type Server, startServer } from '../server.ts';
 import {
   administer,
-  createPlainDatabase,
+  createPostgresDatabase,
 } from '../../packages/server/test/support/postgres-databases.ts';
 import { removeFolder } from '../../test/remove-folder.ts';
 
@@ -34,7 +34,7 @@ export class Service {
 
   static async start({ roles, wakeups, agents }: ServiceOptions): Promise<Service> {
     const folder = await mkdtemp(join(tmpdir(), 'convoke-bench-'));
-    const databaseUrl = await createPlainDatabase(
+    const databaseUrl = await createPostgresDatabase(
       `convoke_bench_${randomBytes(6).toString('hex')}`,
     );
     const keyFile = join(folder, 'shared.key');

@@ -1,7 +1,7 @@
 import { type OrganizationId, type TenantId, scopesOf } from '@convoke/contract';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { databaseKinds } from '../support/databases.ts';
-import { type World, by, createWorld } from '../support/identity-fixture.ts';
+import { type IdentityFixture, by, createIdentityFixture } from '../support/identity-fixture.ts';
 import { settings } from '../support/settings.ts';
 import { listAudit, recordAudit, verifyAudit } from '../../src/app/audit.ts';
 import { createClient, deleteClient, updateClient } from '../../src/app/clients.ts';
@@ -11,10 +11,10 @@ import { type AuditRow, deploymentChain } from '../../src/domain/audit.ts';
 import { sql } from '../../src/store/sql.ts';
 
 describe.each(databaseKinds)('the audit on %s (D-69)', (kind) => {
-  let world: World;
+  let world: IdentityFixture;
   let home: OrganizationId;
   beforeAll(async () => {
-    world = await createWorld(kind);
+    world = await createIdentityFixture(kind);
   });
   beforeEach(async () => {
     home = await world.seed.organization();

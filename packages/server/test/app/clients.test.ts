@@ -9,7 +9,7 @@ import {
 } from '@convoke/contract';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { databaseKinds } from '../support/databases.ts';
-import { type World, by, createWorld } from '../support/identity-fixture.ts';
+import { type IdentityFixture, by, createIdentityFixture } from '../support/identity-fixture.ts';
 import {
   type CreateClient,
   createClient,
@@ -30,31 +30,34 @@ import type { PageRequest } from '../../src/ports/page.ts';
 const DAY_MS = 86_400_000;
 
 // Everything here is done by the same person, and nothing stays pending: test/app/withdrawals tells of that.
-const listClients = async (world: World, home: OrganizationId, page: PageRequest) =>
+const listClients = async (world: IdentityFixture, home: OrganizationId, page: PageRequest) =>
   (await list(world, home, page)).map(({ resource }) => resource);
-const getClient = async (world: World, home: OrganizationId, id: ClientId) => {
+const getClient = async (world: IdentityFixture, home: OrganizationId, id: ClientId) => {
   const { client, credentials } = await get(world, home, id);
   return { client: client.resource, credentials: credentials.map(({ resource }) => resource) };
 };
 type At = { readonly id: ClientId; readonly change: ClientChange };
-const updateClient = async (world: World, home: OrganizationId, at: At) =>
+const updateClient = async (world: IdentityFixture, home: OrganizationId, at: At) =>
   (await update(world, home, { ...at, by })).resource;
-const deleteClient = (world: World, home: OrganizationId, id: ClientId) =>
+const deleteClient = (world: IdentityFixture, home: OrganizationId, id: ClientId) =>
   remove(world, home, { id, by });
-const addCredential = (world: World, home: OrganizationId, request: Omit<AddCredential, 'by'>) =>
-  add(world, home, { ...request, by });
+const addCredential = (
+  world: IdentityFixture,
+  home: OrganizationId,
+  request: Omit<AddCredential, 'by'>,
+) => add(world, home, { ...request, by });
 const revokeCredential = (
-  world: World,
+  world: IdentityFixture,
   home: OrganizationId,
   at: { readonly clientId: ClientId; readonly credentialId: CredentialId },
 ) => revoke(world, home, { ...at, by });
 
 describe.each(databaseKinds)('automation clients on %s', (kind) => {
-  let world: World;
+  let world: IdentityFixture;
   let home: OrganizationId;
   let keys = 0;
   beforeAll(async () => {
-    world = await createWorld(kind);
+    world = await createIdentityFixture(kind);
   });
   beforeEach(async () => {
     home = await world.seed.organization();
@@ -320,7 +323,7 @@ describe.each(databaseKinds)('automation clients on %s', (kind) => {
 });
 
 test('no issued secret is in any file of the database (D-65)', async () => {
-  const world = await createWorld('sqlite');
+  const world = await createIdentityFixture('sqlite');
   const home = await world.seed.organization();
   const secrets: string[] = [];
   const base = { description: undefined, lifetimeDays: 90, by, admit: () => {} };

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { databaseKinds } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { readSamples, sampleOf } from '../support/metric-samples.ts';
-import { type RunWorld, createRunWorld, delta, over } from '../support/run-fixture.ts';
+import { type RunFixture, createRunFixture, delta, over } from '../support/run-fixture.ts';
 import { RunFollower } from '../../src/app/follow.ts';
 import type { Run } from '../../src/domain/run.ts';
 import type { ClaimedLeg } from '../../src/execution/claim-leg.ts';
@@ -14,9 +14,9 @@ import { createMetrics } from '../../src/telemetry/metrics.ts';
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 describe.each(databaseKinds)('following a run on %s (D-31, P3)', (kind) => {
-  let world: RunWorld;
+  let world: RunFixture;
   beforeAll(async () => {
-    world = await createRunWorld(kind);
+    world = await createRunFixture(kind);
   });
 
   async function running(): Promise<{ run: Run; leg: ClaimedLeg }> {

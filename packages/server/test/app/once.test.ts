@@ -1,14 +1,14 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { databaseKinds } from '../support/databases.ts';
-import { type RunWorld, createRunWorld } from '../support/run-fixture.ts';
+import { type RunFixture, createRunFixture } from '../support/run-fixture.ts';
 import { once } from '../../src/app/once.ts';
 import { Refusal, refuse } from '../../src/app/refusal.ts';
 import type { Json } from '../../src/domain/json.ts';
 
 describe.each(databaseKinds)('a key on %s (D-57)', (kind) => {
-  let world: RunWorld;
+  let world: RunFixture;
   beforeAll(async () => {
-    world = await createRunWorld(kind);
+    world = await createRunFixture(kind);
   });
 
   interface Asked {

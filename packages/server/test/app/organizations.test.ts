@@ -1,7 +1,7 @@
 import { organizationId } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { databaseKinds } from '../support/databases.ts';
-import { type World, createWorld } from '../support/identity-fixture.ts';
+import { type IdentityFixture, createIdentityFixture } from '../support/identity-fixture.ts';
 import { listAudit } from '../../src/app/audit.ts';
 import {
   addMember,
@@ -16,10 +16,10 @@ import type { Role } from '../../src/domain/member.ts';
 const by: Actor = { kind: 'operator', id: 'root', requestId: null, address: null };
 
 describe.each(databaseKinds)('organizations and their people on %s', (kind) => {
-  let world: World;
+  let world: IdentityFixture;
   let people = 0;
   beforeAll(async () => {
-    world = await createWorld(kind);
+    world = await createIdentityFixture(kind);
   });
   const organization = () => createOrganization(world, { name: ' Acme ', by });
   const someone = () => `person-${(people += 1)}@example.test`;

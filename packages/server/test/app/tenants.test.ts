@@ -1,7 +1,7 @@
 import { type OrganizationId, type TenantId, tenantId } from '@convoke/contract';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { databaseKinds } from '../support/databases.ts';
-import { type World, by, createWorld } from '../support/identity-fixture.ts';
+import { type IdentityFixture, by, createIdentityFixture } from '../support/identity-fixture.ts';
 import { settings } from '../support/settings.ts';
 import { Refusal } from '../../src/app/refusal.ts';
 import {
@@ -15,21 +15,21 @@ import { listWorkspaces } from '../../src/app/workspaces.ts';
 import type { Tenant } from '../../src/domain/tenant.ts';
 
 // Everything here is done by the same person.
-const retryTenant = (world: World, home: OrganizationId, id: TenantId) =>
+const retryTenant = (world: IdentityFixture, home: OrganizationId, id: TenantId) =>
   retry(world, home, { id, by });
 const offboardTenant = (
-  world: World,
+  world: IdentityFixture,
   home: OrganizationId,
   at: { readonly id: TenantId; readonly confirm: string },
 ) => offboard(world, home, { ...at, by });
 
 describe.each(databaseKinds)('tenants on %s (D-67)', (kind) => {
-  let world: World;
-  let services: World & { settings: typeof settings };
+  let world: IdentityFixture;
+  let services: IdentityFixture & { settings: typeof settings };
   let home: OrganizationId;
   let keys = 0;
   beforeAll(async () => {
-    world = await createWorld(kind);
+    world = await createIdentityFixture(kind);
     services = { ...world, settings: { ...settings, tenantsPerOrganizationMax: 3 } };
   });
   beforeEach(async () => {

@@ -1,7 +1,7 @@
 import { type ClientId, type CredentialId, type OrganizationId } from '@convoke/contract';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { databaseKinds } from '../support/databases.ts';
-import { type World, by, createWorld } from '../support/identity-fixture.ts';
+import { type IdentityFixture, by, createIdentityFixture } from '../support/identity-fixture.ts';
 import {
   createClient,
   deleteClient,
@@ -29,13 +29,13 @@ class SlowProvider implements CredentialProvider {
 }
 
 describe.each(databaseKinds)('withdrawing access on %s (spec §5.7)', (kind) => {
-  let world: World;
+  let world: IdentityFixture;
   let home: OrganizationId;
   let provider: SlowProvider;
-  let services: World & WithdrawingServices;
+  let services: IdentityFixture & WithdrawingServices;
   let keys = 0;
   beforeAll(async () => {
-    world = await createWorld(kind);
+    world = await createIdentityFixture(kind);
   });
   beforeEach(async () => {
     home = await world.seed.organization();

@@ -1,7 +1,7 @@
 import { operations, organizationId } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { databaseKinds } from '../support/databases.ts';
-import { type World, createWorld } from '../support/identity-fixture.ts';
+import { type IdentityFixture, createIdentityFixture } from '../support/identity-fixture.ts';
 import { Refusal } from '../../src/app/refusal.ts';
 import { createGate } from '../../src/auth/gate.ts';
 import type { Client } from '../../src/domain/client.ts';
@@ -40,7 +40,7 @@ async function refusalOf(admission: Promise<unknown>): Promise<Refusal> {
 }
 
 describe.each(databaseKinds)('the gate on %s', (kind) => {
-  let world: World;
+  let world: IdentityFixture;
   let tenant: Tenant;
   let sibling: Tenant;
   let foreign: Tenant;
@@ -51,7 +51,7 @@ describe.each(databaseKinds)('the gate on %s', (kind) => {
   let ownerBearer: [string, string];
 
   beforeAll(async () => {
-    world = await createWorld(kind);
+    world = await createIdentityFixture(kind);
     const home = await world.seed.organization();
     const away = await world.seed.organization();
     tenant = await world.seed.tenant(home);

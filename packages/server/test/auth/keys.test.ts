@@ -1,6 +1,10 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { databaseKinds } from '../support/databases.ts';
-import { type World, baseUrl, createWorld } from '../support/identity-fixture.ts';
+import {
+  type IdentityFixture,
+  baseUrl,
+  createIdentityFixture,
+} from '../support/identity-fixture.ts';
 import { listAudit } from '../../src/app/audit.ts';
 import { rotateOldKeys } from '../../src/auth/key-rotation.ts';
 import { JWKS_MAX_AGE_MS, openSigningKeys } from '../../src/auth/keys.ts';
@@ -9,9 +13,9 @@ import { createTokens } from '../../src/auth/tokens.ts';
 import { deploymentChain } from '../../src/domain/audit.ts';
 
 describe.each(databaseKinds)('signing keys on %s (D-50)', (kind) => {
-  let world: World;
+  let world: IdentityFixture;
   beforeAll(async () => {
-    world = await createWorld(kind);
+    world = await createIdentityFixture(kind);
   });
 
   const signers = async () => (await world.keys.published()).keys.map((key) => key.kid);

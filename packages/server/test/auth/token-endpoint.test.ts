@@ -3,7 +3,11 @@ import { dirname, join } from 'node:path';
 import type { TokenResponse } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { databaseKinds } from '../support/databases.ts';
-import { type World, baseUrl, createWorld } from '../support/identity-fixture.ts';
+import {
+  type IdentityFixture,
+  baseUrl,
+  createIdentityFixture,
+} from '../support/identity-fixture.ts';
 import { Refusal } from '../../src/app/refusal.ts';
 import { serverMetadata } from '../../src/auth/metadata.ts';
 import { type TokenEndpoint, createTokenEndpoint } from '../../src/auth/token-endpoint.ts';
@@ -17,7 +21,7 @@ const basic = (id: string, secret: string) =>
 const grant = 'grant_type=client_credentials';
 
 describe.each(databaseKinds)('the token endpoint on %s (D-50)', (kind) => {
-  let world: World;
+  let world: IdentityFixture;
   let endpoint: TokenEndpoint;
   let client: Client;
   let secret: string;
@@ -33,7 +37,7 @@ describe.each(databaseKinds)('the token endpoint on %s (D-50)', (kind) => {
 
   beforeAll(async () => {
     logged = [];
-    world = await createWorld(kind);
+    world = await createIdentityFixture(kind);
     ({ record: client, secret } = await world.seed.client(await world.seed.organization()));
     endpoint = endpointOver(world.store);
   });
@@ -233,7 +237,7 @@ describe.each(databaseKinds)('the token endpoint on %s (D-50)', (kind) => {
 });
 
 test('no secret is in any file of the database (D-65)', async () => {
-  const world = await createWorld('sqlite');
+  const world = await createIdentityFixture('sqlite');
   const { record, secret } = await world.seed.client(await world.seed.organization());
   const folder = dirname(world.location);
   const files = readdirSync(folder).map((name) => readFileSync(join(folder, name)));

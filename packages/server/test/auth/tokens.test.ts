@@ -8,14 +8,18 @@ import {
   generateKeyPair,
 } from 'jose';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type World, baseUrl, createWorld } from '../support/identity-fixture.ts';
+import {
+  type IdentityFixture,
+  baseUrl,
+  createIdentityFixture,
+} from '../support/identity-fixture.ts';
 import { VerifiedTokens } from '../../src/auth/verified-tokens.ts';
 import type { Client } from '../../src/domain/client.ts';
 
-let world: World;
+let world: IdentityFixture;
 let client: Client;
 beforeAll(async () => {
-  world = await createWorld('sqlite');
+  world = await createIdentityFixture('sqlite');
   client = (await world.seed.client(await world.seed.organization())).record;
 });
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { agentOf } from '../support/agent-folders.ts';
-import { type RunWorld, createRunWorld, over } from '../support/run-fixture.ts';
+import { type RunFixture, createRunFixture, over } from '../support/run-fixture.ts';
 import type { Services } from '../../src/app/services.ts';
 import { openDiskBlobs } from '../../src/blobs/disk.ts';
 import { snapshotKey } from '../../src/domain/folder-snapshot.ts';
@@ -17,7 +17,7 @@ import { openSessionFolders } from '../../src/session-folders/session-folders.ts
 import { removeFolder } from '../../../../test/remove-folder.ts';
 
 const agent = agentOf({ name: 'agent' });
-let world: RunWorld;
+let world: RunFixture;
 let blobs: Blobs;
 let workspaces: ReturnType<typeof openSessionFolders>;
 let leg: ClaimedLeg;
@@ -25,7 +25,7 @@ let folder: string;
 beforeEach(async () => {
   const dataDir = await mkdtemp(join(tmpdir(), 'convoke-snapshots-'));
   onTestFinished(() => removeFolder(dataDir));
-  world = await createRunWorld('sqlite');
+  world = await createRunFixture('sqlite');
   blobs = await openDiskBlobs({ dataDir });
   workspaces = openSessionFolders({ dataDir, log: world.log, isClustered: true });
   leg = await world.claimed(await world.start(await world.open()));

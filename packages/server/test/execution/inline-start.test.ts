@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { databaseKinds } from '../support/databases.ts';
-import { type RunWorld, createRunWorld, over } from '../support/run-fixture.ts';
+import { type RunFixture, createRunFixture, over } from '../support/run-fixture.ts';
 import { startRun } from '../../src/app/runs.ts';
 import type { Run } from '../../src/domain/run.ts';
 import type { Session } from '../../src/domain/session.ts';
@@ -28,9 +28,9 @@ class OnePlace implements RunSlots {
 }
 
 describe.each(databaseKinds)('a run that has a place at once, on %s', (kind) => {
-  let world: RunWorld;
+  let world: RunFixture;
   beforeAll(async () => {
-    world = await createRunWorld(kind);
+    world = await createRunFixture(kind);
   });
 
   const start = async (places: RunSlots, parts: { sessionId?: Session['id'] } = {}) => {

@@ -1,15 +1,15 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { databaseKinds } from '../support/databases.ts';
 import { by } from '../support/identity-fixture.ts';
-import { type RunWorld, createRunWorld, delta, over } from '../support/run-fixture.ts';
+import { type RunFixture, createRunFixture, delta, over } from '../support/run-fixture.ts';
 import { answerInteraction } from '../../src/app/interactions.ts';
 import { cancelRun } from '../../src/app/runs.ts';
 import type { Run } from '../../src/domain/run.ts';
 
 describe.each(databaseKinds)('legs on %s', (kind) => {
-  let world: RunWorld;
+  let world: RunFixture;
   beforeAll(async () => {
-    world = await createRunWorld(kind);
+    world = await createRunFixture(kind);
   });
 
   const types = async (run: Run) => (await world.logOf(run.id)).map(({ type }) => type);
@@ -39,7 +39,7 @@ describe.each(databaseKinds)('legs on %s', (kind) => {
   });
 
   test('a tenant has no more runs executing than its share, however many servers claim at once', async () => {
-    const crowded = await createRunWorld(kind, {}, { lossless: false });
+    const crowded = await createRunFixture(kind, {}, { lossless: false });
     const runs = await Promise.all(
       Array.from({ length: 12 }, async () => crowded.start(await crowded.open())),
     );

@@ -8,7 +8,7 @@ import { mountedCgroups } from '../../src/sandbox/cgroup-mounts.ts';
 import { requireSandbox } from '../../../../test/services.ts';
 import { Caller } from './support/caller.ts';
 import { isAlive } from './support/process-tree.ts';
-import { openPlace } from './support/server-folder.ts';
+import { createServerFolder } from './support/server-folder.ts';
 import { ServerProcess } from './support/server-process.ts';
 
 /** A time that nobody else on the machine sleeps. */
@@ -21,12 +21,12 @@ const sleeperCount = 3;
 beforeAll(() => requireSandbox());
 
 test('no process of an agent outlives a server that is killed (P6)', async () => {
-  const place = await openPlace({ agents: {} });
-  onTestFinished(() => place.remove());
-  mkdirSync(join(place.agentsDir, 'sleeper'), { recursive: true });
-  writeFileSync(join(place.agentsDir, 'sleeper/agent.yaml'), JSON.stringify(agent));
-  const server = await ServerProcess.start(place);
-  const caller = await Caller.open(place);
+  const folder = await createServerFolder({ agents: {} });
+  onTestFinished(() => folder.remove());
+  mkdirSync(join(folder.agentsDir, 'sleeper'), { recursive: true });
+  writeFileSync(join(folder.agentsDir, 'sleeper/agent.yaml'), JSON.stringify(agent));
+  const server = await ServerProcess.start(folder);
+  const caller = await Caller.open(folder);
   const session = await caller.openSession('sleeper');
   const run = await caller.startRun(session.id, 'sleep');
   await until(() => sleepers().length === sleeperCount, { withinMs: 15_000, what: 'sleepers' });
@@ -36,7 +36,7 @@ test('no process of an agent outlives a server that is killed (P6)', async () =>
   await until(() => sleepers().length === 0, gone);
 
   // The next start ends the run, and takes away the control groups that the killed one left.
-  const next = await ServerProcess.start(place);
+  const next = await ServerProcess.start(folder);
   const ended = await until(
     async () => {
       const read = await caller.run({ sessionId: session.id, runId: run.id });

@@ -1,54 +1,54 @@
 import { limits } from '@convoke/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type OwnDatabase, createDatabase } from '../support/postgres-databases.ts';
-import { CrashWorld } from './support/crash-scenario.ts';
+import { CrashScenario } from './support/crash-scenario.ts';
 import { rounds, seededRandom } from './support/random.ts';
 import { integrityOf } from './support/sqlite-integrity.ts';
 
 const minute = 60_000;
 
 describe('the server is killed under twenty streaming runs, on SQLite (P1, P3, P5, D-26, D-31, D-36)', () => {
-  let world: CrashWorld;
+  let scenario: CrashScenario;
 
   beforeAll(async () => {
     const random = seededRandom('crash on SQLite');
-    world = await CrashWorld.open({ random, recoveryMs: limits.recoveryMs });
+    scenario = await CrashScenario.open({ random, recoveryMs: limits.recoveryMs });
   });
-  afterAll(() => world.close());
+  afterAll(() => scenario.close());
 
   test(
     'what any reader received stays, every run ends once, and whatever waits still waits',
     async () => {
       for (let round = 0; round < rounds(12); round++) {
-        await world.crash();
-        expect(integrityOf(world.place.dataDir)).toBe('ok');
-        await world.recover();
+        await scenario.crash();
+        expect(integrityOf(scenario.folder.dataDir)).toBe('ok');
+        await scenario.recover();
       }
-      await world.finish();
-      process.stdout.write(`${JSON.stringify(world.tally)}\n`);
-      expect(world.tally.recovered).toBeGreaterThan(0);
-      expect(world.tally.stillWaiting).toBeGreaterThan(0);
-      expect(world.tally.answeredAfterCrash).toBeGreaterThan(0);
-      expect(world.tally.behindLost).toBeGreaterThan(0);
-      expect(world.tally.connections).toBeGreaterThan(0);
+      await scenario.finish();
+      process.stdout.write(`${JSON.stringify(scenario.tally)}\n`);
+      expect(scenario.tally.recovered).toBeGreaterThan(0);
+      expect(scenario.tally.stillWaiting).toBeGreaterThan(0);
+      expect(scenario.tally.answeredAfterCrash).toBeGreaterThan(0);
+      expect(scenario.tally.behindLost).toBeGreaterThan(0);
+      expect(scenario.tally.connections).toBeGreaterThan(0);
     },
     10 * minute * Math.ceil(rounds(12) / 12),
   );
 
   test(
     'starting again twice adds no second end to any run',
-    async () => expect(await world.restartTwice()).toBeGreaterThan(0),
+    async () => expect(await scenario.restartTwice()).toBeGreaterThan(0),
     minute,
   );
 });
 
 describe('the server is killed under twenty streaming runs, on PostgreSQL', () => {
   let database: OwnDatabase;
-  let world: CrashWorld;
+  let scenario: CrashScenario;
 
   beforeAll(async () => {
     database = await createDatabase();
-    world = await CrashWorld.open({
+    scenario = await CrashScenario.open({
       random: seededRandom('crash on PostgreSQL'),
       // Another replica might hold the lease of the dead one, so it has to run out first (D-26).
       recoveryMs: limits.clusterRecoveryMs,
@@ -56,7 +56,7 @@ describe('the server is killed under twenty streaming runs, on PostgreSQL', () =
     });
   });
   afterAll(async () => {
-    await world.close();
+    await scenario.close();
     await database.drop();
   });
 
@@ -64,13 +64,13 @@ describe('the server is killed under twenty streaming runs, on PostgreSQL', () =
     'what any reader received stays, every run ends once, and whatever waits still waits',
     async () => {
       for (let round = 0; round < Math.ceil(rounds(12) / 6); round++) {
-        await world.crash();
-        await world.recover();
+        await scenario.crash();
+        await scenario.recover();
       }
-      await world.finish();
-      expect(await world.restartTwice()).toBeGreaterThan(0);
-      process.stdout.write(`${JSON.stringify(world.tally)}\n`);
-      expect(world.tally.recovered).toBeGreaterThan(0);
+      await scenario.finish();
+      expect(await scenario.restartTwice()).toBeGreaterThan(0);
+      process.stdout.write(`${JSON.stringify(scenario.tally)}\n`);
+      expect(scenario.tally.recovered).toBeGreaterThan(0);
     },
     10 * minute * Math.ceil(rounds(12) / 12),
   );

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createDatabase } from '../support/postgres-databases.ts';
 import { Caller } from './support/caller.ts';
 import { type Random, seededRandom } from './support/random.ts';
-import { EventReader, type Frame, type Read, readEvents } from './support/raw-event-reader.ts';
+import { RawEventReader, type Frame, type Read, readEvents } from './support/raw-event-reader.ts';
 import { checkLog, saidIn } from './support/run-log.ts';
-import { type AgentFolder, openPlace } from './support/server-folder.ts';
+import { type AgentFolder, createServerFolder } from './support/server-folder.ts';
 import { ServerProcess } from './support/server-process.ts';
 
 const minute = 60_000;
@@ -53,20 +53,20 @@ describe.each(['sqlite', 'postgres'] as const)(
       const settings: Record<string, string> = database
         ? { CONVOKE_DATABASE_URL: database.url }
         : {};
-      const place = await openPlace({ agents, settings });
-      server = await ServerProcess.start(place);
-      caller = await Caller.open(place);
+      const folder = await createServerFolder({ agents, settings });
+      server = await ServerProcess.start(folder);
+      caller = await Caller.open(folder);
       close = async () => {
         await server.kill();
-        place.remove();
+        folder.remove();
         await database?.drop();
       };
     });
     afterAll(() => close());
 
     const readerOf = (run: RunRecord) =>
-      new EventReader({
-        port: server.place.port,
+      new RawEventReader({
+        port: server.folder.port,
         caller,
         at: { sessionId: run.session_id, runId: run.id },
       });
@@ -124,7 +124,7 @@ describe.each(['sqlite', 'postgres'] as const)(
         expect(log.length).toBeGreaterThanOrEqual(500);
         const readAfter = (lastEventId: string) =>
           readEvents({
-            port: server.place.port,
+            port: server.folder.port,
             caller,
             at: { sessionId: run.session_id, runId: run.id },
             lastEventId,
@@ -165,10 +165,10 @@ describe.each(['sqlite', 'postgres'] as const)(
 
 /** Reads to the end of the run over as many connections as it takes. */
 async function readWithCuts(
-  reader: EventReader,
+  reader: RawEventReader,
   random: Random,
   places: Places,
-): Promise<EventReader> {
+): Promise<RawEventReader> {
   let headBytes = 0;
   for (;;) {
     const read = await reader.read(nextCut(random, headBytes));
@@ -179,7 +179,7 @@ async function readWithCuts(
   }
 }
 
-/** Mostly anywhere; often enough exactly where a reader might lose its place. */
+/** Mostly anywhere; often enough exactly where a reader might lose track. */
 function nextCut(random: Random, headBytes: number) {
   switch (random.whole(0, 9)) {
     case 0:

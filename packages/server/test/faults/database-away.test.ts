@@ -8,9 +8,9 @@ import { Caller } from './support/caller.ts';
 import { type Reply, exchange } from './support/exchange.ts';
 import { PostgresServer } from './support/postgres-server.ts';
 import { type Random, rounds, seededRandom } from './support/random.ts';
-import { EventReader, type Frame } from './support/raw-event-reader.ts';
+import { RawEventReader, type Frame } from './support/raw-event-reader.ts';
 import { checkLog, expectPrefix, saidIn } from './support/run-log.ts';
-import { type AgentFolder, openPlace } from './support/server-folder.ts';
+import { type AgentFolder, createServerFolder } from './support/server-folder.ts';
 import { ServerProcess } from './support/server-process.ts';
 
 const minute = 60_000;
@@ -33,7 +33,7 @@ class Load {
   longestMs = 0;
   readonly #stop = new AbortController();
   readonly #work: Promise<void>[] = [];
-  readonly followed: { readonly run: RunRecord; readonly reader: EventReader }[] = [];
+  readonly followed: { readonly run: RunRecord; readonly reader: RawEventReader }[] = [];
 
   constructor(server: ServerProcess, caller: Caller) {
     this.server = server;
@@ -43,8 +43,8 @@ class Load {
   async follow(prompt: string): Promise<void> {
     const run = await this.caller.startRun((await this.caller.openSession('talker')).id, prompt);
     for (let n = 0; n < 2; n++) {
-      const reader = new EventReader({
-        port: this.server.place.port,
+      const reader = new RawEventReader({
+        port: this.server.folder.port,
         caller: this.caller,
         at: at(run),
       });
@@ -63,7 +63,7 @@ class Load {
     await Promise.all(this.#work);
   }
 
-  async #readOn(run: RunRecord, reader: EventReader): Promise<void> {
+  async #readOn(run: RunRecord, reader: RawEventReader): Promise<void> {
     for (;;) {
       const { how, status } = await reader.read();
       if (status !== 200 && status !== 503 && status !== 0) this.faults.push(`stream: ${status}`);
@@ -112,8 +112,8 @@ class Load {
         },
         { withinMs: 30_000, what: 'end of every run' },
       );
-      const whole = new EventReader({
-        port: this.server.place.port,
+      const whole = new RawEventReader({
+        port: this.server.folder.port,
         caller: this.caller,
         at: at(run),
       });
@@ -139,12 +139,12 @@ describe('the connections to PostgreSQL are cut under load (P13)', () => {
     random = seededRandom('connections cut');
     const database = await createDatabase();
     ({ url, name } = database);
-    const place = await openPlace({ agents, settings: { CONVOKE_DATABASE_URL: url } });
-    const server = await ServerProcess.start(place);
-    load = new Load(server, await Caller.open(place));
+    const folder = await createServerFolder({ agents, settings: { CONVOKE_DATABASE_URL: url } });
+    const server = await ServerProcess.start(folder);
+    load = new Load(server, await Caller.open(folder));
     close = async () => {
       await server.kill();
-      place.remove();
+      folder.remove();
       await database.drop();
     };
   });
@@ -184,12 +184,15 @@ describe('PostgreSQL goes away and comes back (P13)', () => {
 
   beforeAll(async () => {
     postgres = await PostgresServer.open();
-    const place = await openPlace({ agents, settings: { CONVOKE_DATABASE_URL: postgres.url } });
-    const server = await ServerProcess.start(place);
-    load = new Load(server, await Caller.open(place));
+    const folder = await createServerFolder({
+      agents,
+      settings: { CONVOKE_DATABASE_URL: postgres.url },
+    });
+    const server = await ServerProcess.start(folder);
+    load = new Load(server, await Caller.open(folder));
     close = async () => {
       await server.kill();
-      place.remove();
+      folder.remove();
       postgres.remove();
     };
   });

@@ -5,9 +5,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { until } from '../support/eventually.ts';
 import { Caller, expected, runPath } from './support/caller.ts';
 import { type Reply, exchange } from './support/exchange.ts';
-import { EventReader, type Frame } from './support/raw-event-reader.ts';
+import { RawEventReader, type Frame } from './support/raw-event-reader.ts';
 import { checkLog, saidIn } from './support/run-log.ts';
-import { type AgentFolder, openPlace } from './support/server-folder.ts';
+import { type AgentFolder, createServerFolder } from './support/server-folder.ts';
 import { ServerProcess } from './support/server-process.ts';
 import { SmallDisk } from './support/small-disk.ts';
 import { integrityOf } from './support/sqlite-integrity.ts';
@@ -29,13 +29,13 @@ describe.runIf(isRoot)('a full disk under the server (P12, P17)', () => {
 
   beforeAll(async () => {
     disk = new SmallDisk(24);
-    const place = await openPlace({ agents, dataDir: join(disk.folder, 'data') });
-    server = await ServerProcess.start(place);
-    caller = await Caller.open(place);
+    const folder = await createServerFolder({ agents, dataDir: join(disk.folder, 'data') });
+    server = await ServerProcess.start(folder);
+    caller = await Caller.open(folder);
   });
   afterAll(async () => {
     await server.kill();
-    server.place.remove();
+    server.folder.remove();
     disk.remove();
   });
 
@@ -43,7 +43,7 @@ describe.runIf(isRoot)('a full disk under the server (P12, P17)', () => {
   const start = async (agentName: string, prompt = 'x') =>
     caller.startRun((await caller.openSession(agentName)).id, prompt);
   const readerOf = (run: RunRecord) =>
-    new EventReader({ port: server.place.port, caller, at: at(run) });
+    new RawEventReader({ port: server.folder.port, caller, at: at(run) });
   const wholeLog = async (run: RunRecord): Promise<readonly Frame[]> => {
     const reader = readerOf(run);
     expect((await reader.read()).how).toBe('ended');
@@ -109,7 +109,7 @@ describe.runIf(isRoot)('a full disk under the server (P12, P17)', () => {
         expect(await wholeLog(finished)).toEqual(finishedLog);
         const download = { method: 'GET', url: contentUrl(file), headers: caller.headers };
         expect((await exchange(download)).status, 'nothing of the upload is visible').toBe(409);
-        expect(readdirSync(join(server.place.dataDir, 'blobs', '.staging'))).toEqual([]);
+        expect(readdirSync(join(server.folder.dataDir, 'blobs', '.staging'))).toEqual([]);
         expect(reader.frames.length, 'nothing is shown that is not durable').toBe(heard);
 
         disk.free();
@@ -136,8 +136,8 @@ describe.runIf(isRoot)('a full disk under the server (P12, P17)', () => {
       expect(server.isRunning).toBe(true);
 
       expect(await server.kill()).toEqual([]);
-      expect(integrityOf(server.place.dataDir)).toBe('ok');
-      server = await ServerProcess.start(server.place);
+      expect(integrityOf(server.folder.dataDir)).toBe('ok');
+      server = await ServerProcess.start(server.folder);
       expect(await wholeLog(finished)).toEqual(finishedLog);
     },
     2 * minute,
@@ -157,12 +157,12 @@ describe.runIf(isRoot)('a full disk under the server (P12, P17)', () => {
       });
       await server.kill();
       await reading;
-      const hopeless = ServerProcess.spawn(server.place);
+      const hopeless = ServerProcess.spawn(server.folder);
       expect((await hopeless.ended).code).not.toBe(0);
       expect(hopeless.output).toMatch(/(^|\n)convoke: [^\n]+\n$/);
 
       disk.free();
-      server = await ServerProcess.start(server.place);
+      server = await ServerProcess.start(server.folder);
       const now = await caller.run(at(run));
       expect([now.status, now.error_code]).toEqual(['failed', 'worker_lost']);
       const log = await wholeLog(run);

@@ -12,9 +12,13 @@ import {
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { until } from '../support/eventually.ts';
 import { Caller, expected, runPath } from './support/caller.ts';
-import { EventReader, type Frame } from './support/raw-event-reader.ts';
+import { RawEventReader, type Frame } from './support/raw-event-reader.ts';
 import { checkLog, expectPrefix, saidIn } from './support/run-log.ts';
-import { type AgentFolder, type ServerPlace, openPlace } from './support/server-folder.ts';
+import {
+  type AgentFolder,
+  type ServerFolder,
+  createServerFolder,
+} from './support/server-folder.ts';
 import { ServerProcess } from './support/server-process.ts';
 
 const minute = 60_000;
@@ -33,18 +37,18 @@ const agents: Readonly<Record<string, AgentFolder>> = {
 const at = (run: RunRecord) => ({ sessionId: run.session_id, runId: run.id });
 
 describe('SIGTERM (P19)', () => {
-  let place: ServerPlace;
+  let folder: ServerFolder;
   let server: ServerProcess;
   let caller: Caller;
 
   beforeEach(async () => {
-    place = await openPlace({ agents });
-    server = await ServerProcess.start(place);
-    caller = await Caller.open(place);
+    folder = await createServerFolder({ agents });
+    server = await ServerProcess.start(folder);
+    caller = await Caller.open(folder);
   });
   afterEach(async () => {
     await server.kill();
-    place.remove();
+    folder.remove();
   });
 
   const start = async (agentName: string, prompt = 'x'): Promise<RunRecord> => {
@@ -57,7 +61,7 @@ describe('SIGTERM (P19)', () => {
       what: `${status} run`,
     });
   const wholeLog = async (run: RunRecord, untilId?: string): Promise<readonly Frame[]> => {
-    const reader = new EventReader({ port: place.port, caller, at: at(run) });
+    const reader = new RawEventReader({ port: folder.port, caller, at: at(run) });
     await reader.read(untilId === undefined ? {} : { untilId });
     return reader.frames;
   };
@@ -83,7 +87,7 @@ describe('SIGTERM (P19)', () => {
 
       const executing = [...talkers, ...tireless];
       const readers = [...executing, asker].map((run) => {
-        const reader = new EventReader({ port: place.port, caller, at: at(run) });
+        const reader = new RawEventReader({ port: folder.port, caller, at: at(run) });
         return { run, reader, read: reader.read() };
       });
       await until(() => readers.every(({ reader }) => reader.frames.length > 1), {
@@ -116,7 +120,7 @@ describe('SIGTERM (P19)', () => {
       const answers = backends.flatMap(({ asked }) => asked);
       expect(answers.filter((answer) => answer.fault !== undefined)).toEqual([]);
 
-      server = await ServerProcess.start(place);
+      server = await ServerProcess.start(folder);
       for (const { run, reader } of readers) {
         const now = await caller.run(at(run));
         const log = await wholeLog(run, now.last_event_id);
@@ -159,7 +163,7 @@ describe('SIGTERM (P19)', () => {
       expect(await server.ended).toEqual({ code: 1, signal: null });
       expect(performance.now() - askedAt).toBeLessThan(2_000);
 
-      server = await ServerProcess.start(place);
+      server = await ServerProcess.start(folder);
       await statusIs(run, 'failed');
       const end = checkLog(await caller.run(at(run)), await wholeLog(run)).at(-1);
       expect(end?.data).toMatchObject({ error_code: 'worker_lost', recovered: true });
@@ -197,7 +201,7 @@ describe('SIGTERM (P19)', () => {
     async () => {
       const run = await start('flood');
       const { id, session_id } = await prepareFile();
-      const host = `host: 127.0.0.1:${place.port}\r\n`;
+      const host = `host: 127.0.0.1:${folder.port}\r\n`;
       const identity = Object.entries(caller.headers).map(
         ([name, value]) => `${name}: ${value}\r\n`,
       );
@@ -211,7 +215,7 @@ describe('SIGTERM (P19)', () => {
         `POST /v1/sessions HTTP/1.1\r\n${head}content-length: 50\r\ncontent-type: application/json\r\n\r\n{`,
         `GET /healthz HTTP/1.1\r\n${host}`,
         '',
-      ].map((text) => stallingSocket(place.port, text));
+      ].map((text) => stallingSocket(folder.port, text));
       onTestFinished(() => stalled.forEach(({ socket }) => socket.destroy()));
       await Promise.all(stalled.map(({ sent }) => sent));
       await statusIs(run, 'completed');

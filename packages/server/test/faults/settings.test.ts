@@ -2,21 +2,21 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { exchange } from './support/exchange.ts';
-import { type ServerPlace, openPlace } from './support/server-folder.ts';
+import { type ServerFolder, createServerFolder } from './support/server-folder.ts';
 import { ServerProcess, type Spawning } from './support/server-process.ts';
 
 const minute = 60_000;
 const agents = { echo: { script: [{ say: '{{prompt}}' }] } };
 
 describe('a server that cannot start (issue 2: one clear line)', () => {
-  let place: ServerPlace;
+  let folder: ServerFolder;
   beforeEach(async () => {
-    place = await openPlace({ agents });
+    folder = await createServerFolder({ agents });
   });
-  afterEach(() => place.remove());
+  afterEach(() => folder.remove());
 
   const failing = async (spawning: Spawning) => {
-    const server = ServerProcess.spawn(place, spawning);
+    const server = ServerProcess.spawn(folder, spawning);
     onTestFinished(async () => void (await server.kill()));
     const { code, signal } = await server.ended;
     expect(signal).toBeNull();
@@ -66,12 +66,12 @@ describe('a server that cannot start (issue 2: one clear line)', () => {
   test.each(['serve', 'dev'] as const)(
     'a second %s on the same data folder is refused, and the first goes on',
     async (command) => {
-      const first = await ServerProcess.start(place);
+      const first = await ServerProcess.start(folder);
       onTestFinished(async () => void (await first.kill()));
-      const other = await openPlace({ agents });
+      const other = await createServerFolder({ agents });
       onTestFinished(() => other.remove());
       const { line } = await failing({ command, settings: { CONVOKE_PORT: String(other.port) } });
-      expect(line).toContain(place.dataDir);
+      expect(line).toContain(folder.dataDir);
       expect(line).toContain('CONVOKE_DATA_DIR');
       expect(await first.readiness()).toBe(200);
     },
@@ -81,15 +81,15 @@ describe('a server that cannot start (issue 2: one clear line)', () => {
   test(
     'a port in use is named; the data folder is free again afterwards',
     async () => {
-      const first = await ServerProcess.start(place);
-      const other = await openPlace({ agents });
+      const first = await ServerProcess.start(folder);
+      const other = await createServerFolder({ agents });
       onTestFinished(() => other.remove());
       const { line } = await failing({
         settings: { CONVOKE_DATA_DIR: other.dataDir },
       });
-      expect(line).toContain(String(place.port));
+      expect(line).toContain(String(folder.port));
       await first.kill();
-      const second = await ServerProcess.start(place, {
+      const second = await ServerProcess.start(folder, {
         settings: { CONVOKE_DATA_DIR: other.dataDir },
       });
       await second.kill();
@@ -100,7 +100,7 @@ describe('a server that cannot start (issue 2: one clear line)', () => {
   test(
     'a data folder that cannot be one is named',
     async () => {
-      const file = join(place.agentsDir, 'a-file');
+      const file = join(folder.agentsDir, 'a-file');
       writeFileSync(file, '');
       const { line } = await failing({ settings: { CONVOKE_DATA_DIR: join(file, 'data') } });
       expect(line).toContain(file);
@@ -122,19 +122,19 @@ describe('a server that can start all the same', () => {
   test(
     'without an agents folder, or with a broken agent, and says so',
     async () => {
-      const place = await openPlace({ agents });
-      onTestFinished(() => place.remove());
-      rmSync(place.agentsDir, { recursive: true });
-      const bare = await ServerProcess.start(place, { command: 'serve' });
+      const folder = await createServerFolder({ agents });
+      onTestFinished(() => folder.remove());
+      rmSync(folder.agentsDir, { recursive: true });
+      const bare = await ServerProcess.start(folder, { command: 'serve' });
       expect(bare.output).toContain('the agents folder does not exist');
       await bare.kill();
 
-      mkdirSync(join(place.agentsDir, 'broken'), { recursive: true });
+      mkdirSync(join(folder.agentsDir, 'broken'), { recursive: true });
       writeFileSync(
-        join(place.agentsDir, 'broken', 'agent.yaml'),
+        join(folder.agentsDir, 'broken', 'agent.yaml'),
         'schema: 1\nframwork: scripted\n',
       );
-      const server = await ServerProcess.start(place, { command: 'serve' });
+      const server = await ServerProcess.start(folder, { command: 'serve' });
       onTestFinished(async () => void (await server.kill()));
       expect(server.output).toContain('framwork is an unknown key');
       const health = await exchange({ method: 'GET', url: `${server.baseUrl}/healthz` });

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { until } from '../support/eventually.ts';
 import { Caller } from './support/caller.ts';
 import { residentBytes } from './support/process-tree.ts';
-import { EventReader, type Frame } from './support/raw-event-reader.ts';
+import { RawEventReader, type Frame } from './support/raw-event-reader.ts';
 import { checkLog } from './support/run-log.ts';
-import { type AgentFolder, openPlace } from './support/server-folder.ts';
+import { type AgentFolder, createServerFolder } from './support/server-folder.ts';
 import { ServerProcess } from './support/server-process.ts';
 import { unsentBytes } from './support/socket-queues.ts';
 
@@ -33,20 +33,20 @@ describe('readers that read nothing (P11, D-33)', () => {
   let caller: Caller;
 
   beforeAll(async () => {
-    const place = await openPlace({ agents });
-    server = await ServerProcess.start(place);
-    caller = await Caller.open(place);
+    const folder = await createServerFolder({ agents });
+    server = await ServerProcess.start(folder);
+    caller = await Caller.open(folder);
   });
   afterAll(async () => {
     await server.kill();
-    server.place.remove();
+    server.folder.remove();
   });
 
   const start = async (agentName: string, prompt = 'x') =>
     caller.startRun((await caller.openSession(agentName)).id, prompt);
   const at = (run: RunRecord) => ({ sessionId: run.session_id, runId: run.id });
   const readerOf = (run: RunRecord, signal?: AbortSignal) =>
-    new EventReader({ port: server.place.port, caller, at: at(run), signal });
+    new RawEventReader({ port: server.folder.port, caller, at: at(run), signal });
   const readAll = async (run: RunRecord): Promise<readonly Frame[]> => {
     const reader = readerOf(run);
     expect((await reader.read()).how).toBe('ended');
@@ -58,7 +58,7 @@ describe('readers that read nothing (P11, D-33)', () => {
     let same = 0;
     await until(
       () => {
-        const unsent = unsentBytes(server.place.port).filter((bytes) => bytes > 0);
+        const unsent = unsentBytes(server.folder.port).filter((bytes) => bytes > 0);
         same = unsent.length >= readers && `${unsent.join()}` === before ? same + 1 : 0;
         before = `${unsent.join()}`;
         return same >= 10;
@@ -111,7 +111,7 @@ describe('readers that read nothing (P11, D-33)', () => {
         if ((await read).how !== 'ended') await reader.read();
         expect(reader.frames).toEqual(log);
       }
-      await until(() => unsentBytes(server.place.port).length === 0, {
+      await until(() => unsentBytes(server.folder.port).length === 0, {
         withinMs: 5_000,
         what: 'end of the connections',
       });

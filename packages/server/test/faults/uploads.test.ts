@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Caller, expected } from './support/caller.ts';
 import { type Reply, exchange } from './support/exchange.ts';
 import { type Random, rounds, seededRandom } from './support/random.ts';
-import { openPlace } from './support/server-folder.ts';
+import { createServerFolder } from './support/server-folder.ts';
 import { ServerProcess } from './support/server-process.ts';
 
 const minute = 60_000;
@@ -24,17 +24,17 @@ describe('uploads that are interrupted (P17, I24)', () => {
 
   beforeAll(async () => {
     random = seededRandom('uploads');
-    const place = await openPlace({
+    const folder = await createServerFolder({
       agents: { files: { session_files: true, script: [{ say: 'x' }] } },
       settings: { CONVOKE_MAX_FILE_BYTES: String(maxFileBytes) },
     });
-    server = await ServerProcess.start(place);
-    caller = await Caller.open(place);
+    server = await ServerProcess.start(folder);
+    caller = await Caller.open(folder);
     session = (await caller.openSession('files')).id;
   });
   afterAll(async () => {
     await server.kill();
-    server.place.remove();
+    server.folder.remove();
   });
 
   const filesPath = () => `/v1/sessions/${session}/files`;
@@ -68,9 +68,9 @@ describe('uploads that are interrupted (P17, I24)', () => {
         await lifetime(random.whole(1, 250));
         await server.kill();
         await settled;
-        server = await ServerProcess.start(server.place);
+        server = await ServerProcess.start(server.folder);
 
-        expect(readdirSync(join(server.place.dataDir, 'blobs', '.staging'))).toEqual([]);
+        expect(readdirSync(join(server.folder.dataDir, 'blobs', '.staging'))).toEqual([]);
         for (const { file, body, isAcknowledged } of files) {
           const { status, bytes } = await download(file);
           const isReady = status === 200;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type OperationId, operations, organizationId } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { answer, begin, pendingIn } from '../support/api-steps.ts';
-import { nobody } from '../support/checked-calls.ts';
+import { anonymous } from '../support/checked-calls.ts';
 import { databaseKinds } from '../support/databases.ts';
 import { addOrganization, addPerson } from '../support/identities.ts';
 import { type TestServer, requestToken, startServer } from '../support/server.ts';
@@ -98,7 +98,7 @@ describe.each(databaseKinds)('the audit of a server on %s (D-69)', (database) =>
     };
     const call = (as: object) => server.refused(id, { as: { ...as }, params: at, headers: key() });
     const rows = await added(async () => {
-      expect((await call(nobody)).status).toBe(401);
+      expect((await call(anonymous)).status).toBe(401);
       for (const as of [server.client, member, away.owner])
         expect((await call(as)).status).toBe(403);
     });

@@ -13,24 +13,24 @@ import {
   type Answer,
   type Identity,
   type OperationCall,
-  nobody,
+  anonymous,
   pathOf,
 } from '../support/checked-calls.ts';
 import { FakeClock } from '../support/clocks.ts';
 import { eventually } from '../support/eventually.ts';
 import { addClient, addPerson, addTenant, tokensOf } from '../support/identities.ts';
-import { rawCall } from '../support/raw-requests.ts';
+import { sendRaw } from '../support/raw-requests.ts';
 import { type TestServer, bearer, selecting, startServer } from '../support/server.ts';
 import { changedTables, restingDigests } from '../support/table-digests.ts';
-import { type World, buildWorld, worldAgents } from '../support/tenant-data.ts';
-import { rightCalls } from '../support/valid-calls.ts';
+import { type TenantData, fillTenant, tenantDataAgents } from '../support/tenant-data.ts';
+import { validCalls } from '../support/valid-calls.ts';
 
 const ids = Object.keys(operations) as OperationId[];
 const of = (...callers: Operation['caller'][]) =>
   ids.filter((id) => callers.includes(operations[id].caller));
 
 let server: TestServer;
-let here: World;
+let here: TenantData;
 const calls = new Map<OperationId, OperationCall>();
 const callers = new Map<string, Identity>();
 /** Every byte that was received by somebody who may not see this tenant. */
@@ -38,9 +38,9 @@ const received: string[] = [];
 let tables: Record<string, string>;
 
 beforeAll(async () => {
-  server = await startServer({ agents: worldAgents });
-  here = await buildWorld(server, 'canaryhere');
-  for (const id of ids) calls.set(id, await rightCalls[id](server, here));
+  server = await startServer({ agents: tenantDataAgents });
+  here = await fillTenant(server, 'canaryhere');
+  for (const id of ids) calls.set(id, await validCalls[id](server, here));
   for (const [name, identity] of await strangers()) callers.set(name, identity);
   tables = await restingDigests(server);
 });
@@ -51,7 +51,7 @@ async function strangers(): Promise<[string, Identity][]> {
   const { authorization = '', ...selectors } = as;
   const right = authorization.replace('Bearer ', '');
   const own = here.organization;
-  const other = await buildWorld(server, 'canarythere');
+  const other = await fillTenant(server, 'canarythere');
   const params = { organization_id: own.organization_id };
   const disabled = await addClient(server, {}, own);
   await server.send('update_client', {
@@ -169,7 +169,7 @@ describe('the application API, operation by operation (D-52, D-55)', () => {
     '%s: without a token of ours, 401 and no more than the code',
     async (id) => {
       for (const name of withoutToken) {
-        const answer = await ask(id, callers.get(name) ?? nobody);
+        const answer = await ask(id, callers.get(name) ?? anonymous);
         expect([name, said(answer)]).toEqual([name, unauthorized]);
         expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer realm="convoke"/);
       }
@@ -180,7 +180,7 @@ describe('the application API, operation by operation (D-52, D-55)', () => {
     '%s: without reach, or as a person, one and the same 403',
     async (id) => {
       for (const name of [...withoutReach, 'a person']) {
-        const answer = await ask(id, callers.get(name) ?? nobody);
+        const answer = await ask(id, callers.get(name) ?? anonymous);
         expect([name, said(answer)]).toEqual([name, forbidden]);
       }
     },
@@ -218,7 +218,7 @@ describe('the application API, operation by operation (D-52, D-55)', () => {
         const headers = Object.entries({ ...here.as, ...call.headers });
         headers.push([name, here.as[name] ?? '']);
         const { method } = operations[id];
-        const { status, text } = await rawCall(server, { method, path: pathOf(id, call), headers });
+        const { status, text } = await sendRaw(server, { method, path: pathOf(id, call), headers });
         expect([status, JSON.parse(text).error]).toEqual([400, 'invalid_selector']);
       }
     },
@@ -226,7 +226,7 @@ describe('the application API, operation by operation (D-52, D-55)', () => {
 
   const scoped = of('automation').filter((id) => requiredScopes(operations[id]).length > 0);
   test.each(scoped)('%s: without one of its scopes, 403 insufficient_scope (D-54)', async (id) => {
-    const lacking = [callers.get('a client without scopes') ?? nobody];
+    const lacking = [callers.get('a client without scopes') ?? anonymous];
     for (const scope of requiredScopes(operations[id])) lacking.push(await tokenWithout(scope));
     for (const as of lacking) {
       const answer = await ask(id, as);
@@ -256,7 +256,7 @@ describe('the management API, operation by operation (spec §4.3, D-55)', () => 
     '%s: without a token of ours, 401 and no more than the code',
     async (id) => {
       for (const name of withoutToken) {
-        const answer = await ask(id, callers.get(name) ?? nobody);
+        const answer = await ask(id, callers.get(name) ?? anonymous);
         expect([name, said(answer)]).toEqual([name, unauthorized]);
       }
     },
@@ -266,7 +266,7 @@ describe('the management API, operation by operation (spec §4.3, D-55)', () => 
     '%s: machines, members and other owners, one and the same 403',
     async (id) => {
       for (const name of ['a machine', 'a member', 'the owner of another organization']) {
-        const answer = await ask(id, callers.get(name) ?? nobody);
+        const answer = await ask(id, callers.get(name) ?? anonymous);
         expect([name, said(answer)]).toEqual([name, forbidden]);
         expect(answer.headers.get('cache-control')).toBe('no-store');
       }
@@ -285,10 +285,10 @@ describe('the management API, operation by operation (spec §4.3, D-55)', () => 
 describe('what needs no more than a token, or none', () => {
   test('list_workspaces: 401 without a token, 403 for a client that is gone', async () => {
     for (const name of withoutToken) {
-      expect(said(await ask('list_workspaces', callers.get(name) ?? nobody))).toBe(unauthorized);
+      expect(said(await ask('list_workspaces', callers.get(name) ?? anonymous))).toBe(unauthorized);
     }
     for (const name of ['a disabled client', 'a deleted client']) {
-      expect(said(await ask('list_workspaces', callers.get(name) ?? nobody))).toBe(forbidden);
+      expect(said(await ask('list_workspaces', callers.get(name) ?? anonymous))).toBe(forbidden);
     }
   });
 
@@ -296,7 +296,7 @@ describe('what needs no more than a token, or none', () => {
     for (const name of ['garbage', 'an expired token', 'a machine', 'a disabled client']) {
       // At the token endpoint that header is the client's own.
       if (id === 'issue_token') continue;
-      expect((await ask(id, callers.get(name) ?? nobody)).status).toBe(200);
+      expect((await ask(id, callers.get(name) ?? anonymous)).status).toBe(200);
     }
     expect((await server.call(operations[id].method, pathOf(id), callOf(id))).status).toBe(200);
   });
@@ -317,7 +317,7 @@ describe('after all these refusals', () => {
 describe('the one it is for', () => {
   test.each(ids)('%s: is let in', async (id) => {
     const { method, responses } = operations[id];
-    const call = await rightCalls[id](server, here);
+    const call = await validCalls[id](server, here);
     if (id === 'invoke_agent') {
       const reader = await server.stream(pathOf(id, call), { ...call, method });
       await reader.all();
@@ -330,7 +330,7 @@ describe('the one it is for', () => {
 
   test.each(of('human'))('%s: an admin is let in as an owner is', async (id) => {
     const as = await addPerson(server, here.ids.organization_id, 'admin');
-    const call = await rightCalls[id](server, here);
+    const call = await validCalls[id](server, here);
     const { status } = await server.call(operations[id].method, pathOf(id, call), { ...call, as });
     expect(status).toBeLessThan(300);
   });

@@ -3,10 +3,10 @@ import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { ended, openSession, startRun } from '../support/api-steps.ts';
 import { type OperationCall, pathOf } from '../support/checked-calls.ts';
-import { rawCall } from '../support/raw-requests.ts';
+import { sendRaw } from '../support/raw-requests.ts';
 import { type TestServer, startServer } from '../support/server.ts';
-import { buildFirstWorld, worldAgents } from '../support/tenant-data.ts';
-import { rightCalls } from '../support/valid-calls.ts';
+import { fillFirstOrganization, tenantDataAgents } from '../support/tenant-data.ts';
+import { validCalls } from '../support/valid-calls.ts';
 
 /** How often each operation is asked wrongly in each way. Every answer is held to the contract as well. */
 const numRuns = 15;
@@ -15,9 +15,9 @@ const ids = Object.keys(operations) as OperationId[];
 const calls = new Map<OperationId, OperationCall>();
 let server: TestServer;
 beforeAll(async () => {
-  server = await startServer({ agents: worldAgents });
-  const world = await buildFirstWorld(server, 'input');
-  for (const id of ids) calls.set(id, await rightCalls[id](server, world));
+  server = await startServer({ agents: tenantDataAgents });
+  const world = await fillFirstOrganization(server, 'input');
+  for (const id of ids) calls.set(id, await validCalls[id](server, world));
   // A stream of a run that waits would not end; of one that is over it does.
   const run = await startRun(server, await openSession(server, 'echo'), 'x');
   await ended(server, run);
@@ -176,7 +176,7 @@ describe('whatever is sent, the answer is ours to give (P16)', () => {
     const headers = fc.array(fc.tuple(name, text), { minLength: 1, maxLength: 5 });
     await fc.assert(
       fc.asyncProperty(headers, async (more) => {
-        const answer = await rawCall(server, {
+        const answer = await sendRaw(server, {
           method,
           path: pathOf(id, call),
           headers: [...Object.entries({ ...call.as, ...call.headers }), ...more],
@@ -199,7 +199,7 @@ describe('whatever comes over the wire', () => {
     const method = fc.constantFrom('GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'TRACE', 'FOO');
     await fc.assert(
       fc.asyncProperty(method, path, async (verb, target) => {
-        const answer = await rawCall(server, {
+        const answer = await sendRaw(server, {
           method: verb,
           path: target,
           headers: Object.entries(server.client),

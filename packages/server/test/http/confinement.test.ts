@@ -9,8 +9,8 @@ import {
 import { describe, expect, test } from 'vitest';
 import { pathOf } from '../support/checked-calls.ts';
 import { startServer } from '../support/server.ts';
-import { type World, buildWorld, worldAgents } from '../support/tenant-data.ts';
-import { rightCalls } from '../support/valid-calls.ts';
+import { type TenantData, fillTenant, tenantDataAgents } from '../support/tenant-data.ts';
+import { validCalls } from '../support/valid-calls.ts';
 import type { TenantScope } from '../../src/domain/scope.ts';
 import type { Store } from '../../src/ports/store.ts';
 
@@ -51,12 +51,12 @@ const reaching = (Object.keys(operations) as OperationId[]).filter(
 
 async function scene(database: 'sqlite' | 'postgres') {
   const storage = new MistakenStore();
-  const server = await startServer({ database, agents: worldAgents, wrapStore: storage.wrap });
-  const ours = await buildWorld(server, 'canaryours');
-  const theirs = await buildWorld(server, 'canarytheirs');
+  const server = await startServer({ database, agents: tenantDataAgents, wrapStore: storage.wrap });
+  const ours = await fillTenant(server, 'canaryours');
+  const theirs = await fillTenant(server, 'canarytheirs');
   /** As we, with their ids, by a server that mistakes us for them. */
-  async function ask(id: OperationId, whose: World): Promise<string> {
-    const { body, headers = {} } = await rightCalls[id](server, ours);
+  async function ask(id: OperationId, whose: TenantData): Promise<string> {
+    const { body, headers = {} } = await validCalls[id](server, ours);
     const path = pathOf(id, { params: { ...whose.ids } });
     storage.mistake = scopeOf(theirs);
     const answer = await server.call(operations[id].method, path, { as: ours.as, body, headers });
@@ -66,7 +66,7 @@ async function scene(database: 'sqlite' | 'postgres') {
   return { ask, theirs };
 }
 
-function scopeOf({ ids }: World): TenantScope {
+function scopeOf({ ids }: TenantData): TenantScope {
   return {
     organizationId: organizationId(ids.organization_id),
     tenantId: tenantId(ids.tenant_id),

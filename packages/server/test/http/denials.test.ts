@@ -1,18 +1,18 @@
 import { operations, organizationId } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type World, createWorld } from '../support/identity-fixture.ts';
+import { type IdentityFixture, createIdentityFixture } from '../support/identity-fixture.ts';
 import { listAudit } from '../../src/app/audit.ts';
 import { Refusal } from '../../src/app/refusal.ts';
 import { type Denials, createDenials } from '../../src/http/denials.ts';
 import { StorageUnavailable } from '../../src/ports/errors.ts';
 
 describe('denials of management calls (D-69)', () => {
-  let world: World;
+  let world: IdentityFixture;
   let denials: Denials;
   const logged: string[] = [];
   const log = { info() {}, warn() {}, error: (message: string) => void logged.push(message) };
   beforeAll(async () => {
-    world = await createWorld('sqlite');
+    world = await createIdentityFixture('sqlite');
     denials = createDenials({ ...world, log });
   });
 

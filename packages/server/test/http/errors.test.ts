@@ -10,28 +10,32 @@ import { openSession } from '../support/api-steps.ts';
 import { type OperationCall, pathOf } from '../support/checked-calls.ts';
 import { MovingClock } from '../support/clocks.ts';
 import { FailingStore } from '../support/failing-store.ts';
-import { rawCall } from '../support/raw-requests.ts';
+import { sendRaw } from '../support/raw-requests.ts';
 import { type TestServer, startServer } from '../support/server.ts';
 import { changedTables, restingDigests } from '../support/table-digests.ts';
-import { type World, buildFirstWorld, worldAgents } from '../support/tenant-data.ts';
-import { rightCalls } from '../support/valid-calls.ts';
+import {
+  type TenantData,
+  fillFirstOrganization,
+  tenantDataAgents,
+} from '../support/tenant-data.ts';
+import { validCalls } from '../support/valid-calls.ts';
 import { StorageUnavailable } from '../../src/ports/errors.ts';
 
 const failing = new FailingStore();
 const clock = new MovingClock();
 let server: TestServer;
-let world: World;
+let world: TenantData;
 let tables: Record<string, string>;
 const calls = new Map<OperationId, OperationCall>();
 beforeAll(async () => {
   server = await startServer({
-    agents: worldAgents,
+    agents: tenantDataAgents,
     clock,
     wrapStore: failing.wrap,
     expectsFaults: true,
   });
-  world = await buildFirstWorld(server, 'errors');
-  for (const id of ids) calls.set(id, await rightCalls[id](server, world));
+  world = await fillFirstOrganization(server, 'errors');
+  for (const id of ids) calls.set(id, await validCalls[id](server, world));
   tables = await restingDigests(server);
 });
 
@@ -134,7 +138,7 @@ describe('a body that is not the JSON it should be (D-72)', () => {
     const body = `{"a":"${'x'.repeat(1024 * 1024)}"}`;
     expect(await sendBody(id, body)).toMatchObject({ status: 413, error: 'body_too_large' });
     const call = callOf(id);
-    const announced = await rawCall(server, {
+    const announced = await sendRaw(server, {
       method: operations[id].method,
       path: pathOf(id, call),
       headers: [

@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { usualAgents } from '../support/agents.ts';
 import { ended, logOf, openSession } from '../support/api-steps.ts';
 import { eventually } from '../support/eventually.ts';
-import { openSocket, rawCall } from '../support/raw-requests.ts';
+import { openSocket, sendRaw } from '../support/raw-requests.ts';
 import { type TestServer, deployments, startServer } from '../support/server.ts';
 
 const maxBytes = 64 * 1024;
@@ -145,7 +145,7 @@ describe.each(deployments)('files on %s', (database) => {
       const refused = await server.refused('upload_file', { params: place(file), body: bytes });
       expect(refused).toMatchObject({ status: 413, error: 'file_too_large' });
       const chunk = `${bytes.length.toString(16)}\r\n`;
-      const answer = await rawCall(server, {
+      const answer = await sendRaw(server, {
         method: 'PUT',
         path: contentPath(file),
         headers: [...Object.entries(server.client), ['transfer-encoding', 'chunked']],

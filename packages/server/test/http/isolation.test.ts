@@ -7,25 +7,25 @@ import { addClient, addTenant } from '../support/identities.ts';
 import { type TestServer, startServer } from '../support/server.ts';
 import { changedTables, restingDigests } from '../support/table-digests.ts';
 import {
-  type World,
-  type WorldIds,
-  buildWorld,
-  worldAgents,
-  worldFile,
+  type TenantData,
+  type TenantDataIds,
+  fillTenant,
+  tenantDataAgents,
+  fileTextOf,
 } from '../support/tenant-data.ts';
-import { rightCalls } from '../support/valid-calls.ts';
+import { validCalls } from '../support/valid-calls.ts';
 
 describe.each(databaseKinds)('on %s', (database) => {
   /** Three tenants: two of one organization, one of another. No tenant's word is part of another's. */
   let server: TestServer;
-  let own: World;
-  let sibling: World;
-  let foreign: World;
+  let own: TenantData;
+  let sibling: TenantData;
+  let foreign: TenantData;
   beforeAll(async () => {
-    server = await startServer({ database, agents: worldAgents });
-    own = await buildWorld(server, 'canaryown');
-    sibling = await buildWorld(server, 'canarysibling', own.organization);
-    foreign = await buildWorld(server, 'canaryforeign');
+    server = await startServer({ database, agents: tenantDataAgents });
+    own = await fillTenant(server, 'canaryown');
+    sibling = await fillTenant(server, 'canarysibling', own.organization);
+    foreign = await fillTenant(server, 'canaryforeign');
   });
 
   /** Parameters that name something of a tenant or of an organization. */
@@ -34,14 +34,14 @@ describe.each(databaseKinds)('on %s', (database) => {
     const names = pathParams(operations[operation].path).filter(
       (name) => name !== 'organization_id' && name !== 'agent_name',
     );
-    return names.map((name) => ({ id: operation, name: name as keyof WorldIds }));
+    return names.map((name) => ({ id: operation, name: name as keyof TenantDataIds }));
   });
 
   const said = ({ status, text }: { status: number; text: string }) =>
     `${status} ${text.replace(/"request_id":"[^"]*"/, '')}`;
 
-  async function askWith(id: OperationId, params: Partial<WorldIds>): Promise<string> {
-    const call = await rightCalls[id](server, own);
+  async function askWith(id: OperationId, params: Partial<TenantDataIds>): Promise<string> {
+    const call = await validCalls[id](server, own);
     const ids = { ...call.params, ...params };
     const body = id === 'offboard_tenant' ? { confirm: ids['tenant_id'] } : call.body;
     const path = pathOf(id, { params: ids });
@@ -103,7 +103,10 @@ describe.each(databaseKinds)('on %s', (database) => {
 
   describe('what a tenant can read', () => {
     /** Everything a client can get at in its tenant, page by page. */
-    async function crawl(as: Identity, ids: Pick<WorldIds, 'session_id' | 'run_id' | 'file_id'>) {
+    async function crawl(
+      as: Identity,
+      ids: Pick<TenantDataIds, 'session_id' | 'run_id' | 'file_id'>,
+    ) {
       const texts: string[] = [];
       const get = async (path: string, accept = 'application/json') => {
         const { text } = await server.call('GET', path, { as, headers: { accept } });
@@ -134,7 +137,7 @@ describe.each(databaseKinds)('on %s', (database) => {
           expect(texts.filter((text) => text.includes(other.word))).toEqual([]);
           expect(texts.filter((text) => text.includes(other.ids.session_id))).toEqual([]);
         }
-        expect(texts).toContain(worldFile(world.word));
+        expect(texts).toContain(fileTextOf(world.word));
       }
     });
 

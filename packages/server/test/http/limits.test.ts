@@ -15,8 +15,12 @@ import {
 } from '../support/identities.ts';
 import { Puppet } from '../support/puppet-harness.ts';
 import { type TestServer, startServer } from '../support/server.ts';
-import { type World, buildFirstWorld, worldAgents } from '../support/tenant-data.ts';
-import { rightCalls } from '../support/valid-calls.ts';
+import {
+  type TenantData,
+  fillFirstOrganization,
+  tenantDataAgents,
+} from '../support/tenant-data.ts';
+import { validCalls } from '../support/valid-calls.ts';
 
 const ids = Object.keys(operations) as OperationId[];
 
@@ -326,13 +330,13 @@ describe('a caller that has spent its rate', () => {
     return caller === 'automation' || caller === 'any' || (caller === 'human' && method !== 'GET');
   });
   let server: TestServer;
-  let world: World;
+  let world: TenantData;
   const calls = new Map<OperationId, OperationCall>();
   beforeAll(async () => {
     const clock = new MovingClock();
-    server = await startServer({ clock, agents: worldAgents });
-    world = await buildFirstWorld(server, 'spent');
-    for (const id of limited) calls.set(id, await rightCalls[id](server, world));
+    server = await startServer({ clock, agents: tenantDataAgents });
+    world = await fillFirstOrganization(server, 'spent');
+    for (const id of limited) calls.set(id, await validCalls[id](server, world));
     const rates = {
       CONVOKE_API_RATE_PER_MINUTE: '1',
       CONVOKE_MANAGEMENT_RATE_PER_MINUTE: '1',

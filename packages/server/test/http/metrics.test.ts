@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { nobody } from '../support/checked-calls.ts';
+import { anonymous } from '../support/checked-calls.ts';
 import type { DatabaseKind } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { type MetricSample, readSamples, sampleOf } from '../support/metric-samples.ts';
-import { rawCall } from '../support/raw-requests.ts';
+import { sendRaw } from '../support/raw-requests.ts';
 import { type TestServer, startServer } from '../support/server.ts';
 import { mayReadMetrics } from '../../src/http/metrics.ts';
 import { metricTable } from '../../src/telemetry/metric-table.ts';
@@ -36,7 +36,7 @@ describe.each<DatabaseKind>(['sqlite', 'postgres'])('metrics of a server on %s',
     const reader = await server.stream(`/v1/sessions/${session.id}/runs/${run.id}/events`);
     const events = await reader.all();
     await server.refused('get_session', { params: { session_id: 'sess_none' } });
-    await server.refused('whoami', { as: nobody });
+    await server.refused('whoami', { as: anonymous });
     await server.refused('issue_token', {
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
       body: 'grant_type=client_credentials&client_id=x&client_secret=y',
@@ -98,7 +98,7 @@ describe.each<DatabaseKind>(['sqlite', 'postgres'])('metrics of a server on %s',
       expect(answer.status).toBe(404);
     }
     for (const method of ['POST', 'OPTIONS', 'HEAD']) {
-      expect((await rawCall(server, { method, path })).status).toBe(404);
+      expect((await sendRaw(server, { method, path })).status).toBe(404);
     }
     const headers = { ...forwarded, authorization: `Bearer ${token}` };
     expect((await server.fetch('GET', path, { headers })).status).toBe(200);

@@ -7,7 +7,7 @@ import {
   requiredScopes,
 } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { nobody } from '../support/checked-calls.ts';
+import { anonymous } from '../support/checked-calls.ts';
 import { journalFolder } from '../support/coverage/journal-folder.ts';
 import { readJournal } from '../support/coverage/journal.ts';
 import {
@@ -18,7 +18,7 @@ import {
   staleExemptions,
 } from '../support/coverage/operations-coverage.ts';
 import { type TestServer, startServer } from '../support/server.ts';
-import { rightCalls } from '../support/valid-calls.ts';
+import { validCalls } from '../support/valid-calls.ts';
 
 /** The configuration runs this file after every other, so it sees what they all observed. */
 const here = new URL('.', import.meta.url);
@@ -37,7 +37,7 @@ describe('every declared operation', () => {
   test.each(operationList)('$id is routed, by a method and path of its own', async (operation) => {
     const { method, path, caller } = operation;
     const url = path.replace(/\{(\w+)\}/g, 'x');
-    const { status } = await server.call(method, url, { as: nobody });
+    const { status } = await server.call(method, url, { as: anonymous });
     const isOpen = caller === 'anonymous';
     expect(isOpen ? [200, 400] : [401]).toContain(status);
     const same = operationList.filter(
@@ -69,7 +69,7 @@ describe('every declared operation', () => {
 
   test('has a call that succeeds', () => {
     const ids = Object.keys(operations) as OperationId[];
-    expect(Object.keys(rightCalls).sort()).toEqual(ids.sort());
+    expect(Object.keys(validCalls).sort()).toEqual(ids.sort());
   });
 });
 

@@ -17,7 +17,7 @@ import {
   textOf,
 } from '../support/api-steps.ts';
 import { Puppet } from '../support/puppet-harness.ts';
-import { rawCall } from '../support/raw-requests.ts';
+import { sendRaw } from '../support/raw-requests.ts';
 import { type TestServer, deployments, startServer } from '../support/server.ts';
 
 /** Reads what it wrote in its last run, so the second run finds its context changed. */
@@ -360,7 +360,7 @@ describe.each(deployments)('run events on %s', (database) => {
       await ended(server, run);
       const headers = Object.entries(server.client);
       if (accept !== undefined) headers.push(['accept', accept]);
-      const { status, headers: head } = await rawCall(server, {
+      const { status, headers: head } = await sendRaw(server, {
         method: 'GET',
         path: eventsPath(run),
         headers,

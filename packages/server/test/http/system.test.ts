@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { nobody } from '../support/checked-calls.ts';
+import { anonymous } from '../support/checked-calls.ts';
 import { FailingStore } from '../support/failing-store.ts';
-import { openSocket, rawCall, readAnswer } from '../support/raw-requests.ts';
+import { openSocket, sendRaw, readAnswer } from '../support/raw-requests.ts';
 import { type TestServer, startServer } from '../support/server.ts';
 import { StorageUnavailable } from '../../src/ports/errors.ts';
 
@@ -71,7 +71,7 @@ describe('what is not routed is denied', () => {
     ['OPTIONS', '/v1/whoami', 405, 'method_not_allowed'],
   ] as const)('%s %s → %s %s', async (...row) => {
     const [method, path, status, error] = row;
-    const answer = await rawCall(server, { method, path });
+    const answer = await sendRaw(server, { method, path });
     expect(answer.status).toBe(status);
     if (error !== undefined) expect(JSON.parse(answer.text)).toMatchObject({ error });
     expect(answer.headers.get('x-request-id')).toBeTruthy();
@@ -87,14 +87,14 @@ describe('what is not routed is denied', () => {
       ['POST', 'explode'],
     ] as const) {
       const headers = Object.entries(server.owner);
-      const answer = await rawCall(server, { method, path: `${path}:${verb}`, headers });
+      const answer = await sendRaw(server, { method, path: `${path}:${verb}`, headers });
       expect([404, 405]).toContain(answer.status);
     }
   });
 
   test('an empty id names nothing', async () => {
     const headers = Object.entries(server.client);
-    const answer = await rawCall(server, { method: 'GET', path: '/v1/sessions/', headers });
+    const answer = await sendRaw(server, { method: 'GET', path: '/v1/sessions/', headers });
     expect([answer.status, JSON.parse(answer.text).error]).toEqual([404, 'not_found']);
   });
 
@@ -119,7 +119,7 @@ describe('every answer', () => {
       expect(answer.headers.get('x-request-id')).toMatch(/^req_/);
     }
     const refused = await server.refused('whoami', {
-      as: nobody,
+      as: anonymous,
       headers: { 'x-request-id': 'trace-456' },
     });
     expect(JSON.parse(refused.text).request_id).toBe('trace-456');

@@ -1,7 +1,7 @@
 import { type TenantId, tenantId } from '@convoke/contract';
 import { Client } from 'pg';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { createRunWorld, delta, over } from '../support/run-fixture.ts';
+import { createRunFixture, delta, over } from '../support/run-fixture.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { partitionAt } from '../../src/domain/event-partition.ts';
 import { examineDatabase } from '../../src/operate/doctor/database.ts';
@@ -39,7 +39,7 @@ async function seen(): Promise<Record<string, number>> {
 const each = (n: number) => Object.fromEntries(guarded.map((table) => [table, n]));
 
 beforeAll(async () => {
-  const world = await createRunWorld('postgres');
+  const world = await createRunFixture('postgres');
   ({ database, location } = world);
   ours = world.scope.tenantId;
   const run = await world.start(await world.open());

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { DatabaseKind } from '../support/databases.ts';
-import { createRunWorld, over } from '../support/run-fixture.ts';
+import { createRunFixture, over } from '../support/run-fixture.ts';
 import { cancelRun } from '../../src/app/runs.ts';
 
 const question = {
@@ -13,7 +13,7 @@ const question = {
 test.each<DatabaseKind>(['sqlite', 'postgres'])(
   'what has not ended is counted by state, up to a bound (%s)',
   async (kind) => {
-    const world = await createRunWorld(kind);
+    const world = await createRunFixture(kind);
     const backlog = (most = 100) => world.store.read.runs.backlog(most);
     const nothing = { ready: 0, queued: 0, running: 0, waiting: 0, cancelling: 0 };
     expect(await backlog()).toEqual({ ...nothing, oldestReadyAt: undefined });

@@ -5,22 +5,27 @@ import { begin, logOf, runIn } from '../support/api-steps.ts';
 import { createLocation, databaseKinds, openTestDatabase } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { type TestServer, requestToken, selecting, startServer } from '../support/server.ts';
-import { type World, buildWorld, worldAgents, worldFile } from '../support/tenant-data.ts';
+import {
+  type TenantData,
+  fillTenant,
+  tenantDataAgents,
+  fileTextOf,
+} from '../support/tenant-data.ts';
 import { verifyAudit } from '../../src/app/audit.ts';
 import type { Config } from '../../src/config/config.ts';
 import { exportDeployment, importDeployment, openTransfer } from '../../src/operate/transfer.ts';
 import { sql } from '../../src/store/sql.ts';
 
 let server: TestServer;
-let world: World;
+let world: TenantData;
 let exported: string;
 
 /** What JSON leaves as it is and some readers of lines take for the end of one. */
 const prompt = 'one\u2028two\u0085three\r\nfour';
 
 beforeAll(async () => {
-  server = await startServer({ agents: worldAgents });
-  world = await buildWorld(server, 'canary');
+  server = await startServer({ agents: tenantDataAgents });
+  world = await fillTenant(server, 'canary');
   const { run } = await begin(server, 'echo', prompt);
   await runIn(server, run, 'completed');
   exported = await textOf(exportDeployment(server.config));
@@ -155,7 +160,7 @@ test('a deployment moves from SQLite to PostgreSQL, and what was under way goes 
   const file = await moved.call('GET', `/v1/sessions/${session_id}/files/${file_id}/content`, {
     as,
   });
-  expect(file.text).toBe(worldFile('canary'));
+  expect(file.text).toBe(fileTextOf('canary'));
   for await (const { problem } of verifyAudit(moved.convoke.services)) {
     expect(problem).toBeUndefined();
   }

@@ -7,7 +7,7 @@ import type { Log } from '../../src/ports/log.ts';
 import type { Quickstart } from '../../src/quickstart.ts';
 import { removeFolderSync } from '../../../../test/remove-folder.ts';
 import { checkAnswer, operationAt } from './checked-calls.ts';
-import { signJournal } from './coverage/journal.ts';
+import { markFileDone } from './coverage/journal.ts';
 
 export interface TestServer {
   readonly convoke: Convoke;
@@ -81,7 +81,7 @@ async function call(
   return { status, headers: answered, body };
 }
 
-signJournal();
+markFileDone();
 
 function keeping(lines: string[]): Log {
   const keep = (...parts: unknown[]) => {

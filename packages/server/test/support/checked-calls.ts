@@ -15,7 +15,7 @@ import { observe } from './coverage/journal.ts';
 /** Who calls, as headers: a token and, for the application API, what it selects. */
 export type Identity = Readonly<Record<string, string>>;
 
-export const nobody: Identity = {};
+export const anonymous: Identity = {};
 
 export interface CallOptions {
   readonly as?: Identity;
@@ -52,7 +52,7 @@ export interface OperationCall extends CallOptions {
 }
 
 /** Calls to one server. Every answer is held to the contract and noted for coverage, whoever asked. */
-export class Calls {
+export class CheckedCalls {
   readonly #baseUrl: string;
   readonly #usual: (operation: Operation) => Identity;
 
@@ -75,7 +75,7 @@ export class Calls {
   /** The same, unread: for bodies that do not end by themselves. */
   async fetch(method: Method, path: string, options: CallOptions = {}): Promise<Response> {
     const operation = operationAt(method, path);
-    const identity = options.as ?? (operation === undefined ? nobody : this.#usual(operation));
+    const identity = options.as ?? (operation === undefined ? anonymous : this.#usual(operation));
     const { body, type } = encode(options.body);
     return fetch(this.#baseUrl + path, {
       method,

@@ -6,7 +6,7 @@ import { openPostgres } from '../../src/store/dialects/postgres.ts';
 import { openSqlite } from '../../src/store/dialects/sqlite.ts';
 import { migrate, type MigratableDatabase } from '../../src/store/migrate.ts';
 import { removeFolderSync } from '../../../../test/remove-folder.ts';
-import { administer, createPlainDatabase } from './postgres-databases.ts';
+import { administer, createPostgresDatabase } from './postgres-databases.ts';
 
 export const databaseKinds = ['sqlite', 'postgres'] as const;
 export type DatabaseKind = (typeof databaseKinds)[number];
@@ -44,7 +44,7 @@ export async function createLocation(kind: DatabaseKind): Promise<string> {
     return join(folder, 'convoke.db');
   }
   const name = `convoke_test_${process.pid}_${Date.now()}_${removals.length}`;
-  const url = await createPlainDatabase(name);
+  const url = await createPostgresDatabase(name);
   removals.push(() => administer(`drop database ${name} with (force)`));
   return url;
 }

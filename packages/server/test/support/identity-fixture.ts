@@ -36,10 +36,10 @@ export const baseUrl = 'https://convoke.test';
 /** The person who acts where it does not matter who does. */
 export const by: Actor = { kind: 'user', id: 'usr_1', requestId: 'req-1', address: '192.0.2.7' };
 
-export type World = Awaited<ReturnType<typeof createWorld>>;
+export type IdentityFixture = Awaited<ReturnType<typeof createIdentityFixture>>;
 
 /** A deployment's identity parts on a real database, with time in the test's hands. */
-export async function createWorld(kind: DatabaseKind, place?: string) {
+export async function createIdentityFixture(kind: DatabaseKind, place?: string) {
   const location = place ?? (await createLocation(kind));
   const database = await openTestDatabase(kind, { location, migrations: migrationsFolder(kind) });
   const store = createStore(database);
@@ -53,7 +53,7 @@ export async function createWorld(kind: DatabaseKind, place?: string) {
   const tokens = createTokens({ keys, clock, ids, baseUrl });
   const gate = createGate({ store, tokens, tenantHeader: 'any' });
   const secrets = createSecrets(masterKey);
-  const world = { kind, location, database, store, clock, ids, keys, openKeys, tokens, gate };
+  const core = { kind, location, database, store, clock, ids, keys, openKeys, tokens, gate };
   const silent = { info() {}, warn() {}, error() {} };
   const around = {
     log: silent,
@@ -62,7 +62,7 @@ export async function createWorld(kind: DatabaseKind, place?: string) {
     fanout: createLocalFanout(),
     provider: builtInCredentials,
   };
-  return { ...world, ...around, secrets, seed: seeds({ store, clock, ids, secrets }) };
+  return { ...core, ...around, secrets, seed: seeds({ store, clock, ids, secrets }) };
 }
 
 interface SeedParts {

@@ -5,7 +5,7 @@ import { postgresUrl } from '../../../../test/services.ts';
 const plain = { role: 'convoke_plain', password: 'convoke' };
 
 /** Makes a database of the PostgreSQL the tests share and gives the address a service is to use. */
-export async function createPlainDatabase(name: string): Promise<string> {
+export async function createPostgresDatabase(name: string): Promise<string> {
   await administer(`do $$ begin
     create role ${plain.role} login password '${plain.password}';
     exception when duplicate_object or unique_violation then null;
@@ -38,7 +38,7 @@ export interface OwnDatabase {
 /** A database of the PostgreSQL the tests share. */
 export async function createDatabase(): Promise<OwnDatabase> {
   const name = `convoke_fault_${process.pid}_${Date.now()}`;
-  const url = await createPlainDatabase(name);
+  const url = await createPostgresDatabase(name);
   return {
     name,
     url,

@@ -11,7 +11,7 @@ export interface RawRequest {
 }
 
 /** A request written byte by byte, for what no well-behaved client would send. */
-export async function rawCall(server: TestServer, request: RawRequest): Promise<Answer> {
+export async function sendRaw(server: TestServer, request: RawRequest): Promise<Answer> {
   const socket = await openSocket(server);
   const { method, path, headers = [], body = '' } = request;
   const lines = [

@@ -11,22 +11,22 @@ import type { Log, LogFields } from '../../src/ports/log.ts';
 import { sql } from '../../src/store/sql.ts';
 import { agentOf } from './agent-folders.ts';
 import type { DatabaseKind } from './databases.ts';
-import { createWorld } from './identity-fixture.ts';
+import { createIdentityFixture } from './identity-fixture.ts';
 import { settings } from './settings.ts';
 
-export type RunWorld = Awaited<ReturnType<typeof createRunWorld>>;
+export type RunFixture = Awaited<ReturnType<typeof createRunFixture>>;
 
 export const hour = 3_600_000;
 
 /** The use cases of runs on a real database: the test is the worker, and time is in its hands. */
-export async function createRunWorld(
+export async function createRunFixture(
   kind: DatabaseKind,
   parts: Partial<Agent> = {},
   { lossless = true } = {},
 ) {
-  const world = await createWorld(kind);
-  const organizationId = await world.seed.organization();
-  const tenant = await world.seed.tenant(organizationId);
+  const identity = await createIdentityFixture(kind);
+  const organizationId = await identity.seed.organization();
+  const tenant = await identity.seed.tenant(organizationId);
   const scope = { organizationId, tenantId: tenant.id };
   const warnings: { message: string; fields: LogFields | undefined }[] = [];
   const log: Log = {
@@ -36,9 +36,9 @@ export async function createRunWorld(
       throw new Error(message, { cause: error });
     },
   };
-  const fanout = { ...world.fanout, lossless };
+  const fanout = { ...identity.fanout, lossless };
   const services = {
-    ...world,
+    ...identity,
     fanout,
     log,
     settings,
@@ -60,8 +60,8 @@ export async function createRunWorld(
   /** As a worker does: under a lease of fifteen seconds. */
   async function claim(run: Run, owner = 'worker-1'): Promise<ClaimedLeg | undefined> {
     const address = { scope, sessionId: run.sessionId, runId: run.id };
-    const lease = { owner, expiresAt: world.clock.now() + 15_000 };
-    const leg = await claimLeg(services, address, { lease, at: world.clock.now() });
+    const lease = { owner, expiresAt: identity.clock.now() + 15_000 };
+    const leg = await claimLeg(services, address, { lease, at: identity.clock.now() });
     return typeof leg === 'string' ? undefined : leg;
   }
 
@@ -82,13 +82,13 @@ export async function createRunWorld(
   }
 
   async function read(run: Pick<Run, 'id'>): Promise<Run> {
-    const found = await world.store.read.runs.findById(scope, run.id);
+    const found = await identity.store.read.runs.findById(scope, run.id);
     if (found === undefined) throw new Error('no such run');
     return found;
   }
 
-  const session = (id: SessionId) => world.store.read.sessions.find(scope, id);
-  const log_ = (runId: RunId) => readLog(world.database, runId);
+  const session = (id: SessionId) => identity.store.read.sessions.find(scope, id);
+  const log_ = (runId: RunId) => readLog(identity.database, runId);
   return {
     ...services,
     scope,
@@ -106,7 +106,7 @@ export async function createRunWorld(
 
 /** Everything a run's log holds, as it is stored. */
 async function readLog(
-  database: Awaited<ReturnType<typeof createWorld>>['database'],
+  database: Awaited<ReturnType<typeof createIdentityFixture>>['database'],
   runId: RunId,
 ): Promise<LoggedEvent[]> {
   const rows = await database.all<{ seq: number; type: string; body: string }>(

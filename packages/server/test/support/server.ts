@@ -16,8 +16,14 @@ import { freePort } from '../../../../test/free-port.ts';
 import { natsUrl } from '../../../../test/nats-service.ts';
 import { removeFolder } from '../../../../test/remove-folder.ts';
 import { type AgentYaml, usualAgents } from './agents.ts';
-import { type CallOptions, Calls, type Identity, nobody, operationAt } from './checked-calls.ts';
-import { observe, signJournal } from './coverage/journal.ts';
+import {
+  type CallOptions,
+  CheckedCalls,
+  type Identity,
+  anonymous,
+  operationAt,
+} from './checked-calls.ts';
+import { observe, markFileDone } from './coverage/journal.ts';
 import { createLocation, databaseKinds } from './databases.ts';
 import { EventReader } from './event-reader.ts';
 
@@ -44,7 +50,7 @@ interface Place {
 }
 
 /** The real server, put together in this process and listening on a port of its own. */
-export class TestServer extends Calls {
+export class TestServer extends CheckedCalls {
   readonly convoke: Convoke;
   readonly config: Config;
   readonly quickstart: Quickstart;
@@ -247,7 +253,7 @@ function usualIdentity(operation: Operation, { client, owner }: Callers): Identi
     case 'human':
       return owner;
     case 'anonymous':
-      return nobody;
+      return anonymous;
     default:
       return operation.caller satisfies never;
   }
@@ -292,7 +298,7 @@ const running = new Set<TestServer>();
 const readers = new Set<AbortController>();
 const folders: string[] = [];
 
-signJournal();
+markFileDone();
 afterAll(async () => {
   for (const reader of readers) reader.abort();
   const stopped = await Promise.allSettled([...running].map((server) => server.stop()));

@@ -15,7 +15,7 @@ import type { TestServer } from './server.ts';
  * Everything one tenant can hold, one of each kind, with the tenant's own word in every text that a caller
  * can choose: whoever reads that word has read this tenant's data.
  */
-export interface World {
+export interface TenantData {
   readonly word: string;
   readonly organization: Organization;
   readonly tenantId: string;
@@ -23,11 +23,11 @@ export interface World {
   readonly client: TestClient;
   /** The client, in this tenant. */
   readonly as: Identity;
-  readonly ids: WorldIds;
+  readonly ids: TenantDataIds;
 }
 
 /** Ids by the name of the path parameter they go into. */
-export interface WorldIds {
+export interface TenantDataIds {
   readonly organization_id: string;
   readonly tenant_id: string;
   readonly client_id: string;
@@ -39,13 +39,13 @@ export interface WorldIds {
   readonly agent_name: string;
 }
 
-export const worldFile = (word: string) => `the bytes of ${word}`;
+export const fileTextOf = (word: string) => `the bytes of ${word}`;
 
-export async function buildWorld(
+export async function fillTenant(
   server: TestServer,
   word: string,
   known?: Organization,
-): Promise<World> {
+): Promise<TenantData> {
   const organization = known ?? (await addOrganization(server, `Organization ${word}`));
   const tenant = await addTenant(server, `Tenant ${word}`, organization);
   const client = await addClient(server, { name: `Client ${word}` }, organization);
@@ -68,9 +68,9 @@ export async function buildWorld(
   };
 }
 
-/** The world of the first organization. */
-export async function buildFirstWorld(server: TestServer, word: string): Promise<World> {
-  return buildWorld(server, word, firstOrganization(server));
+/** Fills a tenant of the first organization. */
+export async function fillFirstOrganization(server: TestServer, word: string): Promise<TenantData> {
+  return fillTenant(server, word, firstOrganization(server));
 }
 
 async function fill(server: TestServer, as: Identity, word: string) {
@@ -87,7 +87,7 @@ async function fill(server: TestServer, as: Identity, word: string) {
   await server.send('upload_file', {
     as,
     params: { ...params, file_id: file.id },
-    body: worldFile(word),
+    body: fileTextOf(word),
   });
   const { body: run } = await server.send('start_run', {
     as,
@@ -106,8 +106,8 @@ async function fill(server: TestServer, as: Identity, word: string) {
   };
 }
 
-/** What the worlds need of a server. */
-export const worldAgents = {
+/** Agents that a server needs for `fillTenant`. */
+export const tenantDataAgents = {
   ...usualAgents,
   keeper: {
     description: 'Asks about what it was told, and waits',

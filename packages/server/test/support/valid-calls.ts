@@ -4,14 +4,14 @@ import type { OperationCall } from './checked-calls.ts';
 import { eventually } from './eventually.ts';
 import { addClient, addTenant } from './identities.ts';
 import type { TestServer } from './server.ts';
-import { type World, worldFile } from './tenant-data.ts';
+import { type TenantData, fileTextOf } from './tenant-data.ts';
 
 /**
  * For every operation, a call that succeeds, from the one it is for. What a call would use up is made for
  * it. A new operation does not compile without one.
  */
-export const rightCalls: {
-  readonly [Id in OperationId]: (server: TestServer, world: World) => Promise<OperationCall>;
+export const validCalls: {
+  readonly [Id in OperationId]: (server: TestServer, data: TenantData) => Promise<OperationCall>;
 } = {
   issue_token: async (_, { client }) => ({
     headers: { 'content-type': 'application/x-www-form-urlencoded' },
@@ -40,7 +40,7 @@ export const rightCalls: {
   stop_session: ofNewSession,
   resume_session: ofSession,
 
-  start_run: async (_, world) => ({ ...inSession(world), body: { input: { prompt: 'hi' } } }),
+  start_run: async (_, data) => ({ ...inSession(data), body: { input: { prompt: 'hi' } } }),
   list_runs: ofSession,
   get_run: async (_, { as, ids }) => ({ as, params: { ...ids } }),
   follow_run_events: async (_, { as, ids }) => ({
@@ -48,16 +48,16 @@ export const rightCalls: {
     params: { ...ids },
     headers: { accept: 'application/json' },
   }),
-  async cancel_run(server, world) {
-    const { as, params } = await ofNewSession(server, world, 'sleeper');
+  async cancel_run(server, data) {
+    const { as, params } = await ofNewSession(server, data, 'sleeper');
     const body = { input: { prompt: 'hi' } };
     const { body: run } = await server.send('start_run', { as, params, body });
     return { as, params: { ...params, run_id: run.id } };
   },
 
   list_interactions: ofSession,
-  async answer_interaction(server, world) {
-    const { as, params } = await ofNewSession(server, world, 'asker');
+  async answer_interaction(server, data) {
+    const { as, params } = await ofNewSession(server, data, 'asker');
     await server.send('start_run', { as, params, body: { input: { prompt: 'hi' } } });
     const asked = await eventually(async () => {
       const { body } = await server.send('list_interactions', { as, params });
@@ -67,55 +67,55 @@ export const rightCalls: {
     return { as, params: { ...params, interaction_key }, body: { answer: 'red' } };
   },
 
-  prepare_file: async (_, world) => ({ ...inSession(world), body: { name: 'hi.txt' } }),
+  prepare_file: async (_, data) => ({ ...inSession(data), body: { name: 'hi.txt' } }),
   list_files: ofSession,
   upload_file: async (_, { as, ids, word }) => ({
     as,
     params: { ...ids },
-    body: worldFile(word),
+    body: fileTextOf(word),
   }),
   download_file: async (_, { as, ids }) => ({ as, params: { ...ids } }),
-  async delete_file(server, world) {
-    const { as, params } = inSession(world);
+  async delete_file(server, data) {
+    const { as, params } = inSession(data);
     const { body: file } = await server.send('prepare_file', { as, params, body: { name: 'x' } });
     return { as, params: { ...params, file_id: file.id } };
   },
 
   list_clients: managed,
   list_profiles: managed,
-  create_client: async (server, world) => ({
-    ...(await managed(server, world)),
+  create_client: async (server, data) => ({
+    ...(await managed(server, data)),
     ...key(),
     body: { name: 'Made', profile: 'observe' },
   }),
   get_client: managed,
-  update_client: async (server, world) => ({
-    ...(await ofNewClient(server, world)),
+  update_client: async (server, data) => ({
+    ...(await ofNewClient(server, data)),
     body: { version: 1, name: 'Renamed' },
   }),
   delete_client: ofNewClient,
 
-  add_credential: async (server, world) => ({
-    ...(await ofNewClient(server, world)),
+  add_credential: async (server, data) => ({
+    ...(await ofNewClient(server, data)),
     ...key(),
     body: { label: 'second' },
   }),
   revoke_credential: ofNewClient,
 
   list_tenants: managed,
-  create_tenant: async (server, world) => ({
-    ...(await managed(server, world)),
+  create_tenant: async (server, data) => ({
+    ...(await managed(server, data)),
     ...key(),
     body: { display_name: 'Made', mode: 'saas' },
   }),
   get_tenant: managed,
-  async retry_tenant(server, world) {
-    const { as, params } = await managed(server, world);
-    return { as, params: { ...params, tenant_id: await failedTenant(server, world) } };
+  async retry_tenant(server, data) {
+    const { as, params } = await managed(server, data);
+    return { as, params: { ...params, tenant_id: await failedTenant(server, data) } };
   },
-  async offboard_tenant(server, world) {
-    const { as, params } = await managed(server, world);
-    const tenant_id = await addTenant(server, 'Leaving', world.organization);
+  async offboard_tenant(server, data) {
+    const { as, params } = await managed(server, data);
+    const tenant_id = await addTenant(server, 'Leaving', data.organization);
     return { as, params: { ...params, tenant_id }, body: { confirm: tenant_id } };
   },
 
@@ -125,31 +125,31 @@ export const rightCalls: {
   get_docs: async () => ({}),
 };
 
-async function ofSession(_: TestServer, world: World) {
-  return inSession(world);
+async function ofSession(_: TestServer, data: TenantData) {
+  return inSession(data);
 }
 
-function inSession({ as, ids }: World) {
+function inSession({ as, ids }: TenantData) {
   return { as, params: { session_id: ids.session_id } };
 }
 
-async function ofNewSession(server: TestServer, { as }: World, agent_name = 'echo') {
+async function ofNewSession(server: TestServer, { as }: TenantData, agent_name = 'echo') {
   const { body } = await server.send('create_session', { as, body: { agent_name } });
   return { as, params: { session_id: body.id } };
 }
 
-async function managed(_: TestServer, { organization, ids }: World) {
+async function managed(_: TestServer, { organization, ids }: TenantData) {
   return { as: organization.owner, params: { ...ids } };
 }
 
-async function ofNewClient(server: TestServer, { organization, ids }: World) {
+async function ofNewClient(server: TestServer, { organization, ids }: TenantData) {
   const { record, credentialId } = await addClient(server, {}, organization);
   const params = { ...ids, client_id: record.id, credential_id: credentialId };
   return { as: organization.owner, params };
 }
 
 /** Provisioning fails for reasons of the machine; a tenant it failed for is written as it leaves one. */
-async function failedTenant(server: TestServer, { ids: of }: World): Promise<string> {
+async function failedTenant(server: TestServer, { ids: of }: TenantData): Promise<string> {
   const { store, ids, clock } = server.convoke.services;
   const id = tenantId(ids.next(idPrefixes.tenant));
   const now = clock.now();

@@ -4,7 +4,7 @@ import { begin } from '../support/api-steps.ts';
 import { databaseKinds } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { readSamples, sampleOf } from '../support/metric-samples.ts';
-import { createRunWorld } from '../support/run-fixture.ts';
+import { createRunFixture } from '../support/run-fixture.ts';
 import { startServer } from '../support/server.ts';
 import { lockRun, recordEnd } from '../../src/app/record.ts';
 import { reconcileRuns } from '../../src/workers/reconcile-runs.ts';
@@ -12,7 +12,7 @@ import { reconcileRuns } from '../../src/workers/reconcile-runs.ts';
 test.each(databaseKinds)(
   'a run whose worker is gone counts as ended and as recovered, once (%s)',
   async (kind) => {
-    const world = await createRunWorld(kind);
+    const world = await createRunFixture(kind);
     await world.claimed(await world.start(await world.open()));
     world.clock.advance(16_000);
     const leases = { owner: 'worker-2', isExecuting: () => false, mayJudgeOthers: () => true };

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Caller } from '../faults/support/caller.ts';
 import { exchange } from '../faults/support/exchange.ts';
-import { type ServerPlace, openPlace } from '../faults/support/server-folder.ts';
+import { type ServerFolder, createServerFolder } from '../faults/support/server-folder.ts';
 import { ServerProcess } from '../faults/support/server-process.ts';
 import { eventually } from '../support/eventually.ts';
 import { createTraces } from '../../src/telemetry/traces.ts';
@@ -16,12 +16,12 @@ const callersSpan = 'b7ad6b7169203331';
 const server = 2;
 
 let receiver: SpanReceiver;
-let place: ServerPlace;
+let place: ServerFolder;
 let running: ServerProcess;
 let runId = '';
 beforeAll(async () => {
   receiver = await SpanReceiver.open();
-  place = await openPlace({
+  place = await createServerFolder({
     agents: { talker: { script: [{ say: '{{prompt}}' }], context_files: ['missing.md'] } },
   });
   running = await ServerProcess.start(place, {

@@ -1,7 +1,7 @@
 import type { RunId } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { databaseKinds, openTestDatabase } from '../support/databases.ts';
-import { type RunWorld, createRunWorld, delta, over } from '../support/run-fixture.ts';
+import { type RunFixture, createRunFixture, delta, over } from '../support/run-fixture.ts';
 import { RunFollower } from '../../src/app/follow.ts';
 import { readHistory } from '../../src/app/history.ts';
 import { startRun } from '../../src/app/runs.ts';
@@ -16,9 +16,9 @@ const day = 86_400_000;
 const week = 7 * day;
 
 describe.each(databaseKinds)('the event log on %s (A-66)', (kind) => {
-  let world: RunWorld;
+  let world: RunFixture;
   beforeAll(async () => {
-    world = await createRunWorld(kind);
+    world = await createRunFixture(kind);
   });
 
   /** A run whose id tells when it was made, as ids do outside of tests. */
@@ -103,7 +103,7 @@ describe.each(databaseKinds)('the event log on %s (A-66)', (kind) => {
 
 describe('the partitions of the event log', () => {
   async function emptyStore() {
-    const world = await createRunWorld('postgres');
+    const world = await createRunFixture('postgres');
     return { world, stretches: world.store.stretches };
   }
 

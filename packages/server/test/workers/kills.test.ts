@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import type { Operation, TenantStatus } from '@convoke/contract';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { usualAgents } from '../support/agents.ts';
-import { Calls, type Identity } from '../support/checked-calls.ts';
+import { CheckedCalls, type Identity } from '../support/checked-calls.ts';
 import { eventually } from '../support/eventually.ts';
 import { bearer, requestToken, selecting } from '../support/server.ts';
 import { verifyAudit } from '../../src/app/audit.ts';
@@ -26,7 +26,7 @@ class MortalServer {
   readonly dataDir = join(this.#folder, 'data');
   readonly #port: number;
   #child: ChildProcess | undefined;
-  #calls: Calls | undefined;
+  #calls: CheckedCalls | undefined;
   #quickstart: Quickstart | undefined;
 
   constructor(port: number) {
@@ -43,7 +43,7 @@ class MortalServer {
     return this.#quickstart ?? fail('the server was not started');
   }
 
-  get calls(): Calls {
+  get calls(): CheckedCalls {
     return this.#calls ?? fail('the server was not started');
   }
 
@@ -65,7 +65,7 @@ class MortalServer {
     const machine = selecting(quickstart, await requestToken(quickstart.base_url, quickstart));
     const owner = bearer(quickstart.owner_token);
     const usual = ({ caller }: Operation): Identity => (caller === 'human' ? owner : machine);
-    this.#calls = new Calls(quickstart.base_url, usual);
+    this.#calls = new CheckedCalls(quickstart.base_url, usual);
   }
 
   /** Lets the process end at this moment from now; then starts another one. False when it outlived the work. */

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { databaseKinds } from '../support/databases.ts';
 import { by } from '../support/identity-fixture.ts';
-import { type RunWorld, createRunWorld, delta, hour, over } from '../support/run-fixture.ts';
+import { type RunFixture, createRunFixture, delta, hour, over } from '../support/run-fixture.ts';
 import { answerInteraction } from '../../src/app/interactions.ts';
 import { cancelRun } from '../../src/app/runs.ts';
 import { stopSession } from '../../src/app/sessions.ts';
@@ -12,9 +12,9 @@ import { expireSessions } from '../../src/workers/expire-sessions.ts';
 import { reconcileRuns } from '../../src/workers/reconcile-runs.ts';
 
 describe.each(databaseKinds)('recovery on %s (D-26)', (kind) => {
-  let world: RunWorld;
+  let world: RunFixture;
   beforeAll(async () => {
-    world = await createRunWorld(kind);
+    world = await createRunFixture(kind);
   });
 
   const mayJudgeOthers = () => true;
@@ -178,9 +178,9 @@ describe.each(databaseKinds)('recovery on %s (D-26)', (kind) => {
 });
 
 describe.each(databaseKinds)('what ends by itself on %s', (kind) => {
-  let world: RunWorld;
+  let world: RunFixture;
   beforeAll(async () => {
-    world = await createRunWorld(kind);
+    world = await createRunFixture(kind);
   });
 
   async function waiting(...refs: readonly string[]): Promise<Run> {

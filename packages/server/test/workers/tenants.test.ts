@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type RunId, fileId, interactionKey, runId, sessionId } from '@convoke/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { databaseKinds } from '../support/databases.ts';
-import { type World, by, createWorld } from '../support/identity-fixture.ts';
+import { type IdentityFixture, by, createIdentityFixture } from '../support/identity-fixture.ts';
 import { offboardTenant, retryTenant } from '../../src/app/tenants.ts';
 import { openDiskBlobs } from '../../src/blobs/disk.ts';
 import type { Agent } from '../../src/domain/agent.ts';
@@ -51,12 +51,12 @@ const agent: Agent = {
 };
 
 describe.each(databaseKinds)('the life of a tenant on %s', (kind) => {
-  let world: World;
+  let world: IdentityFixture;
   let dataDir: string;
-  let services: World & OffboardServices;
+  let services: IdentityFixture & OffboardServices;
 
   beforeAll(async () => {
-    world = await createWorld(kind);
+    world = await createIdentityFixture(kind);
     dataDir = newFolder();
     services = {
       ...world,

@@ -9,7 +9,7 @@ import {
 } from '@convoke/contract';
 import { z } from 'zod';
 import { type Reply, exchange } from './exchange.ts';
-import { type Quickstart, type ServerPlace, readQuickstart } from './server-folder.ts';
+import { type Quickstart, type ServerFolder, readQuickstart } from './server-folder.ts';
 
 export interface RunAt {
   readonly sessionId: string;
@@ -36,8 +36,8 @@ export class Caller {
     this.#way = { baseUrl: () => quickstart.base_url, timeoutMs: undefined, ...way };
   }
 
-  static async open(place: ServerPlace, way: Partial<Way> = {}): Promise<Caller> {
-    const caller = new Caller(readQuickstart(place), way);
+  static async open(folder: ServerFolder, way: Partial<Way> = {}): Promise<Caller> {
+    const caller = new Caller(readQuickstart(folder), way);
     await caller.renewToken();
     return caller;
   }

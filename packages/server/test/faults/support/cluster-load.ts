@@ -4,18 +4,18 @@ import { type RunRecord, isTerminalRunStatus } from '@convoke/contract';
 import { until } from '../../support/eventually.ts';
 import { Caller, type RunAt } from './caller.ts';
 import type { Cluster, Replica } from './cluster.ts';
+import type { Random } from './random.ts';
+import { RawEventReader, type Frame } from './raw-event-reader.ts';
+import { checkLog, saidIn } from './run-log.ts';
 import {
   type Role,
-  type Seat,
+  type SimulatedUser,
   type TestedRun,
   checkEnd,
-  openSeat,
+  createUser,
   planAnswer,
   planRuns,
-} from './crash-sessions.ts';
-import type { Random } from './random.ts';
-import { EventReader, type Frame } from './raw-event-reader.ts';
-import { checkLog, saidIn } from './run-log.ts';
+} from './simulated-users.ts';
 
 const roles: readonly (Role | 'pay')[] = [
   ...Array<Role>(4).fill('talk'),
@@ -60,7 +60,7 @@ export class ClusterLoad {
   readonly #cluster: Cluster;
   readonly #caller: Caller;
   readonly #random: Random;
-  readonly #seats: (Seat & { readonly pays: boolean })[] = [];
+  readonly #users: (SimulatedUser & { readonly pays: boolean })[] = [];
   readonly #ended: { readonly at: RunAt; readonly log: readonly Frame[] }[] = [];
   #isOver = false;
   #work: Promise<unknown> = Promise.resolve();
@@ -78,21 +78,21 @@ export class ClusterLoad {
       baseUrl: () => pickReplica(cluster, random).baseUrl,
       timeoutMs: patienceMs,
     };
-    const load = new ClusterLoad(cluster, await Caller.open(first.place, way), random);
+    const load = new ClusterLoad(cluster, await Caller.open(first.folder, way), random);
     for (const role of roles) {
       const pays = role === 'pay';
-      const seat = openSeat(pays ? 'write' : role, '', random.fork());
-      const agentName = pays ? 'payer' : seat.agentName;
+      const user = createUser(pays ? 'write' : role, '', random.fork());
+      const agentName = pays ? 'payer' : user.agentName;
       const { id } = await load.#caller.openSession(agentName);
-      load.#seats.push({ ...seat, agentName, sessionId: id, pays });
+      load.#users.push({ ...user, agentName, sessionId: id, pays });
     }
     return load;
   }
 
-  /** Every seat goes on with run after run until `rest`. */
+  /** Every user goes on with run after run until `rest`. */
   begin(): void {
     this.#isOver = false;
-    this.#work = Promise.all(this.#seats.map((seat) => this.#keepGoing(seat)));
+    this.#work = Promise.all(this.#users.map((user) => this.#keepGoing(user)));
     // Whoever awaits `rest` is told.
     this.#work.catch(() => undefined);
   }
@@ -110,50 +110,50 @@ export class ClusterLoad {
         deepEqual(await this.#wholeLog(at, replica), log, 'the same log on every server');
       }
     }
-    for (const { sessionId } of this.#seats) {
+    for (const { sessionId } of this.#users) {
       const { status, current_run_id } = await this.#caller.session(sessionId);
       deepEqual([status, current_run_id], ['idle', undefined]);
     }
     return this.#ended.length;
   }
 
-  async #keepGoing(seat: Seat & { readonly pays: boolean }): Promise<void> {
+  async #keepGoing(user: SimulatedUser & { readonly pays: boolean }): Promise<void> {
     while (!this.#isOver) {
-      seat.runs = planRuns(seat);
-      for (const tested of seat.runs) await this.#start(seat, tested);
-      await Promise.all(seat.runs.map((tested) => this.#see(seat, tested)));
+      user.runs = planRuns(user);
+      for (const tested of user.runs) await this.#start(user, tested);
+      await Promise.all(user.runs.map((tested) => this.#see(user, tested)));
     }
   }
 
   /** The same key until somebody answers: it is one run, however often it was asked for. */
-  async #start(seat: Seat, tested: TestedRun): Promise<void> {
+  async #start(user: SimulatedUser, tested: TestedRun): Promise<void> {
     const run = await this.#insist(() =>
-      this.#caller.startRun(seat.sessionId, tested.prompt, tested.key),
+      this.#caller.startRun(user.sessionId, tested.prompt, tested.key),
     );
     tested.id = run.id;
   }
 
-  async #see(seat: Seat & { readonly pays: boolean }, tested: TestedRun): Promise<void> {
-    const at = { sessionId: seat.sessionId, runId: tested.id ?? '' };
+  async #see(user: SimulatedUser & { readonly pays: boolean }, tested: TestedRun): Promise<void> {
+    const at = { sessionId: user.sessionId, runId: tested.id ?? '' };
     const giveUp = AbortSignal.timeout(stuckMs);
     const readers = Array.from({ length: readersPerRun }, () => this.#follow(at, giveUp));
-    if (seat.role === 'cancel') await this.#cancel(seat, tested, at);
-    const run = await this.#endOf(seat, tested, at);
+    if (user.role === 'cancel') await this.#cancel(user, tested, at);
+    const run = await this.#endOf(user, tested, at);
     const read = await Promise.all(readers);
     const log = await this.#insist(() =>
       this.#wholeLog(at, pickReplica(this.#cluster, this.#random)),
     );
     for (const frames of read) deepEqual(frames, log, 'no event lost, repeated or reordered');
-    this.#judge(seat, tested, { run, log });
+    this.#judge(user, tested, { run, log });
     this.#ended.push({ at, log });
   }
 
   /** Reads from one server after the other until the run has ended. */
   async #follow(at: RunAt, signal: AbortSignal): Promise<readonly Frame[]> {
     const random = this.#random.fork();
-    const reader = new EventReader({ port: 0, caller: this.#caller, at });
+    const reader = new RawEventReader({ port: 0, caller: this.#caller, at });
     for (;;) {
-      const { port } = pickReplica(this.#cluster, random).place;
+      const { port } = pickReplica(this.#cluster, random).folder;
       const silence = AbortSignal.timeout(random.whole(500, patienceMs));
       const { how, status } = await reader.read({
         port,
@@ -171,8 +171,8 @@ export class ClusterLoad {
     return reader.frames;
   }
 
-  async #cancel(seat: Seat, tested: TestedRun, at: RunAt): Promise<void> {
-    await pause(seat.random.whole(10, 1_500));
+  async #cancel(user: SimulatedUser, tested: TestedRun, at: RunAt): Promise<void> {
+    await pause(user.random.whole(10, 1_500));
     const path = `/v1/sessions/${at.sessionId}/runs/${at.runId}/cancel`;
     const { status } = await this.#insist(async () => {
       const reply = await this.#caller.call('POST', path);
@@ -183,37 +183,37 @@ export class ClusterLoad {
     if (status === 200 || status === 202) tested.isCancelAccepted = true;
   }
 
-  async #endOf(seat: Seat, tested: TestedRun, at: RunAt): Promise<RunRecord> {
+  async #endOf(user: SimulatedUser, tested: TestedRun, at: RunAt): Promise<RunRecord> {
     return until(
       async () => {
         const run = await this.#caller.run(at).catch(() => undefined);
         if (run?.status === 'waiting' && run.pending_interactions > 0)
-          await this.#answer(seat, tested);
+          await this.#answer(user, tested);
         return run !== undefined && isTerminalRunStatus(run.status) && run;
       },
-      { withinMs: stuckMs, what: `end of ${at.runId} (${seat.agentName})` },
+      { withinMs: stuckMs, what: `end of ${at.runId} (${user.agentName})` },
     );
   }
 
-  async #answer(seat: Seat, tested: TestedRun): Promise<void> {
-    const pending = await this.#caller.interactions(seat.sessionId).catch(() => []);
+  async #answer(user: SimulatedUser, tested: TestedRun): Promise<void> {
+    const pending = await this.#caller.interactions(user.sessionId).catch(() => []);
     const key = pending.find((item) => item.run_id === tested.id)?.interaction_key;
     if (key === undefined) return;
-    tested.answer ??= planAnswer(seat);
+    tested.answer ??= planAnswer(user);
     // Whether an answer that got no reply was taken is told by asking again with the same.
     await this.#caller
-      .answer(seat.sessionId, key, tested.answer?.body ?? {})
+      .answer(user.sessionId, key, tested.answer?.body ?? {})
       .catch(() => undefined);
   }
 
   #judge(
-    seat: Seat & { readonly pays: boolean },
+    user: SimulatedUser & { readonly pays: boolean },
     tested: TestedRun,
     end: { run: RunRecord; log: readonly Frame[] },
   ) {
     const events = checkLog(end.run, end.log);
-    if (seat.pays) this.#judgePayment(tested, end.run, saidIn(events));
-    else checkEnd(seat, tested, { run: end.run, events });
+    if (user.pays) this.#judgePayment(tested, end.run, saidIn(events));
+    else checkEnd(user, tested, { run: end.run, events });
     if (end.run.status === 'completed') this.tally.completed += 1;
     if (end.run.status === 'cancelled') this.tally.cancelled += 1;
     if (end.run.status === 'failed') this.tally.lost += 1;
@@ -235,8 +235,8 @@ export class ClusterLoad {
     else this.tally.refused += 1;
   }
 
-  async #wholeLog(at: RunAt, { place }: Replica): Promise<readonly Frame[]> {
-    const reader = new EventReader({ port: place.port, caller: this.#caller, at });
+  async #wholeLog(at: RunAt, { folder }: Replica): Promise<readonly Frame[]> {
+    const reader = new RawEventReader({ port: folder.port, caller: this.#caller, at });
     const { how, status } = await reader.read({ signal: AbortSignal.timeout(patienceMs) });
     deepEqual([how, status], ['ended', 200]);
     return reader.frames;

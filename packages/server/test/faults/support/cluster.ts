@@ -3,12 +3,12 @@ import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startS3 } from '../../support/s3-server.ts';
-import { agents } from './crash-sessions.ts';
 import { Ledger } from './ledger.ts';
 import { NatsServer } from './nats-server.ts';
 import { PostgresServer } from './postgres-server.ts';
-import { type ServerPlace, openPlace, unusedPort } from './server-folder.ts';
+import { type ServerFolder, createServerFolder, unusedPort } from './server-folder.ts';
 import { ServerProcess } from './server-process.ts';
+import { agents } from './simulated-users.ts';
 import { TcpProxy } from './tcp-proxy.ts';
 
 const steppingClock = fileURLToPath(new URL('step-wall-clock.ts', import.meta.url));
@@ -21,29 +21,29 @@ export const tenantShare = 8;
 
 /** One server of the service: its own folder and port, and its own way to everything it shares with the others. */
 export class Replica {
-  readonly place: ServerPlace;
+  readonly folder: ServerFolder;
   readonly toDatabase: TcpProxy;
   process: ServerProcess;
 
-  private constructor(place: ServerPlace, toDatabase: TcpProxy, process: ServerProcess) {
-    this.place = place;
+  private constructor(folder: ServerFolder, toDatabase: TcpProxy, process: ServerProcess) {
+    this.folder = folder;
     this.toDatabase = toDatabase;
     this.process = process;
   }
 
-  static async start(place: ServerPlace, toDatabase: TcpProxy, isFirst: boolean) {
+  static async start(folder: ServerFolder, toDatabase: TcpProxy, isFirst: boolean) {
     const command = isFirst ? 'dev' : 'serve';
-    const process = await ServerProcess.start(place, { command, imports: [steppingClock] });
-    return new Replica(place, toDatabase, process);
+    const process = await ServerProcess.start(folder, { command, imports: [steppingClock] });
+    return new Replica(folder, toDatabase, process);
   }
 
   get baseUrl(): string {
     return this.process.baseUrl;
   }
 
-  /** A new process in the place of one that has ended. */
+  /** Starts a new process in the folder of one that has ended. */
   async startAgain(): Promise<void> {
-    this.process = await ServerProcess.start(this.place, {
+    this.process = await ServerProcess.start(this.folder, {
       command: 'serve',
       imports: [steppingClock],
     });
@@ -67,7 +67,7 @@ export class Cluster {
   static async open(wakeups: 'postgres' | 'nats'): Promise<Cluster> {
     const database = await PostgresServer.open();
     const nats = wakeups === 'nats' ? await NatsServer.open() : undefined;
-    const first = await openPlace({ agents });
+    const first = await createServerFolder({ agents });
     const root = dirname(first.agentsDir);
     const ledger = await Ledger.open();
     layPayingAgent(first.agentsDir, ledger);
@@ -93,13 +93,13 @@ export class Cluster {
       const toDatabase = await TcpProxy.open({ host, port: Number(port) });
       const url = new URL(database.url);
       url.port = String(toDatabase.port);
-      const place: ServerPlace = {
+      const folder: ServerFolder = {
         ...first,
         dataDir: join(root, `data-${name}`),
         port: replicas.length === 0 ? first.port : await unusedPort(),
         settings: { ...shared, CONVOKE_DATABASE_URL: url.href },
       };
-      replicas.push(await Replica.start(place, toDatabase, replicas.length === 0));
+      replicas.push(await Replica.start(folder, toDatabase, replicas.length === 0));
     }
     return new Cluster({ replicas, database, nats, ledger });
   }
@@ -113,7 +113,7 @@ export class Cluster {
     await this.nats?.stop();
     await this.ledger.close();
     this.database.remove();
-    this.replicas[0]?.place.remove();
+    this.replicas[0]?.folder.remove();
   }
 }
 

@@ -3,21 +3,21 @@ import { setTimeout as lifetime } from 'node:timers/promises';
 import { type RunRecord, isTerminalRunStatus } from '@convoke/contract';
 import { until } from '../../support/eventually.ts';
 import { Caller } from './caller.ts';
+import type { Random } from './random.ts';
+import { RawEventReader, type Frame } from './raw-event-reader.ts';
+import { checkLog, expectPrefix } from './run-log.ts';
+import { type ServerFolder, createServerFolder } from './server-folder.ts';
+import { ServerProcess } from './server-process.ts';
 import {
   type Role,
-  type Seat,
+  type SimulatedUser,
   type TestedRun,
   agents,
   checkEnd,
-  openSeat,
+  createUser,
   planAnswer,
   planRuns,
-} from './crash-sessions.ts';
-import type { Random } from './random.ts';
-import { EventReader, type Frame } from './raw-event-reader.ts';
-import { checkLog, expectPrefix } from './run-log.ts';
-import { type ServerPlace, openPlace } from './server-folder.ts';
-import { ServerProcess } from './server-process.ts';
+} from './simulated-users.ts';
 
 /** Twenty sessions that stream at the same time. */
 const roles: readonly Role[] = [
@@ -53,8 +53,8 @@ export interface Tally {
 }
 
 /** A server that is killed again and again under load, and the memory of everything it ever told anybody. */
-export class CrashWorld {
-  readonly place: ServerPlace;
+export class CrashScenario {
+  readonly folder: ServerFolder;
   readonly tally: Tally = {
     recovered: 0,
     cancelledByRecovery: 0,
@@ -68,43 +68,45 @@ export class CrashWorld {
   readonly #options: CrashOptions;
   #server: ServerProcess;
   #caller: Caller;
-  readonly #seats: Seat[] = [];
+  readonly #users: SimulatedUser[] = [];
   #isDying = false;
 
   private constructor(options: CrashOptions, server: ServerProcess, caller: Caller) {
     this.#options = options;
-    this.place = server.place;
+    this.folder = server.folder;
     this.#server = server;
     this.#caller = caller;
   }
 
-  static async open(options: CrashOptions): Promise<CrashWorld> {
+  static async open(options: CrashOptions): Promise<CrashScenario> {
     const { databaseUrl } = options;
     const settings = databaseUrl === undefined ? {} : { CONVOKE_DATABASE_URL: databaseUrl };
-    const place = await openPlace({ agents, settings });
-    const server = await ServerProcess.start(place);
-    const world = new CrashWorld(options, server, await Caller.open(place));
+    const folder = await createServerFolder({ agents, settings });
+    const server = await ServerProcess.start(folder);
+    const scenario = new CrashScenario(options, server, await Caller.open(folder));
     for (const role of roles) {
-      const session = await world.#caller.openSession(openSeat(role, '', options.random).agentName);
-      world.#seats.push(openSeat(role, session.id, options.random.fork()));
+      const session = await scenario.#caller.openSession(
+        createUser(role, '', options.random).agentName,
+      );
+      scenario.#users.push(createUser(role, session.id, options.random.fork()));
     }
-    return world;
+    return scenario;
   }
 
   async close(): Promise<void> {
     await this.#server.kill();
-    this.place.remove();
+    this.folder.remove();
   }
 
   /** Load, a kill at a random moment, and what the processes left behind. */
   async crash(): Promise<void> {
     this.#isDying = false;
     const gone = new AbortController();
-    const work = this.#seats.map((seat) => this.#load(seat, gone.signal));
+    const work = this.#users.map((user) => this.#load(user, gone.signal));
     const outcomes = Promise.allSettled(work);
     // On a busy machine a short life may end before all has begun: often, but not always.
     if (this.#options.random.chance(0.5)) {
-      const hasBegun = () => this.#seats.every((seat) => seat.runs.every((run) => run.id));
+      const hasBegun = () => this.#users.every((user) => user.runs.every((run) => run.id));
       await until(hasBegun, { withinMs: 30_000, what: 'start of every run' });
     }
     // The fault itself: how long this process is to live.
@@ -121,31 +123,31 @@ export class CrashWorld {
   async recover(): Promise<void> {
     const { random } = this.#options;
     if (random.chance(0.4)) {
-      const first = ServerProcess.spawn(this.place);
+      const first = ServerProcess.spawn(this.folder);
       await lifetime(random.whole(100, 1_500));
       deepEqual(await first.kill(), []);
     }
-    this.#server = await ServerProcess.start(this.place);
+    this.#server = await ServerProcess.start(this.folder);
     const readyAt = performance.now();
     if (random.chance(0.5)) await this.#caller.renewToken();
     const left = () => this.#options.recoveryMs - (performance.now() - readyAt);
-    await this.#atEverySeat(async (seat) => {
-      await this.#repeatStarts(seat);
-      for (const tested of seat.runs) await this.#settle({ seat, tested, withinMs: left() });
-      await this.#release(seat);
+    await this.#asEveryUser(async (user) => {
+      await this.#repeatStarts(user);
+      for (const tested of user.runs) await this.#settle({ user, tested, withinMs: left() });
+      await this.#release(user);
     });
   }
 
   /** Answers what still waits and reads every log once more: nothing of it may have changed. */
   async finish(): Promise<void> {
-    await this.#atEverySeat(async (seat) => {
-      for (const tested of seat.runs) {
-        tested.answer ??= planAnswer(seat);
-        await this.#answer(seat, tested);
-        await this.#settle({ seat, tested, withinMs: this.#options.recoveryMs });
+    await this.#asEveryUser(async (user) => {
+      for (const tested of user.runs) {
+        tested.answer ??= planAnswer(user);
+        await this.#answer(user, tested);
+        await this.#settle({ user, tested, withinMs: this.#options.recoveryMs });
       }
-      await this.#release(seat);
-      deepEqual(seat.runs, []);
+      await this.#release(user);
+      deepEqual(user.runs, []);
     });
     await this.#rereadAll();
   }
@@ -154,54 +156,54 @@ export class CrashWorld {
   async restartTwice(): Promise<number> {
     for (let start = 0; start < 2; start++) {
       deepEqual(await this.#server.kill(), []);
-      this.#server = await ServerProcess.start(this.place);
+      this.#server = await ServerProcess.start(this.folder);
       await this.#rereadAll();
     }
-    return this.#seats.reduce((sum, seat) => sum + seat.finished.length, 0);
+    return this.#users.reduce((sum, user) => sum + user.finished.length, 0);
   }
 
   async #rereadAll(): Promise<void> {
-    await this.#atEverySeat(async (seat) => {
-      for (const tested of seat.finished) {
-        const run = await this.#caller.run(this.#at(seat, tested));
-        const frames = await this.#wholeLog(seat, run);
+    await this.#asEveryUser(async (user) => {
+      for (const tested of user.finished) {
+        const run = await this.#caller.run(this.#at(user, tested));
+        const frames = await this.#wholeLog(user, run);
         deepEqual(frames, tested.log);
         checkLog(run, frames);
       }
     });
   }
 
-  async #atEverySeat(work: (seat: Seat) => Promise<void>): Promise<void> {
-    await Promise.all(this.#seats.map(work));
+  async #asEveryUser(work: (user: SimulatedUser) => Promise<void>): Promise<void> {
+    await Promise.all(this.#users.map(work));
   }
 
-  async #load(seat: Seat, gone: AbortSignal): Promise<void> {
+  async #load(user: SimulatedUser, gone: AbortSignal): Promise<void> {
     try {
-      const waiting = seat.runs.find((tested) => tested.interactionKey !== undefined);
+      const waiting = user.runs.find((tested) => tested.interactionKey !== undefined);
       if (waiting !== undefined) {
-        if (seat.random.chance(0.3)) return;
-        waiting.answer ??= planAnswer(seat);
-        await this.#answer(seat, waiting);
+        if (user.random.chance(0.3)) return;
+        waiting.answer ??= planAnswer(user);
+        await this.#answer(user, waiting);
       } else {
-        seat.runs = planRuns(seat);
-        for (const tested of seat.runs) {
-          const run = await this.#caller.startRun(seat.sessionId, tested.prompt, tested.key);
+        user.runs = planRuns(user);
+        for (const tested of user.runs) {
+          const run = await this.#caller.startRun(user.sessionId, tested.prompt, tested.key);
           tested.id = run.id;
         }
       }
-      await Promise.all(seat.runs.map((tested) => this.#watch(seat, tested, gone)));
+      await Promise.all(user.runs.map((tested) => this.#watch(user, tested, gone)));
     } catch (error) {
       // What is asked of a dead server fails, and is asked again later.
       if (!this.#isDying) throw error;
     }
   }
 
-  async #watch(seat: Seat, tested: TestedRun, signal: AbortSignal): Promise<void> {
-    const at = this.#at(seat, tested);
+  async #watch(user: SimulatedUser, tested: TestedRun, signal: AbortSignal): Promise<void> {
+    const at = this.#at(user, tested);
     const readers = Array.from({ length: readersPerRun }, async () => {
-      const random = seat.random.fork();
-      const reader = new EventReader({
-        port: this.place.port,
+      const random = user.random.fork();
+      const reader = new RawEventReader({
+        port: this.folder.port,
         caller: this.#caller,
         at,
         signal,
@@ -221,104 +223,104 @@ export class CrashWorld {
 
   /** So that some cancels are recorded and not yet carried out when the process dies. */
   async #cancelAtTheLastMoment(): Promise<void> {
-    const cancels = this.#seats
-      .filter((seat) => seat.role === 'cancel')
-      .flatMap((seat) => seat.runs.map((tested) => this.#cancel(seat, tested)));
+    const cancels = this.#users
+      .filter((user) => user.role === 'cancel')
+      .flatMap((user) => user.runs.map((tested) => this.#cancel(user, tested)));
     await Promise.race([...cancels, lifetime(this.#options.random.whole(1, 30))]);
   }
 
-  async #cancel(seat: Seat, tested: TestedRun): Promise<void> {
+  async #cancel(user: SimulatedUser, tested: TestedRun): Promise<void> {
     if (tested.id === undefined) return;
-    const path = `/v1/sessions/${seat.sessionId}/runs/${tested.id}/cancel`;
+    const path = `/v1/sessions/${user.sessionId}/runs/${tested.id}/cancel`;
     const reply = await this.#caller.call('POST', path).catch(() => undefined);
     if (reply !== undefined) ok([200, 202, 409].includes(reply.status));
     if (reply?.status === 202 || reply?.status === 200) tested.isCancelAccepted = true;
   }
 
-  async #answer(seat: Seat, tested: TestedRun): Promise<void> {
+  async #answer(user: SimulatedUser, tested: TestedRun): Promise<void> {
     const { answer, interactionKey } = tested;
     if (answer === undefined || interactionKey === undefined) return;
-    const record = await this.#caller.answer(seat.sessionId, interactionKey, answer.body);
+    const record = await this.#caller.answer(user.sessionId, interactionKey, answer.body);
     equal(record.status, 'answered');
     answer.isAccepted = true;
     this.tally.answeredAfterCrash += 1;
   }
 
   /** D-12, D-57: a start that was answered is known; one that was not either happened or happens now. */
-  async #repeatStarts(seat: Seat): Promise<void> {
-    const [head, ...line] = seat.runs;
+  async #repeatStarts(user: SimulatedUser): Promise<void> {
+    const [head, ...line] = user.runs;
     const stoodInLine = line.filter((tested) => tested.id !== undefined).length;
-    for (const tested of seat.runs) {
+    for (const tested of user.runs) {
       const { prompt, key, id } = tested;
-      const { status, body } = await this.#caller.tryStartRun(seat.sessionId, prompt, key);
+      const { status, body } = await this.#caller.tryStartRun(user.sessionId, prompt, key);
       if (id !== undefined) deepEqual([status, body.id], [200, id]);
       tested.id = body.id;
       if (tested === head && body.error_code === 'worker_lost')
         this.tally.behindLost += stoodInLine;
     }
-    const ids = (await this.#caller.runs(seat.sessionId)).map((run) => run.id);
+    const ids = (await this.#caller.runs(user.sessionId)).map((run) => run.id);
     deepEqual(
-      ids.filter((id) => seat.runs.some((tested) => tested.id === id)),
-      seat.runs.map((tested) => tested.id),
+      ids.filter((id) => user.runs.some((tested) => tested.id === id)),
+      user.runs.map((tested) => tested.id),
     );
   }
 
-  async #settle({ seat, tested, withinMs }: Settling): Promise<void> {
+  async #settle({ user, tested, withinMs }: Settling): Promise<void> {
     const run = await until(
       async () => {
-        const now = await this.#caller.run(this.#at(seat, tested));
+        const now = await this.#caller.run(this.#at(user, tested));
         return (isTerminalRunStatus(now.status) || isParked(now, tested)) && now;
       },
-      { withinMs, what: `end of ${tested.id} (${seat.role})` },
+      { withinMs, what: `end of ${tested.id} (${user.role})` },
     );
-    const frames = await this.#wholeLog(seat, run);
+    const frames = await this.#wholeLog(user, run);
     const events = checkLog(run, frames);
     for (const seen of [...tested.seen, tested.log]) expectPrefix(seen, frames);
     tested.log = frames;
     tested.seen = [];
-    if (run.status === 'waiting') return this.#checkWaiting(seat, tested);
-    checkEnd(seat, tested, { run, events });
+    if (run.status === 'waiting') return this.#checkWaiting(user, tested);
+    checkEnd(user, tested, { run, events });
     const isRecovered = events.at(-1)?.data['recovered'] === true;
     if (isRecovered) this.tally.recovered += 1;
     if (isRecovered && run.status === 'cancelled') this.tally.cancelledByRecovery += 1;
     if (run.status === 'completed') this.tally.completed += 1;
-    deepEqual(await this.#pendingOf(seat, tested), [], 'I16');
+    deepEqual(await this.#pendingOf(user, tested), [], 'I16');
   }
 
   /** D-36: it waits under the key it always had. */
-  async #checkWaiting(seat: Seat, tested: TestedRun): Promise<void> {
-    const pending = await this.#pendingOf(seat, tested);
+  async #checkWaiting(user: SimulatedUser, tested: TestedRun): Promise<void> {
+    const pending = await this.#pendingOf(user, tested);
     equal(pending.length, 1);
     tested.interactionKey ??= pending[0];
     deepEqual(pending, [tested.interactionKey]);
     this.tally.stillWaiting += 1;
   }
 
-  async #pendingOf(seat: Seat, tested: TestedRun): Promise<string[]> {
-    const pending = await this.#caller.interactions(seat.sessionId);
+  async #pendingOf(user: SimulatedUser, tested: TestedRun): Promise<string[]> {
+    const pending = await this.#caller.interactions(user.sessionId);
     return pending.filter((item) => item.run_id === tested.id).map((item) => item.interaction_key);
   }
 
   /** Puts away the runs that have ended; the session is free when none is left. */
-  async #release(seat: Seat): Promise<void> {
+  async #release(user: SimulatedUser): Promise<void> {
     const left: TestedRun[] = [];
-    for (const tested of seat.runs) {
-      const { status } = await this.#caller.run(this.#at(seat, tested));
-      if (isTerminalRunStatus(status)) seat.finished.push(tested);
+    for (const tested of user.runs) {
+      const { status } = await this.#caller.run(this.#at(user, tested));
+      if (isTerminalRunStatus(status)) user.finished.push(tested);
       else left.push(tested);
     }
-    seat.runs = left;
-    const session = await this.#caller.session(seat.sessionId);
+    user.runs = left;
+    const session = await this.#caller.session(user.sessionId);
     equal(session.status, left.length === 0 ? 'idle' : 'waiting');
     equal(session.current_run_id, left[0]?.id);
   }
 
   /** Replays from the start, to the last event that the record names. */
-  async #wholeLog(seat: Seat, run: RunRecord): Promise<readonly Frame[]> {
-    const reader = new EventReader({
-      port: this.place.port,
+  async #wholeLog(user: SimulatedUser, run: RunRecord): Promise<readonly Frame[]> {
+    const reader = new RawEventReader({
+      port: this.folder.port,
       caller: this.#caller,
-      at: { sessionId: seat.sessionId, runId: run.id },
+      at: { sessionId: user.sessionId, runId: run.id },
     });
     const isOver = isTerminalRunStatus(run.status);
     const { how } = await reader.read(isOver ? {} : { untilId: run.last_event_id });
@@ -326,14 +328,14 @@ export class CrashWorld {
     return reader.frames;
   }
 
-  #at(seat: Seat, { id }: TestedRun): { sessionId: string; runId: string } {
+  #at(user: SimulatedUser, { id }: TestedRun): { sessionId: string; runId: string } {
     if (id === undefined) throw new Error('this run was never started');
-    return { sessionId: seat.sessionId, runId: id };
+    return { sessionId: user.sessionId, runId: id };
   }
 }
 
 interface Settling {
-  readonly seat: Seat;
+  readonly user: SimulatedUser;
   readonly tested: TestedRun;
   readonly withinMs: number;
 }

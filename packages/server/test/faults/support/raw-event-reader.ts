@@ -127,7 +127,7 @@ type Manner = Partial<
 >;
 
 /** Follows one run over any number of connections, and remembers what it got. */
-export class EventReader {
+export class RawEventReader {
   readonly frames: Frame[] = [];
   connections = 0;
   readonly #reading: Omit<Reading, 'lastEventId' | 'onFrame'>;

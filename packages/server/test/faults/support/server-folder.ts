@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { removeFolderSync } from '../../../../../test/remove-folder.ts';
 
 /** Where a server lives across its starts: always the same folder, agents, address and database. */
-export interface ServerPlace {
+export interface ServerFolder {
   readonly dataDir: string;
   readonly agentsDir: string;
   readonly port: number;
@@ -14,7 +14,7 @@ export interface ServerPlace {
   remove(): void;
 }
 
-export interface PlaceOptions {
+export interface ServerFolderOptions {
   readonly agents: Readonly<Record<string, AgentFolder>>;
   readonly settings?: Readonly<Record<string, string>>;
   /** A folder of the test's own; without it, a fresh one. */
@@ -27,7 +27,7 @@ export interface AgentFolder {
   readonly [key: string]: unknown;
 }
 
-export async function openPlace(options: PlaceOptions): Promise<ServerPlace> {
+export async function createServerFolder(options: ServerFolderOptions): Promise<ServerFolder> {
   const root = mkdtempSync(join(tmpdir(), 'convoke-fault-'));
   const agentsDir = join(root, 'agents');
   for (const [name, agent] of Object.entries(options.agents)) {
@@ -56,7 +56,7 @@ const quickstart = z.object({
 
 export type Quickstart = z.infer<typeof quickstart>;
 
-export function readQuickstart({ dataDir }: ServerPlace): Quickstart {
+export function readQuickstart({ dataDir }: ServerFolder): Quickstart {
   return quickstart.parse(JSON.parse(readFileSync(join(dataDir, 'quickstart.json'), 'utf8')));
 }
 

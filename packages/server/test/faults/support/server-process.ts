@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { until } from '../../support/eventually.ts';
 import { exchange } from './exchange.ts';
 import { isAlive, processTree } from './process-tree.ts';
-import type { ServerPlace } from './server-folder.ts';
+import type { ServerFolder } from './server-folder.ts';
 
 const cli = fileURLToPath(new URL('../../../../cli/src/main.ts', import.meta.url));
 const startLimitMs = 30_000;
@@ -17,7 +17,7 @@ export interface Ending {
 
 export interface Spawning {
   readonly command?: 'dev' | 'serve';
-  /** Instead of, or beside, the settings of the place. */
+  /** Instead of, or beside, the settings of the folder. */
   readonly settings?: Readonly<Record<string, string>>;
   /** Modules that are loaded before the server. */
   readonly imports?: readonly string[];
@@ -25,7 +25,7 @@ export interface Spawning {
 
 /** The real server in a process of its own, as an operator would start it. */
 export class ServerProcess {
-  readonly place: ServerPlace;
+  readonly folder: ServerFolder;
   readonly pid: number;
   /** How the process ended. */
   readonly ended: Promise<Ending>;
@@ -33,15 +33,15 @@ export class ServerProcess {
   #output = '';
 
   private constructor(
-    place: ServerPlace,
+    folder: ServerFolder,
     { command = 'dev', settings = {}, imports = [] }: Spawning,
   ) {
-    this.place = place;
+    this.folder = folder;
     this.#child = spawn(
       process.execPath,
       [...imports.flatMap((path) => ['--import', path]), cli, command],
       {
-        env: { ...environment(), ...settingsOf(place), ...settings },
+        env: { ...environment(), ...settingsOf(folder), ...settings },
         stdio: ['ignore', 'pipe', 'pipe'],
       },
     );
@@ -55,19 +55,19 @@ export class ServerProcess {
   }
 
   /** Does not wait for anything. */
-  static spawn(place: ServerPlace, spawning: Spawning = {}): ServerProcess {
-    return new ServerProcess(place, spawning);
+  static spawn(folder: ServerFolder, spawning: Spawning = {}): ServerProcess {
+    return new ServerProcess(folder, spawning);
   }
 
   /** Resolves when the server says that it is ready. */
-  static async start(place: ServerPlace, spawning: Spawning = {}): Promise<ServerProcess> {
-    const server = new ServerProcess(place, spawning);
+  static async start(folder: ServerFolder, spawning: Spawning = {}): Promise<ServerProcess> {
+    const server = new ServerProcess(folder, spawning);
     await server.ready();
     return server;
   }
 
   get baseUrl(): string {
-    return `http://127.0.0.1:${this.place.port}`;
+    return `http://127.0.0.1:${this.folder.port}`;
   }
 
   /** What the process has written, errors included. */
@@ -117,12 +117,12 @@ export class ServerProcess {
   }
 }
 
-function settingsOf(place: ServerPlace): Record<string, string> {
+function settingsOf(folder: ServerFolder): Record<string, string> {
   return {
-    CONVOKE_PORT: String(place.port),
-    CONVOKE_DATA_DIR: place.dataDir,
-    CONVOKE_AGENTS_DIR: place.agentsDir,
-    ...place.settings,
+    CONVOKE_PORT: String(folder.port),
+    CONVOKE_DATA_DIR: folder.dataDir,
+    CONVOKE_AGENTS_DIR: folder.agentsDir,
+    ...folder.settings,
   };
 }
 

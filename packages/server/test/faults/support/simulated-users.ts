@@ -36,7 +36,7 @@ const agentOf: Readonly<Record<Role, string>> = {
 };
 
 /** A session and the runs it has under way. */
-export interface Seat {
+export interface SimulatedUser {
   readonly role: Role;
   readonly agentName: string;
   readonly sessionId: string;
@@ -45,7 +45,7 @@ export interface Seat {
   readonly finished: TestedRun[];
 }
 
-export function openSeat(role: Role, sessionId: string, random: Random): Seat {
+export function createUser(role: Role, sessionId: string, random: Random): SimulatedUser {
   return { role, agentName: agentOf[role], sessionId, random, runs: [], finished: [] };
 }
 
@@ -68,11 +68,11 @@ export interface TestedRun {
 
 let keys = 0;
 
-export function planRuns(seat: Seat): TestedRun[] {
-  return Array.from({ length: seat.role === 'queue' ? 3 : 1 }, (_, index) => {
-    const isShort = index > 0 || seat.role === 'ask' || seat.role === 'write';
-    const fewest = seat.role === 'queue' ? 150 : 20;
-    const words = isShort ? seat.random.whole(2, 30) : seat.random.whole(fewest, 250);
+export function planRuns(user: SimulatedUser): TestedRun[] {
+  return Array.from({ length: user.role === 'queue' ? 3 : 1 }, (_, index) => {
+    const isShort = index > 0 || user.role === 'ask' || user.role === 'write';
+    const fewest = user.role === 'queue' ? 150 : 20;
+    const words = isShort ? user.random.whole(2, 30) : user.random.whole(fewest, 250);
     return {
       key: `key-${++keys}`,
       prompt: Array.from({ length: words }, (_, word) => `w${word}-${keys}`).join(' '),
@@ -86,27 +86,27 @@ export function planRuns(seat: Seat): TestedRun[] {
   });
 }
 
-export function planAnswer(seat: Seat): TestedRun['answer'] {
-  if (seat.role === 'ask') {
-    return { body: { answer: `number ${seat.random.whole(1, 1000)}` }, isAccepted: false };
+export function planAnswer(user: SimulatedUser): TestedRun['answer'] {
+  if (user.role === 'ask') {
+    return { body: { answer: `number ${user.random.whole(1, 1000)}` }, isAccepted: false };
   }
-  return { body: { decision: seat.random.pick(['allow', 'deny']) }, isAccepted: false };
+  return { body: { decision: user.random.pick(['allow', 'deny']) }, isAccepted: false };
 }
 
 /** D-21, D-24, D-26, I7, I15: what a run may have come to, given what was asked of it. */
 export function checkEnd(
-  seat: Seat,
+  user: SimulatedUser,
   tested: TestedRun,
   seen: { run: RunRecord; events: RunEvent[] },
 ) {
   const { run, events } = seen;
   const said = saidIn(events);
-  const whole = wholeText(seat, tested);
+  const whole = wholeText(user, tested);
   ok(whole.startsWith(said), `${said} begins ${whole}`);
   equal(run.output_text ?? '', said);
   const last = events.at(-1);
   if (tested.isCancelAccepted) equal(run.status, 'cancelled');
-  if (seat.role !== 'cancel') notEqual(run.status, 'cancelled');
+  if (user.role !== 'cancel') notEqual(run.status, 'cancelled');
   if (run.status === 'completed') equal(said, whole);
   if (run.status === 'failed') {
     equal(run.error_code, 'worker_lost');
@@ -120,7 +120,7 @@ export function checkEnd(
 }
 
 /** All that the agent says when nothing comes between. */
-function wholeText({ role }: Seat, tested: TestedRun): string {
+function wholeText({ role }: SimulatedUser, tested: TestedRun): string {
   if (role === 'ask') {
     const said = answerOf(tested);
     return said === undefined ? 'Let me think. ' : `Let me think. You said ${said}, so be it.`;
