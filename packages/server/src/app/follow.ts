@@ -1,8 +1,7 @@
 import type { RunId } from '@convoke/contract';
-import { formatEventId, isTerminalRunStatus } from '@convoke/contract';
-import { endsRun } from '../domain/run-event.ts';
+import { isTerminalRunStatus } from '@convoke/contract';
+import { type RunEvent, endsRun } from '../domain/run-event.ts';
 import type { Run } from '../domain/run.ts';
-import type { EventPage } from '../ports/repositories/run-events.ts';
 import { readLog } from './run-log.ts';
 import type { Services } from './services.ts';
 
@@ -18,11 +17,14 @@ export interface Follow {
   readonly signal: AbortSignal;
 }
 
-/** Whole frames of one commit or one page, shared between readers. */
-export interface Frames {
+/** Turns events into the form in which readers get them. */
+export type RenderEvents<Rendered> = (events: readonly RunEvent[]) => Rendered;
+
+/** The events of one commit or one page, rendered once and shared between readers. */
+export interface EventBatch<Rendered> {
   readonly after: number;
   readonly lastSeq: number;
-  readonly bytes: Buffer;
+  readonly rendered: Rendered;
   /** The terminal event is among them: nothing follows. */
   readonly ended: boolean;
   /** More was there already when they were read. */
@@ -41,16 +43,18 @@ const runsPerPoll = 500;
 
 type FollowServices = Pick<Services, 'store' | 'fanout' | 'clock' | 'log' | 'metrics'>;
 
-export class RunFollower {
+export class RunFollower<Rendered> {
   readonly #services: FollowServices;
-  readonly #tails = new Map<RunId, Tail>();
+  readonly #render: RenderEvents<Rendered>;
+  readonly #tails = new Map<RunId, Tail<Rendered>>();
 
-  constructor(services: FollowServices) {
+  constructor(services: FollowServices, render: RenderEvents<Rendered>) {
     this.#services = services;
+    this.#render = render;
     if (!services.fanout.lossless) this.#poll();
   }
 
-  async *follow({ run, after, signal }: Follow): AsyncGenerator<Frames> {
+  async *follow({ run, after, signal }: Follow): AsyncGenerator<EventBatch<Rendered>> {
     const end = isTerminalRunStatus(run.status) ? run.lastSeq : undefined;
     if (end !== undefined && after >= end) return;
     // Subscribed before the first read: what is written in between wakes the tail.
@@ -59,24 +63,33 @@ export class RunFollower {
       let cursor = after;
       while (!signal.aborted) {
         const { wakes } = tail;
-        const frames = tail.isReadTo(cursor)
+        const batch = tail.isReadTo(cursor)
           ? undefined
-          : (tail.framesAfter(cursor) ?? (await this.#page(run, cursor)));
-        if (frames === undefined) {
+          : (tail.batchAfter(cursor) ?? (await this.#page(run, cursor)));
+        if (batch === undefined) {
           if (!(await tail.waitBeyond(cursor, wakes, signal))) return;
           continue;
         }
-        yield frames;
-        if (frames.ended) return;
-        cursor = frames.lastSeq;
+        yield batch;
+        if (batch.ended) return;
+        cursor = batch.lastSeq;
       }
     } finally {
       this.#leave(run.id, tail);
     }
   }
 
-  async #page(run: Run, after: number): Promise<Frames | undefined> {
-    return framesOf(await readLog(this.#services, run, { after, ...pageBounds }), after);
+  async #page(run: Run, after: number): Promise<EventBatch<Rendered> | undefined> {
+    const { events, isCut } = await readLog(this.#services, run, { after, ...pageBounds });
+    const last = events.at(-1);
+    if (last === undefined) return undefined;
+    return {
+      after,
+      lastSeq: last.seq,
+      rendered: this.#render(events),
+      ended: endsRun(last),
+      isCut,
+    };
   }
 
   /** Where wake-ups can be lost: one question for many tails, so that following costs no reads of its own. */
@@ -98,7 +111,7 @@ export class RunFollower {
     }
   }
 
-  #join(run: Run): Tail {
+  #join(run: Run): Tail<Rendered> {
     const tail =
       this.#tails.get(run.id) ?? new Tail(this.#services, run.id, (at) => this.#page(run, at));
     this.#tails.set(run.id, tail);
@@ -106,7 +119,7 @@ export class RunFollower {
     return tail;
   }
 
-  #leave(runId: RunId, tail: Tail): void {
+  #leave(runId: RunId, tail: Tail<Rendered>): void {
     tail.readers -= 1;
     if (tail.readers > 0) return;
     tail.close();
@@ -114,14 +127,14 @@ export class RunFollower {
   }
 }
 
-/** The newest frames of one run, for those who have seen everything before. */
-class Tail {
+/** The newest events of one run, for readers that have seen everything before. */
+class Tail<Rendered> {
   readers = 0;
   wakes = 0;
   readonly #services: FollowServices;
-  readonly #read: (after: number) => Promise<Frames | undefined>;
+  readonly #read: (after: number) => Promise<EventBatch<Rendered> | undefined>;
   readonly #unsubscribe: () => void;
-  #latest: Frames | undefined;
+  #latest: EventBatch<Rendered> | undefined;
   #seq = 0;
   /** The count of wake-ups before the read that found the log's end at `#seq`. */
   #endedAtWake: number | undefined;
@@ -132,7 +145,7 @@ class Tail {
   constructor(
     services: FollowServices,
     runId: RunId,
-    read: (after: number) => Promise<Frames | undefined>,
+    read: (after: number) => Promise<EventBatch<Rendered> | undefined>,
   ) {
     this.#services = services;
     this.#read = read;
@@ -146,7 +159,7 @@ class Tail {
     this.#wake();
   }
 
-  framesAfter(cursor: number): Frames | undefined {
+  batchAfter(cursor: number): EventBatch<Rendered> | undefined {
     return this.#latest?.after === cursor ? this.#latest : undefined;
   }
 
@@ -205,11 +218,11 @@ class Tail {
         this.#wokenAgain = false;
         if (this.#waiting.size === 0) continue;
         const { wakes } = this;
-        const frames = await this.#read(this.#seq);
-        if (frames === undefined) continue;
-        this.#latest = frames;
-        this.#seq = frames.lastSeq;
-        this.#endedAtWake = frames.isCut ? undefined : wakes;
+        const batch = await this.#read(this.#seq);
+        if (batch === undefined) continue;
+        this.#latest = batch;
+        this.#seq = batch.lastSeq;
+        this.#endedAtWake = batch.isCut ? undefined : wakes;
         this.#release(true);
       } while (this.#wokenAgain);
     } catch (error) {
@@ -220,14 +233,4 @@ class Tail {
       this.#refreshing = false;
     }
   }
-}
-
-function framesOf({ events, isCut }: EventPage, after: number): Frames | undefined {
-  const last = events.at(-1);
-  if (last === undefined) return undefined;
-  let text = '';
-  for (const { seq, type, body } of events) {
-    text += `id: ${formatEventId(seq)}\nevent: ${type}\ndata: ${body}\n\n`;
-  }
-  return { after, lastSeq: last.seq, bytes: Buffer.from(text), ended: endsRun(last), isCut };
 }

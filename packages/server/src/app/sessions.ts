@@ -64,7 +64,7 @@ export async function createSession(
     const known = await tx.sessions.find(scope, sessionId(first.resourceId));
     if (known === undefined) return refuse('not_found');
     // Spec §4.2 rule 2: a terminal session cannot be handed out as if it were new.
-    if (isTerminalSessionStatus(known.status)) return refuse('session_terminal', { status: 412 });
+    if (isTerminalSessionStatus(known.status)) return refuse('session_terminal');
     return { resource: known, replayed: true };
   });
 }

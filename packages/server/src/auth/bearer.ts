@@ -1,4 +1,4 @@
-import { refuse } from '../app/refusal.ts';
+import { Challenge } from './challenge.ts';
 
 /** As much of a request as the gate looks at. Header names are in lower case. */
 export interface GateRequest {
@@ -33,5 +33,5 @@ function isSentTwice(rawHeaders: readonly string[]): boolean {
 export function unauthorized(token: 'absent' | 'invalid'): never {
   const challenge =
     token === 'absent' ? 'Bearer realm="convoke"' : 'Bearer realm="convoke", error="invalid_token"';
-  return refuse('unauthorized', { codeOnly: true, headers: { 'www-authenticate': challenge } });
+  throw new Challenge('unauthorized', { codeOnly: true, challenge });
 }

@@ -53,13 +53,13 @@ export function createForeignTokens(settings: PeopleIssuer, parts: ForeignParts)
     }
     failedAt = clock.now();
     keys = undefined;
-    return refuse('identity_unavailable', { headers: { 'retry-after': '10' } });
+    return refuse('identity_unavailable', { retryAfterSeconds: 10 });
   }
 
   async function keySet(): Promise<JWTVerifyGetKey> {
     // While it is away, every caller is told at once instead of waiting for it in turn.
     if (keys === undefined && clock.now() - failedAt < COOLDOWN_MS) {
-      return refuse('identity_unavailable', { headers: { 'retry-after': '10' } });
+      return refuse('identity_unavailable', { retryAfterSeconds: 10 });
     }
     keys ??= discoverKeys(settings.issuer);
     return keys.catch(unavailable);

@@ -17,6 +17,7 @@ import type { Client } from '../domain/client.ts';
 import type { Role } from '../domain/member.ts';
 import type { Store } from '../ports/store.ts';
 import { type GateRequest, bearerToken, unauthorized } from './bearer.ts';
+import { Challenge } from './challenge.ts';
 import { type TenantHeader, readSelectors } from './selectors.ts';
 import type { HumanToken, Tokens, VerifiedToken } from './tokens.ts';
 
@@ -147,8 +148,5 @@ function forbid(): never {
 /** RFC 6750 section 3.1: the challenge names the scopes that would do. */
 function lackScope(required: readonly Scope[]): never {
   const challenge = `Bearer realm="convoke", error="insufficient_scope", scope="${required.join(' ')}"`;
-  return refuse('insufficient_scope', {
-    codeOnly: true,
-    headers: { 'www-authenticate': challenge },
-  });
+  throw new Challenge('insufficient_scope', { codeOnly: true, challenge });
 }

@@ -84,8 +84,7 @@ function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
   const waiting: (() => void)[] = [];
   return async (work) => {
     if (working >= AT_ONCE) {
-      if (waiting.length >= WAITING_MAX)
-        refuse('rate_limited', { headers: { 'retry-after': '2' } });
+      if (waiting.length >= WAITING_MAX) refuse('rate_limited', { retryAfterSeconds: 2 });
       await new Promise<void>((resolve) => waiting.push(resolve));
     } else {
       working += 1;

@@ -85,7 +85,7 @@ function refuseIfLimited(failures: RateLimit, attempt: string): void {
   const { ok, retryAfterSeconds } = failures.look(attempt);
   if (ok) return;
   const message = 'Too many failed attempts. Wait as Retry-After says.';
-  refuseToken('rate_limited', message, { 'retry-after': String(retryAfterSeconds) });
+  refuseToken('rate_limited', message, retryAfterSeconds);
 }
 
 /**

@@ -1,26 +1,21 @@
 import { type ErrorCode, errors } from '@convoke/contract';
 import { refuse } from '../app/refusal.ts';
+import { Challenge } from './challenge.ts';
 
-/** Nothing that the token endpoint says may be kept by anyone on the way (RFC 6749 section 5.1). */
-export const tokenHeaders = { 'cache-control': 'no-store', pragma: 'no-cache' } as const;
-
-const basicChallenge = { 'www-authenticate': 'Basic realm="convoke", charset="UTF-8"' } as const;
+const basicChallenge = 'Basic realm="convoke", charset="UTF-8"';
 
 type TokenErrorCode = Extract<
   ErrorCode,
   'invalid_request' | 'invalid_client' | 'unsupported_grant_type' | 'invalid_scope' | 'rate_limited'
 >;
 
-/** An error in the words of RFC 6749 section 5.2, beside those of every other error (D-70). */
+/** Refuses a token request with the members of RFC 6749 section 5.2 beside those of every other error (D-70). */
 export function refuseToken(
   code: TokenErrorCode,
   message: string = errors[code].message,
-  headers: Readonly<Record<string, string>> = {},
+  retryAfterSeconds?: number,
 ): never {
-  const challenge = code === 'invalid_client' ? basicChallenge : {};
-  return refuse(code, {
-    message,
-    headers: { ...tokenHeaders, ...challenge, ...headers },
-    details: { error_description: message },
-  });
+  const options = { message, retryAfterSeconds, details: { error_description: message } };
+  if (code !== 'invalid_client') return refuse(code, options);
+  throw new Challenge(code, { ...options, challenge: basicChallenge });
 }

@@ -9,7 +9,7 @@ import { callerAddressBehind } from '../http/caller-address.ts';
 import { confined } from '../http/confined.ts';
 import { type Cursors, createCursors } from '../http/cursors.ts';
 import { createDenials } from '../http/denials.ts';
-import { EventStreams, type StreamCaps } from '../http/event-streams.ts';
+import { EventStreams, type StreamCaps, renderFrames } from '../http/event-streams.ts';
 import type { Handlers } from '../http/handler.ts';
 import { agentRoutes } from '../http/routes/agents.ts';
 import { clientRoutes } from '../http/routes/clients.ts';
@@ -96,7 +96,7 @@ function handlersOf(
   const { store, clock, log } = services;
   const failures = createRateLimit(clock, tokenFailureRate);
   const endpoint = createTokenEndpoint({ store, tokens, secrets, clock, log, failures });
-  const runParts = { cursors, streams, follower: new RunFollower(services) };
+  const runParts = { cursors, streams, follower: new RunFollower(services, renderFrames) };
   const handlers: Handlers = {
     ...systemRoutes({ version: manifest.version, baseUrl, isReady }),
     ...oauthRoutes({ endpoint, keys, baseUrl, metrics: services.metrics }),

@@ -1,5 +1,11 @@
 import type { IncomingMessage } from 'node:http';
-import { type Operation, type OperationId, operationList, organizationId } from '@convoke/contract';
+import {
+  type Operation,
+  type OperationId,
+  operationList,
+  organizationId,
+  statusOfError,
+} from '@convoke/contract';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Refusal } from '../app/refusal.ts';
 import type { Gate } from '../auth/gate.ts';
@@ -126,6 +132,7 @@ async function readCall(request: FastifyRequest, bound: Bound, headers: Record<s
   const facts = { id: request.id, address: binding.callerAddress(raw), raw };
   const caller = await countDecision(
     authorize(operation, facts, { binding, rawParams }),
+    operation,
     binding.metrics,
   );
   const admit = admission(operation, caller, { limits: binding.limits, headers });
@@ -142,6 +149,7 @@ async function readCall(request: FastifyRequest, bound: Bound, headers: Record<s
 
 async function countDecision<Caller>(
   gate: Promise<Caller>,
+  operation: Operation,
   { gateDecisions }: Metrics,
 ): Promise<Caller> {
   try {
@@ -149,7 +157,9 @@ async function countDecision<Caller>(
     if (caller !== undefined) gateDecisions.add(1, '200', 'allowed');
     return caller;
   } catch (error) {
-    if (error instanceof Refusal) gateDecisions.add(1, String(error.status), error.code);
+    if (error instanceof Refusal) {
+      gateDecisions.add(1, String(statusOfError(operation, error.code)), error.code);
+    }
     throw error;
   }
 }

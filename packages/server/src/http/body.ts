@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { type Operation, limits } from '@convoke/contract';
 import { refuse } from '../app/refusal.ts';
 import { parseForm } from './form-body.ts';
+import { HttpRefusal } from './http-refusal.ts';
 import { parseJson } from './json-body.ts';
 import { mediaType } from './media.ts';
 
@@ -100,16 +101,16 @@ function linger(message: IncomingMessage): void {
 
 async function readBytes(message: IncomingMessage, maxBytes: number): Promise<Buffer> {
   const tooLarge = () =>
-    refuse('body_too_large', {
+    new HttpRefusal('body_too_large', {
       message: `The body is larger than ${maxBytes} bytes.`,
       headers: { connection: 'close' },
     });
-  if (Number(message.headers['content-length'] ?? 0) > maxBytes) tooLarge();
+  if (Number(message.headers['content-length'] ?? 0) > maxBytes) throw tooLarge();
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of arriving(message)) {
     size += chunk.length;
-    if (size > maxBytes) tooLarge();
+    if (size > maxBytes) throw tooLarge();
     chunks.push(chunk);
   }
   return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);

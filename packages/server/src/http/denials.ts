@@ -1,4 +1,4 @@
-import { type Operation, type OrganizationId, idPattern } from '@convoke/contract';
+import { type Operation, type OrganizationId, idPattern, statusOfError } from '@convoke/contract';
 import { recordAudit } from '../app/audit.ts';
 import { Refusal } from '../app/refusal.ts';
 import type { Services } from '../app/services.ts';
@@ -56,7 +56,9 @@ export function createDenials({
 
   return {
     async record(error, denied) {
-      if (!(error instanceof Refusal) || (error.status !== 401 && error.status !== 403)) return;
+      if (!(error instanceof Refusal)) return;
+      const status = statusOfError(denied.operation, error.code);
+      if (status !== 401 && status !== 403) return;
       await write(error, denied).catch((reason: unknown) => {
         log.error('a denial was not recorded', reason, {
           request_id: denied.facts.id,

@@ -1,8 +1,9 @@
 import type { ServerResponse } from 'node:http';
-import { limits } from '@convoke/contract';
-import type { Frames } from '../app/follow.ts';
+import { formatEventId, limits } from '@convoke/contract';
+import type { EventBatch } from '../app/follow.ts';
 import { refuse } from '../app/refusal.ts';
 import type { AutomationCaller } from '../domain/access.ts';
+import type { RunEvent } from '../domain/run-event.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Fanout } from '../ports/fanout.ts';
 import type { Log } from '../ports/log.ts';
@@ -37,7 +38,7 @@ export interface EventStreamOptions {
 export interface OpenStream {
   readonly caller: AutomationCaller;
   readonly headers: Readonly<Record<string, string>>;
-  readonly frames: (signal: AbortSignal) => AsyncIterable<Frames>;
+  readonly batches: (signal: AbortSignal) => AsyncIterable<EventBatch<Buffer>>;
 }
 
 interface Stream {
@@ -74,7 +75,7 @@ export class EventStreams {
     return this.#open.size;
   }
 
-  async send(response: ServerResponse, { caller, headers, frames }: OpenStream): Promise<void> {
+  async send(response: ServerResponse, { caller, headers, batches }: OpenStream): Promise<void> {
     const now = this.#options.clock.now();
     const closing = new AbortController();
     const stream: Stream = { response, caller, closing, openedAt: now, lastWriteAt: now };
@@ -89,11 +90,11 @@ export class EventStreams {
         'x-accel-buffering': 'no',
       });
       response.write(opening);
-      for await (const { bytes, after, lastSeq } of frames(closing.signal)) {
+      for await (const { rendered, after, lastSeq } of batches(closing.signal)) {
         stream.lastWriteAt = this.#options.clock.now();
         // A log has no holes, so the numbers tell how many there are.
         this.#options.metrics.eventsDelivered.add(lastSeq - after);
-        if (!response.write(bytes) && !(await this.#drained(response))) return;
+        if (!response.write(rendered) && !(await this.#drained(response))) return;
       }
       response.end();
     } catch (error) {
@@ -115,13 +116,10 @@ export class EventStreams {
   #admit(stream: Stream): void {
     const { id } = stream.caller.client;
     const held = this.#perClient.get(id)?.streams.size ?? 0;
-    if (this.#isClosing) refuse('not_ready', { headers: { 'retry-after': '1' } });
+    if (this.#isClosing) refuse('not_ready', { retryAfterSeconds: 1 });
     const { inAll, perClient } = this.#options.caps ?? usualCaps;
     if (this.#open.size >= inAll || held >= perClient) {
-      refuse('rate_limited', {
-        message: 'Too many open streams.',
-        headers: { 'retry-after': '5' },
-      });
+      refuse('rate_limited', { message: 'Too many open streams.', retryAfterSeconds: 5 });
     }
     this.#open.add(stream);
     this.#streamsOf(id).add(stream);
@@ -193,4 +191,13 @@ export class EventStreams {
       (error: unknown) => this.#options.log.error('a stream could not be rechecked', error),
     );
   }
+}
+
+/** Renders events as frames of the `text/event-stream` format (spec §6.2). */
+export function renderFrames(events: readonly RunEvent[]): Buffer {
+  let text = '';
+  for (const { seq, type, body } of events) {
+    text += `id: ${formatEventId(seq)}\nevent: ${type}\ndata: ${body}\n\n`;
+  }
+  return Buffer.from(text);
 }

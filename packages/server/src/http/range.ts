@@ -1,4 +1,4 @@
-import { refuse } from '../app/refusal.ts';
+import { HttpRefusal } from './http-refusal.ts';
 
 export interface ByteRange {
   readonly start: number;
@@ -24,5 +24,6 @@ export function readRange(header: string | undefined, sizeBytes: number): ByteRa
 }
 
 function unsatisfiable(sizeBytes: number): never {
-  return refuse('range_not_satisfiable', { headers: { 'content-range': `bytes */${sizeBytes}` } });
+  const headers = { 'content-range': `bytes */${sizeBytes}` };
+  throw new HttpRefusal('range_not_satisfiable', { headers });
 }

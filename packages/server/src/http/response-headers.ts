@@ -14,5 +14,7 @@ export function baseHeaders(
   const headers: Record<string, string> = { ...everywhere, 'x-request-id': requestId };
   const isPublic = operation?.caller === 'anonymous' && operation.method === 'GET';
   if (!isPublic) headers['cache-control'] = 'no-store';
+  // RFC 6749 section 5.1: for caches that know HTTP/1.0 only.
+  if (operation?.id === 'issue_token') headers['pragma'] = 'no-cache';
   return headers;
 }

@@ -55,7 +55,7 @@ export function mountPeople(app: FastifyInstance, parts: PeopleParts): void {
     const mine = perAddress.take(address);
     const allowance = mine.ok ? inTotal.take('') : mine;
     if (allowance.ok) return;
-    refuse('rate_limited', { headers: { 'retry-after': String(allowance.retryAfterSeconds) } });
+    refuse('rate_limited', { retryAfterSeconds: allowance.retryAfterSeconds });
   }
 
   async function handler({ raw, id }: FastifyRequest, reply: FastifyReply): Promise<void> {

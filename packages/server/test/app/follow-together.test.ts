@@ -25,13 +25,14 @@ describe('readers of one run that have caught up', () => {
     await eventually(() => reading.every((reader) => reader.lastSeq === 1));
   });
 
-  test('cost one read of the log for each time it grows, however many they are', async () => {
-    const before = log.reads;
+  test('cost one read and one rendering for each time the log grows, however many they are', async () => {
+    const { reads, renderings } = log;
     for (let seq = 2; seq <= 6; seq += 1) {
       await log.append(1);
       await eventually(() => reading.every((reader) => reader.lastSeq === seq));
     }
-    expect(log.reads - before).toBe(5);
+    expect(log.reads - reads).toBe(5);
+    expect(log.renderings - renderings).toBe(5);
   });
 
   test('get all of it when more was added than one page holds', async () => {
@@ -41,12 +42,13 @@ describe('readers of one run that have caught up', () => {
   });
 });
 
-/** A run's log that grows, and a count of how often it is read. */
+/** A run's log that grows, and counts of how often it is read and rendered. */
 class Log {
   reads = 0;
+  renderings = 0;
   readonly #store: Store;
   readonly #fanout = createLocalFanout();
-  readonly #follower: RunFollower;
+  readonly #follower: RunFollower<number>;
   #seq = 0;
 
   private constructor(store: Store) {
@@ -56,12 +58,16 @@ class Log {
       return store.read.runEvents.after(...question);
     };
     const read = { ...store.read, runEvents: { ...store.read.runEvents, after } };
-    this.#follower = new RunFollower({
+    const services = {
       store: { ...store, read },
       fanout: this.#fanout,
       clock: systemClock,
       metrics: createMetrics(),
       log: { info() {}, warn() {}, error() {} },
+    };
+    this.#follower = new RunFollower(services, (events) => {
+      this.renderings += 1;
+      return events.length;
     });
   }
 

@@ -7,6 +7,7 @@ import { type RunFixture, createRunFixture, delta, over } from '../support/run-f
 import { RunFollower } from '../../src/app/follow.ts';
 import type { Run } from '../../src/domain/run.ts';
 import type { ClaimedLeg } from '../../src/execution/claim-leg.ts';
+import { renderFrames } from '../../src/http/event-streams.ts';
 import type { Fanout } from '../../src/ports/fanout.ts';
 import type { Store } from '../../src/ports/store.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
@@ -27,13 +28,13 @@ describe.each(databaseKinds)('following a run on %s (D-31, P3)', (kind) => {
 
   /** Reads ids until the stream ends or the reader has had enough. */
   async function ids(
-    follower: RunFollower,
+    follower: RunFollower<Buffer>,
     { run, after = 0, signal }: { run: Run; after?: number; signal?: AbortSignal },
   ): Promise<string[]> {
     const seen: string[] = [];
     const follow = { run, after, signal: signal ?? new AbortController().signal };
-    for await (const { bytes } of follower.follow(follow)) {
-      for (const match of bytes.toString().matchAll(/^id: (\d+)$/gm)) seen.push(match[1] ?? '');
+    for await (const { rendered } of follower.follow(follow)) {
+      for (const match of rendered.toString().matchAll(/^id: (\d+)$/gm)) seen.push(match[1] ?? '');
     }
     return seen;
   }
@@ -56,7 +57,7 @@ describe.each(databaseKinds)('following a run on %s (D-31, P3)', (kind) => {
       }
       return page;
     });
-    const follower = new RunFollower({ ...world, store: slow });
+    const follower = new RunFollower({ ...world, store: slow }, renderFrames);
     const seen = ids(follower, { run });
     await looking.promise;
     await world.record(leg, { items: [delta('x')], end: { status: 'completed', ...over } });
@@ -71,7 +72,7 @@ describe.each(databaseKinds)('following a run on %s (D-31, P3)', (kind) => {
         fc.array(fc.tuple(fc.nat(12), fc.nat(60)), { minLength: 1, maxLength: 8 }),
         async (batches, readers) => {
           const { run, leg } = await running();
-          const follower = new RunFollower(world);
+          const follower = new RunFollower(world, renderFrames);
           const joined: Promise<{ after: number; seen: string[] }>[] = [];
           for (const [step, size] of batches.entries()) {
             for (const [at, place] of readers) {
@@ -99,7 +100,7 @@ describe.each(databaseKinds)('following a run on %s (D-31, P3)', (kind) => {
     const { run, leg } = await running();
     await world.record(leg, { items: [delta('x')], end: { status: 'completed', ...over } });
     const ended = await world.read(run);
-    const follower = new RunFollower(world);
+    const follower = new RunFollower(world, renderFrames);
     expect(await ids(follower, { run: ended })).toEqual(numbered(1, 3));
     expect(await ids(follower, { run: ended, after: 2 })).toEqual(numbered(3, 3));
     expect(await ids(follower, { run: ended, after: 3 })).toEqual([]);
@@ -107,7 +108,7 @@ describe.each(databaseKinds)('following a run on %s (D-31, P3)', (kind) => {
 
   test('a reader that is let go leaves at once, and the others stay', async () => {
     const { run, leg } = await running();
-    const follower = new RunFollower(world);
+    const follower = new RunFollower(world, renderFrames);
     const leaving = new AbortController();
     const gone = ids(follower, { run, signal: leaving.signal });
     const staying = ids(follower, { run });
@@ -122,7 +123,7 @@ describe.each(databaseKinds)('following a run on %s (D-31, P3)', (kind) => {
     const { run, leg } = await running();
     const deaf: Fanout = { ...world.fanout, lossless: false, subscribe: () => () => {} };
     const metrics = createMetrics();
-    const follower = new RunFollower({ ...world, fanout: deaf, metrics });
+    const follower = new RunFollower({ ...world, fanout: deaf, metrics }, renderFrames);
     const following = ids(follower, { run });
     await eventually(async () => {
       await world.record(leg, { items: [delta('x')] });
@@ -148,14 +149,14 @@ describe.each(databaseKinds)('following a run on %s (D-31, P3)', (kind) => {
       await world.record(leg, { items: Array.from({ length: 10 }, () => delta(long)) });
     }
     await world.record(leg, { end: { status: 'completed', ...over } });
-    const follower = new RunFollower(world);
+    const follower = new RunFollower(world, renderFrames);
     const sizes: number[] = [];
     let isEnded = false;
     const follow = { run, after: 0, signal: new AbortController().signal };
-    for await (const frames of follower.follow(follow)) {
+    for await (const batch of follower.follow(follow)) {
       expect(isEnded).toBe(false);
-      sizes.push(frames.bytes.length);
-      isEnded = frames.ended;
+      sizes.push(batch.rendered.length);
+      isEnded = batch.ended;
     }
     expect(isEnded).toBe(true);
     expect(sizes.length).toBeGreaterThan(3);

@@ -1,4 +1,4 @@
-import { type OrganizationId, type TenantId, tenantId } from '@convoke/contract';
+import { type OrganizationId, type TenantId, errors, tenantId } from '@convoke/contract';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { databaseKinds } from '../support/databases.ts';
 import { type IdentityFixture, by, createIdentityFixture } from '../support/identity-fixture.ts';
@@ -50,7 +50,7 @@ describe.each(databaseKinds)('tenants on %s (D-67)', (kind) => {
       () => 'accepted',
       (error: unknown) => {
         if (!(error instanceof Refusal)) throw error;
-        return `${error.status} ${error.code}`;
+        return `${errors[error.code].status} ${error.code}`;
       },
     );
   const set = (tenant: Tenant, change: Partial<Tenant>) =>

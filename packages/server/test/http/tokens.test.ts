@@ -32,13 +32,13 @@ const said = (refused: Refused) => ({
   status: refused.status,
   error: refused.error,
   isDescribed: JSON.parse(refused.text).error_description === refused.message,
-  kept: refused.headers.get('cache-control'),
+  caching: [refused.headers.get('cache-control'), refused.headers.get('pragma')],
 });
 const refusal = (status: number, error: string) => ({
   status,
   error,
   isDescribed: true,
-  kept: 'no-store',
+  caching: ['no-store', 'no-cache'],
 });
 
 describe('a client secret becomes a token (D-50)', () => {

@@ -8,6 +8,7 @@ import { startRun } from '../../src/app/runs.ts';
 import { partitionAt } from '../../src/domain/event-partition.ts';
 import type { Run } from '../../src/domain/run.ts';
 import type { ClaimedLeg } from '../../src/execution/claim-leg.ts';
+import { renderFrames } from '../../src/http/event-streams.ts';
 import { createIds } from '../../src/runtime/ids.ts';
 import { createStore } from '../../src/store/store.ts';
 import { eventLogPasses, prepareEventLog } from '../../src/workers/keep-event-log.ts';
@@ -94,8 +95,9 @@ describe.each(databaseKinds)('the event log on %s (A-66)', (kind) => {
   async function read(run: Run, after: number): Promise<string[]> {
     const frames: string[] = [];
     const { signal } = new AbortController();
-    for await (const { bytes } of new RunFollower(world).follow({ run, after, signal })) {
-      frames.push(...bytes.toString().split('\n\n').slice(0, -1));
+    const follower = new RunFollower(world, renderFrames);
+    for await (const { rendered } of follower.follow({ run, after, signal })) {
+      frames.push(...rendered.toString().split('\n\n').slice(0, -1));
     }
     return frames;
   }

@@ -39,7 +39,7 @@ export function agentRoutes(
               'x-session-id': run.sessionId,
               'x-run-id': run.id,
             },
-            frames: (signal) => follower.follow({ run, after: 0, signal }),
+            batches: (signal) => follower.follow({ run, after: 0, signal }),
           }),
       };
     },

@@ -3,7 +3,6 @@ import { Refusal } from '../../app/refusal.ts';
 import { JWKS_MAX_AGE_MS, type SigningKeys } from '../../auth/keys.ts';
 import { serverMetadata } from '../../auth/metadata.ts';
 import type { TokenEndpoint } from '../../auth/token-endpoint.ts';
-import { tokenHeaders } from '../../auth/token-refusal.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 
 interface OAuthParts {
@@ -32,7 +31,7 @@ export function oauthRoutes({
         throw error;
       });
       metrics.tokenRequests.add(1, 'issued');
-      return { status: 200, body: token, headers: tokenHeaders };
+      return { status: 200, body: token };
     },
 
     get_metadata: () => ({ status: 200, body: serverMetadata(baseUrl), headers: cacheable }),

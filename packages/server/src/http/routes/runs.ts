@@ -16,7 +16,7 @@ type RunOperations = 'start_run' | 'list_runs' | 'get_run' | 'cancel_run' | 'fol
 
 export interface RunRouteParts {
   readonly cursors: Cursors;
-  readonly follower: RunFollower;
+  readonly follower: RunFollower<Buffer>;
   readonly streams: EventStreams;
 }
 
@@ -82,7 +82,7 @@ export function runRoutes(
           streams.send(response, {
             caller,
             headers: base,
-            frames: (signal) => follower.follow({ run, after, signal }),
+            batches: (signal) => follower.follow({ run, after, signal }),
           }),
       };
     },

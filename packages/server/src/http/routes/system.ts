@@ -27,7 +27,7 @@ export function systemRoutes({
 
     async get_readiness() {
       if (await isReady()) return { status: 200, body: { status: 'ready' } };
-      return refuse('not_ready', { headers: { 'retry-after': '1' } });
+      return refuse('not_ready', { retryAfterSeconds: 1 });
     },
 
     get_openapi: () => ({ status: 200, body: document() }),
