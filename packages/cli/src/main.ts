@@ -1,6 +1,6 @@
 import { createProgram } from './program.ts';
-import { clearSpinner } from './spinner.ts';
-import { stopWhenUnread } from './terminal.ts';
+import { stopWhenUnread } from './terminal/output.ts';
+import { clearSpinner } from './terminal/spinner.ts';
 
 const program = createProgram();
 stopWhenUnread();

@@ -1,7 +1,7 @@
 import type { Operator } from '@convoke/server';
 import type { Command } from 'commander';
-import { globalOptions } from './connection.ts';
-import { print, printJson } from './terminal.ts';
+import { globalOptions } from './sign-in/connection.ts';
+import { print, printJson } from './terminal/output.ts';
 
 /**
  * Opens the deployment that the environment names, does one thing to it, and puts it away. The server is

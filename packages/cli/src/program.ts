@@ -23,9 +23,9 @@ import { exportCommand, importCommand } from './commands/transfer.ts';
 import { useCommand } from './commands/use.ts';
 import { whoamiCommand } from './commands/whoami.ts';
 import { workspacesCommand } from './commands/workspaces.ts';
-import { applyConventions } from './conventions.ts';
 import { exitCodesHelp } from './failure.ts';
-import { armSpinner } from './spinner.ts';
+import { applyConventions } from './options/conventions.ts';
+import { armSpinner } from './terminal/spinner.ts';
 
 /** The command line as a whole, not yet parsed. */
 export function createProgram(): Command {

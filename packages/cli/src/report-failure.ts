@@ -1,7 +1,7 @@
 import { AuthenticationError, ConnectionError, ConvokeError, PermissionError } from '@convoke/sdk';
 import { CommanderError } from 'commander';
 import { exitCodes, Failure } from './failure.ts';
-import { remark } from './terminal.ts';
+import { remark } from './terminal/output.ts';
 
 /** One line that says what was wrong and what to do; the whole story with --verbose. */
 export function reportFailure(error: unknown, { verbose }: { verbose: boolean }): void {

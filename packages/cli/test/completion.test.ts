@@ -1,7 +1,7 @@
 // What `convoke completion` prints, in the shells it is for, as far as this machine has them; bash is everywhere.
 import { spawnSync } from 'node:child_process';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { tmpdir } from 'node:os';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createProgram } from '../src/program.ts';
 import { type CommandLine, createCommandLine, manyProcessesMs } from './command-line.ts';
 

@@ -1,13 +1,13 @@
 import { ServerError } from './errors.ts';
-import { EventStream } from './event-stream.ts';
 import type { AgentRecord } from './generated/records.ts';
 import type { PageQuery } from './generated/requests.ts';
-import { type IdempotentOptions, newKey } from './idempotency.ts';
-import { Listing } from './listing.ts';
-import { at } from './path.ts';
-import { RunHandle } from './run.ts';
-import { type RunInput, inputOf } from './runs.ts';
-import type { CallOptions, Transport } from './transport.ts';
+import { EventStream } from './runs/event-stream.ts';
+import { RunHandle } from './runs/run.ts';
+import { type RunInput, inputOf } from './runs/runs.ts';
+import { type IdempotentOptions, newKey } from './transport/idempotency.ts';
+import { Listing } from './transport/listing.ts';
+import { at } from './transport/path.ts';
+import type { CallOptions, Transport } from './transport/transport.ts';
 
 /** The agents that are enabled for the workspace. */
 export class Agents {

@@ -1,13 +1,13 @@
-import { Clients } from './clients.ts';
-import { Credentials } from './credentials.ts';
 import type { WorkspaceRecord } from './generated/records.ts';
 import type { PageQuery } from './generated/requests.ts';
-import type { Listing } from './listing.ts';
+import { Clients } from './management/clients.ts';
+import { Credentials } from './management/credentials.ts';
+import { Tenants } from './management/tenants.ts';
 import { type ConnectionOptions, type TokenOptions, transportOptions } from './options.ts';
-import { at } from './path.ts';
-import { Bearer } from './tokens.ts';
-import { Tenants } from './tenants.ts';
-import { type CallOptions, Transport } from './transport.ts';
+import type { Listing } from './transport/listing.ts';
+import { at } from './transport/path.ts';
+import { Bearer } from './transport/tokens.ts';
+import { type CallOptions, Transport } from './transport/transport.ts';
 import { listWorkspaces } from './workspaces.ts';
 
 export type ConvokeAdminOptions = ConnectionOptions &

@@ -1,11 +1,11 @@
 import { Agents } from './agents.ts';
 import type { CallerRecord, WorkspaceRecord } from './generated/records.ts';
 import type { PageQuery } from './generated/requests.ts';
-import type { Listing } from './listing.ts';
 import { type ConnectionOptions, type TokenOptions, tokenOf, transportOptions } from './options.ts';
-import { Sessions } from './sessions.ts';
-import { Bearer, type ClientCredentials, type TokenProvider } from './tokens.ts';
-import { type CallOptions, Transport } from './transport.ts';
+import { Sessions } from './sessions/sessions.ts';
+import type { Listing } from './transport/listing.ts';
+import { Bearer, type ClientCredentials, type TokenProvider } from './transport/tokens.ts';
+import { type CallOptions, Transport } from './transport/transport.ts';
 import {
   SelectedWorkspace,
   type TenantHeader,

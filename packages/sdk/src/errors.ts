@@ -1,5 +1,5 @@
-import type { ErrorCode, JsonObject } from './generated/values.ts';
 import type { RunRecord } from './generated/records.ts';
+import type { ErrorCode, JsonObject } from './generated/values.ts';
 
 /** Codes that the SDK itself gives, where no answer of the service has one. */
 export type ClientCode =

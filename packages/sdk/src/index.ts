@@ -3,12 +3,12 @@ export type {
   InteractionHandlers,
   PermissionHandler,
   QuestionHandler,
-} from './interaction-responder.ts';
+} from './runs/interaction-responder.ts';
 export type { Agents } from './agents.ts';
-export type { Clients } from './clients.ts';
+export type { Clients } from './management/clients.ts';
 export { Convoke, type ConvokeOptions } from './convoke.ts';
 export { ConvokeAdmin, type ConvokeAdminOptions } from './convoke-admin.ts';
-export type { Credentials } from './credentials.ts';
+export type { Credentials } from './management/credentials.ts';
 export {
   AuthenticationError,
   type ClientCode,
@@ -22,8 +22,8 @@ export {
   RunError,
   ServerError,
 } from './errors.ts';
-export type { FileContent, FileSource, Progress } from './file-content.ts';
-export type { DownloadOptions, Files, PutOptions, UploadOptions } from './files.ts';
+export type { FileContent, FileSource, Progress } from './sessions/file-content.ts';
+export type { DownloadOptions, Files, PutOptions, UploadOptions } from './sessions/files.ts';
 export type { EventDataByType } from './generated/events.ts';
 export type {
   AgentRecord,
@@ -82,12 +82,12 @@ export type {
   TenantStatus,
   TerminalEventType,
 } from './generated/values.ts';
-export type { IdempotentOptions } from './idempotency.ts';
-export type { Answer, Interactions } from './interactions.ts';
-export type { Listing, Page } from './listing.ts';
+export type { IdempotentOptions } from './transport/idempotency.ts';
+export type { Answer, Interactions } from './runs/interactions.ts';
+export type { Listing, Page } from './transport/listing.ts';
 export type { ConnectionOptions, TokenOptions } from './options.ts';
-export type { RetryPolicy } from './retry.ts';
-export { type FollowOptions, type Run, type RunHandle, type WaitOptions } from './run.ts';
+export type { RetryPolicy } from './transport/retry.ts';
+export { type FollowOptions, type Run, type RunHandle, type WaitOptions } from './runs/run.ts';
 export {
   type EventEnvelope,
   type EventType,
@@ -95,11 +95,11 @@ export {
   type KnownRunEvent,
   type OtherRunEvent,
   type RunEvent,
-} from './run-event.ts';
-export type { RunInput, Runs, StartOptions } from './runs.ts';
-export type { Session, SessionHandle } from './session.ts';
-export type { Sessions } from './sessions.ts';
-export type { Tenants } from './tenants.ts';
-export type { ClientCredentials, TokenProvider } from './tokens.ts';
-export type { CallOptions, Fetch } from './transport.ts';
+} from './runs/run-event.ts';
+export type { RunInput, Runs, StartOptions } from './runs/runs.ts';
+export type { Session, SessionHandle } from './sessions/session.ts';
+export type { Sessions } from './sessions/sessions.ts';
+export type { Tenants } from './management/tenants.ts';
+export type { ClientCredentials, TokenProvider } from './transport/tokens.ts';
+export type { CallOptions, Fetch } from './transport/transport.ts';
 export type { TenantHeader, WorkspaceSelector } from './workspaces.ts';

@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { Readable } from 'node:stream';
-import type { FileSource } from './file-content.ts';
+import type { FileSource } from './sessions/file-content.ts';
 
 /**
  * A file of this machine, to upload. It is read piece by piece, and again where an upload is retried.

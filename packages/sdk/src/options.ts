@@ -1,6 +1,6 @@
-import { type RetryPolicy, usualRetry } from './retry.ts';
-import { type ClientCredentials, ClientTokens, type TokenProvider } from './tokens.ts';
-import { type Fetch, Transport, type TransportOptions } from './transport.ts';
+import { type RetryPolicy, usualRetry } from './transport/retry.ts';
+import { type ClientCredentials, ClientTokens, type TokenProvider } from './transport/tokens.ts';
+import { type Fetch, Transport, type TransportOptions } from './transport/transport.ts';
 
 export interface ConnectionOptions {
   /** Where the service is, without `/v1`: `https://convoke.example`. */

@@ -1,9 +1,9 @@
 import { ConvokeError } from './errors.ts';
 import type { WorkspaceRecord } from './generated/records.ts';
 import type { PageQuery } from './generated/requests.ts';
-import { Listing } from './listing.ts';
-import type { Authority, AuthorityRequest, CallOptions, Transport } from './transport.ts';
-import { shared } from './waiting.ts';
+import { Listing } from './transport/listing.ts';
+import type { Authority, AuthorityRequest, CallOptions, Transport } from './transport/transport.ts';
+import { shared } from './transport/waiting.ts';
 
 /** Which of the workspaces to work in. What is left out is looked up. */
 export interface WorkspaceSelector {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { MessageParser } from '../src/server-sent-events.ts';
+import { MessageParser } from '../src/transport/server-sent-events.ts';
 
 describe('a stream of events', () => {
   test('gives the same messages however it is cut into pieces, with any line ending', () => {

@@ -13,8 +13,8 @@ import {
   RunError,
 } from '../src/index.ts';
 import { openFile } from '../src/node.ts';
-import { type ConvokeServer, clientOf, startConvoke } from './convoke-server.ts';
 import { removeFolder } from '../../../test/remove-folder.ts';
+import { type ConvokeServer, clientOf, startConvoke } from './convoke-server.ts';
 
 let server: ConvokeServer;
 let convoke: Convoke;

@@ -1,8 +1,8 @@
 import type { AuditRow } from '@convoke/server';
 import { Command } from 'commander';
-import { count } from '../duration.ts';
 import { operating, report } from '../operating.ts';
-import { example } from '../options.ts';
+import { count } from '../options/durations.ts';
+import { example } from '../options/options.ts';
 
 const defaultLimit = 50;
 

@@ -1,10 +1,10 @@
 import { createInterface } from 'node:readline/promises';
 import { Command } from 'commander';
-import { connect, globalOptions } from '../connection.ts';
-import { followRun } from '../follow-run.ts';
-import { clearSpinner } from '../spinner.ts';
-import { remark } from '../terminal.ts';
-import { example } from '../options.ts';
+import { example } from '../options/options.ts';
+import { connect, globalOptions } from '../sign-in/connection.ts';
+import { followRun } from '../terminal/follow-run.ts';
+import { remark } from '../terminal/output.ts';
+import { clearSpinner } from '../terminal/spinner.ts';
 
 export function chatCommand(): Command {
   return new Command('chat')

@@ -1,11 +1,11 @@
 import type { ClientRecord, Profile, Scope } from '@convoke/sdk';
 import { Command } from 'commander';
 import { collect } from '../collect.ts';
-import { globalOptions } from '../connection.ts';
-import { example, organizationOption, readDays } from '../options.ts';
-import { connectPerson } from '../person.ts';
-import { saveProfile } from '../profiles.ts';
-import { print, printJson, printTable, remark } from '../terminal.ts';
+import { example, organizationOption, readDays } from '../options/options.ts';
+import { globalOptions } from '../sign-in/connection.ts';
+import { connectPerson } from '../sign-in/person.ts';
+import { saveProfile } from '../sign-in/saved-logins.ts';
+import { print, printJson, printTable, remark } from '../terminal/output.ts';
 
 export function clientsCommand(): Command {
   return new Command('clients')

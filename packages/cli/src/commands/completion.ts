@@ -1,5 +1,5 @@
 import { Argument, Command } from 'commander';
-import { print } from '../terminal.ts';
+import { print } from '../terminal/output.ts';
 
 const shells = ['bash', 'zsh', 'fish'] as const;
 type Shell = (typeof shells)[number];

@@ -1,8 +1,8 @@
 import { Command } from 'commander';
-import { globalOptions } from '../connection.ts';
-import { example, organizationOption, readDays } from '../options.ts';
-import { connectPerson } from '../person.ts';
-import { print, printJson, printTable } from '../terminal.ts';
+import { example, organizationOption, readDays } from '../options/options.ts';
+import { globalOptions } from '../sign-in/connection.ts';
+import { connectPerson } from '../sign-in/person.ts';
+import { print, printJson, printTable } from '../terminal/output.ts';
 
 export function credentialsCommand(): Command {
   return new Command('credentials')

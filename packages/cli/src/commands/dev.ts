@@ -3,9 +3,9 @@ import { relative } from 'node:path';
 import type { Config, RunningServer } from '@convoke/server';
 import { Command } from 'commander';
 import { report } from '../operating.ts';
-import { settingsHelp } from '../settings-help.ts';
-import { ensureAgents } from '../starter-agent.ts';
-import { example } from '../options.ts';
+import { example } from '../options/options.ts';
+import { settingsHelp } from '../options/settings-help.ts';
+import { ensureAgents } from './starter-agent.ts';
 
 export function devCommand(): Command {
   return new Command('dev')

@@ -2,8 +2,8 @@ import type { Finding } from '@convoke/server';
 import { Command } from 'commander';
 import { exitCodes } from '../failure.ts';
 import { report } from '../operating.ts';
-import { example } from '../options.ts';
-import { styled } from '../terminal.ts';
+import { example } from '../options/options.ts';
+import { styled } from '../terminal/output.ts';
 
 export function doctorCommand(): Command {
   return new Command('doctor')

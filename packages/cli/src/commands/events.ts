@@ -1,8 +1,8 @@
 import { Command } from 'commander';
-import { connect, globalOptions } from '../connection.ts';
-import { followRun } from '../follow-run.ts';
-import { print } from '../terminal.ts';
-import { example } from '../options.ts';
+import { example } from '../options/options.ts';
+import { connect, globalOptions } from '../sign-in/connection.ts';
+import { followRun } from '../terminal/follow-run.ts';
+import { print } from '../terminal/output.ts';
 
 export function eventsCommand(): Command {
   return new Command('events')

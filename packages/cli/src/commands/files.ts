@@ -4,11 +4,11 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Command } from 'commander';
 import { collect } from '../collect.ts';
-import { connect, globalOptions } from '../connection.ts';
-import { example, limitOption } from '../options.ts';
-import { progressBar } from '../progress.ts';
-import { clearSpinner } from '../spinner.ts';
-import { print, printJson, printTable, remark } from '../terminal.ts';
+import { example, limitOption } from '../options/options.ts';
+import { connect, globalOptions } from '../sign-in/connection.ts';
+import { print, printJson, printTable, remark } from '../terminal/output.ts';
+import { progressBar } from '../terminal/progress-bar.ts';
+import { clearSpinner } from '../terminal/spinner.ts';
 
 export function filesCommand(): Command {
   return new Command('files')

@@ -1,10 +1,10 @@
 import type { Answer, InteractionFilter, InteractionRecord } from '@convoke/sdk';
 import { Command } from 'commander';
 import { collect } from '../collect.ts';
-import { connect, globalOptions } from '../connection.ts';
 import { exitCodes, Failure } from '../failure.ts';
-import { example, limitOption } from '../options.ts';
-import { print, printJson, printTable } from '../terminal.ts';
+import { example, limitOption } from '../options/options.ts';
+import { connect, globalOptions } from '../sign-in/connection.ts';
+import { print, printJson, printTable } from '../terminal/output.ts';
 
 export function interactionsCommand(): Command {
   return new Command('interactions')

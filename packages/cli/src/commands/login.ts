@@ -1,10 +1,10 @@
 import { Command } from 'commander';
-import { globalOptions, readQuickstart } from '../connection.ts';
-import { logInByDevice, revoke } from '../device-flow.ts';
-import { type Login, changeSaved } from '../profiles.ts';
-import { armSpinner } from '../spinner.ts';
-import { printJson, remark, styled } from '../terminal.ts';
-import { example } from '../options.ts';
+import { example } from '../options/options.ts';
+import { globalOptions, readQuickstart } from '../sign-in/connection.ts';
+import { logInByDevice, revoke } from '../sign-in/device-flow.ts';
+import { type Login, changeSaved } from '../sign-in/saved-logins.ts';
+import { printJson, remark, styled } from '../terminal/output.ts';
+import { armSpinner } from '../terminal/spinner.ts';
 
 export function loginCommand(): Command {
   return new Command('login')

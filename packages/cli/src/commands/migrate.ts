@@ -1,8 +1,8 @@
 import { Command } from 'commander';
 import { Failure } from '../failure.ts';
 import { report } from '../operating.ts';
-import { example } from '../options.ts';
-import { remark } from '../terminal.ts';
+import { example } from '../options/options.ts';
+import { remark } from '../terminal/output.ts';
 
 interface MigrateOptions {
   readonly check?: boolean;

@@ -1,9 +1,9 @@
 import type { RunRecord, RunStatus } from '@convoke/sdk';
 import { Command } from 'commander';
 import { collect } from '../collect.ts';
-import { connect, globalOptions } from '../connection.ts';
-import { example, limitOption } from '../options.ts';
-import { print, printJson, printTable, remark } from '../terminal.ts';
+import { example, limitOption } from '../options/options.ts';
+import { connect, globalOptions } from '../sign-in/connection.ts';
+import { print, printJson, printTable, remark } from '../terminal/output.ts';
 
 export function runsCommand(): Command {
   return new Command('runs')

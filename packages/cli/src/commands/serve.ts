@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { report } from '../operating.ts';
-import { settingsHelp } from '../settings-help.ts';
+import { settingsHelp } from '../options/settings-help.ts';
 
 export function serveCommand(): Command {
   return new Command('serve')

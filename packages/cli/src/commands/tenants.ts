@@ -1,10 +1,10 @@
 import type { TenantRecord } from '@convoke/sdk';
 import { Command } from 'commander';
 import { collect } from '../collect.ts';
-import { globalOptions } from '../connection.ts';
-import { example, organizationOption } from '../options.ts';
-import { connectPerson } from '../person.ts';
-import { print, printJson, printTable } from '../terminal.ts';
+import { example, organizationOption } from '../options/options.ts';
+import { globalOptions } from '../sign-in/connection.ts';
+import { connectPerson } from '../sign-in/person.ts';
+import { print, printJson, printTable } from '../terminal/output.ts';
 
 export function tenantsCommand(): Command {
   return new Command('tenants')

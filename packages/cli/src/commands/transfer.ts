@@ -4,9 +4,9 @@ import { pipeline } from 'node:stream/promises';
 import { Command } from 'commander';
 import { exitCodes, Failure } from '../failure.ts';
 import { report } from '../operating.ts';
-import { example } from '../options.ts';
-import { clearSpinner } from '../spinner.ts';
-import { remark } from '../terminal.ts';
+import { example } from '../options/options.ts';
+import { remark } from '../terminal/output.ts';
+import { clearSpinner } from '../terminal/spinner.ts';
 
 const place =
   'the database that CONVOKE_DATA_DIR or CONVOKE_DATABASE_URL names. Files, workspaces and master.key are not in it:\n' +

@@ -1,9 +1,9 @@
 import { Command } from 'commander';
-import { type MachineCredentials, globalOptions } from '../connection.ts';
 import { exitCodes, Failure } from '../failure.ts';
-import { example } from '../options.ts';
-import { type Saved, changeSaved, readSaved } from '../profiles.ts';
-import { print, printJson, printTable } from '../terminal.ts';
+import { example } from '../options/options.ts';
+import { type MachineCredentials, globalOptions } from '../sign-in/connection.ts';
+import { type Saved, changeSaved, readSaved } from '../sign-in/saved-logins.ts';
+import { print, printJson, printTable } from '../terminal/output.ts';
 
 export function useCommand(): Command {
   return new Command('use')

@@ -1,8 +1,8 @@
 import { Command } from 'commander';
-import { connect, findCredentials, globalOptions } from '../connection.ts';
-import { example } from '../options.ts';
-import { type KnownPerson, knownPerson, organizationsOf } from '../person.ts';
-import { print, printJson, styled } from '../terminal.ts';
+import { example } from '../options/options.ts';
+import { connect, findCredentials, globalOptions } from '../sign-in/connection.ts';
+import { type KnownPerson, knownPerson, organizationsOf } from '../sign-in/person.ts';
+import { print, printJson, styled } from '../terminal/output.ts';
 
 /** The two kinds of credential that a command can call with; each is for commands of its own (D-55). */
 export function whoamiCommand(): Command {

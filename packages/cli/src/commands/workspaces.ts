@@ -1,8 +1,8 @@
 import { Command } from 'commander';
 import { collect } from '../collect.ts';
-import { connect, globalOptions } from '../connection.ts';
-import { printJson, printTable } from '../terminal.ts';
-import { example } from '../options.ts';
+import { example } from '../options/options.ts';
+import { connect, globalOptions } from '../sign-in/connection.ts';
+import { printJson, printTable } from '../terminal/output.ts';
 
 export function workspacesCommand(): Command {
   return new Command('workspaces')

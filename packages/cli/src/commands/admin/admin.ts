@@ -1,9 +1,9 @@
 import { Command } from 'commander';
+import { example } from '../../options/options.ts';
 import { keysCommand } from './keys.ts';
 import { memberCommand } from './member.ts';
 import { organizationCommand } from './organization.ts';
 import { tokenCommand } from './token.ts';
-import { example } from '../../options.ts';
 
 /** What whoever has the machine may do. Every command works while the server runs, and is audited. */
 export function adminCommand(): Command {

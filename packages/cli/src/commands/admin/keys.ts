@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { operating, report } from '../../operating.ts';
-import { example } from '../../options.ts';
+import { example } from '../../options/options.ts';
 
 export function keysCommand(): Command {
   const rotate = new Command('rotate')

@@ -2,7 +2,7 @@ import { text } from 'node:stream/consumers';
 import type { Role } from '@convoke/server';
 import { Command, Option } from 'commander';
 import { operating, report } from '../../operating.ts';
-import { example } from '../../options.ts';
+import { example } from '../../options/options.ts';
 
 const roles = ['owner', 'admin', 'member'] as const satisfies readonly Role[];
 

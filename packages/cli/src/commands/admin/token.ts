@@ -1,7 +1,7 @@
 import { Command } from 'commander';
-import { seconds } from '../../duration.ts';
 import { operating, report } from '../../operating.ts';
-import { example } from '../../options.ts';
+import { seconds } from '../../options/durations.ts';
+import { example } from '../../options/options.ts';
 
 interface TokenOptions {
   readonly email: string;

@@ -1,10 +1,10 @@
-import type { SessionRecord } from './generated/records.ts';
-import type { SessionsQuery } from './generated/requests.ts';
-import { type IdempotentOptions, newKey } from './idempotency.ts';
-import { Listing } from './listing.ts';
-import { at } from './path.ts';
+import type { SessionRecord } from '../generated/records.ts';
+import type { SessionsQuery } from '../generated/requests.ts';
+import { type IdempotentOptions, newKey } from '../transport/idempotency.ts';
+import { Listing } from '../transport/listing.ts';
+import { at } from '../transport/path.ts';
+import type { CallOptions, Transport } from '../transport/transport.ts';
 import { Session, SessionHandle } from './session.ts';
-import type { CallOptions, Transport } from './transport.ts';
 
 /** The sessions of the workspace. */
 export class Sessions {

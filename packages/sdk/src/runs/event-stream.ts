@@ -1,8 +1,8 @@
-import { ServerError } from './errors.ts';
+import { ServerError } from '../errors.ts';
+import { MessageParser } from '../transport/server-sent-events.ts';
+import type { Call, Transport } from '../transport/transport.ts';
+import { forwardAbort, reasonOf } from '../transport/waiting.ts';
 import { type RunEvent, parseRunEvent } from './run-event.ts';
-import { MessageParser } from './server-sent-events.ts';
-import type { Call, Transport } from './transport.ts';
-import { forwardAbort, reasonOf } from './waiting.ts';
 
 /** One connection to the events of a run. It ends, one way or another; following a run outlives it. */
 export class EventStream {

@@ -1,9 +1,9 @@
-import { ConnectionError, type ConvokeError, isTemporary } from './errors.ts';
+import { ConnectionError, type ConvokeError, isTemporary } from '../errors.ts';
+import type { RunRecord } from '../generated/records.ts';
+import { type RetryPolicy, backoffMs, pauseMs } from '../transport/retry.ts';
+import { pause } from '../transport/waiting.ts';
 import type { EventStream } from './event-stream.ts';
-import type { RunRecord } from './generated/records.ts';
-import { type RetryPolicy, backoffMs, pauseMs } from './retry.ts';
 import { type RunEvent, isAfter, isTerminalEvent } from './run-event.ts';
-import { pause } from './waiting.ts';
 
 /**
  * Following a run, over however many connections it takes (spec §6 rules 1 to 5). What is known between

@@ -1,12 +1,12 @@
-import { ConvokeError } from './errors.ts';
+import { ConvokeError } from '../errors.ts';
+import type { SessionRecord } from '../generated/records.ts';
+import type { StopSession } from '../generated/requests.ts';
+import { Interactions } from '../runs/interactions.ts';
+import type { Run } from '../runs/run.ts';
+import { type RunInput, Runs, type StartOptions } from '../runs/runs.ts';
+import { at } from '../transport/path.ts';
+import type { CallOptions, Transport } from '../transport/transport.ts';
 import { Files } from './files.ts';
-import type { SessionRecord } from './generated/records.ts';
-import type { StopSession } from './generated/requests.ts';
-import { Interactions } from './interactions.ts';
-import { at } from './path.ts';
-import type { Run } from './run.ts';
-import { type RunInput, Runs, type StartOptions } from './runs.ts';
-import type { CallOptions, Transport } from './transport.ts';
 
 /** A session by its id. Nothing is fetched until you ask. */
 export class SessionHandle {

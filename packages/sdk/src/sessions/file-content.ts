@@ -1,4 +1,4 @@
-import type { Body } from './transport.ts';
+import type { Body } from '../transport/transport.ts';
 
 /** Something that can be read more than once; a `Blob` and a `File` are such. */
 export interface FileSource {

@@ -1,4 +1,4 @@
-import { ConnectionError, ConvokeError, ServerError, errorFrom } from './errors.ts';
+import { ConnectionError, ConvokeError, ServerError, errorFrom } from '../errors.ts';
 import { type Repeatable, type RetryPolicy, delayBeforeRetry } from './retry.ts';
 import { forwardAbort, pause, reasonOf } from './waiting.ts';
 

@@ -3,12 +3,12 @@ import type {
   ClientWithCredentials,
   IssuedClient,
   ProfileCatalog,
-} from './generated/records.ts';
-import type { CreateClient, PageQuery, UpdateClient } from './generated/requests.ts';
-import { type IdempotentOptions, newKey } from './idempotency.ts';
-import { Listing } from './listing.ts';
-import { at } from './path.ts';
-import type { CallOptions, Transport } from './transport.ts';
+} from '../generated/records.ts';
+import type { CreateClient, PageQuery, UpdateClient } from '../generated/requests.ts';
+import { type IdempotentOptions, newKey } from '../transport/idempotency.ts';
+import { Listing } from '../transport/listing.ts';
+import { at } from '../transport/path.ts';
+import type { CallOptions, Transport } from '../transport/transport.ts';
 
 /** The automation clients of the organization. `id` is the record id (`cli_…`), not the OAuth client id. */
 export class Clients {

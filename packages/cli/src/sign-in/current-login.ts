@@ -1,6 +1,6 @@
 import { renew } from './device-flow.ts';
 import type { KnownPerson } from './person.ts';
-import { type Login, type Saved, changeSaved, readSaved } from './profiles.ts';
+import { type Login, type Saved, changeSaved, readSaved } from './saved-logins.ts';
 
 /** A token with less than this left is renewed before it is used. */
 const marginMs = 30_000;

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import type { InteractionHandlers } from '@convoke/sdk';
+import { styled } from './output.ts';
 import { clearSpinner } from './spinner.ts';
-import { styled } from './terminal.ts';
 
 /** Asks the person at the terminal. An empty answer declines a question, and allows nothing. */
 export function terminalHandlers(): InteractionHandlers {

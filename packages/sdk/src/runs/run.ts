@@ -1,15 +1,15 @@
-import { InteractionResponder, type InteractionHandlers } from './interaction-responder.ts';
-import { RunError } from './errors.ts';
+import { RunError } from '../errors.ts';
+import type { RunRecord } from '../generated/records.ts';
+import type { CancelRun, EventsQuery } from '../generated/requests.ts';
+import { Listing } from '../transport/listing.ts';
+import { at } from '../transport/path.ts';
+import type { CallOptions, Transport } from '../transport/transport.ts';
+import { forwardAbort } from '../transport/waiting.ts';
 import { EventStream } from './event-stream.ts';
 import { type FollowLogOptions, type RunLog, followLog } from './follow.ts';
-import type { RunRecord } from './generated/records.ts';
-import type { CancelRun, EventsQuery } from './generated/requests.ts';
+import { InteractionResponder, type InteractionHandlers } from './interaction-responder.ts';
 import { Interactions } from './interactions.ts';
-import { Listing } from './listing.ts';
-import { at } from './path.ts';
 import type { RunEvent } from './run-event.ts';
-import type { CallOptions, Transport } from './transport.ts';
-import { forwardAbort } from './waiting.ts';
 
 export interface WaitOptions extends CallOptions, InteractionHandlers {
   /** A stream on which nothing came for this long is taken for dead. The service says something every 15 s. */

@@ -1,4 +1,4 @@
-import { type ConvokeError, RateLimitError, isTemporary } from './errors.ts';
+import { type ConvokeError, RateLimitError, isTemporary } from '../errors.ts';
 
 export interface RetryPolicy {
   /** How often a request is sent at most, the first time included. */

@@ -1,13 +1,13 @@
-import type { InteractionRecord } from './generated/records.ts';
+import type { InteractionRecord } from '../generated/records.ts';
 import type {
   InteractionsQuery,
   PermissionAnswer,
   QuestionDeclined,
   QuestionReply,
-} from './generated/requests.ts';
-import { Listing } from './listing.ts';
-import { at } from './path.ts';
-import type { CallOptions, Transport } from './transport.ts';
+} from '../generated/requests.ts';
+import { Listing } from '../transport/listing.ts';
+import { at } from '../transport/path.ts';
+import type { CallOptions, Transport } from '../transport/transport.ts';
 
 export type Answer = PermissionAnswer | QuestionReply | QuestionDeclined;
 

@@ -1,8 +1,8 @@
 import type { RunEvent, RunHandle, RunRecord } from '@convoke/sdk';
+import { exitCodes } from '../failure.ts';
 import { terminalHandlers } from './ask.ts';
-import { exitCodes } from './failure.ts';
+import { isInteractive, print, remark, write } from './output.ts';
 import { armSpinner } from './spinner.ts';
-import { isInteractive, print, remark, write } from './terminal.ts';
 
 export interface FollowRun {
   readonly json: boolean;

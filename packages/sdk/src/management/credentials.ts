@@ -1,8 +1,8 @@
-import type { CredentialRecord, IssuedCredential } from './generated/records.ts';
-import type { AddCredential } from './generated/requests.ts';
-import { type IdempotentOptions, newKey } from './idempotency.ts';
-import { at } from './path.ts';
-import type { CallOptions, Transport } from './transport.ts';
+import type { CredentialRecord, IssuedCredential } from '../generated/records.ts';
+import type { AddCredential } from '../generated/requests.ts';
+import { type IdempotentOptions, newKey } from '../transport/idempotency.ts';
+import { at } from '../transport/path.ts';
+import type { CallOptions, Transport } from '../transport/transport.ts';
 
 /** The secrets of automation clients, to rotate them: add, deploy, revoke the old one. */
 export class Credentials {

@@ -1,9 +1,9 @@
-import type { TenantRecord } from './generated/records.ts';
-import type { CreateTenant, OffboardTenant, PageQuery } from './generated/requests.ts';
-import { type IdempotentOptions, newKey } from './idempotency.ts';
-import { Listing } from './listing.ts';
-import { at } from './path.ts';
-import type { CallOptions, Transport } from './transport.ts';
+import type { TenantRecord } from '../generated/records.ts';
+import type { CreateTenant, OffboardTenant, PageQuery } from '../generated/requests.ts';
+import { type IdempotentOptions, newKey } from '../transport/idempotency.ts';
+import { Listing } from '../transport/listing.ts';
+import { at } from '../transport/path.ts';
+import type { CallOptions, Transport } from '../transport/transport.ts';
 
 /** The tenants of the organization. One is usable when it is `active` and its attachment is `ready`. */
 export class Tenants {

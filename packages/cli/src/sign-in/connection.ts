@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import type { Convoke } from '@convoke/sdk';
 import type { Quickstart } from '@convoke/server';
 import type { Command } from 'commander';
-import { exitCodes, Failure } from './failure.ts';
-import { readProfile } from './profiles.ts';
+import { exitCodes, Failure } from '../failure.ts';
+import { readProfile } from './saved-logins.ts';
 
 export interface GlobalOptions {
   readonly json?: boolean;

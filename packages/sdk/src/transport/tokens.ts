@@ -1,6 +1,6 @@
-import { ServerError } from './errors.ts';
-import type { TokenResponse } from './generated/records.ts';
-import type { Scope } from './generated/values.ts';
+import { ServerError } from '../errors.ts';
+import type { TokenResponse } from '../generated/records.ts';
+import type { Scope } from '../generated/values.ts';
 import type { Authority, AuthorityRequest, Transport } from './transport.ts';
 import { shared } from './waiting.ts';
 

@@ -1,9 +1,9 @@
+import type { FileRecord } from '../generated/records.ts';
+import type { PageQuery, PrepareFile } from '../generated/requests.ts';
+import { Listing } from '../transport/listing.ts';
+import { at } from '../transport/path.ts';
+import type { CallOptions, Transport } from '../transport/transport.ts';
 import { type FileContent, type OpenContent, type Progress, openContent } from './file-content.ts';
-import type { FileRecord } from './generated/records.ts';
-import type { PageQuery, PrepareFile } from './generated/requests.ts';
-import { Listing } from './listing.ts';
-import { at } from './path.ts';
-import type { CallOptions, Transport } from './transport.ts';
 
 export interface PutOptions extends CallOptions {
   /** How much was handed to the network; the last call says that the service has it all. */

@@ -1,8 +1,8 @@
 import { mkdir, open, readFile, rename } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { exitCodes, Failure } from '../failure.ts';
 import type { MachineCredentials } from './connection.ts';
-import { exitCodes, Failure } from './failure.ts';
 import { holding } from './lock.ts';
 
 /** What the command line remembers, in the system's folder for settings, readable by its owner only. */

@@ -1,5 +1,5 @@
-import { exitCodes, Failure } from './failure.ts';
-import type { Login } from './profiles.ts';
+import { exitCodes, Failure } from '../failure.ts';
+import type { Login } from './saved-logins.ts';
 
 /** The public client that the built-in identity provider knows this command line by. */
 const cliClientId = 'convoke-cli';

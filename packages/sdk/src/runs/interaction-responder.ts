@@ -1,7 +1,7 @@
-import { ConflictError } from './errors.ts';
-import type { InteractionRecord } from './generated/records.ts';
-import type { PermissionAnswer, QuestionDeclined, QuestionReply } from './generated/requests.ts';
-import type { Decision } from './generated/values.ts';
+import { ConflictError } from '../errors.ts';
+import type { InteractionRecord } from '../generated/records.ts';
+import type { PermissionAnswer, QuestionDeclined, QuestionReply } from '../generated/requests.ts';
+import type { Decision } from '../generated/values.ts';
 import type { Answer, Interactions } from './interactions.ts';
 import type { RunEvent } from './run-event.ts';
 

@@ -1,11 +1,11 @@
-import type { RunRecord } from './generated/records.ts';
-import type { RunsQuery } from './generated/requests.ts';
-import type { JsonObject } from './generated/values.ts';
-import { type IdempotentOptions, newKey } from './idempotency.ts';
-import { Listing } from './listing.ts';
-import { at } from './path.ts';
+import type { RunRecord } from '../generated/records.ts';
+import type { RunsQuery } from '../generated/requests.ts';
+import type { JsonObject } from '../generated/values.ts';
+import { type IdempotentOptions, newKey } from '../transport/idempotency.ts';
+import { Listing } from '../transport/listing.ts';
+import { at } from '../transport/path.ts';
+import type { CallOptions, Transport } from '../transport/transport.ts';
 import { Run, RunHandle } from './run.ts';
-import type { CallOptions, Transport } from './transport.ts';
 
 /** A prompt, or the whole input as the agent declares it. */
 export type RunInput = string | JsonObject;

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Failure } from './failure.ts';
+import { Failure } from '../failure.ts';
 
 /** Longer than whoever holds it may take: two calls to a server that does not answer. */
 const patienceMs = 60_000;

@@ -1,8 +1,8 @@
 import type { ConvokeAdmin } from '@convoke/sdk';
 import type { Command } from 'commander';
+import { exitCodes, Failure } from '../failure.ts';
 import { readQuickstart } from './connection.ts';
-import { exitCodes, Failure } from './failure.ts';
-import { currentLogin } from './login.ts';
+import { currentLogin } from './current-login.ts';
 
 export interface Person {
   readonly baseUrl: string;

@@ -1,5 +1,5 @@
-import type { EventDataByType } from './generated/events.ts';
-import type { JsonObject, TerminalEventType } from './generated/values.ts';
+import type { EventDataByType } from '../generated/events.ts';
+import type { JsonObject, TerminalEventType } from '../generated/values.ts';
 
 /** The frame around every event (spec §6). */
 export interface EventEnvelope {
