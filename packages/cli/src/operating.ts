@@ -1,6 +1,6 @@
 import type { Operator } from '@convoke/server';
 import type { Command } from 'commander';
-import { globalOptions } from './sign-in/connection.ts';
+import { globalOptions } from './options/global-options.ts';
 import { print, printJson } from './terminal/output.ts';
 
 /**

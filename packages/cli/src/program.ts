@@ -35,7 +35,7 @@ export function createProgram(): Command {
     .version(manifest.version)
     .option('--json', 'print data as JSON, for scripts')
     .option('--verbose', 'tell the whole story of a failure')
-    .option('--client <name>', 'call with this saved automation client')
+    .option('--client <name>', 'saved login to call with, by its name in `convoke use`')
     .commandsGroup('Run the server:')
     .addCommand(devCommand())
     .addCommand(serveCommand())

@@ -161,7 +161,7 @@ describe('the exit code tells', () => {
     ['a wrong option', ['sessions', '--limit', '0'], 2, /whole number from 1/],
     ['an unknown option', ['agents', '--jsn'], 2, /unknown option '--jsn'.*--json/],
     ['an unknown session', ['sessions', 'show', 'sess_none'], 1, /not_found/],
-    ['an unknown profile', ['agents', '--client', 'nobody'], 2, /no profile "nobody"/],
+    ['an unknown saved login', ['agents', '--client', 'other'], 2, /no saved login "other"/],
   ])('%s', async (...[, args, expected, message]) => {
     const { stdout, stderr, code } = await convoke.run(args);
     expect(stderr).toMatch(message);

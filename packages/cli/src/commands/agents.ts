@@ -1,7 +1,8 @@
 import { Command } from 'commander';
 import { collect } from '../collect.ts';
+import { globalOptions } from '../options/global-options.ts';
 import { example } from '../options/options.ts';
-import { connect, globalOptions } from '../sign-in/connection.ts';
+import { connect } from '../sign-in/connection.ts';
 import { printJson, printTable } from '../terminal/output.ts';
 
 export function agentsCommand(): Command {

@@ -1,7 +1,8 @@
 import { createInterface } from 'node:readline/promises';
 import { Command } from 'commander';
+import { globalOptions } from '../options/global-options.ts';
 import { example } from '../options/options.ts';
-import { connect, globalOptions } from '../sign-in/connection.ts';
+import { connect } from '../sign-in/connection.ts';
 import { followRun } from '../terminal/follow-run.ts';
 import { remark } from '../terminal/output.ts';
 import { clearSpinner } from '../terminal/spinner.ts';

@@ -1,10 +1,10 @@
 import type { ClientRecord, Profile, Scope } from '@convoke/sdk';
 import { Command } from 'commander';
 import { collect } from '../collect.ts';
+import { globalOptions } from '../options/global-options.ts';
 import { example, organizationOption, readDays } from '../options/options.ts';
-import { globalOptions } from '../sign-in/connection.ts';
 import { connectPerson } from '../sign-in/person.ts';
-import { saveProfile } from '../sign-in/saved-logins.ts';
+import { saveClient } from '../sign-in/saved-logins.ts';
 import { print, printJson, printTable, remark } from '../terminal/output.ts';
 
 export function clientsCommand(): Command {
@@ -49,7 +49,10 @@ function createClient(): Command {
     .option('--profile <profile>', 'observe, invoke, deploy or custom', 'invoke')
     .option('--scope <scope...>', 'its scopes, with --profile custom')
     .option('--expires-in-days <n>', 'lifetime of the secret, 1 to 365', readDays)
-    .option('--save [profile]', 'keep it as a profile of this command line, and use it from now on')
+    .option(
+      '--save [name]',
+      'save the login on this machine under this name and use it from now on',
+    )
     .addOption(organizationOption())
     .action(async (options: CreateOptions, command: Command) => {
       const { baseUrl, organizationId, admin } = await connectPerson(command);
@@ -63,8 +66,8 @@ function createClient(): Command {
       const { client_id: clientId, client_secret: clientSecret } = issued;
       if (save !== undefined) {
         const kept = typeof save === 'string' ? save : 'default';
-        await saveProfile(kept, { baseUrl, clientId, clientSecret, organizationId });
-        remark(`saved as profile "${kept}"; try: convoke agents`);
+        await saveClient(kept, { baseUrl, clientId, clientSecret, organizationId });
+        remark(`login saved as "${kept}"; try: convoke agents`);
       }
       if (globalOptions(command).json) return printJson(issued);
       print(`client         ${issued.client.id}`);

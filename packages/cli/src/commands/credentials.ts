@@ -1,6 +1,6 @@
 import { Command } from 'commander';
+import { globalOptions } from '../options/global-options.ts';
 import { example, organizationOption, readDays } from '../options/options.ts';
-import { globalOptions } from '../sign-in/connection.ts';
 import { connectPerson } from '../sign-in/person.ts';
 import { print, printJson, printTable } from '../terminal/output.ts';
 

@@ -1,6 +1,7 @@
 import { Command } from 'commander';
+import { globalOptions } from '../options/global-options.ts';
 import { example } from '../options/options.ts';
-import { connect, globalOptions } from '../sign-in/connection.ts';
+import { connect } from '../sign-in/connection.ts';
 import { followRun } from '../terminal/follow-run.ts';
 import { print } from '../terminal/output.ts';
 

@@ -2,8 +2,9 @@ import type { Answer, InteractionFilter, InteractionRecord } from '@convoke/sdk'
 import { Command } from 'commander';
 import { collect } from '../collect.ts';
 import { exitCodes, Failure } from '../failure.ts';
+import { globalOptions } from '../options/global-options.ts';
 import { example, limitOption } from '../options/options.ts';
-import { connect, globalOptions } from '../sign-in/connection.ts';
+import { connect } from '../sign-in/connection.ts';
 import { print, printJson, printTable } from '../terminal/output.ts';
 
 export function interactionsCommand(): Command {

@@ -1,7 +1,8 @@
 import { Command } from 'commander';
+import { globalOptions } from '../options/global-options.ts';
 import { example } from '../options/options.ts';
-import { globalOptions, readQuickstart } from '../sign-in/connection.ts';
 import { logInByDevice, revoke } from '../sign-in/device-flow.ts';
+import { readQuickstart } from '../sign-in/quickstart.ts';
 import { type Login, changeSaved } from '../sign-in/saved-logins.ts';
 import { printJson, remark, styled } from '../terminal/output.ts';
 import { armSpinner } from '../terminal/spinner.ts';

@@ -1,8 +1,9 @@
 import type { RunRecord, RunStatus } from '@convoke/sdk';
 import { Command } from 'commander';
 import { collect } from '../collect.ts';
+import { globalOptions } from '../options/global-options.ts';
 import { example, limitOption } from '../options/options.ts';
-import { connect, globalOptions } from '../sign-in/connection.ts';
+import { connect } from '../sign-in/connection.ts';
 import { print, printJson, printTable, remark } from '../terminal/output.ts';
 
 export function runsCommand(): Command {

@@ -1,8 +1,8 @@
 import type { TenantRecord } from '@convoke/sdk';
 import { Command } from 'commander';
 import { collect } from '../collect.ts';
+import { globalOptions } from '../options/global-options.ts';
 import { example, organizationOption } from '../options/options.ts';
-import { globalOptions } from '../sign-in/connection.ts';
 import { connectPerson } from '../sign-in/person.ts';
 import { print, printJson, printTable } from '../terminal/output.ts';
 

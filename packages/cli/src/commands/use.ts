@@ -1,14 +1,15 @@
 import { Command } from 'commander';
 import { exitCodes, Failure } from '../failure.ts';
+import { globalOptions } from '../options/global-options.ts';
 import { example } from '../options/options.ts';
-import { type MachineCredentials, globalOptions } from '../sign-in/connection.ts';
+import type { MachineCredentials } from '../sign-in/machine-credentials.ts';
 import { type Saved, changeSaved, readSaved } from '../sign-in/saved-logins.ts';
 import { print, printJson, printTable } from '../terminal/output.ts';
 
 export function useCommand(): Command {
   return new Command('use')
-    .description('Choose the saved automation client, and the tenant, to call with')
-    .argument('[profile]', 'a profile that `convoke clients create --save` made')
+    .description('Choose the saved login and the tenant to call with')
+    .argument('[name]', 'a saved login, made by `convoke clients create --save`')
     .option('--tenant <id>', 'work in this tenant from now on')
     .addHelpText('after', example('use default --tenant ten_…'))
     .action(async (name: string | undefined, { tenant }: { tenant?: string }, command: Command) => {
@@ -29,11 +30,11 @@ function choosing(saved: Saved, { name, tenant }: Choice): Saved {
   const chosen = name ?? saved.current;
   const known = chosen === undefined ? undefined : saved.profiles[chosen];
   if (chosen === undefined || known === undefined) {
-    const which = chosen === undefined ? 'no profile is saved' : `no profile "${chosen}"`;
-    throw new Failure(`${which}: \`convoke use\` lists those there are`, exitCodes.usage);
+    const which = chosen === undefined ? 'no login is saved' : `no saved login "${chosen}"`;
+    throw new Failure(`${which}: \`convoke use\` lists the saved logins`, exitCodes.usage);
   }
-  const profile = tenant === undefined ? known : { ...known, tenantId: tenant };
-  return { ...saved, current: chosen, profiles: { ...saved.profiles, [chosen]: profile } };
+  const login = tenant === undefined ? known : { ...known, tenantId: tenant };
+  return { ...saved, current: chosen, profiles: { ...saved.profiles, [chosen]: login } };
 }
 
 function allShown({ profiles, current }: Saved) {
@@ -44,7 +45,7 @@ function list(saved: Saved, json: boolean): void {
   const all = allShown(saved);
   if (json) return printJson({ profiles: all });
   printTable(
-    ['PROFILE', 'CURRENT', 'SERVER', 'TENANT'],
+    ['LOGIN', 'CURRENT', 'SERVER', 'TENANT'],
     all.map((item) => [
       item.profile,
       item.current ? 'yes' : '',

@@ -1,7 +1,9 @@
 import { Command } from 'commander';
+import { globalOptions } from '../options/global-options.ts';
 import { example } from '../options/options.ts';
-import { connect, findCredentials, globalOptions } from '../sign-in/connection.ts';
-import { type KnownPerson, knownPerson, organizationsOf } from '../sign-in/person.ts';
+import { connect, findCredentials } from '../sign-in/connection.ts';
+import type { KnownPerson } from '../sign-in/current-login.ts';
+import { knownPerson, organizationsOf } from '../sign-in/person.ts';
 import { print, printJson, styled } from '../terminal/output.ts';
 
 /** The two kinds of credential that a command can call with; each is for commands of its own (D-55). */

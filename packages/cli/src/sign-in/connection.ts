@@ -1,31 +1,12 @@
-import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { Convoke } from '@convoke/sdk';
-import type { Quickstart } from '@convoke/server';
 import type { Command } from 'commander';
 import { exitCodes, Failure } from '../failure.ts';
-import { readProfile } from './saved-logins.ts';
+import { type GlobalOptions, globalOptions } from '../options/global-options.ts';
+import type { MachineCredentials } from './machine-credentials.ts';
+import { readQuickstart } from './quickstart.ts';
+import { readSavedClient } from './saved-logins.ts';
 
-export interface GlobalOptions {
-  readonly json?: boolean;
-  readonly verbose?: boolean;
-  readonly client?: string;
-}
-
-export function globalOptions(command: Command): GlobalOptions {
-  return command.optsWithGlobals<GlobalOptions>();
-}
-
-/** What a machine needs to call the application API. */
-export interface MachineCredentials {
-  readonly baseUrl: string;
-  readonly clientId: string;
-  readonly clientSecret: string;
-  readonly organizationId?: string | undefined;
-  readonly tenantId?: string | undefined;
-}
-
-/** The application API, with an automation client: never with a person's login (D-55). */
+/** Connects to the application API as an automation client, never with a person's login (D-55). */
 export async function connect(command: Command): Promise<Convoke> {
   const found = await findCredentials(globalOptions(command));
   if (found === undefined) throw noCredentials();
@@ -34,13 +15,13 @@ export async function connect(command: Command): Promise<Convoke> {
   return new sdk.Convoke({ ...credentials, workspace: { organizationId, tenantId } });
 }
 
-/** From the environment, a saved profile, or the development server of this folder, in that order. */
+/** Reads the environment, the saved logins, then the development server of this folder. */
 export async function findCredentials({
   client,
 }: GlobalOptions): Promise<MachineCredentials | undefined> {
   return (
     (client === undefined ? fromEnvironment() : undefined) ??
-    (await readProfile(client)) ??
+    (await readSavedClient(client)) ??
     (await fromQuickstart())
   );
 }
@@ -76,11 +57,4 @@ async function fromQuickstart(): Promise<MachineCredentials | undefined> {
       tenantId: known.tenant_id,
     }
   );
-}
-
-/** What the development server of this folder wrote, if there is one. */
-export async function readQuickstart(): Promise<Quickstart | undefined> {
-  const path = join(process.env['CONVOKE_DATA_DIR'] ?? '.convoke', 'quickstart.json');
-  const text = await readFile(path, 'utf8').catch(() => undefined);
-  return text === undefined ? undefined : (JSON.parse(text) as Quickstart);
 }

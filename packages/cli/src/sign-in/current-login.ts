@@ -1,6 +1,12 @@
 import { renew } from './device-flow.ts';
-import type { KnownPerson } from './person.ts';
 import { type Login, type Saved, changeSaved, readSaved } from './saved-logins.ts';
+
+/** A person with an access token for the management API. */
+export interface KnownPerson {
+  readonly baseUrl: string;
+  readonly token: string;
+  readonly organizationId?: string | undefined;
+}
 
 /** A token with less than this left is renewed before it is used. */
 const marginMs = 30_000;

@@ -1,8 +1,8 @@
 import type { ConvokeAdmin } from '@convoke/sdk';
 import type { Command } from 'commander';
 import { exitCodes, Failure } from '../failure.ts';
-import { readQuickstart } from './connection.ts';
-import { currentLogin } from './current-login.ts';
+import { type KnownPerson, currentLogin } from './current-login.ts';
+import { readQuickstart } from './quickstart.ts';
 
 export interface Person {
   readonly baseUrl: string;
@@ -22,12 +22,6 @@ export async function connectPerson(command: Command): Promise<Person> {
   const sdk = await import('@convoke/sdk');
   const admin = new sdk.ConvokeAdmin({ baseUrl, token, organizationId });
   return { baseUrl, organizationId, admin };
-}
-
-export interface KnownPerson {
-  readonly baseUrl: string;
-  readonly token: string;
-  readonly organizationId?: string | undefined;
 }
 
 /** Who logged in here, or the owner of the development server of this folder. */

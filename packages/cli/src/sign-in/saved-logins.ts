@@ -2,13 +2,14 @@ import { mkdir, open, readFile, rename } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { exitCodes, Failure } from '../failure.ts';
-import type { MachineCredentials } from './connection.ts';
 import { holding } from './lock.ts';
+import type { MachineCredentials } from './machine-credentials.ts';
 
-/** What the command line remembers, in the system's folder for settings, readable by its owner only. */
+/** Saved logins in the user's settings folder, readable by the owner only. */
 export interface Saved {
-  /** The profile that is used when none is named. */
+  /** Name of the saved login to use when `--client` names none. */
   readonly current?: string | undefined;
+  /** Saved logins of automation clients, by name. The file has always called them profiles. */
   readonly profiles: Readonly<Record<string, MachineCredentials>>;
   /** A person's login, kept apart from every machine's credentials (D-55). */
   readonly login?: Login | undefined;
@@ -29,11 +30,11 @@ export async function readSaved(): Promise<Saved> {
   try {
     return JSON.parse(text) as Saved;
   } catch {
-    throw new Failure(`${savedPath()} is not JSON any more; remove it and log in again`);
+    throw new Failure(`${savedPath()} is not valid JSON; delete it and log in again`);
   }
 }
 
-/** Changes what is saved as it is now, with every other process kept waiting. Answers what is saved then. */
+/** Applies a change to the file under a lock that other processes wait for. Returns the new content. */
 export async function changeSaved(
   change: (saved: Saved) => Saved | Promise<Saved>,
 ): Promise<Saved> {
@@ -58,16 +59,16 @@ async function write(path: string, saved: Saved): Promise<void> {
   await rename(draft, path);
 }
 
-/** Keeps an automation client under a name, and makes it the current one. */
-export async function saveProfile(name: string, credentials: MachineCredentials): Promise<void> {
+/** Saves an automation client under a name and makes it the current one. */
+export async function saveClient(name: string, credentials: MachineCredentials): Promise<void> {
   await changeSaved((saved) => {
     const profiles = { ...saved.profiles, [name]: credentials };
     return { ...saved, profiles, current: name };
   });
 }
 
-/** The named profile, or the current one; undefined when nothing was saved. */
-export async function readProfile(
+/** Returns the named saved login, or the current one; undefined when nothing was saved. */
+export async function readSavedClient(
   name: string | undefined,
 ): Promise<MachineCredentials | undefined> {
   const { profiles, current } = await readSaved();
@@ -77,7 +78,7 @@ export async function readProfile(
   if (found !== undefined) return found;
   const known = Object.keys(profiles).join(', ') || 'none';
   throw new Failure(
-    `there is no profile "${wanted}" (known: ${known}): save one with \`convoke clients create --save ${wanted}\``,
+    `no saved login "${wanted}" (saved: ${known}): create one with \`convoke clients create --save ${wanted}\``,
     exitCodes.usage,
   );
 }
