@@ -1,109 +1,103 @@
+// Only `login`, `logout` and the renewal of a token load openid-client, so that other commands start without it.
+import type {
+  Configuration,
+  DeviceAuthorizationResponse,
+  TokenEndpointResponse,
+} from 'openid-client';
 import { exitCodes, Failure } from '../failure.ts';
 import type { Login } from './saved-logins.ts';
 
-/** The public client that the built-in identity provider knows this command line by. */
+/** Public client under which the built-in identity provider knows this command line. */
 const cliClientId = 'convoke-cli';
 const scope = 'openid offline_access';
-const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code';
+/** Other commands may wait for the login that is being renewed. */
+const requestSeconds = 20;
+/** The ID token is not used, so a wrong clock on this machine must not fail the login. */
+const clockToleranceSeconds = 10 * 365 * 86_400;
 
-export interface Issuer {
-  readonly token_endpoint: string;
-  readonly device_authorization_endpoint?: string;
-  readonly revocation_endpoint?: string;
-}
+const load = () => import('openid-client');
 
-interface DeviceCode {
-  readonly device_code: string;
-  readonly user_code: string;
-  readonly verification_uri: string;
-  readonly verification_uri_complete?: string;
-  readonly expires_in: number;
-  readonly interval?: number;
-}
-
-interface TokenAnswer {
-  readonly access_token?: string;
-  readonly refresh_token?: string;
-  readonly expires_in?: number;
-  readonly error?: string;
-  readonly error_description?: string;
-}
-
-/** Others may be waiting for the login that is renewed. */
-const soon = () => AbortSignal.timeout(20_000);
-
-async function discover(baseUrl: string): Promise<Issuer> {
+async function discover(baseUrl: string): Promise<Configuration> {
+  const openid = await load();
   const address = `${baseUrl}/.well-known/openid-configuration`;
-  const response = await fetch(address, { signal: soon() }).catch(() => undefined);
-  if (response?.ok === true) return (await response.json()) as Issuer;
-  const why = response === undefined ? 'nothing answers there' : `it answers ${response.status}`;
-  throw new Failure(
-    `no way to log in was found at ${address}: ${why}; name the server with --server`,
-    exitCodes.unreachable,
-  );
+  const client = { [openid.clockTolerance]: clockToleranceSeconds };
+  try {
+    return await openid.discovery(new URL(address), cliClientId, client, openid.None(), {
+      timeout: requestSeconds,
+      // The user named a server without TLS, such as one on this machine.
+      // oxlint-disable-next-line typescript/no-deprecated -- marked so only to stand out
+      execute: address.startsWith('http:') ? [openid.allowInsecureRequests] : [],
+    });
+  } catch (error) {
+    const cause = error instanceof Error ? error.cause : undefined;
+    const problem =
+      cause instanceof Response ? `${address} returned ${cause.status}` : `cannot reach ${address}`;
+    throw new Failure(`${problem}; use --server to set the address`, exitCodes.unreachable);
+  }
 }
 
-/** RFC 8628: the person confirms a code in a browser, on any machine; this one waits for it. */
+/** Logs in by RFC 8628: the person confirms a code in a browser on any machine, and this process polls. */
 export async function logInByDevice(
   baseUrl: string,
-  show: (code: DeviceCode) => void,
+  show: (code: DeviceAuthorizationResponse) => void,
 ): Promise<Login> {
-  const issuer = await discover(baseUrl);
-  if (issuer.device_authorization_endpoint === undefined) {
+  const openid = await load();
+  const config = await discover(baseUrl);
+  if (config.serverMetadata().device_authorization_endpoint === undefined) {
     throw new Failure('the identity provider of this server does not offer device login');
   }
-  const code = await post<DeviceCode & TokenAnswer>(issuer.device_authorization_endpoint, {
-    scope,
-  });
-  if (code.error !== undefined) throw new Failure(code.error_description ?? code.error);
+  const code = await openid.initiateDeviceAuthorization(config, { scope }).catch(failRequest);
   show(code);
-  const deadline = Date.now() + code.expires_in * 1000;
-  let intervalMs = (code.interval ?? 5) * 1000;
-  while (Date.now() < deadline) {
-    await new Promise((resolve) => setTimeout(resolve, intervalMs));
-    const answer = await post<TokenAnswer>(issuer.token_endpoint, {
-      grant_type: deviceGrant,
-      device_code: code.device_code,
-    });
-    if (answer.access_token !== undefined) return loginOf(baseUrl, answer, answer.access_token);
-    if (answer.error === 'slow_down') intervalMs += 5000;
-    else if (answer.error !== 'authorization_pending') throw refusedLogin(answer);
+  const expiry = AbortSignal.timeout(code.expires_in * 1000);
+  try {
+    const polling = { signal: expiry };
+    const tokens = await openid.pollDeviceAuthorizationGrant(config, code, undefined, polling);
+    return loginOf(baseUrl, tokens);
+  } catch (error) {
+    if (!expiry.aborted) return failLogin(error);
+    throw new Failure('the code has expired: run `convoke login` again', exitCodes.refused);
   }
-  throw new Failure('the code has expired: run `convoke login` again', exitCodes.refused);
 }
 
 export async function renew(login: Login): Promise<Login> {
-  const issuer = await discover(login.baseUrl);
-  const answer = await post<TokenAnswer>(issuer.token_endpoint, {
-    grant_type: 'refresh_token',
-    refresh_token: login.refreshToken ?? '',
-  });
-  if (answer.access_token === undefined) throw refusedLogin(answer);
-  const renewed = loginOf(login.baseUrl, answer, answer.access_token);
-  return { ...login, ...renewed, refreshToken: renewed.refreshToken ?? login.refreshToken };
+  const { baseUrl, refreshToken } = login;
+  if (refreshToken === undefined) throw refusedLogin('it cannot be renewed');
+  const openid = await load();
+  const config = await discover(baseUrl);
+  const tokens = await openid.refreshTokenGrant(config, refreshToken).catch(failLogin);
+  const renewed = loginOf(baseUrl, tokens);
+  return { ...login, ...renewed, refreshToken: renewed.refreshToken ?? refreshToken };
 }
 
-/** What is revoked cannot be renewed; a server that is away does not stop anyone from leaving. */
-export async function revoke(login: Login): Promise<void> {
-  if (login.refreshToken === undefined) return;
-  const issuer = await discover(login.baseUrl);
-  if (issuer.revocation_endpoint === undefined) return;
-  await post(issuer.revocation_endpoint, { token: login.refreshToken });
+/** Revokes the refresh token, so that the login cannot be renewed. */
+export async function revoke({ baseUrl, refreshToken }: Login): Promise<void> {
+  if (refreshToken === undefined) return;
+  const openid = await load();
+  const config = await discover(baseUrl);
+  if (config.serverMetadata().revocation_endpoint === undefined) return;
+  await openid.tokenRevocation(config, refreshToken);
 }
 
-function loginOf(baseUrl: string, answer: TokenAnswer, accessToken: string): Login {
-  const expiresAt = Date.now() + (answer.expires_in ?? 300) * 1000;
-  return { baseUrl, accessToken, refreshToken: answer.refresh_token, expiresAt };
+function loginOf(baseUrl: string, tokens: TokenEndpointResponse): Login {
+  const { access_token: accessToken, refresh_token: refreshToken, expires_in } = tokens;
+  return { baseUrl, accessToken, refreshToken, expiresAt: Date.now() + (expires_in ?? 300) * 1000 };
 }
 
-function refusedLogin({ error, error_description }: TokenAnswer): Failure {
-  const why = error_description ?? error ?? 'no reason given';
-  return new Failure(`the login was refused: ${why}; run \`convoke login\``, exitCodes.refused);
+async function failRequest(error: unknown): Promise<never> {
+  throw new Failure(await reasonOf(error));
 }
 
-async function post<Answer>(address: string, form: Record<string, string>): Promise<Answer> {
-  const body = new URLSearchParams({ client_id: cliClientId, ...form });
-  const response = await fetch(address, { method: 'POST', body, signal: soon() });
-  const text = await response.text();
-  return (text === '' ? {} : JSON.parse(text)) as Answer;
+async function failLogin(error: unknown): Promise<never> {
+  throw refusedLogin(await reasonOf(error));
+}
+
+/** Returns the reason that the server gives; rethrows everything else. */
+async function reasonOf(error: unknown): Promise<string> {
+  const { ResponseBodyError } = await load();
+  if (error instanceof ResponseBodyError) return error.error_description ?? error.error;
+  throw error;
+}
+
+function refusedLogin(reason: string): Failure {
+  return new Failure(`the login was refused: ${reason}; run \`convoke login\``, exitCodes.refused);
 }
