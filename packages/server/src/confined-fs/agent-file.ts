@@ -5,19 +5,19 @@ import { isWithin } from './path.ts';
 
 const fileBytesMax = 256 * 1024;
 
-/** What is wrong with a file of an agent's folder, in words for the person who keeps it. */
+/** A problem with a file of an agent's folder; the message is for the person who maintains the folder. */
 export class AgentFileError extends Error {
   override readonly name = 'FolderFault';
 }
 
-/** A file of the folder as text; `undefined` when there is none. Links may point within the folder only. */
+/** Reads a file of an agent's folder as text; `undefined` when there is none. Links must stay within the folder. */
 export async function readAgentFile(folder: string, name: string): Promise<string | undefined> {
   const path = await realpath(join(folder, name)).catch(() => undefined);
   if (path === undefined) return undefined;
   if (!isWithin(await realpath(folder), path)) {
     throw new AgentFileError(`${name} is a link that leaves the agent's folder`);
   }
-  // O_NONBLOCK: a pipe in place of the file must not hold a thread of the pool for ever.
+  // O_NONBLOCK: opening a pipe must not block a thread of the pool for ever.
   const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
     const stats = await handle.stat();

@@ -3,7 +3,7 @@ import type { FileHandle } from 'node:fs/promises';
 
 const chunkBytes = 128 * 1024;
 
-/** The bytes of an open file from its start; closes it at the end, or when it is left. */
+/** Yields the bytes of an open file from its start; closes it at the end, or when iteration stops early. */
 export async function* bytesOf(handle: FileHandle): AsyncGenerator<Uint8Array> {
   try {
     for (let at = 0; ; ) {
@@ -22,6 +22,7 @@ export async function* bytesOf(handle: FileHandle): AsyncGenerator<Uint8Array> {
   }
 }
 
+/** Returns the SHA-256 of an open file and closes it. */
 export async function digestOf(handle: FileHandle): Promise<string> {
   const hash = createHash('sha256');
   for await (const chunk of bytesOf(handle)) hash.update(chunk);

@@ -16,14 +16,13 @@ import { errorCode } from '../runtime/error-code.ts';
 import { confinedPath } from './path.ts';
 
 /**
- * Reading and writing below a folder whose content somebody else controls: an agent may plant links
- * in its workspace, and nothing that goes through here follows one. Each directory on the way is
- * opened without following links and held open while the next one is looked up in it, so that a
- * directory swapped for a link meanwhile changes nothing either.
+ * Reads and writes below a folder whose content is not trusted: an agent may plant links in its session folder, and
+ * no function here follows one. Each directory of a path is opened without following links and held open while the
+ * next one is looked up in it, so that swapping a directory for a link in between has no effect either.
  */
 
-/** What stands in the way of a confined operation. `code` is the file system's, or `ELOOP` for a link. */
-export class Confined extends Error {
+/** A confined operation failed. `code` is the file system's, or `ELOOP` for a link. */
+export class ConfinedError extends Error {
   override readonly name = 'Confined';
   readonly code: string;
 
@@ -33,17 +32,17 @@ export class Confined extends Error {
   }
 }
 
-/** Something else stands at the path or on the way to it: a link, a folder for a file, a file for a folder. */
-export function isInTheWay(error: unknown): boolean {
-  return error instanceof Confined && inTheWay.has(error.code);
+/** Whether something of another kind is at the path or on the way to it: a link, a folder for a file, or the reverse. */
+export function isPathBlocked(error: unknown): boolean {
+  return error instanceof ConfinedError && blockingCodes.has(error.code);
 }
 
-const inTheWay = new Set(['ELOOP', 'ENOTDIR', 'EISDIR', 'ENOTEMPTY', 'EEXIST', 'EPERM']);
+const blockingCodes = new Set(['ELOOP', 'ENOTDIR', 'EISDIR', 'ENOTEMPTY', 'EEXIST', 'EPERM']);
 
 export interface WriteOptions {
   /**
-   * For places that are the service's own: `folders` puts a folder where a link or a file stands in for
-   * one, `everything` also the file where a folder does.
+   * For paths that belong to the service: `folders` replaces links and files on the way by folders, `everything`
+   * also replaces a folder at the path by the file.
    */
   readonly reclaim?: 'folders' | 'everything';
   readonly executable?: boolean;
@@ -52,16 +51,16 @@ export interface WriteOptions {
 /** Opens a regular file for reading; `undefined` when there is none. The caller closes it. */
 export async function openConfined(root: string, path: string): Promise<FileHandle | undefined> {
   return withParent({ root, path, make: 'no' }, async (parent, name) => {
-    // O_NONBLOCK: opening a pipe must not hold a thread of the pool until somebody writes into it.
+    // O_NONBLOCK: opening a pipe must not block a thread of the pool until the pipe has a writer.
     const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
     const handle = await open(join(parent, name), flags);
     if ((await handle.stat()).isFile()) return handle;
     await handle.close();
-    throw new Confined('EISDIR');
+    throw new ConfinedError('EISDIR');
   });
 }
 
-/** Writes a whole file: beside its name first, then over it, so that nobody reads a part of it. */
+/** Writes a whole file under a temporary name and renames it, so that no reader sees a part of it. */
 export async function writeConfined(
   target: { readonly root: string; readonly path: string },
   content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
@@ -98,25 +97,25 @@ async function renameOver(draft: string, path: string, reclaim: boolean): Promis
   }
 }
 
-/** Removes a file or a link, not what it points to. Harmless when there is none, or something else. */
+/** Removes a file or a link, not the target of the link. Does nothing when there is neither. */
 export async function removeConfined(root: string, path: string): Promise<void> {
-  await ignoringOthers(
+  await ignoreBlocked(
     withParent({ root, path, make: 'no' }, (parent, name) => unlink(join(parent, name))),
   );
 }
 
-/** Removes a folder if nothing is in it. */
+/** Removes a folder if it is empty. */
 export async function removeFolderConfined(root: string, path: string): Promise<void> {
-  await ignoringOthers(
+  await ignoreBlocked(
     withParent({ root, path, make: 'no' }, (parent, name) => rmdir(join(parent, name))),
   );
 }
 
-async function ignoringOthers(removal: Promise<void>): Promise<void> {
+async function ignoreBlocked(removal: Promise<void>): Promise<void> {
   try {
     await removal;
   } catch (error) {
-    if (!isInTheWay(error)) throw error;
+    if (!isPathBlocked(error)) throw error;
   }
 }
 
@@ -125,7 +124,7 @@ export interface ConfinedEntry {
   readonly kind: 'file' | 'folder' | 'other';
 }
 
-/** What is in a folder, by name; `undefined` when there is none. The empty path is the root itself. */
+/** Lists a folder, sorted by name; `undefined` when there is none. The empty path is the root itself. */
 export async function listConfined(
   root: string,
   path: string,
@@ -156,20 +155,20 @@ export async function existsConfined(root: string, path: string): Promise<boolea
   return stats !== undefined;
 }
 
-interface Place {
+interface ParentRequest {
   readonly root: string;
   readonly path: string;
   readonly make: 'no' | 'missing' | 'reclaim';
 }
 
-/** Runs `use` with the folder that holds `path`; `undefined` when that or the thing itself is missing. */
+/** Calls `use` with the folder that holds `path`; returns `undefined` when that folder or the entry is missing. */
 async function withParent<T>(
-  { root, path, make }: Place,
+  { root, path, make }: ParentRequest,
   use: (parent: string, name: string, owner: Owner | undefined) => Promise<T>,
 ): Promise<T | undefined> {
   const parts = confinedPath(path)?.split('/');
   const name = parts?.pop();
-  if (parts === undefined || name === undefined) throw new Confined('EINVAL');
+  if (parts === undefined || name === undefined) throw new ConfinedError('EINVAL');
   const held: FileHandle[] = [];
   try {
     let folder = await hold(root, held);
@@ -177,23 +176,23 @@ async function withParent<T>(
     for (const part of parts) folder = await enter(join(folder, part), { make, owner }, held);
     return await use(folder, name, owner);
   } catch (error) {
-    // What has no code did not come from the file system: the content's own source failed.
+    // An error without a code is not from the file system: the source of the content failed.
     const code = errorCode(error);
-    if (error instanceof Confined || code === undefined) throw error;
+    if (error instanceof ConfinedError || code === undefined) throw error;
     if (code === 'ENOENT' && make === 'no') return undefined;
-    throw new Confined(code, { cause: error });
+    throw new ConfinedError(code, { cause: error });
   } finally {
     for (const handle of held) await handle.close();
   }
 }
 
-/** Whom what is made below a folder shall belong to, where that is not the server's own user anyway. */
+/** Owner of new files and folders, where it is not the server's own user. */
 interface Owner {
   readonly uid: number;
   readonly gid: number;
 }
 
-/** As root, the server makes things for whom it gave the folder: an agent's programs, which are another user. */
+/** As root, the server gives new files to the owner of the root folder: the user that runs the agent's programs. */
 async function ownerOf(root: FileHandle | undefined): Promise<Owner | undefined> {
   if (root === undefined || process.getuid?.() !== 0) return undefined;
   const { uid, gid } = await root.stat();
@@ -202,7 +201,7 @@ async function ownerOf(root: FileHandle | undefined): Promise<Owner | undefined>
 
 async function enter(
   path: string,
-  { make, owner }: { make: Place['make']; owner: Owner | undefined },
+  { make, owner }: { make: ParentRequest['make']; owner: Owner | undefined },
   held: FileHandle[],
 ): Promise<string> {
   try {
@@ -219,11 +218,11 @@ async function enter(
   }
 }
 
-/** A path to the directory that keeps meaning this very directory while its handle is open. */
+/** Opens a directory and returns a path that refers to this directory, even if renamed, while its handle is open. */
 async function hold(path: string, held: FileHandle[]): Promise<string> {
   const flags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
   const handle = await open(path, flags);
   held.push(handle);
-  // Elsewhere a path looked up again may have changed meanwhile; links that were there before are still refused.
+  // Other systems have no such path: links are still refused, but a swap between two lookups is not noticed.
   return process.platform === 'linux' ? `/proc/self/fd/${handle.fd}` : path;
 }

@@ -1,7 +1,7 @@
-import type { Confined } from './files.ts';
+import type { ConfinedError } from './files.ts';
 
-/** Why a tool could not do its work in the workspace, in words that an agent understands. */
-export function confinedReason({ code }: Confined): string {
+/** Explains a failure to the model. Prompts and tool descriptions call the session folder "the workspace". */
+export function confinedReason({ code }: ConfinedError): string {
   return reasons[code] ?? `it failed (${code})`;
 }
 

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { hasCode } from '../runtime/error-code.ts';
 
 /**
- * Removes a folder that an agent wrote into. The agent may have closed folders of it (chmod 000), and where the server
- * is not root that keeps it out too, though they are its own: then they are opened first. Links are not followed.
+ * Removes a folder that an agent wrote into. The agent may have closed folders in it (chmod 000). A server that is not
+ * root cannot enter these, even as their owner, so it makes them accessible first. Links are not followed.
  */
 export async function removeTree(path: string): Promise<void> {
   try {
@@ -17,10 +17,10 @@ export async function removeTree(path: string): Promise<void> {
   }
 }
 
-/** From the top down: what is inside can be seen only when what is around it is open. */
+/** Works from the top down: a folder can be listed only once it is accessible. */
 async function openFolders(top: string): Promise<void> {
   const folders = [top];
-  // The list grows while it is walked.
+  // The list grows during iteration.
   for (const folder of folders) {
     await chmod(folder, 0o700);
     const inside = await readdir(folder, { withFileTypes: true });

@@ -1,15 +1,15 @@
 import { type BigIntStats, constants } from 'node:fs';
 import { type FileHandle, lstat, open, readdir, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { errorCode } from '../runtime/error-code.ts';
+import { hasCode } from '../runtime/error-code.ts';
 
-/** Folders within folders; each level holds one open. */
+/** Nested folders; each level keeps one file descriptor open. */
 const depthMax = 100;
-/** So that a path still fits the system's bound below any other folder. */
+/** Keeps a path within the system's limit when it is restored below another folder. */
 const pathBytesMax = 2048;
 
 export type WalkedEntry = {
-  /** Below the root, with forward slashes. */
+  /** Relative to the root, with forward slashes. */
   readonly path: string;
   readonly stats: BigIntStats;
 } & (
@@ -23,16 +23,16 @@ export class TooDeep extends Error {
 }
 
 /**
- * Everything below a folder whose content somebody else controls, folders before what is in them, by name. No link
- * is followed: see `confined.ts`. What is neither file, folder nor link is passed over, and so is what vanishes
- * meanwhile or has a name that is not UTF-8.
+ * Yields every entry below a folder whose content is not trusted, sorted by name, folders before their content. Follows
+ * no link: see `files.ts`. Skips entries that are not a file, folder or link, that vanish during the walk, or whose
+ * name is not UTF-8.
  */
 export async function* walkConfined(root: string): AsyncGenerator<WalkedEntry> {
   yield* walk(root, '', 0);
 }
 
 async function* walk(folder: string, path: string, depth: number): AsyncGenerator<WalkedEntry> {
-  if (depth > depthMax) throw new TooDeep(`${path} lies too deep`);
+  if (depth > depthMax) throw new TooDeep(`${path} is nested too deeply`);
   const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
   const handle = await open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW).catch(unlessGone);
   if (handle === undefined) return;
@@ -40,9 +40,10 @@ async function* walk(folder: string, path: string, depth: number): AsyncGenerato
     const held = process.platform === 'linux' ? `/proc/self/fd/${handle.fd}` : folder;
     const names = (await readdir(held)).sort();
     for (const name of names) {
-      const entry = await look(join(held, name), path === '' ? name : `${path}/${name}`);
+      const entry = await entryAt(join(held, name), path === '' ? name : `${path}/${name}`);
       if (entry === undefined) continue;
-      if (Buffer.byteLength(entry.path) > pathBytesMax) throw new TooDeep(`${path} lies too deep`);
+      if (Buffer.byteLength(entry.path) > pathBytesMax)
+        throw new TooDeep(`${path} is nested too deeply`);
       yield entry;
       if (entry.kind === 'folder') yield* walk(join(held, name), entry.path, depth + 1);
     }
@@ -51,7 +52,7 @@ async function* walk(folder: string, path: string, depth: number): AsyncGenerato
   }
 }
 
-async function look(at: string, path: string): Promise<WalkedEntry | undefined> {
+async function entryAt(at: string, path: string): Promise<WalkedEntry | undefined> {
   const stats = await lstat(at, { bigint: true }).catch(unlessGone);
   if (stats === undefined) return undefined;
   if (stats.isDirectory()) return { path, stats, kind: 'folder' };
@@ -62,13 +63,11 @@ async function look(at: string, path: string): Promise<WalkedEntry | undefined> 
 }
 
 async function openFile(at: string): Promise<FileHandle> {
-  // O_NONBLOCK: it may have become a pipe by now.
+  // O_NONBLOCK: the file may have been replaced by a pipe.
   return open(at, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
 }
 
 function unlessGone(error: unknown): undefined {
-  const code = errorCode(error);
-  // ELOOP, ENOTDIR, EINVAL: it has become something else since it was listed.
-  if (['ENOENT', 'ELOOP', 'ENOTDIR', 'EINVAL'].includes(String(code))) return undefined;
-  throw error;
+  // ELOOP, ENOTDIR, EINVAL: the entry was replaced by another kind since it was listed.
+  if (!hasCode(error, 'ENOENT', 'ELOOP', 'ENOTDIR', 'EINVAL')) throw error;
 }

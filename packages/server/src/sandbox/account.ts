@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import type { Account } from '../ports/sandbox.ts';
 
 const accountName = 'convoke-agent';
-/** In the range that systemd gives to services of the moment, so that it is nobody's login. */
+/** In the range of systemd's dynamic users, so that no login has this id. */
 const usualId = 61_357;
 
 /**
- * Who programs run as when the server is root: the account `convoke-agent` where an operator made one,
- * else an id of no account. `undefined` when the server is an ordinary user, as its programs are then.
+ * Returns the user that programs run as when the server is root: the account `convoke-agent` if an operator made one,
+ * else an id without an account. `undefined` when the server is not root: programs then run as the server's user.
  */
 export function unprivilegedAccount(): Account | undefined {
   if (process.getuid?.() !== 0) return undefined;

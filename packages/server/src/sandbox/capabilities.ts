@@ -1,18 +1,18 @@
 import type { SandboxMode, SandboxReport } from '../ports/sandbox.ts';
 import type { Cgroups } from './cgroups.ts';
-import type { Probe } from './probe.ts';
+import type { ProbeResult } from './probe.ts';
 import type { Programs } from './programs.ts';
 
-/** What was found out about this machine when the server started. */
-export interface Findings {
+/** Sandbox features of this machine, detected when the server starts. */
+export interface Capabilities {
   readonly programs: Programs;
   readonly cgroups: Cgroups | undefined;
-  readonly wrapped: Probe;
-  /** bubblewrap can bound a file system in memory. */
-  readonly sizesTemporary: boolean;
+  readonly bubblewrap: ProbeResult;
+  /** Whether this version of bubblewrap can limit the size of a tmpfs. */
+  readonly limitsTmpfs: boolean;
 }
 
-/** What is missing for bubblewrap, in words an operator can act on; `undefined` when nothing is. */
+/** Names a program that bubblewrap needs and that is not installed, for the operator; `undefined` when none is missing. */
 export function missingPrograms(programs: Programs): string | undefined {
   if (process.platform !== 'linux') return 'bubblewrap runs on Linux only';
   if (programs.bwrap === undefined) {
@@ -24,11 +24,11 @@ export function missingPrograms(programs: Programs): string | undefined {
   return undefined;
 }
 
-export function setupProblem(said: string): string {
-  const advice = /namespace|not permitted|denied/i.test(said)
+export function setupProblem(errorOutput: string): string {
+  const advice = /namespace|not permitted|denied/i.test(errorOutput)
     ? '. The machine does not let this user make namespaces: allow user namespaces (Ubuntu: an AppArmor profile for bwrap), or in a container allow unshare and mount'
     : '';
-  return `bubblewrap cannot set up a sandbox here: ${said}${advice}`;
+  return `bubblewrap cannot set up a sandbox here: ${errorOutput}${advice}`;
 }
 
 const bareAsRoot =
@@ -36,13 +36,13 @@ const bareAsRoot =
 export const socatMissing =
   'an agent with a network allow-list needs socat (Debian and Ubuntu: apt-get install socat)';
 
-/** Why an agent's program may not run; `undefined` when it may. */
+/** Explains why an agent's program may not run; `undefined` when it may. */
 export function refusalFor(
   level: 'bwrap' | 'none',
   mode: SandboxMode,
-  { wrapped }: Findings,
+  { bubblewrap }: Capabilities,
 ): string | undefined {
-  if (level === 'bwrap') return wrapped.holds ? undefined : unavailable(wrapped.reason);
+  if (level === 'bwrap') return bubblewrap.works ? undefined : unavailable(bubblewrap.reason);
   if (mode !== 'none') {
     return 'The agent asks for sandbox.mode none, which only an operator can allow with CONVOKE_SANDBOX=none.';
   }
@@ -55,22 +55,22 @@ function unavailable(reason: string): string {
 
 export function reportOf(
   mode: SandboxMode,
-  findings: Findings,
+  capabilities: Capabilities,
   account: { readonly uid: number },
 ): SandboxReport {
-  const { wrapped, cgroups, programs } = findings;
+  const { bubblewrap, cgroups, programs } = capabilities;
   const wanted = mode === 'none' ? 'none' : 'bwrap';
-  const isRefused = refusalFor(wanted, mode, findings) !== undefined;
+  const isRefused = refusalFor(wanted, mode, capabilities) !== undefined;
   const problems = [
-    ...(wrapped.holds ? [] : [wrapped.reason]),
+    ...(bubblewrap.works ? [] : [bubblewrap.reason]),
     ...(mode === 'none' && isRoot() ? [bareAsRoot] : []),
-    ...(wrapped.holds && programs.socat === undefined ? [socatMissing] : []),
+    ...(bubblewrap.works && programs.socat === undefined ? [socatMissing] : []),
   ];
-  const isWrapped = wanted === 'bwrap' && wrapped.holds;
+  const isWrapped = wanted === 'bwrap' && bubblewrap.works;
   return {
     mode,
     level: isRefused ? 'nothing' : wanted,
-    userNamespace: isWrapped && wrapped.userNamespace,
+    userNamespace: isWrapped && bubblewrap.userNamespace,
     network: isWrapped ? (programs.socat === undefined ? 'off' : 'allow-list') : 'open',
     limits: cgroups?.kind ?? (programs.prlimit === undefined ? 'none' : 'prlimit'),
     uid: account.uid,

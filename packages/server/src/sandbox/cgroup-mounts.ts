@@ -2,36 +2,39 @@ import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 export interface MountedCgroups {
-  /** Folders of the one hierarchy (v2) that programs might be put below, the nearest first. */
+  /** Folders of the unified hierarchy (v2) that may hold new groups, the nearest first. */
   readonly unified: readonly string[];
   /** This process's own folder in the hierarchy of each controller (v1). */
   readonly memory: string | undefined;
   readonly pids: string | undefined;
 }
 
-/** Where the control groups of this process are. Empty where the system has none. */
+/** Finds the control groups of this process. Empty where the system has none. */
 export function mountedCgroups(): MountedCgroups {
   try {
     const own = ownGroups(readFileSync('/proc/self/cgroup', 'utf8'));
     const mounts = cgroupMounts(readFileSync('/proc/self/mountinfo', 'utf8'));
     const unified = mounts.find(({ kind }) => kind === 'cgroup2');
     return {
-      unified: unified === undefined ? [] : placesIn(unified, own.get('') ?? '/'),
-      memory: controllerPlace('memory', own, mounts),
-      pids: controllerPlace('pids', own, mounts),
+      unified: unified === undefined ? [] : candidatesIn(unified, own.get('') ?? '/'),
+      memory: controllerPath('memory', own, mounts),
+      pids: controllerPath('pids', own, mounts),
     };
   } catch {
     return { unified: [], memory: undefined, pids: undefined };
   }
 }
 
-/** systemd's `DelegateSubgroup=` puts a service one below what is its own; and root may use the top. */
-function placesIn(mount: Mount, group: string): readonly string[] {
-  const own = placeIn(mount, group);
+/**
+ * The own group, its parent and the top. The parent, because systemd's `DelegateSubgroup=` puts a service one level
+ * below its delegated group; the top, because root may use it.
+ */
+function candidatesIn(mount: Mount, group: string): readonly string[] {
+  const own = pathIn(mount, group);
   return own === mount.at ? [own] : [...new Set([own, dirname(own), mount.at])];
 }
 
-/** The group of this process by controller; the one hierarchy's name is empty. */
+/** The group of this process by controller; the name of the unified hierarchy is empty. */
 function ownGroups(text: string): ReadonlyMap<string, string> {
   const groups = new Map<string, string>();
   for (const line of text.split('\n')) {
@@ -44,7 +47,7 @@ function ownGroups(text: string): ReadonlyMap<string, string> {
 interface Mount {
   readonly kind: 'cgroup' | 'cgroup2';
   readonly at: string;
-  /** The group that the mount shows as its top. */
+  /** The group at the root of the mount. */
   readonly root: string;
   readonly controllers: readonly string[];
 }
@@ -61,7 +64,7 @@ function cgroupMounts(text: string): readonly Mount[] {
   });
 }
 
-function controllerPlace(
+function controllerPath(
   controller: string,
   own: ReadonlyMap<string, string>,
   mounts: readonly Mount[],
@@ -70,10 +73,10 @@ function controllerPlace(
   const mount = mounts.find(
     ({ kind, controllers }) => kind === 'cgroup' && controllers.includes(controller),
   );
-  return group === undefined || mount === undefined ? undefined : placeIn(mount, group);
+  return group === undefined || mount === undefined ? undefined : pathIn(mount, group);
 }
 
-function placeIn({ at, root }: Mount, group: string): string {
+function pathIn({ at, root }: Mount, group: string): string {
   const below = root === '/' || !group.startsWith(root) ? group : group.slice(root.length);
   return join(at, below === '/' ? '' : below);
 }

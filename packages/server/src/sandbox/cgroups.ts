@@ -5,9 +5,8 @@ import type { ProcessLimits } from '../ports/sandbox.ts';
 import { mountedCgroups } from './cgroup-mounts.ts';
 
 /**
- * Memory and process limits for a whole tree of processes, kept by the kernel. Everything here is
- * synchronous: the files are the kernel's, no disk is behind them, and a program must be in its group
- * before it goes on.
+ * Memory and process limits for a whole tree of processes, enforced by the kernel. Calls are synchronous: the files are
+ * the kernel's, without a disk behind them, and a program must be in its group before it continues.
  */
 export interface Cgroups {
   readonly kind: 'cgroup v2' | 'cgroup v1';
@@ -16,58 +15,58 @@ export interface Cgroups {
 
 export interface Cgroup {
   add(pid: number): void;
-  /** Whether the kernel ended something in it for want of memory. */
+  /** Whether the kernel killed a process of the group because it ran out of memory. */
   ranOutOfMemory(): boolean;
-  /** Ends whatever is still in it, and removes it. */
+  /** Kills all processes of the group and removes it. */
   remove(): Promise<void>;
 }
 
-/** The programs around the agent's own: they count as well. */
-const pidsOfOurs = 8;
+/** Processes of the launch chain, which count towards the limit. */
+const chainPids = 8;
 const removalTries = 50;
 const removalPauseMs = 10;
 
 /**
- * `undefined` where this process may not make groups that limit memory and processes. A group is made where the
- * server's own is, below whatever limits it, and only for as long as its program runs.
+ * `undefined` where this process may not make groups that limit memory and processes. Groups are made below the
+ * server's own group, so its limits apply too, and exist only while their program runs.
  */
 export function openCgroups(): Cgroups | undefined {
   const { unified, memory, pids } = mountedCgroups();
   for (const base of unified) {
-    sweep(base);
+    removeStaleGroups(base);
     attempt(() => writeFileSync(join(base, 'cgroup.subtree_control'), '+memory +pids'));
-    if (holds('cgroup v2', [base])) return cgroupsIn('cgroup v2', [base]);
+    if (isUsable('cgroup v2', [base])) return cgroupsIn('cgroup v2', [base]);
   }
   if (memory === undefined || pids === undefined) return undefined;
-  for (const base of [memory, pids]) sweep(base);
-  return holds('cgroup v1', [memory, pids]) ? cgroupsIn('cgroup v1', [memory, pids]) : undefined;
+  for (const base of [memory, pids]) removeStaleGroups(base);
+  return isUsable('cgroup v1', [memory, pids]) ? cgroupsIn('cgroup v1', [memory, pids]) : undefined;
 }
 
-/** Whether a group can be made there, with every limit that matters. */
-function holds(kind: Cgroups['kind'], bases: readonly string[]): boolean {
-  const places = placesIn(bases);
+/** Whether a group with both limits can be made there. */
+function isUsable(kind: Cgroups['kind'], bases: readonly string[]): boolean {
+  const paths = newGroupPaths(bases);
   const isMade = attempt(() => {
-    for (const place of places) mkdirSync(place);
-    const files = new Set(places.flatMap(list));
+    for (const path of paths) mkdirSync(path);
+    const files = new Set(paths.flatMap(list));
     const memory = kind === 'cgroup v2' ? 'memory.max' : 'memory.limit_in_bytes';
     if (!files.has(memory) || !files.has('pids.max')) throw new Error('no controller');
   });
-  for (const place of places) attempt(() => rmdirSync(place));
+  for (const path of paths) attempt(() => rmdirSync(path));
   return isMade;
 }
 
-/** Named after this process, so that whoever finds it can tell whether it is still somebody's. */
-function placesIn(bases: readonly string[]): readonly string[] {
+/** Names contain the id of this process, so that `removeStaleGroups` knows whether their server still runs. */
+function newGroupPaths(bases: readonly string[]): readonly string[] {
   const name = `convoke-${process.pid}-${randomBytes(6).toString('hex')}`;
   return bases.map((base) => join(base, name));
 }
 
-/** A server that was killed could not remove its groups: those of processes that are gone are nobody's. */
-function sweep(base: string): void {
+/** Removes the groups of servers that were killed before they could remove them. */
+function removeStaleGroups(base: string): void {
   for (const name of list(base)) {
     const owner = /^convoke-(\d+)-/.exec(name)?.[1];
     if (owner === undefined || attempt(() => process.kill(Number(owner), 0))) continue;
-    strike(join(base, name));
+    killAll(join(base, name));
     attempt(() => rmdirSync(join(base, name)));
   }
 }
@@ -76,21 +75,21 @@ function cgroupsIn(kind: Cgroups['kind'], bases: readonly string[]): Cgroups {
   return {
     kind,
     make(limits) {
-      const places = placesIn(bases);
-      for (const place of places) mkdirSync(place);
+      const paths = newGroupPaths(bases);
+      for (const path of paths) mkdirSync(path);
       for (const [file, value] of settingsFor(kind, limits)) {
-        // A controller lies in one of the places, and so do its files; some kernels lack those for swap.
-        const place = places.find((at) => list(at).includes(file));
-        if (place !== undefined) writeFileSync(join(place, file), value);
+        // In v1 each controller has its own folder; some kernels have no files for swap.
+        const path = paths.find((at) => list(at).includes(file));
+        if (path !== undefined) writeFileSync(join(path, file), value);
       }
-      return cgroupAt(places);
+      return cgroupOf(paths);
     },
   };
 }
 
 function settingsFor(kind: Cgroups['kind'], limits: ProcessLimits): readonly [string, string][] {
   const bytes = String(limits.memoryMb * 1024 * 1024);
-  const pids = String(limits.pids + pidsOfOurs);
+  const pids = String(limits.pids + chainPids);
   if (kind === 'cgroup v2') {
     return [
       ['memory.max', bytes],
@@ -106,23 +105,23 @@ function settingsFor(kind: Cgroups['kind'], limits: ProcessLimits): readonly [st
   ];
 }
 
-function cgroupAt(places: readonly string[]): Cgroup {
+function cgroupOf(paths: readonly string[]): Cgroup {
   return {
     add(pid) {
-      for (const place of places) writeFileSync(join(place, 'cgroup.procs'), String(pid));
+      for (const path of paths) writeFileSync(join(path, 'cgroup.procs'), String(pid));
     },
     ranOutOfMemory: () =>
-      places.some((place) =>
+      paths.some((path) =>
         ['memory.events', 'memory.oom_control'].some((file) =>
-          /^oom_kill [1-9]/m.test(read(join(place, file))),
+          /^oom_kill [1-9]/m.test(read(join(path, file))),
         ),
       ),
     async remove() {
-      for (const place of places) {
+      for (const path of paths) {
         for (let tries = 0; tries < removalTries; tries += 1) {
-          strike(place);
-          if (attempt(() => rmdirSync(place))) break;
-          // What was killed leaves its group only when it is gone.
+          killAll(path);
+          if (attempt(() => rmdirSync(path))) break;
+          // A killed process stays in its group until it has exited.
           await new Promise((resolve) => setTimeout(resolve, removalPauseMs));
         }
       }
@@ -130,9 +129,9 @@ function cgroupAt(places: readonly string[]): Cgroup {
   };
 }
 
-function strike(place: string): void {
-  if (attempt(() => writeFileSync(join(place, 'cgroup.kill'), '1'))) return;
-  for (const pid of read(join(place, 'cgroup.procs')).split('\n')) {
+function killAll(path: string): void {
+  if (attempt(() => writeFileSync(join(path, 'cgroup.kill'), '1'))) return;
+  for (const pid of read(join(path, 'cgroup.procs')).split('\n')) {
     if (pid !== '') attempt(() => process.kill(Number(pid), 'SIGKILL'));
   }
 }

@@ -6,7 +6,7 @@ import { type Duplex, pipeline } from 'node:stream';
 import { type Egress, readEgress } from '../domain/egress.ts';
 import { findTarget } from '../egress/target.ts';
 
-/** The way out of one program: HTTP and CONNECT to the hosts of its agent's list, through a socket file. */
+/** Proxy of one program: serves HTTP and CONNECT to the hosts of its agent's allow-list, over a socket file. */
 export interface EgressProxy {
   readonly socket: string;
   close(): Promise<void>;
@@ -39,7 +39,7 @@ export async function openEgressProxy(
   await mkdir(folder, { mode: 0o700 });
   const handle = await open(folder);
   try {
-    // The name of a socket is at most about a hundred characters long: this one is, wherever the folder lies.
+    // The path of a socket may have about a hundred characters: through /proc it is short for any folder.
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
       server.listen(`/proc/self/fd/${handle.fd}/proxy.sock`, resolve);
@@ -48,7 +48,7 @@ export async function openEgressProxy(
     await handle.close();
   }
   const socket = join(folder, 'proxy.sock');
-  // Nobody else gets into the folder; the program, another user, is shown just this file.
+  // No other user can enter the folder; the program's user sees only this file, by a bind mount.
   await chmod(socket, 0o666);
   return {
     socket,
@@ -70,7 +70,7 @@ async function forward(
     return;
   }
   const port = Number(url.port || 80);
-  const host = bare(url.hostname);
+  const host = withoutBrackets(url.hostname);
   const target = await findTarget(entries, host, port);
   if (!target.ok) {
     outgoing.writeHead(403).end(`convoke: ${target.reason}\n`);
@@ -96,7 +96,7 @@ async function forward(
 
 interface Tunnel {
   readonly client: Duplex;
-  /** What the client sent before it was told to go on. */
+  /** Bytes that the client sent before the response to CONNECT. */
   readonly head: Buffer;
   readonly keep: (socket: Duplex) => void;
 }
@@ -108,7 +108,7 @@ async function tunnel(
 ): Promise<void> {
   keep(client);
   const url = URL.parse(`tcp://${incoming.url}`);
-  const host = bare(url?.hostname ?? '');
+  const host = withoutBrackets(url?.hostname ?? '');
   const port = Number(url?.port ?? 0);
   const target = await findTarget(entries, host, port);
   if (!target.ok) {
@@ -137,6 +137,6 @@ function refuse(client: Duplex, status: string, reason: string): void {
 }
 
 /** Without the brackets of an IPv6 address. */
-function bare(host: string): string {
+function withoutBrackets(host: string): string {
   return host.replace(/^\[(.*)\]$/, '$1');
 }

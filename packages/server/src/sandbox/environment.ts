@@ -3,7 +3,7 @@ import type { Places } from '../ports/sandbox.ts';
 import { proxyPort } from './launch-chain.ts';
 import { systemPath } from './program-path.ts';
 
-/** What a program gets: nothing of the server's, and the agent's own last. */
+/** Environment of a program: nothing of the server's, and the agent's own variables override the rest. */
 export function environmentFor(
   places: Places,
   given: Readonly<Record<string, string>>,
@@ -11,7 +11,7 @@ export function environmentFor(
 ): Readonly<Record<string, string>> {
   const base = {
     HOME: places.home,
-    // The Node that runs this comes first, so that a script for `node` finds a current one.
+    // The server's Node comes first, so that scripts for `node` run with a current version.
     PATH: `${dirname(process.execPath)}:${systemPath}`,
     LANG: 'C.UTF-8',
     USER: 'agent',
@@ -28,7 +28,7 @@ function proxyVariables(): Readonly<Record<string, string>> {
     HTTPS_PROXY: address,
     http_proxy: address,
     https_proxy: address,
-    // Node heeds the variables above only when it is told to.
+    // Node uses the variables above only when this is set.
     NODE_USE_ENV_PROXY: '1',
   };
 }

@@ -4,10 +4,10 @@ import type { Account } from '../ports/sandbox.ts';
 import { insidePlaces } from './file-system-view.ts';
 
 /**
- * Writes the few files of /etc that programs inside see in place of this machine's: programs ask for the
- * name of their user and stop without one.
+ * Writes the files of /etc that programs in the sandbox see instead of this machine's: many programs look up the
+ * name of their user and fail without one.
  */
-export async function writeEtc(folder: string, { uid, gid }: Account): Promise<void> {
+export async function writeEtcFiles(folder: string, { uid, gid }: Account): Promise<void> {
   await mkdir(folder, { recursive: true });
   const files = {
     passwd: `root:x:0:0:root:/:/bin/sh\nagent:x:${uid}:${gid}:agent:${insidePlaces.home}:/bin/sh\n`,

@@ -2,7 +2,7 @@ import { existsSync, lstatSync, readlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Places, SpawnOptions } from '../ports/sandbox.ts';
 
-/** The same in every sandbox, so that what a program remembers of its folders stays true wherever it runs next. */
+/** The same in every sandbox, so that paths which a program stores stay valid in its next run. */
 export const insidePlaces: Places = {
   sessionFolder: '/workspace',
   home: '/home/agent',
@@ -10,8 +10,8 @@ export const insidePlaces: Places = {
 };
 export const proxySocketInside = '/run/convoke/proxy.sock';
 
-/** What of /etc a program needs, and nothing that tells of this machine. */
-const shownOfEtc = [
+/** Parts of /etc that programs need; none of them identifies this machine. */
+const shownEtcPaths = [
   '/etc/ssl/certs',
   '/etc/ssl/openssl.cnf',
   '/etc/ca-certificates',
@@ -23,17 +23,18 @@ const shownOfEtc = [
 ];
 const systemFolders = ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'];
 
-export interface View extends Pick<SpawnOptions, 'sessionFolder' | 'home' | 'folder' | 'readOnly'> {
+export interface FileSystemView
+  extends Pick<SpawnOptions, 'sessionFolder' | 'home' | 'folder' | 'readOnly'> {
   /** A folder with the `passwd`, `group`, `hosts` and `nsswitch.conf` to show. */
   readonly etc: string;
   /** The socket of the egress proxy, for programs that have one. */
   readonly proxySocket: string | undefined;
-  /** Bound for each file system in memory; absent where bubblewrap is too old to set it. */
+  /** Limit of each tmpfs; absent where bubblewrap is too old to set it. */
   readonly memoryBytes: number | undefined;
 }
 
-/** What a program sees of the file system: the system's programs, its own folders, and nothing else. */
-export function viewArguments(view: View): readonly string[] {
+/** Arguments for bubblewrap that show a program the system's programs and its own folders, and nothing else. */
+export function viewArguments(view: FileSystemView): readonly string[] {
   const { sessionFolder, home, folder } = insidePlaces;
   return [
     '--ro-bind',
@@ -44,18 +45,18 @@ export function viewArguments(view: View): readonly string[] {
     '/proc',
     '--dev',
     '/dev',
-    ...temporary('/dev/shm', view.memoryBytes),
+    ...tmpfs('/dev/shm', view.memoryBytes),
     '--remount-ro',
     '/dev',
-    ...temporary('/tmp', view.memoryBytes),
-    ...shownOfEtc.filter((path) => existsSync(path)).flatMap((path) => readable(path)),
+    ...tmpfs('/tmp', view.memoryBytes),
+    ...shownEtcPaths.filter((path) => existsSync(path)).flatMap((path) => readOnlyBind(path)),
     ...['passwd', 'group', 'hosts', 'nsswitch.conf'].flatMap((name) =>
-      readable(join(view.etc, name), join('/etc', name)),
+      readOnlyBind(join(view.etc, name), join('/etc', name)),
     ),
-    // Node may lie anywhere; its file alone is enough to run programs written for it.
-    ...readable(process.execPath),
-    ...(view.readOnly ?? []).flatMap((path) => readable(path)),
-    ...readable(view.folder, folder),
+    // Node may be installed anywhere; its executable alone is enough to run scripts.
+    ...readOnlyBind(process.execPath),
+    ...(view.readOnly ?? []).flatMap((path) => readOnlyBind(path)),
+    ...readOnlyBind(view.folder, folder),
     ...foldersAbove(home),
     '--bind',
     view.sessionFolder,
@@ -63,7 +64,7 @@ export function viewArguments(view: View): readonly string[] {
     '--bind',
     view.home,
     home,
-    ...(view.proxySocket === undefined ? [] : readable(view.proxySocket, proxySocketInside)),
+    ...(view.proxySocket === undefined ? [] : readOnlyBind(view.proxySocket, proxySocketInside)),
     '--remount-ro',
     '/',
     '--chdir',
@@ -71,24 +72,24 @@ export function viewArguments(view: View): readonly string[] {
   ];
 }
 
-function readable(source: string, place = source): readonly string[] {
-  return [...foldersAbove(place), '--ro-bind', source, place];
+function readOnlyBind(source: string, path = source): readonly string[] {
+  return [...foldersAbove(path), '--ro-bind', source, path];
 }
 
-/** Made by bubblewrap on the way to a mount, they would be closed to everybody but root. */
-function foldersAbove(place: string): readonly string[] {
-  const above = dirname(place);
+/** Makes the parent folders of a mount: those that bubblewrap makes on its own are closed to all users but root. */
+function foldersAbove(path: string): readonly string[] {
+  const above = dirname(path);
   return above === '/' ? [] : [...foldersAbove(above), '--perms', '0755', '--dir', above];
 }
 
-/** As it is outside: a link into /usr on most systems, a folder on some. */
+/** Copies the layout of this machine: a link into /usr on most systems, a folder on some. */
 function systemFolder(path: string): readonly string[] {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return [];
-  return stats.isSymbolicLink() ? ['--symlink', readlinkSync(path), path] : readable(path);
+  return stats.isSymbolicLink() ? ['--symlink', readlinkSync(path), path] : readOnlyBind(path);
 }
 
-function temporary(path: string, bytes: number | undefined): readonly string[] {
+function tmpfs(path: string, bytes: number | undefined): readonly string[] {
   const size = bytes === undefined ? [] : ['--size', String(bytes)];
   return [...size, '--perms', '1777', '--tmpfs', path];
 }

@@ -3,23 +3,23 @@ import { proxySocketInside } from './file-system-view.ts';
 import type { Programs } from './programs.ts';
 
 /**
- * A program is started through a chain of others, each of which becomes the next:
+ * A program is started through a chain of others, each of which executes the next:
  *
  * 1. `setpriv` asks the kernel to kill the chain when the server dies.
- * 2. `sh` waits on descriptor 3 for a line. The server writes it when the process is in its control group;
- *    when the server is gone instead, the wait ends without one, and so does the chain.
- * 3. `bwrap` makes the namespaces and the view, reading how from descriptor 4.
- * 4. `setpriv` becomes the unprivileged user, where the server is root. bwrap runs before it because the
- *    folders lie below others that only root may enter; what the program can do is decided here.
- * 5. `prlimit` sets what limits a single process.
- * 6. `sh` reads the rest of descriptor 3, the environment. It comes last so that no variable of an agent can
- *    steer a program that still has rights, and through a descriptor so that no secret is in a command line.
+ * 2. `sh` waits on descriptor 3 for a line. The server writes it once the process is in its control group;
+ *    if the server dies instead, the descriptor closes and the chain exits.
+ * 3. `bwrap` makes the namespaces and the file system view; it reads its options from descriptor 4.
+ * 4. `setpriv` switches to the unprivileged user, where the server is root. It comes after bwrap because only
+ *    root may enter the parents of the mounted folders. From here on the program has no privileges.
+ * 5. `prlimit` sets the limits of a single process.
+ * 6. `sh` reads the environment from the rest of descriptor 3. It comes last so that no variable of an agent can
+ *    affect a privileged program, and uses a descriptor so that no secret is in a command line.
  */
-export interface Chain {
+export interface LaunchChain {
   readonly programs: Programs;
   readonly account: Account | undefined;
   readonly limits: ProcessLimits;
-  /** Whether a control group limits memory and processes; if not, `prlimit` has to do. */
+  /** Whether a control group limits memory and processes; if not, `prlimit` does. */
   readonly isGrouped: boolean;
   readonly hasProxy: boolean;
   readonly command: readonly string[];
@@ -27,41 +27,41 @@ export interface Chain {
 
 export const proxyPort = 3128;
 
-const gate = 'IFS= read -r go <&3 || exit 125; exec "$@"';
-const enter = 'eval "$(cat <&3)"; exec 3<&-; exec "$@"';
-/** The program's only way out: its own loopback, the socket, the proxy. It waits until somebody listens there. */
-const enterWithProxy = [
+const waitForGo = 'IFS= read -r go <&3 || exit 125; exec "$@"';
+const readEnvironment = 'eval "$(cat <&3)"; exec 3<&-; exec "$@"';
+/** Relays a port of the program's loopback to the proxy's socket, its only way out, and waits until the port is open. */
+const startProxyRelay = [
   `(socat TCP-LISTEN:${proxyPort},bind=127.0.0.1,fork,reuseaddr,backlog=64 UNIX-CONNECT:${proxySocketInside} </dev/null >/dev/null 2>&1 3<&- &)`,
   'tries=0',
   `until grep -q '${proxyPort.toString(16).toUpperCase().padStart(4, '0')} .* 0A ' /proc/net/tcp; do tries=$((tries+1)); [ $tries -lt 1000 ] || exit 125; sleep 0.01; done`,
   'unset tries',
-  enter,
+  readEnvironment,
 ].join('; ');
 
 /**
- * Stacks of threads and the like, which count though hardly any of it is ever used: Node 24 on x86-64 sets more than
- * half a gigabyte aside before it runs its first line.
+ * Memory that counts although it is reserved and hardly used, such as stacks of threads: Node 24 on x86-64 reserves
+ * more than half a gigabyte before it runs its first line.
  */
-const unusedMb = 768;
-/** All agents of this user together, where only the user's processes can be counted. */
+const reservedMb = 768;
+/** Limit for all agents together: RLIMIT_NPROC counts all processes of the user. */
 const sharedProcessesMax = 4096;
 
-export function wrappedCommand(chain: Chain): readonly string[] {
+export function wrappedCommand(chain: LaunchChain): readonly string[] {
   const { programs, account } = chain;
-  if (programs.bwrap === undefined) throw new Error('there is no bubblewrap');
+  if (programs.bwrap === undefined) throw new Error('bubblewrap is not installed');
   return [
-    ...gated(programs, []),
+    ...startWaiting(programs),
     programs.bwrap,
     '--args',
     '4',
     '--',
-    ...(account === undefined ? [] : [`${programs.setpriv}`, ...becoming(account)]),
-    ...limited(chain, account === undefined ? chain.limits.pids : sharedProcessesMax),
-    ...entered(chain),
+    ...(account === undefined ? [] : [`${programs.setpriv}`, ...switchUser(account)]),
+    ...limitProcess(chain, account === undefined ? chain.limits.pids : sharedProcessesMax),
+    ...startProgram(chain),
   ];
 }
 
-/** Options for descriptor 4; those that make the view follow. */
+/** The first options for descriptor 4; those of the file system view follow. */
 export function namespaceArguments(account: Account | undefined): readonly string[] {
   return [
     ...(account === undefined
@@ -82,41 +82,42 @@ export function namespaceArguments(account: Account | undefined): readonly strin
   ];
 }
 
-/** Without namespaces. The number of processes cannot be limited: the server's own count with them. */
-export function bareCommand(chain: Chain): readonly string[] {
+/** Without namespaces. The number of processes cannot be limited: the server's own processes would count too. */
+export function bareCommand(chain: LaunchChain): readonly string[] {
   const { programs } = chain;
-  return [...gated(programs, []), ...limited(chain, undefined), ...entered(chain)];
+  return [...startWaiting(programs), ...limitProcess(chain, undefined), ...startProgram(chain)];
 }
 
-function gated({ setpriv, sh }: Programs, options: readonly string[]): readonly string[] {
-  const tied = setpriv === undefined ? [] : [setpriv, '--pdeathsig', 'KILL', ...options, '--'];
-  return [...tied, sh, '-c', gate, 'sh'];
+function startWaiting({ setpriv, sh }: Programs): readonly string[] {
+  const dieWithServer = setpriv === undefined ? [] : [setpriv, '--pdeathsig', 'KILL', '--'];
+  return [...dieWithServer, sh, '-c', waitForGo, 'sh'];
 }
 
-function becoming({ uid, gid }: Account): readonly string[] {
+function switchUser({ uid, gid }: Account): readonly string[] {
   const ids = ['--reuid', String(uid), '--regid', String(gid), '--clear-groups'];
   return [...ids, '--no-new-privs', '--inh-caps=-all', '--'];
 }
 
-function limited(chain: Chain, processes: number | undefined): readonly string[] {
+function limitProcess(chain: LaunchChain, processes: number | undefined): readonly string[] {
   const { programs, limits, isGrouped } = chain;
   if (programs.prlimit === undefined) return [];
-  // Not the address space: runtimes reserve far more of it than they ever use.
-  const bytes = (limits.memoryMb + unusedMb) * 1024 * 1024;
+  // Does not limit the address space: runtimes reserve far more of it than they use.
+  const bytes = (limits.memoryMb + reservedMb) * 1024 * 1024;
   const memory = isGrouped ? [] : [`--data=${bytes}`];
   const count = isGrouped || processes === undefined ? [] : [`--nproc=${processes}`];
   return [programs.prlimit, '--core=0', ...memory, ...count, '--'];
 }
 
-function entered({ programs, hasProxy, command }: Chain): readonly string[] {
-  return [programs.sh, '-c', hasProxy ? enterWithProxy : enter, 'sh', ...command];
+function startProgram({ programs, hasProxy, command }: LaunchChain): readonly string[] {
+  return [programs.sh, '-c', hasProxy ? startProxyRelay : readEnvironment, 'sh', ...command];
 }
 
-/** Shell text that sets the environment; every value is quoted, whatever is in it. */
+/** Shell script that sets the environment; every value is quoted. */
 export function environmentScript(env: Readonly<Record<string, string>>): string {
   const lines = Object.entries(env).map(([name, value]) => {
-    if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) throw new Error(`${name} is no name of a variable`);
-    if (value.includes('\0')) throw new Error(`the value of ${name} has a NUL in it`);
+    if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
+      throw new Error(`${name} is not a valid name of a variable`);
+    if (value.includes('\0')) throw new Error(`the value of ${name} contains a NUL`);
     return `export ${name}='${value.replaceAll("'", `'\\''`)}'\n`;
   });
   return `${lines.join('')}:\n`;

@@ -8,8 +8,8 @@ const childPid = z.object({ 'child-pid': z.int().positive() });
 const exitCode = z.object({ 'exit-code': z.int() });
 
 /**
- * What bubblewrap tells of its program, one JSON document a line: first the process it made, and at the end
- * the exit code, which is missing when the sandbox could not be set up.
+ * Reads bubblewrap's status output, one JSON document per line: first the process id, at the end the exit code, which
+ * is missing when the sandbox could not be set up.
  */
 export async function readStatus(
   stream: Readable,
@@ -45,7 +45,7 @@ function parse(line: string): unknown {
 
 export function readable(stream: unknown): Readable {
   if (!(stream instanceof Readable)) throw new Error('not an output of a child process');
-  // A process that is gone closes its ends; that it is gone is told elsewhere.
+  // A process that ends closes its pipes; `exited` reports its end.
   return stream.on('error', () => undefined);
 }
 
@@ -54,7 +54,7 @@ export function writable(stream: unknown): Writable {
   return stream.on('error', () => undefined);
 }
 
-/** Negative for a whole process group. Whoever is gone already needs no signal. */
+/** Sends a signal; a negative pid means a process group. Ignores processes that have ended. */
 export function send(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
@@ -63,7 +63,7 @@ export function send(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
-/** The way a shell tells of a program that a signal ended. */
+/** Exit code that a shell reports for a program ended by a signal. */
 export function signalCode(signal: NodeJS.Signals | null): number {
   return 128 + (signal === null ? 0 : constants.signals[signal]);
 }

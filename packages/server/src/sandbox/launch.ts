@@ -10,25 +10,25 @@ import { systemPath } from './program-path.ts';
 export interface Launch {
   /** The whole chain of programs, of which the agent's is the last. */
   readonly command: readonly string[];
-  /** What the chain reads from descriptor 3 after the line that lets it go on. */
+  /** Script that the chain reads from descriptor 3, after the line it waits for. */
   readonly environment: string;
-  /** What bubblewrap reads from descriptor 4; `undefined` without bubblewrap. */
+  /** Options that bubblewrap reads from descriptor 4; `undefined` without bubblewrap. */
   readonly bubblewrap: readonly string[] | undefined;
   readonly cwd: string;
   readonly places: Places;
   readonly cgroup: Cgroup | undefined;
   readonly seconds: number | undefined;
   readonly clock: Clock;
-  /** Called when nothing of the program runs any more. */
+  /** Called when the program and all its processes have ended. */
   readonly onEnd: () => Promise<void>;
 }
 
 const errorOutputMaxBytes = 16 * 1024;
-/** For what was killed to be gone, before the process around it is killed as well. */
-const strikeAgainMs = 1000;
+/** How long the killed program may take to end before bubblewrap itself is killed. */
+const killAgainMs = 1000;
 const idleCheckMs = 250;
 
-/** Starts the chain, and lets it go on once it is in its control group. */
+/** Starts the chain, adds it to its control group and lets it continue. */
 export function launch(request: Launch): SandboxedProcess {
   const child = new LaunchedProcess(request);
   child.release();
@@ -44,7 +44,7 @@ class LaunchedProcess implements SandboxedProcess {
   readonly #child: ChildProcess;
   readonly #timers: (() => void)[] = [];
   #errors: Buffer = Buffer.alloc(0);
-  /** The first process of the program's own process namespace, as the host numbers it. */
+  /** Pid on the host of the first process in the program's pid namespace. */
   #init: number | undefined;
   #isReleased = false;
   #isOver = false;
@@ -55,7 +55,7 @@ class LaunchedProcess implements SandboxedProcess {
     const isWrapped = request.bubblewrap !== undefined;
     this.#request = request;
     this.places = request.places;
-    // The kernel's signal at the parent's death follows the thread that forked: this must be the main thread.
+    // PDEATHSIG is sent when the forking thread ends, so this must run on the main thread.
     this.#child = spawn(program, parameters, {
       cwd: request.cwd,
       detached: true,
@@ -104,32 +104,32 @@ class LaunchedProcess implements SandboxedProcess {
   terminate(): void {
     if (this.#isOver) return;
     if (this.#request.bubblewrap === undefined) this.#signal('SIGTERM');
-    // The first process of a namespace does not take this signal; everybody else in its group does.
+    // The first process of a pid namespace ignores this signal; the others of its process group receive it.
     else if (this.#init !== undefined) send(-this.#init, 'SIGTERM');
     else void this.kill();
   }
 
   async kill(): Promise<void> {
     if (!this.#isOver) {
-      // All of a namespace dies with its first process, and before that counts as gone.
+      // The kernel kills all processes of a pid namespace before its first process ends.
       if (this.#init !== undefined) send(this.#init, 'SIGKILL');
       else this.#signal('SIGKILL');
-      this.#after(strikeAgainMs, () => this.#signal('SIGKILL'));
+      this.#after(killAgainMs, () => this.#signal('SIGKILL'));
     }
     await this.exited;
   }
 
-  async #watch(told: Promise<number | undefined> | undefined): Promise<ProcessExit> {
+  async #watch(reportedCode: Promise<number | undefined> | undefined): Promise<ProcessExit> {
     const code = await this.#ended();
-    const status = await told;
+    const reported = await reportedCode;
     this.#isOver = true;
-    for (const forget of this.#timers) forget();
+    for (const cancel of this.#timers) cancel();
     const outOfMemory = this.#request.cgroup?.ranOutOfMemory() ?? false;
     await this.#request.cgroup?.remove();
     await this.#request.onEnd();
     return {
-      started: told === undefined ? this.#isReleased : status !== undefined,
-      code: status ?? code,
+      started: reportedCode === undefined ? this.#isReleased : reported !== undefined,
+      code: reported ?? code,
       outOfMemory,
       timedOut: this.#timedOut,
     };
@@ -142,7 +142,7 @@ class LaunchedProcess implements SandboxedProcess {
         resolve(signalCode(null));
       });
       this.#child.once('exit', (code, signal) => {
-        // Without a namespace, what the program started and left may still be there.
+        // Without a namespace, children of the program may still run.
         this.#signal('SIGKILL');
         resolve(code ?? signalCode(signal));
       });
@@ -150,20 +150,20 @@ class LaunchedProcess implements SandboxedProcess {
   }
 
   /**
-   * A namespace takes everybody with it who holds the other end of the output. Without one, somebody may have
-   * left the process group with it: then the output ends with the program, once nothing more comes.
+   * Ends the output once the program has exited and nothing more arrives. Without a namespace, a child that left the
+   * process group may keep the pipe open for ever; in a namespace all processes end with the program.
    */
   #untilIdle(source: Readable): Readable {
     const output = new PassThrough();
     source.pipe(output);
-    const look = () => {
+    const check = () => {
       if (source.readableEnded) return;
       if (source.readableLength + output.readableLength === 0) {
         source.destroy();
         output.end();
-      } else this.#request.clock.after(idleCheckMs, look);
+      } else this.#request.clock.after(idleCheckMs, check);
     };
-    this.#child.once('exit', () => this.#request.clock.after(idleCheckMs, look));
+    this.#child.once('exit', () => this.#request.clock.after(idleCheckMs, check));
     return output;
   }
 

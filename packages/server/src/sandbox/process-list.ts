@@ -1,19 +1,19 @@
 import { readFile, readdir } from 'node:fs/promises';
 
-/** What is always there: the way to the proxy, which makes a process of its own for each connection. */
+/** Relay to the proxy, which forks a process for each connection: these are not the program's. */
 const relay = 'socat';
 
-interface Listed {
+interface ListedProcess {
   readonly pid: number;
   readonly parent: number;
   readonly name: string;
-  /** Numbers are used again; with the time of its start it is one process and no other. */
+  /** Pid and start time: pids alone are reused. */
   readonly id: string;
 }
 
 /**
- * Remembers what runs below a process, directly or not. What it gives counts the ones that were started since and
- * still run. None, where the kernel does not tell.
+ * Records all descendants of a process. The returned function counts those that were started since and still run;
+ * 0 where there is no /proc.
  */
 export async function markProcesses(root: number): Promise<() => Promise<number>> {
   const before = await descendantsOf(root);
@@ -25,13 +25,13 @@ export async function markProcesses(root: number): Promise<() => Promise<number>
   };
 }
 
-async function descendantsOf(root: number): Promise<readonly Listed[]> {
+async function descendantsOf(root: number): Promise<readonly ListedProcess[]> {
   const names = await readdir('/proc').catch(() => []);
   const running = await Promise.all(names.map(Number).filter(Number.isInteger).map(statOf));
   const childrenOf = Map.groupBy(running, (each) => each?.parent);
-  const found: Listed[] = [];
+  const found: ListedProcess[] = [];
   const parents = [root];
-  // The list grows while it is walked.
+  // The list grows during iteration.
   for (const parent of parents) {
     for (const child of childrenOf.get(parent) ?? []) {
       if (child === undefined) continue;
@@ -42,11 +42,11 @@ async function descendantsOf(root: number): Promise<readonly Listed[]> {
   return found;
 }
 
-/** `undefined` for one that is gone, or dead and only not yet buried. */
-async function statOf(pid: number): Promise<Listed | undefined> {
+/** `undefined` for a process that has ended, also for a zombie. */
+async function statOf(pid: number): Promise<ListedProcess | undefined> {
   const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
   if (text === undefined) return undefined;
-  // The name in parentheses may hold anything, so what follows its end is read.
+  // The name in parentheses may contain anything, so fields are read after the last parenthesis.
   const end = text.lastIndexOf(')');
   const fields = text.slice(end + 2).split(' ');
   const [state, parent] = fields;
@@ -55,5 +55,5 @@ async function statOf(pid: number): Promise<Listed | undefined> {
   return { pid, parent: Number(parent), name, id: `${pid} ${fields[startTime]}` };
 }
 
-/** Counted from the state, which is the third field of the line. */
+/** Index of the start time, field 22 of the line, counted from the state, field 3. */
 const startTime = 22 - 3;

@@ -1,10 +1,10 @@
 import { accessSync, constants } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 
-/** Where the system's own programs are; also the PATH inside the sandbox. */
+/** Folders of the system's programs; also the PATH inside the sandbox. */
 export const systemPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
-/** The first of the path's folders that has it decides, as in a shell. */
+/** Returns the program from the first folder of `path` that has it, as a shell does. */
 export function findProgram(name: string, path: string): string | undefined {
   return path
     .split(':')

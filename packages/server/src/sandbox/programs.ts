@@ -1,6 +1,6 @@
 import { findProgram, systemPath } from './program-path.ts';
 
-/** The programs a sandbox is made of, by their full paths; `undefined` where one is not installed. */
+/** Full paths of the programs that a sandbox needs; `undefined` where one is not installed. */
 export interface Programs {
   readonly sh: string;
   readonly bwrap: string | undefined;

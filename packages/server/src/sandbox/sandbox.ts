@@ -16,7 +16,7 @@ import {
 } from '../ports/sandbox.ts';
 import { unprivilegedAccount } from './account.ts';
 import {
-  type Findings,
+  type Capabilities,
   missingPrograms,
   refusalFor,
   reportOf,
@@ -26,7 +26,7 @@ import {
 import { openCgroups } from './cgroups.ts';
 import type { EgressProxy } from './egress-proxy.ts';
 import { environmentFor } from './environment.ts';
-import { writeEtc } from './etc-files.ts';
+import { writeEtcFiles } from './etc-files.ts';
 import { insidePlaces, viewArguments } from './file-system-view.ts';
 import {
   bareCommand,
@@ -35,11 +35,11 @@ import {
   wrappedCommand,
 } from './launch-chain.ts';
 import { launch } from './launch.ts';
-import { type Probe, probe } from './probe.ts';
+import { type ProbeResult, probe } from './probe.ts';
 import { findPrograms } from './programs.ts';
 
 export interface OpenSandbox {
-  /** What the operator set. */
+  /** As set by the operator. */
   readonly mode: SandboxMode;
   readonly dataDir: string;
   readonly clock: Clock;
@@ -49,8 +49,8 @@ export interface OpenSandbox {
 const probeLimits = { memoryMb: 256, pids: 16, seconds: 20 };
 
 /**
- * Finds out what holds on this machine without keeping the server from starting, and says it in one line
- * of the log. An operator who insists on bubblewrap is told at once when it does not hold.
+ * Detects what sandbox this machine supports, in the background, and logs the result. Waits only where the operator
+ * requires bubblewrap, and rejects when it does not work.
  */
 export async function openSandbox(options: OpenSandbox): Promise<Sandbox> {
   const sandbox = new ProcessSandbox(options);
@@ -64,40 +64,40 @@ export async function openSandbox(options: OpenSandbox): Promise<Sandbox> {
 class ProcessSandbox implements Sandbox {
   readonly account: Account | undefined = unprivilegedAccount();
   readonly #options: OpenSandbox;
-  /** The sandbox's own files: what is shown as /etc, and the sockets of proxies. */
+  /** The sandbox's own files: the /etc files it shows, and the sockets of proxies. */
   readonly #folder: string;
-  readonly #findings: Promise<Findings>;
+  readonly #capabilities: Promise<Capabilities>;
   readonly #running = new Set<SandboxedProcess>();
   #isClosed = false;
 
   constructor(options: OpenSandbox) {
     this.#options = options;
     this.#folder = join(options.dataDir, 'sandbox');
-    this.#findings = this.#find();
-    this.#findings.then(
-      (findings) => this.#report(findings),
-      (error: unknown) => options.log.error('the sandbox could not be examined', error),
+    this.#capabilities = this.#detect();
+    this.#capabilities.then(
+      (capabilities) => this.#report(capabilities),
+      (error: unknown) => options.log.error('sandbox detection failed', error),
     );
   }
 
   async describe(): Promise<SandboxReport> {
-    return reportOf(this.#options.mode, await this.#findings, this.#user());
+    return reportOf(this.#options.mode, await this.#capabilities, this.#user());
   }
 
   async spawn(command: readonly string[], options: SpawnOptions): Promise<SandboxedProcess> {
-    const findings = await this.#findings;
+    const capabilities = await this.#capabilities;
     const { mode } = this.#options;
     const isBare = options.mode === 'none' || (options.mode === 'auto' && mode === 'none');
-    const refusal = refusalFor(isBare ? 'none' : 'bwrap', mode, findings);
+    const refusal = refusalFor(isBare ? 'none' : 'bwrap', mode, capabilities);
     if (refusal !== undefined) throw new SandboxUnavailable(refusal);
-    const proxy = isBare ? undefined : await this.#openProxy(options.network, findings);
+    const proxy = isBare ? undefined : await this.#openProxy(options.network, capabilities);
     if (this.#isClosed) {
       await proxy?.close();
       throw new SandboxUnavailable('The server is stopping.');
     }
     const child = isBare
-      ? this.#launchBare(command, options, findings)
-      : this.#launchWrapped(command, { options, findings, proxy });
+      ? this.#launchBare(command, options, capabilities)
+      : this.#launchWrapped(command, { options, capabilities, proxy });
     this.#running.add(child);
     void child.exited.then(() => this.#running.delete(child));
     return child;
@@ -105,36 +105,36 @@ class ProcessSandbox implements Sandbox {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    await this.#findings.catch(() => undefined);
+    await this.#capabilities.catch(() => undefined);
     await Promise.all(Array.from(this.#running, (child) => child.kill()));
     await rm(this.#folder, { recursive: true, force: true });
   }
 
-  async #find(): Promise<Findings> {
+  async #detect(): Promise<Capabilities> {
     await rm(this.#folder, { recursive: true, force: true });
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
-    await writeEtc(join(this.#folder, 'etc'), this.#user());
+    await writeEtcFiles(join(this.#folder, 'etc'), this.#user());
     const programs = findPrograms();
     const cgroups = openCgroups();
     const missing = missingPrograms(programs);
     if (missing !== undefined || programs.bwrap === undefined) {
-      const wrapped: Probe = { holds: false, reason: missing ?? '' };
-      return { programs, cgroups, wrapped, sizesTemporary: false };
+      const bubblewrap: ProbeResult = { works: false, reason: missing ?? '' };
+      return { programs, cgroups, bubblewrap, limitsTmpfs: false };
     }
     const { stdout: help } = await promisify(execFile)(programs.bwrap, ['--help']);
-    const sizesTemporary = help.includes('--size ');
-    const wrapped: Probe = { holds: false, reason: 'not examined yet' };
-    const findings = { programs, cgroups, wrapped, sizesTemporary };
-    return { ...findings, wrapped: await this.#probe(findings) };
+    const limitsTmpfs = help.includes('--size ');
+    const bubblewrap: ProbeResult = { works: false, reason: 'not probed yet' };
+    const capabilities = { programs, cgroups, bubblewrap, limitsTmpfs };
+    return { ...capabilities, bubblewrap: await this.#probe(capabilities) };
   }
 
-  async #probe(findings: Findings): Promise<Probe> {
-    const place = join(this.#folder, 'probe');
-    const [sessionFolder, home] = [join(place, 'workspace'), join(place, 'home')];
+  async #probe(capabilities: Capabilities): Promise<ProbeResult> {
+    const folder = join(this.#folder, 'probe');
+    const [sessionFolder, home] = [join(folder, 'workspace'), join(folder, 'home')];
     const { uid, gid } = this.#user();
-    for (const folder of [sessionFolder, home]) {
-      await mkdir(folder, { recursive: true, mode: 0o700 });
-      await chown(folder, uid, gid);
+    for (const path of [sessionFolder, home]) {
+      await mkdir(path, { recursive: true, mode: 0o700 });
+      await chown(path, uid, gid);
     }
     const options: SpawnOptions = {
       mode: 'bwrap',
@@ -146,18 +146,18 @@ class ProcessSandbox implements Sandbox {
       limits: probeLimits,
     };
     const start = (command: readonly string[]) =>
-      this.#launchWrapped(command, { options, findings, proxy: undefined });
+      this.#launchWrapped(command, { options, capabilities, proxy: undefined });
     const found = await probe(start, { hidden: this.#options.dataDir, uid });
-    await rm(place, { recursive: true, force: true });
-    if (!found.holds) return { holds: false, reason: setupProblem(found.reason) };
+    await rm(folder, { recursive: true, force: true });
+    if (!found.works) return { works: false, reason: setupProblem(found.reason) };
     return found.hasNetwork
-      ? { holds: false, reason: 'bubblewrap leaves programs the network of this machine' }
+      ? { works: false, reason: 'bubblewrap does not isolate the network of this machine' }
       : found;
   }
 
   async #openProxy(
     network: readonly string[],
-    { programs }: Findings,
+    { programs }: Capabilities,
   ): Promise<EgressProxy | undefined> {
     if (network.length === 0) return undefined;
     if (programs.socat === undefined) throw new SandboxUnavailable(socatMissing);
@@ -165,15 +165,15 @@ class ProcessSandbox implements Sandbox {
     return openEgressProxy(join(this.#folder, `net-${randomUUID()}`), network);
   }
 
-  #launchWrapped(command: readonly string[], { options, findings, proxy }: Wrapping) {
-    const { programs, cgroups, sizesTemporary } = findings;
+  #launchWrapped(command: readonly string[], { options, capabilities, proxy }: Wrapping) {
+    const { programs, cgroups, limitsTmpfs } = capabilities;
     const { limits } = options;
     const cgroup = cgroups?.make(limits);
     const view = {
       ...options,
       etc: join(this.#folder, 'etc'),
       proxySocket: proxy?.socket,
-      memoryBytes: sizesTemporary ? limits.memoryMb * 1024 * 1024 : undefined,
+      memoryBytes: limitsTmpfs ? limits.memoryMb * 1024 * 1024 : undefined,
     };
     const { account } = this;
     const chain = { programs, account, limits, isGrouped: cgroup !== undefined };
@@ -192,8 +192,8 @@ class ProcessSandbox implements Sandbox {
     });
   }
 
-  #launchBare(command: readonly string[], options: SpawnOptions, findings: Findings) {
-    const { programs, cgroups } = findings;
+  #launchBare(command: readonly string[], options: SpawnOptions, capabilities: Capabilities) {
+    const { programs, cgroups } = capabilities;
     const { sessionFolder, home, folder, limits } = options;
     const cgroup = cgroups?.make(limits);
     const places = { sessionFolder, home, folder };
@@ -211,12 +211,12 @@ class ProcessSandbox implements Sandbox {
     });
   }
 
-  #report(findings: Findings): void {
-    const report = reportOf(this.#options.mode, findings, this.#user());
+  #report(capabilities: Capabilities): void {
+    const report = reportOf(this.#options.mode, capabilities, this.#user());
     const { level, userNamespace, network, limits, uid, problems } = report;
     const fields = { level, user_namespace: userNamespace, network, limits, uid };
     const { log } = this.#options;
-    if (level === 'bwrap') log.info('sandbox examined', fields);
+    if (level === 'bwrap') log.info('sandbox detected', fields);
     else if (level === 'none') log.warn('agents run their programs without a sandbox', fields);
     else log.warn('agents cannot run programs here', { ...fields, problems: problems.join('; ') });
   }
@@ -229,11 +229,11 @@ class ProcessSandbox implements Sandbox {
 
 interface Wrapping {
   readonly options: SpawnOptions;
-  readonly findings: Findings;
+  readonly capabilities: Capabilities;
   readonly proxy: EgressProxy | undefined;
 }
 
-/** A part of a command that starts with `./` is a path in the agent's folder, wherever the program starts. */
+/** A part of a command that starts with `./` is a path in the agent's folder, not in the working directory. */
 function inFolder(command: readonly string[], folder: string): readonly string[] {
   return command.map((part) => (part.startsWith('./') ? join(folder, part) : part));
 }

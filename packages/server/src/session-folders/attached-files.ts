@@ -1,4 +1,4 @@
-import { Confined, removeConfined, writeConfined } from '../confined-fs/files.ts';
+import { ConfinedError, removeConfined, writeConfined } from '../confined-fs/files.ts';
 import { isPathPart } from '../confined-fs/path.ts';
 import type { AttachedFile } from '../ports/session-folders.ts';
 import type { FolderManifest } from './manifest.ts';
@@ -60,7 +60,7 @@ async function place(
       return name;
     } catch (error) {
       // The agent made a folder of that name: try the next name.
-      if (!(error instanceof Confined && error.code === 'EISDIR')) throw error;
+      if (!(error instanceof ConfinedError && error.code === 'EISDIR')) throw error;
     }
   }
   throw new Error(`no free name for file ${file.id} in the session folder`);

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { Confined, openConfined } from '../confined-fs/files.ts';
+import { ConfinedError, openConfined } from '../confined-fs/files.ts';
 import type { ContextFile } from '../domain/context.ts';
 
 const contextBytesMax = 1024 * 1024;
@@ -25,7 +25,7 @@ export async function readContextFile(root: string, path: string): Promise<ReadC
       await handle.close();
     }
   } catch (error) {
-    if (!(error instanceof Confined)) throw error;
+    if (!(error instanceof ConfinedError)) throw error;
     return { ok: false, reason: error.code === 'ELOOP' ? 'a link' : `unreadable (${error.code})` };
   }
 }

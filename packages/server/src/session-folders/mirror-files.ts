@@ -2,7 +2,7 @@ import { type Hash, createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { bytesOf } from '../confined-fs/file-bytes.ts';
-import { Confined, type WriteOptions, writeConfined } from '../confined-fs/files.ts';
+import { ConfinedError, type WriteOptions, writeConfined } from '../confined-fs/files.ts';
 import type { SourceFile } from './source-files.ts';
 
 export interface MirrorSteps {
@@ -53,7 +53,7 @@ export async function copySource(
   try {
     await writeConfined(target, hashedBytes(source, hash), { ...options, executable });
   } catch (error) {
-    if (error instanceof Confined && error.code === 'ENOENT') return undefined;
+    if (error instanceof ConfinedError && error.code === 'ENOENT') return undefined;
     throw error;
   }
   return hash.digest('hex');

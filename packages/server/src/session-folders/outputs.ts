@@ -1,7 +1,7 @@
 import { type BigIntStats, lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { bytesOf } from '../confined-fs/file-bytes.ts';
-import { Confined, listConfined, openConfined } from '../confined-fs/files.ts';
+import { ConfinedError, listConfined, openConfined } from '../confined-fs/files.ts';
 import type { Log } from '../ports/log.ts';
 import type { TakeOutput } from '../ports/session-folders.ts';
 import type { FolderManifest } from './manifest.ts';
@@ -100,7 +100,7 @@ async function openPlain(root: string, path: string) {
   try {
     return await openConfined(root, path);
   } catch (error) {
-    if (error instanceof Confined) return undefined;
+    if (error instanceof ConfinedError) return undefined;
     throw error;
   }
 }
@@ -124,7 +124,7 @@ async function entriesOf(root: string, path: string) {
     return (await listConfined(root, path)) ?? [];
   } catch (error) {
     // It may not be a folder any longer, or its name may not be a valid path.
-    if (error instanceof Confined) return [];
+    if (error instanceof ConfinedError) return [];
     throw error;
   }
 }

@@ -1,5 +1,10 @@
 import { digestOf } from '../confined-fs/file-bytes.ts';
-import { existsConfined, isInTheWay, openConfined, removeConfined } from '../confined-fs/files.ts';
+import {
+  existsConfined,
+  isPathBlocked,
+  openConfined,
+  removeConfined,
+} from '../confined-fs/files.ts';
 import { copySource, mirrorFiles } from './mirror-files.ts';
 import type { SourceFile } from './source-files.ts';
 
@@ -34,7 +39,7 @@ async function copySeed(
   try {
     return await copySource(seed, { root, path });
   } catch (error) {
-    if (isInTheWay(error)) return seed.sha256;
+    if (isPathBlocked(error)) return seed.sha256;
     throw error;
   }
 }
@@ -43,7 +48,7 @@ async function isTaken(root: string, path: string): Promise<boolean> {
   try {
     return await existsConfined(root, path);
   } catch (error) {
-    if (isInTheWay(error)) return true;
+    if (isPathBlocked(error)) return true;
     throw error;
   }
 }
@@ -55,7 +60,7 @@ async function copyDigest(root: string, path: string): Promise<string | undefine
     if (handle === undefined) return undefined;
     return await digestOf(handle);
   } catch (error) {
-    if (isInTheWay(error)) return undefined;
+    if (isPathBlocked(error)) return undefined;
     throw error;
   }
 }

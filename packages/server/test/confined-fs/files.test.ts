@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { temporaryFolder } from '../support/agent-folders.ts';
 import {
-  Confined,
+  ConfinedError,
   openConfined,
   removeConfined,
   writeConfined,
@@ -31,9 +31,9 @@ test.each([
 ])('%j is not a path inside a folder', async (path) => {
   const root = await temporaryFolder();
   expect(confinedPath(path)).toBeUndefined();
-  await expect(writeConfined({ root, path }, bytes)).rejects.toThrow(Confined);
-  await expect(openConfined(root, path)).rejects.toThrow(Confined);
-  await expect(removeConfined(root, path)).rejects.toThrow(Confined);
+  await expect(writeConfined({ root, path }, bytes)).rejects.toThrow(ConfinedError);
+  await expect(openConfined(root, path)).rejects.toThrow(ConfinedError);
+  await expect(removeConfined(root, path)).rejects.toThrow(ConfinedError);
 });
 
 test('a file is replaced as a whole, and a failed write leaves the old one and nothing else', async () => {
@@ -48,24 +48,24 @@ test('a file is replaced as a whole, and a failed write leaves the old one and n
   expect(await readdir(join(root, 'a'))).toEqual(['b.txt']);
 });
 
-test('a root that is itself a link is refused', async () => {
+test('a root folder that is a link is rejected', async () => {
   const [outside, parent] = [await temporaryFolder(), await temporaryFolder()];
   await symlink(outside, join(parent, 'root'));
   const target = { root: join(parent, 'root'), path: 'a.txt' };
-  await expect(writeConfined(target, bytes)).rejects.toThrow(Confined);
+  await expect(writeConfined(target, bytes)).rejects.toThrow(ConfinedError);
   expect(await readdir(outside)).toEqual([]);
 });
 
-test('a pipe or a folder is not opened as a file, and a pipe holds nobody up', async () => {
+test('a pipe or a folder is not opened as a file, and a pipe does not block the caller', async () => {
   const root = await temporaryFolder();
   execFileSync('mkfifo', [join(root, 'pipe')]);
   await mkdir(join(root, 'folder'));
-  await expect(openConfined(root, 'pipe')).rejects.toThrow(Confined);
-  await expect(openConfined(root, 'folder')).rejects.toThrow(Confined);
+  await expect(openConfined(root, 'pipe')).rejects.toThrow(ConfinedError);
+  await expect(openConfined(root, 'folder')).rejects.toThrow(ConfinedError);
 });
 
 test.runIf(process.platform === 'linux')(
-  'a folder swapped for a link at any moment lets nothing out and nothing in',
+  'swapping a folder for a link at any moment does not lead reads or writes outside',
   async () => {
     const [root, outside] = [await temporaryFolder(), await temporaryFolder()];
     await writeFile(join(outside, 'secret.txt'), 'secret');
@@ -74,7 +74,7 @@ test.runIf(process.platform === 'linux')(
     await mkdir(folder);
     symlinkSync(outside, link);
     let isLinked = false;
-    // While neither stands there a write may make the folder anew: that one goes.
+    // Between the two renames a write may make the folder again: remove that one.
     const putInPlace = (path: string) => {
       for (;;) {
         try {
@@ -96,7 +96,7 @@ test.runIf(process.platform === 'linux')(
     for (let round = 0; round < 500; round += 1) {
       const path = `folder/${round}.txt`;
       const isRefused = (error: unknown) => {
-        expect(error).toBeInstanceOf(Confined);
+        expect(error).toBeInstanceOf(ConfinedError);
       };
       await writeConfined({ root, path }, bytes).then(() => (written += 1), isRefused);
       const handle = await openConfined(root, 'folder/secret.txt').catch(isRefused);

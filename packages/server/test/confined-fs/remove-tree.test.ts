@@ -7,10 +7,10 @@ import { expect, test } from 'vitest';
 import { temporaryFolder } from '../support/agent-folders.ts';
 import { removeTree } from '../../src/confined-fs/remove-tree.ts';
 
-const nobody = 65_534;
+const otherUser = 65_534;
 const module = new URL('../../src/confined-fs/remove-tree.ts', import.meta.url).href;
 
-test('a folder that an agent closed is removed all the same, and what links lead to is not touched', async () => {
+test('a folder that an agent made inaccessible is removed, and the targets of links are not touched', async () => {
   const folder = await temporaryFolder();
   await chmod(folder, 0o755);
   const [tree, elsewhere] = [join(folder, 'tree'), join(folder, 'elsewhere')];
@@ -19,28 +19,28 @@ test('a folder that an agent closed is removed all the same, and what links lead
   await writeFile(join(elsewhere, 'kept.txt'), 'kept');
   await writeFile(join(tree, 'a', 'b', 'c.txt'), 'c');
   await symlink(elsewhere, join(tree, 'a', 'b', 'link'));
-  await ownedBySomebody([folder, tree, join(tree, 'a'), join(tree, 'a', 'b'), elsewhere]);
+  await giveAway([folder, tree, join(tree, 'a'), join(tree, 'a', 'b'), elsewhere]);
   await chmod(join(tree, 'a', 'b'), 0o000);
   await chmod(join(tree, 'a'), 0o000);
-  await removedBySomebody(tree);
+  await removeWithoutRoot(tree);
   expect(existsSync(tree)).toBe(false);
   expect(await readFile(join(elsewhere, 'kept.txt'), 'utf8')).toBe('kept');
 });
 
-test('a folder that is not there needs no removal', async () => {
+test('removing a missing folder does nothing', async () => {
   await expect(removeTree(join(await temporaryFolder(), 'none'))).resolves.toBeUndefined();
 });
 
-/** Root may do everything, so that it would prove nothing: another user does it then, as most servers run. */
+/** Root may enter every folder, so that the test would prove nothing: then another user removes the folder. */
 const isRoot = process.getuid?.() === 0;
 
-async function ownedBySomebody(paths: readonly string[]): Promise<void> {
-  if (isRoot) for (const path of paths) await chown(path, nobody, nobody);
+async function giveAway(paths: readonly string[]): Promise<void> {
+  if (isRoot) for (const path of paths) await chown(path, otherUser, otherUser);
 }
 
-async function removedBySomebody(path: string): Promise<void> {
+async function removeWithoutRoot(path: string): Promise<void> {
   const program = `import { removeTree } from ${JSON.stringify(module)}; await removeTree(${JSON.stringify(path)});`;
-  const options = isRoot ? { uid: nobody, gid: nobody } : {};
+  const options = isRoot ? { uid: otherUser, gid: otherUser } : {};
   const node = ['--no-warnings', '--input-type=module', '--eval', program];
   await promisify(execFile)(process.execPath, node, { ...options, cwd: '/', env: {} });
 }

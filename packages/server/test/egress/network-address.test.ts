@@ -24,6 +24,6 @@ test.each([
   ['64:ff9b::7f00:1', 'never'],
   ['2002:7f00:1::', 'never'],
   ['localhost', 'never'],
-])('%s is an address of the kind %s (SSRF)', (address, kind) => {
+])('%s is of the kind %s (SSRF)', (address, kind) => {
   expect(addressKind(address)).toBe(kind);
 });

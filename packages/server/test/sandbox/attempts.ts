@@ -1,5 +1,5 @@
-// Run as a program of its own, so that it can run as another user: tries to get out of a sandbox in every way a
-// program might, and writes down as JSON what came of it.
+// A separate program, so that it can run as another user: tries to break out of a sandbox in the ways a hostile
+// program might, and prints the outcomes as JSON.
 import { readFileSync, readdirSync } from 'node:fs';
 import { chmod, chown, mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -22,7 +22,7 @@ import { removeFolder } from '../../../../test/remove-folder.ts';
 export interface Outcome extends ProcessExit {
   readonly output: string;
   readonly errors: string;
-  /** Of the processes it started, how many are alive after its end. */
+  /** Number of processes it started that are alive after its end. */
   readonly survivors: number;
 }
 
@@ -40,13 +40,13 @@ export interface Attempts {
   readonly dallying: Outcome;
 }
 
-/** How long whoever is left behind sleeps: a time that nobody else on the machine sleeps. */
+/** Seconds that processes left behind sleep: unique on this machine, so that they can be found. */
 const nap = `6061.${process.pid}`;
 const agentFolder = fileURLToPath(new URL('../../../../agents/demo', import.meta.url));
 
 async function attemptAll(mode: SandboxMode): Promise<Attempts> {
   const root = await mkdtemp(join(tmpdir(), 'convoke-sandbox-'));
-  // Open to everybody: what keeps the program out must be the sandbox.
+  // Open to all users: only the sandbox may keep the program out.
   await chmod(root, 0o755);
   const log = { info: () => {}, warn: () => {}, error: () => {} };
   const sandbox = await openSandbox({
@@ -112,7 +112,7 @@ async function attemptAll(mode: SandboxMode): Promise<Attempts> {
   }
 }
 
-/** What a client does for HTTPS: asks the proxy for a way through, and then speaks for itself. */
+/** Asks the proxy for a tunnel, as an HTTPS client does, and sends a request through it. */
 function tunnelTo(port: number): string {
   return `require('net').connect(3128, '127.0.0.1', function () {
     this.write('CONNECT 127.0.0.1:${port} HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n');

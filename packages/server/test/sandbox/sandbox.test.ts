@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
 import {
-  type Findings,
+  type Capabilities,
   missingPrograms,
   refusalFor,
   reportOf,
@@ -14,13 +14,13 @@ import type { Attempts } from './attempts.ts';
 
 const script = fileURLToPath(new URL('attempts.ts', import.meta.url));
 const isRoot = process.getuid?.() === 0;
-/** Somebody who has no account and owns nothing. */
+/** A user id without an account and without files. */
 const stranger = 61_999;
 
 beforeAll(() => requireSandbox());
 
 describe.each([
-  ['the user who runs the tests', undefined],
+  ['the user of the tests', undefined],
   ['an ordinary user', isRoot ? stranger : undefined],
 ])('started by %s, a program in the sandbox', (_, uid) => {
   let tried: Attempts;
@@ -28,7 +28,7 @@ describe.each([
     tried = await attempts('auto', uid);
   });
 
-  test('runs in namespaces of its own, as an unprivileged user, with limits that hold', () => {
+  test('runs in its own namespaces, as an unprivileged user, with limits', () => {
     const { report } = tried;
     expect(report).toMatchObject({ mode: 'auto', level: 'bwrap', network: 'allow-list' });
     expect(report.problems).toEqual([]);
@@ -36,7 +36,7 @@ describe.each([
     expect(['cgroup v2', 'cgroup v1', 'prlimit']).toContain(report.limits);
   });
 
-  test('sees its workspace, its home, its agent and only its own processes', () => {
+  test('sees its session folder, its HOME, its agent and only its own processes', () => {
     const { output, code } = tried.looking;
     expect(code).toBe(0);
     const [id, place, home] = output.split('\n');
@@ -46,19 +46,19 @@ describe.each([
     expect(Number(output.trim().split('\n').at(-1))).toBeLessThan(8);
   });
 
-  test("gets the environment it was given and nothing of the server's", () => {
+  test("gets the given environment and nothing of the server's", () => {
     expect(tried.looking.output).toContain("\nGIVEN=it's given\n");
     expect(tried.looking.output).not.toContain('CANARY');
   });
 
-  test('cannot read outside', () => {
+  test('cannot read files outside the sandbox', () => {
     const { output, errors, code } = tried.reading;
     expect(code).not.toBe(0);
     expect(output).toBe('');
     expect(errors.trim().split('\n')).toHaveLength(5);
   });
 
-  test('cannot write outside', () => {
+  test('cannot write files outside the sandbox', () => {
     expect(tried.writing.output).toBe('');
     expect(tried.writing.errors.trim().split('\n')).toHaveLength(6);
   });
@@ -67,14 +67,14 @@ describe.each([
     expect(tried.calling.output).toBe('failed: ECONNREFUSED\nECONNREFUSED\n');
   });
 
-  test('reaches a host of its list, and only through the proxy', () => {
+  test('reaches a host of its allow-list, only through the proxy', () => {
     expect(tried.callingAllowed.output.trim().split('\n').sort()).toEqual([
       'ECONNREFUSED',
       'reached',
     ]);
   });
 
-  test('gets a tunnel to a host of its list, and to no other', () => {
+  test('gets a tunnel to a host of its allow-list, and to no other', () => {
     const { output } = tried.tunnelling;
     expect(output).toContain('HTTP/1.1 200 Connection established');
     expect(output).toContain('reached');
@@ -82,67 +82,67 @@ describe.each([
     expect(output).toContain("is not in the agent's sandbox.network");
   });
 
-  test('cannot fork without end', () => {
+  test('cannot start more processes than its limit', () => {
     const { code, errors, survivors } = tried.forking;
     expect(code).not.toBe(0);
     expect(errors).toContain('fork');
     expect(survivors).toBe(0);
   });
 
-  test('cannot take more memory than it has', () => {
+  test('cannot use more memory than its limit', () => {
     const { code, output, outOfMemory } = tried.swallowing;
     expect(code).not.toBe(0);
     expect(output).toBe('');
     expect(outOfMemory).toBe(tried.report.limits.startsWith('cgroup'));
   });
 
-  test('leaves nothing behind that outlives it', () => {
+  test('leaves no process behind', () => {
     expect(tried.outliving).toMatchObject({ code: 0, output: 'left\n', survivors: 0 });
   });
 
-  test('is killed when its time is over', () => {
+  test('is killed at its time limit', () => {
     expect(tried.dallying).toMatchObject({ timedOut: true, code: 137, survivors: 0 });
   });
 });
 
-test('without a sandbox, which an operator must ask for, the same attempts succeed', async () => {
+test('without a sandbox, which only an operator can choose, the same attempts succeed', async () => {
   const tried = await attempts('none', isRoot ? stranger : undefined);
   expect(tried.report).toMatchObject({ level: 'none', network: 'open', userNamespace: false });
   expect(tried.reading.output).toContain('not for agents');
   expect(tried.calling.output).toContain('reached');
   expect(tried.outliving.survivors).toBeGreaterThan(0);
-  // What does not need a namespace holds all the same.
+  // Protections that need no namespace still apply.
   expect(tried.looking.output).not.toContain('CANARY');
   expect(tried.swallowing.code).not.toBe(0);
   expect(tried.dallying.timedOut).toBe(true);
 });
 
-describe('where no sandbox holds', () => {
+describe('where no sandbox works', () => {
   const programs = { ...findPrograms(), bwrap: undefined };
-  const findings: Findings = {
+  const capabilities: Capabilities = {
     programs,
     cgroups: undefined,
-    wrapped: { holds: false, reason: missingPrograms(programs) ?? '' },
-    sizesTemporary: false,
+    bubblewrap: { works: false, reason: missingPrograms(programs) ?? '' },
+    limitsTmpfs: false,
   };
 
-  test('an agent that runs programs is refused with what to install', () => {
-    const refusal = refusalFor('bwrap', 'auto', findings);
+  test('an agent that runs programs is refused, and the reason says what to install', () => {
+    const refusal = refusalFor('bwrap', 'auto', capabilities);
     expect(refusal).toContain('there is no sandbox');
     expect(refusal).toContain('apt-get install bubblewrap');
   });
 
-  test('the report says so', () => {
-    expect(reportOf('auto', findings, { uid: 1000 })).toMatchObject({
+  test('the report names the problem', () => {
+    expect(reportOf('auto', capabilities, { uid: 1000 })).toMatchObject({
       level: 'nothing',
       problems: [expect.stringContaining('bubblewrap is not installed')],
     });
   });
 
-  test('an agent cannot excuse itself from it: only an operator can', () => {
-    expect(refusalFor('none', 'auto', findings)).toContain('CONVOKE_SANDBOX=none');
-    expect(refusalFor('none', 'bwrap', findings)).toContain('CONVOKE_SANDBOX=none');
-    const asRoot = refusalFor('none', 'none', findings);
+  test('an agent cannot turn the sandbox off: only an operator can', () => {
+    expect(refusalFor('none', 'auto', capabilities)).toContain('CONVOKE_SANDBOX=none');
+    expect(refusalFor('none', 'bwrap', capabilities)).toContain('CONVOKE_SANDBOX=none');
+    const asRoot = refusalFor('none', 'none', capabilities);
     expect(asRoot === undefined).toBe(!isRoot);
   });
 });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Confined, openConfined, writeConfined } from '../../confined-fs/files.ts';
+import { ConfinedError, openConfined, writeConfined } from '../../confined-fs/files.ts';
 import { confinedReason } from '../../confined-fs/reason.ts';
 import type { Json, JsonObject } from '../../domain/json.ts';
 
@@ -26,7 +26,7 @@ export async function runTool(
     if (name === 'read_file') return await readFile(input, sessionFolder);
     return failed(name, 'there is no such tool');
   } catch (error) {
-    if (error instanceof Confined) return failed(name, confinedReason(error));
+    if (error instanceof ConfinedError) return failed(name, confinedReason(error));
     throw error;
   }
 }

@@ -1,5 +1,10 @@
 import { z } from 'zod';
-import { Confined, listConfined, openConfined, writeConfined } from '../../../confined-fs/files.ts';
+import {
+  ConfinedError,
+  listConfined,
+  openConfined,
+  writeConfined,
+} from '../../../confined-fs/files.ts';
 import { confinedReason } from '../../../confined-fs/reason.ts';
 import { type AgentTool, type ToolOutput, failed, shortened, succeeded } from './agent-tool.ts';
 
@@ -63,7 +68,7 @@ function toolOf<Input>({ name, description, input, run }: WorkspaceTool<Input>):
       try {
         return await run(parsed.data);
       } catch (error) {
-        if (error instanceof Confined) return failed(`${name}: ${confinedReason(error)}`);
+        if (error instanceof ConfinedError) return failed(`${name}: ${confinedReason(error)}`);
         throw error;
       }
     },
