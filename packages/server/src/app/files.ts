@@ -1,10 +1,17 @@
 import { type FileId, type SessionId, fileId, idPrefixes } from '@convoke/contract';
-import { type Content, type File, blobKey, blobPrefix, receiveContent } from '../domain/file.ts';
+import {
+  type Content,
+  type File,
+  type ReadyFile,
+  openFile,
+  receiveContent,
+} from '../domain/file.ts';
 import type { TenantScope } from '../domain/scope.ts';
 import type { Session } from '../domain/session.ts';
 import { type BlobReader, BlobTooLarge, type StagedBlob } from '../ports/blobs.ts';
 import type { PageRequest } from '../ports/page.ts';
 import type { Repositories } from '../ports/store.ts';
+import { fileKey, filePrefix } from './blob-keys.ts';
 import { orRefuse, refuse } from './refusal.ts';
 import type { Services } from './services.ts';
 
@@ -34,17 +41,18 @@ export async function prepareFile(
     if ((await tx.files.count(session.id)) >= filesPerSessionMax) {
       return refuse('file_limit_reached');
     }
-    const file: File = {
-      id: fileId(ids.next(idPrefixes.file)),
-      ...scope,
-      sessionId: session.id,
-      name: request.name,
-      contentType: request.contentType,
-      sizeBytes: request.sizeBytes ?? null,
-      sha256: request.sha256 ?? null,
-      status: 'pending',
-      createdAt: clock.now(),
-    };
+    const { name, contentType, sizeBytes, sha256 } = request;
+    const file = openFile(
+      {
+        id: fileId(ids.next(idPrefixes.file)),
+        ...scope,
+        sessionId: session.id,
+        name,
+        contentType,
+        declared: { sizeBytes, sha256 },
+      },
+      clock.now(),
+    );
     await tx.files.insert(file);
     return file;
   });
@@ -67,7 +75,7 @@ export async function uploadFile(
     const file = await findFile(services, scope, request);
     const received = orRefuse(receiveContent(file, staged));
     if (received.repeated) return received.file;
-    await staged.publish(blobKey(file, staged.sha256));
+    await staged.publish(fileKey(file, staged.sha256));
     if (await services.store.transaction((tx) => tx.files.complete(received.file)))
       return received.file;
     // Another upload was first: what it stored decides whether these bytes are the same.
@@ -86,7 +94,7 @@ async function afterLosing(
   const winner = await services.store.read.files.find(scope, at.sessionId, at.fileId);
   if (winner?.sha256 !== content.sha256) {
     const lost = { tenantId: scope.tenantId, id: at.fileId };
-    await services.blobs.removeAll(blobKey(lost, content.sha256));
+    await services.blobs.removeAll(fileKey(lost, content.sha256));
   }
   return orRefuse(receiveContent(winner ?? refuse('not_found'), content)).file;
 }
@@ -104,7 +112,7 @@ async function stage(
 }
 
 export interface Download {
-  readonly file: File & { readonly sizeBytes: number; readonly sha256: string };
+  readonly file: ReadyFile;
   readonly open: (range?: { start: number; end: number }) => Promise<BlobReader>;
 }
 
@@ -114,15 +122,12 @@ export async function downloadFile(
   request: FileAddress,
 ): Promise<Download> {
   const file = await findFile(services, scope, request);
-  const { sizeBytes, sha256 } = file;
-  if (file.status !== 'ready' || sizeBytes === null || sha256 === null) {
-    return refuse('file_not_ready');
-  }
+  if (file.status !== 'ready') return refuse('file_not_ready');
   return {
-    file: { ...file, sizeBytes, sha256 },
+    file,
     // Deleted between the row and the bytes: the file is gone, and that is what the caller sees.
     open: async (range) =>
-      (await services.blobs.read(blobKey(file, sha256), range)) ?? refuse('not_found'),
+      (await services.blobs.read(fileKey(file, file.sha256), range)) ?? refuse('not_found'),
   };
 }
 
@@ -146,7 +151,7 @@ export async function deleteFile(
     tx.files.remove(scope, request.sessionId, request.fileId),
   );
   if (!removed) refuse('not_found');
-  await services.blobs.removeAll(blobPrefix(file));
+  await services.blobs.removeAll(filePrefix(file));
 }
 
 async function findFile(

@@ -1,17 +1,33 @@
-import { type FileId, type FileStatus, type SessionId, isFileName } from '@convoke/contract';
+import type { FileId, SessionId } from '@convoke/contract';
 import { type Ruling, accepted, refused } from './refusal.ts';
 import type { TenantScope } from './scope.ts';
 
-/** A file is `pending` until its bytes are complete and checked, then `ready` and never changes again. */
-export interface File extends TenantScope {
+/**
+ * A file of a session.
+ *
+ * - `pending`: the client announced it; its bytes have not arrived or are not checked yet.
+ * - `ready`: its bytes are complete and checked. A ready file never changes.
+ */
+export type File = PendingFile | ReadyFile;
+
+interface FileIdentity extends TenantScope {
   readonly id: FileId;
   readonly sessionId: SessionId;
   readonly name: string;
   readonly contentType: string;
-  readonly sizeBytes: number | null;
-  readonly sha256: string | null;
-  readonly status: FileStatus;
   readonly createdAt: number;
+}
+
+export interface PendingFile extends FileIdentity {
+  readonly status: 'pending';
+  /** Size the client declared, if it did. */
+  readonly sizeBytes: number | null;
+  /** Digest the client declared, if it did. */
+  readonly sha256: string | null;
+}
+
+export interface ReadyFile extends FileIdentity, Content {
+  readonly status: 'ready';
 }
 
 export interface Content {
@@ -19,11 +35,32 @@ export interface Content {
   readonly sha256: string;
 }
 
-/** D-41: bytes must be what was declared; the same bytes again are harmless, others are refused. */
+export type NewFile = Omit<FileIdentity, 'createdAt'> & {
+  readonly declared: {
+    readonly sizeBytes?: number | undefined;
+    readonly sha256?: string | undefined;
+  };
+};
+
+export function openFile({ declared, ...identity }: NewFile, now: number): PendingFile {
+  return {
+    ...identity,
+    sizeBytes: declared.sizeBytes ?? null,
+    sha256: declared.sha256 ?? null,
+    status: 'pending',
+    createdAt: now,
+  };
+}
+
+export function completeFile(file: PendingFile, { sizeBytes, sha256 }: Content): ReadyFile {
+  return { ...file, sizeBytes, sha256, status: 'ready' };
+}
+
+/** D-41: bytes must match what was declared. The same bytes again change nothing; others are refused. */
 export function receiveContent(
   file: File,
   content: Content,
-): Ruling<{ file: File; repeated: boolean }> {
+): Ruling<{ file: ReadyFile; repeated: boolean }> {
   if (file.status === 'ready') {
     return file.sha256 === content.sha256
       ? accepted({ file, repeated: true })
@@ -41,41 +78,5 @@ export function receiveContent(
       `sha256 was declared ${file.sha256}, received ${content.sha256}`,
     );
   }
-  return accepted({ file: { ...file, ...content, status: 'ready' }, repeated: false });
-}
-
-/** Bytes of different uploads never share a key, so a lost race cannot overwrite what won. */
-export function blobKey(file: Pick<File, 'tenantId' | 'id'>, sha256: string): string {
-  return `${blobPrefix(file)}${sha256}`;
-}
-
-export function blobPrefix(file: Pick<File, 'tenantId' | 'id'>): string {
-  return `${file.tenantId}/${file.id}-`;
-}
-
-const contentTypes: Readonly<Record<string, string>> = {
-  css: 'text/css',
-  csv: 'text/csv',
-  gif: 'image/gif',
-  html: 'text/html',
-  jpeg: 'image/jpeg',
-  jpg: 'image/jpeg',
-  json: 'application/json',
-  md: 'text/markdown',
-  pdf: 'application/pdf',
-  png: 'image/png',
-  svg: 'image/svg+xml',
-  txt: 'text/plain',
-  webp: 'image/webp',
-  xml: 'application/xml',
-  zip: 'application/zip',
-};
-
-/** What an agent leaves under `outputs/` becomes a file named after its path, since a name has no folders. */
-export function outputFile(path: string): Pick<File, 'name' | 'contentType'> | undefined {
-  const name = path.replaceAll('/', '-');
-  if (!isFileName(name)) return undefined;
-  const ending = /\.([a-z0-9]+)$/i.exec(name)?.[1]?.toLowerCase() ?? '';
-  const known = Object.hasOwn(contentTypes, ending) ? contentTypes[ending] : undefined;
-  return { name, contentType: known ?? 'application/octet-stream' };
+  return accepted({ file: completeFile(file, content), repeated: false });
 }

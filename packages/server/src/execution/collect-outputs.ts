@@ -1,11 +1,13 @@
 import { type FileId, fileId, idPrefixes } from '@convoke/contract';
+import { fileKey, filePrefix } from '../app/blob-keys.ts';
 import { filesPerSessionMax } from '../app/files.ts';
 import type { Services } from '../app/services.ts';
-import { type File, blobKey, blobPrefix, outputFile } from '../domain/file.ts';
+import { type File, completeFile, openFile } from '../domain/file.ts';
 import type { Run } from '../domain/run.ts';
 import type { Session } from '../domain/session.ts';
 import { BlobTooLarge, type StagedBlob } from '../ports/blobs.ts';
 import type { Output } from '../ports/session-folders.ts';
+import { outputFile } from './output-file.ts';
 
 type OutputServices = Pick<
   Services,
@@ -63,18 +65,10 @@ async function publish(
   { named, staged }: Publishing,
 ): Promise<Kept> {
   const { organizationId, tenantId, sessionId } = run;
-  const file: File = {
-    id: fileId(ids.next(idPrefixes.file)),
-    organizationId,
-    tenantId,
-    sessionId,
-    ...named,
-    sizeBytes: staged.sizeBytes,
-    sha256: staged.sha256,
-    status: 'ready',
-    createdAt: clock.now(),
-  };
-  await staged.publish(blobKey(file, staged.sha256));
+  const id = fileId(ids.next(idPrefixes.file));
+  const identity = { id, organizationId, tenantId, sessionId, ...named, declared: {} };
+  const file = completeFile(openFile(identity, clock.now()), staged);
+  await staged.publish(fileKey(file, file.sha256));
   const kept = await store.transaction(async (tx): Promise<Kept> => {
     await tx.sessions.lock(run, sessionId);
     // Taken before, and the memory of it lost with the folder's record.
@@ -85,6 +79,6 @@ async function publish(
     await tx.files.insert(file);
     return file;
   });
-  if (kept !== file) await blobs.removeAll(blobPrefix(file));
+  if (kept !== file) await blobs.removeAll(filePrefix(file));
   return kept;
 }

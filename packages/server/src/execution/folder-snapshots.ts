@@ -1,11 +1,7 @@
+import { snapshotKey } from '../app/blob-keys.ts';
 import type { Services } from '../app/services.ts';
 import type { Agent } from '../domain/agent.ts';
-import {
-  type SnapshotOwner,
-  type FolderState,
-  localState,
-  snapshotKey,
-} from '../domain/folder-snapshot.ts';
+import { type FolderState, type SnapshotOwner, localState } from '../domain/folder-snapshot.ts';
 import { type RunEventDraft, harnessEventType } from '../domain/run-event.ts';
 import { BlobTooLarge, type StagedBlob } from '../ports/blobs.ts';
 import { StorageUnavailable } from '../ports/errors.ts';

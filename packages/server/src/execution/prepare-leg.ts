@@ -1,7 +1,6 @@
+import { fileKey, snapshotKey } from '../app/blob-keys.ts';
 import { type Agent, readRunInput } from '../domain/agent.ts';
 import { type KnownContext, contextEvents } from '../domain/context.ts';
-import { blobKey } from '../domain/file.ts';
-import { snapshotKey } from '../domain/folder-snapshot.ts';
 import type { Json, JsonObject } from '../domain/json.ts';
 import type { RunOutcome } from '../domain/run.ts';
 import type { Harness, LegContext, LegInput } from '../ports/harness.ts';
@@ -94,12 +93,12 @@ async function readyFiles(
   { run }: ClaimedLeg,
 ): Promise<AttachedFile[]> {
   const files = await services.store.read.files.ready(run.sessionId, filesPlacedMax);
-  return files.flatMap((file) => {
-    const { sha256 } = file;
-    if (sha256 === null) return [];
-    const open = () => services.blobs.read(blobKey(file, sha256));
-    return [{ id: file.id, name: file.name, sha256, open }];
-  });
+  return files.map((file) => ({
+    id: file.id,
+    name: file.name,
+    sha256: file.sha256,
+    open: () => services.blobs.read(fileKey(file, file.sha256)),
+  }));
 }
 
 /** What the server itself wrote: its shape is known. */

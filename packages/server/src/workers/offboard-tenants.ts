@@ -1,4 +1,5 @@
 import type { TenantId } from '@convoke/contract';
+import { tenantPrefix } from '../app/blob-keys.ts';
 import { Refusal } from '../app/refusal.ts';
 import type { Services } from '../app/services.ts';
 import { stopSession } from '../app/sessions.ts';
@@ -81,7 +82,7 @@ const steps: {
   },
 
   async remains({ store, blobs, provisioner }, { id }) {
-    await blobs.removeAll(`${id}/`);
+    await blobs.removeAll(tenantPrefix(id));
     await provisioner.removeFolder(id);
     const isEmpty = await store.transaction((tx) => tx.tenants.purgeKeys(id, rowsPerTransaction));
     return isEmpty ? 'done' : 'more';

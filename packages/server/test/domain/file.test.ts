@@ -1,21 +1,18 @@
 import { fileId, organizationId, sessionId, tenantId } from '@convoke/contract';
 import { describe, expect, test } from 'vitest';
-import { type File, blobKey, blobPrefix, receiveContent } from '../../src/domain/file.ts';
+import { completeFile, openFile, receiveContent } from '../../src/domain/file.ts';
 
-const pending: File = {
+const identity = {
   id: fileId('file_1'),
   organizationId: organizationId('org_1'),
   tenantId: tenantId('ten_1'),
   sessionId: sessionId('sess_1'),
   name: 'a.txt',
   contentType: 'text/plain',
-  sizeBytes: null,
-  sha256: null,
-  status: 'pending',
-  createdAt: 1,
 };
+const pending = openFile({ ...identity, declared: {} }, 1);
 const content = { sizeBytes: 3, sha256: 'aaa' };
-const ready: File = { ...pending, ...content, status: 'ready' };
+const ready = completeFile(pending, content);
 
 describe('bytes that arrive (D-41)', () => {
   test.each([
@@ -24,7 +21,7 @@ describe('bytes that arrive (D-41)', () => {
     ['the digest', { sha256: 'aaa' }],
     ['both', content],
   ])('that match what was declared (%s) make the file ready', (_, declared) => {
-    expect(receiveContent({ ...pending, ...declared }, content)).toEqual({
+    expect(receiveContent(openFile({ ...identity, declared }, 1), content)).toEqual({
       ok: true,
       value: { file: ready, repeated: false },
     });
@@ -34,7 +31,7 @@ describe('bytes that arrive (D-41)', () => {
     ['size', { sizeBytes: 4 }],
     ['digest', { sha256: 'bbb' }],
   ])('of another %s are refused, and the message names both', (_, declared) => {
-    expect(receiveContent({ ...pending, ...declared }, content)).toMatchObject({
+    expect(receiveContent(openFile({ ...identity, declared }, 1), content)).toMatchObject({
       ok: false,
       code: 'content_mismatch',
       message: expect.stringMatching(/declared .+, received .+/),
@@ -51,11 +48,4 @@ describe('bytes that arrive (D-41)', () => {
       code: 'file_already_uploaded',
     });
   });
-});
-
-test('the bytes of two uploads of one file never share a key, and both have its prefix', () => {
-  const keys = [blobKey(pending, 'aaa'), blobKey(pending, 'bbb')];
-  expect(new Set(keys).size).toBe(2);
-  for (const key of keys) expect(key.startsWith(blobPrefix(pending))).toBe(true);
-  expect(blobPrefix(pending).startsWith('ten_1/')).toBe(true);
 });

@@ -5,10 +5,10 @@ import { type RunId, fileId, interactionKey, runId, sessionId } from '@convoke/c
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { databaseKinds } from '../support/databases.ts';
 import { type IdentityFixture, by, createIdentityFixture } from '../support/identity-fixture.ts';
+import { fileKey } from '../../src/app/blob-keys.ts';
 import { offboardTenant, retryTenant } from '../../src/app/tenants.ts';
 import { openDiskBlobs } from '../../src/blobs/disk.ts';
 import type { Agent } from '../../src/domain/agent.ts';
-import { blobKey } from '../../src/domain/file.ts';
 import { type Run, endRun, leaseRun, openRun } from '../../src/domain/run.ts';
 import { openSession } from '../../src/domain/session.ts';
 import { type Tenant, openTenant } from '../../src/domain/tenant.ts';
@@ -185,7 +185,7 @@ describe.each(databaseKinds)('the life of a tenant on %s', (kind) => {
         status: 'ready',
         createdAt: now,
       } as const;
-      await staged.publish(blobKey(file, staged.sha256));
+      await staged.publish(fileKey(file, staged.sha256));
       await services.workspaces.prepare({
         tenantId: tenant.id,
         sessionId: session.id,

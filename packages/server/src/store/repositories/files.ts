@@ -2,7 +2,7 @@ import { type FileStatus, fileId, organizationId, sessionId, tenantId } from '@c
 import { pageOf } from '../page.ts';
 import type { Transaction } from '../sql-database.ts';
 import { sql } from '../sql.ts';
-import type { File } from '../../domain/file.ts';
+import type { File, ReadyFile } from '../../domain/file.ts';
 import type { FileRepository } from '../../ports/repositories/files.ts';
 
 export function fileRepository(db: Transaction): FileRepository {
@@ -50,7 +50,7 @@ export function fileRepository(db: Transaction): FileRepository {
       const rows = await db.all<FileRow>(sql`
         select * from files where session_id = ${session} and status = 'ready'
         order by id limit ${limit}`);
-      return rows.map(fileOf);
+      return rows.map(readyFileOf);
     },
 
     async isReady(session, id) {
@@ -82,6 +82,18 @@ interface FileRow {
 }
 
 function fileOf(row: FileRow): File {
+  if (row.status === 'ready') return readyFileOf(row);
+  const { size_bytes: sizeBytes, sha256 } = row;
+  return { ...identityOf(row), status: 'pending', sizeBytes, sha256 };
+}
+
+function readyFileOf(row: FileRow): ReadyFile {
+  const { size_bytes: sizeBytes, sha256 } = row;
+  if (sizeBytes === null || sha256 === null) throw new Error(`ready file ${row.id} has no content`);
+  return { ...identityOf(row), status: 'ready', sizeBytes, sha256 };
+}
+
+function identityOf(row: FileRow) {
   return {
     id: fileId(row.id),
     organizationId: organizationId(row.organization_id),
@@ -89,9 +101,6 @@ function fileOf(row: FileRow): File {
     sessionId: sessionId(row.session_id),
     name: row.name,
     contentType: row.content_type,
-    sizeBytes: row.size_bytes,
-    sha256: row.sha256,
-    status: row.status,
     createdAt: row.created_at,
   };
 }
