@@ -7,17 +7,19 @@ import {
   credentialId,
   idPrefixes,
   limits,
-  scopesOf,
   tenantId,
 } from '@convoke/contract';
 import { z } from 'zod';
 import { recordAudit } from './app/audit.ts';
+import { firstLabel, issueCredential, oauthClientPrefix } from './app/clients.ts';
 import { joinOrganization, openOrganization } from './app/organizations.ts';
 import type { Services } from './app/services.ts';
 import { issuePersonToken } from './auth/person-tokens.ts';
 import type { Tokens } from './auth/tokens.ts';
 import type { Actor, AuditEntry } from './domain/audit.ts';
-import type { Client } from './domain/client.ts';
+import { openClient } from './domain/client.ts';
+import { type Tenant, openTenant, provisioned, provisioningSteps } from './domain/tenant.ts';
+import type { Ids } from './ports/ids.ts';
 import type { Secrets } from './ports/secrets.ts';
 import type { StoreTransaction } from './ports/store.ts';
 
@@ -45,7 +47,6 @@ export interface QuickstartParts {
 const ownerEmail = 'owner@convoke.local';
 /** Long enough for an evening of trying; every start of the development server makes a new one. */
 const ownerTokenSeconds = 12 * 3600;
-const dayMs = 24 * 3600 * 1000;
 
 /** Whoever starts the development server. */
 const starter: Actor = { kind: 'operator', id: 'convoke dev', requestId: null, address: null };
@@ -73,66 +74,56 @@ export async function ensureQuickstart(parts: QuickstartParts): Promise<Quicksta
 async function makeQuickstart({ services, secrets }: QuickstartParts): Promise<Quickstart> {
   const { store, clock, ids } = services;
   const now = clock.now();
-  const issued = secrets.issue();
   return store.transaction(async (tx) => {
-    const owned = await ensureOrganization(services, tx);
+    const { organizationId, ownerId } = await ensureOrganization(services, tx);
     const note = (entry: Pick<AuditEntry, 'action' | 'object'>) =>
-      recordAudit(tx, { ...entry, chain: owned.organizationId, at: now, by: starter });
-    const tenant = {
-      id: tenantId(ids.next(idPrefixes.tenant)),
-      organizationId: owned.organizationId,
-      displayName: 'Quickstart',
-      mode: 'saas',
-      status: 'active',
-      attachmentState: 'ready',
-      statusReason: null,
-      step: null,
-      createdAt: now,
-      updatedAt: now,
-    } as const;
-    const [usable] = await tx.tenants.usable(owned.organizationId, 1);
+      recordAudit(tx, { ...entry, chain: organizationId, at: now, by: starter });
+    const [usable] = await tx.tenants.usable(organizationId, 1);
+    const tenant = usable ?? newTenant(ids, organizationId, now);
     if (usable === undefined) {
       await tx.tenants.insert(tenant);
       await note({ action: 'tenant.create', object: tenant.id });
     }
-    const client: Client = {
-      id: clientId(ids.next(idPrefixes.client)),
-      organizationId: owned.organizationId,
-      oauthClientId: ids.next('oac'),
-      name: 'Quickstart',
-      description: 'Made by the first start of the development server',
-      profile: 'invoke',
-      scopes: scopesOf('invoke'),
-      status: 'active',
-      version: 1,
-      createdBy: owned.ownerId,
-      createdAt: now,
-      updatedAt: now,
-      deletedAt: null,
-    };
+    const client = openClient(
+      {
+        id: clientId(ids.next(idPrefixes.client)),
+        organizationId,
+        oauthClientId: ids.next(oauthClientPrefix),
+        name: 'Quickstart',
+        description: 'Made by the first start of the development server',
+        permissions: { profile: 'invoke' },
+        createdBy: ownerId,
+      },
+      now,
+    );
     await tx.clients.insert(client);
-    await tx.credentials.insert({
+    const { secret } = await issueCredential({ clock, secrets }, tx, {
+      client,
+      label: firstLabel,
+      lifetimeDays: limits.credentialDaysMax,
       id: credentialId(ids.next(idPrefixes.credential)),
-      clientId: client.id,
-      label: 'default',
-      secretHmac: issued.hmac,
-      secretHint: issued.hint,
-      createdAt: now,
-      expiresAt: now + limits.credentialDaysMax * dayMs,
-      revokedAt: null,
-      lastUsedAt: null,
     });
     await note({ action: 'client.create', object: client.id });
     return {
       base_url: '',
-      organization_id: owned.organizationId,
-      tenant_id: (usable ?? tenant).id,
+      organization_id: organizationId,
+      tenant_id: tenant.id,
       owner_email: ownerEmail,
       owner_token: '',
       client_id: client.oauthClientId,
-      client_secret: issued.secret,
+      client_secret: secret,
     };
   });
+}
+
+/**
+ * Opens a tenant and takes all its provisioning steps at once: the session folders and the file store of a
+ * development server are made on first use.
+ */
+function newTenant(ids: Ids, organizationId: OrganizationId, now: number): Tenant {
+  const id = tenantId(ids.next(idPrefixes.tenant));
+  const tenant = openTenant({ id, organizationId, displayName: 'Quickstart', mode: 'saas' }, now);
+  return provisioningSteps.reduce((current, step) => provisioned(current, step, now), tenant);
 }
 
 async function ensureOrganization(

@@ -81,7 +81,7 @@ export async function createClient(
     if (!first.fresh) return refuseSecondSecret(tx, organizationId, clientId(first.resourceId));
     await tx.organizations.lock(organizationId);
     orRefuse(mayAddClient(await tx.clients.countLive(organizationId)));
-    const oauthClientId = services.ids.next(OAUTH_CLIENT_PREFIX);
+    const oauthClientId = services.ids.next(oauthClientPrefix);
     const createdBy = request.by.id;
     const client = openClient(
       { id, organizationId, oauthClientId, name, description, permissions, createdBy },
@@ -90,7 +90,7 @@ export async function createClient(
     await tx.clients.insert(client);
     const issued = await issueCredential(services, tx, {
       client,
-      label: FIRST_LABEL,
+      label: firstLabel,
       lifetimeDays,
       id: credentialId(services.ids.next(idPrefixes.credential)),
     });
@@ -240,8 +240,9 @@ function changedFields(change: ClientChange, next: Client): JsonObject {
   };
 }
 
-const FIRST_LABEL = 'default';
-const OAUTH_CLIENT_PREFIX = 'oac';
+/** Label of the credential that comes with a new client. */
+export const firstLabel = 'default';
+export const oauthClientPrefix = 'oac';
 
 /** D-63: what the key made, in the places where its first answer had it; never the secret. */
 async function refuseSecondSecret(
