@@ -95,15 +95,17 @@ export async function answerInteraction(
  * of a conversation outlives its tenant here.
  */
 function answerDetails(interaction: Interaction, answer: InteractionAnswer): JsonObject {
-  const { tenantId, sessionId, runId, kind, toolName, toolInput, question } = interaction;
+  const { tenantId, sessionId, runId, kind } = interaction;
   return {
     tenant_id: tenantId,
     session_id: sessionId,
     run_id: runId,
     kind,
-    ...(toolName === null ? {} : { tool_name: toolName }),
+    ...(interaction.kind === 'permission' ? { tool_name: interaction.toolName } : {}),
     ...(answer.kind === 'permission' ? { decision: answer.decision } : {}),
-    asked_sha256: sha256(kind === 'permission' ? toolInput : question),
+    asked_sha256: sha256(
+      interaction.kind === 'permission' ? interaction.toolInput : interaction.question,
+    ),
     answer_sha256: sha256({ ...answer }),
   };
 }

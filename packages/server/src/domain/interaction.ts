@@ -1,72 +1,107 @@
-import type {
-  InteractionKey,
-  InteractionKind,
-  InteractionStatus,
-  RunId,
-  SessionId,
-} from '@convoke/contract';
+import type { InteractionKey, RunId, SessionId } from '@convoke/contract';
 import { type Json, type JsonObject, canonicalJson } from './json.ts';
 import { type Ruling, accepted, refused } from './refusal.ts';
 import type { TenantScope } from './scope.ts';
 
 /**
- * A person is needed: to allow a tool call, or to answer a question. A row, so it survives anything.
+ * A request of a run to a person: for permission to call a tool, or for the answer to a question. It is a
+ * row, so it survives the process that raised it.
  *
- * `pending` is left exactly once: to `answered` by a person, to `expired` by time, to `cancelled` with its
- * run or session. `appliedAt` is set when the leg that acts on the answer is claimed: from then on an
- * allow is spent, whatever becomes of that leg.
+ * - `pending`: nobody answered yet. It leaves this state exactly once.
+ * - `answered`: by a person. `appliedAt` is set when the leg that acts on the answer is claimed: from then
+ *   on an allow is spent, whatever becomes of that leg.
+ * - `expired`: its time ran out.
+ * - `cancelled`: its run or its session ended.
  */
-export interface Interaction extends TenantScope {
+export type Interaction = PendingInteraction | ClosedInteraction | AnsweredInteraction;
+
+export type PendingInteraction = Identity & InteractionRequest & { readonly status: 'pending' };
+
+export type ClosedInteraction = Identity &
+  InteractionRequest & { readonly status: 'expired' | 'cancelled' };
+
+export type AnsweredInteraction = AnsweredPermission | AnsweredQuestion;
+export type AnsweredPermission = Identity & PermissionRequest & Answered<PermissionAnswer>;
+export type AnsweredQuestion = Identity & UserQuestion & Answered<QuestionAnswer>;
+
+interface Identity extends TenantScope {
   readonly key: InteractionKey;
   readonly sessionId: SessionId;
   readonly runId: RunId;
-  readonly kind: InteractionKind;
-  readonly status: InteractionStatus;
   /** The harness's name for it; appears in events, never answers (spec §6.6). */
   readonly requestId: string;
-  readonly toolName: string | null;
-  readonly toolInput: Json | null;
-  readonly question: string | null;
-  readonly options: readonly { readonly label: string; readonly description?: string }[] | null;
-  readonly multiple: boolean;
-  readonly answer: InteractionAnswer | null;
-  readonly answeredBy: string | null;
   readonly createdAt: number;
-  readonly answeredAt: number | null;
-  readonly appliedAt: number | null;
-  readonly expiresAt: number | null;
+  readonly expiresAt: number;
 }
 
-export type InteractionAnswer =
-  | {
-      readonly kind: 'permission';
-      readonly decision: 'allow' | 'deny';
-      readonly message?: string;
-      readonly updatedInput?: Json;
-    }
+export type InteractionRequest = PermissionRequest | UserQuestion;
+
+export interface PermissionRequest {
+  readonly kind: 'permission';
+  readonly toolName: string;
+  readonly toolInput: Json;
+}
+
+export interface UserQuestion {
+  readonly kind: 'question';
+  readonly question: string;
+  readonly options: readonly { readonly label: string; readonly description?: string }[] | null;
+  /** Whether the person may choose several options. */
+  readonly multiple: boolean;
+}
+
+interface Answered<Answer> {
+  readonly status: 'answered';
+  readonly answer: Answer;
+  readonly answeredBy: string;
+  readonly answeredAt: number;
+  readonly appliedAt: number | null;
+}
+
+export type InteractionAnswer = PermissionAnswer | QuestionAnswer;
+
+export interface PermissionAnswer {
+  readonly kind: 'permission';
+  readonly decision: 'allow' | 'deny';
+  readonly message?: string;
+  readonly updatedInput?: Json;
+}
+
+export type QuestionAnswer =
   | { readonly kind: 'question'; readonly answer: string | readonly string[] }
   | { readonly kind: 'question'; readonly declined: true; readonly message?: string };
 
-export type AnswerRuling = { readonly repeated: boolean; readonly interaction: Interaction };
+export type NewInteraction = Omit<Identity, 'createdAt' | 'expiresAt'> & {
+  readonly request: InteractionRequest;
+  readonly waitMs: number;
+};
 
-/** D-38: the first answer wins; the identical one again is harmless; any other is refused. */
+export function openInteraction(
+  { request, waitMs, ...identity }: NewInteraction,
+  now: number,
+): PendingInteraction {
+  return { ...identity, ...request, status: 'pending', createdAt: now, expiresAt: now + waitMs };
+}
+
+export interface AnswerRuling {
+  /** True when the same answer was recorded before. */
+  readonly repeated: boolean;
+  readonly interaction: AnsweredInteraction;
+}
+
+/** D-38: the first answer wins. The same one again changes nothing; any other is refused. */
 export function answerInteraction(
   interaction: Interaction,
   answer: InteractionAnswer,
   by: { readonly actor: string; readonly now: number },
 ): Ruling<AnswerRuling> {
   switch (interaction.status) {
-    case 'pending':
-      return accepted({
-        repeated: false,
-        interaction: {
-          ...interaction,
-          status: 'answered',
-          answer,
-          answeredBy: by.actor,
-          answeredAt: by.now,
-        },
-      });
+    case 'pending': {
+      const answered = withAnswer(interaction, answer, by);
+      return answered === undefined
+        ? refused('invalid_answer')
+        : accepted({ repeated: false, interaction: answered });
+    }
     case 'answered':
       return isSameAnswer(interaction.answer, answer)
         ? accepted({ repeated: true, interaction })
@@ -75,16 +110,38 @@ export function answerInteraction(
     case 'cancelled':
       return refused('interaction_not_pending');
     default:
-      return interaction.status satisfies never;
+      return interaction satisfies never;
   }
 }
 
-/** What the person allowed is what was shown, or what they put in its place; nothing else may run (D-39). */
-export function approvedInput(interaction: Interaction): Json {
-  const { answer } = interaction;
-  if (answer?.kind === 'permission' && answer.updatedInput !== undefined)
-    return answer.updatedInput;
-  return interaction.toolInput;
+/** Undefined when the answer is not of the kind that was asked for. */
+function withAnswer(
+  interaction: PendingInteraction,
+  answer: InteractionAnswer,
+  by: { readonly actor: string; readonly now: number },
+): AnsweredInteraction | undefined {
+  const answered = {
+    status: 'answered',
+    answeredBy: by.actor,
+    answeredAt: by.now,
+    appliedAt: null,
+  } as const;
+  if (interaction.kind === 'permission' && answer.kind === 'permission') {
+    return { ...interaction, ...answered, answer };
+  }
+  if (interaction.kind === 'question' && answer.kind === 'question') {
+    return { ...interaction, ...answered, answer };
+  }
+  return undefined;
+}
+
+export function expireInteraction(interaction: PendingInteraction): ClosedInteraction {
+  return { ...interaction, status: 'expired' };
+}
+
+/** The input a person allowed: the one shown, or the one they replaced it with. No other may run (D-39). */
+export function approvedInput({ toolInput, answer }: AnsweredPermission): Json {
+  return answer.updatedInput === undefined ? toolInput : answer.updatedInput;
 }
 
 /** The event that announces the decision or the answer. */
@@ -116,8 +173,8 @@ export function answeredEvent(
   return { type: 'user_answered', data: { interaction_key: key, answer: answer.answer } };
 }
 
-function isSameAnswer(known: InteractionAnswer | null, given: InteractionAnswer): boolean {
-  return known !== null && canonicalJson(plain(known)) === canonicalJson(plain(given));
+function isSameAnswer(known: InteractionAnswer, given: InteractionAnswer): boolean {
+  return canonicalJson(plain(known)) === canonicalJson(plain(given));
 }
 
 function plain(answer: InteractionAnswer): JsonObject {

@@ -7,7 +7,7 @@ import {
   tryLockRun,
 } from '../app/record.ts';
 import type { Services } from '../app/services.ts';
-import { type Interaction, approvedInput } from '../domain/interaction.ts';
+import { type AnsweredInteraction, approvedInput } from '../domain/interaction.ts';
 import type { Lease, Run } from '../domain/run.ts';
 import type { Session } from '../domain/session.ts';
 import type { Answer } from '../ports/harness.ts';
@@ -91,22 +91,21 @@ async function spendAnswers(
   return answersOf(answered);
 }
 
-function answersOf(answered: readonly Interaction[]): Map<string, Answer> {
+function answersOf(answered: readonly AnsweredInteraction[]): Map<string, Answer> {
   return new Map(answered.map((interaction) => [interaction.requestId, answerOf(interaction)]));
 }
 
-export function answerOf(interaction: Interaction): Answer {
-  const { answer } = interaction;
-  if (answer === null) throw new Error(`interaction ${interaction.key} has no answer yet`);
-  if (answer.kind === 'question') {
+export function answerOf(interaction: AnsweredInteraction): Answer {
+  if (interaction.kind === 'question') {
+    const { answer } = interaction;
     if ('declined' in answer) {
       return { kind: 'question', declined: true, ...reasonOf(answer.message) };
     }
     const values = typeof answer.answer === 'string' ? [answer.answer] : answer.answer;
     return { kind: 'question', values };
   }
-  if (answer.decision === 'deny')
-    return { kind: 'permission', allow: false, ...reasonOf(answer.message) };
+  const { decision, message } = interaction.answer;
+  if (decision === 'deny') return { kind: 'permission', allow: false, ...reasonOf(message) };
   return { kind: 'permission', allow: true, input: approvedInput(interaction) };
 }
 

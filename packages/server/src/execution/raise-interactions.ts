@@ -1,18 +1,20 @@
 import { idPrefixes, interactionKey } from '@convoke/contract';
 import type { Services } from '../app/services.ts';
-import type { Interaction } from '../domain/interaction.ts';
+import {
+  type Interaction,
+  type InteractionRequest,
+  type PendingInteraction,
+  openInteraction,
+} from '../domain/interaction.ts';
 import type { RunEventDraft } from '../domain/run-event.ts';
 import type { Run } from '../domain/run.ts';
 import type { HarnessEvent } from '../ports/harness.ts';
 import type { StoreTransaction } from '../ports/store.ts';
 
-export type InteractionRequest = Extract<
-  HarnessEvent,
-  { type: 'permission_request' | 'user_question' }
->;
+type InteractionEvent = Extract<HarnessEvent, { type: 'permission_request' | 'user_question' }>;
 
 /** What a leg has to tell, in order. */
-export type LegItem = RunEventDraft | InteractionRequest;
+export type LegItem = RunEventDraft | InteractionEvent;
 
 export interface Raised {
   readonly events: readonly RunEventDraft[];
@@ -33,70 +35,58 @@ export async function raiseInteractions(
       continue;
     }
     const known = await tx.interactions.findByRequest(run.id, item.ref);
-    const interaction = known ?? newInteraction(services, { run, item, waitMs });
-    if (known === undefined) await tx.interactions.insert(interaction);
-    events.push(requestEvent(interaction, known !== undefined));
+    if (known !== undefined) {
+      events.push(requestEvent(known, true));
+      continue;
+    }
+    const interaction = newInteraction(services, { run, item, waitMs });
+    await tx.interactions.insert(interaction);
+    events.push(requestEvent(interaction, false));
   }
   return { events, open: await tx.interactions.countPending(run.id) };
 }
 
 function newInteraction(
   { ids, clock }: Pick<Services, 'ids' | 'clock'>,
-  { run, item, waitMs }: { run: Run; item: InteractionRequest; waitMs: number },
-): Interaction {
-  const now = clock.now();
-  const base = {
-    key: interactionKey(ids.next(idPrefixes.interaction)),
-    organizationId: run.organizationId,
-    tenantId: run.tenantId,
-    sessionId: run.sessionId,
-    runId: run.id,
-    status: 'pending',
-    requestId: item.ref,
-    answer: null,
-    answeredBy: null,
-    createdAt: now,
-    answeredAt: null,
-    appliedAt: null,
-    expiresAt: now + waitMs,
-  } as const;
+  { run, item, waitMs }: { run: Run; item: InteractionEvent; waitMs: number },
+): PendingInteraction {
+  return openInteraction(
+    {
+      key: interactionKey(ids.next(idPrefixes.interaction)),
+      organizationId: run.organizationId,
+      tenantId: run.tenantId,
+      sessionId: run.sessionId,
+      runId: run.id,
+      requestId: item.ref,
+      request: requestOf(item),
+      waitMs,
+    },
+    clock.now(),
+  );
+}
+
+function requestOf(item: InteractionEvent): InteractionRequest {
   if (item.type === 'permission_request') {
-    const { toolName, toolInput } = item;
-    return {
-      ...base,
-      kind: 'permission',
-      toolName,
-      toolInput,
-      question: null,
-      options: null,
-      multiple: false,
-    };
+    return { kind: 'permission', toolName: item.toolName, toolInput: item.toolInput };
   }
   const { question, options = null, multiple = false } = item;
-  return {
-    ...base,
-    kind: 'question',
-    toolName: null,
-    toolInput: null,
-    question,
-    options,
-    multiple,
-  };
+  return { kind: 'question', question, options, multiple };
 }
 
 function requestEvent(interaction: Interaction, replayed: boolean): RunEventDraft {
-  const { key, requestId, toolName, toolInput, question, options, multiple } = interaction;
   const common = {
-    request_id: requestId,
-    interaction_key: key,
+    request_id: interaction.requestId,
+    interaction_key: interaction.key,
     ...(replayed ? { replayed: true } : {}),
   };
   if (interaction.kind === 'permission') {
+    const { toolName, toolInput } = interaction;
     return {
       type: 'permission_request',
       data: { ...common, tool_name: toolName, tool_input: toolInput },
     };
   }
+  const { question, options, multiple } = interaction;
   return {
     type: 'user_question',
     data: {

@@ -1,5 +1,6 @@
 import { lockRun, recordEnd } from '../app/record.ts';
 import type { Services } from '../app/services.ts';
+import { expireInteraction } from '../domain/interaction.ts';
 
 const perPass = 100;
 
@@ -12,7 +13,7 @@ export async function expireInteractions(
     const { sessionId, runId } = interaction;
     await services.store.transaction(async (tx) => {
       const seen = await lockRun(tx, { scope: interaction, sessionId, runId });
-      const isSettled = await tx.interactions.settle({ ...interaction, status: 'expired' });
+      const isSettled = await tx.interactions.settle(expireInteraction(interaction));
       // A run that is being ended already needs no second end.
       if (seen === undefined || !isSettled || seen.run.status !== 'waiting') return;
       await recordEnd(services, tx, {

@@ -1,42 +1,36 @@
 import { interactionKey, organizationId, runId, sessionId, tenantId } from '@convoke/contract';
 import { describe, expect, test } from 'vitest';
 import {
+  type AnsweredInteraction,
   type Interaction,
   type InteractionAnswer,
   answerInteraction,
   answeredEvent,
   approvedInput,
+  openInteraction,
 } from '../../src/domain/interaction.ts';
 
 const shown = { path: 'a.txt', text: 'hi' };
-const permission: Interaction = {
+const identity = {
   key: interactionKey('int_1'),
   organizationId: organizationId('org_1'),
   tenantId: tenantId('ten_1'),
   sessionId: sessionId('sess_1'),
   runId: runId('run_1'),
-  kind: 'permission',
-  status: 'pending',
   requestId: 'call-1',
-  toolName: 'write_file',
-  toolInput: shown,
-  question: null,
-  options: null,
-  multiple: false,
-  answer: null,
-  answeredBy: null,
-  createdAt: 1,
-  answeredAt: null,
-  appliedAt: null,
-  expiresAt: 100,
+  waitMs: 99,
 };
-const question: Interaction = {
-  ...permission,
-  kind: 'question',
-  toolName: null,
-  toolInput: null,
-  question: 'Which?',
-};
+const permission = openInteraction(
+  { ...identity, request: { kind: 'permission', toolName: 'write_file', toolInput: shown } },
+  1,
+);
+const question = openInteraction(
+  {
+    ...identity,
+    request: { kind: 'question', question: 'Which?', options: null, multiple: false },
+  },
+  1,
+);
 
 const allow: InteractionAnswer = { kind: 'permission', decision: 'allow' };
 const deny: InteractionAnswer = { kind: 'permission', decision: 'deny', message: 'no' };
@@ -50,10 +44,16 @@ const several: InteractionAnswer = { kind: 'question', answer: ['red', 'blue'] }
 const declined: InteractionAnswer = { kind: 'question', declined: true };
 const by = { actor: 'cli_1', now: 7 };
 
-function answered(interaction: Interaction, answer: InteractionAnswer): Interaction {
+function answered(interaction: Interaction, answer: InteractionAnswer): AnsweredInteraction {
   const ruling = answerInteraction(interaction, answer, by);
   if (!ruling.ok) throw new Error(ruling.code);
   return ruling.value.interaction;
+}
+
+function answeredPermission(answer: InteractionAnswer) {
+  const interaction = answered(permission, answer);
+  if (interaction.kind !== 'permission') throw new Error('not a permission');
+  return interaction;
 }
 
 describe('an answer (D-38)', () => {
@@ -68,6 +68,7 @@ describe('an answer (D-38)', () => {
           answer: allow,
           answeredBy: 'cli_1',
           answeredAt: 7,
+          appliedAt: null,
         },
       },
     });
@@ -101,6 +102,12 @@ describe('an answer (D-38)', () => {
     ).toMatchObject({ ok: true, value: { repeated: true } });
   });
 
+  test('must be of the kind that was asked for', () => {
+    const refusal = { ok: false, code: 'invalid_answer' };
+    expect(answerInteraction(permission, blue, by)).toEqual(refusal);
+    expect(answerInteraction(question, allow, by)).toEqual(refusal);
+  });
+
   test.each(['expired', 'cancelled'] as const)('to one that is %s comes too late', (status) => {
     expect(answerInteraction({ ...permission, status }, allow, by)).toEqual({
       ok: false,
@@ -111,11 +118,11 @@ describe('an answer (D-38)', () => {
 
 describe('an approval (D-39)', () => {
   test('is for exactly what was shown', () => {
-    expect(approvedInput(answered(permission, allow))).toEqual(shown);
+    expect(approvedInput(answeredPermission(allow))).toEqual(shown);
   });
 
   test('is for exactly what the person put in its place', () => {
-    expect(approvedInput(answered(permission, edited))).toEqual({ path: 'b.txt', text: 'hi' });
+    expect(approvedInput(answeredPermission(edited))).toEqual({ path: 'b.txt', text: 'hi' });
   });
 });
 

@@ -9,6 +9,7 @@ import { fileKey } from '../../src/app/blob-keys.ts';
 import { offboardTenant, retryTenant } from '../../src/app/tenants.ts';
 import { openDiskBlobs } from '../../src/blobs/disk.ts';
 import type { Agent } from '../../src/domain/agent.ts';
+import { openInteraction } from '../../src/domain/interaction.ts';
 import { type Run, endRun, leaseRun, openRun } from '../../src/domain/run.ts';
 import { openSession } from '../../src/domain/session.ts';
 import { type Tenant, openTenant } from '../../src/domain/tenant.ts';
@@ -225,25 +226,18 @@ describe.each(databaseKinds)('the life of a tenant on %s', (kind) => {
         sessionId: ReturnType<typeof sessionId>;
       },
       run: RunId,
-    ) => ({
-      ...base,
-      key: interactionKey(world.ids.next('int')),
-      runId: run,
-      kind: 'question' as const,
-      status: 'cancelled' as const,
-      requestId: 'r1',
-      toolName: null,
-      toolInput: null,
-      question: 'q',
-      options: null,
-      multiple: false,
-      answer: null,
-      answeredBy: null,
-      createdAt: 1,
-      answeredAt: null,
-      appliedAt: null,
-      expiresAt: null,
-    });
+    ) =>
+      openInteraction(
+        {
+          ...base,
+          key: interactionKey(world.ids.next('int')),
+          runId: run,
+          requestId: 'r1',
+          request: { kind: 'question', question: 'q', options: null, multiple: false },
+          waitMs: 1000,
+        },
+        1,
+      );
 
     const tables = ['sessions', 'runs', 'run_events', 'interactions', 'files', 'idempotency_keys'];
     async function rowsOf(tenant: Tenant): Promise<Record<string, number>> {

@@ -1,33 +1,45 @@
 import type { InteractionRecord } from '@convoke/contract';
-import type { Interaction, InteractionAnswer } from '../../domain/interaction.ts';
+import type {
+  Interaction,
+  InteractionAnswer,
+  InteractionRequest,
+} from '../../domain/interaction.ts';
 import { isObject } from '../../domain/json.ts';
 import { optional, optionalTime, timestamp } from './fields.ts';
 
 /** D-36. */
 export function interactionView(interaction: Interaction): InteractionRecord {
-  const { kind, toolName, toolInput, question, options, multiple } = interaction;
+  const answered = interaction.status === 'answered' ? interaction : undefined;
   return {
     interaction_key: interaction.key,
-    kind,
+    kind: interaction.kind,
     status: interaction.status,
     session_id: interaction.sessionId,
     run_id: interaction.runId,
     request_id: interaction.requestId,
-    ...(kind === 'permission' ? { ...optional('tool_name', toolName), tool_input: toolInput } : {}),
-    ...optional('question', question),
-    ...(options === null ? {} : { options: [...options] }),
-    ...(multiple ? { multiple } : {}),
-    ...answerFields(interaction.answer),
-    ...optional('answered_by', interaction.answeredBy),
+    ...requestFields(interaction),
+    ...(answered && answerFields(answered.answer)),
+    ...optional('answered_by', answered?.answeredBy),
     created_at: timestamp(interaction.createdAt),
-    ...optionalTime('answered_at', interaction.answeredAt),
-    ...optionalTime('applied_at', interaction.appliedAt),
-    ...optionalTime('expires_at', interaction.expiresAt),
+    ...optionalTime('answered_at', answered?.answeredAt),
+    ...optionalTime('applied_at', answered?.appliedAt),
+    expires_at: timestamp(interaction.expiresAt),
   };
 }
 
-function answerFields(answer: InteractionAnswer | null): Partial<InteractionRecord> {
-  if (answer === null) return {};
+function requestFields(request: InteractionRequest): Partial<InteractionRecord> {
+  if (request.kind === 'permission') {
+    return { tool_name: request.toolName, tool_input: request.toolInput };
+  }
+  const { question, options, multiple } = request;
+  return {
+    question,
+    ...(options === null ? {} : { options: [...options] }),
+    ...(multiple ? { multiple } : {}),
+  };
+}
+
+function answerFields(answer: InteractionAnswer): Partial<InteractionRecord> {
   if (answer.kind === 'permission') {
     const { decision, message, updatedInput } = answer;
     const updated = isObject(updatedInput) ? updatedInput : undefined;

@@ -1,29 +1,34 @@
 import type { InteractionKey, InteractionStatus, RunId, SessionId } from '@convoke/contract';
 import type { PageRequest } from '../page.ts';
-import type { Interaction } from '../../domain/interaction.ts';
+import type {
+  AnsweredInteraction,
+  ClosedInteraction,
+  Interaction,
+  PendingInteraction,
+} from '../../domain/interaction.ts';
 import type { TenantScope } from '../../domain/scope.ts';
 
 export interface InteractionRepository {
-  insert(interaction: Interaction): Promise<void>;
+  insert(interaction: PendingInteraction): Promise<void>;
   find(
     scope: TenantScope,
     sessionId: SessionId,
     key: InteractionKey,
   ): Promise<Interaction | undefined>;
   findByRequest(runId: RunId, requestId: string): Promise<Interaction | undefined>;
-  /** False when it was no longer pending: then nothing changed. */
-  settle(interaction: Interaction): Promise<boolean>;
+  /** Writes the answer or the end of a pending interaction; false, and no change, when it is not pending. */
+  settle(interaction: AnsweredInteraction | ClosedInteraction): Promise<boolean>;
   cancelPending(runId: RunId): Promise<number>;
   countPending(runId: RunId): Promise<number>;
-  /** Answers no leg has acted on yet. */
-  unapplied(runId: RunId): Promise<Interaction[]>;
+  /** Answered interactions that no leg has acted on yet. */
+  unapplied(runId: RunId): Promise<AnsweredInteraction[]>;
   markApplied(runId: RunId, now: number): Promise<void>;
-  /** Those that a leg took at this very time. */
-  appliedAt(runId: RunId, at: number): Promise<Interaction[]>;
+  /** Interactions whose answers a leg applied at exactly this time. */
+  appliedAt(runId: RunId, at: number): Promise<AnsweredInteraction[]>;
   list(
     scope: TenantScope,
     list: { sessionId: SessionId; status: InteractionStatus | 'all'; page: PageRequest },
   ): Promise<Interaction[]>;
-  /** Pending ones whose time is over, oldest first. */
-  overdue(now: number, limit: number): Promise<Interaction[]>;
+  /** Pending interactions that have expired, oldest first. */
+  overdue(now: number, limit: number): Promise<PendingInteraction[]>;
 }

@@ -11,23 +11,31 @@ import { fromJsonText, toJsonText } from '../json-text.ts';
 import { pageOf } from '../page.ts';
 import type { Transaction } from '../sql-database.ts';
 import { sql } from '../sql.ts';
-import type { Interaction } from '../../domain/interaction.ts';
+import type {
+  AnsweredInteraction,
+  Interaction,
+  InteractionAnswer,
+  InteractionRequest,
+  PendingInteraction,
+} from '../../domain/interaction.ts';
 import type { InteractionRepository } from '../../ports/repositories/interactions.ts';
 
 export function interactionRepository(db: Transaction): InteractionRepository {
   return {
     async insert(item) {
+      const permission = item.kind === 'permission' ? item : undefined;
+      const question = item.kind === 'question' ? item : undefined;
       await db.run(sql`
         insert into interactions (
           interaction_key, organization_id, tenant_id, session_id, run_id, kind, status, request_id,
           tool_name, tool_input, question, options, multiple, created_at, expires_at
         ) values (
           ${item.key}, ${item.organizationId}, ${item.tenantId}, ${item.sessionId}, ${item.runId},
-          ${item.kind}, ${item.status}, ${item.requestId}, ${item.toolName},
-          ${item.kind === 'permission' ? JSON.stringify(item.toolInput) : null},
-          ${toJsonText(item.question)},
-          ${toJsonText(item.options)},
-          ${item.multiple ? 1 : 0}, ${item.createdAt}, ${item.expiresAt}
+          ${item.kind}, ${item.status}, ${item.requestId},
+          ${permission?.toolName ?? null},
+          ${permission === undefined ? null : JSON.stringify(permission.toolInput)},
+          ${toJsonText(question?.question)}, ${toJsonText(question?.options)},
+          ${question?.multiple === true ? 1 : 0}, ${item.createdAt}, ${item.expiresAt}
         )`);
     },
 
@@ -45,10 +53,12 @@ export function interactionRepository(db: Transaction): InteractionRepository {
     },
 
     async settle(item) {
+      const answered = item.status === 'answered' ? item : undefined;
       const changed = await db.run(sql`
         update interactions set
-          status = ${item.status}, answer = ${toJsonText(item.answer)},
-          answered_by = ${item.answeredBy}, answered_at = ${item.answeredAt}
+          status = ${item.status}, answer = ${toJsonText(answered?.answer)},
+          answered_by = ${answered?.answeredBy ?? null},
+          answered_at = ${answered?.answeredAt ?? null}
         where interaction_key = ${item.key} and tenant_id = ${item.tenantId} and status = 'pending'`);
       return changed === 1;
     },
@@ -68,7 +78,7 @@ export function interactionRepository(db: Transaction): InteractionRepository {
       const rows = await db.all<InteractionRow>(sql`
         select * from interactions
         where run_id = ${run} and status = 'answered' and applied_at is null order by interaction_key`);
-      return rows.map(interactionOf);
+      return rows.map(answeredOf);
     },
 
     async markApplied(run, now) {
@@ -81,7 +91,7 @@ export function interactionRepository(db: Transaction): InteractionRepository {
       const rows = await db.all<InteractionRow>(sql`
         select * from interactions
         where run_id = ${run} and applied_at = ${at} order by interaction_key`);
-      return rows.map(interactionOf);
+      return rows.map(answeredOf);
     },
 
     async list(scope, { sessionId: session, status, page }) {
@@ -97,7 +107,7 @@ export function interactionRepository(db: Transaction): InteractionRepository {
       const rows = await db.all<InteractionRow>(sql`
         select * from interactions where status = 'pending' and expires_at < ${now}
         order by expires_at limit ${limit}`);
-      return rows.map(interactionOf);
+      return rows.map(pendingOf);
     },
   };
 }
@@ -125,25 +135,70 @@ interface InteractionRow {
 }
 
 function interactionOf(row: InteractionRow): Interaction {
+  switch (row.status) {
+    case 'pending':
+      return pendingOf(row);
+    case 'answered':
+      return answeredOf(row);
+    case 'expired':
+    case 'cancelled':
+      return { ...identityOf(row), ...requestOf(row), status: row.status };
+    default:
+      return row.status satisfies never;
+  }
+}
+
+function pendingOf(row: InteractionRow): PendingInteraction {
+  return { ...identityOf(row), ...requestOf(row), status: 'pending' };
+}
+
+function answeredOf(row: InteractionRow): AnsweredInteraction {
+  const identity = identityOf(row);
+  const request = requestOf(row);
+  const answer = fromJsonText<InteractionAnswer>(row.answer) ?? broken(row);
+  const answered = {
+    status: 'answered',
+    answeredBy: row.answered_by ?? broken(row),
+    answeredAt: row.answered_at ?? broken(row),
+    appliedAt: row.applied_at,
+  } as const;
+  if (request.kind === 'permission' && answer.kind === 'permission') {
+    return { ...identity, ...request, ...answered, answer };
+  }
+  if (request.kind === 'question' && answer.kind === 'question') {
+    return { ...identity, ...request, ...answered, answer };
+  }
+  return broken(row);
+}
+
+function identityOf(row: InteractionRow) {
   return {
     key: interactionKey(row.interaction_key),
     organizationId: organizationId(row.organization_id),
     tenantId: tenantId(row.tenant_id),
     sessionId: sessionId(row.session_id),
     runId: runId(row.run_id),
-    kind: row.kind,
-    status: row.status,
     requestId: row.request_id,
-    toolName: row.tool_name,
-    toolInput: fromJsonText(row.tool_input),
-    question: fromJsonText(row.question),
+    createdAt: row.created_at,
+    expiresAt: row.expires_at ?? broken(row),
+  };
+}
+
+function requestOf(row: InteractionRow): InteractionRequest {
+  if (row.kind === 'permission') {
+    const toolName = row.tool_name ?? broken(row);
+    return { kind: 'permission', toolName, toolInput: fromJsonText(row.tool_input) };
+  }
+  return {
+    kind: 'question',
+    question: fromJsonText<string>(row.question) ?? broken(row),
     options: fromJsonText(row.options),
     multiple: row.multiple === 1,
-    answer: fromJsonText(row.answer),
-    answeredBy: row.answered_by,
-    createdAt: row.created_at,
-    answeredAt: row.answered_at,
-    appliedAt: row.applied_at,
-    expiresAt: row.expires_at,
   };
+}
+
+function broken(row: InteractionRow): never {
+  throw new Error(
+    `the row of interaction ${row.interaction_key} fits no ${row.status} ${row.kind}`,
+  );
 }
