@@ -1,29 +1,38 @@
+import { agentNamePattern } from '@convoke/contract';
 import { type Document, LineCounter, isMap, isNode, isScalar, parseDocument } from 'yaml';
 import { z } from 'zod';
 import { AgentFileError, readAgentFile } from '../confined-fs/agent-file.ts';
 import type { Agent } from '../domain/agent.ts';
 import { errorCode } from '../runtime/error-code.ts';
-import { type AgentYaml, agentSchema, toAgent } from './agent-schema.ts';
+import type { Harness } from '../ports/harness.ts';
+import { type AgentYaml, agentSchema, toDeclaredAgent } from './agent-schema.ts';
 import { type AgentProblem, problemsOf } from './problems.ts';
+import { literalSecrets } from './secret-references.ts';
 
 const problemsShown = 5;
 const aliasesMax = 100;
 
 export type ReadAgent =
-  | { readonly ok: true; readonly agent: Agent }
+  | {
+      readonly ok: true;
+      readonly agent: Agent;
+      /** Names in `env` whose values look like secrets. */
+      readonly literalSecrets: readonly string[];
+    }
   | { readonly ok: false; readonly reason: string };
 
 export interface ReadAgentFolder {
   readonly folder: string;
   readonly name: string;
-  readonly frameworks: ReadonlySet<string>;
-  /** What only the framework can judge about the agent (its `script`, its `command`, …). */
-  readonly validate?: ((agent: Agent) => readonly AgentProblem[]) | undefined;
+  /** By framework. */
+  readonly harnesses: AgentHarnesses;
 }
+
+export type AgentHarnesses = ReadonlyMap<string, Pick<Harness, 'read'>>;
 
 /** One agent as its folder declares it, or what is wrong with the folder and where. */
 export async function readAgentFolder(request: ReadAgentFolder): Promise<ReadAgent> {
-  if (!/^[a-z0-9-]{1,64}$/.test(request.name)) {
+  if (!agentNamePattern.test(request.name)) {
     return unreadable('the folder\'s name must be 1 to 64 of a-z, 0-9 and "-"');
   }
   try {
@@ -41,8 +50,9 @@ async function readFolder(request: ReadAgentFolder): Promise<ReadAgent> {
   if (!parsed.success) return faulty(source, problemsOf(parsed.error, agentSchema));
 
   const yaml = parsed.data;
-  const misplaced = judge(yaml, request);
-  if (misplaced.length > 0) return faulty(source, misplaced);
+  const harness = request.harnesses.get(yaml.framework);
+  const problems = findProblems(yaml, request);
+  if (problems.length > 0 || harness === undefined) return faulty(source, problems);
 
   const instructions = await readAgentFile(request.folder, yaml.instructions ?? 'instructions.md');
   if (instructions === undefined && yaml.instructions !== undefined) {
@@ -51,18 +61,27 @@ async function readFolder(request: ReadAgentFolder): Promise<ReadAgent> {
     ]);
   }
   const servers = yaml.mcp_servers ?? (await readMcpJson(request.folder));
-  const agent = toAgent({ ...yaml, mcp_servers: servers }, { ...request, instructions });
-  const problems = request.validate?.(agent) ?? [];
-  return problems.length > 0 ? faulty(source, problems) : { ok: true, agent };
+  const around = { ...request, instructions };
+  const { declared, ...agent } = toDeclaredAgent({ ...yaml, mcp_servers: servers }, around);
+  const read = harness.read({ ...agent, declared });
+  if (!read.ok) return faulty(source, read.problems);
+  return {
+    ok: true,
+    agent: { ...agent, settings: read.settings },
+    literalSecrets: literalSecrets(declared.env),
+  };
 }
 
-function judge(yaml: AgentYaml, { name, frameworks }: ReadAgentFolder): readonly AgentProblem[] {
+function findProblems(
+  yaml: AgentYaml,
+  { name, harnesses }: ReadAgentFolder,
+): readonly AgentProblem[] {
   const problems: AgentProblem[] = [];
   if (yaml.name !== undefined && yaml.name !== name) {
     problems.push({ path: ['name'], message: `must be the folder's name, "${name}"` });
   }
-  if (!frameworks.has(yaml.framework)) {
-    const available = [...frameworks].sort().join(', ');
+  if (!harnesses.has(yaml.framework)) {
+    const available = [...harnesses.keys()].sort().join(', ');
     const message = `${yaml.framework} is not available in this build (available: ${available})`;
     problems.push({ path: ['framework'], message });
   }

@@ -1,11 +1,10 @@
+import { agentNamePattern } from '@convoke/contract';
 import { z } from 'zod';
 import { confinedPath } from '../confined-fs/path.ts';
-import type { Agent } from '../domain/agent.ts';
 import { readEgress } from '../domain/egress.ts';
-import type { JsonObject } from '../domain/json.ts';
+import type { DeclaredAgent, FrameworkKeys } from '../ports/harness.ts';
 
 const listMax = 1000;
-const namePattern = /^[a-z0-9-]{1,64}$/;
 
 const path = z.string().transform((text, context) => {
   const inside = confinedPath(text);
@@ -23,15 +22,15 @@ const egress = z
 const glob = z.string().min(1).max(200);
 const tenantIds = z.array(z.string().min(1).max(64)).max(listMax);
 
-/** Every key of an `agent.yaml`. What is absent gets its default here and nowhere else. */
+/** Every key of an `agent.yaml`. Each default is written here and nowhere else. */
 export const agentSchema = z.strictObject({
   schema: z.literal(1, 'must be 1, the only version there is').default(1),
-  name: z.string().regex(namePattern, 'must be 1 to 64 of a-z, 0-9 and -').optional(),
+  name: z.string().regex(agentNamePattern, 'must be 1 to 64 of a-z, 0-9 and -').optional(),
   description: z.string().max(1024).default(''),
   framework: z.string().min(1).max(64),
   model: z.string().min(1).max(200).optional(),
   instructions: path.optional(),
-  command: z.array(z.string().min(1).max(4096)).min(1).max(100).optional(),
+  command: z.array(z.string().min(1).max(4096)).min(1, 'must name a program').max(100).default([]),
   url: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }).optional(),
   env: z
     .record(z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/), z.string().max(8192))
@@ -80,7 +79,7 @@ export const agentSchema = z.strictObject({
       mode: z.string().min(1).max(200).exactOptional(),
       meta: z.record(z.string(), z.json()).exactOptional(),
     })
-    .optional(),
+    .prefault({}),
   script: z.json().optional(),
 });
 
@@ -93,7 +92,7 @@ export interface AgentSurroundings {
   readonly instructions: string | undefined;
 }
 
-export function toAgent(yaml: AgentYaml, around: AgentSurroundings): Agent {
+export function toDeclaredAgent(yaml: AgentYaml, around: AgentSurroundings): DeclaredAgent {
   return {
     name: around.name,
     description: yaml.description,
@@ -108,25 +107,25 @@ export function toAgent(yaml: AgentYaml, around: AgentSurroundings): Agent {
     limits: { runSeconds: yaml.limits.run_seconds, waitHours: yaml.limits.wait_hours },
     tenants: yaml.tenants,
     folder: around.folder,
-    settings: settingsOf(yaml, around.instructions),
+    declared: frameworkKeys(yaml, around.instructions),
   };
 }
 
-/** Kept in the words of `agent.yaml`: only the framework's adapter reads them. */
-function settingsOf(yaml: AgentYaml, instructions: string | undefined): JsonObject {
-  const { max_steps, memory_mb, pids } = yaml.limits;
+function frameworkKeys(yaml: AgentYaml, instructions: string | undefined): FrameworkKeys {
+  const { limits, acp } = yaml;
   return {
-    ...(instructions !== undefined && { instructions }),
-    ...(yaml.command !== undefined && { command: yaml.command }),
-    ...(yaml.url !== undefined && { url: yaml.url }),
+    instructions,
+    command: yaml.command,
+    url: yaml.url,
     env: yaml.env,
     tools: yaml.tools,
-    mcp_servers: yaml.mcp_servers ?? {},
-    ask_user: yaml.ask_user,
-    limits: { max_steps, memory_mb, pids },
+    mcpServers: yaml.mcp_servers ?? {},
+    asksUser: yaml.ask_user,
+    stepsMax: limits.max_steps,
+    limits: { memoryMb: limits.memory_mb, pids: limits.pids },
     sandbox: yaml.sandbox,
-    ...(yaml.acp !== undefined && { acp: { ...yaml.acp } }),
-    ...(yaml.script !== undefined && { script: yaml.script }),
+    acp: { authMethod: acp.auth_method, mode: acp.mode, meta: acp.meta },
+    script: yaml.script,
   };
 }
 

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import type { JsonObject } from '../domain/json.ts';
+import { type AgentProblem, problemsOf } from './problems.ts';
 
 const texts = z.record(z.string(), z.string());
 const localServer = z.strictObject({
@@ -13,9 +15,27 @@ const remoteServer = z.strictObject({
   headers: texts.default({}),
 });
 
-/** An MCP server as an `agent.yaml` names it, for agents that start or call it themselves. */
-export const mcpServer = z.union([localServer, remoteServer], {
-  error: 'must be {command, args, env} or {url, headers}',
-});
-export type McpServer = z.infer<typeof mcpServer>;
+/** An MCP server as an `agent.yaml` names it: a program to start, or a URL to call. */
+export type McpServer = z.infer<typeof localServer> | z.infer<typeof remoteServer>;
 export type McpServers = Readonly<Record<string, McpServer>>;
+
+/** Reads `mcp_servers`; the servers are complete only when there are no problems. */
+export function readMcpServers(given: Readonly<Record<string, JsonObject>>): {
+  readonly servers: McpServers;
+  readonly problems: readonly AgentProblem[];
+} {
+  const servers: Record<string, McpServer> = {};
+  const problems: AgentProblem[] = [];
+  for (const [name, server] of Object.entries(given)) {
+    const schema = 'url' in server ? remoteServer : localServer;
+    const parsed = schema.safeParse(server);
+    if (parsed.success) {
+      servers[name] = parsed.data;
+      continue;
+    }
+    for (const { path, message } of problemsOf(parsed.error, schema)) {
+      problems.push({ path: ['mcp_servers', name, ...path], message });
+    }
+  }
+  return { servers, problems };
+}

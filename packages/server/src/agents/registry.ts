@@ -4,21 +4,18 @@ import type { Agent } from '../domain/agent.ts';
 import type { Agents } from '../ports/agents.ts';
 import type { Log } from '../ports/log.ts';
 import { errorCode, hasCode } from '../runtime/error-code.ts';
-import { type ReadAgent, readAgentFolder } from './agent-folder.ts';
+import { type AgentHarnesses, type ReadAgent, readAgentFolder } from './agent-folder.ts';
 import { type FolderScan, scanFolder } from './folder-scan.ts';
 import { FolderWatch } from './folder-watch.ts';
-import type { AgentProblem } from './problems.ts';
-import { literalSecrets } from './secret-references.ts';
 
 const agentsMax = 1000;
 const readAtOnce = 16;
 
 export interface OpenAgents {
   readonly folder: string;
-  /** The frameworks this build has an adapter for. */
-  readonly frameworks: ReadonlySet<string>;
+  /** The harnesses of this build, by framework. */
+  readonly harnesses: AgentHarnesses;
   readonly log: Log;
-  readonly validate?: (agent: Agent) => readonly AgentProblem[];
   /** How often to look without being told, since watchers lose events. */
   readonly pollMs?: number;
   /** Off where the file system tells nothing (network mounts): then only the poll notices. */
@@ -114,7 +111,7 @@ class AgentRegistry implements Agents {
   async #read(
     name: string,
   ): Promise<{ reading: Reading; directories: FolderScan['directories'] } | undefined> {
-    const { folder, frameworks, validate } = this.#options;
+    const { folder, harnesses } = this.#options;
     let scan: FolderScan;
     try {
       scan = await scanFolder(join(folder, name));
@@ -130,7 +127,7 @@ class AgentRegistry implements Agents {
     if (before?.fingerprint === fingerprint) return { reading: before, directories };
     const result: ReadAgent =
       problem === undefined
-        ? await readAgentFolder({ folder: scan.folder, name, frameworks, validate })
+        ? await readAgentFolder({ folder: scan.folder, name, harnesses })
         : { ok: false, reason: problem };
     return { reading: { fingerprint, result }, directories };
   }
@@ -149,7 +146,7 @@ class AgentRegistry implements Agents {
     for (const [folder, { result, fingerprint }] of readings) {
       if (result.ok) {
         agents.push(result.agent);
-        if (before.get(folder)?.fingerprint !== fingerprint) this.#warnOfSecrets(result.agent);
+        if (before.get(folder)?.fingerprint !== fingerprint) this.#warnOfSecrets(result);
       } else {
         problems.push({ folder, reason: result.reason });
         if (before.get(folder)?.fingerprint === fingerprint) continue;
@@ -161,8 +158,8 @@ class AgentRegistry implements Agents {
     this.#options.log.info('agents read', { agents: agents.length, problems: problems.length });
   }
 
-  #warnOfSecrets(agent: Agent): void {
-    for (const name of literalSecrets(agent)) {
+  #warnOfSecrets({ agent, literalSecrets }: Extract<ReadAgent, { ok: true }>): void {
+    for (const name of literalSecrets) {
       const reason = `env.${name} looks like a secret: refer to it, as in "\${env:${name}}"`;
       this.#options.log.warn('agent folder holds a secret', { folder: agent.name, reason });
     }

@@ -1,7 +1,5 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
-import type { Agent } from '../domain/agent.ts';
-import { isObject } from '../domain/json.ts';
 import { errorCode } from '../runtime/error-code.ts';
 
 /**
@@ -130,10 +128,8 @@ const secretForms = [
 ];
 
 /** Names under which an agent's `env` holds what looks like a secret itself rather than a reference to one. */
-export function literalSecrets(agent: Agent): readonly string[] {
-  const { env } = agent.settings;
-  if (!isObject(env)) return [];
+export function literalSecrets(env: Readonly<Record<string, string>>): readonly string[] {
   return Object.entries(env).flatMap(([name, value]) =>
-    typeof value === 'string' && secretForms.some((form) => form.test(value)) ? [name] : [],
+    secretForms.some((form) => form.test(value)) ? [name] : [],
   );
 }

@@ -66,9 +66,8 @@ export async function openServices(
   const harnesses = new Map(built.map((harness) => [harness.framework, harness]));
   const agents = await openAgents({
     folder: agentsDir,
-    frameworks: new Set(harnesses.keys()),
+    harnesses,
     log,
-    validate: (agent) => harnesses.get(agent.framework)?.check?.(agent) ?? [],
   });
   return {
     store: overrides.wrapStore?.(store) ?? store,

@@ -22,8 +22,11 @@ export interface Agent {
   };
   /** The folder it was read from: `workspace/` and `skills/` lie there. */
   readonly folder: string;
-  /** What only its framework reads (`script`, `command`, `url`, …). */
-  readonly settings: JsonObject;
+  /**
+   * What its harness read from the keys of `agent.yaml` that only its framework uses (`script`, `command`, `url`, …).
+   * Only that harness knows the type (`ports/harness.ts`).
+   */
+  readonly settings: unknown;
 }
 
 /** `deny` wins over `allow`, which wins over the default. */

@@ -77,6 +77,7 @@ export async function prepareLeg(
       runId: run.id,
       sessionId: run.sessionId,
       agent,
+      settings: agent.settings,
       runNumber: run.number,
       // The agent may have changed since it accepted the input; what it accepted still holds.
       prompt: read.ok ? read.value.prompt : '',

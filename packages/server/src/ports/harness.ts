@@ -1,21 +1,61 @@
 import type { RunId, SessionId } from '@convoke/contract';
 import type { Agent } from '../domain/agent.ts';
 import type { Json, JsonObject } from '../domain/json.ts';
+import type { ProcessLimits, SandboxMode } from './sandbox.ts';
 
 /**
  * One framework that can run agents. A run is a series of legs; a leg ends `completed`, `cancelled`,
  * `error` or `waiting`. Waiting means parked: nothing runs, and what is needed to go on is the last
  * checkpoint plus the answers. Adapters never touch the database and never make ids.
+ *
+ * The registry and the workers handle a harness as `Harness<unknown>`. That `start` gets settings which its own
+ * `read` returned is not checked by the compiler (methods are bivariant); it holds because `agent.framework`
+ * selects the harness both times.
  */
-export interface Harness {
+export interface Harness<Settings = unknown> {
   readonly framework: string;
-  /** What is wrong with an agent that only its framework can judge (its `script`, its `command`, …). */
-  check?(agent: Agent): readonly AgentProblem[];
-  start(input: LegInput, context: LegContext): Leg;
+  /**
+   * Reads the keys of `agent.yaml` that only this framework uses. Called once each time the folder is read; every leg
+   * gets the result as `context.settings`.
+   */
+  read(agent: DeclaredAgent): ReadSettings<Settings>;
+  start(input: LegInput, context: LegContext<Settings>): Leg;
   /** The sessions for whose next leg something is kept warm (processes, connections). */
   kept?(): readonly SessionId[];
   /** Lets go of what is kept for a session. A leg under way is not concerned. */
   release?(sessionId: SessionId): Promise<void>;
+}
+
+export type ReadSettings<Settings> =
+  | { readonly ok: true; readonly settings: Settings }
+  | { readonly ok: false; readonly problems: readonly AgentProblem[] };
+
+/** An agent as its folder declares it, before its harness has read the settings. */
+export interface DeclaredAgent extends Omit<Agent, 'settings'> {
+  readonly declared: FrameworkKeys;
+}
+
+/** The keys of `agent.yaml` that only frameworks use, with every default filled in (`agents/agent-schema.ts`). */
+export interface FrameworkKeys {
+  /** The text of the file that `instructions` names, else of `instructions.md`. */
+  readonly instructions: string | undefined;
+  readonly command: readonly string[];
+  readonly url: string | undefined;
+  /** References to secrets are not resolved. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly tools: readonly string[];
+  /** Not checked: `agents/mcp-servers.ts` reads them for the frameworks that have a use for them. */
+  readonly mcpServers: Readonly<Record<string, JsonObject>>;
+  readonly asksUser: boolean;
+  readonly stepsMax: number;
+  readonly limits: ProcessLimits;
+  readonly sandbox: { readonly mode: SandboxMode; readonly network: readonly string[] };
+  readonly acp: {
+    readonly authMethod: string | undefined;
+    readonly mode: string | undefined;
+    readonly meta: JsonObject | undefined;
+  };
+  readonly script: Json | undefined;
 }
 
 /** Something wrong in an `agent.yaml`, by where in it. */
@@ -36,10 +76,12 @@ export type Answer =
   | { readonly kind: 'question'; readonly values: readonly string[] }
   | { readonly kind: 'question'; readonly declined: true; readonly reason?: string };
 
-export interface LegContext {
+export interface LegContext<Settings = unknown> {
   readonly runId: RunId;
   readonly sessionId: SessionId;
   readonly agent: Agent;
+  /** What `Harness.read` returned for this agent. */
+  readonly settings: Settings;
   /** 1 for the first run of the session. */
   readonly runNumber: number;
   readonly prompt: string;

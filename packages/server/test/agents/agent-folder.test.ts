@@ -1,17 +1,20 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { temporaryFolder, writeFiles } from '../support/agent-folders.ts';
+import { declaringHarness, temporaryFolder, writeFiles } from '../support/agent-folders.ts';
 import { readAgentFolder } from '../../src/agents/agent-folder.ts';
 import { scanFolder } from '../../src/agents/folder-scan.ts';
-import { checkScripted } from '../../src/harness/scripted/script.ts';
+import { readScript } from '../../src/harness/scripted/script.ts';
 
-const frameworks = new Set(['scripted', 'acp']);
+const harnesses = new Map([
+  ['scripted', { read: readScript }],
+  ['acp', declaringHarness],
+]);
 
 async function read(yaml: string, files: Record<string, string> = {}, name = 'tester') {
   const folder = await temporaryFolder();
   await writeFiles(folder, { 'agent.yaml': yaml, ...files });
-  return readAgentFolder({ folder, name, frameworks, validate: checkScripted });
+  return readAgentFolder({ folder, name, harnesses });
 }
 
 async function reason(yaml: string, files: Record<string, string> = {}, name = 'tester') {
@@ -19,17 +22,15 @@ async function reason(yaml: string, files: Record<string, string> = {}, name = '
   return result.ok ? 'accepted' : result.reason;
 }
 
-const script = 'script: [{ say: hi }]\n';
-
 describe('an agent folder', () => {
   test('has every default filled in', async () => {
-    const result = await read(`framework: scripted\n${script}`);
+    const result = await read('framework: acp');
     expect(result).toEqual({
       ok: true,
       agent: {
         name: 'tester',
         description: '',
-        framework: 'scripted',
+        framework: 'acp',
         approvalRequiredTools: [],
         sessionFiles: false,
         onBusy: 'queue',
@@ -40,15 +41,21 @@ describe('an agent folder', () => {
         tenants: { default: 'enabled', allow: [], deny: [] },
         folder: expect.any(String),
         settings: {
+          instructions: undefined,
+          command: [],
+          url: undefined,
           env: {},
           tools: ['*'],
-          mcp_servers: {},
-          ask_user: true,
-          limits: { max_steps: 25, memory_mb: 1024, pids: 128 },
+          mcpServers: {},
+          asksUser: true,
+          stepsMax: 25,
+          limits: { memoryMb: 1024, pids: 128 },
           sandbox: { mode: 'auto', network: [] },
-          script: [{ say: 'hi' }],
+          acp: { authMethod: undefined, mode: undefined, meta: undefined },
+          script: undefined,
         },
       },
+      literalSecrets: [],
     });
   });
 
@@ -95,9 +102,10 @@ describe('an agent folder', () => {
           command: ['codex-acp'],
           url: 'https://agents.example/a2a',
           env: { API_KEY: '${env:OPENAI_API_KEY}', LEVEL: 'debug' },
-          mcp_servers: { tickets: { command: 'node', args: ['server.js'] } },
-          ask_user: false,
-          limits: { max_steps: 5, memory_mb: 512, pids: 64 },
+          mcpServers: { tickets: { command: 'node', args: ['server.js'] } },
+          asksUser: false,
+          stepsMax: 5,
+          limits: { memoryMb: 512, pids: 64 },
           sandbox: { mode: 'bwrap', network: ['api.openai.com'] },
         },
       },
@@ -113,7 +121,7 @@ describe('an agent folder', () => {
       agent: {
         settings: {
           instructions: 'Hello.',
-          mcp_servers: { tickets: { url: 'http://127.0.0.1:1' } },
+          mcpServers: { tickets: { url: 'http://127.0.0.1:1' } },
         },
       },
     });
@@ -177,7 +185,7 @@ describe('an agent folder', () => {
     );
     const folder = await temporaryFolder();
     await writeFile(join(folder, 'agent.yaml'), Buffer.from([0x61, 0x3a, 0xff, 0xfe]));
-    const result = await readAgentFolder({ folder, name: 'tester', frameworks });
+    const result = await readAgentFolder({ folder, name: 'tester', harnesses });
     expect(result).toMatchObject({ reason: 'agent.yaml is not UTF-8 text' });
   });
 
@@ -189,13 +197,13 @@ describe('an agent folder', () => {
     const [outside, folder] = [await temporaryFolder(), await temporaryFolder()];
     await writeFiles(outside, { 'agent.yaml': 'framework: acp', 'secret.md': 'secret' });
     await symlink(join(outside, 'agent.yaml'), join(folder, 'agent.yaml'));
-    const linked = await readAgentFolder({ folder, name: 'tester', frameworks });
+    const linked = await readAgentFolder({ folder, name: 'tester', harnesses });
     expect(linked).toMatchObject({ reason: "agent.yaml is a link that leaves the agent's folder" });
 
     const second = await temporaryFolder();
     await writeFiles(second, { 'agent.yaml': 'framework: acp\n' });
     await symlink(join(outside, 'secret.md'), join(second, 'instructions.md'));
-    const leaking = await readAgentFolder({ folder: second, name: 'tester', frameworks });
+    const leaking = await readAgentFolder({ folder: second, name: 'tester', harnesses });
     expect(leaking).toMatchObject({
       reason: "instructions.md is a link that leaves the agent's folder",
     });
@@ -220,7 +228,7 @@ describe('an agent folder', () => {
     const folder = await temporaryFolder();
     const { execFileSync } = await import('node:child_process');
     execFileSync('mkfifo', [join(folder, 'agent.yaml')]);
-    const result = await readAgentFolder({ folder, name: 'tester', frameworks });
+    const result = await readAgentFolder({ folder, name: 'tester', harnesses });
     expect(result).toMatchObject({ reason: 'agent.yaml is not a file' });
   });
 });

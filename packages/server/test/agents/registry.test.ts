@@ -3,15 +3,15 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { recordingLog, temporaryFolder, writeFiles } from '../support/agent-folders.ts';
 import { type OpenAgents, openAgents } from '../../src/agents/registry.ts';
-import { checkScripted } from '../../src/harness/scripted/script.ts';
+import { readScript } from '../../src/harness/scripted/script.ts';
 import type { Agents } from '../../src/ports/agents.ts';
 
 const echo = 'framework: scripted\nscript:\n  - say: "{{prompt}}"\n';
 
 async function open(folder: string, options: Partial<OpenAgents> = {}) {
   const log = recordingLog();
-  const frameworks = new Set(['scripted']);
-  const agents = await openAgents({ folder, frameworks, log, validate: checkScripted, ...options });
+  const harnesses = new Map([['scripted', { read: readScript }]]);
+  const agents = await openAgents({ folder, harnesses, log, ...options });
   onTestFinished(() => agents.close());
   return { agents, log };
 }
@@ -125,6 +125,21 @@ test('readers keep a whole snapshot while another replaces it', async () => {
   await writeFiles(folder, { 'two/agent.yaml': echo });
   await vi.waitFor(() => expect(agents.all()).toHaveLength(2), { timeout: 5000, interval: 10 });
   expect(held.map(({ name }) => name)).toEqual(['one']);
+});
+
+test('settings are read once per edit, and a holder of the old agent keeps the old settings', async () => {
+  const folder = await temporaryFolder();
+  await writeFiles(folder, { 'one/agent.yaml': echo, 'two/agent.yaml': echo });
+  const read = vi.fn<typeof readScript>(readScript);
+  const harnesses = new Map([['scripted', { read }]]);
+  const { agents } = await open(folder, { harnesses, watch: false, pollMs: 20 });
+  const before = agents.find('one');
+  expect(before?.settings).toMatchObject({ steps: [{ text: '{{prompt}}' }] });
+  await writeFiles(folder, { 'one/agent.yaml': echo.replace('{{prompt}}', 'new') });
+  await vi.waitFor(() => expect(agents.find('one')).not.toBe(before), { timeout: 5000 });
+  expect(agents.find('one')?.settings).toMatchObject({ steps: [{ text: 'new' }] });
+  expect(before?.settings).toMatchObject({ steps: [{ text: '{{prompt}}' }] });
+  expect(read.mock.calls.map(([{ name }]) => name)).toEqual(['one', 'two', 'one']);
 });
 
 test('a closed registry looks no more', async () => {

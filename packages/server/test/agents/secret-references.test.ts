@@ -1,7 +1,12 @@
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { recordingLog, temporaryFolder, writeFiles } from '../support/agent-folders.ts';
+import {
+  declaringHarness,
+  recordingLog,
+  temporaryFolder,
+  writeFiles,
+} from '../support/agent-folders.ts';
 import { openAgents } from '../../src/agents/registry.ts';
 import { redactor, resolveReferences } from '../../src/agents/secret-references.ts';
 
@@ -62,8 +67,8 @@ describe('an agent folder', () => {
     const yaml = { framework: 'scripted', script: [], env };
     await writeFiles(folder, { 'tester/agent.yaml': JSON.stringify(yaml) });
     const log = recordingLog();
-    const frameworks = new Set(['scripted']);
-    const agents = await openAgents({ folder, frameworks, log, watch: false });
+    const harnesses = new Map([['scripted', declaringHarness]]);
+    const agents = await openAgents({ folder, harnesses, log, watch: false });
     onTestFinished(() => agents.close());
     return JSON.stringify(log.warnings);
   }

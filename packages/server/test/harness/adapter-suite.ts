@@ -3,7 +3,7 @@ import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runId, sessionId, tenantId } from '@convoke/contract';
 import { describe, expect, test } from 'vitest';
-import { recordingLog, temporaryFolder } from '../support/agent-folders.ts';
+import { readBy, recordingLog, temporaryFolder } from '../support/agent-folders.ts';
 import { eventually } from '../support/eventually.ts';
 import type { Agent } from '../../src/domain/agent.ts';
 import type { Json } from '../../src/domain/json.ts';
@@ -261,11 +261,13 @@ async function openSession(adapter: AdapterUnderTest): Promise<Session> {
     folders = prepared;
     const events: HarnessEvent[] = [];
     try {
+      const agent = readBy(harness, plan.agent);
       const running = harness.start(input, {
         ...folders,
         runId: runId(`run_${runNumber}`),
         sessionId: id,
-        agent: plan.agent,
+        agent,
+        settings: agent.settings,
         runNumber,
         prompt: plan.prompt,
         input: { prompt: plan.prompt },

@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
-import { agentOf, temporaryFolder } from '../support/agent-folders.ts';
+import { agentOf, problemsWith, temporaryFolder } from '../support/agent-folders.ts';
 import type { Harness } from '../../src/ports/harness.ts';
 import { Sitting } from './sittings.ts';
 
@@ -29,5 +29,5 @@ test('the harness of the guide works as it is printed', async () => {
   expect((await asked.say('hello')).end).toEqual({ type: 'end', outcome: 'waiting' });
   const answers = new Map([['loud', { kind: 'question', values: ['very'] } as const]]);
   expect((await asked.hear(asked.start('hello', answers))).text).toBe('HELLO! ');
-  expect(harness.check?.(agentOf({ framework: 'shout', model: 'x/y' }))).toHaveLength(1);
+  expect(problemsWith(harness, agentOf({ framework: 'shout', model: 'x/y' }))).toHaveLength(1);
 });

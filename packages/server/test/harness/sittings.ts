@@ -2,7 +2,7 @@ import { chown, mkdir, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runId, sessionId } from '@convoke/contract';
-import { recordingLog } from '../support/agent-folders.ts';
+import { readBy, recordingLog } from '../support/agent-folders.ts';
 import type { Agent } from '../../src/domain/agent.ts';
 import type { Json } from '../../src/domain/json.ts';
 import type { Answer, Harness, HarnessEvent, Leg, LegContext } from '../../src/ports/harness.ts';
@@ -66,10 +66,11 @@ export class Sitting {
     place: { name: string; agent: Agent; sessionFolder: string; stateDir: string },
   ) {
     this.harness = harness;
-    const { name, agent, sessionFolder, stateDir } = place;
+    const { name, sessionFolder, stateDir } = place;
+    const agent = readBy(harness, place.agent);
     const id = sessionId(`sess_${name}`);
     const holdsLease = () => true;
-    const own = { sessionId: id, agent, sessionFolder, stateDir };
+    const own = { sessionId: id, agent, settings: agent.settings, sessionFolder, stateDir };
     this.#context = { ...own, input: {}, state: undefined, holdsLease };
   }
 

@@ -22,6 +22,11 @@ const entry = join(modules, name);
 beforeAll(() => requireSandbox());
 const model = await startModelServer();
 const place = await SandboxPlace.open();
+const usualSettings = {
+  env: { ANTHROPIC_API_KEY: 'test', ANTHROPIC_BASE_URL: model.url },
+  sandbox: { mode: 'auto', network: [new URL(model.url).host] },
+  limits: { memory_mb: 2048 },
+};
 afterAll(async () => {
   await place.close();
   await model.close();
@@ -191,7 +196,7 @@ async function sit(parts: Partial<Agent>, settings: JsonObject = {}) {
   const session = `claude-${sessions}`;
   const places = await place.session(session);
   const { agent } = planOf('say', []);
-  const changed = { ...agent, ...parts, settings: { ...agent.settings, ...settings } };
+  const changed = { ...agent, ...parts, settings: { ...usualSettings, ...settings } };
   const sitting = new Sitting(harness(), { name: session, agent: changed, ...places });
   const made = (file: string) =>
     readFile(join(places.sessionFolder, file), 'utf8').catch(() => undefined);
@@ -216,11 +221,7 @@ function write(file: string, content: string): string {
 }
 
 function planOf(script: string, approvalRequiredTools: readonly string[]): Plan {
-  const settings = {
-    env: { ANTHROPIC_API_KEY: 'test', ANTHROPIC_BASE_URL: model.url },
-    sandbox: { mode: 'auto', network: [new URL(model.url).host] },
-    limits: { memory_mb: 2048 },
-  };
+  const settings = usualSettings;
   const agent = agentOf({ framework: 'claude', folder: '/usr', approvalRequiredTools, settings });
   return { agent, prompt: plan(script) };
 }

@@ -2,8 +2,11 @@ import { mkdir, mkdtemp, rename, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import { z } from 'zod';
+import { agentSchema, toDeclaredAgent } from '../../src/agents/agent-schema.ts';
 import type { Agent } from '../../src/domain/agent.ts';
 import type { Json } from '../../src/domain/json.ts';
+import type { AgentProblem, DeclaredAgent, Harness } from '../../src/ports/harness.ts';
 import type { Log, LogFields } from '../../src/ports/log.ts';
 import { removeFolder } from '../../../../test/remove-folder.ts';
 
@@ -24,7 +27,12 @@ export async function writeFiles(folder: string, files: Record<string, string>):
   }
 }
 
-export function agentOf(parts: Partial<Agent> & { readonly script?: Json }): Agent {
+/** An agent made by hand: its settings are keys of `agent.yaml`, until `readBy` has a harness read them. */
+interface DraftAgent extends Agent {
+  readonly isDraft: true;
+}
+
+export function agentOf(parts: Partial<Agent> & { readonly script?: Json }): DraftAgent {
   const { script, ...rest } = parts;
   return {
     name: 'tester',
@@ -40,9 +48,46 @@ export function agentOf(parts: Partial<Agent> & { readonly script?: Json }): Age
     tenants: { default: 'enabled', allow: [], deny: [] },
     folder: '/nonexistent',
     settings: script === undefined ? {} : { script },
+    isDraft: true,
     ...rest,
   };
 }
+
+/** The agent as the registry would have it, its settings read by its harness; one that is not a draft is returned as it is. */
+export function readBy(harness: Pick<Harness, 'read'>, agent: Agent): Agent {
+  if (!('isDraft' in agent)) return agent;
+  const { isDraft: _, ...rest } = agent;
+  const read = harness.read(declaredOf(agent));
+  if (!read.ok) throw new Error(JSON.stringify(read.problems));
+  return { ...rest, settings: read.settings };
+}
+
+/** What a harness finds wrong with an agent. */
+export function problemsWith(
+  harness: Pick<Harness, 'read'>,
+  agent: Agent,
+): readonly AgentProblem[] {
+  const read = harness.read(declaredOf(agent));
+  return read.ok ? [] : read.problems;
+}
+
+/** Tests may write a key into `env` instead of a reference to one. */
+const draftSchema = agentSchema.extend({ env: z.record(z.string(), z.string()).default({}) });
+
+function declaredOf(agent: Agent): DeclaredAgent {
+  const { settings, ...rest } = agent;
+  const { instructions, ...keys } = z
+    .looseObject({ instructions: z.string().optional() })
+    .parse(settings);
+  const yaml = draftSchema.parse({ framework: agent.framework, ...keys });
+  const { declared } = toDeclaredAgent(yaml, { ...agent, instructions });
+  return { ...rest, declared };
+}
+
+/** A harness for reading folders only: the settings are the keys as they were declared. */
+export const declaringHarness: Pick<Harness, 'read'> = {
+  read: ({ declared }) => ({ ok: true, settings: declared }),
+};
 
 export interface RecordedLog extends Log {
   readonly warnings: { readonly message: string; readonly fields: LogFields | undefined }[];

@@ -5,6 +5,7 @@ import type {
   Leg,
   LegContext,
   LegInput,
+  ReadSettings,
 } from '../../src/ports/harness.ts';
 import type { AgentYaml } from './agents.ts';
 
@@ -20,6 +21,10 @@ export class Puppet implements Harness {
   /** An agent of this framework. */
   agent(more: AgentYaml = {}): AgentYaml {
     return { framework: 'puppet', description: 'Does as it is told', ...more };
+  }
+
+  read(): ReadSettings<undefined> {
+    return { ok: true, settings: undefined };
   }
 
   start(input: LegInput, context: LegContext): Leg {

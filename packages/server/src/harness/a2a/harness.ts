@@ -2,7 +2,7 @@ import { LazyLeg } from '../lazy-leg.ts';
 import type { Harness } from '../../ports/harness.ts';
 import { readAllowList } from './allow-list.ts';
 import type { A2aParts } from './leg.ts';
-import { checkA2a } from './settings.ts';
+import { type A2aSettings, readA2a } from './settings.ts';
 
 export interface A2aOptions extends Omit<A2aParts, 'allow'> {
   /** `CONVOKE_A2A_ALLOW`, entry by entry. */
@@ -10,11 +10,11 @@ export interface A2aOptions extends Omit<A2aParts, 'allow'> {
 }
 
 /** Agents elsewhere that speak the Agent2Agent protocol. Only an address in an `agent.yaml` is ever called. */
-export function a2aHarness(options: A2aOptions): Harness {
+export function a2aHarness(options: A2aOptions): Harness<A2aSettings> {
   const parts: A2aParts = { ...options, allow: readAllowList(options.allow) };
   return {
     framework: 'a2a',
-    check: (agent) => checkA2a(agent, parts.allow),
+    read: (agent) => readA2a(agent, parts.allow),
     start: (input, context) =>
       new LazyLeg(import('./leg.ts').then(({ A2aLeg }) => new A2aLeg(parts, input, context))),
   };

@@ -16,7 +16,7 @@ import type { AllowList } from './allow-list.ts';
 import { Unreachable } from './guarded-fetch.ts';
 import { MessageTranslator } from './message-translator.ts';
 import { Remote, type UserMessage } from './remote.ts';
-import { settingsOf, tokenName } from './settings.ts';
+import { type A2aSettings, tokenName } from './settings.ts';
 import { type A2aState, stateOf } from './state.ts';
 
 /** How long a remote agent may take to confirm that it gave up a task. */
@@ -37,7 +37,7 @@ export interface A2aParts {
 export class A2aLeg implements Leg {
   readonly #parts: A2aParts;
   readonly #input: LegInput;
-  readonly #context: LegContext;
+  readonly #context: LegContext<A2aSettings>;
   readonly #abort = new AbortController();
   readonly #telling: MessageTranslator;
   #remote: Remote | undefined;
@@ -46,7 +46,7 @@ export class A2aLeg implements Leg {
   #isSaid = false;
   #isCancelled = false;
 
-  constructor(parts: A2aParts, input: LegInput, context: LegContext) {
+  constructor(parts: A2aParts, input: LegInput, context: LegContext<A2aSettings>) {
     this.#parts = parts;
     this.#input = input;
     this.#context = context;
@@ -138,7 +138,7 @@ export class A2aLeg implements Leg {
   }
 
   async #open(): Promise<Remote> {
-    const { url, env } = settingsOf(this.#context.agent);
+    const { url, env } = this.#context.settings;
     const resolved = await resolveReferences(env);
     if (!resolved.ok) {
       throw new LegFailure('agent_error', `In the agent's env, ${resolved.message}`);

@@ -7,7 +7,7 @@ import type { Log } from '../../ports/log.ts';
 import type { Sandbox } from '../../ports/sandbox.ts';
 import type { OpenProcess } from './leg.ts';
 import type { AgentProcess } from './process.ts';
-import { checkAcp } from './settings.ts';
+import { type AcpSettings, readAcp } from './settings.ts';
 import { stateOf } from './state.ts';
 
 /** An agent's process takes 100 MB and more: it is kept for a conversation, not for a day. */
@@ -21,7 +21,7 @@ export interface AcpParts {
 }
 
 /** Any agent that speaks the Agent Client Protocol over its input and output: a program, one process per session. */
-export function acpHarness(parts: AcpParts): Harness {
+export function acpHarness(parts: AcpParts): Harness<AcpSettings> {
   return new AcpHarness(parts);
 }
 
@@ -39,9 +39,9 @@ interface Warm {
   forgetTimer: () => void;
 }
 
-class AcpHarness implements Harness {
+class AcpHarness implements Harness<AcpSettings> {
   readonly framework = 'acp';
-  readonly check = checkAcp;
+  readonly read = readAcp;
   readonly #parts: AcpParts;
   /** In the order in which they became idle. */
   readonly #warm = new Map<SessionId, Warm>();
@@ -50,7 +50,7 @@ class AcpHarness implements Harness {
     this.#parts = parts;
   }
 
-  start(input: LegInput, context: LegContext): Leg {
+  start(input: LegInput, context: LegContext<AcpSettings>): Leg {
     const { log } = this.#parts;
     const parts = {
       input,
@@ -71,7 +71,7 @@ class AcpHarness implements Harness {
     if (warm?.isBusy === false) await this.#end(sessionId, warm);
   }
 
-  async #open(context: LegContext, signal: AbortSignal): Promise<OpenProcess> {
+  async #open(context: LegContext<AcpSettings>, signal: AbortSignal): Promise<OpenProcess> {
     const { sessionId, agent, runId } = context;
     const state = stateOf(context.state);
     const warm = this.#warm.get(sessionId);

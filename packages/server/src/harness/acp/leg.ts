@@ -13,7 +13,7 @@ import type {
   LegInput,
 } from '../../ports/harness.ts';
 import type { AgentProcess } from './process.ts';
-import { settingsOf } from './settings.ts';
+import type { AcpSettings } from './settings.ts';
 import { Turn } from './turn.ts';
 
 /** A process that has its session open, and whether the agent knows what was said in it before. */
@@ -24,7 +24,7 @@ export interface OpenProcess {
 
 export interface LegParts {
   readonly input: LegInput;
-  readonly context: LegContext;
+  readonly context: LegContext<AcpSettings>;
   /** Rejects with a `LegFailure`. An aborted signal ends what was started. */
   readonly open: (signal: AbortSignal) => Promise<OpenProcess>;
   /** The process is free for the session's next leg. */
@@ -51,8 +51,8 @@ export class AcpLeg implements Leg {
 
   constructor(parts: LegParts) {
     this.#parts = parts;
-    const { agent, holdsLease } = parts.context;
-    const { tools, asksUser } = settingsOf(agent);
+    const { agent, holdsLease, settings } = parts.context;
+    const { tools, asksUser } = settings;
     this.#turn = new Turn({
       agent,
       tools,
@@ -115,7 +115,7 @@ export class AcpLeg implements Leg {
         return { type: 'end', outcome: 'cancelled' };
       }
       this.#begin(process, memory);
-      const { instructions } = settingsOf(context.agent);
+      const { instructions } = context.settings;
       // The protocol has no place for instructions: they open the conversation.
       const opening = memory === 'kept' || instructions === '' ? [] : [instructions];
       this.#isPrompted = true;

@@ -1,14 +1,12 @@
-import { z } from 'zod';
-import { type McpServers, mcpServer } from '../../agents/mcp-servers.ts';
-import { problemsOf } from '../../agents/problems.ts';
+import { type McpServers, readMcpServers } from '../../agents/mcp-servers.ts';
 import {
   type ProcessSettings,
-  checkCommand,
+  commandProblems,
   processSettings,
 } from '../../agents/process-settings.ts';
-import { type Agent, matchesGlob } from '../../domain/agent.ts';
+import { matchesGlob } from '../../domain/agent.ts';
 import type { JsonObject } from '../../domain/json.ts';
-import type { AgentProblem } from '../../ports/harness.ts';
+import type { AgentProblem, DeclaredAgent, ReadSettings } from '../../ports/harness.ts';
 
 /** What a tool call of an ACP agent is said to be. The protocol has no names of tools that clients could rely on. */
 const toolKinds = [
@@ -24,21 +22,6 @@ const toolKinds = [
   'other',
 ] as const;
 
-/** The shape is the one `agent-schema.ts` gave it; what is absent was made by hand. */
-const settingsSchema = z.looseObject({
-  instructions: z.string().default(''),
-  tools: z.array(z.string()).default(['*']),
-  mcp_servers: z.record(z.string(), mcpServer).default({}),
-  ask_user: z.boolean().default(true),
-  acp: z
-    .object({
-      auth_method: z.string().optional(),
-      mode: z.string().optional(),
-      meta: z.record(z.string(), z.json()).optional(),
-    })
-    .prefault({}),
-});
-
 export interface AcpSettings extends ProcessSettings {
   readonly instructions: string;
   /** Kinds of tool calls that may be used at all. */
@@ -53,31 +36,29 @@ export interface AcpSettings extends ProcessSettings {
   readonly meta: JsonObject | undefined;
 }
 
-/** What is wrong with an ACP agent, for the registry to report when it reads the folder. */
-export function checkAcp(agent: Agent): readonly AgentProblem[] {
-  const parsed = settingsSchema.safeParse(agent.settings);
-  return [
-    ...checkCommand(agent),
-    ...(parsed.success ? [] : problemsOf(parsed.error, settingsSchema)),
+export function readAcp(agent: DeclaredAgent): ReadSettings<AcpSettings> {
+  const { declared, approvalRequiredTools } = agent;
+  const { instructions = '', tools, asksUser, acp } = declared;
+  const mcp = readMcpServers(declared.mcpServers);
+  const problems = [
+    ...commandProblems(declared),
+    ...mcp.problems,
     // A word that no call can match would leave open what it was meant to close.
-    ...unknownKinds(agent.approvalRequiredTools, 'approval_required_tools'),
-    ...(parsed.success ? unknownKinds(parsed.data.tools, 'tools') : []),
+    ...unknownKinds(approvalRequiredTools, 'approval_required_tools'),
+    ...unknownKinds(tools, 'tools'),
   ];
-}
-
-/** The settings of an agent that the registry accepted. */
-export function settingsOf(agent: Agent): AcpSettings {
-  const { instructions, tools, mcp_servers, ask_user, acp } = settingsSchema.parse(agent.settings);
-  return {
-    ...processSettings(agent),
+  if (problems.length > 0) return { ok: false, problems };
+  const settings: AcpSettings = {
+    ...processSettings(declared),
     instructions,
     tools,
-    mcpServers: mcp_servers,
-    asksUser: ask_user,
-    authMethod: acp.auth_method,
+    mcpServers: mcp.servers,
+    asksUser,
+    authMethod: acp.authMethod,
     agentMode: acp.mode,
     meta: acp.meta,
   };
+  return { ok: true, settings };
 }
 
 function unknownKinds(globs: readonly string[], key: string): readonly AgentProblem[] {

@@ -8,12 +8,12 @@ import type { LegContext } from '../../ports/harness.ts';
 import { type Sandbox, SandboxUnavailable, type SandboxedProcess } from '../../ports/sandbox.ts';
 import { findProgram, systemPath } from '../../sandbox/program-path.ts';
 import { AgentProcess } from './process.ts';
-import { type AcpSettings, settingsOf } from './settings.ts';
+import type { AcpSettings } from './settings.ts';
 
 export interface StartParts {
   readonly sandbox: Sandbox;
   readonly clock: Clock;
-  readonly context: LegContext;
+  readonly context: LegContext<AcpSettings>;
   /** Aborted when nobody wants the process any more: then it ends, however far it has come. */
   readonly signal: AbortSignal;
 }
@@ -23,9 +23,8 @@ export async function startAgent(
   { sandbox, clock, context, signal }: StartParts,
   known: string | undefined,
 ): Promise<{ readonly process: AgentProcess; readonly isKnown: boolean }> {
-  const given = settingsOf(context.agent);
-  const { env, mcpServers, redact } = await resolveEquipment(given);
-  const settings = { ...given, env, mcpServers };
+  const { env, mcpServers, redact } = await resolveEquipment(context.settings);
+  const settings = { ...context.settings, env, mcpServers };
   const child = await spawn(sandbox, context, settings);
   const kill = () => void child.kill();
   signal.addEventListener('abort', kill, { once: true });
@@ -44,7 +43,7 @@ export async function startAgent(
 async function spawn(
   sandbox: Sandbox,
   { agent, sessionFolder, stateDir }: LegContext,
-  { command: named, env, limits, mode, network }: AcpSettings,
+  { command: named, env, limits, sandbox: { mode, network } }: AcpSettings,
 ): Promise<SandboxedProcess> {
   const command = await realCommand(onPath(named));
   try {

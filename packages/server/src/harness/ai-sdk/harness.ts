@@ -1,29 +1,29 @@
 import type { Harness, HarnessEvent, Leg, LegContext, LegInput } from '../../ports/harness.ts';
 import type { Sandbox, SandboxedProcess, SpawnOptions } from '../../ports/sandbox.ts';
 import type { AiSdkParts } from './parts.ts';
-import { checkAiSdk } from './settings.ts';
+import { type AiSdkSettings, readAiSdk } from './settings.ts';
 
 /**
  * Agents on the Vercel AI SDK: any model that an OpenAI-compatible endpoint, OpenAI, Anthropic or Google serves,
  * with the tools bundled here and those of MCP servers. The SDK is large, so it is loaded by the first leg
  * that needs it and not when the server starts.
  */
-export function aiSdkHarness(parts: AiSdkParts): Harness {
+export function aiSdkHarness(parts: AiSdkParts): Harness<AiSdkSettings> {
   return {
     framework: 'ai-sdk',
-    check: checkAiSdk,
+    read: readAiSdk,
     start: (input, context) => new AiSdkLeg(input, context, parts),
   };
 }
 
 class AiSdkLeg implements Leg {
   readonly #input: LegInput;
-  readonly #context: LegContext;
+  readonly #context: LegContext<AiSdkSettings>;
   readonly #parts: AiSdkParts;
   readonly #stop = new AbortController();
   readonly #processes: LegProcesses;
 
-  constructor(input: LegInput, context: LegContext, parts: AiSdkParts) {
+  constructor(input: LegInput, context: LegContext<AiSdkSettings>, parts: AiSdkParts) {
     this.#input = input;
     this.#context = context;
     this.#parts = parts;

@@ -17,6 +17,7 @@ import { toolResultEvent } from './step-record.ts';
 import { type StepResult, runStep } from './step.ts';
 import { type ToolOutput, failed, succeeded } from './tools/agent-tool.ts';
 import { askUserName, questionOf } from './tools/ask-user.ts';
+import type { AiSdkSettings } from './settings.ts';
 
 /**
  * A leg is a series of steps: the model is asked, the tools it may use at will are run, and it is asked again
@@ -35,7 +36,7 @@ const approvalBytesMax = 256 * 1024;
 
 export async function* runLeg(
   input: LegInput,
-  context: LegContext,
+  context: LegContext<AiSdkSettings>,
   parts: LegParts,
 ): AsyncGenerator<HarnessEvent, void> {
   const memory = readMemory(context.state);
@@ -127,8 +128,8 @@ class ConversationLeg {
     const { settings, signal } = this.#equipment;
     for (;;) {
       if (signal.aborted) return cancelled;
-      if (this.#steps >= settings.limits.max_steps) {
-        const limit = settings.limits.max_steps;
+      if (this.#steps >= settings.stepsMax) {
+        const limit = settings.stepsMax;
         return failure(
           'agent_error',
           `The agent was stopped after ${limit} steps (limits.max_steps).`,

@@ -1,11 +1,12 @@
 import type { LanguageModel } from 'ai';
+import type { McpServer } from '../../agents/mcp-servers.ts';
 import type { LegContext, LegEnd } from '../../ports/harness.ts';
 import { SandboxUnavailable } from '../../ports/sandbox.ts';
 import { failure } from './failure.ts';
 import type { LegParts } from './parts.ts';
 import { openModel } from './provider.ts';
 import { References, Unresolved } from './references.ts';
-import { type AiSdkSettings, type McpServer, isAllowedTool, settingsOf } from './settings.ts';
+import { type AiSdkSettings, isAllowedTool } from './settings.ts';
 import { systemPrompt } from './system-prompt.ts';
 import type { AgentTool } from './tools/agent-tool.ts';
 import { type Catalogue, catalogueOf } from './tools/catalogue.ts';
@@ -32,9 +33,11 @@ const retriesUsual = 2;
 const silenceUsualMs = 5 * 60_000;
 
 /** Everything a leg needs, or why it cannot have it. */
-export async function openTools(context: LegContext, parts: LegParts): Promise<ToolSet | LegEnd> {
-  const { agent, signal, holdsLease } = context;
-  const settings = settingsOf(agent);
+export async function openTools(
+  context: LegContext<AiSdkSettings>,
+  parts: LegParts,
+): Promise<ToolSet | LegEnd> {
+  const { agent, settings, signal, holdsLease } = context;
   const references = new References();
   const connections: McpConnection[] = [];
   const close = async () => {
@@ -43,7 +46,7 @@ export async function openTools(context: LegContext, parts: LegParts): Promise<T
   try {
     const env = await references.resolve(`the agent's env`, settings.env);
     const model = await openModel(settings, env);
-    const place = placeOf(context, settings);
+    const place = placeOf(context);
     const workshop = { parts, settings, place, signal, references };
     await connectAll(workshop, connections);
     const tools = [
@@ -57,8 +60,8 @@ export async function openTools(context: LegContext, parts: LegParts): Promise<T
     return {
       settings,
       model,
-      system: await systemPrompt(context, settings, names),
-      catalogue: catalogueOf(agent, tools, { asksUser: settings.ask_user, holdsLease }),
+      system: await systemPrompt(context, names),
+      catalogue: catalogueOf(agent, tools, { asksUser: settings.asksUser, holdsLease }),
       signal,
       limits: { retries, silenceMs },
       redact: (text) => references.redact(text),
@@ -82,17 +85,14 @@ interface ToolSources {
   readonly references: References;
 }
 
-function placeOf(
-  { agent, sessionFolder, stateDir }: LegContext,
-  { sandbox, limits }: AiSdkSettings,
-): CommandPlace {
+function placeOf(context: LegContext<AiSdkSettings>): CommandPlace {
+  const { agent, settings, sessionFolder, stateDir } = context;
   return {
-    mode: sandbox.mode,
-    network: sandbox.network,
+    ...settings.sandbox,
     sessionFolder,
     home: stateDir,
     folder: agent.folder,
-    limits: { memoryMb: limits.memory_mb, pids: limits.pids },
+    limits: settings.limits,
   };
 }
 
@@ -109,7 +109,7 @@ function bundledTools({ parts, settings, place }: ToolSources): readonly AgentTo
 /** Servers none of whose tools the agent may use are not started. */
 async function connectAll(workshop: ToolSources, connections: McpConnection[]): Promise<void> {
   const { parts, settings, place, signal, references } = workshop;
-  const wanted = [...settings.mcpServers].filter(([name]) => mayUseSome(settings, name));
+  const wanted = Object.entries(settings.mcpServers).filter(([name]) => mayUseSome(settings, name));
   const results = await Promise.allSettled(
     wanted.map(async ([name, server]) => {
       const resolved = await resolveServer(name, server, references);

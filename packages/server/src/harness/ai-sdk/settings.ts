@@ -1,7 +1,11 @@
-import { z } from 'zod';
-import { problemsOf } from '../../agents/problems.ts';
-import { type Agent, matchesGlob } from '../../domain/agent.ts';
-import type { AgentProblem } from '../../ports/harness.ts';
+import { type McpServer, type McpServers, readMcpServers } from '../../agents/mcp-servers.ts';
+import { matchesGlob } from '../../domain/agent.ts';
+import type {
+  AgentProblem,
+  DeclaredAgent,
+  FrameworkKeys,
+  ReadSettings,
+} from '../../ports/harness.ts';
 
 const providerNames = ['openai-compatible', 'openai', 'anthropic', 'google'] as const;
 export type ProviderName = (typeof providerNames)[number];
@@ -22,69 +26,38 @@ export const providerEnv: Readonly<
   },
 };
 
-const texts = z.record(z.string(), z.string());
-const localServer = z.strictObject({
-  type: z.literal('stdio').optional(),
-  command: z.string().min(1),
-  args: z.array(z.string()).default([]),
-  env: texts.default({}),
-});
-const remoteServer = z.strictObject({
-  type: z.enum(['http', 'sse']).default('http'),
-  url: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }),
-  headers: texts.default({}),
-});
-export type McpServer = z.infer<typeof localServer> | z.infer<typeof remoteServer>;
-
-/** What the registry has already checked: kept as `agent.yaml` says it (`agent-schema.ts`). */
-const settingsSchema = z.object({
-  instructions: z.string().default(''),
-  env: texts.default({}),
-  tools: z.array(z.string()).default(['*']),
-  mcp_servers: z.record(z.string(), z.unknown()).default({}),
-  ask_user: z.boolean().default(true),
-  limits: z
-    .object({
-      max_steps: z.number().default(25),
-      memory_mb: z.number().default(1024),
-      pids: z.number().default(128),
-    })
-    .prefault({}),
-  sandbox: z
-    .object({
-      mode: z.enum(['auto', 'bwrap', 'none']).default('auto'),
-      network: z.array(z.string()).default([]),
-    })
-    .prefault({}),
-});
-
-export interface AiSdkSettings extends Omit<z.infer<typeof settingsSchema>, 'mcp_servers'> {
-  readonly provider: ProviderName;
-  readonly modelId: string;
-  readonly mcpServers: ReadonlyMap<string, McpServer>;
+export interface AiSdkSettings
+  extends Pick<FrameworkKeys, 'env' | 'tools' | 'asksUser' | 'stepsMax' | 'limits' | 'sandbox'>,
+    Model {
+  readonly instructions: string;
+  readonly mcpServers: McpServers;
 }
 
-/** What is wrong with an ai-sdk agent, for the registry to report when it reads the folder. */
-export function checkAiSdk(agent: Agent): readonly AgentProblem[] {
-  const settings = settingsSchema.parse(agent.settings);
+export function readAiSdk(agent: DeclaredAgent): ReadSettings<AiSdkSettings> {
+  const { declared } = agent;
   const model = readModel(agent.model);
-  return [
-    ...(typeof model === 'string'
-      ? [{ path: ['model'], message: model }]
-      : checkEnv(model, settings.env)),
-    ...Object.entries(settings.mcp_servers).flatMap(([name, server]) => checkServer(name, server)),
+  const mcp = readMcpServers(declared.mcpServers);
+  const problems = [
+    ...('problem' in model
+      ? [{ path: ['model'], message: model.problem }]
+      : checkEnv(model, declared.env)),
+    ...mcp.problems,
+    ...Object.entries(mcp.servers).flatMap(([name, server]) => literalSecretsIn(name, server)),
   ];
-}
-
-/** The settings of an agent that the registry accepted. */
-export function settingsOf(agent: Agent): AiSdkSettings {
-  const { mcp_servers, ...settings } = settingsSchema.parse(agent.settings);
-  const model = readModel(agent.model);
-  if (typeof model === 'string') throw new Error(`model ${model}`);
-  const servers = Object.entries(mcp_servers).map(
-    ([name, server]) => [name, schemaOf(server).parse(server)] as const,
-  );
-  return { ...settings, ...model, mcpServers: new Map(servers) };
+  if ('problem' in model || problems.length > 0) return { ok: false, problems };
+  const { env, tools, asksUser, stepsMax, limits, sandbox, instructions = '' } = declared;
+  const settings: AiSdkSettings = {
+    ...model,
+    env,
+    tools,
+    asksUser,
+    stepsMax,
+    limits,
+    sandbox,
+    instructions,
+    mcpServers: mcp.servers,
+  };
+  return { ok: true, settings };
 }
 
 export function isAllowedTool(settings: Pick<AiSdkSettings, 'tools'>, name: string): boolean {
@@ -97,14 +70,16 @@ interface Model {
 }
 
 /** `provider/model`, or what is wrong with it. The model's own name may hold slashes. */
-function readModel(text: string | undefined): Model | string {
+function readModel(text: string | undefined): Model | { readonly problem: string } {
   const known = providerNames.join(', ');
-  if (text === undefined) return `is missing: write provider/model, with one of ${known}`;
+  if (text === undefined) {
+    return { problem: `is missing: write provider/model, with one of ${known}` };
+  }
   const slash = text.indexOf('/');
   const provider = providerNames.find((name) => name === text.slice(0, slash));
   const modelId = text.slice(slash + 1);
   if (slash === -1 || provider === undefined || modelId === '') {
-    return `must be provider/model, with one of ${known}`;
+    return { problem: `must be provider/model, with one of ${known}` };
   }
   return { provider, modelId };
 }
@@ -126,17 +101,8 @@ function checkEnv(
   return [{ path: ['env'], message }];
 }
 
-function checkServer(name: string, server: unknown): readonly AgentProblem[] {
-  const schema = schemaOf(server);
-  const parsed = schema.safeParse(server);
-  if (!parsed.success) {
-    return problemsOf(parsed.error, schema).map(({ path, message }) => ({
-      path: ['mcp_servers', name, ...path],
-      message,
-    }));
-  }
-  const [member, values] =
-    'url' in parsed.data ? ['headers', parsed.data.headers] : ['env', parsed.data.env];
+function literalSecretsIn(name: string, server: McpServer): readonly AgentProblem[] {
+  const [member, values] = 'url' in server ? ['headers', server.headers] : ['env', server.env];
   return Object.entries(values).flatMap(([key, value]) =>
     /(key|token|secret|password|authorization)$/i.test(key) && !value.includes('${')
       ? [
@@ -148,10 +114,4 @@ function checkServer(name: string, server: unknown): readonly AgentProblem[] {
         ]
       : [],
   );
-}
-
-function schemaOf(server: unknown): typeof localServer | typeof remoteServer {
-  return typeof server === 'object' && server !== null && 'url' in server
-    ? remoteServer
-    : localServer;
 }

@@ -11,8 +11,7 @@ const skillBytesMax = 256 * 1024;
  * (`context_file_loaded` and so on); here their text really reaches the model, as the workspace has it now.
  */
 export async function systemPrompt(
-  { agent, sessionFolder }: Pick<LegContext, 'agent' | 'sessionFolder'>,
-  settings: AiSdkSettings,
+  { agent, settings, sessionFolder }: LegContext<AiSdkSettings>,
   tools: ReadonlySet<string>,
 ): Promise<string> {
   const instructions =

@@ -2,16 +2,16 @@ import { LazyLeg } from '../lazy-leg.ts';
 import type { Harness } from '../../ports/harness.ts';
 import type { ClaudeParts } from './leg.ts';
 import { loadClaudeSdk } from './sdk.ts';
-import { checkClaude } from './settings.ts';
+import { type ClaudeSettings, readClaude } from './settings.ts';
 
 /** Claude Code through Anthropic's Agent SDK, which the operator installs. Nothing of it is loaded before an agent asks. */
 export function claudeHarness(
   parts: Omit<ClaudeParts, 'load'> & Partial<Pick<ClaudeParts, 'load'>>,
-): Harness {
+): Harness<ClaudeSettings> {
   const whole = { load: () => loadClaudeSdk(), ...parts };
   return {
     framework: 'claude',
-    check: checkClaude,
+    read: readClaude,
     start: (input, context) =>
       new LazyLeg(import('./leg.ts').then(({ ClaudeLeg }) => new ClaudeLeg(whole, input, context))),
   };

@@ -20,7 +20,7 @@ import { readMessage } from './messages.ts';
 import { type SpawnCall, queryOptions } from './options.ts';
 import { ClaudeProcess } from './process.ts';
 import type { ClaudeSdk, Query } from './sdk.ts';
-import { type ClaudeSettings, settingsOf } from './settings.ts';
+import type { ClaudeSettings } from './settings.ts';
 import { stateOf } from './state.ts';
 import { MessageTranslator, type Translation } from './message-translator.ts';
 import { TurnWatch } from './turn-watch.ts';
@@ -43,7 +43,7 @@ export interface ClaudeParts {
 export class ClaudeLeg implements Leg {
   readonly #parts: ClaudeParts;
   readonly #input: LegInput;
-  readonly #context: LegContext;
+  readonly #context: LegContext<ClaudeSettings>;
   readonly #queue = new EventQueue();
   readonly #abort = new AbortController();
   /** Resolved when nothing more will be said to Claude. */
@@ -60,7 +60,7 @@ export class ClaudeLeg implements Leg {
   #isSettling: boolean;
   #isCancelled = false;
 
-  constructor(parts: ClaudeParts, input: LegInput, context: LegContext) {
+  constructor(parts: ClaudeParts, input: LegInput, context: LegContext<ClaudeSettings>) {
     this.#parts = parts;
     this.#input = input;
     this.#context = context;
@@ -70,7 +70,7 @@ export class ClaudeLeg implements Leg {
     if (!this.#isSettling) this.#settled.resolve();
     this.#gate = new Gate({
       agent: context.agent,
-      settings: settingsOf(context.agent),
+      settings: context.settings,
       watch,
       deferred: deferred ?? undefined,
       answers: input.kind === 'resume' ? input.answers : undefined,
@@ -139,13 +139,12 @@ export class ClaudeLeg implements Leg {
   }
 
   async #converse(): Promise<LegEnd> {
-    const { agent, state } = this.#context;
+    const { settings: given, state } = this.#context;
     const known = stateOf(state);
     if (this.#input.kind === 'resume' && known?.deferred?.run !== this.#context.runId) {
       throw new LegFailure('agent_error', 'The run has no call of its own to go on from.');
     }
     const sdk = await this.#parts.load();
-    const given = settingsOf(agent);
     const { redact, ...equipment } = await resolveEquipment(given);
     this.#redact = redact;
     const { env, mcpServers, secretNames } = hideSecrets(given, equipment);
@@ -234,14 +233,13 @@ export class ClaudeLeg implements Leg {
     });
     this.#process = new ClaudeProcess(() =>
       sandbox.spawn([command, ...args], {
-        mode: settings.mode,
+        ...settings.sandbox,
         sessionFolder,
         home: stateDir,
         folder: agent.folder,
         readOnly: [dirname(command), this.#forgetting],
         env: Object.fromEntries(given),
         limits: settings.limits,
-        network: settings.network,
       }),
     );
     return this.#process;

@@ -1,18 +1,6 @@
-import { z } from 'zod';
-import { type McpServers, mcpServer } from '../../agents/mcp-servers.ts';
-import { problemsOf } from '../../agents/problems.ts';
+import { type McpServers, readMcpServers } from '../../agents/mcp-servers.ts';
 import { type ProcessSettings, processSettings } from '../../agents/process-settings.ts';
-import type { Agent } from '../../domain/agent.ts';
-import type { AgentProblem } from '../../ports/harness.ts';
-
-/** The shape is the one `agent-schema.ts` gave it; what is absent was made by hand. */
-const settingsSchema = z.looseObject({
-  instructions: z.string().default(''),
-  tools: z.array(z.string()).default(['*']),
-  mcp_servers: z.record(z.string(), mcpServer).default({}),
-  ask_user: z.boolean().default(true),
-  limits: z.looseObject({ max_steps: z.number().default(25) }).prefault({}),
-});
+import type { DeclaredAgent, ReadSettings } from '../../ports/harness.ts';
 
 export interface ClaudeSettings extends Omit<ProcessSettings, 'command'> {
   readonly instructions: string;
@@ -22,30 +10,18 @@ export interface ClaudeSettings extends Omit<ProcessSettings, 'command'> {
   readonly stepsMax: number;
 }
 
-/** What is wrong with a Claude agent, for the registry to report when it reads the folder. */
-export function checkClaude(agent: Agent): readonly AgentProblem[] {
-  const { env } = processSettings(agent);
+export function readClaude({ declared }: DeclaredAgent): ReadSettings<ClaudeSettings> {
+  const { env, instructions = '', tools, asksUser, stepsMax } = declared;
   const hasKey = Object.keys(env).some((name) => /^(ANTHROPIC|CLAUDE_CODE_USE)_/.test(name));
   const message = 'must give Claude its key: ANTHROPIC_API_KEY: "${env:ANTHROPIC_API_KEY}"';
-  const parsed = settingsSchema.safeParse(agent.settings);
-  return [
-    ...(hasKey ? [] : [{ path: ['env'], message }]),
-    ...(parsed.success ? [] : problemsOf(parsed.error, settingsSchema)),
-  ];
-}
-
-/** The settings of an agent that the registry accepted. */
-export function settingsOf(agent: Agent): ClaudeSettings {
-  const { instructions, tools, mcp_servers, ask_user, limits } = settingsSchema.parse(
-    agent.settings,
-  );
+  const mcp = readMcpServers(declared.mcpServers);
+  const problems = [...(hasKey ? [] : [{ path: ['env'], message }]), ...mcp.problems];
+  if (problems.length > 0) return { ok: false, problems };
+  const { command: _, ...settings } = processSettings(declared);
+  const mcpServers = mcp.servers;
   return {
-    ...processSettings(agent),
-    instructions,
-    tools,
-    mcpServers: mcp_servers,
-    asksUser: ask_user,
-    stepsMax: limits.max_steps,
+    ok: true,
+    settings: { ...settings, instructions, tools, mcpServers, asksUser, stepsMax },
   };
 }
 

@@ -1,24 +1,24 @@
 import type { Clock } from '../../ports/clock.ts';
 import type { Harness, HarnessEvent, Leg, LegContext, LegInput } from '../../ports/harness.ts';
 import { runLeg } from './leg.ts';
-import { checkScripted } from './script.ts';
+import { type Script, readScript } from './script.ts';
 import { CancelFlag } from './cancel-flag.ts';
 
 /**
  * Agents whose behaviour is a list of steps in their `agent.yaml`: deterministic, in process, without
  * any account. The demo, the tests and the benchmarks stand on it.
  */
-export function scriptedHarness({ clock }: { readonly clock: Clock }): Harness {
+export function scriptedHarness({ clock }: { readonly clock: Clock }): Harness<Script> {
   return {
     framework: 'scripted',
-    check: checkScripted,
+    read: readScript,
     start: (input, context) => startLeg({ input, context, clock }),
   };
 }
 
 interface StartLeg {
   readonly input: LegInput;
-  readonly context: LegContext;
+  readonly context: LegContext<Script>;
   readonly clock: Clock;
 }
 

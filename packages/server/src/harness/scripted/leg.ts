@@ -3,7 +3,7 @@ import { needsApproval } from '../../domain/agent.ts';
 import type { Json } from '../../domain/json.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Answer, HarnessEvent, LegContext, LegEnd, LegInput } from '../../ports/harness.ts';
-import { type Leaf, scriptOf } from './script.ts';
+import type { Leaf, Script } from './script.ts';
 import type { CancelFlag } from './cancel-flag.ts';
 import { TooLong, type Values, expandObject, expandText } from './template.ts';
 import { runTool } from './tools.ts';
@@ -29,19 +29,19 @@ type State = z.infer<typeof stateSchema>;
 
 export interface LegParts {
   readonly input: LegInput;
-  readonly context: LegContext;
+  readonly context: LegContext<Script>;
   readonly clock: Clock;
   readonly stop: CancelFlag;
 }
 
 export async function* runLeg(parts: LegParts): AsyncGenerator<HarnessEvent, void> {
   const { context, input, stop } = parts;
-  const script = scriptOf(context.agent);
+  const script = context.settings;
   const run: Running = { ...parts, answer: '', events: 0 };
   let from = 0;
   let first: Answer | undefined;
   if (input.kind === 'resume') {
-    const resumed = resume(context, input.answers, script.digest);
+    const resumed = resume(context, input.answers);
     if ('outcome' in resumed) {
       yield resumed;
       return;
@@ -185,21 +185,20 @@ async function* useTool(
 
 async function* park(run: Running, step: number): AsyncGenerator<HarnessEvent, LegEnd> {
   const { context, answer } = run;
-  const state: State = { run: context.runId, script: scriptOf(context.agent).digest, step, answer };
+  const state: State = { run: context.runId, script: context.settings.digest, step, answer };
   yield { type: 'checkpoint', state };
   return { type: 'end', outcome: 'waiting' };
 }
 
 function resume(
-  { state, runId, agent }: LegContext,
+  { state, runId, agent, settings }: LegContext<Script>,
   answers: ReadonlyMap<string, Answer>,
-  digest: string,
 ): { readonly state: State; readonly answer: Answer } | LegEnd {
   const parsed = stateSchema.safeParse(state);
   if (!parsed.success || parsed.data.run !== runId) {
     return failure('agent_error', 'the run has no checkpoint of its own to go on from');
   }
-  if (parsed.data.script !== digest) {
+  if (parsed.data.script !== settings.digest) {
     return failure('agent_error', `the script of ${agent.name} was changed while the run waited`);
   }
   const answer = answers.get(refOf(parsed.data.step));

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { type AgentProblem, problemsOf, unknownKey } from '../../agents/problems.ts';
-import { type Agent, matchesGlob } from '../../domain/agent.ts';
-import { type Json, type JsonObject, canonicalJson } from '../../domain/json.ts';
+import { matchesGlob } from '../../domain/agent.ts';
+import { type JsonObject, canonicalJson } from '../../domain/json.ts';
+import type { DeclaredAgent, ReadSettings } from '../../ports/harness.ts';
 
 const stepsMax = 100_000;
 const depthMax = 8;
@@ -78,41 +79,27 @@ const verbs = {
 type Verb = keyof typeof verbs;
 const verbNames = Object.keys(verbs);
 
-/** What is wrong with a scripted agent, for the registry to report when it reads the folder. */
-export function checkScripted(agent: Agent): readonly AgentProblem[] {
-  return agent.framework === 'scripted' ? readScript(agent).problems : [];
-}
-
-const scripts = new WeakMap<Agent, Script>();
-
-/** The script of an agent that the registry accepted. */
-export function scriptOf(agent: Agent): Script {
-  const known = scripts.get(agent);
-  if (known !== undefined) return known;
-  const { steps } = readScript(agent);
-  const digest = createHash('sha256').update(canonicalJson(agent.settings['script'] ?? null));
-  const script = { steps, digest: digest.digest('base64url') };
-  scripts.set(agent, script);
-  return script;
-}
-
-function readScript(agent: Agent): { steps: readonly Step[]; problems: readonly AgentProblem[] } {
-  const source = agent.settings['script'];
-  const problems: AgentProblem[] = [];
+export function readScript({ declared }: DeclaredAgent): ReadSettings<Script> {
+  const { script: source, tools } = declared;
   if (!Array.isArray(source) || source.length === 0) {
-    return { steps: [], problems: [{ path: ['script'], message: 'must be a list of steps' }] };
+    const message = 'must be a list of steps';
+    return { ok: false, problems: [{ path: ['script'], message }] };
   }
-  const steps = readSteps(source, { path: ['script'], depth: 0, agent, problems });
+  const problems: AgentProblem[] = [];
+  const steps = readSteps(source, { path: ['script'], depth: 0, tools, problems });
   if (problems.length === 0 && sizeOf(steps) > stepsMax) {
     problems.push({ path: ['script'], message: `runs to more than ${stepsMax} steps` });
   }
-  return { steps, problems };
+  if (problems.length > 0) return { ok: false, problems };
+  const digest = createHash('sha256').update(canonicalJson(source)).digest('base64url');
+  return { ok: true, settings: { steps, digest } };
 }
 
 interface Place {
   readonly path: readonly PropertyKey[];
   readonly depth: number;
-  readonly agent: Agent;
+  /** Globs of the tools that the script may use. */
+  readonly tools: readonly string[];
   readonly problems: AgentProblem[];
 }
 
@@ -172,13 +159,9 @@ function toStep(verb: Verb, value: unknown, place: Place): Step | undefined {
 
 function toTool(
   tool: z.infer<typeof verbs.tool>,
-  { agent, path, problems }: Place,
+  { tools, path, problems }: Place,
 ): Step | undefined {
-  const allowed = agent.settings['tools'] ?? ['*'];
-  const globs = Array.isArray(allowed) ? allowed : [];
-  if (globs.some((glob: Json) => typeof glob === 'string' && matchesGlob(glob, tool.name))) {
-    return { kind: 'tool', ...tool };
-  }
+  if (tools.some((glob) => matchesGlob(glob, tool.name))) return { kind: 'tool', ...tool };
   problems.push({
     path: [...path, 'name'],
     message: `${tool.name} is not among the agent's tools`,

@@ -1,13 +1,13 @@
 import { LazyLeg } from '../lazy-leg.ts';
-import { checkCommand } from '../../agents/process-settings.ts';
 import type { Harness } from '../../ports/harness.ts';
 import type { StdioParts } from './leg.ts';
+import { type StdioSettings, readStdio } from './settings.ts';
 
 /** Agents that are programs in any language and speak JSON lines: one process per leg, in the sandbox. */
-export function stdioHarness(parts: StdioParts): Harness {
+export function stdioHarness(parts: StdioParts): Harness<StdioSettings> {
   return {
     framework: 'stdio',
-    check: checkCommand,
+    read: readStdio,
     start: (input, context) =>
       new LazyLeg(import('./leg.ts').then(({ StdioLeg }) => new StdioLeg(parts, input, context))),
   };

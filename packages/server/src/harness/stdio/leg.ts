@@ -1,4 +1,3 @@
-import { processSettings } from '../../agents/process-settings.ts';
 import { resolveReferences } from '../../agents/secret-references.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { HarnessEvent, LegContext, LegEnd, LegInput } from '../../ports/harness.ts';
@@ -7,6 +6,7 @@ import { type Sandbox, SandboxUnavailable, type SandboxedProcess } from '../../p
 import { agentError, endOfProgram } from './ending.ts';
 import { LineTooLong, lineBytesMax, linesOf } from './lines.ts';
 import { cancelMessage, readLine, startMessage } from './protocol.ts';
+import type { StdioSettings } from './settings.ts';
 
 /** A program that said how its leg ends gets this long to end itself. */
 const farewellMs = 2000;
@@ -24,12 +24,12 @@ export interface StdioParts {
 export class StdioLeg {
   readonly #parts: StdioParts;
   readonly #input: LegInput;
-  readonly #context: LegContext;
+  readonly #context: LegContext<StdioSettings>;
   #child: SandboxedProcess | undefined;
   #isCancelled = false;
   #asked = 0;
 
-  constructor(parts: StdioParts, input: LegInput, context: LegContext) {
+  constructor(parts: StdioParts, input: LegInput, context: LegContext<StdioSettings>) {
     this.#parts = parts;
     this.#input = input;
     this.#context = context;
@@ -66,20 +66,18 @@ export class StdioLeg {
   }
 
   async *#run(): AsyncGenerator<HarnessEvent, LegEnd> {
-    const settings = processSettings(this.#context.agent);
+    const { settings } = this.#context;
     const resolved = await resolveReferences(settings.env);
     if (!resolved.ok) return agentError(`In the agent's env, ${resolved.message}`);
     const { sessionFolder, stateDir, agent } = this.#context;
     try {
-      const { mode, network, limits, command } = settings;
-      const places = { sessionFolder, home: stateDir, folder: agent.folder };
-      const env = resolved.values;
-      this.#child = await this.#parts.sandbox.spawn(command, {
-        ...places,
-        mode,
-        network,
-        limits,
-        env,
+      this.#child = await this.#parts.sandbox.spawn(settings.command, {
+        sessionFolder,
+        home: stateDir,
+        folder: agent.folder,
+        ...settings.sandbox,
+        limits: settings.limits,
+        env: resolved.values,
       });
     } catch (error) {
       if (!(error instanceof SandboxUnavailable)) throw error;

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Json, JsonObject } from '../../domain/json.ts';
 import type { Answer, HarnessEvent, LegContext, LegInput } from '../../ports/harness.ts';
 import type { Places } from '../../ports/sandbox.ts';
+import type { StdioSettings } from './settings.ts';
 
 /** What the two sides say to each other, one JSON object a line. `docs/guides/stdio-agents.md` tells it in prose. */
 
@@ -115,9 +116,13 @@ function parseObject(line: string): Record<string, unknown> | undefined {
 }
 
 /** The first line a program reads. */
-export function startMessage(input: LegInput, context: LegContext, places: Places): JsonObject {
-  const { agent } = context;
-  const { instructions, tools, ask_user, limits } = agent.settings;
+export function startMessage(
+  input: LegInput,
+  context: LegContext<StdioSettings>,
+  places: Places,
+): JsonObject {
+  const { agent, settings } = context;
+  const { memoryMb, pids } = settings.limits;
   return {
     type: 'start',
     run_id: context.runId,
@@ -133,11 +138,11 @@ export function startMessage(input: LegInput, context: LegContext, places: Place
       name: agent.name,
       description: agent.description,
       model: agent.model ?? null,
-      instructions: instructions ?? null,
-      tools: tools ?? ['*'],
+      instructions: settings.instructions ?? null,
+      tools: settings.tools,
       approval_required_tools: agent.approvalRequiredTools,
-      ask_user: ask_user ?? true,
-      limits: limits ?? {},
+      ask_user: settings.asksUser,
+      limits: { max_steps: settings.stepsMax, memory_mb: memoryMb, pids },
     },
   };
 }

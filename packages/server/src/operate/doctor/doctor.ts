@@ -71,10 +71,9 @@ async function examineAgents({ agentsDir }: Config, parts: HarnessParts): Promis
   const harnesses = new Map(builtHarnesses(parts).map((built) => [built.framework, built]));
   const agents = await openAgents({
     folder: agentsDir,
-    frameworks: new Set(harnesses.keys()),
+    harnesses,
     log: parts.log,
     watch: false,
-    validate: (agent) => harnesses.get(agent.framework)?.check?.(agent) ?? [],
   });
   const problems = agents.problems().map(({ folder, reason }) => `${folder}: ${reason}`);
   const names = agents.all().map((agent) => agent.name);

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { Sitting } from '../sittings.ts';
-import { agentOf, recordingLog } from '../../support/agent-folders.ts';
+import { agentOf, problemsWith, recordingLog } from '../../support/agent-folders.ts';
 import { readAllowList, reachProblem, urlProblem } from '../../../src/harness/a2a/allow-list.ts';
 import { guardedFetch } from '../../../src/harness/a2a/guarded-fetch.ts';
 import { a2aHarness } from '../../../src/harness/a2a/harness.ts';
@@ -236,7 +236,7 @@ describe('only what an administrator registered is called (SSRF)', () => {
 describe('the registry', () => {
   const harness = a2aHarness({ allow: [], clock: systemClock, log: recordingLog() });
   const problemsOf = (parts: Parameters<typeof agentOf>[0]) =>
-    JSON.stringify(harness.check?.(agentOf({ framework: 'a2a', ...parts })));
+    JSON.stringify(problemsWith(harness, agentOf({ framework: 'a2a', ...parts })));
 
   test('refuses an agent without an address, with a private one, or with promises that cannot be kept', () => {
     const url = 'https://agents.example.com/a';

@@ -5,11 +5,11 @@ import { fileURLToPath } from 'node:url';
 import { sessionId } from '@convoke/contract';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { SandboxPlace, Sitting, allowing, denying } from '../sittings.ts';
-import { agentOf, recordingLog } from '../../support/agent-folders.ts';
+import { agentOf, problemsWith, recordingLog } from '../../support/agent-folders.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { Agent } from '../../../src/domain/agent.ts';
 import { acpHarness } from '../../../src/harness/acp/harness.ts';
-import { checkAcp } from '../../../src/harness/acp/settings.ts';
+import { readAcp } from '../../../src/harness/acp/settings.ts';
 import type { Clock } from '../../../src/ports/clock.ts';
 import type { Answer } from '../../../src/ports/harness.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
@@ -509,11 +509,12 @@ describe('the registry', () => {
     [{ settings: {} }, 'the program to run'],
     [{ approvalRequiredTools: ['write_file'] }, 'names no kind of tool call'],
   ])('refuses an ACP agent with %j', (parts, words) => {
-    expect(JSON.stringify(checkAcp({ ...acpAgent({}), ...parts }))).toContain(words);
+    const problems = problemsWith({ read: readAcp }, { ...acpAgent({}), ...parts });
+    expect(JSON.stringify(problems)).toContain(words);
   });
 
   test('accepts one that says what it needs', () => {
-    expect(checkAcp(acpAgent({}))).toEqual([]);
+    expect(problemsWith({ read: readAcp }, acpAgent({}))).toEqual([]);
   });
 });
 

@@ -19,6 +19,7 @@ const integrity: Readonly<Record<string, string>> = {
 interface CodexSettings extends JsonObject {
   readonly command: readonly string[];
   readonly env: Readonly<Record<string, string>>;
+  readonly sandbox: { readonly mode: 'auto'; readonly network: readonly string[] };
 }
 
 /** Its settings in an `agent.yaml`, for a model at this address. */

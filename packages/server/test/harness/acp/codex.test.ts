@@ -3,14 +3,15 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { sessionId, tenantId } from '@convoke/contract';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { z } from 'zod';
 import { type Plan, type Step, adapterSuite } from '../adapter-suite.ts';
 import { SandboxPlace, Sitting, allowing } from '../sittings.ts';
 import { agentOf, recordingLog, temporaryFolder } from '../../support/agent-folders.ts';
 import { startModelServer } from '../../support/model-server/server.ts';
-import { openAgents } from '../../../src/agents/registry.ts';
+import { readAgentFolder } from '../../../src/agents/agent-folder.ts';
 import type { Agent } from '../../../src/domain/agent.ts';
 import { acpHarness } from '../../../src/harness/acp/harness.ts';
+import { readAcp } from '../../../src/harness/acp/settings.ts';
+import type { Harness } from '../../../src/ports/harness.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { openSessionFolders } from '../../../src/session-folders/session-folders.ts';
 import { requireSandbox } from '../../../../../test/services.ts';
@@ -109,20 +110,18 @@ test('acp-example, which ships, asks before each command and keeps its key from 
 
 /** With the program and the model of the tests, and otherwise as it lies in `agents/`. */
 async function shippedAgent(): Promise<Agent> {
-  const frameworks = new Set(['acp', 'scripted', 'ai-sdk', 'stdio']);
-  const agents = await openAgents({
-    folder: shipped,
-    frameworks,
-    log: recordingLog(),
-    watch: false,
-  });
-  onTestFinished(() => agents.close());
-  const agent = agents.find('acp-example');
-  if (agent === undefined) throw new Error('there is no acp-example');
-  const [program = ''] = settings.command;
-  const [, ...options] = z.array(z.string()).parse(agent.settings['command']);
-  const command = [program, ...options, '-c', `openai_base_url="${model.url}/v1"`];
-  return { ...agent, settings: { ...agent.settings, command, sandbox: settings['sandbox'] ?? {} } };
+  const read: Harness['read'] = ({ declared, ...agent }) => {
+    const [program = ''] = settings.command;
+    const [, ...options] = declared.command;
+    const command = [program, ...options, '-c', `openai_base_url="${model.url}/v1"`];
+    const { sandbox } = settings;
+    return readAcp({ ...agent, declared: { ...declared, command, sandbox } });
+  };
+  const folder = join(shipped, 'acp-example');
+  const harnesses = new Map([['acp', { read }]]);
+  const result = await readAgentFolder({ folder, name: 'acp-example', harnesses });
+  if (!result.ok) throw new Error(result.reason);
+  return result.agent;
 }
 
 async function filesHolding(text: string, folder: string): Promise<string[]> {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { runId, sessionId } from '@convoke/contract';
 import { afterAll, expect, test } from 'vitest';
 import { denying } from '../sittings.ts';
-import { temporaryFolder, writeFiles } from '../../support/agent-folders.ts';
+import { readBy, temporaryFolder, writeFiles } from '../../support/agent-folders.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { Answer } from '../../../src/ports/harness.ts';
 import { AiSdkPlace, type AiSdkSession } from './agent.ts';
@@ -255,10 +255,12 @@ test('when the conversation is too long for the model, the older half is forgott
 test('a session whose agent had another framework before begins anew, and says so', async () => {
   const session = await place.session(place.agent());
   const { sessionFolder } = session;
+  const agent = readBy(session.harness, place.agent());
   const context = {
     runId: runId('run_1'),
     sessionId: sessionId('sess_1'),
-    agent: place.agent(),
+    agent,
+    settings: agent.settings,
     runNumber: 2,
     prompt: '@@ say hello',
     input: {},

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { checkAiSdk } from '../../../src/harness/ai-sdk/settings.ts';
+import { problemsWith } from '../../support/agent-folders.ts';
 import { AiSdkPlace, type Dialect } from './agent.ts';
 
 const place = await AiSdkPlace.open();
@@ -86,7 +86,9 @@ test('a key or an address in the server’s own environment is not used', async 
 
 test('an agent.yaml that cannot work is refused where it is wrong', () => {
   const problems = (parts: Parameters<typeof place.agent>[0]) =>
-    checkAiSdk(place.agent(parts)).map(({ path, message }) => `${path.join('.')} ${message}`);
+    problemsWith(place.harness(), place.agent(parts)).map(
+      ({ path, message }) => `${path.join('.')} ${message}`,
+    );
   expect(problems({})).toEqual([]);
   expect(problems({ model: 'gpt-9' })).toEqual([expect.stringMatching(/^model must be provider/)]);
   expect(problems({ dialect: 'anthropic', settings: { env: {} } })).toEqual([

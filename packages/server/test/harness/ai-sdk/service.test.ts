@@ -15,7 +15,7 @@ import {
 import { startModelServer } from '../../support/model-server/server.ts';
 import { startServer } from '../../support/server.ts';
 import { readAgentFolder } from '../../../src/agents/agent-folder.ts';
-import { checkAiSdk } from '../../../src/harness/ai-sdk/settings.ts';
+import { readAiSdk } from '../../../src/harness/ai-sdk/settings.ts';
 
 const modelServer = await startModelServer();
 afterAll(() => modelServer.close());
@@ -90,12 +90,10 @@ test('the agent of the guide is one that the server takes', async () => {
     /^```yaml agents\/release-notes\/agent\.yaml\n([\s\S]*?)^```/m.exec(guide) ?? [];
   const folder = await temporaryFolder();
   await writeFiles(folder, { 'agent.yaml': text });
-  const frameworks = new Set(['ai-sdk']);
   const read = await readAgentFolder({
     folder,
     name: 'release-notes',
-    frameworks,
-    validate: checkAiSdk,
+    harnesses: new Map([['ai-sdk', { read: readAiSdk }]]),
   });
   expect(read).toMatchObject({ ok: true });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Sitting } from '../sittings.ts';
-import { agentOf, recordingLog } from '../../support/agent-folders.ts';
+import { agentOf, problemsWith, recordingLog } from '../../support/agent-folders.ts';
 import { claudeHarness } from '../../../src/harness/claude/harness.ts';
 import { answeredInput, askingOf } from '../../../src/harness/claude/questions.ts';
 import { loadClaudeSdk } from '../../../src/harness/claude/sdk.ts';
@@ -33,7 +33,7 @@ test('the registry refuses an agent without a key', () => {
     log: recordingLog(),
   });
   const check = (env: Record<string, string>) =>
-    harness.check?.(agentOf({ framework: 'claude', settings: { env } }));
+    problemsWith(harness, agentOf({ framework: 'claude', settings: { env } }));
   expect(check({})).toMatchObject([{ path: ['env'] }]);
   expect(check({ ANTHROPIC_API_KEY: '${env:KEY}' })).toEqual([]);
 });

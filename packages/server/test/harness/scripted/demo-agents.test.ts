@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { sessionId, tenantId } from '@convoke/contract';
 import { expect, onTestFinished, test } from 'vitest';
-import { recordingLog, temporaryFolder } from '../../support/agent-folders.ts';
+import { declaringHarness, recordingLog, temporaryFolder } from '../../support/agent-folders.ts';
 import { openAgents } from '../../../src/agents/registry.ts';
-import { checkScripted } from '../../../src/harness/scripted/script.ts';
+import { readScript } from '../../../src/harness/scripted/script.ts';
 import { openSessionFolders } from '../../../src/session-folders/session-folders.ts';
 import { allow, deny, play, say, stateOf, testClock, textOf } from './leg.ts';
 
@@ -13,12 +13,15 @@ const folder = fileURLToPath(new URL('../../../../../agents', import.meta.url));
 
 async function demoAgent(name: string) {
   const log = recordingLog();
-  const frameworks = new Set(['scripted', 'ai-sdk', 'stdio', 'acp', 'claude', 'a2a']);
+  const others = ['ai-sdk', 'stdio', 'acp', 'claude', 'a2a'];
+  const harnesses = new Map([
+    ['scripted', { read: readScript }],
+    ...others.map((framework) => [framework, declaringHarness] as const),
+  ]);
   const agents = await openAgents({
     folder,
-    frameworks,
+    harnesses,
     log,
-    validate: checkScripted,
     watch: false,
   });
   onTestFinished(() => agents.close());

@@ -1,12 +1,12 @@
 import { runId, sessionId } from '@convoke/contract';
-import { expect } from 'vitest';
+import { readBy } from '../../support/agent-folders.ts';
 import type { Agent } from '../../../src/domain/agent.ts';
 import type { Json } from '../../../src/domain/json.ts';
 import { scriptedHarness } from '../../../src/harness/scripted/harness.ts';
-import { checkScripted } from '../../../src/harness/scripted/script.ts';
 import type { Clock } from '../../../src/ports/clock.ts';
 import type {
   Answer,
+  Harness,
   HarnessEvent,
   Leg,
   LegContext,
@@ -48,7 +48,9 @@ export function start({ answers, clock = testClock(), ...rest }: Start): Leg {
     answers === undefined
       ? { kind: 'prompt' }
       : { kind: 'resume', answers: new Map(Object.entries(answers)) };
-  return scriptedHarness({ clock }).start(input, {
+  const harness: Harness = scriptedHarness({ clock });
+  const agent = readBy(harness, rest.agent);
+  return harness.start(input, {
     runId: runId('run_1'),
     sessionId: sessionId('sess_1'),
     runNumber: 1,
@@ -60,6 +62,8 @@ export function start({ answers, clock = testClock(), ...rest }: Start): Leg {
     signal: new AbortController().signal,
     holdsLease: () => true,
     ...rest,
+    agent,
+    settings: agent.settings,
   });
 }
 
@@ -70,7 +74,6 @@ export async function collect(leg: Leg): Promise<HarnessEvent[]> {
 }
 
 export async function play(request: Start): Promise<HarnessEvent[]> {
-  expect(checkScripted(request.agent)).toEqual([]);
   return collect(start(request));
 }
 

@@ -95,9 +95,9 @@ async function agentOfGuide(name: string): Promise<Agent> {
 }
 
 async function read(folder: string, name: string): Promise<Agent> {
-  const result = await readAgentFolder({ folder, name, frameworks: new Set(['stdio']) });
+  const harnesses = new Map([['stdio', stdio.harness]]);
+  const result = await readAgentFolder({ folder, name, harnesses });
   if (!result.ok) throw new Error(result.reason);
-  expect(stdio.harness.check?.(result.agent)).toEqual([]);
   return result.agent;
 }
 

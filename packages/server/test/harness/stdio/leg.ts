@@ -2,7 +2,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runId, sessionId, tenantId } from '@convoke/contract';
-import { recordingLog } from '../../support/agent-folders.ts';
+import { readBy, recordingLog } from '../../support/agent-folders.ts';
 import type { Agent } from '../../../src/domain/agent.ts';
 import { stdioHarness } from '../../../src/harness/stdio/harness.ts';
 import type { Answer, Harness, HarnessEvent, LegContext } from '../../../src/ports/harness.ts';
@@ -50,10 +50,11 @@ export interface PlayMore extends Partial<LegContext> {
 /** One leg of an agent in a session of its own, or in the one that is named. */
 export async function playProgram(
   { harness, sandbox, dataDir }: OpenStdio,
-  agent: Agent,
+  given: Agent,
   more: PlayMore = {},
 ): Promise<Played> {
   const { answers, onEvent, ...context } = more;
+  const agent = readBy(harness, given);
   const id = context.sessionId ?? sessionId(`sess_${Math.random().toString(36).slice(2)}`);
   const { account } = sandbox;
   const prepared = await openSessionFolders({ dataDir, log: recordingLog(), account }).prepare({
@@ -73,6 +74,7 @@ export async function playProgram(
       runId: runId('run_1'),
       sessionId: id,
       agent,
+      settings: agent.settings,
       runNumber: 1,
       prompt: 'hello',
       input: { prompt: 'hello' },

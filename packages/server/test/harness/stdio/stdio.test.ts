@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Plan, type Step, adapterSuite } from '../adapter-suite.ts';
-import { agentOf, temporaryFolder } from '../../support/agent-folders.ts';
+import { agentOf, problemsWith, temporaryFolder } from '../../support/agent-folders.ts';
 import type { Json, JsonObject } from '../../../src/domain/json.ts';
 import type { HarnessEvent } from '../../../src/ports/harness.ts';
 import { requireSandbox } from '../../../../../test/services.ts';
@@ -233,7 +233,7 @@ describe('a program', () => {
   });
 
   test('is needed: an agent without a command is refused', () => {
-    const problems = stdio.harness.check?.(agentOf({ framework: 'stdio', settings: {} }));
+    const problems = problemsWith(stdio.harness, agentOf({ framework: 'stdio' }));
     expect(problems).toMatchObject([{ path: ['command'] }]);
   });
 });

@@ -1,7 +1,7 @@
 import { type CallToolResult, type MCPClient, createMCPClient } from '@ai-sdk/mcp';
 import { jsonSchema } from 'ai';
 import { z } from 'zod';
-import type { McpServer } from '../settings.ts';
+import type { McpServer } from '../../../agents/mcp-servers.ts';
 import { type SandboxedProcess, SandboxUnavailable } from '../../../ports/sandbox.ts';
 import { type AgentTool, type ToolOutput, failed, shortened, succeeded } from './agent-tool.ts';
 import { SandboxedTransport } from './mcp-transport.ts';

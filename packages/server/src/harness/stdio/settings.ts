@@ -1,0 +1,21 @@
+import {
+  type ProcessSettings,
+  commandProblems,
+  processSettings,
+} from '../../agents/process-settings.ts';
+import type { DeclaredAgent, FrameworkKeys, ReadSettings } from '../../ports/harness.ts';
+
+/** What starts the program, and what the start message passes on to it. */
+export interface StdioSettings
+  extends ProcessSettings,
+    Pick<FrameworkKeys, 'instructions' | 'tools' | 'asksUser' | 'stepsMax'> {}
+
+export function readStdio({ declared }: DeclaredAgent): ReadSettings<StdioSettings> {
+  const problems = commandProblems(declared);
+  if (problems.length > 0) return { ok: false, problems };
+  const { instructions, tools, asksUser, stepsMax } = declared;
+  return {
+    ok: true,
+    settings: { ...processSettings(declared), instructions, tools, asksUser, stepsMax },
+  };
+}
