@@ -1,7 +1,7 @@
 import { StorageUnavailable } from '../ports/errors.ts';
 import { hasCode } from '../runtime/error-code.ts';
 
-const LOCK_NOT_AVAILABLE = '55P03';
+const lockNotAvailable = '55P03';
 
 /**
  * PostgreSQL: a lock was not to be had within `lock_timeout`. Nothing is wrong, somebody else was using it. Told by its
@@ -9,5 +9,5 @@ const LOCK_NOT_AVAILABLE = '55P03';
  */
 export function isLockTimeout(error: unknown): boolean {
   const cause = error instanceof StorageUnavailable ? error.cause : error;
-  return hasCode(cause, LOCK_NOT_AVAILABLE);
+  return hasCode(cause, lockNotAvailable);
 }

@@ -34,12 +34,12 @@ sql.forNoKeyUpdate = postgresOnly('for no key update');
 
 /** The text one database understands: `$1` or `?`, with or without the row locks. */
 export function renderSql(strings: readonly string[], dialect: 'sqlite' | 'postgres'): string {
-  if (dialect === 'sqlite') return strings.join('?').replaceAll(POSTGRES_ONLY, '');
+  if (dialect === 'sqlite') return strings.join('?').replaceAll(postgresOnlyPattern, '');
   const text = strings.reduce((before, after, index) => `${before}$${index}${after}`);
-  return text.replaceAll(POSTGRES_ONLY, '$1');
+  return text.replaceAll(postgresOnlyPattern, '$1');
 }
 
-const POSTGRES_ONLY = /\u0001([^\u0001]*)\u0001/g;
+const postgresOnlyPattern = /\u0001([^\u0001]*)\u0001/g;
 
 function postgresOnly(text: string): Statement {
   return { strings: [`\u0001${text}\u0001`], values: [] };

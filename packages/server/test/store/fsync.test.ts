@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { createLocation, openTestDatabase } from '../support/databases.ts';
 import { sql } from '../../src/store/sql.ts';
 
-const SQLITE_IOERR_FSYNC = 1034;
+const sqliteIoErrorFsync = 1034;
 const here = (file: string) => fileURLToPath(new URL(file, import.meta.url));
 let shim: string;
 
@@ -27,7 +27,7 @@ describe.runIf(process.platform === 'linux')('a failing fsync (reliability P2)',
     const { lines, exitCode } = await writeUntilItEnds(location, suffix);
     expect(exitCode).toBe(70);
     const fatal = lines.findIndex((line) => line.startsWith('fatal'));
-    expect(lines[fatal]).toBe(`fatal ${SQLITE_IOERR_FSYNC}`);
+    expect(lines[fatal]).toBe(`fatal ${sqliteIoErrorFsync}`);
     if (suffix.endsWith('wal')) {
       expect(lines.slice(fatal).filter((line) => line.startsWith('ok'))).toEqual([]);
       expect(lines.slice(fatal)).toContainEqual(expect.stringContaining('StorageUnavailable'));

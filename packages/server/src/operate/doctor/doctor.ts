@@ -7,7 +7,7 @@ import type { Config } from '../../config/config.ts';
 import type { Sandbox } from '../../ports/sandbox.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { openSandbox } from '../../sandbox/sandbox.ts';
-import { OLDEST_SAFE_VERSION } from '../../store/dialects/sqlite-connection.ts';
+import { oldestSafeVersion } from '../../store/dialects/sqlite-connection.ts';
 import { createLog } from '../../telemetry/log.ts';
 import manifest from '../../../package.json' with { type: 'json' };
 import { examineBlobs } from './blobs.ts';
@@ -40,7 +40,7 @@ function examineNode(): Finding {
 
 function examineSqlite(): Finding {
   const version = process.versions['sqlite'] ?? '0';
-  const oldest = OLDEST_SAFE_VERSION.join('.');
+  const oldest = oldestSafeVersion.join('.');
   if (suits(version, `>=${oldest}`)) return fine('sqlite', `SQLite ${version}`);
   return failed('sqlite', `SQLite ${version} is older than ${oldest}`, 'install a newer Node');
 }

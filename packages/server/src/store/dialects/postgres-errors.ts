@@ -6,19 +6,19 @@ import { StorageUnavailable } from '../../ports/errors.ts';
  * SQLSTATE classes and codes that speak of the server and not of the statement: connection, login,
  * no such database, resources, shutdown, timeouts, a primary that became a standby, input/output.
  */
-const UNAVAILABLE = /^(08|28|3D|53|57P|58|57014|55P03|25P03|25006|40001|40P01)/;
-const UNIQUE_VIOLATION = '23505';
-const SERIALIZATION_FAILURE = '40001';
-const DEADLOCK_DETECTED = '40P01';
+const unavailableCodes = /^(08|28|3D|53|57P|58|57014|55P03|25P03|25006|40001|40P01)/;
+const uniqueViolation = '23505';
+const serializationFailure = '40001';
+const deadlockDetected = '40P01';
 
 /** Gives the error in the port's words; a fault of the statement or of our code stays as it is. */
 export function toStoreError(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof StorageUnavailable) return error;
   if (error instanceof DatabaseError) {
-    if (error.code === UNIQUE_VIOLATION) {
+    if (error.code === uniqueViolation) {
       return new UniqueViolation(error.message, { constraint: error.constraint, cause: error });
     }
-    if (!UNAVAILABLE.test(error.code ?? '') && !isStalePlan(error)) return error;
+    if (!unavailableCodes.test(error.code ?? '') && !isStalePlan(error)) return error;
   } else if (error instanceof TypeError) {
     return error;
   }
@@ -36,7 +36,7 @@ export function isStalePlan(error: unknown): boolean {
 /** The server has surely undone the transaction, and the same work may well succeed now. */
 export function isRetryable(error: unknown): boolean {
   if (!(error instanceof DatabaseError)) return false;
-  if (error.code === SERIALIZATION_FAILURE || error.code === DEADLOCK_DETECTED) return true;
+  if (error.code === serializationFailure || error.code === deadlockDetected) return true;
   return isStalePlan(error);
 }
 

@@ -6,7 +6,7 @@ import { renderSql } from '../sql.ts';
  * A server keeps a named statement for as long as the connection lives, so names are not for lists
  * of ever new lengths: past the bound a text is parsed each time.
  */
-const MAX_NAMES = 1_000;
+const namesMax = 1_000;
 
 /** Texts rendered and named once per template; every connection of the pool uses the same names. */
 export class PreparedQueries {
@@ -19,7 +19,7 @@ export class PreparedQueries {
     let known = this.#known.get(strings);
     if (known === undefined) {
       const text = renderSql(strings, 'postgres');
-      known = this.#names < MAX_NAMES ? { text, name: this.#nextName() } : { text };
+      known = this.#names < namesMax ? { text, name: this.#nextName() } : { text };
       this.#known.set(strings, known);
     }
     return { ...known, values: [...values] };

@@ -7,9 +7,9 @@ import { isConnectionLost, isRetryable, isStalePlan, toStoreError } from './post
 import type { PreparedQueries } from './postgres-prepared.ts';
 
 /** A migration, or the wait for another replica's, may take this long. */
-const MIGRATION_TIMEOUT_MS = 60 * 60_000;
+const migrationTimeoutMs = 60 * 60_000;
 /** Whoever uses a table waits behind a migration that waits for it, so that does not wait longer. */
-const MIGRATION_LOCK_TIMEOUT_MS = 1_000;
+const migrationLockTimeoutMs = 1_000;
 
 /** `pg` reads the timeout of a single query too; its types do not know. */
 interface TimedQuery extends QueryConfig {
@@ -52,11 +52,11 @@ export class PostgresTransaction implements MigrationTransaction {
   async alone(): Promise<void> {
     await this.script(`set local statement_timeout = 0; set local convoke.tenant = '*'`);
     await this.script(`select pg_advisory_xact_lock(hashtext('convoke schema migrations'))`);
-    await this.script(`set local lock_timeout = ${MIGRATION_LOCK_TIMEOUT_MS}`);
+    await this.script(`set local lock_timeout = ${migrationLockTimeoutMs}`);
   }
 
   async script(text: string): Promise<void> {
-    await this.#query({ text, query_timeout: MIGRATION_TIMEOUT_MS });
+    await this.#query({ text, query_timeout: migrationTimeoutMs });
   }
 
   async begin(text: string): Promise<void> {

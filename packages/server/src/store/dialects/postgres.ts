@@ -9,17 +9,17 @@ import { isConnectionLost, isStalePlan, toStoreError } from './postgres-errors.t
 import { PreparedQueries } from './postgres-prepared.ts';
 import { PostgresTransaction } from './postgres-transaction.ts';
 
-const DEFAULT_POOL_SIZE = 10;
-const MAX_WAITING = 10_000;
+const defaultPoolSize = 10;
+const waitingMax = 10_000;
 /** No caller waits longer than this for a connection or an answer (reliability P13). */
-const CONNECT_TIMEOUT_MS = 5_000;
-const ANSWER_TIMEOUT_MS = 5_000;
+const connectTimeoutMs = 5_000;
+const answerTimeoutMs = 5_000;
 /** The server gives up first, so that the connection survives. */
-const STATEMENT_TIMEOUT_MS = 4_000;
-const IDLE_IN_TRANSACTION_MS = 10_000;
+const statementTimeoutMs = 4_000;
+const idleInTransactionMs = 10_000;
 /** A deadlock or a serialisation failure is tried again this often. */
-const MAX_RETRIES = 3;
-const RETRY_DELAY_MS = 20;
+const retriesMax = 3;
+const retryDelayMs = 20;
 
 interface PostgresOptions {
   url: string;
@@ -34,11 +34,11 @@ export async function openPostgres(options: PostgresOptions): Promise<Migratable
   const pool = new Pool({
     connectionString: options.url,
     application_name: 'convoke',
-    max: options.poolSize ?? DEFAULT_POOL_SIZE,
-    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    query_timeout: ANSWER_TIMEOUT_MS,
-    statement_timeout: STATEMENT_TIMEOUT_MS,
-    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS,
+    max: options.poolSize ?? defaultPoolSize,
+    connectionTimeoutMillis: connectTimeoutMs,
+    query_timeout: answerTimeoutMs,
+    statement_timeout: statementTimeoutMs,
+    idle_in_transaction_session_timeout: idleInTransactionMs,
     keepAlive: true,
     types: numbersAsNumbers(),
   });
@@ -99,10 +99,10 @@ class PostgresDatabase implements MigratableDatabase {
           return result;
         } catch (error) {
           await tx.rollback();
-          if (!tx.mayBeTriedAgain || retries === MAX_RETRIES) throw error;
+          if (!tx.mayBeTriedAgain || retries === retriesMax) throw error;
         }
         // Two that met in a deadlock must not meet again at once.
-        await setTimeout(Math.random() * RETRY_DELAY_MS * (retries + 1));
+        await setTimeout(Math.random() * retryDelayMs * (retries + 1));
       }
     });
   }
@@ -153,8 +153,8 @@ class PostgresDatabase implements MigratableDatabase {
   /** Everything passes here: a closing pool would let those that wait for a connection hang. */
   async #use<T>(work: () => Promise<T>): Promise<T> {
     if (this.#closed !== undefined) throw new StorageUnavailable('the database is closed');
-    if (this.#pool.waitingCount >= MAX_WAITING) {
-      throw new StorageUnavailable(`${MAX_WAITING} callers wait for PostgreSQL already`);
+    if (this.#pool.waitingCount >= waitingMax) {
+      throw new StorageUnavailable(`${waitingMax} callers wait for PostgreSQL already`);
     }
     this.#inUse++;
     try {

@@ -6,12 +6,12 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
 /** About 16 MB of log. A page that changes in every commit is then copied home once per checkpoint. */
-const CHECKPOINT_AT_PAGES = 4_000;
+const checkpointAtPages = 4_000;
 
 export class SqliteCheckpoints {
   readonly #measure: StatementSync;
   readonly #checkpoint: StatementSync;
-  #dueAt = CHECKPOINT_AT_PAGES;
+  #dueAt = checkpointAtPages;
 
   constructor(writer: DatabaseSync) {
     this.#measure = writer.prepare('pragma wal_checkpoint(noop)');
@@ -24,9 +24,9 @@ export class SqliteCheckpoints {
 
   /** Throws what SQLite throws; another try is due only after as many pages again. */
   run(): void {
-    this.#dueAt = this.#pagesToCopy() + CHECKPOINT_AT_PAGES;
+    this.#dueAt = this.#pagesToCopy() + checkpointAtPages;
     this.#checkpoint.get();
-    this.#dueAt = CHECKPOINT_AT_PAGES;
+    this.#dueAt = checkpointAtPages;
   }
 
   #pagesToCopy(): number {

@@ -17,8 +17,8 @@ import { SqliteCheckpoints } from './sqlite-checkpoints.ts';
 import { isFsyncFailure, type SqliteConnection } from './sqlite-connection.ts';
 import { SqliteTransaction } from './sqlite-transaction.ts';
 
-const MAX_GROUP = 256;
-const MAX_QUEUED = 10_000;
+const groupMax = 256;
+const queuedMax = 10_000;
 
 interface CommitOptions {
   /** Called once, when an fsync has failed: the process must end (see `isFsyncFailure`). */
@@ -56,8 +56,8 @@ export class SqliteCommits {
 
   transaction<T>(work: (tx: SqliteTransaction) => Promise<T>): Promise<T> {
     if (this.#refusal !== undefined) return Promise.reject(this.#refusal);
-    if (this.#queue.length >= MAX_QUEUED) {
-      return Promise.reject(new StorageUnavailable(`${MAX_QUEUED} transactions wait already`));
+    if (this.#queue.length >= queuedMax) {
+      return Promise.reject(new StorageUnavailable(`${queuedMax} transactions wait already`));
     }
     return new Promise<T>((resolve, reject) => {
       let result: T;
@@ -115,7 +115,7 @@ export class SqliteCommits {
       }
       this.#commit.run();
     } catch (error) {
-      if (group.length === 0) group.push(...this.#queue.splice(0, MAX_GROUP));
+      if (group.length === 0) group.push(...this.#queue.splice(0, groupMax));
       this.#abandon(group, error);
       return;
     }
@@ -123,7 +123,7 @@ export class SqliteCommits {
   }
 
   #next(group: SqliteTransaction[]): SqliteTransaction | undefined {
-    if (group.length >= MAX_GROUP) return undefined;
+    if (group.length >= groupMax) return undefined;
     const tx = this.#queue.shift();
     if (tx !== undefined) group.push(tx);
     return tx;

@@ -4,39 +4,39 @@ import { renderSql } from '../sql.ts';
 import { StorageUnavailable } from '../../ports/errors.ts';
 
 /** Another process (a backup, an admin command) may hold the lock; waiting stops the whole loop. */
-const BUSY_TIMEOUT_MS = 100;
+const defaultBusyTimeoutMs = 100;
 /** Earlier versions can corrupt the log when they reset it. */
-export const OLDEST_SAFE_VERSION = [3, 51, 3] as const;
+export const oldestSafeVersion = [3, 51, 3] as const;
 
-const PRIMARY_RESULT = 0xff;
-const SQLITE_BUSY = 5;
-const SQLITE_LOCKED = 6;
-const SQLITE_NOMEM = 7;
-const SQLITE_READONLY = 8;
-const SQLITE_IOERR = 10;
-const SQLITE_CORRUPT = 11;
-const SQLITE_FULL = 13;
-const SQLITE_CANTOPEN = 14;
-const SQLITE_PROTOCOL = 15;
-const SQLITE_NOTADB = 26;
-const UNAVAILABLE = new Set([
-  SQLITE_BUSY,
-  SQLITE_LOCKED,
-  SQLITE_NOMEM,
-  SQLITE_READONLY,
-  SQLITE_IOERR,
-  SQLITE_CORRUPT,
-  SQLITE_FULL,
-  SQLITE_CANTOPEN,
-  SQLITE_PROTOCOL,
-  SQLITE_NOTADB,
+const primaryResultMask = 0xff;
+const sqliteBusy = 5;
+const sqliteLocked = 6;
+const sqliteNoMemory = 7;
+const sqliteReadOnly = 8;
+const sqliteIoError = 10;
+const sqliteCorrupt = 11;
+const sqliteFull = 13;
+const sqliteCannotOpen = 14;
+const sqliteProtocol = 15;
+const sqliteNotADatabase = 26;
+const unavailableResults = new Set([
+  sqliteBusy,
+  sqliteLocked,
+  sqliteNoMemory,
+  sqliteReadOnly,
+  sqliteIoError,
+  sqliteCorrupt,
+  sqliteFull,
+  sqliteCannotOpen,
+  sqliteProtocol,
+  sqliteNotADatabase,
 ]);
 
-const SQLITE_IOERR_FSYNC = SQLITE_IOERR | (4 << 8);
-const SQLITE_IOERR_DIR_FSYNC = SQLITE_IOERR | (5 << 8);
-const SQLITE_CONSTRAINT_PRIMARYKEY = 1555;
-const SQLITE_CONSTRAINT_UNIQUE = 2067;
-const SQLITE_CONSTRAINT_ROWID = 2579;
+const sqliteIoErrorFsync = sqliteIoError | (4 << 8);
+const sqliteIoErrorFolderFsync = sqliteIoError | (5 << 8);
+const sqliteConstraintPrimaryKey = 1555;
+const sqliteConstraintUnique = 2067;
+const sqliteConstraintRowId = 2579;
 
 /** A connection and the statements prepared on it, found by the identity of their template. */
 export interface SqliteConnection {
@@ -81,13 +81,13 @@ export function prepare(connection: SqliteConnection, statement: Statement): Sta
 export function toStoreError(error: unknown): unknown {
   const code = resultCode(error);
   if (code === undefined || !(error instanceof Error)) return error;
-  if (UNAVAILABLE.has(code & PRIMARY_RESULT)) {
+  if (unavailableResults.has(code & primaryResultMask)) {
     return new StorageUnavailable(`SQLite: ${error.message}`, { cause: error });
   }
   if (
-    code === SQLITE_CONSTRAINT_PRIMARYKEY ||
-    code === SQLITE_CONSTRAINT_UNIQUE ||
-    code === SQLITE_CONSTRAINT_ROWID
+    code === sqliteConstraintPrimaryKey ||
+    code === sqliteConstraintUnique ||
+    code === sqliteConstraintRowId
   ) {
     const constraint = error.message.split('constraint failed: ')[1];
     return new UniqueViolation(error.message, { constraint, cause: error });
@@ -101,7 +101,7 @@ export function toStoreError(error: unknown): unknown {
  */
 export function isFsyncFailure(error: unknown): boolean {
   const code = resultCode(error);
-  return code === SQLITE_IOERR_FSYNC || code === SQLITE_IOERR_DIR_FSYNC;
+  return code === sqliteIoErrorFsync || code === sqliteIoErrorFolderFsync;
 }
 
 function resultCode(error: unknown): number | undefined {
@@ -116,7 +116,7 @@ function connect(
   try {
     const handle = new DatabaseSync(path, {
       readOnly,
-      timeout: busyTimeoutMs ?? BUSY_TIMEOUT_MS,
+      timeout: busyTimeoutMs ?? defaultBusyTimeoutMs,
       enableForeignKeyConstraints: true,
     });
     return { handle, prepared: new WeakMap() };
@@ -129,12 +129,12 @@ function connect(
 function refuseOldVersion(handle: DatabaseSync): void {
   const version = String(handle.prepare('select sqlite_version() as version').get()?.['version']);
   const parts = version.split('.').map(Number);
-  for (const [index, oldest] of OLDEST_SAFE_VERSION.entries()) {
+  for (const [index, oldest] of oldestSafeVersion.entries()) {
     const part = parts[index] ?? 0;
     if (part > oldest) return;
     if (part < oldest) {
       throw new Error(
-        `SQLite ${version} can corrupt its log; this Node must bring ${OLDEST_SAFE_VERSION.join('.')} or newer (Node 24.18.1 does)`,
+        `SQLite ${version} can corrupt its log; this Node must bring ${oldestSafeVersion.join('.')} or newer (Node 24.18.1 does)`,
       );
     }
   }

@@ -5,7 +5,7 @@
 import { open, rm } from 'node:fs/promises';
 
 /** More than a usual group of commits takes: what is left in half-used pages must not look like room. */
-const PROBE_BYTES = 256 * 1024;
+const probeBytes = 256 * 1024;
 
 export class SqliteRoom {
   readonly #path: string;
@@ -48,7 +48,7 @@ export class SqliteRoom {
 async function writeBytes(path: string): Promise<void> {
   const file = await open(path, 'w', 0o600);
   try {
-    await file.writeFile(new Uint8Array(PROBE_BYTES));
+    await file.writeFile(new Uint8Array(probeBytes));
     await file.sync();
   } finally {
     await file.close();

@@ -5,7 +5,7 @@ import type { StorageUnavailable } from '../../ports/errors.ts';
 import { prepare, toStoreError, type SqliteConnection } from './sqlite-connection.ts';
 
 /** A transaction that awaits anything but the store keeps all others waiting; this is its end. */
-const MAX_TRANSACTION_MS = 5_000;
+const transactionMaxMs = 5_000;
 
 /** What the caller asked for and how it is told; the value stays with the caller's promise. */
 interface Job {
@@ -91,7 +91,7 @@ export class SqliteTransaction implements MigrationTransaction {
         this.#reason = failed ? reason : toStoreError(this.#statementFailure);
         settled();
       };
-      const deadline = setTimeout(() => finish(true, tooSlow()), MAX_TRANSACTION_MS);
+      const deadline = setTimeout(() => finish(true, tooSlow()), transactionMaxMs);
       this.#job.perform(this).then(
         () => finish(false, undefined),
         (error: unknown) => finish(true, error),
@@ -136,6 +136,6 @@ export class SqliteTransaction implements MigrationTransaction {
 
 function tooSlow(): Error {
   return new Error(
-    `a transaction did not end within ${MAX_TRANSACTION_MS} ms; it may await nothing but the store`,
+    `a transaction did not end within ${transactionMaxMs} ms; it may await nothing but the store`,
   );
 }

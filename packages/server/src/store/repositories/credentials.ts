@@ -28,7 +28,7 @@ export function credentialRepository(db: Transaction): CredentialRepository {
     async list(client) {
       const rows = await db.all<CredentialRow>(sql`
         select ${columns} from credentials where client_record_id = ${client}
-        order by case when revoked_at is null then 0 else 1 end, id desc limit ${MAX_LISTED}`);
+        order by case when revoked_at is null then 0 else 1 end, id desc limit ${listedMax}`);
       return rows.map(toCredential);
     },
     async revoke(id, now) {
@@ -46,7 +46,7 @@ export function credentialRepository(db: Transaction): CredentialRepository {
       const rows = await db.all<CredentialRow>(sql`
         select ${columns} from credentials
         where client_record_id = ${client} and revoked_at is null and expires_at > ${now}
-        order by id desc limit ${MAX_LISTED}`);
+        order by id desc limit ${listedMax}`);
       return rows.map(toCredential);
     },
     async markUsed(id, now) {
@@ -58,7 +58,7 @@ export function credentialRepository(db: Transaction): CredentialRepository {
 }
 
 /** At most two are live; the rest is history. */
-const MAX_LISTED = 100;
+const listedMax = 100;
 
 const columns = sql`id, client_record_id, label, secret_hmac, secret_hint, created_at, expires_at,
   revoked_at, last_used_at`;

@@ -103,7 +103,7 @@ export function organizationRepository(db: Transaction): OrganizationRepository 
     async membershipsOf(user) {
       const rows = await db.all<MembershipRow>(
         sql`select organization_id, user_id, role, created_at from memberships
-            where user_id = ${user} order by organization_id limit ${MAX_MEMBERSHIPS}`,
+            where user_id = ${user} order by organization_id limit ${membershipsMax}`,
       );
       return rows.map(toMembership);
     },
@@ -117,7 +117,7 @@ export function organizationRepository(db: Transaction): OrganizationRepository 
 }
 
 /** One person's organizations; more than this is not a person. */
-const MAX_MEMBERSHIPS = 1_000;
+const membershipsMax = 1_000;
 
 interface OrganizationRow {
   id: string;

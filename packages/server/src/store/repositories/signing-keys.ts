@@ -14,7 +14,7 @@ export function signingKeyRepository(db: Transaction): SigningKeyRepository {
     async list() {
       const rows = await db.all<SigningKeyRow>(sql`
         select kid, public_jwk, sealed_private_jwk, created_at, signs_from, retires_at
-        from signing_keys order by signs_from desc, kid limit ${MAX_KEYS}`);
+        from signing_keys order by signs_from desc, kid limit ${keysMax}`);
       return rows.map(toSigningKey);
     },
     async retireOthers(kid, retiresAt) {
@@ -29,7 +29,7 @@ export function signingKeyRepository(db: Transaction): SigningKeyRepository {
 }
 
 /** Rotation keeps three or so; far more would mean that nobody removes retired ones. */
-const MAX_KEYS = 100;
+const keysMax = 100;
 
 interface SigningKeyRow {
   kid: string;

@@ -52,14 +52,14 @@ export function withdrawalRepository(db: Transaction): WithdrawalRepository {
       const list = sql.join(clients.map((id) => sql`${id}`));
       const rows = await db.all<WithdrawalRow>(sql`
         select ${columns} from withdrawals where client_record_id in (${list})
-        order by id limit ${MAX_LISTED}`);
+        order by id limit ${listedMax}`);
       return rows.map(toWithdrawal);
     },
   };
 }
 
 /** Each stands for one accepted request of a person, and is finished within moments. */
-const MAX_LISTED = 10_000;
+const listedMax = 10_000;
 
 const columns = sql`id, organization_id, client_record_id, credential_id, kind, step, attempts,
   next_attempt_at, requested_at`;
