@@ -1,9 +1,9 @@
 import { timeText } from './id-time.ts';
 
 /**
- * A stretch of the event log: the events of the runs whose ids were made in `[from, until)`. Ids sort by
- * age (D-01), so a stretch is a range of ids. Where the database can, a stretch is a partition of its own
- * and is forgotten whole; what lies in no stretch is forgotten row by row.
+ * A partition of the event log: the events of the runs whose ids were made in `[from, until)`. Ids sort by
+ * age (D-01), so a partition is a range of ids. Where the database can, a partition is a partition of its own
+ * and is forgotten whole; what lies in no partition is forgotten row by row.
  */
 export interface LogPartition {
   readonly from: number;
@@ -11,35 +11,35 @@ export interface LogPartition {
 }
 
 const hourMs = 3_600_000;
-const stretchMs = 7 * 24 * hourMs;
+const partitionMs = 7 * 24 * hourMs;
 
-/** A server that cannot make stretches for two months still has one to write into. */
+/** A server that cannot make partitions for two months still has one to write into. */
 const aheadCount = 9;
 
-/** The stretch a moment falls into. */
+/** The partition a moment falls into. */
 export function partitionAt(ms: number): LogPartition {
-  const from = Math.floor(ms / stretchMs) * stretchMs;
-  return { from, until: from + stretchMs };
+  const from = Math.floor(ms / partitionMs) * partitionMs;
+  return { from, until: from + partitionMs };
 }
 
-/** This stretch and those to come that should be there already. */
+/** This partition and those to come that should be there already. */
 export function partitionsAhead(now: number): LogPartition[] {
-  return Array.from({ length: aheadCount }, (_, index) => partitionAt(now + index * stretchMs));
+  return Array.from({ length: aheadCount }, (_, index) => partitionAt(now + index * partitionMs));
 }
 
-/** What lies before `until` and in none of the stretches. */
-export function gapsBetween(stretches: readonly LogPartition[], until: number): LogPartition[] {
+/** What lies before `until` and in none of the partitions. */
+export function gapsBetween(partitions: readonly LogPartition[], until: number): LogPartition[] {
   const gaps: LogPartition[] = [];
   let from = 0;
-  for (const stretch of stretches.toSorted((a, b) => a.from - b.from)) {
-    gaps.push({ from, until: Math.min(stretch.from, until) });
-    from = Math.max(from, stretch.until);
+  for (const partition of partitions.toSorted((a, b) => a.from - b.from)) {
+    gaps.push({ from, until: Math.min(partition.from, until) });
+    from = Math.max(from, partition.until);
   }
   gaps.push({ from, until });
   return gaps.filter((gap) => gap.from < gap.until);
 }
 
-/** The stretch in parts of which each holds few enough runs to be looked through at once. */
+/** The partition in parts of which each holds few enough runs to be looked through at once. */
 export function hoursOf({ from, until }: LogPartition): LogPartition[] {
   const hours: LogPartition[] = [];
   for (let at = from; at < until; at += hourMs) {

@@ -7,7 +7,7 @@ export interface EventPartitions {
    * Makes those that are not there yet. One in whose range events lie already is left out: they stay where
    * they are. So is one that cannot be made without keeping others waiting; the next call tries again.
    */
-  open(stretches: readonly LogPartition[]): Promise<void>;
-  /** Forgets a stretch with all its events; false when that would have kept others waiting. */
-  drop(stretch: LogPartition): Promise<boolean>;
+  open(partitions: readonly LogPartition[]): Promise<void>;
+  /** Forgets a partition with all its events; false when that would have kept others waiting. */
+  drop(partition: LogPartition): Promise<boolean>;
 }

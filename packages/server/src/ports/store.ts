@@ -55,6 +55,6 @@ export interface Store {
   /** False while the disk of this server keeps nothing more (SQLite); reads may go on. */
   takesWrites(): Promise<boolean>;
   /** How the event log lies in storage. */
-  readonly stretches: EventPartitions;
+  readonly eventPartitions: EventPartitions;
   close(): Promise<void>;
 }

@@ -13,16 +13,16 @@ import { sql } from './sql.ts';
 const lockTimeoutMs = 100;
 
 export function eventPartitions(database: MigratableDatabase): EventPartitions {
-  return database.dialect === 'postgres' ? partitions(database) : noStretches;
+  return database.dialect === 'postgres' ? postgresPartitions(database) : noPartitions;
 }
 
-const noStretches: EventPartitions = {
+const noPartitions: EventPartitions = {
   list: async () => [],
   open: async () => {},
   drop: async () => false,
 };
 
-function partitions(database: MigratableDatabase): EventPartitions {
+function postgresPartitions(database: MigratableDatabase): EventPartitions {
   /** False when a lock was not to be had at once. */
   async function unlessBusy(work: (tx: MigrationTransaction) => Promise<void>): Promise<boolean> {
     try {
@@ -48,19 +48,19 @@ function partitions(database: MigratableDatabase): EventPartitions {
   return {
     list: () => list(database),
 
-    async open(stretches) {
+    async open(partitions) {
       const known = new Set((await list(database)).map(nameOf));
-      for (const stretch of stretches.filter((wanted) => !known.has(nameOf(wanted)))) {
+      for (const partition of partitions.filter((wanted) => !known.has(nameOf(wanted)))) {
         await unlessBusy(async (tx) => {
           // Another replica may have been faster.
-          const isThere = (await list(tx)).some((each) => nameOf(each) === nameOf(stretch));
-          if (!isThere && !(await holdsEvents(tx, stretch))) await tx.script(attaching(stretch));
+          const isThere = (await list(tx)).some((each) => nameOf(each) === nameOf(partition));
+          if (!isThere && !(await holdsEvents(tx, partition))) await tx.script(attaching(partition));
         });
       }
     },
 
-    async drop(stretch) {
-      return unlessBusy((tx) => tx.script(`drop table if exists ${nameOf(stretch)}`));
+    async drop(partition) {
+      return unlessBusy((tx) => tx.script(`drop table if exists ${nameOf(partition)}`));
     },
   };
 }
@@ -76,17 +76,17 @@ async function holdsEvents(
 }
 
 /**
- * Made first and attached then: appends and reads of other stretches go on meanwhile. Who names a partition
+ * Made first and attached then: appends and reads of other partitions go on meanwhile. Who names a partition
  * itself, as `pg_dump` does, is not held by the policy of the whole table, so each has its own.
  */
-export function attaching(stretch: LogPartition): string {
-  const name = nameOf(stretch);
+export function attaching(partition: LogPartition): string {
+  const name = nameOf(partition);
   return `
     create table ${name} (like run_events including defaults including constraints);
     alter table ${name} enable row level security, force row level security;
     create policy of_tenant on ${name} using (may_touch(tenant_id));
     alter table run_events attach partition ${name}
-      for values from ('${firstRunId(stretch.from)}') to ('${firstRunId(stretch.until)}');`;
+      for values from ('${firstRunId(partition.from)}') to ('${firstRunId(partition.until)}');`;
 }
 
 function nameOf({ from, until }: LogPartition): string {

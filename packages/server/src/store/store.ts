@@ -26,7 +26,7 @@ export function createStore(database: MigratableDatabase): Store {
     now: () => timeOf(database),
     confine: (tenantId, work) => database.confine(tenantId, work),
     takesWrites: () => database.takesWrites?.() ?? Promise.resolve(true),
-    stretches: eventPartitions(database),
+    eventPartitions: eventPartitions(database),
     close: () => database.close(),
   };
 }

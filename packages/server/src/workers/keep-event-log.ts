@@ -24,15 +24,15 @@ export function eventLogPasses(
   return { ...passes, 'forgetting old events': hourly(() => forgetting.pass()) };
 }
 
-/** Makes the stretches of the event log that the coming weeks will be written into. */
+/** Makes the partitions of the event log that the coming weeks will be written into. */
 export async function prepareEventLog({ store, clock }: KeepServices): Promise<boolean> {
-  await store.stretches.open(partitionsAhead(clock.now()));
+  await store.eventPartitions.open(partitionsAhead(clock.now()));
   return false;
 }
 
 /**
- * Forgets the events of runs that ended longer ago than the retention: a stretch as soon as this holds of
- * all its runs, what lies in no stretch run by run. A run's own row keeps how it ended.
+ * Forgets the events of runs that ended longer ago than the retention: a partition as soon as this holds of
+ * all its runs, what lies in no partition run by run. A run's own row keeps how it ended.
  */
 class EventRetention {
   readonly #services: KeepServices;
@@ -74,24 +74,24 @@ class EventRetention {
   async #begin() {
     const { store, clock } = this.#services;
     const endedBefore = clock.now() - this.#retentionMs;
-    await this.#dropStretches(endedBefore);
-    const gaps = gapsBetween(await store.stretches.list(), endedBefore);
+    await this.#dropPartitions(endedBefore);
+    const gaps = gapsBetween(await store.eventPartitions.list(), endedBefore);
     return { gaps, endedBefore, from: '' };
   }
 
-  async #dropStretches(endedBefore: number): Promise<void> {
+  async #dropPartitions(endedBefore: number): Promise<void> {
     const { store, log } = this.#services;
-    const old = (await store.stretches.list()).filter(({ until }) => until <= endedBefore);
-    for (const stretch of old) {
-      if (await this.#isNeeded(stretch, endedBefore)) continue;
-      const isGone = await store.stretches.drop(stretch);
-      const until = new Date(stretch.until).toISOString();
+    const old = (await store.eventPartitions.list()).filter(({ until }) => until <= endedBefore);
+    for (const partition of old) {
+      if (await this.#isNeeded(partition, endedBefore)) continue;
+      const isGone = await store.eventPartitions.drop(partition);
+      const until = new Date(partition.until).toISOString();
       if (isGone) log.info('old events forgotten', { until });
     }
   }
 
-  async #isNeeded(stretch: LogPartition, endedBefore: number): Promise<boolean> {
-    for (const { from, until } of hoursOf(stretch)) {
+  async #isNeeded(partition: LogPartition, endedBefore: number): Promise<boolean> {
+    for (const { from, until } of hoursOf(partition)) {
       const range = { from: firstRunId(from), until: firstRunId(until) };
       if (await this.#services.store.read.runEvents.hasRunAfter(range, endedBefore)) return true;
     }

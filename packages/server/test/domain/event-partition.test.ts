@@ -4,9 +4,9 @@ import { timeOfText, timeText } from '../../src/domain/id-time.ts';
 import { createIds } from '../../src/runtime/ids.ts';
 
 const now = Date.UTC(2026, 10, 15, 12);
-const stretch = { from: 100, until: 200 };
+const partition = { from: 100, until: 200 };
 
-test('an id lies in the stretch of the moment it was made at, and in no other', () => {
+test('an id lies in the partition of the moment it was made at, and in no other', () => {
   for (const at of [now, partitionAt(now).from, partitionAt(now).until - 1]) {
     const id = createIds({ now: () => at }).next('run');
     const { from, until } = partitionAt(at);
@@ -16,18 +16,18 @@ test('an id lies in the stretch of the moment it was made at, and in no other', 
   }
 });
 
-test('gaps are what no stretch covers, up to the end asked for', () => {
+test('gaps are what no partition covers, up to the end asked for', () => {
   expect(gapsBetween([], 500)).toEqual([{ from: 0, until: 500 }]);
-  expect(gapsBetween([{ from: 300, until: 400 }, stretch], 500)).toEqual([
+  expect(gapsBetween([{ from: 300, until: 400 }, partition], 500)).toEqual([
     { from: 0, until: 100 },
     { from: 200, until: 300 },
     { from: 400, until: 500 },
   ]);
-  expect(gapsBetween([stretch], 150)).toEqual([{ from: 0, until: 100 }]);
+  expect(gapsBetween([partition], 150)).toEqual([{ from: 0, until: 100 }]);
   expect(gapsBetween([{ from: 0, until: 1000 }], 500)).toEqual([]);
 });
 
-test('the hours of a stretch are the stretch', () => {
+test('the hours of a partition are the partition', () => {
   const hours = hoursOf(partitionAt(now));
   expect(hours).toHaveLength(7 * 24);
   expect(hours[0]?.from).toBe(partitionAt(now).from);

@@ -63,7 +63,7 @@ beforeAll(async () => {
 
 describe('row-level security on PostgreSQL', () => {
   test('every table with a tenant in it is guarded, and each of its partitions', async () => {
-    await createStore(database).stretches.open([partitionAt(Date.now())]);
+    await createStore(database).eventPartitions.open([partitionAt(Date.now())]);
     const unguarded = await database.all<{ name: string }>(sql`
       select relname as name from pg_class join pg_attribute on attrelid = pg_class.oid
       where attname = 'tenant_id' and relkind in ('r', 'p') and relnamespace = 'public'::regnamespace

@@ -58,7 +58,7 @@ describe.each(databaseKinds)('the event log on %s (A-66)', (kind) => {
     expect(await Promise.all([count(old), count(parked.run), count(young)])).toEqual(
       kind === 'sqlite' ? [0, 2, 3] : [1_202, 2, 3],
     );
-    // A stretch is forgotten whole, so one run that goes on keeps its neighbours.
+    // A partition is forgotten whole, so one run that goes on keeps its neighbours.
     await world.record(parked.leg, { end: { status: 'completed', ...over } });
     world.clock.advance(4 * week);
     await sweep(3 * week);
@@ -106,18 +106,18 @@ describe.each(databaseKinds)('the event log on %s (A-66)', (kind) => {
 describe('the partitions of the event log', () => {
   async function emptyStore() {
     const world = await createRunFixture('postgres');
-    return { world, stretches: world.store.stretches };
+    return { world, partitions: world.store.eventPartitions };
   }
 
   test('are made ahead, by however many servers at once, and hold what is written', async () => {
-    const { world, stretches } = await emptyStore();
+    const { world, partitions } = await emptyStore();
     const other = createStore(await openTestDatabase('postgres', { location: world.location }));
     for (let round = 0; round < 3; round += 1) {
       await Promise.all([prepareEventLog(world), prepareEventLog({ ...world, store: other })]);
     }
     // Two in each other's way leave what they did not come to for the next time.
     await prepareEventLog(world);
-    const listed = await stretches.list();
+    const listed = await partitions.list();
     expect(listed).toHaveLength(9);
     expect(listed[0]).toEqual(partitionAt(world.clock.now()));
     expect(listed.slice(1).map(({ from }) => from)).toEqual(
@@ -126,26 +126,26 @@ describe('the partitions of the event log', () => {
   });
 
   test('are not made over events that lie elsewhere; those are forgotten row by row', async () => {
-    const { world, stretches } = await emptyStore();
+    const { world, partitions } = await emptyStore();
     const services = { ...world, ids: createIds(world.clock) };
     const request = { input: { prompt: 'hi' }, idempotencyKey: undefined, admit: () => {} };
     const sessionId = await world.open();
     const { resource: run } = await startRun(services, world.scope, { ...request, sessionId });
     const leg = await world.claimed(run);
     await prepareEventLog(world);
-    expect(await stretches.list()).toHaveLength(8);
+    expect(await partitions.list()).toHaveLength(8);
     await world.record(leg, { items: [delta('x')], end: { status: 'completed', ...over } });
     world.clock.advance(3 * week);
     for (const { pass } of Object.values(eventLogPasses(world, day))) while (await pass());
     expect(await world.logOf(run.id)).toEqual([]);
-    expect(await stretches.list()).not.toContainEqual(partitionAt(run.createdAt));
+    expect(await partitions.list()).not.toContainEqual(partitionAt(run.createdAt));
   });
 
   test('one in use is left for later: nobody waits behind it for long', async () => {
-    const { world, stretches } = await emptyStore();
+    const { world, partitions } = await emptyStore();
     await prepareEventLog(world);
-    const [first] = await stretches.list();
-    if (first === undefined) throw new Error('no stretch');
+    const [first] = await partitions.list();
+    if (first === undefined) throw new Error('no partition');
     const inUse = Promise.withResolvers<void>();
     const finished = Promise.withResolvers<void>();
     const reading = world.store.transaction(async (tx) => {
@@ -154,12 +154,12 @@ describe('the partitions of the event log', () => {
       await finished.promise;
     });
     await inUse.promise;
-    expect(await stretches.drop(first)).toBe(false);
-    expect(await stretches.list()).toHaveLength(9);
+    expect(await partitions.drop(first)).toBe(false);
+    expect(await partitions.list()).toHaveLength(9);
     finished.resolve();
     await reading;
-    expect(await stretches.drop(first)).toBe(true);
-    expect(await stretches.drop(first)).toBe(true);
-    expect(await stretches.list()).toHaveLength(8);
+    expect(await partitions.drop(first)).toBe(true);
+    expect(await partitions.drop(first)).toBe(true);
+    expect(await partitions.list()).toHaveLength(8);
   });
 });

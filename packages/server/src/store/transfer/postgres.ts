@@ -7,7 +7,7 @@ import type { TransferConnection, TransferMode, TransferRow, TransferTable } fro
 
 const rowsPerFetch = 64;
 /** Five years of weeks; older events lie outside of any and are forgotten row by row. */
-const stretchesMax = 260;
+const partitionsMax = 260;
 
 const beginnings: Record<TransferMode, string> = {
   read: 'begin isolation level repeatable read read only',
@@ -63,7 +63,7 @@ export class PostgresTransfer implements TransferConnection {
   }
 
   async insert({ name, columns }: TransferTable, rows: readonly TransferRow[]): Promise<void> {
-    if (name === 'run_events') await this.#prepareStretches();
+    if (name === 'run_events') await this.#preparePartitions();
     let holes = 0;
     const values = rows.map((row) => `(${row.map(() => `$${(holes += 1)}`).join(', ')})`);
     const text = `insert into ${name} (${columns.join(', ')}) values ${values.join(', ')}`;
@@ -80,24 +80,24 @@ export class PostgresTransfer implements TransferConnection {
   }
 
   /** Runs come before their events, so it is known by now which weeks there are. */
-  #prepareStretches(): Promise<void> {
-    this.#stretches ??= this.#attachStretches();
-    return this.#stretches;
+  #preparePartitions(): Promise<void> {
+    this.#partitions ??= this.#attachPartitions();
+    return this.#partitions;
   }
 
-  #stretches: Promise<void> | undefined;
+  #partitions: Promise<void> | undefined;
 
-  async #attachStretches(): Promise<void> {
+  async #attachPartitions(): Promise<void> {
     const { rows } = await this.#client.query<{ first: string | null; last: string | null }>(
       `select min(id) as first, max(id) as last from runs where id ~ '^run_[0-9a-z]{26}$'`,
     );
     const [{ first, last } = { first: null, last: null }] = rows;
     if (first === null || last === null) return;
     const { from: oldest } = partitionAt(timeOf(first));
-    let stretch = partitionAt(timeOf(last));
-    for (let made = 0; made < stretchesMax && stretch.from >= oldest; made += 1) {
-      await this.#client.query(attaching(stretch));
-      stretch = partitionAt(stretch.from - 1);
+    let partition = partitionAt(timeOf(last));
+    for (let made = 0; made < partitionsMax && partition.from >= oldest; made += 1) {
+      await this.#client.query(attaching(partition));
+      partition = partitionAt(partition.from - 1);
     }
   }
 }
