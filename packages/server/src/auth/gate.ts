@@ -83,7 +83,7 @@ export function createGate({ store, tokens, tenantHeader }: GateOptions): Gate {
       if (token.kind !== 'automation') return forbid();
       const required = requiredScopes(operation);
       // Already for the tenant it claims: the same connection can then go on with what it wants there.
-      const reached = await store.confine(selectors.tenantId, () =>
+      const reached = await store.inTenantScope(selectors.tenantId, () =>
         store.read.clients.reach(token.oauthClientId, selectors.tenantId),
       );
       const { organizationId } = selectors;

@@ -54,7 +54,7 @@ export async function compose(config: Config, overrides: Overrides = {}): Promis
   const masterKey = await loadMasterKey(config.cluster.masterKeyFile);
   const services = await openServices(config, overrides, masterKey);
   const { store, clock, agents } = services;
-  // Before the first event is written: what lies outside a partition stays outside.
+  // Before the first event is written: an event written outside of any partition stays outside.
   await prepareEventLog(services);
   const authority = await openAuthority(services, config, masterKey);
   const provider = overrides.provider ?? builtInCredentials;

@@ -2,8 +2,8 @@ import { timeText } from './id-time.ts';
 
 /**
  * A partition of the event log: the events of the runs whose ids were made in `[from, until)`. Ids sort by
- * age (D-01), so a partition is a range of ids. Where the database can, a partition is a partition of its own
- * and is forgotten whole; what lies in no partition is forgotten row by row.
+ * age (D-01), so a partition is a range of ids. PostgreSQL drops a partition as a whole; events outside of any
+ * partition are deleted row by row.
  */
 export interface LogPartition {
   readonly from: number;
@@ -27,7 +27,7 @@ export function partitionsAhead(now: number): LogPartition[] {
   return Array.from({ length: aheadCount }, (_, index) => partitionAt(now + index * partitionMs));
 }
 
-/** What lies before `until` and in none of the partitions. */
+/** The ranges before `until` that no partition covers. */
 export function gapsBetween(partitions: readonly LogPartition[], until: number): LogPartition[] {
   const gaps: LogPartition[] = [];
   let from = 0;

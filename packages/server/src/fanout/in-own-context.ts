@@ -2,8 +2,8 @@ import { AsyncResource } from 'node:async_hooks';
 import type { Fanout } from '../ports/fanout.ts';
 
 /**
- * Whoever is woken goes on with work of their own, not with that of who woke them: for whom a request works
- * (`Store.confine`) must not reach the workers it wakes.
+ * Runs each callback in the async context of its subscriber, so that the tenant scope of the request that wakes
+ * (`Store.inTenantScope`) does not leak into the workers it wakes.
  */
 export function inOwnContext(fanout: Fanout): Fanout {
   return {

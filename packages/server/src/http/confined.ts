@@ -11,17 +11,17 @@ type AnyHandler = (call: {
  * The same handlers, each call of which is confined to the tenant its caller was let into, down to the last
  * byte of a stream. People manage organizations and are in no tenant.
  */
-export function confined(handlers: Handlers, store: Pick<Store, 'confine'>): Handlers {
+export function confined(handlers: Handlers, store: Pick<Store, 'inTenantScope'>): Handlers {
   const confining =
     (handler: AnyHandler): AnyHandler =>
     async (call) => {
       const { caller } = call;
       if (caller === undefined || !('scope' in caller)) return handler(call);
       const { tenantId } = caller.scope;
-      const reply = await store.confine(tenantId, () => handler(call));
+      const reply = await store.inTenantScope(tenantId, () => handler(call));
       if (!isRaw(reply)) return reply;
       const write: RawReply['write'] = (response, headers) =>
-        store.confine(tenantId, () => reply.write(response, headers));
+        store.inTenantScope(tenantId, () => reply.write(response, headers));
       return { write };
     };
   // As for the router: the types were checked where the handlers were put together.

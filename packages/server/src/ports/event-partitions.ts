@@ -1,13 +1,13 @@
 import type { LogPartition } from '../domain/event-partition.ts';
 
-/** The parts of the event log that can be forgotten whole. A database that has no such parts lists none. */
+/** The partitions of the event log (PostgreSQL). A database without partitions lists none. */
 export interface EventPartitions {
   list(): Promise<LogPartition[]>;
   /**
-   * Makes those that are not there yet. One in whose range events lie already is left out: they stay where
-   * they are. So is one that cannot be made without keeping others waiting; the next call tries again.
+   * Creates the missing partitions. Skips one whose range already holds events, which stay where they are, and one
+   * whose lock is not free at once; the next call tries again.
    */
   open(partitions: readonly LogPartition[]): Promise<void>;
-  /** Forgets a partition with all its events; false when that would have kept others waiting. */
+  /** Drops a partition with all its events; false when the lock was not free at once. */
   drop(partition: LogPartition): Promise<boolean>;
 }

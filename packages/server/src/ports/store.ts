@@ -43,18 +43,19 @@ export interface StoreTransaction extends Repositories {
 export interface Store {
   /** Reads outside a transaction: committed rows only. */
   readonly read: Repositories;
-  /** All of it or nothing. `work` awaits nothing but the transaction; it may be run again after a deadlock. */
+  /** Commits all of `work` or nothing. `work` awaits only the transaction; it may run again after a deadlock. */
   transaction<T>(work: (tx: StoreTransaction) => Promise<T>): Promise<T>;
-  /** What time it is where the database is: the one clock that all servers of a service share. */
+  /** The time of the database: the one clock that all servers of a service share. */
   now(): Promise<number>;
   /**
-   * Runs `work`, and all it starts, for one tenant: where the database can (PostgreSQL), it then keeps every
-   * statement from rows of other tenants, whatever the statement says. Other work is the service's own.
+   * Runs `work`, and everything it starts, in the scope of one tenant: PostgreSQL's row-level security then hides the
+   * rows of other tenants from every statement. Work outside of `inTenantScope` belongs to the service and sees all
+   * tenants.
    */
-  confine<T>(tenantId: TenantId, work: () => T): T;
-  /** False while the disk of this server keeps nothing more (SQLite); reads may go on. */
+  inTenantScope<T>(tenantId: TenantId, work: () => T): T;
+  /** False while the disk of this server is full (SQLite); reads still work. */
   takesWrites(): Promise<boolean>;
-  /** How the event log lies in storage. */
+  /** The partitions of the event log. */
   readonly eventPartitions: EventPartitions;
   close(): Promise<void>;
 }

@@ -6,9 +6,9 @@ import type { MigratableDatabase, MigrationTransaction } from './migrate.ts';
 import { sql } from './sql.ts';
 
 /**
- * Whoever appends or reads waits behind the lock that a partition's coming or going needs, so that is
- * asked for this long and not longer; the next pass asks again. (`detach concurrently` would need no such
- * lock, but PostgreSQL refuses it beside a default partition.)
+ * How long to wait for the table lock that creating or dropping a partition needs. Kept short because every append and
+ * read queues behind that wait; the next pass tries again. (`detach concurrently` would need no such lock, but
+ * PostgreSQL refuses it beside a default partition.)
  */
 const lockTimeoutMs = 100;
 
@@ -23,11 +23,12 @@ const noPartitions: EventPartitions = {
 };
 
 function postgresPartitions(database: MigratableDatabase): EventPartitions {
-  /** False when a lock was not to be had at once. */
-  async function unlessBusy(work: (tx: MigrationTransaction) => Promise<void>): Promise<boolean> {
+  /** Returns false when the lock timed out. */
+  async function unlessLocked(work: (tx: MigrationTransaction) => Promise<void>): Promise<boolean> {
     try {
       await database.transaction(async (tx) => {
         await tx.script(`set local lock_timeout = ${lockTimeoutMs}`);
+        // Earlier releases use this name too, and must exclude this one during a rolling upgrade.
         await tx.script(`select pg_advisory_xact_lock(hashtext('convoke event stretches'))`);
         await work(tx);
       });
@@ -51,16 +52,17 @@ function postgresPartitions(database: MigratableDatabase): EventPartitions {
     async open(partitions) {
       const known = new Set((await list(database)).map(nameOf));
       for (const partition of partitions.filter((wanted) => !known.has(nameOf(wanted)))) {
-        await unlessBusy(async (tx) => {
-          // Another replica may have been faster.
-          const isThere = (await list(tx)).some((each) => nameOf(each) === nameOf(partition));
-          if (!isThere && !(await holdsEvents(tx, partition))) await tx.script(attaching(partition));
+        await unlessLocked(async (tx) => {
+          // Another replica may have created it since.
+          const exists = (await list(tx)).some((each) => nameOf(each) === nameOf(partition));
+          if (!exists && !(await holdsEvents(tx, partition)))
+            await tx.script(attachPartitionSql(partition));
         });
       }
     },
 
     async drop(partition) {
-      return unlessBusy((tx) => tx.script(`drop table if exists ${nameOf(partition)}`));
+      return unlessLocked((tx) => tx.script(`drop table if exists ${nameOf(partition)}`));
     },
   };
 }
@@ -76,10 +78,11 @@ async function holdsEvents(
 }
 
 /**
- * Made first and attached then: appends and reads of other partitions go on meanwhile. Who names a partition
- * itself, as `pg_dump` does, is not held by the policy of the whole table, so each has its own.
+ * SQL that creates a partition, then attaches it, so that appends to and reads of other partitions are not blocked.
+ * A statement that names the partition itself, as `pg_dump` does, is not subject to the policy of the whole table, so
+ * each partition has its own.
  */
-export function attaching(partition: LogPartition): string {
+export function attachPartitionSql(partition: LogPartition): string {
   const name = nameOf(partition);
   return `
     create table ${name} (like run_events including defaults including constraints);

@@ -25,8 +25,8 @@ export interface MigrationTransaction extends Transaction {
 
 export interface MigratableDatabase extends Database {
   transaction<T>(work: (tx: MigrationTransaction) => Promise<T>): Promise<T>;
-  /** What `Store.confine` promises. */
-  confine<T>(tenantId: string, work: () => T): T;
+  /** See `Store.inTenantScope`. */
+  inTenantScope<T>(tenantId: string, work: () => T): T;
 }
 
 interface Migration {

@@ -24,7 +24,7 @@ export function createStore(database: MigratableDatabase): Store {
     read: new SqlRepositories(readOnly(database)),
     transaction: (work) => database.transaction((tx) => work(new SqlRepositories(tx))),
     now: () => timeOf(database),
-    confine: (tenantId, work) => database.confine(tenantId, work),
+    inTenantScope: (tenantId, work) => database.inTenantScope(tenantId, work),
     takesWrites: () => database.takesWrites?.() ?? Promise.resolve(true),
     eventPartitions: eventPartitions(database),
     close: () => database.close(),

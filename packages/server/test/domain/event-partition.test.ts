@@ -6,7 +6,7 @@ import { createIds } from '../../src/runtime/ids.ts';
 const now = Date.UTC(2026, 10, 15, 12);
 const partition = { from: 100, until: 200 };
 
-test('an id lies in the partition of the moment it was made at, and in no other', () => {
+test('an id belongs to the partition of its creation time and to no other', () => {
   for (const at of [now, partitionAt(now).from, partitionAt(now).until - 1]) {
     const id = createIds({ now: () => at }).next('run');
     const { from, until } = partitionAt(at);

@@ -74,13 +74,13 @@ describe('row-level security on PostgreSQL', () => {
 
   test('a statement that forgets its tenant sees the rows of the tenant it works for, and no other', async () => {
     expect(await seen()).toEqual(each(1));
-    expect(await database.confine(ours, seen)).toEqual(each(1));
-    expect(await database.confine(theirs, seen)).toEqual(each(0));
+    expect(await database.inTenantScope(ours, seen)).toEqual(each(1));
+    expect(await database.inTenantScope(theirs, seen)).toEqual(each(0));
     expect(await seen()).toEqual(each(1));
   });
 
   test('and changes, removes and adds no other', async () => {
-    await database.confine(theirs, async () => {
+    await database.inTenantScope(theirs, async () => {
       for (const table of guarded) {
         const change = table === 'session_states' ? `checkpoint = 'x'` : `tenant_id = 'ten_theirs'`;
         const update = { strings: [`update ${table} set ${change}`], values: [] };
@@ -94,7 +94,7 @@ describe('row-level security on PostgreSQL', () => {
       );
       await expect(forged).rejects.toThrow(/row-level security/);
     });
-    await database.confine(ours, async () => {
+    await database.inTenantScope(ours, async () => {
       const given = database.transaction((tx) =>
         tx.run(sql`update runs set tenant_id = ${theirs}`),
       );
@@ -116,7 +116,7 @@ describe('row-level security on PostgreSQL', () => {
     const asked = Array.from({ length: 200 }, async (_, n) => {
       const tenant = n % 3 === 0 ? ours : theirs;
       const work = n % 2 === 0 ? sessions : () => inTransaction(n % 5 === 0);
-      const found = n % 7 === 0 ? await work() : await database.confine(tenant, work);
+      const found = n % 7 === 0 ? await work() : await database.inTenantScope(tenant, work);
       return found === (n % 7 === 0 || tenant === ours ? 1 : 0);
     });
     expect(new Set(await Promise.all(asked))).toEqual(new Set([true]));

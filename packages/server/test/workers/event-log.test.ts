@@ -58,7 +58,7 @@ describe.each(databaseKinds)('the event log on %s (A-66)', (kind) => {
     expect(await Promise.all([count(old), count(parked.run), count(young)])).toEqual(
       kind === 'sqlite' ? [0, 2, 3] : [1_202, 2, 3],
     );
-    // A partition is forgotten whole, so one run that goes on keeps its neighbours.
+    // A partition is dropped as a whole, so one unfinished run keeps its neighbours.
     await world.record(parked.leg, { end: { status: 'completed', ...over } });
     world.clock.advance(4 * week);
     await sweep(3 * week);

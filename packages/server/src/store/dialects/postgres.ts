@@ -4,10 +4,10 @@ import type { Report } from '../effects.ts';
 import type { MigratableDatabase } from '../migrate.ts';
 import type { Connections, Statement } from '../sql-database.ts';
 import { StorageUnavailable } from '../../ports/errors.ts';
-import { Confinement } from './confinement.ts';
 import { isConnectionLost, isStalePlan, toStoreError } from './postgres-errors.ts';
 import { PreparedQueries } from './postgres-prepared.ts';
 import { PostgresTransaction } from './postgres-transaction.ts';
+import { RowSecurity } from './row-security.ts';
 
 const defaultPoolSize = 10;
 const waitingMax = 10_000;
@@ -62,7 +62,7 @@ class PostgresDatabase implements MigratableDatabase {
   readonly #pool: Pool;
   readonly #report: Report;
   readonly #prepared = new PreparedQueries();
-  readonly #confinement = new Confinement();
+  readonly #rowSecurity = new RowSecurity();
   #inUse = 0;
   #unused: (() => void) | undefined;
   #closed: Promise<void> | undefined;
@@ -82,8 +82,8 @@ class PostgresDatabase implements MigratableDatabase {
     return row;
   }
 
-  confine<T>(tenantId: string, work: () => T): T {
-    return this.#confinement.run(tenantId, work);
+  inTenantScope<T>(tenantId: string, work: () => T): T {
+    return this.#rowSecurity.run(tenantId, work);
   }
 
   async transaction<T>(work: (tx: PostgresTransaction) => Promise<T>): Promise<T> {
@@ -92,7 +92,7 @@ class PostgresDatabase implements MigratableDatabase {
         const client = await this.#pool.connect().catch(rethrowAsStoreError);
         const tx = new PostgresTransaction(client, this.#prepared);
         try {
-          await tx.begin(this.#confinement.begin(client));
+          await tx.begin(this.#rowSecurity.beginSql(client));
           const result = await work(tx);
           await tx.commit();
           tx.announce(this.#report);
@@ -140,7 +140,7 @@ class PostgresDatabase implements MigratableDatabase {
     const client = await this.#pool.connect();
     let isLost = false;
     try {
-      await this.#confinement.tell(client);
+      await this.#rowSecurity.apply(client);
       return await client.query(query);
     } catch (error) {
       isLost = isConnectionLost(error);

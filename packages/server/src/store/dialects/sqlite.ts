@@ -66,8 +66,8 @@ class SqliteDatabase implements MigratableDatabase {
     }
   }
 
-  /** One file, one lock: the tenant in every statement is all there is. */
-  confine<T>(_tenantId: string, work: () => T): T {
+  /** SQLite has no row-level security: only the tenant condition in each statement keeps tenants apart. */
+  inTenantScope<T>(_tenantId: string, work: () => T): T {
     return work();
   }
 

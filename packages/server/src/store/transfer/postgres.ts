@@ -1,12 +1,12 @@
 import { Client } from 'pg';
 import { numbersAsNumbers } from '../dialects/postgres.ts';
-import { attaching } from '../event-partitions.ts';
+import { attachPartitionSql } from '../event-partitions.ts';
 import { partitionAt } from '../../domain/event-partition.ts';
 import { timeOfText } from '../../domain/id-time.ts';
 import type { TransferConnection, TransferMode, TransferRow, TransferTable } from './connection.ts';
 
 const rowsPerFetch = 64;
-/** Five years of weeks; older events lie outside of any and are forgotten row by row. */
+/** Five years of weekly partitions; older events are outside of any and are deleted row by row. */
 const partitionsMax = 260;
 
 const beginnings: Record<TransferMode, string> = {
@@ -79,7 +79,7 @@ export class PostgresTransfer implements TransferConnection {
     await this.#client.end();
   }
 
-  /** Runs come before their events, so it is known by now which weeks there are. */
+  /** Runs are imported before their events, so the weeks are known by now. */
   #preparePartitions(): Promise<void> {
     this.#partitions ??= this.#attachPartitions();
     return this.#partitions;
@@ -96,7 +96,7 @@ export class PostgresTransfer implements TransferConnection {
     const { from: oldest } = partitionAt(timeOf(first));
     let partition = partitionAt(timeOf(last));
     for (let made = 0; made < partitionsMax && partition.from >= oldest; made += 1) {
-      await this.#client.query(attaching(partition));
+      await this.#client.query(attachPartitionSql(partition));
       partition = partitionAt(partition.from - 1);
     }
   }
