@@ -2,17 +2,17 @@ import { randomUUID } from 'node:crypto';
 import { type FileHandle, mkdir, open, opendir, rename, rm, rmdir, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { BlobReader, Blobs } from '../ports/blobs.ts';
-import { errorCode } from '../runtime/error-code.ts';
+import { hasCode } from '../runtime/error-code.ts';
 import { stageDraft } from './draft.ts';
 import { checkKey, checkPrefix } from './keys.ts';
 
 const chunkBytes = 128 * 1024;
-const publishTries = 3;
+const publishAttempts = 3;
 
 /**
- * Blobs as files under `<dataDir>/blobs/<tenant>/`. Bytes arrive in a private folder, reach the disk
- * there, and get their name in one step afterwards; what a crash leaves in the private folder was
- * never anybody's, so it is thrown away on the next start.
+ * Blobs as files under `<dataDir>/blobs/<tenant>/`. Bytes are written and synced in a staging folder, and renamed to
+ * their key afterwards. A file that a crash leaves in the staging folder was never published: the next start deletes
+ * it.
  */
 export async function openDiskBlobs({ dataDir }: { readonly dataDir: string }): Promise<Blobs> {
   const root = join(dataDir, 'blobs');
@@ -38,17 +38,17 @@ interface Naming {
 async function publish({ root, draft }: Naming, key: string): Promise<void> {
   const path = pathOf(root, key);
   const folder = dirname(path);
-  for (let left = publishTries; ; left -= 1) {
+  for (let left = publishAttempts; ; left -= 1) {
     const made = await mkdir(folder, { recursive: true, mode: 0o700 });
     try {
       await rename(draft, path);
-      // The name is durable only when the folder that holds it is, and so on up to what was there before.
+      // A rename is durable only once its folder is synced, and so is a folder that was just created.
       await syncFolder(folder);
       if (made !== undefined) await syncFolder(root);
       return;
     } catch (error) {
-      // A removal took the folder away while it was still empty.
-      if (errorCode(error) !== 'ENOENT' || left <= 1) throw error;
+      // `removeAll` deleted the folder while it was still empty.
+      if (!hasCode(error, 'ENOENT') || left <= 1) throw error;
     }
   }
 }
@@ -63,7 +63,7 @@ async function syncFolder(folder: string): Promise<void> {
 }
 
 async function read(path: string, range?: Range): Promise<BlobReader | undefined> {
-  const handle = await openIfThere(path);
+  const handle = await openIfPresent(path);
   if (handle === undefined) return undefined;
   const { size: sizeBytes } = await handle.stat();
   const end = Math.min(range?.end ?? Infinity, sizeBytes - 1) + 1;
@@ -76,7 +76,7 @@ interface Range {
   readonly end: number;
 }
 
-/** Not a generator: one that is left before its first chunk would never close the file. */
+/** Not a generator: one that is abandoned before its first chunk would never close the file. */
 class Chunks implements AsyncIterator<Uint8Array> {
   readonly #handle: FileHandle;
   readonly #end: number;
@@ -96,8 +96,8 @@ class Chunks implements AsyncIterator<Uint8Array> {
     try {
       const buffer = Buffer.allocUnsafeSlow(wanted);
       const { bytesRead } = await this.#handle.read(buffer, 0, wanted, this.#at);
-      // The file's length was known before the first byte left: ending early would pass for all of it.
-      if (bytesRead === 0) throw new Error('a blob is shorter than it was');
+      // The response has already stated the length: ending early would look complete.
+      if (bytesRead === 0) throw new Error('a blob is shorter than expected');
       this.#at += bytesRead;
       return { done: false, value: buffer.subarray(0, bytesRead) };
     } catch (error) {
@@ -134,14 +134,14 @@ function pathOf(root: string, key: string): string {
   return join(root, checkKey(key));
 }
 
-async function openIfThere(path: string): Promise<FileHandle | undefined> {
+async function openIfPresent(path: string): Promise<FileHandle | undefined> {
   return open(path, 'r').catch(unlessAbsent);
 }
 
 function unlessAbsent(error: unknown): undefined {
-  if (errorCode(error) !== 'ENOENT') throw error;
+  if (!hasCode(error, 'ENOENT')) throw error;
 }
 
 function unlessInUse(error: unknown): void {
-  if (!['ENOTEMPTY', 'EEXIST', 'ENOENT'].includes(errorCode(error) ?? '')) throw error;
+  if (!hasCode(error, 'ENOTEMPTY', 'EEXIST', 'ENOENT')) throw error;
 }

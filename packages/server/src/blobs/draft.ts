@@ -5,12 +5,12 @@ import { BlobTooLarge, type StagedBlob } from '../ports/blobs.ts';
 export interface Draft {
   readonly path: string;
   readonly maxBytes: number;
-  /** Whether the bytes must be on the disk before the draft counts: where the draft itself becomes the blob. */
+  /** Whether to sync the file: needed where the draft itself becomes the blob. */
   readonly durable: boolean;
   readonly publish: (key: string, sizeBytes: number) => Promise<void>;
 }
 
-/** Writes a source into a file of its own, hashing on the way. What fails leaves no file. */
+/** Writes a source into a new file and hashes it. A failure leaves no file. */
 export async function stageDraft(
   source: AsyncIterable<Uint8Array>,
   { path, maxBytes, durable, publish }: Draft,

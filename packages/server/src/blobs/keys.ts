@@ -1,6 +1,6 @@
-// `<tenant>/<id>-<sha256>`. Nothing else becomes a path or an object's name, whoever asks for it.
+// `<tenant>/<id>-<sha256>`. Nothing else becomes a path or the name of an object.
 const keyPattern = /^[A-Za-z0-9_-]{1,64}\/[A-Za-z0-9_-]{1,64}-[0-9a-f]{64}$/;
-// With its slash: `ten_1` alone would also mean `ten_10`.
+// The slash is required: `ten_1` alone would also match `ten_10`.
 const prefixPattern = /^[A-Za-z0-9_-]{1,64}\/[A-Za-z0-9_-]{0,129}$/;
 
 export function checkKey(key: string): string {

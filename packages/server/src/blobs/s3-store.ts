@@ -1,21 +1,21 @@
 import type * as commands from '@aws-sdk/client-s3';
 import type { Upload } from '@aws-sdk/lib-storage';
 import { StorageUnavailable } from '../ports/errors.ts';
-import { errorCode } from '../runtime/error-code.ts';
+import { errorCode, hasCode } from '../runtime/error-code.ts';
 
-/** The version this adapter was driven with. */
+/** The version this adapter is tested with. */
 const sdkVersion = '3.1164.0';
 const sdkPackages = ['@aws-sdk/client-s3', '@aws-sdk/lib-storage'];
 
 const connectTimeoutMs = 5_000;
-/** Also what a reader may take between two chunks, so it is longer than any patience of ours. */
+/** Also limits the time between two chunks of a download, so it is longer than every other timeout. */
 const idleTimeoutMs = 120_000;
-/** Each download holds one; the SDK's own bound of 50 would let slow readers stop everybody's uploads. */
+/** Each download holds one; with the SDK's default of 50, slow readers would block all uploads. */
 const connectionsMax = 512;
 
 export interface S3Place {
   readonly bucket: string;
-  /** Empty, or what every key starts with, ending in a slash. */
+  /** Prefix of every key: empty, or ending in a slash. */
   readonly prefix: string;
   readonly endpoint: string | undefined;
   readonly region: string;
@@ -28,7 +28,7 @@ export interface S3Sdk {
   readonly Upload: typeof Upload;
 }
 
-/** The SDK weighs 20 MB and most servers never need it: it is installed and loaded by who does. */
+/** Loads the SDK, which is 20 MB: only deployments that use S3 install and load it. */
 export async function loadS3({ endpoint, region, pathStyle }: S3Place): Promise<S3Sdk> {
   const [sdk, storage] = await importSdk();
   const agent = { keepAlive: true, maxSockets: connectionsMax };
@@ -36,7 +36,7 @@ export async function loadS3({ endpoint, region, pathStyle }: S3Place): Promise<
     region,
     forcePathStyle: pathStyle,
     ...(endpoint !== undefined && { endpoint }),
-    // Checksums in trailers are unknown to most stores but Amazon's.
+    // Most stores other than Amazon's do not support checksums in trailers.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     requestHandler: {
@@ -53,7 +53,7 @@ async function importSdk() {
   try {
     return await Promise.all([import('@aws-sdk/client-s3'), import('@aws-sdk/lib-storage')]);
   } catch (error) {
-    if (errorCode(error) !== 'ERR_MODULE_NOT_FOUND') throw error;
+    if (!hasCode(error, 'ERR_MODULE_NOT_FOUND')) throw error;
     const wanted = sdkPackages.map((name) => `${name}@${sdkVersion}`).join(' ');
     throw new Error(
       `CONVOKE_BLOBS=s3://… needs the S3 SDK beside the server: npm install ${wanted}`,
@@ -64,7 +64,7 @@ async function importSdk() {
   }
 }
 
-/** Whatever an S3 store does not do is trouble of the storage: nothing in a request of ours can be at fault. */
+/** Turns every error of the S3 store into `StorageUnavailable`: no request of a client can cause one. */
 export function unavailable(place: S3Place, error: unknown): StorageUnavailable {
   if (error instanceof StorageUnavailable) return error;
   return new StorageUnavailable(`${nameOf(place)}: ${reasonOf(error)}`, { cause: error });
@@ -86,23 +86,26 @@ function reasonOf(error: unknown): string {
 }
 
 const adviceBy: readonly (readonly [names: readonly string[], advice: string])[] = [
-  [['NoSuchBucket'], 'there is no such bucket; make it, or correct CONVOKE_BLOBS'],
+  [['NoSuchBucket'], 'the bucket does not exist; create it, or correct CONVOKE_BLOBS'],
   [
     ['InvalidAccessKeyId', 'SignatureDoesNotMatch', 'InvalidToken', 'ExpiredToken'],
-    'the key is refused; check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY',
+    'the access key was rejected; check AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY',
   ],
-  [['AccessDenied', 'Forbidden'], 'the key may not list, read, write and delete there'],
+  [
+    ['AccessDenied', 'Forbidden'],
+    'the access key lacks permission to list, read, write and delete there',
+  ],
   [
     ['CredentialsProviderError'],
     'no credentials were found; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY',
   ],
   [
     ['PermanentRedirect', 'AuthorizationHeaderMalformed', 'IllegalLocationConstraintException'],
-    'it is in another region; set CONVOKE_S3_REGION',
+    'the bucket is in another region; set CONVOKE_S3_REGION',
   ],
   [
     ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'TimeoutError'],
-    'it does not answer; check CONVOKE_S3_ENDPOINT and the network',
+    'no answer; check CONVOKE_S3_ENDPOINT and the network',
   ],
 ];
 

@@ -12,7 +12,7 @@ import { type S3Place, type S3Sdk, isAbsent, loadS3, unavailable } from './s3-st
 const partBytes = 8 * 1024 * 1024;
 const partsAtOnce = 2;
 const deletesAtOnce = 16;
-/** Nobody's upload takes so long: its server is gone. */
+/** No upload takes this long: its server has died. */
 const abandonedAfterMs = 24 * 3_600_000;
 
 export interface OpenS3 extends S3Place {
@@ -20,17 +20,17 @@ export interface OpenS3 extends S3Place {
 }
 
 /**
- * Blobs as objects `<prefix><tenant>/<id>-<sha256>`. A name holds the digest of all bytes, so it is known only
- * when the last has come: they wait in a local file and are sent when they are published. That way what is
- * refused or cut never reaches the store, a part can be sent again, and what a crash leaves lies on this
- * machine, where the next start throws it away. (The other way, an object under a working name and a copy
- * inside the store, leaves its remains where no server knows whose they are.) An object appears with its last
- * byte, also when it was sent in parts.
+ * Blobs as objects `<prefix><tenant>/<id>-<sha256>`. The name contains the digest of all bytes, so it is known only
+ * after the last byte: the bytes are staged in a local file and uploaded when they are published. A refused or
+ * truncated upload therefore never reaches the store, a part can be sent again, and what a crash leaves behind is on
+ * this machine, where the next start deletes it. (The alternative, an object under a temporary name and a copy inside
+ * the store, leaves remains that no server can attribute.) An object becomes visible with its last byte, also when it
+ * is sent in parts.
  */
 export async function openS3Blobs({ dataDir, ...place }: OpenS3): Promise<Blobs> {
   const staging = join(dataDir, 'blobs', '.staging');
   const store = new S3Objects(place, await loadS3(place));
-  await store.prove();
+  await store.probe();
   await store.dropAbandoned();
   await rm(staging, { recursive: true, force: true });
   await mkdir(staging, { recursive: true, mode: 0o700 });
@@ -45,7 +45,7 @@ export async function openS3Blobs({ dataDir, ...place }: OpenS3): Promise<Blobs>
   };
 }
 
-/** Looks whether the bucket is there and may be read, and changes nothing. */
+/** Checks that the bucket exists and can be listed; changes nothing. */
 export async function examineS3(place: S3Place): Promise<void> {
   await new S3Objects(place, await loadS3(place)).list('');
 }
@@ -59,36 +59,36 @@ class S3Objects {
     this.#sdk = sdk;
   }
 
-  /** A start that says what is wrong is better than every upload that fails. */
-  async prove(): Promise<void> {
+  /** Lists, writes and deletes once, so that a wrong setting fails the start instead of every upload. */
+  async probe(): Promise<void> {
     const { client, commands } = this.#sdk;
     await this.list('');
     const probe = `.probe-${randomUUID()}`;
-    await this.#putNothing(probe);
+    await this.#putEmpty(probe);
     await this.#try(client.send(new commands.DeleteObjectCommand(this.#object(probe))));
   }
 
   /**
-   * Parts of uploads whose server died cost money and are seen by nobody. One page a start is enough to keep
-   * them few. Not every store can list them: a rule of the bucket does the same.
+   * Aborts multipart uploads whose server died: their parts are invisible and cost money. One page per start is enough
+   * to keep them few. Not every store can list them; a lifecycle rule of the bucket does the same.
    */
   async dropAbandoned(): Promise<void> {
     const { client, commands } = this.#sdk;
     const { bucket: Bucket, prefix: Prefix } = this.#place;
-    const asked = new commands.ListMultipartUploadsCommand({ Bucket, Prefix });
-    const { Uploads = [] } = await client.send(asked).catch(() => ({ Uploads: [] }));
+    const request = new commands.ListMultipartUploadsCommand({ Bucket, Prefix });
+    const { Uploads = [] } = await client.send(request).catch(() => ({ Uploads: [] }));
     const before = Date.now() - abandonedAfterMs;
     for (const { Key, UploadId, Initiated } of Uploads) {
       if (Initiated === undefined || Initiated.getTime() > before) continue;
       const abort = new commands.AbortMultipartUploadCommand({ Bucket, Key, UploadId });
-      // Somebody else's start may have been first.
+      // Another server may have aborted it first.
       await client.send(abort).catch(() => undefined);
     }
   }
 
   async put(key: string, { path, size }: { path: string; size: number }): Promise<void> {
     const { client, Upload } = this.#sdk;
-    if (size === 0) return this.#putNothing(key);
+    if (size === 0) return this.#putEmpty(key);
     const Body = createReadStream(path, { highWaterMark: 1024 * 1024 });
     try {
       const upload = new Upload({
@@ -103,30 +103,28 @@ class S3Objects {
     }
   }
 
-  /** The SDK has to be told the length of nothing. */
-  async #putNothing(key: string): Promise<void> {
+  /** An empty body needs an explicit `Content-Length: 0`. */
+  async #putEmpty(key: string): Promise<void> {
     const { client, commands } = this.#sdk;
-    const nothing = { Body: '', ContentLength: 0 };
-    await this.#try(
-      client.send(new commands.PutObjectCommand({ ...this.#object(key), ...nothing })),
-    );
+    const empty = { Body: '', ContentLength: 0 };
+    await this.#try(client.send(new commands.PutObjectCommand({ ...this.#object(key), ...empty })));
   }
 
   async read(key: string, range?: Range): Promise<BlobReader | undefined> {
     const { client, commands } = this.#sdk;
-    const asked = new commands.GetObjectCommand({
+    const request = new commands.GetObjectCommand({
       ...this.#object(key),
       ...(range !== undefined && { Range: `bytes=${range.start}-${range.end}` }),
     });
-    const answer = await this.#try(
-      client.send(asked).catch((error: unknown) => {
+    const response = await this.#try(
+      client.send(request).catch((error: unknown) => {
         if (isAbsent(error)) return undefined;
         throw error;
       }),
     );
-    if (answer === undefined) return undefined;
-    const { Body, ContentLength = 0, ContentRange } = answer;
-    if (!(Body instanceof Readable)) throw new Error('the S3 SDK gave no stream');
+    if (response === undefined) return undefined;
+    const { Body, ContentLength = 0, ContentRange } = response;
+    if (!(Body instanceof Readable)) throw new Error('the S3 SDK returned no stream');
     const whole = ContentRange?.split('/')[1];
     const chunks = new BodyChunks(Body, {
       left: ContentLength,
@@ -138,7 +136,7 @@ class S3Objects {
     };
   }
 
-  /** One by one: not every store knows how to delete many, and each wants another checksum for it. */
+  /** Deletes objects one by one: not every store supports bulk deletes, and their checksums differ. */
   async removeAll(prefix: string): Promise<void> {
     const { client, commands } = this.#sdk;
     const remove = (Key: string) =>
@@ -154,8 +152,8 @@ class S3Objects {
   }
 
   /**
-   * A page of at most 1000 names as the store has them, so with what every key starts with. By the older of two
-   * calls: it goes on after a name and not after a token, and every store knows it.
+   * Returns at most 1000 object names, prefix included. Uses the older of two list calls: it continues after a name
+   * instead of a token, and every store supports it.
    */
   async list(prefix: string, after?: string): Promise<string[]> {
     const { client, commands } = this.#sdk;
@@ -189,7 +187,7 @@ interface Range {
   readonly end: number;
 }
 
-/** Not the stream's own iterator: one that is left before its first chunk would never let go of the connection. */
+/** Not the stream's own iterator: one that is abandoned before its first chunk would never release the connection. */
 class BodyChunks implements AsyncIterator<Uint8Array> {
   readonly #body: Readable;
   readonly #chunks: AsyncIterator<Uint8Array>;
@@ -204,7 +202,7 @@ class BodyChunks implements AsyncIterator<Uint8Array> {
     this.#chunks = body[Symbol.asyncIterator]();
     this.#fault = fault;
     this.#left = left;
-    // An error before the first chunk is asked for is kept by the iterator, and must not end the process.
+    // The iterator keeps an error that occurs before the first read; unhandled, it would end the process.
     body.on('error', () => undefined);
   }
 
@@ -212,8 +210,8 @@ class BodyChunks implements AsyncIterator<Uint8Array> {
     try {
       const next = await this.#chunks.next();
       if (next.done !== true) this.#left -= next.value.length;
-      // The length was told before the first byte left: ending early would pass for all of it.
-      else if (this.#left > 0) throw new Error('a blob was cut');
+      // The response has already stated the length: ending early would look complete.
+      else if (this.#left > 0) throw new Error('the download of a blob was cut off');
       return next;
     } catch (error) {
       this.#body.destroy();

@@ -1,9 +1,9 @@
 import type { Topic } from '../ports/fanout.ts';
 
-/** Who in this process wants to know of what. */
+/** The subscribers of this process, by topic. */
 export class Listeners {
-  readonly #known = new Map<Topic, Set<() => void>>();
-  readonly #withdraw = new Map<Topic, () => void>();
+  readonly #subscribers = new Map<Topic, Set<() => void>>();
+  readonly #teardowns = new Map<Topic, () => void>();
   readonly #onInterest: Interest;
 
   constructor(onInterest: Interest = () => undefined) {
@@ -11,50 +11,50 @@ export class Listeners {
   }
 
   add(topic: Topic, onWake: () => void): () => void {
-    const known = this.#known.get(topic) ?? this.#open(topic);
-    known.add(onWake);
+    const callbacks = this.#subscribers.get(topic) ?? this.#open(topic);
+    callbacks.add(onWake);
     return () => {
-      known.delete(onWake);
-      if (known.size === 0 && this.#known.get(topic) === known) this.#close(topic);
+      callbacks.delete(onWake);
+      if (callbacks.size === 0 && this.#subscribers.get(topic) === callbacks) this.#close(topic);
     };
   }
 
   wake(topic: Topic): void {
-    for (const onWake of this.#known.get(topic) ?? []) onWake();
+    for (const onWake of this.#subscribers.get(topic) ?? []) onWake();
   }
 
-  /** Wake-ups were missed, nobody knows which: everyone looks again. */
+  /** Wakes every subscriber, after wake-ups of unknown topics were missed. */
   wakeAll(): void {
-    for (const topic of Array.from(this.#known.keys())) this.wake(topic);
+    for (const topic of Array.from(this.#subscribers.keys())) this.wake(topic);
   }
 
-  /** Tells of every topic once more, to a medium that was not there when they got their listeners. */
+  /** Calls `onInterest` again for every topic: the medium was not connected when they got their first subscriber. */
   announce(): void {
-    for (const topic of this.#known.keys()) this.#declare(topic);
+    for (const topic of this.#subscribers.keys()) this.#declare(topic);
   }
 
   clear(): void {
-    for (const topic of Array.from(this.#known.keys())) this.#close(topic);
+    for (const topic of Array.from(this.#subscribers.keys())) this.#close(topic);
   }
 
   #open(topic: Topic): Set<() => void> {
-    const listeners = new Set<() => void>();
-    this.#known.set(topic, listeners);
+    const callbacks = new Set<() => void>();
+    this.#subscribers.set(topic, callbacks);
     this.#declare(topic);
-    return listeners;
+    return callbacks;
   }
 
   #declare(topic: Topic): void {
-    const withdraw = this.#onInterest(topic);
-    if (withdraw !== undefined) this.#withdraw.set(topic, withdraw);
+    const teardown = this.#onInterest(topic);
+    if (teardown !== undefined) this.#teardowns.set(topic, teardown);
   }
 
   #close(topic: Topic): void {
-    this.#known.delete(topic);
-    this.#withdraw.get(topic)?.();
-    this.#withdraw.delete(topic);
+    this.#subscribers.delete(topic);
+    this.#teardowns.get(topic)?.();
+    this.#teardowns.delete(topic);
   }
 }
 
-/** Told when a topic gets its first listener; what it answers is called when the last has left. */
+/** Called when a topic gets its first subscriber; returns the teardown, called after the last has left. */
 export type Interest = (topic: Topic) => (() => void) | undefined;

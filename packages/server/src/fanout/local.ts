@@ -1,7 +1,7 @@
 import type { Fanout } from '../ports/fanout.ts';
 import { Listeners } from './listeners.ts';
 
-/** One process: a wake-up is a call, so none can be lost. */
+/** Fan-out within one process: a wake-up is a function call, so none is lost. */
 export function createLocalFanout(): Fanout {
   const listeners = new Listeners();
   return {

@@ -1,21 +1,23 @@
 import type { ConnectionOptions, NatsConnection } from '@nats-io/transport-node';
 import type { Fanout, Topic } from '../ports/fanout.ts';
 import type { Log } from '../ports/log.ts';
+import { systemClock } from '../runtime/clock.ts';
+import { within } from '../runtime/within.ts';
 import { Listeners } from './listeners.ts';
 import { Outbox } from './outbox.ts';
 
 export interface NatsFanoutOptions {
   /** One address, or several with commas. */
   readonly url: string;
-  /** What this service's subjects start with: several services may share one NATS. */
+  /** Prefix of the subjects of this service: several services may share one NATS. */
   readonly namespace: string;
   readonly log: Log;
-  /** Told now and then how long a wake-up would take to get to the server and back, in seconds. */
+  /** Called every few seconds with the round-trip time to the NATS server. */
   readonly onLag?: (seconds: number) => void;
 }
 
-/** The library's defaults give up after twenty seconds, and notice a silent partition after four minutes. */
-const staying: ConnectionOptions = {
+/** By default the library gives up after twenty seconds and notices a network partition after four minutes. */
+const connectionOptions: ConnectionOptions = {
   maxReconnectAttempts: -1,
   waitOnFirstConnect: true,
   reconnectTimeWait: 250,
@@ -27,17 +29,17 @@ const staying: ConnectionOptions = {
 
 const everything = 'everything';
 
-const askEveryMs = 5_000;
+const pingEveryMs = 5_000;
 
-/** How long a start waits for NATS before it goes on without: it is only ever a hint. */
-const patienceMs = 2_000;
+/** How long a start waits for NATS. It then goes on without: wake-ups only save readers from polling. */
+const startTimeoutMs = 2_000;
 
-/** Wake-ups over NATS: a subject per topic, so that a server hears only of what it follows. */
+/** Wake-ups over NATS: one subject per topic, so that a server receives only the topics it follows. */
 export async function openNatsFanout(options: NatsFanoutOptions): Promise<Fanout> {
   const { connect } = await import('@nats-io/transport-node');
-  const connecting = connect({ ...staying, servers: options.url.split(',') });
+  const connecting = connect({ ...connectionOptions, servers: options.url.split(',') });
   const fanout = new NatsFanout(options, connecting);
-  await fanout.connected(patienceMs);
+  await fanout.connected(startTimeoutMs);
   return fanout;
 }
 
@@ -48,11 +50,10 @@ class NatsFanout implements Fanout {
   readonly #connecting: Promise<NatsConnection>;
   readonly #outbox = new Outbox({
     send: async (topics) => this.#send(topics),
-    onFailure: (error) =>
-      this.#options.log.warn('a wake-up was not sent', { reason: String(error) }),
+    onFailure: (error) => this.#options.log.warn('wake-up not sent', { reason: String(error) }),
   });
   #connection: NatsConnection | undefined;
-  /** The library would keep what is published while it has no server, for as long as that lasts. */
+  /** Checked before publishing: while disconnected, the library would buffer every message. */
   #isUp = false;
   #isClosed = false;
 
@@ -62,18 +63,13 @@ class NatsFanout implements Fanout {
     connecting.then(
       (connection) => this.#begin(connection),
       (error: unknown) =>
-        options.log.error(
-          'NATS refuses this server; readers look by themselves every second',
-          error,
-        ),
+        options.log.error('NATS refused the connection; polling every second', error),
     );
   }
 
   async connected(withinMs: number): Promise<void> {
-    const patience = Promise.withResolvers<void>();
-    const timer = setTimeout(patience.resolve, withinMs);
-    await Promise.race([this.#connecting.catch(() => undefined), patience.promise]);
-    clearTimeout(timer);
+    const connecting = this.#connecting.catch(() => undefined);
+    await within({ clock: systemClock, ms: withinMs, late: undefined }, connecting);
   }
 
   wake(topic: Topic): void {
@@ -99,41 +95,41 @@ class NatsFanout implements Fanout {
     connection.subscribe(this.#subject(everything), { callback: () => this.#listeners.wakeAll() });
     this.#catchUp();
     void this.#watch(connection);
-    this.#ask(connection);
+    this.#measureLag(connection);
   }
 
   async #watch(connection: NatsConnection): Promise<void> {
     for await (const { type } of connection.status()) {
       if (type === 'disconnect') {
         this.#isUp = false;
-        this.#options.log.warn('wake-ups are away; readers look by themselves every second');
+        this.#options.log.warn('fan-out disconnected; polling every second');
       } else if (type === 'reconnect') {
-        this.#options.log.info('wake-ups are back');
+        this.#options.log.info('fan-out reconnected');
         this.#catchUp();
       }
     }
   }
 
-  #ask(connection: NatsConnection): void {
+  #measureLag(connection: NatsConnection): void {
     setTimeout(() => {
       if (this.#isClosed) return;
       connection
         .rtt()
         .then((ms) => this.#options.onLag?.(ms / 1000))
-        // Without a connection there is nothing to measure; its loss is told elsewhere.
+        // Without a connection there is nothing to measure; `#watch` logs its loss.
         .catch(() => undefined)
-        .finally(() => this.#ask(connection));
-    }, askEveryMs).unref();
+        .finally(() => this.#measureLag(connection));
+    }, pingEveryMs).unref();
   }
 
-  /** Both ways: what others said meanwhile, and what this server could not say. */
+  /** Makes up for the time without a connection: wakes all subscribers here and on the other servers. */
   #catchUp(): void {
     this.#isUp = true;
     this.#listeners.wakeAll();
     this.#outbox.addEverything();
   }
 
-  /** The library asks the server again for what is followed, after every reconnect. */
+  /** The library subscribes again by itself after every reconnect. */
   #follow(topic: Topic): (() => void) | undefined {
     const subscription = this.#connection?.subscribe(this.#subject(topic), {
       callback: () => this.#listeners.wake(topic),
@@ -143,8 +139,8 @@ class NatsFanout implements Fanout {
 
   #send(topics: readonly Topic[] | 'everything'): void {
     if (!this.#isUp) return;
-    const said = topics === 'everything' ? ([everything] as const) : topics;
-    for (const topic of said) {
+    const sent = topics === 'everything' ? ([everything] as const) : topics;
+    for (const topic of sent) {
       this.#connection?.publish(this.#subject(topic));
     }
   }

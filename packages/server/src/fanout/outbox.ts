@@ -1,18 +1,18 @@
 import type { Topic } from '../ports/fanout.ts';
 
-/** More than this at once, and everybody is asked to look again instead. */
+/** With more topics than this in one batch, all subscribers are woken instead. */
 const topicsMax = 1000;
 
 export interface OutboxOptions {
-  /** Carries topics to the other servers; `everything` means that all of them should look again. */
+  /** Sends topics to the other servers; `everything` wakes all of their subscribers. */
   readonly send: (topics: readonly Topic[] | 'everything') => Promise<void>;
-  /** A wake-up that could not be sent is forgotten: who missed it finds out by itself within a second. */
+  /** Called when a batch could not be sent. It is dropped: readers poll every second. */
   readonly onFailure: (error: unknown) => void;
 }
 
 /**
- * Wake-ups on their way to other servers. The first goes at once; those that come while it is on its way go
- * together, each topic once. So a thousand commits a second cost few messages, and a lone one does not wait.
+ * Batches wake-ups for other servers. The first is sent at once; those added while a batch is being sent form the next
+ * batch, each topic once. So a thousand commits a second need few messages, and a single one does not wait.
  */
 export class Outbox {
   readonly #options: OutboxOptions;

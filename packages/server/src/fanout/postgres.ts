@@ -10,25 +10,25 @@ const channel = 'convoke_wakeups';
 /** PostgreSQL carries at most 8,000 bytes in one notification. */
 const messageMaxBytes = 7_900;
 const everything = '*';
-/** Not for others: how long it takes to come back tells how long wake-ups take. */
+/** Self-addressed ping that measures the round-trip time of wake-ups. */
 const echo = '~';
 
-const answerMs = 5_000;
-/** A connection that died without a word is noticed by asking it. */
-const askEveryMs = 5_000;
+const answerTimeoutMs = 5_000;
+/** A ping that gets no answer reveals a connection that died without closing. */
+const pingEveryMs = 5_000;
 const firstRetryMs = 50;
-const slowestRetryMs = 1_000;
+const retryMaxMs = 1_000;
 
 export interface PostgresFanoutOptions {
   readonly url: string;
   readonly log: Log;
-  /** Told now and then how long a wake-up took to get back to this server, in seconds. */
+  /** Called every few seconds with the round-trip time of a wake-up, in seconds. */
   readonly onLag?: (seconds: number) => void;
 }
 
 /**
- * Wake-ups by LISTEN/NOTIFY, on a connection of their own: never in the transaction they tell of, because
- * PostgreSQL lets only one transaction that notifies commit at a time.
+ * Wake-ups by LISTEN/NOTIFY, on a connection of their own and after the commit they announce: PostgreSQL commits
+ * transactions that notify one at a time.
  */
 export async function openPostgresFanout(options: PostgresFanoutOptions): Promise<Fanout> {
   const fanout = new PostgresFanout(options);
@@ -39,16 +39,16 @@ export async function openPostgresFanout(options: PostgresFanoutOptions): Promis
 class PostgresFanout implements Fanout {
   readonly lossless = false;
   readonly #options: PostgresFanoutOptions;
-  /** Marks this server's own messages: its listeners were called when they were sent. */
+  /** Marks this server's own messages, which it ignores: its subscribers were woken when they were sent. */
   readonly #origin = randomBytes(6).toString('hex');
   readonly #listeners = new Listeners();
   readonly #closing = new AbortController();
   readonly #outbox = new Outbox({
     send: (topics) => this.#send(topics),
-    onFailure: (error) => this.#leave(error),
+    onFailure: (error) => this.#drop(error),
   });
   #client: Client | undefined;
-  #askedAt = 0;
+  #pingedAt = 0;
   #reconnecting: Promise<void> | undefined;
 
   constructor(options: PostgresFanoutOptions) {
@@ -73,17 +73,17 @@ class PostgresFanout implements Fanout {
     await client?.end().catch(() => undefined);
   }
 
-  /** Resolves when connected, or when the first try failed: the service goes on without, and tries again. */
+  /** Resolves once connected or once the first attempt has failed: the service starts without, and retries. */
   async connect(): Promise<void> {
     const client = new Client({
       connectionString: this.#options.url,
       application_name: 'convoke wake-ups',
-      connectionTimeoutMillis: answerMs,
-      query_timeout: answerMs,
+      connectionTimeoutMillis: answerTimeoutMs,
+      query_timeout: answerTimeoutMs,
       keepAlive: true,
     });
-    client.on('error', (error) => this.#leave(error, client));
-    client.on('end', () => this.#leave(new Error('the connection ended'), client));
+    client.on('error', (error) => this.#drop(error, client));
+    client.on('end', () => this.#drop(new Error('the connection ended'), client));
     client.on('notification', ({ payload = '' }) => this.#receive(payload));
     try {
       await client.connect();
@@ -95,14 +95,14 @@ class PostgresFanout implements Fanout {
     }
     if (this.#closing.signal.aborted) return client.end();
     this.#client = client;
-    void this.#ask(client);
-    // Both ways: what others said meanwhile, and what this server could not say.
+    void this.#ping(client);
+    // Makes up for the time without a connection, here and on the other servers.
     this.#listeners.wakeAll();
     this.#outbox.addEverything();
   }
 
-  /** The connection is of no use any more; once for each. */
-  #leave(error: unknown, client = this.#client): void {
+  /** Drops a broken connection and reconnects. Does nothing for a connection that was dropped before. */
+  #drop(error: unknown, client = this.#client): void {
     if (client === undefined || client !== this.#client) return;
     this.#client = undefined;
     void client.end().catch(() => undefined);
@@ -111,7 +111,7 @@ class PostgresFanout implements Fanout {
 
   #retry(error: unknown): void {
     if (this.#closing.signal.aborted || this.#reconnecting !== undefined) return;
-    this.#options.log.warn('wake-ups are away; readers look by themselves every second', {
+    this.#options.log.warn('fan-out disconnected; polling every second', {
       reason: error instanceof Error ? error.message : String(error),
     });
     this.#reconnecting = this.#reconnect().finally(() => {
@@ -123,24 +123,24 @@ class PostgresFanout implements Fanout {
     for (
       let delay = firstRetryMs;
       this.#client === undefined;
-      delay = Math.min(delay * 2, slowestRetryMs)
+      delay = Math.min(delay * 2, retryMaxMs)
     ) {
       const { signal } = this.#closing;
       await setTimeout(delay, undefined, { signal, ref: false }).catch(() => undefined);
       if (signal.aborted) return;
       await this.connect();
     }
-    this.#options.log.info('wake-ups are back');
+    this.#options.log.info('fan-out reconnected');
   }
 
-  async #ask(client: Client): Promise<void> {
+  async #ping(client: Client): Promise<void> {
     const { signal } = this.#closing;
     while (client === this.#client && !signal.aborted) {
-      await setTimeout(askEveryMs, undefined, { signal, ref: false }).catch(() => undefined);
+      await setTimeout(pingEveryMs, undefined, { signal, ref: false }).catch(() => undefined);
       if (client !== this.#client || signal.aborted) return;
-      this.#askedAt = performance.now();
+      this.#pingedAt = performance.now();
       await this.#notify(client, [this.#message([echo])]).catch((error: unknown) =>
-        this.#leave(error, client),
+        this.#drop(error, client),
       );
     }
   }
@@ -182,7 +182,7 @@ class PostgresFanout implements Fanout {
   #receive(payload: string): void {
     const [origin, ...topics] = payload.split(' ');
     if (origin === this.#origin) {
-      if (topics[0] === echo) this.#options.onLag?.((performance.now() - this.#askedAt) / 1000);
+      if (topics[0] === echo) this.#options.onLag?.((performance.now() - this.#pingedAt) / 1000);
       return;
     }
     for (const topic of topics) {

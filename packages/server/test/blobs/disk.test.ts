@@ -22,14 +22,14 @@ async function* endless(): AsyncGenerator<Uint8Array> {
 
 const staged = (dataDir: string) => readdir(join(dataDir, 'blobs', '.staging'));
 
-test('a refused or cut upload leaves no file behind (D-41)', async () => {
+test('a refused or aborted upload leaves no file behind (D-41)', async () => {
   const dataDir = await temporaryFolder();
   const blobs = await openDiskBlobs({ dataDir });
   await expect(blobs.stage(endless(), { maxBytes: 10_000 })).rejects.toThrow(BlobTooLarge);
   expect(await staged(dataDir)).toEqual([]);
 });
 
-test('what a crash left unpublished is gone after the next start, and published blobs stay', async () => {
+test('the next start deletes what a crash left unpublished, and published blobs stay', async () => {
   const dataDir = await temporaryFolder();
   const blobs = await openDiskBlobs({ dataDir });
   const key = keyOf('ten_1', 'file_1', 'abc');
@@ -41,10 +41,10 @@ test('what a crash left unpublished is gone after the next start, and published 
   expect(String(await get(reopened, key))).toBe('abc');
 });
 
-test('bytes reach the disk before the name, and the name before it is promised (P17)', async () => {
+test('bytes are durable before the name, and the name before `publish` resolves (P17)', async () => {
   const dataDir = await temporaryFolder();
   const blobs = await openDiskBlobs({ dataDir });
-  // A handle's prototype is the only place from which every sync of the process can be seen.
+  // The prototype of a file handle is the only place that sees every sync of the process.
   const probe = await openFile(dataDir, 'r');
   const prototype: { sync(): Promise<void> } = Object.getPrototypeOf(probe);
   await probe.close();
@@ -70,7 +70,7 @@ test('an upload whose sync fails is not published and leaves nothing', async () 
   expect(await staged(dataDir)).toEqual([]);
 });
 
-test('a tenant that is gone leaves no folder, and nobody else may look into one', async () => {
+test('a deleted tenant leaves no folder, and no other user can read one', async () => {
   const dataDir = await temporaryFolder();
   const blobs = await openDiskBlobs({ dataDir });
   await put(blobs, keyOf('ten_1', 'file_1', 'abc'), 'abc');
@@ -79,7 +79,7 @@ test('a tenant that is gone leaves no folder, and nobody else may look into one'
   expect(await readdir(join(dataDir, 'blobs'))).toEqual(['.staging']);
 });
 
-test('a reader that is left, even before its first chunk, closes its file', async () => {
+test('a reader that is abandoned, even before its first chunk, closes its file', async () => {
   const dataDir = await temporaryFolder();
   const blobs = await openDiskBlobs({ dataDir });
   const key = keyOf('ten_1', 'file_1', 'abc');

@@ -59,7 +59,7 @@ const fail: Interception = (_, response) => {
   return true;
 };
 
-test('servers with other prefixes in one bucket do not meet', async () => {
+test('servers with different prefixes in one bucket do not see each other', async () => {
   const bucket = await newBucket();
   const [a, b] = [await open({ bucket, prefix: 'a/' }), await open({ bucket, prefix: 'b/' })];
   const key = keyOf('ten_1', 'file_1', 'abc');
@@ -69,7 +69,7 @@ test('servers with other prefixes in one bucket do not meet', async () => {
   expect(String(await get(a, key))).toBe('abc');
 });
 
-test('removing takes more blobs than the store lists at once', async () => {
+test('removing deletes more blobs than the store lists at once', async () => {
   const small = await startS3({ listsAtMost: 2 });
   await small.makeBucket('bucket');
   const blobs = await open({ bucket: 'bucket', endpoint: small.endpoint });
@@ -80,7 +80,7 @@ test('removing takes more blobs than the store lists at once', async () => {
   for (const key of keys) expect(await blobs.read(key)).toBeUndefined();
 });
 
-test('a large blob is sent in parts, few of them at a time, and comes back whole', async () => {
+test('a large blob is sent in parts, few at a time, and is read back completely', async () => {
   const blobs = await open();
   const size = 40 * megabyte;
   const blob = await blobs.stage(megabytes(40), { maxBytes: size });
@@ -98,14 +98,14 @@ test('a large blob is sent in parts, few of them at a time, and comes back whole
   });
   await blob.publish(key);
   expect(parts.length).toBeGreaterThanOrEqual(5);
-  // What is held in memory: the parts under way, and no more of them than these.
+  // Only the parts being sent are in memory, and no more of them than these.
   expect(peak * Math.max(...parts)).toBeLessThanOrEqual(16 * megabyte);
   const hash = createHash('sha256');
   for await (const chunk of (await blobs.read(key)) ?? []) hash.update(chunk);
   expect(hash.digest('hex')).toBe(blob.sha256);
 });
 
-test('parts of an upload that fails are given back to the store, and nothing can be read', async () => {
+test('a failed upload is aborted in the store, and nothing can be read', async () => {
   const blobs = await open();
   const blob = await blobs.stage(megabytes(20), { maxBytes: 20 * megabyte });
   const key = `ten_1/file_1-${blob.sha256}`;
@@ -119,12 +119,12 @@ test('parts of an upload that fails are given back to the store, and nothing can
   );
   s3.intercept(undefined);
   expect(await blobs.read(key)).toBeUndefined();
-  // The bytes are still here, so it can be tried again.
+  // The bytes are still staged, so publishing can be retried.
   await blob.publish(key);
   expect(await get(blobs, key)).toHaveLength(20 * megabyte);
 });
 
-test('parts that a dead server left are given back at the next start, those under way are not', async () => {
+test('the next start aborts the uploads of a dead server, but none in progress', async () => {
   const upload = (id: string, at: Date) =>
     `<Upload><Key>k</Key><UploadId>${id}</UploadId><Initiated>${at.toISOString()}</Initiated></Upload>`;
   const days = (count: number) => new Date(Date.now() - count * 86_400_000);
@@ -143,7 +143,7 @@ test('parts that a dead server left are given back at the next start, those unde
   ]);
 });
 
-test('what a crash left unpublished is gone after the next start, and the store never saw it', async () => {
+test('the next start deletes what a crash left unpublished, and the store never received it', async () => {
   const dataDir = await temporaryFolder();
   const bucket = await newBucket();
   const blobs = await open({ bucket, dataDir });
@@ -156,7 +156,7 @@ test('what a crash left unpublished is gone after the next start, and the store 
   expect(await staged()).toEqual([]);
 });
 
-test('a store that is away is trouble of the storage, and works again when it is back', async () => {
+test('an unreachable store rejects as unavailable, and works again when it is back', async () => {
   const blobs = await open();
   const key = keyOf('ten_1', 'file_1', 'abc');
   await put(blobs, key, 'abc');
@@ -168,7 +168,7 @@ test('a store that is away is trouble of the storage, and works again when it is
   expect(String(await get(blobs, key))).toBe('abc');
 });
 
-test('a download that is cut fails instead of passing for the whole', async () => {
+test('a truncated download fails instead of looking complete', async () => {
   const blobs = await open();
   const key = keyOf('ten_1', 'file_1', 'abc');
   await put(blobs, key, 'abc');
@@ -181,7 +181,7 @@ test('a download that is cut fails instead of passing for the whole', async () =
   await expect(get(blobs, key)).rejects.toThrow(StorageUnavailable);
 });
 
-test('a reader that is left, even before its first chunk, lets go of its connection', async () => {
+test('a reader that is abandoned, even before its first chunk, releases its connection', async () => {
   const blobs = await open();
   const bytes = Buffer.alloc(20 * megabyte);
   const staged = await blobs.stage(Readable.from([bytes]), { maxBytes: bytes.length });
@@ -196,20 +196,20 @@ test('a reader that is left, even before its first chunk, lets go of its connect
   await vi.waitFor(() => expect(closed).toHaveBeenCalled());
 });
 
-test('a start without its bucket, with a wrong key or without an answer says so in one line', async () => {
+test('a start without its bucket, with a wrong key or without an answer fails with one line', async () => {
   const why = (options: Opening) =>
     open(options).then(
       () => 'it started',
       (error: unknown) => String(error),
     );
   expect(await why({ bucket: 'not-there' })).toMatch(
-    /s3:\/\/not-there\/.*no such bucket.*CONVOKE_BLOBS/,
+    /s3:\/\/not-there\/.*the bucket does not exist.*CONVOKE_BLOBS/,
   );
   vi.stubEnv('AWS_ACCESS_KEY_ID', 'somebody');
   onTestFinished(() => void vi.unstubAllEnvs());
-  expect(await why({})).toMatch(/the key is refused.*AWS_ACCESS_KEY_ID.*InvalidAccessKeyId/);
+  expect(await why({})).toMatch(/the access key was rejected.*AWS_ACCESS_KEY_ID.*InvalidAccessKeyId/);
   const closed = 'http://127.0.0.1:1';
-  expect(await why({ endpoint: closed })).toMatch(/at http:\/\/127.0.0.1:1: it does not answer/);
+  expect(await why({ endpoint: closed })).toMatch(/at http:\/\/127.0.0.1:1: no answer/);
   s3.intercept((request, response) => (request.method === 'PUT' ? fail(request, response) : false));
   vi.unstubAllEnvs();
   const readOnly = await why({});

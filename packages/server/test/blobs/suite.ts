@@ -27,10 +27,10 @@ export async function get(blobs: Blobs, key: string, range?: { start: number; en
   return Buffer.concat(chunks);
 }
 
-/** What every store of blobs guarantees; `open` makes an empty one. */
+/** The guarantees of every blob store; `open` creates an empty one. */
 export function blobSuite(name: string, open: () => Promise<Blobs>): void {
   describe(`blobs on ${name}`, () => {
-    test('published bytes come back whole, with their size and digest', async () => {
+    test('published bytes are read back completely, with their size and digest', async () => {
       const blobs = await open();
       const bytes = randomBytes(1_000_003);
       const parts = chunksOf(
@@ -59,7 +59,7 @@ export function blobSuite(name: string, open: () => Promise<Blobs>): void {
       expect(await blobs.read(key)).toBeUndefined();
     });
 
-    test('discarding what was published takes nothing away', async () => {
+    test('discarding a published blob does not delete it', async () => {
       const blobs = await open();
       const key = keyOf('ten_1', 'file_1', 'abc');
       const staged = await blobs.stage(chunksOf('abc'), { maxBytes });
@@ -89,7 +89,7 @@ export function blobSuite(name: string, open: () => Promise<Blobs>): void {
       expect((await blobs.stage(chunksOf('abc', 'def'), limit)).sizeBytes).toBe(6);
     });
 
-    test('a source that is cut fails the staging with its own error', async () => {
+    test('a source that fails rejects the staging with its own error', async () => {
       const blobs = await open();
       const cut = (async function* () {
         yield Buffer.from('abc');
@@ -98,7 +98,7 @@ export function blobSuite(name: string, open: () => Promise<Blobs>): void {
       await expect(blobs.stage(cut, { maxBytes })).rejects.toThrow('connection lost');
     });
 
-    test('any range gives exactly its bytes, the end included (D-42)', async () => {
+    test('any range returns exactly its bytes, the end included (D-42)', async () => {
       const blobs = await open();
       const bytes = randomBytes(300_000);
       const key = keyOf('ten_1', 'file_1', bytes);
@@ -117,7 +117,7 @@ export function blobSuite(name: string, open: () => Promise<Blobs>): void {
       expect(await get(blobs, key, { start: 299_999, end: 1_000_000 })).toHaveLength(1);
     });
 
-    test('a reader goes on reading what was removed meanwhile', async () => {
+    test('a reader can finish reading a blob that is removed', async () => {
       const blobs = await open();
       const bytes = randomBytes(1_000_000);
       const key = keyOf('ten_1', 'file_1', bytes);
@@ -130,7 +130,7 @@ export function blobSuite(name: string, open: () => Promise<Blobs>): void {
       expect(Buffer.concat(chunks).equals(bytes)).toBe(true);
     });
 
-    test('removing by prefix takes those blobs and no other', async () => {
+    test('removing by prefix deletes those blobs and no others', async () => {
       const blobs = await open();
       const of = (tenant: string, file: string) => keyOf(tenant, file, 'abc');
       const keys = [
@@ -150,7 +150,7 @@ export function blobSuite(name: string, open: () => Promise<Blobs>): void {
       await blobs.removeAll('ten_absent/');
     });
 
-    test('publishing and removing at the same time leaves each blob absent or whole', async () => {
+    test('publishing and removing at the same time leaves each blob absent or complete', async () => {
       const blobs = await open();
       const rounds = Array.from({ length: 20 }, (_, round) =>
         keyOf('ten_1', `file_${round}`, 'abc'),

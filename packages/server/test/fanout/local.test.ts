@@ -11,7 +11,7 @@ describe('wake-ups within one process', () => {
 
   fanoutSuite(() => ({ join: async () => only, interrupt: async () => false }));
 
-  test('cannot be lost, so nobody needs to look by itself', () => {
+  test('cannot be lost, so subscribers need not poll', () => {
     expect(only.lossless).toBe(true);
   });
 });

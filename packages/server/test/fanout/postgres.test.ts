@@ -23,7 +23,7 @@ async function join(): Promise<Fanout> {
   return fanout;
 }
 
-async function ask(text: string): Promise<unknown[]> {
+async function query(text: string): Promise<unknown[]> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
   const { rows } = await client.query(text);
@@ -37,12 +37,12 @@ describe('wake-ups by LISTEN/NOTIFY', () => {
   fanoutSuite(() => ({
     join,
     interrupt: async () => {
-      await ask(`select pg_terminate_backend(pid) ${listening}`);
+      await query(`select pg_terminate_backend(pid) ${listening}`);
       return true;
     },
   }));
 
-  test('a start without PostgreSQL goes on, and finds it later', async () => {
+  test('a start without PostgreSQL succeeds with a warning, and local wake-ups work', async () => {
     const log = { ...quietLog, warnings: 0, warn: () => (log.warnings += 1) };
     const nowhere = 'postgres://postgres@127.0.0.1:1/postgres';
     const fanout = await openPostgresFanout({ url: nowhere, log });
@@ -54,7 +54,7 @@ describe('wake-ups by LISTEN/NOTIFY', () => {
     await fanout.close();
   });
 
-  test('tells how long a wake-up takes', async () => {
+  test('reports the round-trip time of a wake-up', async () => {
     const lags: number[] = [];
     const onLag = (seconds: number) => lags.push(seconds);
     joined.push(await openPostgresFanout({ url, log: quietLog, onLag }));
@@ -66,7 +66,7 @@ describe('wake-ups by LISTEN/NOTIFY', () => {
     const fanout = await join();
     await fanout.close();
     joined.pop();
-    expect(await eventually(async () => (await ask(`select 1 ${listening}`)).length === 0)).toBe(
+    expect(await eventually(async () => (await query(`select 1 ${listening}`)).length === 0)).toBe(
       true,
     );
   });

@@ -2,38 +2,38 @@ import { expect, test } from 'vitest';
 import { eventually } from '../support/eventually.ts';
 import type { Fanout, Topic } from '../../src/ports/fanout.ts';
 
-/** What wakes servers up, in the hands of a test. */
+/** The medium that carries wake-ups between servers. */
 export interface Medium {
-  /** One more server's end of it. */
+  /** Opens the fan-out of one more server. */
   join(): Promise<Fanout>;
-  /** Breaks every connection; false where there is nothing that could break. */
+  /** Breaks every connection; returns false where there is no connection. */
   interrupt(): Promise<boolean>;
 }
 
-/** The same for every way of waking (architecture, idea 2). */
+/** The guarantees of every fan-out (architecture, idea 2). */
 export function fanoutSuite(medium: () => Medium): void {
-  /** How often somebody was woken. */
+  /** Counts how often a subscriber was woken. */
   function listen(fanout: Fanout, topic: Topic) {
     const heard = { count: 0, leave: () => {} };
     heard.leave = fanout.subscribe(topic, () => (heard.count += 1));
     return heard;
   }
 
-  /** Wakes until it is heard: how long a new listener takes to be known elsewhere is nobody's promise. */
+  /** Wakes until the subscriber is reached: a new subscription may take a while to be known to other servers. */
   const reaches = (from: Fanout, topic: Topic, heard: { count: number }) =>
     eventually(() => {
       from.wake(topic);
       return heard.count > 0;
     });
 
-  test('a wake-up reaches every listener of its topic on every server, and no other', async () => {
+  test('a wake-up reaches every subscriber of its topic on every server, and no other', async () => {
     const [here, there] = [await medium().join(), await medium().join()];
     const own = listen(here, 'run:a');
     const theirs = listen(there, 'run:a');
     const second = listen(there, 'run:a');
     const other = listen(there, 'run:b');
     const woken = listen(there, 'work');
-    // Who has just come asks everybody to look again; what is said after that is about its topic alone.
+    // A new server wakes all subscribers; only wake-ups after that are for one topic.
     await reaches(here, 'work', woken);
     for (const heard of [own, theirs, second, other]) heard.count = 0;
     await reaches(here, 'run:a', theirs);
@@ -42,7 +42,7 @@ export function fanoutSuite(medium: () => Medium): void {
     expect(other.count).toBe(0);
   });
 
-  test('the server that wakes is woken once, at once', async () => {
+  test('a server wakes its own subscribers once, synchronously', async () => {
     const [here, there] = [await medium().join(), await medium().join()];
     const own = listen(here, 'control:a');
     const theirs = listen(there, 'control:a');
@@ -56,7 +56,7 @@ export function fanoutSuite(medium: () => Medium): void {
     expect(own.count).toBe(1);
   });
 
-  test('who has left is not woken any more', async () => {
+  test('a subscriber that has left is no longer woken', async () => {
     const [here, there] = [await medium().join(), await medium().join()];
     const gone = listen(there, 'run:a');
     const stays = listen(there, 'run:b');
@@ -69,7 +69,7 @@ export function fanoutSuite(medium: () => Medium): void {
     expect(gone.count).toBe(before);
   });
 
-  test('thousands of wake-ups in one turn reach whom they concern', async () => {
+  test('thousands of wake-ups in one turn reach all their subscribers', async () => {
     const [here, there] = [await medium().join(), await medium().join()];
     const topics = Array.from({ length: 3000 }, (_, n): Topic => `run:many_${n}`);
     const heard = topics.map((topic) => listen(there, topic));
@@ -80,13 +80,13 @@ export function fanoutSuite(medium: () => Medium): void {
     expect(last.count).toBeGreaterThan(0);
   });
 
-  test('what was missed while the way was broken is made up for by looking again', async () => {
+  test('after a broken connection all subscribers are woken', async () => {
     const [here, there] = [await medium().join(), await medium().join()];
     const heard = listen(there, 'run:a');
     await reaches(here, 'run:a', heard);
     heard.count = 0;
     if (await medium().interrupt()) {
-      // Nobody wakes: it is the reconnect that says so.
+      // No server wakes: the reconnect does.
       await eventually(() => heard.count > 0);
     }
     heard.count = 0;
@@ -94,7 +94,7 @@ export function fanoutSuite(medium: () => Medium): void {
     expect(heard.count).toBeGreaterThan(0);
   });
 
-  test('a server that left hears nothing, and may still be asked to wake others', async () => {
+  test('a closed fan-out receives nothing, and waking through it does not throw', async () => {
     const [here, there] = [await medium().join(), await medium().join()];
     const heard = listen(there, 'run:a');
     await there.close();

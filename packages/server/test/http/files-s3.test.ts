@@ -85,7 +85,7 @@ test('a start without the bucket stops with one line; doctor says the same, and 
     () => 'it started',
     (error: unknown) => (error instanceof Error ? error.message : ''),
   );
-  expect(said).toMatch(/^the bucket s3:\/\/not-there\/ at http.*no such bucket/);
+  expect(said).toMatch(/^the bucket s3:\/\/not-there\/ at http.*the bucket does not exist/);
   const files = async (bucket: string) =>
     (await examine(readConfig({ CONVOKE_DATA_DIR: dataDir, ...s3.env(bucket) }))).find(
       ({ check }) => check === 'files',
