@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
 /**
- * Makes the data folder and holds it for this process alone. The lock is SQLite's lock on a file of its
- * own: the system drops it when the process ends, however it ends, so nothing stale can be left behind.
+ * Creates the data folder and locks it for this process. The lock is SQLite's lock on a file of its own: the system
+ * releases it when the process ends in any way, so it cannot become stale.
  */
 export function holdDataFolder(path: string): { release(): void } {
   mkdirSync(path, { recursive: true, mode: 0o700 });
@@ -22,14 +22,14 @@ export function holdDataFolder(path: string): { release(): void } {
 
 const addressFile = 'address';
 
-/** Leaves word where the server of this folder is reached, for commands that have to name it (tokens do). */
+/** Writes the address of this server into the folder, for commands that need it (tokens name their issuer). */
 export function publishAddress(path: string, baseUrl: string): void {
   const draft = join(path, `${addressFile}.${process.pid}`);
   writeFileSync(draft, `${baseUrl}\n`);
   renameSync(draft, join(path, addressFile));
 }
 
-/** Where the last server of this folder was reached; undefined when there was none. */
+/** The address of the last server of this folder; undefined when there was none. */
 export function publishedAddress(path: string): string | undefined {
   try {
     return readFileSync(join(path, addressFile), 'utf8').trim();

@@ -3,20 +3,21 @@ import type { Log } from '../ports/log.ts';
 import type { Store } from '../ports/store.ts';
 
 const compareEveryMs = 10_000;
-/** A comparison whose answer took longer says too little. */
-const slowestAnswerMs = 1_000;
+/** A comparison whose answer took longer is too inaccurate to use. */
+const answerMaxMs = 1_000;
 
 export interface DatabaseClockOptions {
   readonly store: Pick<Store, 'now'>;
   readonly timers: Pick<Clock, 'after'>;
   readonly log: Log;
-  /** Time that no one can set: milliseconds since some moment of this process. */
+  /** A monotonic clock: milliseconds since some moment of this process. */
   readonly elapsed: () => number;
 }
 
 /**
- * The database's time, carried on by this process between two looks at it. Servers whose own clocks differ, or
- * are set while they run, agree on when a lease, a token or a question runs out; and asking costs no round trip.
+ * The time of the database, compared every few seconds and extrapolated by a monotonic clock in between. Servers whose
+ * system clocks differ, or are set while they run, so agree on when a lease, a token or an interaction expires, and
+ * reading the clock costs no round trip.
  */
 export async function openDatabaseClock(options: DatabaseClockOptions): Promise<Clock> {
   const clock = new DatabaseClock(options);
@@ -27,19 +28,19 @@ export async function openDatabaseClock(options: DatabaseClockOptions): Promise<
 
 class DatabaseClock implements Clock {
   readonly #options: DatabaseClockOptions;
-  /** What has to be added to the time elapsed here. */
+  /** Database time minus `elapsed()`. */
   #offset: number | undefined;
-  #told = 0;
+  #lastNow = 0;
 
   constructor(options: DatabaseClockOptions) {
     this.#options = options;
   }
 
-  /** Never goes back, so that what follows is never stamped before what it follows. */
+  /** Never goes back, so that an effect is never stamped before its cause. */
   now(): number {
     const now = Math.floor(this.#options.elapsed() + (this.#offset ?? 0));
-    this.#told = Math.max(this.#told, now);
-    return this.#told;
+    this.#lastNow = Math.max(this.#lastNow, now);
+    return this.#lastNow;
   }
 
   after(ms: number, callback: () => void): () => void {
@@ -51,7 +52,7 @@ class DatabaseClock implements Clock {
     const askedAt = elapsed();
     const theirs = await store.now();
     const tookMs = elapsed() - askedAt;
-    if (this.#offset !== undefined && tookMs > slowestAnswerMs) return;
+    if (this.#offset !== undefined && tookMs > answerMaxMs) return;
     this.#offset = theirs - (askedAt + tookMs / 2);
   }
 
@@ -59,7 +60,7 @@ class DatabaseClock implements Clock {
     this.#options.timers.after(compareEveryMs, () => {
       this.compare()
         .catch((error: unknown) =>
-          this.#options.log.warn('the database did not tell the time; ours goes on', {
+          this.#options.log.warn('database time could not be read; keeping the last offset', {
             reason: error instanceof Error ? error.message : String(error),
           }),
         )

@@ -9,9 +9,9 @@ const countersPerMs = 1 << 12;
 const randomDigits = 12;
 
 /**
- * D-01: 26 base32 characters of a UUIDv7. The twelve bits after the time count up within a millisecond
- * (RFC 9562 §6.2), so ids of one process sort strictly in the order they were made, even if the clock
- * steps back.
+ * D-01: ids are TypeIDs (https://github.com/jetify-com/typeid), a prefix and a UUIDv7 as 26 base32 characters. The
+ * twelve bits after the time count up within a millisecond (RFC 9562 §6.2), so ids of one process sort strictly in the
+ * order they were made, even if the clock steps back.
  */
 export function createIds(clock: Pick<Clock, 'now'>): Ids {
   let lastMs = 0;
@@ -32,7 +32,7 @@ export function createIds(clock: Pick<Clock, 'now'>): Ids {
   };
 }
 
-/** The next twenty bits: version, counter, variant, and the first two of the 62 random ones. */
+/** The next twenty bits: version, counter, variant, and the first two of the 62 random bits. */
 function counterText(counter: number): string {
   const last = ((counter & 1) << 4) | (variant << 2) | (randomByte() & 3);
   return (
@@ -49,12 +49,12 @@ function randomText(): string {
   return text;
 }
 
-/** Of the value's low five bits. */
+/** The base32 digit of the value's low five bits. */
 function digit(value: number): string {
   return idAlphabet.charAt(value & 31);
 }
 
-/** Asking the system for a handful of bytes costs more than all the rest of an id: it is asked for many. */
+/** Random bytes are requested in bulk: a system call for each id would cost more than the rest of the id. */
 const pool = new Uint8Array(4096);
 let used = pool.length;
 

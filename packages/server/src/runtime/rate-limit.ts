@@ -8,7 +8,7 @@ export interface Rate {
   readonly burst: number;
 }
 
-/** D-68: a deployment sets the rate, and what may come at once follows it, as it does in the defaults. */
+/** D-68: a deployment sets the rate; the burst follows from it, in the proportion of the defaults. */
 export function managementRate(perMinute: number): Rate {
   return { perMinute, burst: Math.ceil(perMinute / 3) };
 }
@@ -22,7 +22,7 @@ export const tokenFailureRate: Rate = { perMinute: 10, burst: 10 };
 
 /**
  * A token bucket per key, kept as the one number that describes it: the moment at which it is full again
- * ("theoretical arrival time" in the literature). Moments are counted in units of 1/perMinute ms since
+ * ("theoretical arrival time" of GCRA). Moments are counted in units of 1/perMinute ms since
  * the start, so that all arithmetic is on whole numbers and a fake clock shows exact results.
  */
 export function createRateLimit(clock: Clock, { perMinute, burst }: Rate): RateLimit {
@@ -33,7 +33,7 @@ export function createRateLimit(clock: Clock, { perMinute, burst }: Rate): RateL
   const now = () => (clock.now() - startedAt) * perMinute;
   const seconds = (units: number) => Math.ceil(units / perMinute / 1000);
 
-  /** How much of the bucket is used up. After a clock was set back it would be more than there is. */
+  /** How much of the bucket is used, capped because a clock that was set back would yield more than the capacity. */
   const usedOf = (key: string) => {
     const used = (fullAt.get(key) ?? Number.NEGATIVE_INFINITY) - now();
     return Math.min(Math.max(used, 0), capacity);
@@ -61,7 +61,7 @@ export function createRateLimit(clock: Clock, { perMinute, burst }: Rate): RateL
   };
 }
 
-/** `RateLimit-*` and `Retry-After` of an answer. */
+/** The `RateLimit-*` and `Retry-After` headers of a response. */
 export function rateLimitHeaders(allowance: Allowance): Record<string, string> {
   if (allowance.limit === 0) return {};
   const headers: Record<string, string> = {
@@ -74,7 +74,7 @@ export function rateLimitHeaders(allowance: Allowance): Record<string, string> {
 }
 
 const minuteMs = 60_000;
-/** A key that is forgotten starts anew with a full bucket: better than memory without end. */
+/** Bounds the memory. A key that is evicted starts again with a full bucket. */
 const keysMax = 10_000;
 
 const nothingUsed: Allowance = {

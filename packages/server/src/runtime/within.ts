@@ -1,8 +1,8 @@
 import type { Clock } from '../ports/clock.ts';
 
 /**
- * Resolves with the work's result, or with `late` once `ms` have passed. The work itself goes on: a caller that
- * wants it to end has to abort it. Rejects when the work rejects in time; a later rejection is ignored.
+ * Resolves with the work's result, or with `late` once `ms` have passed. The work itself continues: a caller that
+ * wants to stop it has to abort it. Rejects when the work rejects in time; a later rejection is ignored.
  */
 export async function within<Result, Late>(
   { clock, ms, late }: { readonly clock: Clock; readonly ms: number; readonly late: Late },

@@ -7,10 +7,10 @@ import type { Database } from './sql-database.ts';
 interface DatabaseOptions {
   /** `postgres://…`, or the path of a SQLite file. */
   location: string;
-  /** Called once when SQLite met a failed fsync. It must end the process. */
+  /** SQLite only: called once when an fsync has failed. It must end the process. */
   onFatal: (error: unknown) => void;
   report: Report;
-  /** Told once of what works but should not stay so. */
+  /** Called once for each problem that an operator should fix but that does not stop the server. */
   warn?: (message: string) => void;
   /** PostgreSQL only. */
   poolSize?: number;
@@ -18,7 +18,7 @@ interface DatabaseOptions {
   busyTimeoutMs?: number;
 }
 
-/** The database as the rest of the server knows it: open, and with the schema of this release. */
+/** Opens the database and migrates it to the schema of this release. */
 export async function openDatabase(options: DatabaseOptions): Promise<MigratableDatabase> {
   const database = await connectDatabase(options);
   try {
@@ -30,7 +30,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Migratable
   return database;
 }
 
-/** The database with whatever schema it has. */
+/** Opens the database without migrating it. */
 export async function connectDatabase(options: DatabaseOptions): Promise<MigratableDatabase> {
   const { location, onFatal, report, warn = () => {}, poolSize, busyTimeoutMs } = options;
   if (!/^postgres(ql)?:/.test(location)) {

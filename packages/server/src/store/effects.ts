@@ -1,7 +1,7 @@
-/** How an error that no caller waits for reaches the log. */
+/** Logs an error that no caller awaits. */
 export type Report = (message: string, error: unknown) => void;
 
-/** The transaction is durable by now, so nothing an effect throws may reach whoever awaits it. */
+/** Runs the effects of a committed transaction. It is durable already, so their errors must not reject it. */
 export function runEffects(effects: readonly (() => void)[], report: Report): void {
   for (const effect of effects) {
     try {

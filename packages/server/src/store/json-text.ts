@@ -1,12 +1,12 @@
 /**
- * Free text and JSON values are kept as JSON text in an ordinary text column: PostgreSQL's own text and
- * jsonb refuse NUL and lone surrogates, which a model may well produce.
+ * Encodes free text and JSON values as JSON text for an ordinary text column: PostgreSQL's text and jsonb refuse NUL
+ * and lone surrogates, which a model may produce.
  */
 export function toJsonText(value: unknown): string | null {
   return value === null || value === undefined ? null : JSON.stringify(value);
 }
 
-/** The column was written by `toJsonText`, so what it holds is what the entity's type says. */
+/** Decodes a column that `toJsonText` wrote, so its content has the type of the entity. */
 export function fromJsonText<T>(text: string | null): T | null {
   return text === null ? null : (JSON.parse(text) as T);
 }

@@ -4,8 +4,8 @@ import { hasCode } from '../runtime/error-code.ts';
 const lockNotAvailable = '55P03';
 
 /**
- * PostgreSQL: a lock was not to be had within `lock_timeout`. Nothing is wrong, somebody else was using it. Told by its
- * code alone, so that a server on SQLite need not load a driver to ask.
+ * PostgreSQL: a lock held by another transaction was not free within `lock_timeout`. Recognised by its code alone, so
+ * that a server on SQLite does not load the driver.
  */
 export function isLockTimeout(error: unknown): boolean {
   const cause = error instanceof StorageUnavailable ? error.cause : error;

@@ -6,19 +6,19 @@ import type { Database, Reader, Transaction } from './sql-database.ts';
 import { sql } from './sql.ts';
 
 /**
- * Whatever works on a table waits behind a migration that waits for it. So a migration waits a second, gives
- * way, and asks again, this often; then it is given up and the table is as it was.
+ * While a migration waits for the lock of a table, all statements on that table queue behind it. So a migration waits a
+ * second, rolls back and retries, this many times; then it fails and leaves the table unchanged.
  */
-const maxAttempts = 30;
+const attemptsMax = 30;
 const pauseMs = 1_000;
 
-/** What a migration needs beyond a transaction. Both dialects give it; the port does not show it. */
+/** A transaction that can also run migrations. */
 export interface MigrationTransaction extends Transaction {
   /**
-   * Waits, for as long as it takes, until no other process migrates; lasts until the commit. After that no
-   * lock is waited for longer than a second.
+   * Takes the migration lock until the commit, waiting for as long as another process migrates. After that the
+   * transaction waits at most a second for any other lock.
    */
-  alone(): Promise<void>;
+  lockMigrations(): Promise<void>;
   /** Runs SQL text of several statements. */
   script(text: string): Promise<void>;
 }
@@ -35,15 +35,15 @@ interface Migration {
   path: string;
 }
 
-/** How the schema of a database stands beside the one that this release knows. */
+/** The schema of a database compared with the one of this release. */
 export interface SchemaState {
   readonly version: number;
   readonly known: number;
-  /** What is to be applied, in order, as `0002-audit`. */
+  /** The migrations to apply, in order, such as `0002-audit`. */
   readonly pending: readonly string[];
 }
 
-/** Looks, and changes nothing. */
+/** Reads the state of the schema; changes nothing. */
 export async function schemaState(
   database: MigratableDatabase,
   folder: string,
@@ -55,9 +55,9 @@ export async function schemaState(
 }
 
 /**
- * Brings the schema up to the last `0001-name.sql` of the folder: forward only, one transaction per
- * file together with its record. Harmless when run twice or by two replicas at once; refuses a
- * database that a newer release has already moved on. Tells of each file once it is applied.
+ * Applies the migrations `0001-name.sql` of the folder that are pending: forward only, one transaction for each file
+ * and its record. Idempotent, and safe when two replicas run it at once. Throws if a newer release has already migrated
+ * the database. Calls `onApplied` after each file.
  */
 export async function migrate(
   database: MigratableDatabase,
@@ -66,18 +66,18 @@ export async function migrate(
 ): Promise<void> {
   const migrations = readMigrations(folder);
   await database.transaction(async (tx) => {
-    await tx.alone();
+    await tx.lockMigrations();
     await tx.script(
       'create table if not exists schema_migrations (version integer primary key, name text not null, applied_at bigint not null)',
     );
     refuseNewer(await lastVersion(tx), migrations, folder);
   });
   for (const migration of migrations) {
-    if (await applyPatiently(database, migration)) onApplied(labelOf(migration));
+    if (await applyWithRetries(database, migration)) onApplied(labelOf(migration));
   }
 }
 
-async function applyPatiently(
+async function applyWithRetries(
   database: MigratableDatabase,
   migration: Migration,
 ): Promise<boolean> {
@@ -86,8 +86,8 @@ async function applyPatiently(
       return await database.transaction((tx) => apply(tx, migration));
     } catch (error) {
       if (!isLockTimeout(error)) throw error;
-      if (attempt === maxAttempts) {
-        const reason = `${labelOf(migration)} found its tables locked ${maxAttempts} times; end what holds them (pg_stat_activity shows it) and start again`;
+      if (attempt === attemptsMax) {
+        const reason = `${labelOf(migration)} found its tables locked ${attemptsMax} times; end the sessions that hold the locks (see pg_stat_activity) and start again`;
         throw new Error(reason, { cause: error });
       }
     }
@@ -95,7 +95,7 @@ async function applyPatiently(
   }
 }
 
-/** 0 where nothing was ever applied. */
+/** 0 if no migration was ever applied. */
 async function appliedVersion(database: MigratableDatabase): Promise<number> {
   const tables =
     database.dialect === 'sqlite'
@@ -115,9 +115,9 @@ function labelOf({ version, name }: Migration): string {
   return `${String(version).padStart(4, '0')}-${name}`;
 }
 
-/** False when it was applied before. */
+/** Returns false when it was applied before. */
 async function apply(tx: MigrationTransaction, migration: Migration): Promise<boolean> {
-  await tx.alone();
+  await tx.lockMigrations();
   const { version, name } = migration;
   const applied = await tx.get<{ name: string }>(
     sql`select name from schema_migrations where version = ${version}`,

@@ -4,7 +4,7 @@ import { sql } from './sql.ts';
 
 const columns = { id: sql`id`, interaction_key: sql`interaction_key` };
 
-/** The end of a list's statement: everything after the cursor, in order, bounded. Ids sort by age (D-01). */
+/** The end of a list statement: rows after the cursor, in order, at most `limit`. Ids sort by age (D-01). */
 export function pageOf(page: PageRequest, column: keyof typeof columns): Statement {
   const { limit, order, after } = page;
   const id = columns[column];

@@ -1,7 +1,7 @@
-/** What may be bound to a statement. Flags are 0/1, times are integer milliseconds, JSON is text. */
+/** A value that can be bound to a statement. Flags are 0/1, times are integer milliseconds, JSON is text. */
 export type SqlValue = string | number | null | Uint8Array;
 
-/** SQL text with holes, and what goes into the holes. Made by the `sql` tag, never by hand. */
+/** SQL text split at its placeholders, and the values to bind. Made by the `sql` tag, never by hand. */
 export interface Statement {
   readonly strings: readonly string[];
   readonly values: readonly SqlValue[];
@@ -13,38 +13,35 @@ export interface Reader {
 }
 
 /**
- * One unit of work. It may await nothing but the store: on SQLite it shares its commit, and so its
- * waiting, with its neighbours.
+ * One unit of work. It may await nothing but the store: on SQLite it shares its commit with other transactions, which
+ * would have to wait.
  *
- * A statement that fails dooms the transaction on both databases, even if the caller catches the
- * error: PostgreSQL cannot go on after one, so nobody may come to rely on SQLite, which could.
- * An expected conflict is written as `on conflict do nothing`.
+ * A failed statement dooms the transaction on both databases, even if the caller catches the error: PostgreSQL cannot
+ * continue after one, so SQLite, which could, refuses too. An expected conflict is written as `on conflict do nothing`.
  */
 export interface Transaction extends Reader {
-  /** Gives the number of rows changed. */
+  /** Returns the number of rows changed. */
   run(statement: Statement): Promise<number>;
   /**
-   * Registers what happens once the commit is durable, in the order of registration; never after a
-   * rollback. What an effect throws is reported and goes no further.
+   * Registers an effect to run once the commit is durable, in the order of registration; never after a rollback. An
+   * error that an effect throws is only reported.
    */
   onCommit(effect: () => void): void;
 }
 
 export interface Database extends Reader {
   /**
-   * Runs `work` and commits; resolves once the commit is durable, rejects with nothing kept.
-   * `work` may be run again from the start after a deadlock or a serialisation failure, so all it
-   * does besides talking to `tx` must bear repetition; effects belong in `onCommit`.
+   * Runs `work` and commits; resolves once the commit is durable, rejects with nothing kept. `work` may run again from
+   * the start after a deadlock or a serialisation failure, so everything it does outside of `tx` must be repeatable;
+   * effects belong in `onCommit`.
    */
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
   readonly dialect: 'sqlite' | 'postgres';
-  /**
-   * Whether a write would be kept, after one was refused; absent where the disk is not this server's own matter.
-   */
+  /** After a refused write: whether writes succeed again. Absent where the disk belongs to another server. */
   takesWrites?(): Promise<boolean>;
-  /** How busy the connections are, and how many callers wait for one; absent where there is no pool. */
+  /** The state of the connection pool; absent where there is no pool. */
   connections?(): Connections;
-  /** Finishes what is under way, refuses what comes later, and gives the files or connections back. */
+  /** Finishes running transactions, rejects later ones, and closes the files or connections. */
   close(): Promise<void>;
 }
 

@@ -2,20 +2,20 @@ import { BoundedMap } from '../runtime/bounded-map.ts';
 import type { SqlValue, Statement } from './sql-database.ts';
 
 /**
- * Statements are written once for both databases: sql`select … where id = ${id}`. A value is bound,
- * never written into the text; a nested statement is inlined together with its values.
+ * Builds a statement for both databases: sql`select … where id = ${id}`. A value is bound, never written into the text;
+ * a nested statement is inlined together with its values.
  *
- * A column gives a bound value its type. Where there is none to do so (`${n} / 2`, `select ${n}`) write
+ * A bound value takes its type from the column. Where there is no column (`${n} / 2`, `select ${n}`) write
  * `cast(${n} as bigint)`: alone, a number is a real on SQLite and text on PostgreSQL.
  *
- * The `strings` of a statement are its identity: the same array comes back for the same text, so a
- * database keeps its prepared statements in a WeakMap and looks one up without building any text.
+ * The `strings` array of a statement is its identity: the same text has the same array, so a database keeps its prepared
+ * statements in a WeakMap and finds one without building any text.
  */
 export function sql(strings: TemplateStringsArray, ...parts: (SqlValue | Statement)[]): Statement {
   return parts.every(isSqlValue) ? { strings, values: parts } : inline(strings, parts);
 }
 
-/** Lists one or more statements with a separator between them, as in `in (…)` or `values …`. */
+/** Joins one or more statements with a separator, as in `in (…)` or `values …`. */
 sql.join = (
   statements: readonly Statement[],
   separator: ', ' | ' and ' | ' or ' | ' union all ' | ' ' = ', ',
@@ -25,14 +25,14 @@ sql.join = (
   return inline(['', ...separators, ''], statements);
 };
 
-/** Row locks exist on PostgreSQL only; SQLite has one writer and needs none. */
+/** Row locks, on PostgreSQL only: SQLite has one writer and needs none. */
 sql.forUpdate = postgresOnly('for update');
 sql.forShare = postgresOnly('for share');
 sql.forUpdateSkipLocked = postgresOnly('for update skip locked');
-/** Keeps others from changing the row, not from referring to it. */
+/** Blocks updates of the row, but not rows that refer to it. */
 sql.forNoKeyUpdate = postgresOnly('for no key update');
 
-/** The text one database understands: `$1` or `?`, with or without the row locks. */
+/** Renders the text for one database: `$1` or `?`, with or without the row locks. */
 export function renderSql(strings: readonly string[], dialect: 'sqlite' | 'postgres'): string {
   if (dialect === 'sqlite') return strings.join('?').replaceAll(postgresOnlyPattern, '');
   const text = strings.reduce((before, after, index) => `${before}$${index}${after}`);
@@ -80,8 +80,8 @@ function inline(strings: readonly string[], parts: readonly (SqlValue | Statemen
 }
 
 /**
- * How many composed texts keep their identity. Lists of varying length make new texts without end;
- * past the bound the oldest is forgotten and, if it comes back, prepared anew.
+ * How many composed texts keep their identity. Lists of varying length make ever new texts; past the bound the oldest
+ * is evicted and, when used again, prepared again.
  */
 const internedTextsMax = 1_000;
 const interned = new BoundedMap<string, readonly string[]>(internedTextsMax);

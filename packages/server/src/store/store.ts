@@ -37,11 +37,11 @@ async function timeOf(database: MigratableDatabase): Promise<number> {
       ? sql`select floor(extract(epoch from clock_timestamp()) * 1000) as now`
       : sql`select cast(unixepoch('subsec') * 1000 as integer) as now`,
   );
-  if (row === undefined) throw new Error('the database does not tell the time');
+  if (row === undefined) throw new Error('the database returned no time');
   return row.now;
 }
 
-/** A transaction touches few nouns, so each repository is made when it is first asked for. */
+/** Creates each repository on first use: a transaction uses few of them. */
 class SqlRepositories implements StoreTransaction {
   readonly #db: Transaction;
   readonly #made: { -readonly [Noun in keyof StoreTransaction]?: StoreTransaction[Noun] } = {};

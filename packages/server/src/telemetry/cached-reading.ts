@@ -1,8 +1,8 @@
 import type { Clock } from '../ports/clock.ts';
 
 /**
- * Reads at most once in `ms`, however many ask and however often. A read that failed is told to those who waited for it
- * and tried again by whoever asks next.
+ * Returns a function that calls `read` at most once in `ms` and shares the result among its callers. A failed read
+ * rejects for the callers that waited for it; the next call reads again.
  */
 export function cachedReading<T>(
   clock: Pick<Clock, 'now'>,

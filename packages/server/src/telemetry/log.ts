@@ -4,14 +4,14 @@ import { activeSpan } from './traces.ts';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
 
-/** JSON lines on standard error: standard output belongs to what a person asked for. */
+/** Logs JSON lines to standard error; standard output is for the output of commands. */
 export function createLog({ level }: { level: LogLevel }): Log {
   const logger: Logger = pino(
     {
       level,
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
-      // Lines written inside a span name it, so that a trace leads to its lines.
+      // A line written inside a span carries its ids, so that a trace leads to its log lines.
       mixin: () => activeSpan() ?? {},
       formatters: { level: (label) => ({ level: label }) },
     },

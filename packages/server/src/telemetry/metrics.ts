@@ -2,19 +2,19 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Instruments, Metrics, MetricsPage, Reading } from '../ports/metrics.ts';
 import { type MetricDescription, metricTable } from './metric-table.ts';
 
-/** More series than this of one metric cannot come from a short list: they would be a leak. */
+/** More series than this means that label values do not come from a short list: a memory leak. */
 const seriesMax = 500;
 const loopResolutionMs = 20;
 
 /**
  * Counters and histograms in memory, rendered in Prometheus' text format. Counting finds its series through one map per
- * label and allocates nothing once the series is there.
+ * label and allocates nothing once the series exists.
  */
 export function createMetrics(): Metrics & MetricsPage {
   const families = Object.entries<MetricDescription>(metricTable).map(
     ([key, described]) => [key, familyOf(described)] as const,
   );
-  // The table says which key is of which kind, and the families were made from it one by one.
+  // `metricTable` is checked against `Instruments`, and each family is made from its entry.
   const instruments = Object.fromEntries(families) as unknown as Instruments;
   watchProcess(instruments);
   return {
@@ -44,7 +44,7 @@ function familyOf(described: MetricDescription): Family {
   }
 }
 
-/** One value for each pair of labels; labels that a metric does not have are empty. */
+/** One value for each pair of label values; labels that a metric does not have are empty. */
 class Series<Value extends object> {
   readonly #described: MetricDescription;
   readonly #make: () => Value;
@@ -71,7 +71,7 @@ class Series<Value extends object> {
     return value;
   }
 
-  /** Every value with its labels as they are written, without the braces. */
+  /** Every value with its labels as Prometheus writes them, without the braces. */
   *entries(): Generator<readonly [string, Value]> {
     for (const [first, inner] of this.#byLabel) {
       for (const [second, value] of inner) {
@@ -102,7 +102,7 @@ class CounterFamily implements Family {
 }
 
 interface Distribution {
-  /** One per bucket, and the last for what is larger than all. */
+  /** One per bucket, and one more for values above the last bound. */
   readonly counts: Float64Array;
   sum: number;
 }
@@ -159,7 +159,7 @@ class GaugeFamily implements Family {
   }
 
   async render(): Promise<string> {
-    // What cannot be read now is left out; the rest is as true as ever.
+    // A gauge that cannot be read is left out; the others are still valid.
     const reading = await this.#read().catch(() => undefined);
     if (reading === undefined) return '';
     const { name, labels } = this.#described;
@@ -196,7 +196,7 @@ function watchProcess({ residentMemory, uptime, eventLoopLag }: Instruments): vo
   uptime.readFrom(() => process.uptime());
   const delay = monitorEventLoopDelay({ resolution: loopResolutionMs });
   delay.enable();
-  // It measures from one tick of its own timer to the next, so what is over the timer's period is the lag.
+  // It measures the time between ticks of its own timer, so the lag is the excess over the period.
   const seconds = (nanoseconds: number) =>
     Math.max(0, (Number.isNaN(nanoseconds) ? 0 : nanoseconds) / 1e9 - loopResolutionMs / 1000);
   eventLoopLag.readFrom(() => {

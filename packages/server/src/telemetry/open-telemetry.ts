@@ -15,22 +15,22 @@ import type { Span, SpanPlace, Traces } from '../ports/traces.ts';
 
 const tracerName = 'convoke';
 
-/** Undefined when there is an SDK that takes no spans. */
+/** Undefined when the loaded SDK records no spans. */
 export function openTelemetryTraces(): Traces | undefined {
-  return isListenedTo() ? tracing(trace.getTracer(tracerName)) : undefined;
+  return isRecording() ? tracing(trace.getTracer(tracerName)) : undefined;
 }
 
-/** For log lines: which span is under way. */
+/** The current span, for log lines. */
 export function activeSpan(): { trace_id: string; span_id: string } | undefined {
   const span = trace.getActiveSpan();
-  // A span that ended may still be around in work it set off; that work is not part of it.
+  // Work that a span started may run after the span has ended, and is then not part of it.
   if (span?.isRecording() !== true) return undefined;
   const { traceId, spanId } = span.spanContext();
   return { trace_id: traceId, span_id: spanId };
 }
 
-/** Only an SDK gives spans an identity, those included that it will not keep. */
-function isListenedTo(): boolean {
+/** Only an SDK gives spans a valid context, even spans that it does not sample. */
+function isRecording(): boolean {
   const probe = trace.getTracer(tracerName).startSpan('probe', { root: true });
   return isSpanContextValid(probe.spanContext());
 }
@@ -44,7 +44,7 @@ function tracing(tracer: Tracer): Traces {
       try {
         return await context.with(trace.setSpan(around, real), () => work(spanOf(real)));
       } catch (error) {
-        // The kind of trouble only: a message may quote what a person wrote.
+        // Only the name of the error: its message may quote user input.
         real.setAttribute('error.type', error instanceof Error ? error.name : typeof error);
         real.setStatus({ code: SpanStatusCode.ERROR });
         throw error;
@@ -58,7 +58,7 @@ function tracing(tracer: Tracer): Traces {
 function placeOf(of: SpanPlace): Context {
   if (of === 'itself') return ROOT_CONTEXT;
   const active = context.active();
-  // An instrumentation of node:http has read the headers already, and has a span around us.
+  // An instrumentation of node:http has already read the headers and opened a span.
   if (of === 'what is around it' || trace.getSpan(active)?.isRecording() === true) return active;
   return propagation.extract(ROOT_CONTEXT, of.request, defaultTextMapGetter);
 }

@@ -1,20 +1,20 @@
 import type { Span, Traces } from '../ports/traces.ts';
 
-/** Where the OpenTelemetry API keeps what an SDK registered: one place for every copy of this major version. */
+/** The global under which an SDK registers itself, shared by all copies of this major version of the API. */
 const registered = Symbol.for('opentelemetry.js.api.1');
 
-/** Loaded only where an SDK was loaded before the server (`node --import`): nobody else would hear it. */
+/** Loaded only if an SDK was loaded before the server (`node --import`): otherwise there is no consumer. */
 const openTelemetry = registered in globalThis ? await import('./open-telemetry.ts') : undefined;
 
-const nobodysSpan: Span = { note() {}, fail() {} };
-const silent: Traces = { within: (_start, work) => work(nobodysSpan) };
+const noSpan: Span = { note() {}, fail() {} };
+const silent: Traces = { within: (_start, work) => work(noSpan) };
 
-/** Spans for the OpenTelemetry SDK of the operator; without one, nothing. */
+/** Records spans with the operator's OpenTelemetry SDK; without an SDK, does nothing. */
 export function createTraces(): Traces {
   return openTelemetry?.openTelemetryTraces() ?? silent;
 }
 
-/** For log lines: which span is under way. */
+/** The current span, for log lines. */
 export function activeSpan(): { trace_id: string; span_id: string } | undefined {
   return openTelemetry?.activeSpan();
 }

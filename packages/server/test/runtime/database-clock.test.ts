@@ -8,20 +8,20 @@ import { createStore } from '../../src/store/store.ts';
 
 const compareEveryMs = 10_000;
 
-/** A database whose clock the test sets, a process whose time it lets pass. */
+/** A database whose clock the test sets, and a process whose time it advances. */
 async function world() {
   const timers = new FakeClock();
-  const state = { theirs: 1_800_000_000_000, elapsed: 500, answerTakesMs: 0, isAway: false };
+  const state = { theirs: 1_800_000_000_000, elapsed: 500, answerTakesMs: 0, isUnreachable: false };
   const store = {
     async now() {
-      const onTheWay = () => {
+      const travel = () => {
         state.elapsed += state.answerTakesMs / 2;
         state.theirs += state.answerTakesMs / 2;
       };
-      onTheWay();
-      const { theirs, isAway } = state;
-      onTheWay();
-      if (isAway) throw new Error('away');
+      travel();
+      const { theirs, isUnreachable } = state;
+      travel();
+      if (isUnreachable) throw new Error('unreachable');
       return theirs;
     },
   };
@@ -39,15 +39,15 @@ async function world() {
   return { state, clock, pass };
 }
 
-describe("the database's clock (P15)", () => {
-  test('is what the time is, whatever this machine believes', async () => {
+describe('the database clock (P15)', () => {
+  test('returns the time of the database, not of this machine', async () => {
     const { clock, pass } = await world();
     expect(clock.now()).toBe(1_800_000_000_000);
     pass(1_234);
     expect(clock.now()).toBe(1_800_000_001_234);
   });
 
-  test('is read as of the middle of the question', async () => {
+  test('takes half of the round trip into account', async () => {
     const { state, clock, pass } = await world();
     state.theirs += 1_000;
     state.answerTakesMs = 200;
@@ -56,7 +56,7 @@ describe("the database's clock (P15)", () => {
     expect(clock.now()).toBe(state.theirs);
   });
 
-  test('is followed when it is set ahead, and waited for when it is set back', async () => {
+  test('follows the database when it is set ahead, and stands still when it is set back', async () => {
     const { state, clock, pass } = await world();
     state.theirs += 60_000;
     pass(compareEveryMs);
@@ -73,15 +73,15 @@ describe("the database's clock (P15)", () => {
     expect(clock.now()).toBe(before);
   });
 
-  test('goes on by itself while the database is away', async () => {
+  test('continues while the database is unreachable', async () => {
     const { state, clock, pass } = await world();
-    state.isAway = true;
+    state.isUnreachable = true;
     pass(compareEveryMs);
     pass(5);
     expect(clock.now()).toBe(1_800_000_000_000 + compareEveryMs + 5);
   });
 
-  test.each(databaseKinds)('%s tells it in milliseconds', async (kind) => {
+  test.each(databaseKinds)('%s returns milliseconds', async (kind) => {
     const store = createStore(await openTestDatabase(kind));
     expect(Math.abs((await store.now()) - Date.now())).toBeLessThan(60_000);
   });

@@ -5,7 +5,7 @@ import { createIds } from '../../src/runtime/ids.ts';
 const at = Date.UTC(2026, 10, 15, 3, 20, 50, 123);
 
 describe('D-01: an id', () => {
-  test('is the prefix and a UUIDv7 of the moment it was made', () => {
+  test('is a TypeID: the prefix and a UUIDv7 of the current time', () => {
     const id = createIds({ now: () => at }).next('run');
     expect(id).toMatch(/^run_[0-9a-hjkmnp-tv-z]{26}$/);
     expect(id).toMatch(idPattern);
@@ -15,7 +15,7 @@ describe('D-01: an id', () => {
     expect((uuid >> 62n) & 3n).toBe(2n);
   });
 
-  test('sorts after every earlier one of the process, though the clock stands still or steps back', () => {
+  test('sorts after every earlier id of the process, even if the clock stops or steps back', () => {
     const times = [at, at, at + 1, at - 5000, at + 1, at + 2];
     const ids = createIds({ now: () => times.shift() ?? at + 2 });
     const made = Array.from({ length: 20_000 }, () => ids.next('run'));
@@ -23,7 +23,7 @@ describe('D-01: an id', () => {
     expect(new Set(made).size).toBe(made.length);
   });
 
-  test('counts within a millisecond and borrows the next one when that is full', () => {
+  test('counts within a millisecond and uses the next one when the counter is full', () => {
     const ids = createIds({ now: () => at });
     const made = Array.from({ length: 4097 }, () => bitsOf(ids.next('run')) >> 64n);
     const head = (ms: number, counter: number) => (BigInt(ms) << 16n) | 0x7000n | BigInt(counter);
@@ -33,7 +33,7 @@ describe('D-01: an id', () => {
     expect(made[4096]).toBe(head(at + 1, 0));
   });
 
-  test('has 62 bits that nobody can foretell', () => {
+  test('has 62 random bits', () => {
     const ids = createIds({ now: () => at });
     const random = (1n << 62n) - 1n;
     let everSet = 0n;

@@ -9,7 +9,7 @@ import {
 } from '../../src/runtime/rate-limit.ts';
 
 describe('a rate limit (D-68)', () => {
-  test('lets the burst through at once, then one per interval, exactly', () => {
+  test('allows the burst at once, then exactly one per interval', () => {
     const clock = new FakeClock();
     const limit = createRateLimit(clock, managementRate(60));
     for (let used = 1; used <= 20; used += 1) {
@@ -29,7 +29,7 @@ describe('a rate limit (D-68)', () => {
     expect(limit.take('a').ok).toBe(false);
   });
 
-  test('never lets more through than rate and burst allow, and always as much', () => {
+  test('allows exactly as much as rate and burst define', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 7_000 }),
@@ -57,7 +57,7 @@ describe('a rate limit (D-68)', () => {
     );
   });
 
-  test('waiting as long as it says is enough, and less is not', () => {
+  test('waiting for `retryAfterSeconds` is sufficient, and less is not', () => {
     const clock = new FakeClock();
     const limit = createRateLimit(clock, { perMinute: 10, burst: 3 });
     while (limit.take('a').ok);
@@ -85,7 +85,7 @@ describe('a rate limit (D-68)', () => {
     expect(limit.take('a').ok).toBe(true);
   });
 
-  test('remembers a bounded number of keys', () => {
+  test('keeps a bounded number of keys', () => {
     const limit = createRateLimit(new FakeClock(), { perMinute: 1, burst: 1 });
     limit.take('first');
     for (let key = 0; key < 9_999; key += 1) limit.take(String(key));

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { FakeClock } from '../support/clocks.ts';
 import { within } from '../../src/runtime/within.ts';
 
-test('work that ends in time gives its result', async () => {
+test('work that ends in time returns its result', async () => {
   const clock = new FakeClock();
   const work = Promise.withResolvers<string>();
   const result = within({ clock, ms: 100, late: 'late' }, work.promise);
@@ -10,7 +10,7 @@ test('work that ends in time gives its result', async () => {
   expect(await result).toBe('done');
 });
 
-test('work that takes longer gives `late`', async () => {
+test('work that takes longer returns `late`', async () => {
   const clock = new FakeClock();
   const work = Promise.withResolvers<string>();
   const result = within({ clock, ms: 100, late: 'late' }, work.promise);

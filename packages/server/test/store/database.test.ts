@@ -31,7 +31,7 @@ describe.each(databaseKinds)('a %s database', (kind) => {
     return rows.map((row) => row.id);
   };
 
-  test('a transaction that throws takes back its own work and nobody else’s', async () => {
+  test('a transaction that throws rolls back its own work and no other', async () => {
     const outcomes = await Promise.allSettled(
       Array.from({ length: 40 }, (_, index) =>
         database.transaction(async (tx) => {
@@ -60,7 +60,7 @@ describe.each(databaseKinds)('a %s database', (kind) => {
     expect(await ids()).toEqual(['draft']);
   });
 
-  test('effects run in order, after the commit and before the caller goes on', async () => {
+  test('effects run in order, after the commit and before the caller continues', async () => {
     const seen: string[] = [];
     const visible: Promise<unknown>[] = [];
     await database.transaction(async (tx) => {
@@ -86,7 +86,7 @@ describe.each(databaseKinds)('a %s database', (kind) => {
     expect(seen).toEqual([]);
   });
 
-  test('what an effect throws is reported and reaches neither the caller nor the next effect', async () => {
+  test('an error of an effect is reported and reaches neither the caller nor the next effect', async () => {
     const seen: string[] = [];
     await database.transaction(async (tx) => {
       tx.onCommit(() => {
@@ -161,7 +161,7 @@ describe.each(databaseKinds)('a %s database', (kind) => {
     expect(await ids()).toEqual([]);
   });
 
-  test('an expected conflict is written as such and dooms nothing', async () => {
+  test('`on conflict do nothing` does not doom the transaction', async () => {
     const changed = await database.transaction(async (tx) => [
       await tx.run(sql`insert into notes (id) values (${'a'}) on conflict do nothing`),
       await tx.run(sql`insert into notes (id) values (${'a'}) on conflict do nothing`),
@@ -182,14 +182,14 @@ describe.each(databaseKinds)('a %s database', (kind) => {
     expect(await ids()).toEqual([]);
   });
 
-  test('a work function that throws before its first await is rejected like any other', async () => {
+  test('work that throws before its first await rejects its transaction', async () => {
     const refused = database.transaction(() => {
       throw new Error('at once');
     });
     await expect(refused).rejects.toThrow('at once');
   });
 
-  test('what an agent may say comes back byte for byte when it is kept as JSON text', async () => {
+  test('any text of an agent, stored as JSON text, is returned byte for byte', async () => {
     const said = {
       nul: 'a\u0000b',
       emoji: '👩‍🚀',
@@ -206,7 +206,7 @@ describe.each(databaseKinds)('a %s database', (kind) => {
     expect(JSON.parse(row?.body ?? '')).toEqual(said);
   });
 
-  test('a column added while the service runs breaks no statement that was prepared before', async () => {
+  test('a column added while the service runs does not break prepared statements', async () => {
     const read = (reader: Reader) => reader.get(sql`select * from counters where n > ${0}`);
     await database.transaction((tx) => tx.run(sql`insert into counters values (${'c'}, ${1})`));
     for (let n = 0; n < 3; n++) await Promise.all([read(database), database.transaction(read)]);
@@ -220,7 +220,7 @@ describe.each(databaseKinds)('a %s database', (kind) => {
     expect(await read(database)).toEqual({ id: 'c', n: 1 });
   });
 
-  test('bytes, null and every integer JavaScript can hold come back as they went in', async () => {
+  test('bytes, null and every safe integer are returned as they were stored', async () => {
     const bytes = Uint8Array.from({ length: 256 }, (_, index) => index);
     await database.transaction(async (tx) => {
       await tx.run(sql`insert into notes (id, body, bytes) values (${'a'}, ${null}, ${bytes})`);
@@ -237,7 +237,7 @@ describe.each(databaseKinds)('a %s database', (kind) => {
     ).toEqual({ max: Number.MAX_SAFE_INTEGER, count: 2, sum: Number.MAX_SAFE_INTEGER - 1 });
   });
 
-  test('closing finishes what was asked for and refuses what comes later', async () => {
+  test('closing finishes pending transactions and rejects later ones', async () => {
     const location = await createLocation(kind);
     const closing = await openTestDatabase(kind, { location });
     const add = (n: number) =>

@@ -14,7 +14,7 @@ const isRoot = process.getuid?.() === 0;
 const body = 'x'.repeat(8_000);
 
 describe('a full disk under SQLite (reliability P12)', () => {
-  test('a database at its size limit refuses writes, goes on reading, and recovers', async () => {
+  test('a database at its size limit rejects writes, still reads, and recovers', async () => {
     const database = await openTestDatabase('sqlite');
     const limit = (pages: number) =>
       database.transaction((tx) => tx.script(`pragma max_page_count = ${pages}`));
@@ -31,35 +31,38 @@ describe('a full disk under SQLite (reliability P12)', () => {
     expect(await lost(database, [...full.acknowledged, ...free.acknowledged])).toEqual([]);
   });
 
-  // A real full file system needs one of our own, and mounting needs root.
-  test.runIf(isRoot)('a file system filled and freed again and again loses nothing', async () => {
-    const folder = mountSmallDisk();
-    const ballast = join(folder, 'ballast');
-    const location = join(folder, 'convoke.db');
-    const database = await openTestDatabase('sqlite', { location });
-    onTestFinished(() => database.close());
-    await createTable(database);
+  // A file system of its own is needed to fill one, and mounting needs root.
+  test.runIf(isRoot)(
+    'a file system that is filled and freed repeatedly loses no acknowledged commit',
+    async () => {
+      const folder = mountSmallDisk();
+      const ballast = join(folder, 'ballast');
+      const location = join(folder, 'convoke.db');
+      const database = await openTestDatabase('sqlite', { location });
+      onTestFinished(() => database.close());
+      await createTable(database);
 
-    const acknowledged: string[] = [];
-    let refusals = 0;
-    for (let round = 0; round < 10; round++) {
-      fill(folder, ballast);
-      const full = await writeAll(database, { writers: 16, each: 10 });
-      expect(full.failures.filter((error) => !(error instanceof StorageUnavailable))).toEqual([]);
-      refusals += full.failures.length;
-      expect(await lost(database, [...acknowledged, ...full.acknowledged])).toEqual([]);
+      const acknowledged: string[] = [];
+      let refusals = 0;
+      for (let round = 0; round < 10; round++) {
+        fill(folder, ballast);
+        const full = await writeAll(database, { writers: 16, each: 10 });
+        expect(full.failures.filter((error) => !(error instanceof StorageUnavailable))).toEqual([]);
+        refusals += full.failures.length;
+        expect(await lost(database, [...acknowledged, ...full.acknowledged])).toEqual([]);
 
-      rmSync(ballast);
-      const free = await writeAll(database, { writers: 16, each: 10 });
-      expect(free.failures).toEqual([]);
-      acknowledged.push(...full.acknowledged, ...free.acknowledged);
-    }
-    expect(refusals).toBeGreaterThan(0);
-    expect(await lost(database, acknowledged)).toEqual([]);
-    const outside = new DatabaseSync(location, { readOnly: true });
-    expect(outside.prepare('pragma integrity_check').get()).toEqual({ integrity_check: 'ok' });
-    outside.close();
-  });
+        rmSync(ballast);
+        const free = await writeAll(database, { writers: 16, each: 10 });
+        expect(free.failures).toEqual([]);
+        acknowledged.push(...full.acknowledged, ...free.acknowledged);
+      }
+      expect(refusals).toBeGreaterThan(0);
+      expect(await lost(database, acknowledged)).toEqual([]);
+      const outside = new DatabaseSync(location, { readOnly: true });
+      expect(outside.prepare('pragma integrity_check').get()).toEqual({ integrity_check: 'ok' });
+      outside.close();
+    },
+  );
 });
 
 async function createTable(database: MigratableDatabase): Promise<void> {
@@ -107,7 +110,7 @@ function mountSmallDisk(): string {
   return folder;
 }
 
-/** Leaves room for a few commits, so that the disk fills in the middle of the work. */
+/** Leaves space for a few commits, so that the disk fills during the work. */
 function fill(folder: string, ballast: string): void {
   const { bavail, bsize } = statfsSync(folder);
   writeFileSync(ballast, new Uint8Array(Math.max(0, bavail * bsize - 200_000)));

@@ -1,6 +1,6 @@
 /**
- * A process that commits for ever and prints each commit it was told is durable, one line each. When
- * an fsync fails it prints `fatal` and everything that was still acknowledged after it, then ends.
+ * A process that commits for ever and prints one line for each commit once it is acknowledged. When an fsync fails it
+ * prints `fatal`, then any commit acknowledged after it, and exits.
  */
 import { openSqlite } from '../../src/store/dialects/sqlite.ts';
 import { sql } from '../../src/store/sql.ts';

@@ -16,7 +16,7 @@ const first = {
 const second = { ...first, '0002-status.sql': 'alter table runs add column status text;' };
 
 describe.each(databaseKinds)('migrations on %s', (kind) => {
-  test('run in order, each with its record', async () => {
+  test('are applied in order, each with its record', async () => {
     const database = await openTestDatabase(kind, { migrations: folderOf(second) });
     expect(await database.all(sql`select id, note, status from runs`)).toEqual([
       { id: 'first', note: 'a;b', status: null },
@@ -31,7 +31,7 @@ describe.each(databaseKinds)('migrations on %s', (kind) => {
     expect(records.every((record) => Number.isSafeInteger(record.applied_at))).toBe(true);
   });
 
-  test('run a second time, they change nothing; later, only what is new is applied', async () => {
+  test('are applied once; a later run applies only new files', async () => {
     const database = await openTestDatabase(kind, { migrations: folderOf(first) });
     await migrate(database, folderOf(first));
     await migrate(database, folderOf(second));
@@ -41,7 +41,7 @@ describe.each(databaseKinds)('migrations on %s', (kind) => {
     ]);
   });
 
-  test('two replicas may start at once', async () => {
+  test('two replicas can migrate at the same time', async () => {
     const location = await createLocation(kind);
     const replicas = await Promise.all([
       openTestDatabase(kind, { location }),
@@ -52,7 +52,7 @@ describe.each(databaseKinds)('migrations on %s', (kind) => {
     expect(await replica.all(sql`select id from runs`)).toEqual([{ id: 'first' }]);
   });
 
-  test('a migration that fails leaves nothing of itself, and what came before stays', async () => {
+  test('a failed migration leaves nothing behind, and earlier ones stay applied', async () => {
     const broken = { ...first, '0002-bad.sql': 'create table half (id text); nonsense;' };
     const database = await openTestDatabase(kind);
     await expect(migrate(database, folderOf(broken))).rejects.toThrow(/nonsense/);
@@ -63,7 +63,7 @@ describe.each(databaseKinds)('migrations on %s', (kind) => {
     await migrate(database, folderOf(second));
   });
 
-  test('a database that a newer release has moved on is refused', async () => {
+  test('a database that a newer release has migrated is refused', async () => {
     const database = await openTestDatabase(kind, { migrations: folderOf(second) });
     await expect(migrate(database, folderOf(first))).rejects.toThrow(
       /schema version 2, but this release knows only 1/,
@@ -77,7 +77,7 @@ describe.each(databaseKinds)('migrations on %s', (kind) => {
   });
 
   test.each(['0003-gap.sql', '2-short.sql', '0002-Bad_Name.sql'])(
-    'a file out of the numbering is refused by its name: %s',
+    'a file that breaks the numbering is refused: %s',
     async (file) => {
       const database = await openTestDatabase(kind);
       await expect(migrate(database, folderOf({ ...first, [file]: '' }))).rejects.toThrow(

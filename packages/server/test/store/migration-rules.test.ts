@@ -7,7 +7,7 @@ import { migrationProblems } from './migration-rules.ts';
 
 describe.each(databaseKinds)('the migrations of %s', (kind) => {
   const folder = migrationsFolder(kind);
-  // Before the first there is no server to live with.
+  // No older server exists before the first.
   const later = readdirSync(folder).toSorted().slice(1);
 
   test.each(later)('%s can be applied while older servers run', (file) => {
@@ -21,7 +21,7 @@ test('both databases have the same migrations', () => {
   );
 });
 
-describe('what an older server cannot live with is found', () => {
+describe('a change that breaks an older server is found', () => {
   test.each([
     'drop table runs',
     'alter table runs drop column note',
@@ -46,11 +46,11 @@ describe('what an older server cannot live with is found', () => {
     'create index if not exists runs_by_note on runs (note)',
     'alter table runs add constraint positive check (number > 0) not valid',
     '-- drop table runs',
-  ])('and what it can is not: %s', (text) => {
+  ])('a compatible change is accepted: %s', (text) => {
     expect(migrationProblems(text)).toEqual([]);
   });
 
-  test('a contract step says which release no longer uses what it removes', () => {
+  test('a contract step names the release that no longer uses the removed columns', () => {
     const removal = 'alter table runs drop column note;';
     expect(migrationProblems(`-- contract: release 0.4 does not read it\n${removal}`)).toEqual([]);
     expect(migrationProblems(`-- contract\n${removal}`)).toHaveLength(1);

@@ -1,4 +1,4 @@
-/** Tables that grow with use: what holds or scans one of them stops a large service. */
+/** Tables that grow with use: a statement that locks or scans one of them stops a large service. */
 const growing = [
   'sessions',
   'session_states',
@@ -19,13 +19,13 @@ interface Rule {
   readonly problem: string;
 }
 
-/** What a replica of the release before, still at work, could not live with. */
+/** Changes that break a running server of the previous release. */
 const breaking: readonly Rule[] = [
   {
     pattern: /\bdrop (table|column|view|index)\b/i,
-    problem: 'removes what an older server may use',
+    problem: 'removes something an older server may use',
   },
-  { pattern: /\brename\b/i, problem: 'renames what an older server knows by its old name' },
+  { pattern: /\brename\b/i, problem: 'renames something an older server uses by its old name' },
   {
     pattern: /\balter column \w+ (set data )?type\b/i,
     problem: 'changes a type, and rewrites the table under a lock',
@@ -34,11 +34,11 @@ const breaking: readonly Rule[] = [
   { pattern: /^(truncate|delete from)\b/i, problem: 'removes rows' },
   {
     pattern: /\badd (constraint|check|unique|foreign key)\b(?![^;]*\bnot valid\b)/i,
-    problem: 'checks every row under a lock, and may refuse what an older server writes',
+    problem: 'checks every row under a lock, and may refuse rows that an older server writes',
   },
 ];
 
-/** What is wrong with a migration of a service that does not stand still for it, one line each. */
+/** Returns the problems of a migration that is applied while the service runs, one line each. */
 export function migrationProblems(text: string): string[] {
   const statements = text
     .replaceAll(/--.*$/gm, '')

@@ -33,7 +33,7 @@ const terminateAll = () =>
   );
 
 describe('PostgreSQL', () => {
-  test('connections killed under load cost nothing acknowledged, and service comes back by itself (reliability P13)', async () => {
+  test('connections killed under load lose no acknowledged commit, and the service recovers by itself (reliability P13)', async () => {
     const acknowledged: string[] = [];
     const failures: unknown[] = [];
     let stop = false;
@@ -62,7 +62,7 @@ describe('PostgreSQL', () => {
     expect(acknowledged.filter((id) => !kept.has(id))).toEqual([]);
   });
 
-  test('idle connections killed are replaced without reopening', async () => {
+  test('killed idle connections are replaced without reopening the database', async () => {
     const outcomes: unknown[] = [];
     await terminateAll();
     await expect
@@ -86,7 +86,7 @@ describe('PostgreSQL', () => {
     expect(await ids()).not.toContain('half');
   });
 
-  test('a connection lost during the commit is neither success nor retried', async () => {
+  test('a connection lost during the commit is neither reported as success nor retried', async () => {
     await database.transaction((tx) =>
       tx.script(`
         create table doomed (id text primary key);
@@ -134,7 +134,7 @@ describe('PostgreSQL', () => {
     expect(effects).toBe(2);
   });
 
-  test('a transaction that always deadlocks is given up after three more tries', async () => {
+  test('a transaction that always deadlocks fails after three retries', async () => {
     let runs = 0;
     const raise = database.transaction(async (tx) => {
       runs++;
@@ -144,7 +144,7 @@ describe('PostgreSQL', () => {
     expect(runs).toBe(4);
   });
 
-  test('a statement nobody awaited and that failed still dooms its transaction', async () => {
+  test('a failed statement that was not awaited dooms its transaction', async () => {
     const careless = database.transaction(async (tx) => {
       await insert(tx, 'careless');
       insert(tx, 'careless').catch(() => {});
@@ -153,7 +153,7 @@ describe('PostgreSQL', () => {
     expect(await ids()).not.toContain('careless');
   });
 
-  test('a statement that takes too long is unavailable, and its connection lives on', async () => {
+  test('a statement that takes too long rejects as unavailable, and its connection survives', async () => {
     const slow = database.transaction(async (tx) => {
       await tx.script('set local statement_timeout = 20');
       await tx.script('select pg_sleep(10)');
@@ -162,7 +162,7 @@ describe('PostgreSQL', () => {
     expect(await ids()).toBeInstanceOf(Set);
   });
 
-  test('a server that stops answering is given up after five seconds, and used again when it answers', async () => {
+  test('a server that stops answering is unavailable after five seconds, and is used again when it answers', async () => {
     const network = await startNetwork(location);
     const remote = await openTestDatabase('postgres', { location: network.url });
     network.cut();
@@ -185,7 +185,7 @@ describe('PostgreSQL', () => {
     });
   });
 
-  test('lists of ever new lengths do not fill the server with prepared statements', async () => {
+  test('lists of varying length do not fill the server with prepared statements', async () => {
     await database.transaction(async (tx) => {
       for (let length = 1; length <= 1_100; length++) {
         const list = Array.from({ length }, () => sql`0`);
@@ -198,7 +198,7 @@ describe('PostgreSQL', () => {
     });
   });
 
-  test('a server that may forget an acknowledged commit is refused (reliability P2)', async () => {
+  test('a server that may lose an acknowledged commit is refused (reliability P2)', async () => {
     const forgetful = await createLocation('postgres');
     const name = new URL(forgetful).pathname.slice(1);
     await administer(`alter database ${name} set synchronous_commit = off`);
@@ -218,7 +218,7 @@ describe('PostgreSQL', () => {
     await expect(opened).rejects.toThrow(/fsync is off/);
   });
 
-  test('a server that is away is unavailable at once', async () => {
+  test('an unreachable server is unavailable at once', async () => {
     const away = openPostgres({ url: 'postgres://postgres@127.0.0.1:1/none', report: () => {} });
     await expect(away).rejects.toThrow(StorageUnavailable);
   });

@@ -16,13 +16,13 @@ describe.each(databaseKinds)('runs to claim on %s', (kind) => {
   beforeAll(async () => {
     const database = await openTestDatabase(kind, { migrations: migrationsFolder(kind) });
     store = createStore(database);
-    const line = { a: [10, 11, 12, 13], b: [5, 20], c: [1, 2], d: [] };
-    for (const [name, readyAt] of Object.entries(line)) {
+    const queues = { a: [10, 11, 12, 13], b: [5, 20], c: [1, 2], d: [] };
+    for (const [name, readyAt] of Object.entries(queues)) {
       await addTenant(store, { name, readyAt, executing: { a: 0, b: 1, c: 3, d: 1 }[name] ?? 0 });
     }
   });
 
-  test('a tenant with less executing goes first, and within a tenant who waits longest', async () => {
+  test('a tenant with fewer executing runs comes first, and within a tenant the oldest run', async () => {
     const { runs, next } = await store.read.runs.claimable(bounds);
     expect(runs.map((run) => run.id)).toEqual(['a-0', 'b-0', 'a-1', 'a-2', 'b-1']);
     expect(runs[0]).toEqual({
@@ -34,12 +34,12 @@ describe.each(databaseKinds)('runs to claim on %s', (kind) => {
     expect(next).toBeUndefined();
   });
 
-  test('no more are given than there are free places, the first in line first', async () => {
+  test('returns at most as many runs as slots are free, in the same order', async () => {
     const { runs } = await store.read.runs.claimable({ ...bounds, limit: 2 });
     expect(runs.map((run) => run.id)).toEqual(['a-0', 'b-0']);
   });
 
-  test('what was not looked at comes in the next pass', async () => {
+  test('the next pass continues after the last tenant of this one', async () => {
     const seen: string[] = [];
     let after: TenantId | undefined;
     do {

@@ -29,7 +29,7 @@ const expanding = `
   alter table interactions add column later text collate "C";
   create table later (id text collate "C" primary key, run_id text collate "C" references runs (id));`;
 
-test('a server of the release before works on, without an error, while the schema grows under it', async () => {
+test('a server of the previous release keeps working without an error while the schema is migrated', async () => {
   const server = await startServer({ database: 'postgres' });
   const location = server.config.databaseUrl ?? '';
   let isOver = false;
@@ -51,14 +51,14 @@ test('a server of the release before works on, without an error, while the schem
   isOver = true;
   await working;
   expect((await schemaState(newer, folder)).pending).toEqual([]);
-  // What it logs as an error makes this fail.
+  // Fails if the server has logged an error.
   await server.stop();
   await expect(compose(server.config, { log: quietLog })).rejects.toThrow(
     /schema version \d+, but this release knows only \d+/,
   );
 });
 
-test('a migration that finds a table in use gives way to those behind it, and is through in the end', async () => {
+test('a migration that finds a table locked lets other statements pass, and succeeds in the end', async () => {
   const database = await openTestDatabase('postgres', { migrations: migrationsFolder('postgres') });
   const inUse = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();
@@ -72,16 +72,16 @@ test('a migration that finds a table in use gives way to those behind it, and is
     database.get(sql`
       select count(*) as n from pg_locks join pg_database on pg_database.oid = database
       where not granted and mode = 'AccessExclusiveLock' and datname = current_database()`);
-  let isThrough = false;
+  let isApplied = false;
   const migrating = migrate(database, nextRelease(expanding)).then(() => {
-    isThrough = true;
+    isApplied = true;
   });
   for (let round = 0; round < 2; round += 1) {
     await expect.poll(waiting, { timeout: 30_000 }).toEqual({ n: 1 });
-    // This stands behind the migration, and would until the table is free if that did not give way.
+    // Queued behind the migration: this would wait until the table is free if the migration did not time out.
     await database.get(sql`select count(*) as n from runs`);
   }
-  expect(isThrough).toBe(false);
+  expect(isApplied).toBe(false);
   released.resolve();
   await Promise.all([holding, migrating]);
   expect(await database.all(sql`select later from runs`)).toEqual([]);

@@ -26,7 +26,7 @@ let location: string;
 let ours: TenantId;
 const theirs = tenantId('ten_theirs');
 
-/** Every row of every guarded table, by statements that forget the tenant. */
+/** Counts the rows of every guarded table with statements that have no tenant condition. */
 async function seen(): Promise<Record<string, number>> {
   const counts: Record<string, number> = {};
   for (const table of guarded) {
@@ -62,7 +62,7 @@ beforeAll(async () => {
 });
 
 describe('row-level security on PostgreSQL', () => {
-  test('every table with a tenant in it is guarded, and each of its partitions', async () => {
+  test('every table with a tenant column has a policy, and so has each partition', async () => {
     await createStore(database).eventPartitions.open([partitionAt(Date.now())]);
     const unguarded = await database.all<{ name: string }>(sql`
       select relname as name from pg_class join pg_attribute on attrelid = pg_class.oid
@@ -72,14 +72,14 @@ describe('row-level security on PostgreSQL', () => {
     expect(unguarded).toEqual([]);
   });
 
-  test('a statement that forgets its tenant sees the rows of the tenant it works for, and no other', async () => {
+  test('a statement without a tenant condition sees only the rows of its tenant scope', async () => {
     expect(await seen()).toEqual(each(1));
     expect(await database.inTenantScope(ours, seen)).toEqual(each(1));
     expect(await database.inTenantScope(theirs, seen)).toEqual(each(0));
     expect(await seen()).toEqual(each(1));
   });
 
-  test('and changes, removes and adds no other', async () => {
+  test('and updates, deletes and inserts no others', async () => {
     await database.inTenantScope(theirs, async () => {
       for (const table of guarded) {
         const change = table === 'session_states' ? `checkpoint = 'x'` : `tenant_id = 'ten_theirs'`;
@@ -103,7 +103,7 @@ describe('row-level security on PostgreSQL', () => {
     expect(await seen()).toEqual(each(1));
   });
 
-  test('work of several tenants at once, over few connections, is not mixed up', async () => {
+  test('concurrent work of several tenants over few connections stays separate', async () => {
     const sessions = async () => (await database.all(sql`select id from sessions`)).length;
     const inTransaction = (fails: boolean) =>
       database
@@ -122,7 +122,7 @@ describe('row-level security on PostgreSQL', () => {
     expect(new Set(await Promise.all(asked))).toEqual(new Set([true]));
   });
 
-  test('who connects without saying for whom sees nothing, a partition named directly included', async () => {
+  test('a connection without a tenant sees no rows, not even in a partition named directly', async () => {
     const client = new Client({ connectionString: location });
     await client.connect();
     try {
@@ -137,7 +137,7 @@ describe('row-level security on PostgreSQL', () => {
     }
   });
 
-  test('a role that no policy binds is warned of, a plain one is not', async () => {
+  test('a role that bypasses row-level security causes a warning, a plain role does not', async () => {
     const warnings: string[] = [];
     const open = (url: string) =>
       openPostgres({ url, report: () => {}, warn: (message) => warnings.push(message) });

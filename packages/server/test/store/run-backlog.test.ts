@@ -11,7 +11,7 @@ const question = {
 } as const;
 
 test.each<DatabaseKind>(['sqlite', 'postgres'])(
-  'what has not ended is counted by state, up to a bound (%s)',
+  'unfinished runs are counted by state, up to a bound (%s)',
   async (kind) => {
     const world = await createRunFixture(kind);
     const backlog = (most = 100) => world.store.read.runs.backlog(most);

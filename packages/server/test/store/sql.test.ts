@@ -18,7 +18,7 @@ describe('the sql tag (architecture idea 5)', () => {
     });
   });
 
-  test('a nested statement is inlined and its values keep their places', () => {
+  test('a nested statement is inlined and its values keep their order', () => {
     const newer = sql`seq > ${3} and kind = ${'delta'}`;
     const statement = sql`select seq from events where run_id = ${'r'} and (${newer}) limit ${10}`;
     expect(render(statement)).toEqual({
@@ -61,7 +61,7 @@ describe('the sql tag (architecture idea 5)', () => {
     expect(composed('a').strings).not.toBe(plain('a').strings);
   });
 
-  test('two texts with holes in other places are not mistaken for each other', () => {
+  test('texts with placeholders in different positions have different identities', () => {
     const one = sql`${sql`a`}b = ${1}`;
     const other = sql`${sql`a`}b = ${1}${2}`;
     expect(one.strings).not.toBe(other.strings);
@@ -69,9 +69,9 @@ describe('the sql tag (architecture idea 5)', () => {
   });
 
   test.each([undefined, true, false, Number.NaN, Number.POSITIVE_INFINITY, 1n, Symbol('s')])(
-    'what a column cannot hold is refused where it is written: %s',
+    'a value that no column can hold is refused by the tag: %s',
     (value) => {
-      // @ts-expect-error Most of these are refused by the types already; this is about the rest of the world.
+      // @ts-expect-error Most of these are refused by the types already; this tests untyped callers.
       expect(() => sql`select ${value}`).toThrow(TypeError);
     },
   );

@@ -27,19 +27,19 @@ describe('a group commit on SQLite', () => {
     });
   });
 
-  test('a refusal is told only after the neighbour it may rest on is durable', async () => {
-    const told: string[] = [];
+  test('a transaction rejects only after the rows it has seen are durable', async () => {
+    const outcomes: string[] = [];
     const kept = database.transaction(async (tx) => {
       await insert(tx, 'a');
-      tx.onCommit(() => told.push('kept'));
+      tx.onCommit(() => outcomes.push('kept'));
     });
     const refused = database
       .transaction(async (tx) => {
         if ((await tx.get(sql`select id from notes`)) !== undefined) throw new Error('taken');
       })
-      .catch((error: unknown) => told.push(String(error)));
+      .catch((error: unknown) => outcomes.push(String(error)));
     await Promise.all([refused, kept]);
-    expect(told).toEqual(['kept', 'Error: taken']);
+    expect(outcomes).toEqual(['kept', 'Error: taken']);
   });
 
   test('effects of a group run in the order of its transactions', async () => {
@@ -55,7 +55,7 @@ describe('a group commit on SQLite', () => {
     expect(seen).toEqual([0, 1, 2, 3, 4]);
   });
 
-  test('a transaction that waits for anything but the store is ended, and the others go on', async () => {
+  test('a transaction that awaits anything but the store times out, and the others continue', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     onTestFinished(() => void vi.useRealTimers());
     let reached: (() => void) | undefined;
@@ -76,7 +76,7 @@ describe('a group commit on SQLite', () => {
     expect(await database.all(sql`select id from notes`)).toEqual([{ id: 'neighbour' }]);
   });
 
-  test('a queue without end is refused at its bound', async () => {
+  test('transactions beyond the bound of the queue are rejected', async () => {
     const outcomes = await Promise.allSettled(
       Array.from({ length: 10_001 }, (_, index) =>
         database.transaction((tx) => insert(tx, `n${index}`)),
@@ -88,7 +88,7 @@ describe('a group commit on SQLite', () => {
     expect(await count()).toEqual({ n: 10_000 });
   });
 
-  test('a commit that SQLite refuses is told to the whole group, and the next group is served', async () => {
+  test('a commit that SQLite refuses rejects the whole group, and the next group succeeds', async () => {
     await database.transaction((tx) =>
       tx.script(
         'create table replies (note text references notes (id) deferrable initially deferred)',
@@ -105,7 +105,7 @@ describe('a group commit on SQLite', () => {
     expect(await count()).toEqual({ n: 1 });
   });
 
-  test('while another process writes, a transaction is refused as unavailable, and then served', async () => {
+  test('while another process writes, a transaction rejects as unavailable, and succeeds afterwards', async () => {
     const other = new DatabaseSync(location);
     other.exec('begin immediate');
     const refused = [1, 2, 3].map((n) => database.transaction((tx) => insert(tx, `n${n}`)));
@@ -129,7 +129,7 @@ describe('a group commit on SQLite', () => {
     expect(prepare).not.toHaveBeenCalled();
   });
 
-  test('the log is copied home while the service runs, and does not grow without end', async () => {
+  test('checkpoints run while the service works, so the log stays bounded', async () => {
     const page = new Uint8Array(64 * 1024);
     await database.transaction((tx) => tx.script('create table pages (n integer, bytes blob)'));
     for (let n = 0; n < 800; n++) {

@@ -20,7 +20,7 @@ let server: TestServer;
 let world: TenantData;
 let exported: string;
 
-/** What JSON leaves as it is and some readers of lines take for the end of one. */
+/** Characters that JSON does not escape and that some line readers take for the end of a line. */
 const prompt = 'one\u2028two\u0085three\r\nfour';
 
 beforeAll(async () => {
@@ -39,12 +39,12 @@ async function textOf(pieces: AsyncIterable<string>): Promise<string> {
 
 async function* pieces(text: string): AsyncGenerator<Uint8Array> {
   const bytes = Buffer.from(text);
-  // Cut where characters may be cut, too.
+  // Also cuts inside of characters.
   for (let at = 0; at < bytes.length; at += 1021) yield bytes.subarray(at, at + 1021);
 }
 
-/** The settings of a deployment on a database that nobody has used yet. */
-async function freshPlace(kind: (typeof databaseKinds)[number]): Promise<Config> {
+/** The settings of a deployment on an empty database. */
+async function emptyDeployment(kind: (typeof databaseKinds)[number]): Promise<Config> {
   const location = await createLocation(kind);
   const { databaseUrl: _, ...config } = server.config;
   return kind === 'postgres'
@@ -52,7 +52,7 @@ async function freshPlace(kind: (typeof databaseKinds)[number]): Promise<Config>
     : { ...config, databaseUrl: undefined, dataDir: location.replace(/\/convoke\.db$/, '') };
 }
 
-/** An export without regard to the order of a table's rows. */
+/** The content of an export, independent of the order of a table's rows. */
 function contents(text: string): string[] {
   const tables: string[][] = [];
   for (const line of text.trimEnd().split('\n').slice(1, -1)) {
@@ -63,8 +63,8 @@ function contents(text: string): string[] {
 }
 
 describe.each(databaseKinds)('an export of %s', (kind) => {
-  test('is the database at one moment, whatever is written meanwhile', async () => {
-    const place = await freshPlace(kind);
+  test('is a snapshot of the database, even while it is written', async () => {
+    const place = await emptyDeployment(kind);
     await importDeployment(place, pieces(exported));
     const location = place.databaseUrl ?? join(place.dataDir, 'convoke.db');
     const writer = await openTestDatabase(kind, { location });
@@ -86,8 +86,8 @@ describe.each(databaseKinds)('an export of %s', (kind) => {
 });
 
 describe.each(databaseKinds)('an export into %s', (kind) => {
-  test('comes out again as it went in', async () => {
-    const place = await freshPlace(kind);
+  test('has the same content when exported again', async () => {
+    const place = await emptyDeployment(kind);
     const { rows, tables } = await importDeployment(place, pieces(exported));
     expect(rows).toBeGreaterThan(30);
     expect(tables).toBeGreaterThan(15);
@@ -96,45 +96,45 @@ describe.each(databaseKinds)('an export into %s', (kind) => {
     expect(exported).toContain(JSON.stringify(JSON.stringify({ prompt })).slice(1, -1));
   });
 
-  test('is refused whole when it is not whole, not an export, or not for this place', async () => {
-    const place = await freshPlace(kind);
+  test('is refused completely when it is truncated, modified, or for another schema', async () => {
+    const place = await emptyDeployment(kind);
     const lines = exported.split('\n');
     const wrong: [string, RegExp][] = [
-      ['', /cut off/],
+      ['', /truncated/],
       ['hello\n', /line 1: expected the head/],
-      [lines.slice(0, 20).join('\n'), /cut off|expected/],
-      [lines.slice(0, -2).join('\n'), /cut off/],
-      [exported.replaceAll('canary', 'canarx'), /digest is another/],
+      [lines.slice(0, 20).join('\n'), /truncated|expected/],
+      [lines.slice(0, -2).join('\n'), /truncated/],
+      [exported.replaceAll('canary', 'canarx'), /digest does not match/],
       [exported.replace(/\n\[.*/, ''), /rows were exported/],
-      [exported.replace(/"schema":\d+/, '"schema":1'), /schema 1, and this release/],
+      [exported.replace(/"schema":\d+/, '"schema":1'), /schema 1, but this release/],
       [exported.replace('"convoke_export":1', '"convoke_export":2'), /format 2/],
       [exported.replace('"table":"users"', '"table":"people"'), /no such table people/],
-      [`${exported}{}`, /nothing may follow/],
+      [`${exported}{}`, /unexpected text after the end/],
     ];
     for (const [text, reason] of wrong) {
       await expect(importDeployment(place, pieces(text))).rejects.toThrow(reason);
     }
-    // Nothing of them was kept, or this would be refused as well.
+    // Nothing of them was kept: otherwise this import would be refused too.
     await importDeployment(place, pieces(exported));
     await expect(importDeployment(place, pieces(exported))).rejects.toThrow(/not empty/);
   });
 });
 
-test('a backup that the role of the service makes as the guide says holds every row', async () => {
-  const place = await freshPlace('postgres');
+test('a backup made as the guide says, with the role of the service, contains every row', async () => {
+  const place = await emptyDeployment('postgres');
   await importDeployment(place, pieces(exported));
-  const restored = await freshPlace('postgres');
+  const restored = await emptyDeployment('postgres');
   const dump = join(server.config.dataDir, 'convoke.dump');
   const env = { ...process.env, PGOPTIONS: '-c convoke.tenant=*' };
-  const words = ['--enable-row-security', '--format=custom', `--file=${dump}`];
-  execFileSync('pg_dump', [...words, place.databaseUrl ?? ''], { env });
+  const options = ['--enable-row-security', '--format=custom', `--file=${dump}`];
+  execFileSync('pg_dump', [...options, place.databaseUrl ?? ''], { env });
   execFileSync('pg_restore', ['--enable-row-security', '-d', restored.databaseUrl ?? '', dump], {
     env,
   });
   expect(contents(await textOf(exportDeployment(restored)))).toEqual(contents(exported));
 });
 
-test('a deployment moves from SQLite to PostgreSQL, and what was under way goes on there', async () => {
+test('a deployment moves from SQLite to PostgreSQL, and unfinished runs continue there', async () => {
   const { run } = await begin(server, 'echo', prompt);
   await runIn(server, run, 'completed');
   const before = await logOf(server, run);

@@ -8,7 +8,7 @@ import { createMetrics } from '../../src/telemetry/metrics.ts';
 
 const table = Object.values(metricTable);
 
-test('every metric is named as Prometheus wants it, once', () => {
+test('every metric has a unique name that follows the conventions of Prometheus', () => {
   expect(new Set(table.map(({ name }) => name)).size).toBe(table.length);
   for (const { kind, name } of table) {
     expect(name).toMatch(/^convoke_[a-z_]+$/);
@@ -17,7 +17,7 @@ test('every metric is named as Prometheus wants it, once', () => {
   }
 });
 
-test('the guide names every metric, and none that is not there', () => {
+test('the guide names every metric, and no other', () => {
   const guide = readFileSync(
     new URL('../../../../docs/guides/operate.md', import.meta.url),
     'utf8',
@@ -33,7 +33,7 @@ test('no label can hold the id of anything', () => {
   );
 });
 
-test('a histogram counts what is at or below each bound, and everything', async () => {
+test('a histogram counts the values up to each bound, and all values', async () => {
   const metrics = createMetrics();
   for (const seconds of [0.001, 0.002, 0.3, 60]) metrics.appendSeconds.observe(seconds);
   const samples = readSamples(await metrics.render());
@@ -43,7 +43,7 @@ test('a histogram counts what is at or below each bound, and everything', async 
   expect(sampleOf(samples, 'convoke_append_seconds_sum')).toBeCloseTo(60.303);
 });
 
-test('whatever a label holds, the text stays readable', async () => {
+test('special characters in a label value are escaped', async () => {
   const metrics = createMetrics();
   metrics.requests.add(2, 'a"b\\c\nd', '200');
   const samples = readSamples(await metrics.render());
@@ -51,7 +51,7 @@ test('whatever a label holds, the text stays readable', async () => {
   expect(sampleOf(samples, name, { operation: 'a\\"b\\\\c\\nd', status: '200' })).toBe(2);
 });
 
-test('labels without end cost no memory without end', async () => {
+test('an unbounded number of label values uses bounded memory', async () => {
   const metrics = createMetrics();
   for (let index = 0; index < 2_000; index += 1) metrics.refusals.add(1, '400', `code ${index}`);
   const samples = readSamples(await metrics.render());
@@ -71,7 +71,7 @@ test('a gauge that cannot be read is left out, and the others are shown', async 
   expect(sampleOf(samples, 'convoke_event_loop_lag_seconds', { statistic: 'max' })).toBeDefined();
 });
 
-test('what is read for many is read once, and again when it is old or failed', async () => {
+test('concurrent callers share one reading, which is renewed when it is old or failed', async () => {
   const clock = new FakeClock();
   let reads = 0;
   const read = cachedReading(clock, 5_000, async () => {

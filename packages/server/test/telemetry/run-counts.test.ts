@@ -10,7 +10,7 @@ import { lockRun, recordEnd } from '../../src/app/record.ts';
 import { reconcileRuns } from '../../src/workers/reconcile-runs.ts';
 
 test.each(databaseKinds)(
-  'a run whose worker is gone counts as ended and as recovered, once (%s)',
+  'a run whose worker has died counts as ended and as recovered, once (%s)',
   async (kind) => {
     const world = await createRunFixture(kind);
     await world.claimed(await world.start(await world.open()));
@@ -26,7 +26,7 @@ test.each(databaseKinds)(
   },
 );
 
-test('a leg that is given up because its run ended elsewhere counts as a lost lease', async () => {
+test('a leg that is stopped because its run ended elsewhere counts as a lost lease', async () => {
   const server = await startServer();
   const { run } = await begin(server, 'sleeper');
   const { services } = server.convoke;

@@ -24,7 +24,7 @@ export interface ReceivedSpan extends Omit<z.infer<typeof span>, 'attributes'> {
   readonly attributes: Readonly<Record<string, string | number | undefined>>;
 }
 
-/** Takes spans as a collector does, by OTLP over HTTP with JSON. */
+/** Receives spans as a collector does: OTLP over HTTP with JSON. */
 export class SpanReceiver {
   readonly spans: ReceivedSpan[] = [];
   readonly #server: Server;

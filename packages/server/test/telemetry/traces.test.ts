@@ -1,4 +1,4 @@
-// A real server with the real SDK before it, and a receiver in the place of a collector.
+// Starts a real server with the real SDK, and a receiver instead of a collector.
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Caller } from '../faults/support/caller.ts';
@@ -59,7 +59,7 @@ function find(is: (span: ReceivedSpan) => boolean): Promise<ReceivedSpan> {
   return eventually(() => receiver.spans.find(is));
 }
 
-test('a request goes on with the trace of its caller, and its transaction is part of it', async () => {
+test('a request continues the trace of its caller, and its transaction is part of it', async () => {
   const request = await find(({ attributes }) => attributes['convoke.operation'] === 'start_run');
   expect(request).toMatchObject({
     traceId,
@@ -76,7 +76,7 @@ test('a request goes on with the trace of its caller, and its transaction is par
   });
 });
 
-test('a leg is a trace of its own that names the run, and holds what it made durable', async () => {
+test('a leg is a trace of its own that names the run and includes its appends', async () => {
   const leg = await find(({ name }) => name === 'run leg');
   expect(leg.traceId).not.toBe(traceId);
   expect(leg.parentSpanId ?? '').toBe('');
@@ -89,7 +89,7 @@ test('a leg is a trace of its own that names the run, and holds what it made dur
   expect(append).toMatchObject({ traceId: leg.traceId, parentSpanId: leg.spanId });
 });
 
-test('a log line names the span it was written in', async () => {
+test('a log line carries the ids of its span', async () => {
   const leg = await find(({ name }) => name === 'run leg');
   const line = running.output
     .split('\n')
@@ -97,7 +97,7 @@ test('a log line names the span it was written in', async () => {
   expect(JSON.parse(line ?? '{}')).toMatchObject({ trace_id: leg.traceId, span_id: leg.spanId });
 });
 
-test('no span holds what a person wrote, or a secret', async () => {
+test('no span contains user input or a secret', async () => {
   await find(({ name }) => name === 'run leg');
   const known = /^(http\.(request\.method|route|response\.status_code)|convoke\.[a-z_]+)$/;
   const names = receiver.spans.flatMap(({ attributes }) => Object.keys(attributes));
@@ -107,7 +107,7 @@ test('no span holds what a person wrote, or a secret', async () => {
   expect(all).not.toMatch(/cvk_|Bearer|eyJ/);
 });
 
-test('without an SDK nothing is made: the work is called and that is all', async () => {
+test('without an SDK no span is made and the work is only called', async () => {
   const work = Promise.resolve('done');
   const made = createTraces().within({ name: 'x', of: 'itself' }, () => work);
   expect(made).toBe(work);

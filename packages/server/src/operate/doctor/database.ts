@@ -58,7 +58,7 @@ function sqliteVersion(path: string): number {
 
 async function askPostgres(url: string): Promise<{ version: number; unboundRole?: string }> {
   const { Client } = await import('pg');
-  const { unboundRoleQuestion } = await import('../../store/dialects/postgres.ts');
+  const { unboundRoleQuery } = await import('../../store/dialects/postgres.ts');
   const client = new Client({
     connectionString: url,
     connectionTimeoutMillis: connectTimeoutMs,
@@ -66,7 +66,7 @@ async function askPostgres(url: string): Promise<{ version: number; unboundRole?
   try {
     await client.connect();
     const { rows } = await client.query<{ version: number | null }>(question);
-    const unbound = await client.query<{ role: string }>(unboundRoleQuestion);
+    const unbound = await client.query<{ role: string }>(unboundRoleQuery);
     const [role] = unbound.rows.map((row) => row.role);
     return { version: rows[0]?.version ?? 0, ...(role === undefined ? {} : { unboundRole: role }) };
   } finally {

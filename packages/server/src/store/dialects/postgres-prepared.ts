@@ -3,12 +3,12 @@ import type { Statement } from '../sql-database.ts';
 import { renderSql } from '../sql.ts';
 
 /**
- * A server keeps a named statement for as long as the connection lives, so names are not for lists
- * of ever new lengths: past the bound a text is parsed each time.
+ * PostgreSQL keeps a named statement for as long as the connection lives, and lists of varying length make ever new
+ * texts: past this bound a text gets no name and is parsed each time.
  */
 const namesMax = 1_000;
 
-/** Texts rendered and named once per template; every connection of the pool uses the same names. */
+/** Renders and names each template once; all connections of the pool use the same names. */
 export class PreparedQueries {
   #known = new WeakMap<readonly string[], { text: string; name?: string }>();
   #generation = 1;
@@ -25,7 +25,7 @@ export class PreparedQueries {
     return { ...known, values: [...values] };
   }
 
-  /** Gives every text a new name, so that every connection prepares it anew. */
+  /** Gives every text a new name, so that every connection prepares it again. */
   renew(): void {
     this.#known = new WeakMap();
     this.#generation++;

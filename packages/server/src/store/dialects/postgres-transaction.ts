@@ -6,17 +6,17 @@ import { StorageUnavailable } from '../../ports/errors.ts';
 import { isConnectionLost, isRetryable, isStalePlan, toStoreError } from './postgres-errors.ts';
 import type { PreparedQueries } from './postgres-prepared.ts';
 
-/** A migration, or the wait for another replica's, may take this long. */
+/** Limit for a migration, or for waiting until another replica has migrated. */
 const migrationTimeoutMs = 60 * 60_000;
-/** Whoever uses a table waits behind a migration that waits for it, so that does not wait longer. */
+/** Statements on a table queue behind a migration that waits for its lock, so the migration waits no longer. */
 const migrationLockTimeoutMs = 1_000;
 
-/** `pg` reads the timeout of a single query too; its types do not know. */
+/** `pg` also reads a timeout for a single query, which its types lack. */
 interface TimedQuery extends QueryConfig {
   query_timeout?: number;
 }
 
-/** One connection between `begin` and its end. */
+/** One connection from `begin` to `commit` or `rollback`. */
 export class PostgresTransaction implements MigrationTransaction {
   readonly #client: PoolClient;
   readonly #prepared: PreparedQueries;
@@ -49,7 +49,7 @@ export class PostgresTransaction implements MigrationTransaction {
     this.#effects.push(effect);
   }
 
-  async alone(): Promise<void> {
+  async lockMigrations(): Promise<void> {
     await this.script(`set local statement_timeout = 0; set local convoke.tenant = '*'`);
     await this.script(`select pg_advisory_xact_lock(hashtext('convoke schema migrations'))`);
     await this.script(`set local lock_timeout = ${migrationLockTimeoutMs}`);
@@ -68,16 +68,16 @@ export class PostgresTransaction implements MigrationTransaction {
     const { command } = await this.#query({ text: 'commit' }).catch((error: unknown) => {
       if (!isConnectionLost(this.#failure)) throw error;
       throw new StorageUnavailable(
-        'PostgreSQL: the connection was lost during a commit; only reading tells whether it was kept',
+        'PostgreSQL: the connection was lost during a commit; only a read shows whether it was kept',
         { cause: error },
       );
     });
     this.#finished = true;
-    // A statement nobody awaited has failed: the server answers `commit` with a rollback.
+    // A statement that was not awaited has failed: the server answers `commit` with a rollback.
     if (command !== 'COMMIT') throw toStoreError(this.#failure);
   }
 
-  /** Hands the connection back to the pool, or drops it when its state is not known. */
+  /** Returns the connection to the pool, or closes it when its state is unknown. */
   async rollback(): Promise<void> {
     this.#finished = true;
     if (this.#failure !== undefined && isConnectionLost(this.#failure)) {
@@ -95,8 +95,8 @@ export class PostgresTransaction implements MigrationTransaction {
     runEffects(this.#effects, report);
   }
 
-  /** Whether the server undid the transaction for a reason that may be gone already. */
-  get mayBeTriedAgain(): boolean {
+  /** Whether the server rolled back for a reason that a retry may avoid. */
+  get isRetryable(): boolean {
     return isRetryable(this.#failure);
   }
 

@@ -11,25 +11,25 @@ import { RowSecurity } from './row-security.ts';
 
 const defaultPoolSize = 10;
 const waitingMax = 10_000;
-/** No caller waits longer than this for a connection or an answer (reliability P13). */
+/** How long a caller waits at most for a connection or an answer (reliability P13). */
 const connectTimeoutMs = 5_000;
 const answerTimeoutMs = 5_000;
-/** The server gives up first, so that the connection survives. */
+/** Shorter than the answer timeout: the server cancels the statement first, so that the connection survives. */
 const statementTimeoutMs = 4_000;
 const idleInTransactionMs = 10_000;
-/** A deadlock or a serialisation failure is tried again this often. */
+/** Retries after a deadlock or a serialisation failure. */
 const retriesMax = 3;
 const retryDelayMs = 20;
 
 interface PostgresOptions {
   url: string;
   report: Report;
-  /** Told once of what works but should not stay so. */
+  /** Called once for each problem that an operator should fix but that does not stop the server. */
   warn?: (message: string) => void;
   poolSize?: number;
 }
 
-/** Opens a pool on a primary that keeps what it acknowledges, or says why it will not. */
+/** Opens a connection pool. Throws if the server is not a primary that makes acknowledged commits durable. */
 export async function openPostgres(options: PostgresOptions): Promise<MigratableDatabase> {
   const pool = new Pool({
     connectionString: options.url,
@@ -42,14 +42,14 @@ export async function openPostgres(options: PostgresOptions): Promise<Migratable
     keepAlive: true,
     types: numbersAsNumbers(),
   });
-  // Without a listener on the pool and on each client a lost connection would end the process.
+  // Without an error listener on the pool and on each client, a lost connection would end the process.
   pool.on('error', () => {});
   pool.on('connect', (client) => {
-    client.on('error', (error) => options.report('a PostgreSQL connection was lost', error));
+    client.on('error', (error) => options.report('PostgreSQL connection lost', error));
   });
   try {
     await refuseUnsafeServer(pool);
-    await warnOfUnboundRole(pool, options.warn ?? (() => {}));
+    await warnAboutUnboundRole(pool, options.warn ?? (() => {}));
   } catch (error) {
     await pool.end();
     throw error;
@@ -99,9 +99,9 @@ class PostgresDatabase implements MigratableDatabase {
           return result;
         } catch (error) {
           await tx.rollback();
-          if (!tx.mayBeTriedAgain || retries === retriesMax) throw error;
+          if (!tx.isRetryable || retries === retriesMax) throw error;
         }
-        // Two that met in a deadlock must not meet again at once.
+        // A random pause, so that two transactions that deadlocked do not meet again.
         await setTimeout(Math.random() * retryDelayMs * (retries + 1));
       }
     });
@@ -150,11 +150,11 @@ class PostgresDatabase implements MigratableDatabase {
     }
   }
 
-  /** Everything passes here: a closing pool would let those that wait for a connection hang. */
+  /** Counts the callers, so that `close` waits for them: a closed pool leaves waiting callers hanging. */
   async #use<T>(work: () => Promise<T>): Promise<T> {
     if (this.#closed !== undefined) throw new StorageUnavailable('the database is closed');
     if (this.#pool.waitingCount >= waitingMax) {
-      throw new StorageUnavailable(`${waitingMax} callers wait for PostgreSQL already`);
+      throw new StorageUnavailable(`${waitingMax} callers are already waiting for PostgreSQL`);
     }
     this.#inUse++;
     try {
@@ -170,7 +170,7 @@ function rethrowAsStoreError(error: unknown): never {
   throw toStoreError(error);
 }
 
-/** Counts, sums and times are integers that JavaScript can hold; text would surprise every reader. */
+/** Parses int8 and numeric as numbers, not text: counts, sums and times are safe integers. */
 export function numbersAsNumbers(): TypeOverrides {
   const overrides = new TypeOverrides();
   overrides.setTypeParser(types.builtins.INT8, Number);
@@ -178,18 +178,16 @@ export function numbersAsNumbers(): TypeOverrides {
   return overrides;
 }
 
-/** PostgreSQL asks superusers, and roles with `bypassrls`, for no policy. */
-export const unboundRoleQuestion =
+/** Row-level security does not apply to superusers and roles with `bypassrls`. */
+export const unboundRoleQuery =
   'select rolname as role from pg_roles where rolname = current_user and (rolsuper or rolbypassrls)';
 
-async function warnOfUnboundRole(pool: Pool, warn: (message: string) => void): Promise<void> {
-  const { rows } = await pool
-    .query<{ role: string }>(unboundRoleQuestion)
-    .catch(rethrowAsStoreError);
+async function warnAboutUnboundRole(pool: Pool, warn: (message: string) => void): Promise<void> {
+  const { rows } = await pool.query<{ role: string }>(unboundRoleQuery).catch(rethrowAsStoreError);
   const [unbound] = rows;
   if (unbound === undefined) return;
   warn(
-    `row-level security is not in force for the PostgreSQL role ${unbound.role}: connect as a plain role that owns the database`,
+    `row-level security does not apply to the PostgreSQL role ${unbound.role}: connect as a plain role that owns the database`,
   );
 }
 
@@ -202,7 +200,7 @@ interface ServerSettings {
   standby: boolean;
 }
 
-/** A server that may forget what it acknowledged, or that may lag, cannot carry the promises. */
+/** Refuses a server that may lose acknowledged commits or that may lag. */
 async function refuseUnsafeServer(pool: Pool): Promise<void> {
   const { rows } = await pool
     .query<ServerSettings>(`
@@ -217,7 +215,7 @@ async function refuseUnsafeServer(pool: Pool): Promise<void> {
   const refuse = (reason: string): never => {
     throw new Error(`PostgreSQL cannot be used: ${reason}`);
   };
-  if (server === undefined) return refuse('it does not tell its settings');
+  if (server === undefined) return refuse('its settings cannot be read');
   if (!server.recent) refuse(`version ${server.version} is older than 15`);
   if (server.encoding !== 'UTF8') refuse(`the encoding is ${server.encoding}, not UTF8`);
   if (server.fsync === 'off') refuse('fsync is off, so a power cut loses data; turn it on');

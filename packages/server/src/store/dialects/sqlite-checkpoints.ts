@@ -1,11 +1,10 @@
 /**
- * Copying the log back into the database file, by hand instead of by `wal_autocheckpoint`: SQLite
- * drops the error of its own checkpoints, a failing fsync included, and runs them inside the commit
- * that somebody waits for.
+ * Copies the log back into the database file, instead of `wal_autocheckpoint`: SQLite ignores the errors of its own
+ * checkpoints, a failing fsync included, and runs them inside the commit that a caller waits for.
  */
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
-/** About 16 MB of log. A page that changes in every commit is then copied home once per checkpoint. */
+/** About 16 MB of log. A page that changes in every commit is copied once per checkpoint. */
 const checkpointAtPages = 4_000;
 
 export class SqliteCheckpoints {
@@ -22,7 +21,7 @@ export class SqliteCheckpoints {
     return this.#pagesToCopy() >= this.#dueAt;
   }
 
-  /** Throws what SQLite throws; another try is due only after as many pages again. */
+  /** Throws the errors of SQLite; the next attempt is then due after as many pages again. */
   run(): void {
     this.#dueAt = this.#pagesToCopy() + checkpointAtPages;
     this.#checkpoint.get();

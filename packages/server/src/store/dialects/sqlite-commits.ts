@@ -1,14 +1,13 @@
 /**
  * Many transactions, one fsync.
  *
- * Transactions wait in a queue. On the next turn of the loop they run one after another inside one
- * `begin immediate … commit`, each in a savepoint of its own, so that one which throws takes only
- * its own work back. Nobody is told anything before that commit is durable: not the ones that
- * succeeded, and not the ones that failed either, because their refusal may rest on a neighbour's
- * row which is not on disk yet.
+ * Transactions wait in a queue. On the next turn of the event loop they run one after another inside one
+ * `begin immediate … commit`, each in a savepoint, so that one which throws rolls back only its own work. No promise is
+ * settled before that commit is durable, not even of a transaction that failed: it may have failed because of a row of
+ * another transaction that is not on disk yet.
  *
- * When the commit fails, or SQLite gives the whole group up in the middle (disk full), every
- * transaction that had begun is rejected as unavailable; those still queued get their own group.
+ * When the commit fails, or SQLite rolls back the whole group (disk full), every transaction that had begun is rejected
+ * as unavailable; those still queued get a group of their own.
  */
 import type { StatementSync } from 'node:sqlite';
 import { StorageUnavailable } from '../../ports/errors.ts';
@@ -23,7 +22,7 @@ const queuedMax = 10_000;
 interface CommitOptions {
   /** Called once, when an fsync has failed: the process must end (see `isFsyncFailure`). */
   onFatal: (error: unknown) => void;
-  /** Called whenever a transaction was refused because the storage could not keep it. */
+  /** Called whenever a transaction was rejected because the storage could not keep it. */
   onRefusal: () => void;
   report: Report;
 }
@@ -57,7 +56,7 @@ export class SqliteCommits {
   transaction<T>(work: (tx: SqliteTransaction) => Promise<T>): Promise<T> {
     if (this.#refusal !== undefined) return Promise.reject(this.#refusal);
     if (this.#queue.length >= queuedMax) {
-      return Promise.reject(new StorageUnavailable(`${queuedMax} transactions wait already`));
+      return Promise.reject(new StorageUnavailable(`${queuedMax} transactions are already queued`));
     }
     return new Promise<T>((resolve, reject) => {
       let result: T;
@@ -76,7 +75,7 @@ export class SqliteCommits {
     });
   }
 
-  /** Refuses what comes later and resolves when nothing is queued or running. */
+  /** Rejects later transactions and resolves when nothing is queued or running. */
   async close(): Promise<void> {
     this.#refusal ??= new StorageUnavailable('the database is closed');
     if (!this.#draining) return;
@@ -85,7 +84,7 @@ export class SqliteCommits {
     });
   }
 
-  /** Whether an fsync has failed, after which the file must not be touched again. */
+  /** Whether an fsync has failed; the file must not be written again. */
   get hasFailed(): boolean {
     return this.#failed;
   }
@@ -104,12 +103,12 @@ export class SqliteCommits {
     else this.#drained?.();
   }
 
-  /** Never rejects: what goes wrong is told to the transactions it hits. */
+  /** Never rejects: an error rejects the transactions it concerns. */
   async #commitGroup(): Promise<void> {
     const group: SqliteTransaction[] = [];
     try {
       this.#begin.run();
-      // Transactions that arrive while the group runs join it, up to the bound.
+      // Transactions queued while the group runs join it, up to the bound.
       for (let tx = this.#next(group); tx !== undefined; tx = this.#next(group)) {
         await this.#perform(tx);
       }
@@ -134,7 +133,7 @@ export class SqliteCommits {
     await tx.perform();
     if (tx.failed) {
       const failure = tx.statementFailure;
-      // A full disk may have made SQLite roll back everything; then there is no group to go on with.
+      // On a full disk SQLite may have rolled back the whole group.
       if (isFsyncFailure(failure) || !this.#writer.handle.isTransaction) throw failure;
       this.#rollbackTo.run();
     }
@@ -153,7 +152,7 @@ export class SqliteCommits {
     for (const tx of group) tx.abandon(refusal);
   }
 
-  /** Leaves the connection ready for the next group, which works as soon as there is space again. */
+  /** Makes the connection ready for the next group, which succeeds once there is space again. */
   #rollback(): void {
     if (!this.#writer.handle.isTransaction) return;
     try {
@@ -166,7 +165,7 @@ export class SqliteCommits {
   async #checkpointIfDue(): Promise<void> {
     try {
       if (this.#failed || !this.#checkpoints.isDue()) return;
-      // Whoever waited for the commit is answered first: that happens before the next turn.
+      // Let the callers of the commit continue first: they do so before the next turn.
       await new Promise<void>((resolve) => setImmediate(resolve));
       this.#checkpoints.run();
     } catch (error) {

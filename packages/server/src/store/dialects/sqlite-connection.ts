@@ -3,9 +3,9 @@ import { UniqueViolation, type Statement } from '../sql-database.ts';
 import { renderSql } from '../sql.ts';
 import { StorageUnavailable } from '../../ports/errors.ts';
 
-/** Another process (a backup, an admin command) may hold the lock; waiting stops the whole loop. */
+/** How long to wait while another process (a backup, an admin command) holds the lock. Waiting blocks the event loop. */
 const defaultBusyTimeoutMs = 100;
-/** Earlier versions can corrupt the log when they reset it. */
+/** Earlier versions can corrupt the write-ahead log when they reset it. */
 export const oldestSafeVersion = [3, 51, 3] as const;
 
 const primaryResultMask = 0xff;
@@ -38,23 +38,23 @@ const sqliteConstraintPrimaryKey = 1555;
 const sqliteConstraintUnique = 2067;
 const sqliteConstraintRowId = 2579;
 
-/** A connection and the statements prepared on it, found by the identity of their template. */
+/** A connection and its prepared statements, keyed by the identity of their template. */
 export interface SqliteConnection {
   readonly handle: DatabaseSync;
   readonly prepared: WeakMap<readonly string[], StatementSync>;
 }
 
-/** The one connection that writes. It is opened first: it creates the file and turns the log on. */
+/** Opens the one connection that writes. Opened first: it creates the file and turns on the write-ahead log. */
 export function openWriter(path: string, busyTimeoutMs?: number): SqliteConnection {
   const writer = connect(path, { readOnly: false, busyTimeoutMs });
   refuseOldVersion(writer.handle);
   const { journal_mode: mode } = writer.handle.prepare('pragma journal_mode = wal').get() ?? {};
   if (mode !== 'wal') {
     throw new StorageUnavailable(
-      `${path}: this file system cannot hold a write-ahead log (journal_mode is ${String(mode)}); put the data folder on a local disk`,
+      `${path}: this file system does not support a write-ahead log (journal_mode is ${String(mode)}); put the data folder on a local disk`,
     );
   }
-  // Checkpoints are ours (sqlite-commits.ts): SQLite's own would hide a failing fsync.
+  // `SqliteCheckpoints` runs the checkpoints: SQLite's own would hide a failing fsync.
   writer.handle.exec(`
     pragma synchronous = full;
     pragma wal_autocheckpoint = 0;
@@ -77,7 +77,7 @@ export function prepare(connection: SqliteConnection, statement: Statement): Sta
   return prepared;
 }
 
-/** Gives the error in the port's words; what is neither the store's nor a key's fault stays as it is. */
+/** Converts to `StorageUnavailable` or `UniqueViolation`; other errors are faults and stay as they are. */
 export function toStoreError(error: unknown): unknown {
   const code = resultCode(error);
   if (code === undefined || !(error instanceof Error)) return error;
@@ -96,8 +96,8 @@ export function toStoreError(error: unknown): unknown {
 }
 
 /**
- * After a failed fsync the kernel may have dropped the pages it could not write and call the next
- * fsync a success, so nothing this process believes about the file holds any more (reliability P2).
+ * After a failed fsync the kernel may have dropped the pages it could not write and report the next fsync as a
+ * success, so this process can no longer trust the file (reliability P2).
  */
 export function isFsyncFailure(error: unknown): boolean {
   const code = resultCode(error);
@@ -134,7 +134,7 @@ function refuseOldVersion(handle: DatabaseSync): void {
     if (part > oldest) return;
     if (part < oldest) {
       throw new Error(
-        `SQLite ${version} can corrupt its log; this Node must bring ${oldestSafeVersion.join('.')} or newer (Node 24.18.1 does)`,
+        `SQLite ${version} can corrupt its log; use a Node with SQLite ${oldestSafeVersion.join('.')} or newer (Node 24.18.1 does)`,
       );
     }
   }

@@ -1,10 +1,10 @@
 /**
- * Whether the disk takes writes. A server that was refused one says that it is not ready, and tries by itself whether
- * that is over: once nobody sends it anything, no other write would find out.
+ * Checks whether the disk accepts writes. A server whose write was refused reports that it is not ready. It probes the
+ * disk itself, because without requests no other write would show that there is space again.
  */
 import { open, rm } from 'node:fs/promises';
 
-/** More than a usual group of commits takes: what is left in half-used pages must not look like room. */
+/** More than a usual group commit needs: free space in half-used pages must not count as space. */
 const probeBytes = 256 * 1024;
 
 export class SqliteRoom {
@@ -13,27 +13,27 @@ export class SqliteRoom {
   #isRefused = false;
   #probe: Promise<boolean> | undefined;
 
-  /** `commit` changes a page of the database and nothing that it holds. */
+  /** `commit` writes a page of the database without changing its content. */
   constructor(path: string, commit: () => Promise<unknown>) {
     this.#path = `${path}-probe`;
     this.#commit = commit;
   }
 
-  /** A transaction was refused because the storage could not keep it. */
+  /** Call when a transaction was rejected because the storage could not keep it. */
   noteRefusal(): void {
     this.#isRefused = true;
   }
 
-  /** True without trying while nothing was refused since the last time. Callers at once share one try. */
+  /** Probes only after a refusal, and returns true otherwise. Concurrent callers share one probe. */
   takesWrites(): Promise<boolean> {
     if (!this.#isRefused) return Promise.resolve(true);
-    this.#probe ??= this.#tryOut().finally(() => {
+    this.#probe ??= this.#runProbe().finally(() => {
       this.#probe = undefined;
     });
     return this.#probe;
   }
 
-  async #tryOut(): Promise<boolean> {
+  async #runProbe(): Promise<boolean> {
     this.#isRefused = false;
     try {
       await writeBytes(this.#path);

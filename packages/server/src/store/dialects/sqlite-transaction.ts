@@ -4,17 +4,17 @@ import type { Statement } from '../sql-database.ts';
 import type { StorageUnavailable } from '../../ports/errors.ts';
 import { prepare, toStoreError, type SqliteConnection } from './sqlite-connection.ts';
 
-/** A transaction that awaits anything but the store keeps all others waiting; this is its end. */
+/** A transaction that awaits anything but the store blocks all others; it fails after this. */
 const transactionMaxMs = 5_000;
 
-/** What the caller asked for and how it is told; the value stays with the caller's promise. */
+/** The caller's work, and the functions that settle the caller's promise. */
 interface Job {
   perform(tx: SqliteTransaction): Promise<void>;
   resolve(): void;
   reject(error: unknown): void;
 }
 
-/** One job of a group commit. Statements run at once, on the writer; the promises are a formality. */
+/** One job of a group commit. Statements run synchronously on the writer; the promises only satisfy the interface. */
 export class SqliteTransaction implements MigrationTransaction {
   readonly #writer: SqliteConnection;
   readonly #job: Job;
@@ -64,8 +64,8 @@ export class SqliteTransaction implements MigrationTransaction {
     this.#effects.push(effect);
   }
 
-  /** `begin immediate` has excluded every other process already. */
-  alone(): Promise<void> {
+  /** `begin immediate` already excludes every other process. */
+  lockMigrations(): Promise<void> {
     return Promise.resolve();
   }
 
@@ -80,7 +80,7 @@ export class SqliteTransaction implements MigrationTransaction {
     }
   }
 
-  /** Runs the work to its end, whichever that is; never rejects. */
+  /** Runs the work until it succeeds, fails or times out; never rejects. */
   perform(): Promise<void> {
     return new Promise((settled) => {
       const finish = (failed: boolean, reason: unknown): void => {
@@ -103,19 +103,19 @@ export class SqliteTransaction implements MigrationTransaction {
     return this.#failed;
   }
 
-  /** What SQLite said, in its own words, when a statement failed. */
+  /** The original error of SQLite when a statement failed. */
   get statementFailure(): unknown {
     return this.#statementFailure;
   }
 
-  /** The group is durable: effects run, and the caller learns how its own work ended. */
+  /** Called once the group is durable: runs the effects and settles the caller's promise. */
   announce(report: Report): void {
     if (this.#failed) return this.#job.reject(this.#reason);
     runEffects(this.#effects, report);
     this.#job.resolve();
   }
 
-  /** The group is lost, and with it whatever this transaction had seen, a refusal included. */
+  /** Called when the group could not commit. Rejects even work that had failed by itself: it may have read lost rows. */
   abandon(error: StorageUnavailable): void {
     this.#finished = true;
     this.#job.reject(error);

@@ -19,11 +19,11 @@ interface SqliteOptions {
   /** Called once when an fsync has failed. It must end the process: what is on disk is unknown. */
   onFatal: (error: unknown) => void;
   report: Report;
-  /** How long to wait for another process; a server, which waits with its whole loop, keeps the default. */
+  /** How long to wait for another process. A server keeps the default: waiting blocks its event loop. */
   busyTimeoutMs?: number;
 }
 
-/** Durable on return of every transaction: write-ahead log, `synchronous = full` (architecture idea 5). */
+/** Opens SQLite so that every committed transaction is durable: write-ahead log, `synchronous = full` (architecture idea 5). */
 export async function openSqlite(options: SqliteOptions): Promise<MigratableDatabase> {
   const { path, busyTimeoutMs } = options;
   const writer = openWriter(path, busyTimeoutMs);
@@ -41,7 +41,7 @@ class SqliteDatabase implements MigratableDatabase {
   constructor(writer: SqliteConnection, reader: SqliteConnection, options: SqliteOptions) {
     this.#writer = writer;
     this.#reader = reader;
-    // Its own value again: the page is written all the same.
+    // Sets the value it already has: the page is written nevertheless.
     const rewrite = (tx: SqliteTransaction) => tx.script('pragma user_version = 0');
     this.#room = new SqliteRoom(options.path, () => this.transaction(rewrite));
     const onRefusal = () => this.#room.noteRefusal();
@@ -87,7 +87,7 @@ class SqliteDatabase implements MigratableDatabase {
   async #close(): Promise<void> {
     await this.#commits.close();
     this.#reader.handle.close();
-    // Closing the last connection copies the log home, with an fsync that must not be tried again.
+    // Closing the last connection runs a checkpoint, whose fsync must not follow a failed one.
     if (!this.#commits.hasFailed) this.#writer.handle.close();
   }
 

@@ -39,7 +39,7 @@ export function auditRepository(db: Transaction): AuditRepository {
         insert into audit_heads (organization_id, seq, hash) values (${chain}, 0, ${chainStart})
         on conflict (organization_id) do nothing`);
       const made = await lockKnownHead(chain);
-      if (made === undefined) throw new Error('the head of an audit chain vanished');
+      if (made === undefined) throw new Error('the head of an audit chain disappeared');
       return made;
     },
     async append(row) {
@@ -52,7 +52,7 @@ export function auditRepository(db: Transaction): AuditRepository {
       const moved = await db.run(sql`
         update audit_heads set seq = ${row.seq}, hash = ${row.hash}
         where organization_id = ${row.chain} and seq = ${row.seq - 1}`);
-      if (moved !== 1) throw new Error('an audit row was added without holding the head');
+      if (moved !== 1) throw new Error('an audit row was inserted without the lock on the head');
     },
     async chains(after, limit) {
       const rows = await db.all<{ organization_id: string }>(sql`
@@ -136,7 +136,7 @@ function toRow(row: StoredRow): AuditRow {
   };
 }
 
-/** Somebody may have written anything here: then the row must be shown as changed, not fail to be read. */
+/** A tampered row may contain anything: it must be reported as changed, not fail to parse. */
 function toDetails(text: string): JsonObject {
   try {
     return fromJsonText<JsonObject>(text) ?? {};

@@ -52,8 +52,8 @@ export function clientRepository(db: Transaction): ClientRepository {
       return row && toClient(row);
     },
     async reach(oauthClientId, tenant) {
-      // On every application request: few columns, and no composed parts, so that the prepared statement
-      // is found at once.
+      // Runs on every application request: few columns, and no nested statements, so that the prepared statement is
+      // found without interning.
       const row = await db.get<ReachRow>(sql`
         select c.id, c.organization_id, c.profile, c.scopes, c.status,
           t.id as tenant_id, t.status as tenant_status, t.attachment_state

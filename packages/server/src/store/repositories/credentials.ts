@@ -57,7 +57,7 @@ export function credentialRepository(db: Transaction): CredentialRepository {
   };
 }
 
-/** At most two are live; the rest is history. */
+/** At most two are valid; the others are revoked or expired. */
 const listedMax = 100;
 
 const columns = sql`id, client_record_id, label, secret_hmac, secret_hint, created_at, expires_at,

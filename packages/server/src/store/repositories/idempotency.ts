@@ -25,7 +25,8 @@ export function idempotencyRepository(db: Transaction): IdempotencyRepository {
         on conflict (scope, key) do nothing`);
       if (inserted === 1) return { taken: true };
       const known = await find(entry.scope, entry.key);
-      if (known === undefined) throw new Error('an idempotency key vanished while it was claimed');
+      if (known === undefined)
+        throw new Error('an idempotency key disappeared while it was claimed');
       return { taken: false, known };
     },
   };

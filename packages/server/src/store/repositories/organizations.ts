@@ -35,7 +35,7 @@ export function organizationRepository(db: Transaction): OrganizationRepository 
       const row = await db.get<UserRow>(
         sql`select id, email, created_at from users where email = ${user.email}`,
       );
-      if (row === undefined) throw new Error('a user vanished while being added');
+      if (row === undefined) throw new Error('a user disappeared while being added');
       return toUser(row);
     },
     async saveRole({ organizationId: organization, userId: user, role }) {
@@ -90,7 +90,7 @@ export function organizationRepository(db: Transaction): OrganizationRepository 
         values (${identity.issuer}, ${identity.subject}, ${user}, ${now})
         on conflict (issuer, subject) do nothing`);
       const holder = await findIdentity(identity);
-      if (holder === undefined) throw new Error('an identity vanished while it was claimed');
+      if (holder === undefined) throw new Error('an identity disappeared while it was claimed');
       return holder;
     },
     async membership(id, user) {
@@ -116,7 +116,7 @@ export function organizationRepository(db: Transaction): OrganizationRepository 
   };
 }
 
-/** One person's organizations; more than this is not a person. */
+/** Organizations of one person: a bound that no person reaches. */
 const membershipsMax = 1_000;
 
 interface OrganizationRow {

@@ -4,9 +4,9 @@ import { sql } from '../sql.ts';
 import type { ClaimBounds, ReadyRun, ReadyRuns } from '../../ports/repositories/runs.ts';
 
 /**
- * Who goes first, fair between tenants: each is asked for the head of its own line, and a run counts as
- * standing behind everything its tenant executes already. Every statement walks an index from where it
- * starts to where it stops, so a pass costs the same however many runs wait.
+ * Selects ready runs fairly between tenants: takes the head of each tenant's queue and ranks a run behind all runs
+ * that its tenant already executes. Every statement is a bounded index scan, so the cost of a pass does not depend on
+ * how many runs wait.
  */
 export async function readyRuns(db: Reader, bounds: ClaimBounds): Promise<ReadyRuns> {
   const line: Placed[] = [];
@@ -22,7 +22,7 @@ export async function readyRuns(db: Reader, bounds: ClaimBounds): Promise<ReadyR
   return { runs: inOrder(line, bounds), next: after };
 }
 
-/** The first in line of the next tenant, in the order of their ids, that has anything ready. */
+/** The head of the queue of the next tenant, by id, that has a ready run. */
 async function headOfNext(
   db: Reader,
   after: TenantId | undefined,
@@ -52,7 +52,7 @@ function inOrder(line: readonly Placed[], { limit, perTenant }: ClaimBounds): Re
 
 interface Placed {
   readonly row: ReadyRow;
-  /** How many of the same tenant go before it. */
+  /** How many runs of the same tenant precede it. */
   readonly place: number;
 }
 

@@ -3,8 +3,8 @@ import { sql } from '../sql.ts';
 import type { RunBacklog } from '../../ports/repositories/runs.ts';
 
 /**
- * Counts along indexes that hold only what has not ended, each no further than `most`: the cost does not depend on how
- * many runs there ever were. Tenants are stepped over one by one, because the index of ready runs starts with them.
+ * Counts unfinished runs with indexes that hold only those, each up to `most`, so the cost does not depend on how many
+ * runs have ended. Tenants are visited one by one, because the index of ready runs starts with the tenant.
  */
 export async function runBacklog(db: Reader, most: number): Promise<RunBacklog> {
   const ready = await countOf(

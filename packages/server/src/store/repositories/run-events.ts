@@ -5,8 +5,8 @@ import type { RunEvent } from '../../domain/run-event.ts';
 import type { RunEventRepository } from '../../ports/repositories/run-events.ts';
 
 /**
- * Few batch sizes mean few statement texts to prepare; a batch of any length is a sum of these. The texts
- * are put together once: doing so for each batch would cost as much as the insert.
+ * Few batch sizes mean few statement texts to prepare; a batch of any length is split into these. The texts are built
+ * once: building them for each batch would cost as much as the insert.
  */
 const batches = [64, 16, 4, 2, 1].map((size) => {
   const row = sql`(${''}, ${0}, ${''}, ${''}, ${''})`;
@@ -16,7 +16,7 @@ const batches = [64, 16, 4, 2, 1].map((size) => {
   return { size, strings };
 });
 
-/** Most reads are of what has just been added, and need no more. */
+/** Enough for most reads, which return events that were just appended. */
 const firstRows = 16;
 
 export function runEventRepository(db: Transaction): RunEventRepository {
@@ -37,8 +37,8 @@ export function runEventRepository(db: Transaction): RunEventRepository {
     async after(runId, after, { limit, maxBytes }) {
       const events: RunEvent[] = [];
       let bytes = 0;
-      // How many rows the bytes allow is known only from rows: reading a thousand large ones to keep
-      // four of them would make a long replay cost the square of its length.
+      // Only the rows show how many of them fit into the byte limit. Reading a thousand large rows to return four
+      // would make the cost of a long replay quadratic.
       for (let wanted = Math.min(firstRows, limit); wanted > 0; ) {
         const from = events.at(-1)?.seq ?? after;
         const rows = await db.all<RunEvent>(sql`
@@ -77,7 +77,7 @@ export function runEventRepository(db: Transaction): RunEventRepository {
     },
 
     async forget(runId, endedBefore, limit) {
-      // The oldest first: as long as any is left, the terminal one is.
+      // Deletes the oldest first: while any event is left, the terminal one is.
       return db.run(sql`
         delete from run_events where run_id = ${runId} and seq in (
           select seq from run_events where run_id = ${runId} order by seq limit ${limit})

@@ -85,7 +85,7 @@ export function runRepository(db: Transaction): RunRepository {
       const found: { id: RunId; lastSeq: number }[] = [];
       for (let from = 0; from < ids.length; from += idsPerStatement) {
         const asked = ids.slice(from, from + idsPerStatement);
-        // Always the same number of holes, so that there is one statement to prepare.
+        // Always the same number of placeholders, so that there is one statement to prepare.
         const holes = Array.from({ length: idsPerStatement }, (_, at) => sql`${asked[at] ?? ''}`);
         const rows = await db.all<{ id: string; last_seq: number }>(
           sql`select id, last_seq from runs where id in (${sql.join(holes)})`,
@@ -153,7 +153,7 @@ export function runRepository(db: Transaction): RunRepository {
     },
 
     async hasFreePlace(tenant, perTenant) {
-      // Far from a generous limit nobody has to wait for anybody: fewer than half of it is in doubt at once.
+      // Far below the limit no lock is needed: fewer than half of it can be claimed concurrently.
       const isGenerous = perTenant >= generousShare;
       if (isGenerous && (await executingOf(db, tenant)) * 2 < perTenant) return true;
       await db.get(sql`select id from tenants where id = ${tenant} ${sql.forNoKeyUpdate}`);

@@ -28,7 +28,7 @@ export function signingKeyRepository(db: Transaction): SigningKeyRepository {
   };
 }
 
-/** Rotation keeps three or so; far more would mean that nobody removes retired ones. */
+/** Rotation keeps about three; many more would mean that retired keys are not removed. */
 const keysMax = 100;
 
 interface SigningKeyRow {

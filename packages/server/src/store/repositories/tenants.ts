@@ -123,7 +123,7 @@ function records(
       return rows.map((row) => tenantId(row.id));
     },
     async inStatus(status, limit) {
-      // The partial index holds only what moves; the few rows it gives are sorted here.
+      // The partial index holds only tenants in transition; its few rows are sorted here.
       const rows = await db.all<TenantRow>(sql`
         select ${columns} from tenants
         where status in ('provisioning', 'offboarding') and status = ${status}
@@ -139,7 +139,7 @@ interface Purge {
   readonly limit: number;
 }
 
-/** Run by run, events first, so that no statement ever meets more rows than it may delete. */
+/** Deletes run by run, events first, so that no statement deletes more rows than its limit. */
 async function purgeSession(db: Transaction, { tenant, session, limit }: Purge): Promise<boolean> {
   let budget = limit;
   while (budget > 0) {

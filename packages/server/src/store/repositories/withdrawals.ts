@@ -58,7 +58,7 @@ export function withdrawalRepository(db: Transaction): WithdrawalRepository {
   };
 }
 
-/** Each stands for one accepted request of a person, and is finished within moments. */
+/** Each belongs to one accepted request of a person and is finished within moments. */
 const listedMax = 10_000;
 
 const columns = sql`id, organization_id, client_record_id, credential_id, kind, step, attempts,
@@ -83,7 +83,7 @@ function toWithdrawal(row: WithdrawalRow): Withdrawal {
     clientId: clientId(row.client_record_id),
     credentialId: row.credential_id === null ? null : credentialId(row.credential_id),
     kind: row.kind,
-    // A step that this release does not know is begun from the start.
+    // A step that this release does not know starts again from the beginning.
     step: withdrawalSteps.find((step) => step === row.step) ?? withdrawalSteps[0],
     attempts: row.attempts,
     nextAttemptAt: row.next_attempt_at,

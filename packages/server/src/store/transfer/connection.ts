@@ -1,4 +1,4 @@
-/** A row as it travels: what the two databases have in common. */
+/** A row of an export: the value types that both databases have in common. */
 export type TransferRow = readonly (string | number | null)[];
 
 export interface TransferTable {
@@ -7,17 +7,17 @@ export interface TransferTable {
 }
 
 /**
- * One connection in one transaction, for as long as all rows take. Read, it sees the database as it was when
- * it began, whatever servers do meanwhile; written, all of it is kept or nothing.
+ * One connection in one transaction for the whole transfer. A read sees the database as it was at the start, even
+ * while servers write; a write is kept completely or not at all.
  */
 export interface TransferConnection {
-  /** Those with rows of the deployment, each after the ones it refers to. */
+  /** The tables of the deployment, each after the ones it refers to. */
   tables(): Promise<TransferTable[]>;
   rows(table: TransferTable): AsyncIterable<TransferRow>;
   count(table: TransferTable): Promise<number>;
   insert(table: TransferTable, rows: readonly TransferRow[]): Promise<void>;
   commit(): Promise<void>;
-  /** Ends the transaction, if it was not committed with nothing kept, and the connection. */
+  /** Closes the connection; a transaction that was not committed is rolled back. */
   close(): Promise<void>;
 }
 

@@ -3,12 +3,12 @@ import type { TransferConnection } from './connection.ts';
 
 export const transferFormat = 1;
 
-/** How much is put together before it is handed on; one larger row goes by itself. */
+/** Size at which a chunk is yielded; a larger row is a chunk of its own. */
 const chunkCharacters = 64 * 1024;
 
 /**
- * The whole deployment as lines of JSON: a head, then each table's name and columns, its rows as arrays and
- * how many they were, and last a digest of everything before.
+ * Exports the whole deployment as lines of JSON: a head, then for each table its name and columns, its rows as arrays
+ * and their number, and last a digest of everything before.
  */
 export async function* exportLines(
   source: TransferConnection,
@@ -17,7 +17,7 @@ export async function* exportLines(
   const hash = createHash('sha256');
   let chunk = '';
   const add = (value: unknown) => (chunk += `${JSON.stringify(value)}\n`);
-  const taken = () => {
+  const flush = () => {
     const text = chunk;
     chunk = '';
     hash.update(text);
@@ -31,10 +31,10 @@ export async function* exportLines(
     for await (const row of source.rows(table)) {
       add(row);
       rows += 1;
-      if (chunk.length >= chunkCharacters) yield taken();
+      if (chunk.length >= chunkCharacters) yield flush();
     }
     add({ rows });
   }
-  yield taken();
+  yield flush();
   yield `${JSON.stringify({ sha256: hash.digest('hex') })}\n`;
 }

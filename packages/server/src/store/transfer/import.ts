@@ -18,8 +18,8 @@ export interface Imported {
 }
 
 /**
- * Writes an export into an empty database of the same schema, and commits once everything is there: every
- * row counted, and the digest at the end right. Whatever is wrong, nothing is kept.
+ * Imports an export into an empty database of the same schema. Commits only when every table, the number of its rows
+ * and the digest are right; otherwise nothing is kept.
  */
 export async function importLines(
   target: TransferConnection,
@@ -28,19 +28,19 @@ export async function importLines(
 ): Promise<Imported> {
   const tables = new Map((await target.tables()).map((table) => [table.name, table]));
   await refuseRows(target, tables.values());
-  const reading = new Reading(lines);
-  refuseOther(await reading.next(headSchema, 'the head of an export'), schema);
+  const source = new ExportReader(lines);
+  refuseOther(await source.next(headSchema, 'the head of an export'), schema);
   let rows = 0;
   while (tables.size > 0) {
-    const { table: name, columns } = await reading.next(tableSchema, 'a table');
+    const { table: name, columns } = await source.next(tableSchema, 'a table');
     const known = tables.get(name);
     if (known?.columns.toSorted().join() !== columns.toSorted().join()) {
-      throw new Error(`line ${reading.line}: this database has no such table ${name}`);
+      throw new Error(`line ${source.line}: this database has no such table ${name}`);
     }
     tables.delete(name);
-    rows += await importRows(target, { name, columns }, reading);
+    rows += await importRows(target, { name, columns }, source);
   }
-  await reading.end();
+  await source.end();
   await target.commit();
   return { tables: (await target.tables()).length, rows };
 }
@@ -48,7 +48,7 @@ export async function importLines(
 async function importRows(
   target: TransferConnection,
   table: TransferTable,
-  reading: Reading,
+  source: ExportReader,
 ): Promise<number> {
   let batch: TransferRow[] = [];
   let characters = 0;
@@ -59,21 +59,21 @@ async function importRows(
     batch = [];
     characters = 0;
   };
-  for (let row = await reading.row(table); row !== undefined; row = await reading.row(table)) {
+  for (let row = await source.row(table); row !== undefined; row = await source.row(table)) {
     batch.push(row);
-    characters += reading.length;
+    characters += source.length;
     if (batch.length >= rowsPerInsert || characters >= charactersPerInsert) await write();
   }
   await write();
-  const { rows: expected } = await reading.next(countSchema, 'how many rows there were');
+  const { rows: expected } = await source.next(countSchema, 'the number of rows');
   if (rows !== expected || (await target.count(table)) !== expected) {
-    throw new Error(`${table.name}: ${expected} rows were exported, and ${rows} came`);
+    throw new Error(`${table.name}: ${expected} rows were exported, but ${rows} arrived`);
   }
   return rows;
 }
 
-/** Lines one by one, each once, with a digest of all that were taken. */
-class Reading {
+/** Reads an export line by line and computes the digest of the lines read. */
+class ExportReader {
   readonly #lines: AsyncIterator<string>;
   readonly #hash = createHash('sha256');
   #ahead: string | undefined;
@@ -87,14 +87,14 @@ class Reading {
 
   async next<T>(schema: z.ZodType<T>, what: string): Promise<T> {
     const text = await this.#peek();
-    if (text === undefined) throw new Error('the export is cut off: nothing was imported');
+    if (text === undefined) throw new Error('the export is truncated: nothing was imported');
     const parsed = schema.safeParse(parseJson(text));
     if (!parsed.success) throw new Error(`line ${this.line}: expected ${what}`);
     this.#take(text);
     return parsed.data;
   }
 
-  /** The next row of the table; undefined when something else comes. */
+  /** The next row of the table; undefined when the next line is not a row. */
   async row({ columns }: TransferTable): Promise<TransferRow | undefined> {
     const text = await this.#peek();
     if (text?.startsWith('[') !== true) return undefined;
@@ -109,9 +109,9 @@ class Reading {
     this.#digest = this.#hash.copy().digest('hex');
     const { sha256 } = await this.next(endSchema, 'the digest');
     if (sha256 !== this.#digest)
-      throw new Error('the export was changed on its way: its digest is another');
+      throw new Error('the export was modified: its digest does not match');
     if ((await this.#peek()) !== undefined)
-      throw new Error(`line ${this.line}: nothing may follow`);
+      throw new Error(`line ${this.line}: unexpected text after the end of the export`);
   }
 
   async #peek(): Promise<string | undefined> {
@@ -153,12 +153,12 @@ async function refuseRows(
 function refuseOther(head: z.infer<typeof headSchema>, schema: number): void {
   if (head.convoke_export !== transferFormat) {
     throw new Error(
-      `the export has format ${head.convoke_export}, and this release reads ${transferFormat}`,
+      `the export has format ${head.convoke_export}, but this release reads ${transferFormat}`,
     );
   }
   if (head.schema !== schema) {
     throw new Error(
-      `the export has schema ${head.schema}, and this release ${schema}: export and import with the same release`,
+      `the export has schema ${head.schema}, but this release has ${schema}: export and import with the same release`,
     );
   }
 }

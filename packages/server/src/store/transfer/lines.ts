@@ -1,4 +1,4 @@
-/** Text in pieces, as its lines. Only a line feed ends one: others stand in what agents and people wrote. */
+/** Splits text into lines. Only a line feed ends a line: other separators occur in text of agents and people. */
 export async function* linesOf(pieces: AsyncIterable<Uint8Array | string>): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   let rest = '';

@@ -34,7 +34,7 @@ export class PostgresTransfer implements TransferConnection {
   }
 
   async tables(): Promise<TransferTable[]> {
-    // They were made in this order, so none refers to a later one.
+    // In the order of creation, so that no table refers to a later one.
     const { rows } = await this.#client.query<TransferTable>(`
       select relname as name, array_agg(attname::text order by attnum) as columns
       from pg_class join pg_attribute on attrelid = pg_class.oid
@@ -67,7 +67,7 @@ export class PostgresTransfer implements TransferConnection {
     let holes = 0;
     const values = rows.map((row) => `(${row.map(() => `$${(holes += 1)}`).join(', ')})`);
     const text = `insert into ${name} (${columns.join(', ')}) values ${values.join(', ')}`;
-    // Most batches of a table are of one size: their text is parsed once.
+    // Most batches of a table have the same size, so their text is parsed once.
     await this.#client.query({ name: `${name} ${rows.length}`, text, values: rows.flat() });
   }
 

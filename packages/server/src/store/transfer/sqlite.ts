@@ -1,7 +1,7 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import type { TransferConnection, TransferMode, TransferRow, TransferTable } from './connection.ts';
 
-/** A server that writes at the same moment is waited for. */
+/** How long to wait for a server that is writing. */
 const busyTimeoutMs = 10_000;
 
 export class SqliteTransfer implements TransferConnection {
@@ -18,7 +18,7 @@ export class SqliteTransfer implements TransferConnection {
   }
 
   async tables(): Promise<TransferTable[]> {
-    // They were made in this order, so none refers to a later one.
+    // In the order of creation, so that no table refers to a later one.
     const names = this.#handle
       .prepare(
         `select name from sqlite_master
