@@ -2,7 +2,7 @@ import type { Json, JsonObject } from '@convoke/contract';
 
 export type { Json, JsonObject };
 
-/** One text per value: members sorted by code unit, no spaces, so that equal values have equal digests. */
+/** RFC 8785: one text per value, members sorted by code unit, no spaces, so that equal values have equal digests. */
 export function canonicalJson(value: Json): string {
   if (isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
   if (isObject(value)) {
