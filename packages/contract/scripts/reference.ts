@@ -8,6 +8,7 @@ import {
   runErrors,
 } from '../src/index.ts';
 import contract from '../package.json' with { type: 'json' };
+import { markdownPage, markdownTable } from './markdown.ts';
 
 /** The generated files of docs/reference, by name. */
 export function referenceFiles(): Readonly<Record<string, string>> {
@@ -28,30 +29,30 @@ function errorsPage(): string {
     message,
   ]);
   const runCodes = runErrorCodes.map((code) => [`\`${code}\``, runErrors[code]]);
-  return page([
+  return markdownPage([
     '# Error codes',
     generated,
     'Every refusal is `{"error": code, "message"?, "request_id"}`. Decide by the code.',
-    table(['Code', 'Status', 'Says'], codes),
+    markdownTable(['Code', 'Status', 'Says'], codes),
     '## Why a run failed',
     'In `error_code` of the run and of its `error` event.',
-    table(['Code', 'Means'], runCodes),
+    markdownTable(['Code', 'Means'], runCodes),
   ]);
 }
 
 function scopesPage(): string {
   const { catalog_version: version, profiles, scopes } = permissionCatalog();
   const names = (list: readonly string[]) => list.map((name) => `\`${name}\``).join(' ');
-  return page([
+  return markdownPage([
     '# Scopes and profiles',
     generated,
     `Catalog version ${version}.`,
-    table(
+    markdownTable(
       ['Scope', 'Lets a client', 'Operations'],
       scopes.map((scope) => [`\`${scope.name}\``, scope.description, names(scope.operations)]),
     ),
     '## Profiles',
-    table(
+    markdownTable(
       ['Profile', 'For', 'Scopes'],
       profiles.map((profile) => [
         `\`${profile.name}\``,
@@ -68,13 +69,4 @@ function statusText(code: string, usual: number): string {
     .filter((error) => error.code === code && error.status !== usual)
     .map((error) => error.status);
   return [usual, ...new Set(others)].join(' or ');
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`;
-  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
-}
-
-function page(blocks: readonly string[]): string {
-  return `${blocks.join('\n\n')}\n`;
 }

@@ -1,19 +1,20 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
+import { type Setting, type SettingValues, oneOf } from './setting.ts';
 
-/** What a server does: answers requests, executes runs and does all other work without a request, or both. */
+/** `api` answers requests; `worker` executes runs and does the background work. A server may have both roles. */
 export type Role = 'api' | 'worker';
 
-/** What lets several servers be one service. One machine needs none of it. */
+/** Settings for several servers that form one service. A single server needs none of them. */
 export interface ClusterConfig {
   readonly roles: ReadonlySet<Role>;
-  /** Where the key that all servers of one service share lies. */
+  /** The key that all servers of one service share. */
   readonly masterKeyFile: { readonly path: string; readonly isGiven: boolean };
   readonly wakeups: WakeupsConfig;
   readonly blobs: BlobsConfig;
-  /** Events of ended runs are forgotten after this; 0 keeps them for ever. */
+  /** Events of ended runs are deleted after this; 0 keeps them for ever. */
   readonly eventRetentionMs: number;
-  /** Who shows it may read the metrics from another machine. */
+  /** Bearer token that lets another machine read the metrics. */
   readonly metricsToken: string | undefined;
 }
 
@@ -27,7 +28,7 @@ export type BlobsConfig =
   | {
       readonly kind: 's3';
       readonly bucket: string;
-      /** Empty, or what every key starts with, ending in a slash. */
+      /** Prefix of every key: empty, or ending in a slash. */
       readonly prefix: string;
       readonly endpoint: string | undefined;
       readonly region: string;
@@ -46,21 +47,28 @@ export const clusterSettings = {
   CONVOKE_ROLE: {
     fallback: 'api,worker',
     means: 'api (answers requests), worker (executes runs), or both',
+    format: '`api`, `worker` or `api,worker`',
+    role: 'both',
     read: roles,
   },
   CONVOKE_MASTER_KEY_FILE: {
     fallback: '',
     means: 'the key all servers of one service share; without it, master.key in the data folder',
+    format: 'path',
+    role: 'both',
     read: z.string(),
   },
   CONVOKE_WAKEUPS: {
     fallback: 'auto',
     means: 'how servers wake each other: postgres (with PostgreSQL), nats, or local (one server)',
-    read: z.enum(['auto', 'local', 'postgres', 'nats']),
+    role: 'both',
+    ...oneOf(['auto', 'local', 'postgres', 'nats']),
   },
   CONVOKE_NATS_URL: {
     fallback: '',
     means: 'nats://… for CONVOKE_WAKEUPS=nats; several with commas',
+    format: '`nats://host:port` or `tls://host:port`; several, separated by commas',
+    role: 'both',
     read: z
       .string()
       .refine(
@@ -72,6 +80,8 @@ export const clusterSettings = {
   CONVOKE_BLOBS: {
     fallback: '',
     means: 's3://bucket or s3://bucket/prefix for files; without it, the data folder',
+    format: '`s3://bucket` or `s3://bucket/prefix`',
+    role: 'both',
     read: z
       .string()
       .refine(
@@ -82,6 +92,8 @@ export const clusterSettings = {
   CONVOKE_S3_ENDPOINT: {
     fallback: '',
     means: 'address of an S3-compatible store, if it is not Amazon',
+    format: '`http://host:port` or `https://host:port`',
+    role: 'both',
     read: z
       .string()
       .refine(
@@ -93,16 +105,21 @@ export const clusterSettings = {
   CONVOKE_S3_REGION: {
     fallback: 'us-east-1',
     means: 'region of the bucket',
+    format: 'text',
+    role: 'both',
     read: z.string().min(1),
   },
   CONVOKE_S3_PATH_STYLE: {
     fallback: 'off',
     means: 'on for stores that name the bucket in the path (MinIO, Ceph, Garage)',
-    read: z.enum(['on', 'off']),
+    role: 'both',
+    ...oneOf(['on', 'off']),
   },
   CONVOKE_EVENT_RETENTION_DAYS: {
     fallback: '0',
-    means: 'events of ended runs are forgotten after this many days (0 = never)',
+    means: 'events of ended runs are deleted after this many days (0 = never)',
+    format: 'whole number from 0 to 99999',
+    role: 'worker',
     read: z
       .string()
       .regex(/^\d{1,5}$/, 'must be a whole number of days')
@@ -111,25 +128,24 @@ export const clusterSettings = {
   CONVOKE_METRICS_TOKEN: {
     fallback: '',
     means: 'bearer token for /metrics; without it only this machine may read them',
+    format: 'text of at least 16 characters',
+    role: 'both',
     read: z
       .string()
       .refine((text) => text === '' || text.length >= 16, 'must have at least 16 characters')
       .transform((text) => (text === '' ? undefined : text)),
   },
-} as const;
+} as const satisfies Readonly<Record<string, Setting>>;
 
-type ClusterName = keyof typeof clusterSettings;
-type ClusterValue = <Name extends ClusterName>(
-  name: Name,
-) => z.infer<(typeof clusterSettings)[Name]['read']>;
+type ClusterValue = SettingValues<typeof clusterSettings>;
 
-interface Place {
+interface Storage {
   readonly dataDir: string;
   readonly databaseUrl: string | undefined;
 }
 
-/** What is wrong between settings that are right by themselves. */
-export function clusterProblem(value: ClusterValue, { databaseUrl }: Place): string | undefined {
+/** A contradiction between settings that are valid each by itself; undefined when there is none. */
+export function clusterProblem(value: ClusterValue, { databaseUrl }: Storage): string | undefined {
   const wakeups = value('CONVOKE_WAKEUPS');
   if (wakeups !== 'auto' && wakeups !== 'local' && databaseUrl === undefined) {
     return `CONVOKE_WAKEUPS=${wakeups} needs CONVOKE_DATABASE_URL: servers that wake each other share a database`;
@@ -138,7 +154,7 @@ export function clusterProblem(value: ClusterValue, { databaseUrl }: Place): str
     return 'CONVOKE_WAKEUPS=nats needs CONVOKE_NATS_URL, such as nats://127.0.0.1:4222';
   }
   if (wakeups !== 'nats' && value('CONVOKE_NATS_URL') !== '') {
-    return 'CONVOKE_NATS_URL is of use only with CONVOKE_WAKEUPS=nats';
+    return 'CONVOKE_NATS_URL is used only with CONVOKE_WAKEUPS=nats';
   }
   if (databaseUrl === undefined && new Set(value('CONVOKE_ROLE')).size === 1) {
     return 'CONVOKE_ROLE: servers that share the work share a database; set CONVOKE_DATABASE_URL=postgres://…';
@@ -146,22 +162,22 @@ export function clusterProblem(value: ClusterValue, { databaseUrl }: Place): str
   return undefined;
 }
 
-export function readCluster(value: ClusterValue, place: Place): ClusterConfig {
+export function readCluster(value: ClusterValue, storage: Storage): ClusterConfig {
   const given = value('CONVOKE_MASTER_KEY_FILE');
   return {
     roles: new Set(value('CONVOKE_ROLE')),
     masterKeyFile: {
-      path: resolve(place.dataDir, given === '' ? 'master.key' : resolve(given)),
+      path: resolve(storage.dataDir, given === '' ? 'master.key' : resolve(given)),
       isGiven: given !== '',
     },
-    wakeups: wakeupsOf(value, place),
+    wakeups: wakeupsOf(value, storage),
     blobs: blobsOf(value),
     eventRetentionMs: value('CONVOKE_EVENT_RETENTION_DAYS') * dayMs,
     metricsToken: value('CONVOKE_METRICS_TOKEN'),
   };
 }
 
-function wakeupsOf(value: ClusterValue, { databaseUrl }: Place): WakeupsConfig {
+function wakeupsOf(value: ClusterValue, { databaseUrl }: Storage): WakeupsConfig {
   const kind = value('CONVOKE_WAKEUPS');
   if (kind === 'nats') return { kind, url: value('CONVOKE_NATS_URL') };
   if (kind !== 'auto') return { kind };

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Role } from '../domain/member.ts';
 import type { PeopleIssuer } from '../ports/people-issuer.ts';
+import type { Setting, SettingValues } from './setting.ts';
 
 const claimName = z.string().min(1).max(200);
 const loopback = /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
@@ -24,57 +25,71 @@ const mapping = z
   .transform((text) => new Map(pairs(text)));
 
 const roleMapping = mapping
-  .refine((map) => [...map.values()].every(isRole), 'must lead to owner, admin or member')
+  .refine((map) => [...map.values()].every(isRole), 'must map to owner, admin or member')
   .transform((map) => new Map([...map].filter((pair): pair is [string, Role] => isRole(pair[1]))));
 
 export const oidcSettings = {
   CONVOKE_OIDC_ISSUER: {
     fallback: '',
     means: 'OpenID Connect issuer that people sign in with, instead of the built-in one',
+    format: 'address that starts with `https://`; `http://` only on loopback',
+    role: 'api',
     read: issuer,
   },
   CONVOKE_OIDC_AUDIENCE: {
     fallback: '',
-    means: 'what its access tokens for this server name as their audience',
+    means: 'audience of the access tokens that it issues for this server',
+    format: 'text; required with CONVOKE_OIDC_ISSUER',
+    role: 'api',
     read: z.string(),
   },
   CONVOKE_OIDC_ORGANIZATION_CLAIM: {
     fallback: 'organization_id',
-    means: 'claim that names the organization, or a list of them',
+    means: 'token claim that names the organization, or a list of them',
+    format: 'text of at most 200 characters',
+    role: 'api',
     read: claimName,
   },
   CONVOKE_OIDC_ORGANIZATIONS: {
     fallback: '',
-    means: 'what its values mean, as acme=org_…,other=org_… ; without it they are our ids',
+    means:
+      'organizations for its values, as acme=org_…,other=org_… ; without it they are organization ids',
+    format: '`value=organization id`, separated by commas',
+    role: 'api',
     read: mapping,
   },
   CONVOKE_OIDC_ROLE_CLAIM: {
     fallback: 'role',
-    means: 'claim that names the role, or a list of them',
+    means: 'token claim that names the role, or a list of them',
+    format: 'text of at most 200 characters',
+    role: 'api',
     read: claimName,
   },
   CONVOKE_OIDC_ROLES: {
     fallback: '',
-    means: 'what its values mean, as boss=owner,ops=admin ; without it owner, admin, member',
+    means:
+      'roles for its values, as boss=owner,ops=admin ; without it they are owner, admin, member',
+    format: '`value=role`, separated by commas; a role is owner, admin or member',
+    role: 'api',
     read: roleMapping,
   },
-} as const;
+} as const satisfies Readonly<Record<string, Setting>>;
 
 type OidcSetting = keyof typeof oidcSettings;
-type Value = <Name extends OidcSetting>(name: Name) => z.infer<(typeof oidcSettings)[Name]['read']>;
+type Value = SettingValues<typeof oidcSettings>;
 
-/** What is wrong when the settings are looked at together; undefined when nothing is. */
+/** A contradiction between these settings; undefined when there is none. */
 export function oidcProblem(
   value: Value,
   isSet: (name: OidcSetting) => boolean,
 ): string | undefined {
   if (value('CONVOKE_OIDC_ISSUER') === undefined) {
     const names = Object.keys(oidcSettings) as OidcSetting[];
-    const stray = names.find(isSet);
-    return stray && `${stray} is set, but CONVOKE_OIDC_ISSUER is not`;
+    const unused = names.find(isSet);
+    return unused && `${unused} is set, but CONVOKE_OIDC_ISSUER is not`;
   }
   return value('CONVOKE_OIDC_AUDIENCE') === ''
-    ? 'CONVOKE_OIDC_ISSUER is set, so CONVOKE_OIDC_AUDIENCE must be: it tells tokens for this server from others'
+    ? 'CONVOKE_OIDC_ISSUER is set, so CONVOKE_OIDC_AUDIENCE must be set too: it identifies the tokens for this server'
     : undefined;
 }
 

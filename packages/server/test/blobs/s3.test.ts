@@ -207,7 +207,9 @@ test('a start without its bucket, with a wrong key or without an answer fails wi
   );
   vi.stubEnv('AWS_ACCESS_KEY_ID', 'somebody');
   onTestFinished(() => void vi.unstubAllEnvs());
-  expect(await why({})).toMatch(/the access key was rejected.*AWS_ACCESS_KEY_ID.*InvalidAccessKeyId/);
+  expect(await why({})).toMatch(
+    /the access key was rejected.*AWS_ACCESS_KEY_ID.*InvalidAccessKeyId/,
+  );
   const closed = 'http://127.0.0.1:1';
   expect(await why({ endpoint: closed })).toMatch(/at http:\/\/127.0.0.1:1: no answer/);
   s3.intercept((request, response) => (request.method === 'PUT' ? fail(request, response) : false));

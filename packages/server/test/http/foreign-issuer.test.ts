@@ -203,7 +203,7 @@ describe('the settings of another issuer', () => {
       CONVOKE_OIDC_AUDIENCE: 'x',
       CONVOKE_OIDC_ROLES: 'boss',
     },
-    'CONVOKE_OIDC_ROLES=boss=root: must lead to owner, admin or member': {
+    'CONVOKE_OIDC_ROLES=boss=root: must map to owner, admin or member': {
       CONVOKE_OIDC_ISSUER: 'https://id.example',
       CONVOKE_OIDC_AUDIENCE: 'x',
       CONVOKE_OIDC_ROLES: 'boss=root',

@@ -1,0 +1,7 @@
+// Writes docs/reference/settings.md: node packages/server/scripts/write-settings-page.ts
+import { writeFile } from 'node:fs/promises';
+import { settingsPage } from './settings-page.ts';
+
+const page = new URL('../../../docs/reference/settings.md', import.meta.url);
+
+await writeFile(page, settingsPage());

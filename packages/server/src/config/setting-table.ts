@@ -1,0 +1,163 @@
+import { limits } from '@convoke/contract';
+import { z } from 'zod';
+import { clusterSettings } from './cluster-settings.ts';
+import { oidcSettings } from './oidc-settings.ts';
+import { type Setting, oneOf, optionalUrl, wholeNumber } from './setting.ts';
+import { trustedProxiesSetting } from './trusted-proxies.ts';
+
+const secondMs = 1000;
+
+/**
+ * Every environment variable that the server reads. `convoke serve --help` prints this table, and
+ * docs/reference/settings.md is generated from it.
+ */
+export const settingTable = {
+  CONVOKE_HOST: {
+    fallback: '127.0.0.1',
+    means: 'address to listen on',
+    format: 'IP address or host name',
+    role: 'both',
+    read: z.string().min(1),
+  },
+  CONVOKE_PORT: {
+    fallback: '8787',
+    means: 'port to listen on (0 = any free one)',
+    role: 'both',
+    ...wholeNumber(0, 65_535),
+  },
+  CONVOKE_BASE_URL: {
+    fallback: '',
+    means: 'address clients use, if it differs from host and port',
+    role: 'both',
+    ...optionalUrl(['http:', 'https:']),
+  },
+  CONVOKE_TRUSTED_PROXIES: trustedProxiesSetting,
+  CONVOKE_DATA_DIR: {
+    fallback: '.convoke',
+    means: 'folder for the database, files and keys',
+    format: 'path',
+    role: 'both',
+    read: z.string().min(1),
+  },
+  CONVOKE_AGENTS_DIR: {
+    fallback: 'agents',
+    means: 'folder with one folder per agent',
+    format: 'path',
+    role: 'both',
+    read: z.string().min(1),
+  },
+  CONVOKE_DATABASE_URL: {
+    fallback: '',
+    means: 'postgres://… ; without it, SQLite in the data folder',
+    role: 'both',
+    ...optionalUrl(['postgres:', 'postgresql:']),
+  },
+  CONVOKE_SANDBOX: {
+    fallback: 'auto',
+    means: 'auto, bwrap (required) or none (agents run programs without a sandbox)',
+    role: 'both',
+    ...oneOf(['auto', 'bwrap', 'none']),
+  },
+  CONVOKE_A2A_ALLOW: {
+    fallback: '',
+    means: 'hosts and networks besides the public internet where a2a agents may be',
+    format: 'list, separated by commas or spaces',
+    role: 'both',
+    read: z.string().transform((text) => text.split(/[\s,]+/).filter((entry) => entry !== '')),
+  },
+  CONVOKE_LOG_LEVEL: {
+    fallback: 'warn',
+    means: 'lowest level that is logged: debug, info, warn, error or silent',
+    role: 'both',
+    ...oneOf(['debug', 'info', 'warn', 'error', 'silent']),
+  },
+  CONVOKE_TENANT_HEADER: {
+    fallback: 'any',
+    means: '"workspace" refuses X-Tenant-ID',
+    role: 'api',
+    ...oneOf(['any', 'workspace']),
+  },
+  CONVOKE_FILE_ATTACHMENTS: {
+    fallback: 'on',
+    means: 'whether runs may take and produce files',
+    role: 'both',
+    ...oneOf(['on', 'off']),
+  },
+  CONVOKE_MAX_FILE_BYTES: {
+    fallback: String(limits.defaultFileMaxBytes),
+    means: 'largest file, in bytes',
+    role: 'both',
+    ...wholeNumber(1, 2 ** 40),
+  },
+  CONVOKE_API_RATE_PER_MINUTE: {
+    fallback: String(limits.defaultApiRatePerMinute),
+    means: 'calls per automation client (0 = no limit)',
+    role: 'api',
+    ...wholeNumber(0, 1e9),
+  },
+  CONVOKE_MANAGEMENT_RATE_PER_MINUTE: {
+    fallback: String(limits.defaultManagementRatePerMinute),
+    means: 'changes per person (0 = no limit)',
+    role: 'api',
+    ...wholeNumber(0, 1e9),
+  },
+  ...oidcSettings,
+  ...clusterSettings,
+  CONVOKE_RUN_CONCURRENCY: {
+    fallback: '256',
+    means: 'runs this process executes at once',
+    role: 'worker',
+    ...wholeNumber(1, 10_000),
+  },
+  CONVOKE_TENANT_RUN_CONCURRENCY: {
+    fallback: '64',
+    means: 'runs of one tenant that execute at once',
+    role: 'worker',
+    ...wholeNumber(1, 10_000),
+  },
+  CONVOKE_LEASE_SECONDS: {
+    fallback: '15',
+    means: 'a worker that does not renew its lease for this long loses its runs (PostgreSQL)',
+    role: 'worker',
+    ...wholeNumber(3, 300),
+  },
+  CONVOKE_SESSION_QUEUE_MAX: {
+    fallback: String(limits.defaultSessionQueueRuns),
+    means: 'runs that may be queued in one session',
+    role: 'api',
+    ...wholeNumber(0, 10_000),
+  },
+  CONVOKE_SESSION_IDLE_TTL_SECONDS: {
+    fallback: String(limits.defaultSessionIdleTtlMs / secondMs),
+    means: 'unused sessions end after this (0 = never)',
+    role: 'both',
+    ...wholeNumber(0, 1e9),
+  },
+  CONVOKE_CANCEL_GRACE_SECONDS: {
+    fallback: String(limits.defaultCancelGraceMs / secondMs),
+    means: 'a cancelled agent is killed after this',
+    role: 'worker',
+    ...wholeNumber(0, 3600),
+  },
+  CONVOKE_STREAM_MAX_AGE_SECONDS: {
+    fallback: String(limits.defaultStreamAgeMs / secondMs),
+    means: 'a stream is closed after this; readers reconnect',
+    role: 'api',
+    ...wholeNumber(1, 86_400),
+  },
+  CONVOKE_TENANT_MODES: {
+    fallback: 'saas',
+    means: 'modes a tenant may have',
+    format: 'names of a-z, 0-9, _ and -, separated by commas',
+    role: 'api',
+    read: z.string().regex(/^[a-z0-9_-]+(,[a-z0-9_-]+)*$/),
+  },
+  CONVOKE_TENANTS_MAX: {
+    fallback: '100',
+    means: 'tenants one organization may have',
+    role: 'api',
+    ...wholeNumber(1, 1e6),
+  },
+} as const satisfies Readonly<Record<string, Setting>>;
+
+export type SettingName = keyof typeof settingTable;
