@@ -20,7 +20,7 @@ import {
   startBackground,
 } from '../workers/background.ts';
 import { revocationPasses } from '../workers/finish-withdrawals.ts';
-import { eventLogPasses, prepareEventLog } from '../workers/keep-event-log.ts';
+import { eventLogPasses, prepareEventLog } from '../workers/forget-old-events.ts';
 import { releasePasses } from '../workers/release-sessions.ts';
 import { tenantPasses } from '../workers/tenant-passes.ts';
 import { type Authority, openAuthority } from './authority.ts';

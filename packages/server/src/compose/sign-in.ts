@@ -12,7 +12,7 @@ import type { CallerAddress } from '../http/caller-address.ts';
 import { mountPeople, pointToIssuer, signInPersonRate, signInRate } from '../http/sign-in.ts';
 import { createRateLimit } from '../runtime/rate-limit.ts';
 import { type BackgroundOptions, everyMinute } from '../workers/background.ts';
-import { sweepIdentityRecords } from '../workers/sweep-identity-records.ts';
+import { sweepIdentityRecords } from '../workers/expire-identity-records.ts';
 import type { Authority } from './authority.ts';
 
 interface Parts {

@@ -8,7 +8,7 @@ import type { HarnessEvent, Leg } from '../ports/harness.ts';
 import type { Span } from '../ports/traces.ts';
 import { type ClaimedLeg, answerOf } from './claim-leg.ts';
 import { collectOutputs } from './collect-outputs.ts';
-import { saveFolder } from './folder-snapshots.ts';
+import { saveFolder } from './save-snapshot.ts';
 import { LegWriter } from './leg-writer.ts';
 import { type LegStart, prepareLeg } from './prepare-leg.ts';
 import type { LegOutcome } from './record-leg.ts';

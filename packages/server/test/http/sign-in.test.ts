@@ -17,7 +17,7 @@ import {
   refresh,
   signInTerminal,
 } from '../support/sign-in/steps.ts';
-import { sweepIdentityRecords } from '../../src/workers/sweep-identity-records.ts';
+import { sweepIdentityRecords } from '../../src/workers/expire-identity-records.ts';
 
 /** The page that asks for a password. */
 async function openSignIn(server: TestServer, browser = new Browser()): Promise<Browser> {

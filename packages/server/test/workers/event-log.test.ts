@@ -11,7 +11,7 @@ import type { ClaimedLeg } from '../../src/execution/claim-leg.ts';
 import { renderFrames } from '../../src/http/event-streams.ts';
 import { createIds } from '../../src/runtime/ids.ts';
 import { createStore } from '../../src/store/store.ts';
-import { eventLogPasses, prepareEventLog } from '../../src/workers/keep-event-log.ts';
+import { eventLogPasses, prepareEventLog } from '../../src/workers/forget-old-events.ts';
 
 const day = 86_400_000;
 const week = 7 * day;

@@ -9,7 +9,7 @@ import { snapshotKey } from '../../src/app/blob-keys.ts';
 import type { Services } from '../../src/app/services.ts';
 import { openDiskBlobs } from '../../src/blobs/disk.ts';
 import type { ClaimedLeg } from '../../src/execution/claim-leg.ts';
-import { saveFolder } from '../../src/execution/folder-snapshots.ts';
+import { saveFolder } from '../../src/execution/save-snapshot.ts';
 import type { Blobs } from '../../src/ports/blobs.ts';
 import type { Clock } from '../../src/ports/clock.ts';
 import { StorageUnavailable } from '../../src/ports/errors.ts';
