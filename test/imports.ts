@@ -18,7 +18,7 @@ const mayImport: Record<string, readonly string[]> = {
   'server/ports': rules,
   'server/app': runtime,
   'server/execution': useCases,
-  'server/workers': [...useCases, 'server/execution'],
+  'server/workers': [...useCases, 'server/execution', 'server/auth'],
   'server/auth': useCases,
   'server/http': [...useCases, 'server/auth', 'api-page'],
   'server/confined-fs': runtime,

@@ -231,6 +231,7 @@ describe('an operator', () => {
       'sandbox',
       'server',
       'clock',
+      'background',
     ]);
     expect(ok).toBe(true);
     const env = { CONVOKE_AGENTS_DIR: 'nowhere', CONVOKE_DATA_DIR: 'nothing' };

@@ -2,6 +2,7 @@ import type { Finding } from '@convoke/server';
 import { Command } from 'commander';
 import { exitCodes } from '../failure.ts';
 import { report } from '../operating.ts';
+import { globalOptions } from '../options/global-options.ts';
 import { example } from '../options/options.ts';
 import { styled } from '../terminal/output.ts';
 
@@ -17,15 +18,18 @@ export function doctorCommand(): Command {
       const { examine, readConfig } = await import('@convoke/server');
       const findings = await examine(readConfig(process.env));
       const ok = findings.every(({ state }) => state !== 'fail');
-      report(command, { ok, findings }, findings.map(line).join('\n'));
+      const { verbose = false } = globalOptions(command);
+      const text = findings.map((finding) => linesOf(finding, verbose)).join('\n');
+      report(command, { ok, findings }, text);
       if (!ok) process.exitCode = exitCodes.failed;
     });
 }
 
 const colours = { ok: 'green', warn: 'yellow', fail: 'red' } as const;
 
-function line({ check, state, text, remedy }: Finding): string {
-  const judged = styled(colours[state], state.padEnd(4));
+function linesOf({ check, state, text, remedy, details }: Finding, verbose: boolean): string {
+  const mark = styled(colours[state], state.padEnd(4));
   const next = remedy === undefined ? '' : `\n${' '.repeat(18)}→ ${remedy}`;
-  return `${judged}  ${check.padEnd(11)} ${text}${next}`;
+  const more = verbose ? (details ?? []).map((detail) => `\n${' '.repeat(18)}${detail}`) : [];
+  return `${mark}  ${check.padEnd(11)} ${text}${next}${more.join('')}`;
 }

@@ -21,7 +21,7 @@ export interface StartRun {
 
 type StartServices = Pick<
   Services,
-  'store' | 'clock' | 'ids' | 'agents' | 'fanout' | 'metrics' | 'settings' | 'traces' | 'places'
+  'store' | 'clock' | 'ids' | 'agents' | 'fanout' | 'metrics' | 'settings' | 'traces' | 'slots'
 >;
 
 /** D-22, D-23: one transaction takes the key, the place in line and the run. */
@@ -88,14 +88,14 @@ type Reserve = (run: Run) => Slot | undefined;
 
 /** In a span that names the run: from here a trace of the request leads to those of the run's legs. */
 function startInOneTransaction(
-  { store, traces, places }: StartServices,
+  { store, traces, slots }: StartServices,
   work: (tx: StoreTransaction, reserve: Reserve) => Promise<Created<Run>>,
 ): Promise<Created<Run>> {
-  let place: Slot | undefined;
+  let slot: Slot | undefined;
   const reserve: Reserve = (run) => {
     // The work may be done twice: what it took the first time came to nothing.
-    place?.release();
-    return (place = places?.reserve(run));
+    slot?.release();
+    return (slot = slots?.reserve(run));
   };
   return traces.within({ name: 'start run', of: 'what is around it' }, async (span) => {
     try {
@@ -103,7 +103,7 @@ function startInOneTransaction(
       span.note('convoke.run_id', created.resource.id);
       return created;
     } catch (error) {
-      place?.release();
+      slot?.release();
       throw error;
     }
   });
@@ -139,13 +139,13 @@ async function insertRun(
     },
     { isHead: session.currentRunId === null && session.queuedRuns === 0, now },
   );
-  const place = run.readyAt === null ? undefined : reserve(run);
-  if (place === undefined) {
+  const slot = run.readyAt === null ? undefined : reserve(run);
+  if (slot === undefined) {
     return recordNew(services, tx, { run, session: accepted, events: [] });
   }
-  const begins = startLegMove({ run, session: accepted }, place.lease, now);
+  const begins = startLegMove({ run, session: accepted }, slot.lease, now);
   const begun = await recordNew(services, tx, begins);
-  tx.onCommit(() => place.start({ run: begun, session: begins.session }));
+  tx.onCommit(() => slot.start({ run: begun, session: begins.session }));
   return run;
 }
 

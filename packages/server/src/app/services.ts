@@ -24,6 +24,6 @@ export interface Services {
   readonly blobs: Blobs;
   readonly workspaces: SessionFolders;
   readonly settings: Settings;
-  /** Absent where every run stands in line, also one that nobody is before. */
-  readonly places?: RunSlots;
+  /** Absent where every run is queued, even one that could start at once. */
+  readonly slots?: RunSlots | undefined;
 }

@@ -49,7 +49,7 @@ export async function finishWithinRequest(
   withdrawal: Withdrawal | undefined,
 ): Promise<Withdrawal | undefined> {
   if (withdrawal === undefined) return undefined;
-  const finishing = finish(services, withdrawal).catch((error: unknown) => {
+  const finishing = finishWithdrawal(services, withdrawal).catch((error: unknown) => {
     report(services, withdrawal, error);
     return false;
   });
@@ -60,17 +60,11 @@ export async function finishWithinRequest(
   return isFinished ? undefined : withdrawal;
 }
 
-const withdrawalsPerPass = 16;
-
-/** A pass of background work: goes on with what was left, by a slow provider or by a crash. */
-export async function finishWithdrawals(services: WithdrawingServices): Promise<boolean> {
-  const due = await services.store.read.withdrawals.due(services.clock.now(), withdrawalsPerPass);
-  for (const withdrawal of due) await finish(services, withdrawal);
-  return due.length === withdrawalsPerPass;
-}
-
 /** Takes the steps that are left, one transaction each; true once nothing is left. */
-async function finish(services: WithdrawingServices, begun: Withdrawal): Promise<boolean> {
+export async function finishWithdrawal(
+  services: WithdrawingServices,
+  begun: Withdrawal,
+): Promise<boolean> {
   const { store } = services;
   for (let current = begun; ; ) {
     if ((await attempt(services, current)) === 'pending') {

@@ -1,74 +1,53 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
+import { canServe } from '../app/readiness.ts';
 import type { Services } from '../app/services.ts';
-import type { WithdrawingServices } from '../app/withdrawals.ts';
 import { builtInCredentials } from '../auth/built-in-credentials.ts';
-import { rotateOldKeys } from '../auth/key-rotation.ts';
 import { loadMasterKey } from '../auth/master-key.ts';
 import type { Config } from '../config/config.ts';
-import type { Clock } from '../ports/clock.ts';
-import type { RunSlots } from '../ports/run-slots.ts';
-import type { SandboxReport } from '../ports/sandbox.ts';
-import type { Store } from '../ports/store.ts';
+import { closeApp } from '../http/close-app.ts';
 import { type Quickstart, ensureQuickstart } from '../quickstart.ts';
 import { holdDataFolder, publishAddress } from '../runtime/data-folder.ts';
 import { createFolderProvisioner } from '../session-folders/folder-provisioner.ts';
-import {
-  type Background,
-  type BackgroundOptions,
-  hourly,
-  startBackground,
-} from '../workers/background.ts';
-import { revocationPasses } from '../workers/finish-withdrawals.ts';
-import { eventLogPasses, prepareEventLog } from '../workers/forget-old-events.ts';
-import { releasePasses } from '../workers/release-sessions.ts';
-import { tenantPasses } from '../workers/tenant-passes.ts';
-import { type Authority, openAuthority } from './authority.ts';
+import { Background } from '../workers/background.ts';
+import type { BackgroundServices } from '../workers/catalogue.ts';
+import { prepareEventLog } from '../workers/prepare-event-log.ts';
+import { openAuthority } from './authority.ts';
 import { openHttp } from './http.ts';
-import { type OpenServices, type Overrides, openServices } from './services.ts';
-import { peoplePasses } from './sign-in.ts';
+import { type Overrides, openServices } from './services.ts';
 
-/** What requests under way get to come to their end once the legs have. */
-const requestGraceMs = 5_000;
-
-/** A server that is put together but not yet listening. */
+/** A server that is assembled but not yet listening. */
 export interface Convoke {
   readonly app: FastifyInstance;
   readonly baseUrl: string;
   readonly services: Services;
-  /** Agent folders that could not be read, to be told to whoever starts the server. */
+  /** Agent folders that could not be read, for the person who starts the server. */
   readonly agentProblems: readonly { readonly folder: string; readonly reason: string }[];
-  /** Recovers what an earlier process left, then executes runs. Ready from here on. */
+  /** Recovers the runs of an earlier process, then executes runs. The server is ready from here on. */
   start(): Promise<void>;
   quickstart(): Promise<Quickstart>;
-  rotateSigningKey(): Promise<string>;
-  /** What holds of the sandbox on this machine. */
-  describeSandbox(): Promise<SandboxReport>;
-  /** Readiness off, streams closed at a frame boundary, legs given time, everything put away. */
+  /** Ends readiness, closes streams between two events, gives legs `graceMs` to end, then closes everything. */
   stop(graceMs: number): Promise<void>;
 }
 
-/** The only place that names adapters. */
+/** Assembles a server from its adapters. */
 export async function compose(config: Config, overrides: Overrides = {}): Promise<Convoke> {
   const folder = holdDataFolder(config.dataDir);
   const masterKey = await loadMasterKey(config.cluster.masterKeyFile);
-  const services = await openServices(config, overrides, masterKey);
-  const { store, clock, agents } = services;
-  // Before the first event is written: an event written outside of any partition stays outside.
-  await prepareEventLog(services);
-  const authority = await openAuthority(services, config, masterKey);
-  const provider = overrides.provider ?? builtInCredentials;
-  const withdrawing = { ...services, provider };
-  let isOpen = false;
-  let background: Background | undefined;
-  const places: RunSlots = { reserve: (run) => background?.reserve(run) };
+  const opened = await openServices(config, overrides, masterKey);
+  // Before the first event is written: an event outside every partition stays outside.
+  await prepareEventLog(opened);
+  const authority = await openAuthority(opened, config, masterKey);
+  const services = { ...opened, provider: overrides.provider ?? builtInCredentials };
+  const background = createBackground({ ...services, keys: authority.keys }, config);
+  let isStarted = false;
   const { app, streams } = openHttp(
-    { ...withdrawing, places },
+    { ...services, slots: background?.slots },
     {
       config,
       authority,
       masterKey,
-      isReady: async () => isOpen && (await isReadable(store)) && (await store.takesWrites()),
+      isReady: async () => isStarted && (await canServe(services.store)),
       streamCaps: overrides.streamCaps,
     },
   );
@@ -77,65 +56,45 @@ export async function compose(config: Config, overrides: Overrides = {}): Promis
     app,
     baseUrl: config.baseUrl,
     services,
-    agentProblems: agents.problems(),
+    agentProblems: services.agents.problems(),
     quickstart: () => ensureQuickstart({ services, ...authority, ...config }),
-    rotateSigningKey: () => authority.keys.rotate(),
-    describeSandbox: () => services.sandbox.describe(),
 
     async start() {
-      if (config.cluster.roles.has('worker')) {
-        background = await startBackground(services, {
-          owner: randomUUID(),
-          isAlone: config.databaseUrl === undefined,
-          elapsed: () => performance.now(),
-          passes: passesOf(withdrawing, authority, config),
-        });
-      }
+      await background?.start();
       publishAddress(config.dataDir, config.baseUrl);
-      isOpen = true;
+      isStarted = true;
     },
 
     async stop(graceMs) {
-      isOpen = false;
+      isStarted = false;
       streams.close();
-      // Answers requests, and says that it is not ready, for as long as legs take to end.
+      // Requests are still answered, and readiness says no, while legs end.
       await background?.stop(graceMs);
-      await closeApp(app, clock);
+      await closeApp(app, services.clock);
       await services.sandbox.close();
-      await agents.close();
+      await services.agents.close();
       await services.fanout.close();
-      await store.close();
+      await services.store.close();
       folder.release();
     },
   };
 }
 
-/** Background work beyond runs, by name. */
-function passesOf(
-  services: OpenServices & WithdrawingServices,
-  { keys }: Authority,
+/** Undefined for a server that only answers requests. */
+function createBackground(
+  services: Omit<BackgroundServices, 'provisioner'>,
   config: Config,
-): BackgroundOptions['passes'] {
-  return {
-    ...revocationPasses(services),
-    ...peoplePasses(services),
-    ...releasePasses(services),
-    ...eventLogPasses(services, config.cluster.eventRetentionMs),
-    ...tenantPasses({ ...services, provisioner: createFolderProvisioner(config) }),
-    'rotating signing keys': hourly(() => rotateOldKeys({ ...services, keys })),
-  };
-}
-
-/** No connection is taken any more; who does not finish with theirs in time does not hold up the end. */
-async function closeApp(app: FastifyInstance, clock: Clock): Promise<void> {
-  const forget = clock.after(requestGraceMs, () => app.server.closeAllConnections());
-  await app.close();
-  forget();
-}
-
-async function isReadable(store: Store): Promise<boolean> {
-  return store.read.organizations.first().then(
-    () => true,
-    () => false,
+): Background | undefined {
+  if (!config.cluster.roles.has('worker')) return undefined;
+  const provisioner = createFolderProvisioner(config);
+  return new Background(
+    { ...services, provisioner },
+    {
+      owner: randomUUID(),
+      isAlone: config.databaseUrl === undefined,
+      elapsed: () => performance.now(),
+      eventRetentionMs: config.cluster.eventRetentionMs,
+      dataDir: config.dataDir,
+    },
   );
 }

@@ -11,8 +11,6 @@ import type { Config } from '../config/config.ts';
 import type { CallerAddress } from '../http/caller-address.ts';
 import { mountPeople, pointToIssuer, signInPersonRate, signInRate } from '../http/sign-in.ts';
 import { createRateLimit } from '../runtime/rate-limit.ts';
-import { type BackgroundOptions, everyMinute } from '../workers/background.ts';
-import { sweepIdentityRecords } from '../workers/expire-identity-records.ts';
 import type { Authority } from './authority.ts';
 
 interface Parts {
@@ -22,7 +20,7 @@ interface Parts {
   readonly callerAddress: CallerAddress;
 }
 
-/** Gives people a way to sign in: here, or with the issuer that the settings name. */
+/** Mounts the sign-in of people: here, or with the issuer that the settings name. */
 export function mountSignIn(app: FastifyInstance, services: Services, parts: Parts): void {
   const { config, authority, masterKey, callerAddress } = parts;
   const { store, clock, log, metrics } = services;
@@ -48,11 +46,4 @@ export function mountSignIn(app: FastifyInstance, services: Services, parts: Par
     cookieKey: deriveKey(masterKey, 'identity-cookies').toString('base64url'),
   });
   mountPeople(app, { identityProvider, callerAddress, clock, log, metrics });
-}
-
-/** Background work for people, by name. */
-export function peoplePasses(
-  services: Pick<Services, 'store' | 'clock'>,
-): BackgroundOptions['passes'] {
-  return { 'sweeping what sign-ins left': everyMinute(() => sweepIdentityRecords(services)) };
 }

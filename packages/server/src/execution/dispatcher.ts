@@ -3,50 +3,63 @@ import type { RunId, TenantId } from '@convoke/contract';
 import type { Lease, Run } from '../domain/run.ts';
 import { StorageUnavailable } from '../ports/errors.ts';
 import type { ReadyRun } from '../ports/repositories/runs.ts';
-import type { Slot, RunSlots } from '../ports/run-slots.ts';
+import type { RunSlots, Slot } from '../ports/run-slots.ts';
 import { within } from '../runtime/within.ts';
 import { type Claim, type ClaimedLeg, type Unclaimed, claimLeg, recallClaim } from './claim-leg.ts';
 import { ExecutingRuns } from './executing-runs.ts';
-import { supervise } from './leg-supervisor.ts';
+import { LegSupervisor } from './leg-supervisor.ts';
 import { retryStorage } from './retry-storage.ts';
 import type { ExecutionServices } from './services.ts';
 
 const claimsPerPass = 64;
 const tenantsPerPass = 64;
-/** When to look again for a run whose session somebody else held. */
+/** Pause before the next try for a run whose session another transaction had locked. */
 const busyMs = 20;
 
-export interface DispatchOptions {
-  /** This process, as it signs its leases. */
+export interface DispatcherOptions {
+  /** Name under which this process signs its leases. */
   readonly owner: string;
-  /** Whether it may still act under them. */
+  /** Whether this process may still act under its leases. */
   readonly holdsLeases: () => boolean;
-  /** Called when there may be something to claim, or a place for it. */
+  /** Called when a slot is free again, or a run may be ready. */
   readonly onFree: () => void;
 }
 
-/** The runs this process executes, and how it comes by them. */
+/** Claims ready runs and executes them in the run slots of this process. */
 export class Dispatcher implements RunSlots {
   readonly #services: ExecutionServices;
-  readonly #options: DispatchOptions;
+  readonly #options: DispatcherOptions;
   readonly #executing = new ExecutingRuns();
-  /** A request that gives a run its place must not lend the run its name. */
-  readonly #inOwnContext = AsyncLocalStorage.snapshot();
-  #isStopping = false;
-  /** Where many tenants wait, a round takes several passes: all have a turn before the first has another. */
+  /** Runs legs outside the request's AsyncLocalStorage context (tenant scope, trace). */
+  readonly #outsideRequest = AsyncLocalStorage.snapshot();
+  #isAccepting = false;
+  /** With many waiting tenants a round takes several passes: each tenant has a turn before any has a second. */
   #round: { after: TenantId | undefined; isCut: boolean } = { after: undefined, isCut: false };
 
-  constructor(services: ExecutionServices, options: DispatchOptions) {
+  constructor(services: ExecutionServices, options: DispatcherOptions) {
     this.#services = services;
     this.#options = options;
+  }
+
+  /** Accepts runs from here on. */
+  start(): void {
+    this.#isAccepting = true;
+  }
+
+  /** Gives the executing legs `graceMs` to end by themselves, then ends their runs. */
+  async stop(graceMs: number): Promise<void> {
+    this.#isAccepting = false;
+    const ended = Promise.all(this.#executing.all().map(([, item]) => item.ended));
+    await within({ clock: this.#services.clock, ms: graceMs, late: undefined }, ended);
+    await Promise.all(this.#executing.all().map(([, item]) => item.supervisor.abandon()));
   }
 
   isExecuting(runId: RunId): boolean {
     return this.#executing.has(runId);
   }
 
-  /** One pass: claims what is ready, up to the free places, and starts it. */
-  async pass(): Promise<boolean> {
+  /** A pass: claims ready runs, up to the free slots, and starts them. */
+  async dispatchRuns(): Promise<boolean> {
     const { store, settings } = this.#services;
     const free = settings.runConcurrency - this.#executing.size;
     if (free <= 0 || !this.#options.holdsLeases()) return false;
@@ -60,130 +73,120 @@ export class Dispatcher implements RunSlots {
     const isNewRound = this.#round.after === undefined;
     const isCut = runs.length === limit || (!isNewRound && this.#round.isCut);
     this.#round = { after: next, isCut };
-    // Since they were counted, others may have begun at once.
-    const claims = runs.flatMap((run) => (this.#hasPlace(run, 1) ? [this.#claim(run)] : []));
+    // Runs may have started inline since the free slots were counted.
+    const claims = runs.flatMap((run) => (this.#hasFreeSlot(run) ? [this.#claim(run)] : []));
     await Promise.all(claims);
     return next !== undefined || isCut;
   }
 
+  /** A pass: checks the control state of the executing runs, in case a wake-up was lost. */
+  async checkControl(): Promise<boolean> {
+    if (this.#executing.size === 0) return false;
+    const held = await this.#services.store.read.runs.leasedBy(this.#options.owner);
+    const quiet = new Set(held.filter(({ status }) => status === 'running').map(({ id }) => id));
+    for (const [runId, { supervisor }] of this.#executing.all()) {
+      if (!quiet.has(runId)) supervisor.checkControl();
+    }
+    return false;
+  }
+
+  /** A pass: once the leases are lost, ends every leg and records nothing, for another server may own the runs. */
+  async abandonLostRuns(): Promise<boolean> {
+    if (this.#options.holdsLeases()) return false;
+    for (const [, { supervisor }] of this.#executing.all()) supervisor.lose();
+    return false;
+  }
+
   /**
-   * Where others leave half of the places free, whoever stands in line has one too: nobody is overtaken. It
-   * counts this process only, so it holds where there is no other.
+   * Starts a run inline only below 50 % of the limits: then no queued run can be overtaken. Counts this process
+   * only, so it is for a single server.
    */
   reserve(run: Run): Slot | undefined {
-    if (this.#isStopping || !this.#options.holdsLeases() || !this.#hasPlace(run, 2)) {
-      return undefined;
-    }
-    return this.#inOwnContext(() => {
-      const { lease, begin, leave } = this.#take(run);
+    if (!this.#isAccepting || !this.#options.holdsLeases()) return undefined;
+    if (!this.#hasFreeSlot(run, { share: 0.5 })) return undefined;
+    return this.#outsideRequest(() => {
+      const { lease, start, release } = this.#openSlot(run);
       const address = { scope: run, sessionId: run.sessionId, runId: run.id };
       return {
         lease,
         release: () => {
-          leave();
+          release();
           this.#options.onFree();
         },
         start: (claimed) => {
           const holder = { ...address, epoch: claimed.run.leaseEpoch };
-          this.#inOwnContext(begin, { ...claimed, holder, answers: undefined });
+          this.#outsideRequest(start, { ...claimed, holder, answers: undefined });
         },
       };
     });
   }
 
-  #hasPlace({ id, tenantId }: Pick<Run, 'id' | 'tenantId'>, share: number): boolean {
+  #hasFreeSlot({ id, tenantId }: Pick<Run, 'id' | 'tenantId'>, { share = 1 } = {}): boolean {
     const { runConcurrency, tenantRunConcurrency } = this.#services.settings;
     return (
       !this.#executing.has(id) &&
-      this.#executing.size * share < runConcurrency &&
-      this.#executing.ofTenant(tenantId) * share < tenantRunConcurrency
+      this.#executing.size < runConcurrency * share &&
+      this.#executing.ofTenant(tenantId) < tenantRunConcurrency * share
     );
   }
 
-  /** Looks whether anything was asked of the runs under way, for where the wake-up may have been lost. */
-  async checkControl(): Promise<boolean> {
-    if (this.#executing.size === 0) return false;
-    const held = await this.#services.store.read.runs.leasedBy(this.#options.owner);
-    const quiet = new Set(held.filter(({ status }) => status === 'running').map(({ id }) => id));
-    for (const [runId, { supervision }] of this.#executing.all()) {
-      if (!quiet.has(runId)) supervision.checkControl();
-    }
-    return false;
-  }
-
-  /** Ends every leg here and now, and records nothing: the leases may be in other hands. */
-  lose(): void {
-    for (const [, { supervision }] of this.#executing.all()) supervision.lose();
-  }
-
-  /** Gives the legs under way some time to end by themselves, then ends their runs. */
-  async stop(graceMs: number): Promise<void> {
-    this.#isStopping = true;
-    const ended = Promise.all(this.#executing.all().map(([, item]) => item.ended));
-    await within({ clock: this.#services.clock, ms: graceMs, late: undefined }, ended);
-    await Promise.all(this.#executing.all().map(([, item]) => item.supervision.abandon()));
-  }
-
   async #claim(run: ReadyRun): Promise<void> {
-    const { lease, begin, leave } = this.#take(run);
+    const { lease, start, release } = this.#openSlot(run);
     try {
-      const leg = await this.#claimFor(run, { lease, at: this.#services.clock.now() });
+      const leg = await this.#claimUnder(run, { lease, at: this.#services.clock.now() });
       if (leg === 'busy') this.#services.clock.after(busyMs, this.#options.onFree);
-      if (typeof leg === 'string') leave();
-      else begin(leg);
+      if (typeof leg === 'string') release();
+      else start(leg);
     } catch (error) {
-      leave();
+      release();
       throw error;
     }
   }
 
-  /** A claim whose answer was lost may have been kept: then the run is ours, and nobody else will execute it. */
-  async #claimFor(run: ReadyRun, claim: Claim): Promise<ClaimedLeg | Unclaimed> {
+  /** A claim whose answer was lost may have been committed: then this process must execute the run. */
+  async #claimUnder(run: ReadyRun, claim: Claim): Promise<ClaimedLeg | Unclaimed> {
     const address = { scope: run, sessionId: run.sessionId, runId: run.id };
     try {
       return await claimLeg(this.#services, address, claim);
     } catch (error) {
-      const { clock } = this.#services;
-      const shouldRetry = () => this.#options.holdsLeases();
       if (!(error instanceof StorageUnavailable)) throw error;
-      return retryStorage({ clock, shouldRetry }, () =>
-        recallClaim(this.#services, address, claim),
-      );
+      const policy = { clock: this.#services.clock, shouldRetry: this.#options.holdsLeases };
+      return retryStorage(policy, () => recallClaim(this.#services, address, claim));
     }
   }
 
   /**
-   * The run counts as executing, and its supervision listens, before the claim: so neither recovery nor a
-   * cancel that follows the claim can slip in between.
+   * Counts the run as executing, and has its supervisor listen, before the claim: so neither recovery nor a cancel
+   * right after the claim can slip in between.
    */
-  #take(run: Pick<Run, 'id' | 'tenantId'>): Taken {
+  #openSlot(run: Pick<Run, 'id' | 'tenantId'>): OpenSlot {
     const { clock, settings } = this.#services;
     const { owner, holdsLeases, onFree } = this.#options;
-    const supervision = supervise(this.#services, run.id, holdsLeases);
+    const supervisor = new LegSupervisor(this.#services, run.id, holdsLeases);
     const ended = Promise.withResolvers<void>();
-    this.#executing.add(run.id, { tenantId: run.tenantId, supervision, ended: ended.promise });
+    this.#executing.add(run.id, { tenantId: run.tenantId, supervisor, ended: ended.promise });
     const free = () => {
       this.#executing.remove(run.id);
       ended.resolve();
     };
     return {
       lease: { owner, expiresAt: clock.now() + settings.leaseMs },
-      begin: (leg) =>
-        void supervision.execute(leg).finally(() => {
+      start: (leg) =>
+        void supervisor.execute(leg).finally(() => {
           free();
           onFree();
         }),
-      leave: () => {
+      release: () => {
         free();
-        supervision.leave();
+        supervisor.close();
       },
     };
   }
 }
 
-/** A place that a run has, and how it gets to its end: `begin` or `leave`. */
-interface Taken {
+/** A slot in use; either `start` or `release` is called, once. */
+interface OpenSlot {
   readonly lease: Lease;
-  readonly begin: (leg: ClaimedLeg) => void;
-  readonly leave: () => void;
+  readonly start: (leg: ClaimedLeg) => void;
+  readonly release: () => void;
 }

@@ -1,13 +1,13 @@
 import type { RunId, TenantId } from '@convoke/contract';
-import type { Supervision } from './leg-supervisor.ts';
+import type { LegSupervisor } from './leg-supervisor.ts';
 
 export interface Executing {
   readonly tenantId: TenantId;
-  readonly supervision: Supervision;
+  readonly supervisor: LegSupervisor;
   readonly ended: Promise<void>;
 }
 
-/** The runs that have a place in this process, and how many of them each tenant has. */
+/** The runs that occupy a slot of this process, counted by tenant. */
 export class ExecutingRuns {
   readonly #runs = new Map<RunId, Executing>();
   readonly #byTenant = new Map<TenantId, number>();

@@ -1,55 +1,61 @@
 import type { Clock } from '../ports/clock.ts';
 import type { Store } from '../ports/store.ts';
 
-/** Of a lease, what is kept back for a clock that runs a little fast and for the way to the database. */
-const reserve = 0.1;
+/** Safety margin: a lease counts as lost at 90 % of its time, for clock drift and the latency of the database. */
+const safetyMargin = 0.1;
 
 export interface LeaseWatchOptions {
   readonly owner: string;
   readonly leaseMs: number;
   readonly store: Store;
   readonly clock: Clock;
-  /** Time that no one can set: milliseconds since some moment of this process. */
+  /** Monotonic time in milliseconds. */
   readonly elapsed: () => number;
 }
 
 /**
- * What this server knows of its own leases. It renews them all together; when it could not for as long as a
- * lease lasts, others may have taken its runs, and it must not act for them any more. Time is counted from
- * before each renewal was sent, so this server always gives up first, stopped or cut off as it may have been.
+ * Renews the leases of this server, all together, and knows whether they still hold. After a lease's time without
+ * a renewal other servers may have ended its runs, and this server must not act for them. Time counts from before
+ * a renewal is sent, so this server always gives up first, even if it was suspended or disconnected.
  */
 export class LeaseWatch {
   readonly #options: LeaseWatchOptions;
-  #renewedAt: number;
+  /** When the latest successful renewal was sent; a server holds no lease before its start. */
+  #renewedAt = Number.NEGATIVE_INFINITY;
   /** Since when renewals have come in time. */
-  #steadySince: number;
+  #steadySince = Number.POSITIVE_INFINITY;
 
   constructor(options: LeaseWatchOptions) {
     this.#options = options;
-    this.#renewedAt = options.elapsed();
+  }
+
+  start(): void {
+    this.#renewedAt = this.#options.elapsed();
     this.#steadySince = this.#renewedAt;
   }
 
-  /** Whether nobody else can have been given what this server holds. */
+  /** True while no other server can have taken over a lease of this one. */
   get holds(): boolean {
     const { elapsed, leaseMs } = this.#options;
-    return elapsed() - this.#renewedAt < leaseMs * (1 - reserve);
+    return elapsed() - this.#renewedAt < leaseMs * (1 - safetyMargin);
   }
 
   /**
-   * Whether others' leases may be judged. After the database was away all of them have run out, through
-   * nobody's fault: their holders get the time to renew that they need when they are well.
+   * Whether an expired lease of another server means that the server is gone. After an outage of the database all
+   * leases have expired: their holders get the time of a renewal first.
    */
-  get mayJudge(): boolean {
+  get canTrustExpiry(): boolean {
     const { elapsed, leaseMs } = this.#options;
     return this.holds && elapsed() - this.#steadySince >= (leaseMs * 2) / 3;
   }
 
-  async renew(): Promise<void> {
+  /** A pass; never has more to do at once. */
+  async renew(): Promise<false> {
     const { owner, leaseMs, store, clock, elapsed } = this.#options;
     const sentAt = elapsed();
     await store.transaction((tx) => tx.runs.renewLeases(owner, clock.now() + leaseMs));
     if (sentAt - this.#renewedAt > leaseMs / 2) this.#steadySince = sentAt;
     this.#renewedAt = sentAt;
+    return false;
   }
 }

@@ -1,99 +1,95 @@
 import { type RunId, isTerminalRunStatus } from '@convoke/contract';
 import { markLiveAnswers } from '../app/interactions.ts';
-import { outputTextMaxCharacters, readOutputText } from '../app/output-text.ts';
 import type { Agent } from '../domain/agent.ts';
-import { harnessEventType } from '../domain/run-event.ts';
 import type { RunOutcome } from '../domain/run.ts';
 import type { HarnessEvent, Leg } from '../ports/harness.ts';
 import type { Span } from '../ports/traces.ts';
 import { type ClaimedLeg, answerOf } from './claim-leg.ts';
 import { collectOutputs } from './collect-outputs.ts';
-import { saveFolder } from './save-snapshot.ts';
+import { LegOutput, outputTextSoFar } from './leg-output.ts';
 import { LegWriter } from './leg-writer.ts';
+import { limitRunTime } from './limit-run-time.ts';
 import { type LegStart, prepareLeg } from './prepare-leg.ts';
 import type { LegOutcome } from './record-leg.ts';
 import { retryStorage } from './retry-storage.ts';
+import { saveSnapshot } from './save-snapshot.ts';
 import type { ExecutionServices } from './services.ts';
 
-export interface Supervision {
-  /** Executes one leg to its end and records it. Never rejects. */
-  execute(claimed: ClaimedLeg): Promise<void>;
-  /** Somebody may want something of the run: looks what. */
-  checkControl(): void;
-  /** The lease may be in other hands: ends every process of the leg and records nothing. */
-  lose(): void;
-  /** The process is stopping: ends the run here and now rather than leave it to recovery. */
-  abandon(): Promise<void>;
-  /** Stops listening; for a run that was not claimed. */
-  leave(): void;
-}
-
-export function supervise(
-  services: ExecutionServices,
-  runId: RunId,
-  holdsLease: () => boolean,
-): Supervision {
-  return new RunSupervision(services, runId, holdsLease);
-}
-
-/** Made once: a new one per leg would cost a stack trace that nobody reads. */
+/** Made once: an error per leg would cost a stack trace each. */
 const legIsOver = new DOMException('The leg is over.', 'AbortError');
 
-/** What ends a leg from outside: nobody waits for the leg any more. */
+/** The decision that ends a leg from outside. The supervisor does not wait for the leg after it. */
 type Verdict = RunOutcome | 'lost';
 
-class RunSupervision implements Supervision {
+/**
+ * Executes one leg of a run from its claim to its recorded end, and acts on what other parts of the service want of
+ * the run: a cancel, answers to its questions, the end of the process.
+ */
+export class LegSupervisor {
   readonly #services: ExecutionServices;
   readonly #runId: RunId;
   readonly #holdsLease: () => boolean;
-  readonly #unsubscribe: () => void;
   readonly #abort = new AbortController();
-  readonly #timers: (() => void)[] = [];
   readonly #verdict = Promise.withResolvers<Verdict>();
+  readonly #onClose: (() => void)[] = [];
+  #output = new LegOutput('');
   #claimed: ClaimedLeg | undefined;
   #span: Span | undefined;
   #leg: Leg | undefined;
   #done: Promise<void> | undefined;
-  #isAsked = false;
-  #isJudged = false;
+  #controlPending = false;
+  #hasVerdict = false;
   #isCancelling = false;
-  #text: string | undefined = '';
-  #usage: LegOutcome['usage'];
 
   constructor(services: ExecutionServices, runId: RunId, holdsLease: () => boolean) {
     this.#services = services;
     this.#runId = runId;
     this.#holdsLease = holdsLease;
-    this.#unsubscribe = services.fanout.subscribe(`control:${runId}`, () => this.checkControl());
+    const { fanout } = services;
+    this.#onClose.push(fanout.subscribe(`control:${runId}`, () => this.checkControl()));
   }
 
+  /** Executes the leg to its end and records it. Never rejects. */
   execute(claimed: ClaimedLeg): Promise<void> {
     this.#claimed = claimed;
-    this.#done = this.#traced(claimed)
+    this.#done = this.#executeInTrace(claimed)
       .catch((error: unknown) =>
-        // The lease runs out and recovery ends the run: nothing is lost but the reason.
-        this.#services.log.error('a leg could not be recorded', error, { run_id: this.#runId }),
+        // The lease expires and recovery ends the run; only the reason is lost.
+        this.#services.log.error('leg could not be recorded', error, { run_id: this.#runId }),
       )
-      .finally(() => this.leave());
+      .finally(() => this.close());
     return this.#done;
   }
 
-  lose(): void {
-    this.#judge('lost');
+  /** Reads the run row and acts on a pending cancel or answers. */
+  checkControl(): void {
+    this.#controlPending = true;
+    if (this.#leg === undefined) return;
+    this.#readControlState(this.#leg).catch((error: unknown) =>
+      this.#services.log.error('control state of a run could not be read', error, {
+        run_id: this.#runId,
+      }),
+    );
   }
 
+  /** Ends every process of the leg and records nothing: another worker may hold the lease. */
+  lose(): void {
+    this.#decide('lost');
+  }
+
+  /** Ends the run because the process stops, rather than leave it to recovery. */
   async abandon(): Promise<void> {
-    this.#judge(failed('worker_lost', 'The server was stopped while this run was executing.'));
+    this.#decide(failed('worker_lost', 'The server was stopped while this run was executing.'));
     await this.#done;
   }
 
-  leave(): void {
-    this.#unsubscribe();
-    for (const forget of this.#timers) forget();
+  /** Drops subscriptions and timers; called directly only for a run that was not claimed. */
+  close(): void {
+    for (const drop of this.#onClose) drop();
   }
 
-  /** A trace of its own: whoever started the run has long been answered. The run's id leads from one to the other. */
-  #traced(claimed: ClaimedLeg): Promise<void> {
+  /** A trace of its own: the request that started the run has ended. The run's id connects the two. */
+  #executeInTrace(claimed: ClaimedLeg): Promise<void> {
     const { id, agentName } = claimed.run;
     const attributes = { 'convoke.run_id': id, 'convoke.agent': agentName };
     return this.#services.traces.within({ name: 'run leg', of: 'itself', attributes }, (span) => {
@@ -103,130 +99,81 @@ class RunSupervision implements Supervision {
   }
 
   async #execute(claimed: ClaimedLeg): Promise<void> {
-    const patience = { clock: this.#services.clock, shouldRetry: this.#holdsLease };
-    this.#text = await retryStorage(patience, () => this.#textSoFar(claimed));
-    const agent = this.#services.agents.find(claimed.run.agentName);
-    const sink = new LegWriter(this.#services, {
+    const { store, clock, agents } = this.#services;
+    const policy = { clock, shouldRetry: this.#holdsLease };
+    this.#output = new LegOutput(await retryStorage(policy, () => outputTextSoFar(store, claimed)));
+    const agent = agents.find(claimed.run.agentName);
+    const writer = new LegWriter(this.#services, {
       holder: claimed.holder,
       lastSeq: claimed.run.lastSeq,
       waitMs: (agent?.limits.waitHours ?? 1) * 3_600_000,
-      onLost: () => this.#judge('lost'),
+      onLost: () => this.#decide('lost'),
     });
-    const preparing = async () => agent && prepareLeg(this.#services, { claimed, agent, sink });
-    const started = await retryStorage(patience, preparing);
-    if (agent === undefined || started === undefined) {
-      return sink.finish(this.#outcome(agentGone(claimed.run.agentName)));
-    }
-    if (!started.ready) return sink.finish(this.#outcome(started.outcome));
+    if (agent === undefined) return writer.finish(this.#outcome(agentGone(claimed.run.agentName)));
+    const started = await retryStorage(policy, () =>
+      prepareLeg(this.#services, { claimed, agent, writer }),
+    );
+    if (!started.ready) return writer.finish(this.#outcome(started.outcome));
     if (!this.#holdsLease()) this.lose();
-    // What was judged while the workspace was made ready never begins.
-    const outcome = this.#isJudged
+    // A leg whose verdict came during its preparation never starts.
+    const outcome = this.#hasVerdict
       ? await this.#verdict.promise
-      : await Promise.race([this.#runLeg({ agent, started, sink }), this.#verdict.promise]);
-    // Whatever the leg still says or does after the verdict is not part of the run.
+      : await Promise.race([this.#runLeg({ agent, started, writer }), this.#verdict.promise]);
+    // Whatever the leg emits or does after this is not part of the run.
     this.#abort.abort(legIsOver);
-    if (this.#isJudged) await this.#kill();
+    if (this.#hasVerdict) await this.#kill();
     if (outcome === 'lost') {
       this.#services.log.warn('lease lost', { run_id: this.#runId });
       this.#services.metrics.leasesLost.add(1);
       return;
     }
+    // Before the end of the leg is recorded, so that readers of the end find the files.
     await this.#collectOutputs(claimed);
-    const saved = await saveFolder(this.#services, claimed, agent);
-    for (const event of saved?.events ?? []) await sink.push(event);
-    await sink.finish({ ...this.#outcome(outcome), snapshot: saved?.state });
-    await saved?.settle(!sink.isLost);
+    const saved = await saveSnapshot(this.#services, claimed, agent);
+    for (const event of saved?.events ?? []) await writer.push(event);
+    await writer.finish({ ...this.#outcome(outcome), snapshot: saved?.state });
+    await saved?.settle(!writer.isLost);
   }
 
-  /** Before the end of the leg is told, so that whoever hears of it finds the files. */
-  async #collectOutputs(claimed: ClaimedLeg): Promise<void> {
-    try {
-      await collectOutputs(this.#services, claimed);
-    } catch (error) {
-      // The run did what it did: what was not taken now is offered again after the next leg.
-      this.#services.log.error('outputs could not be collected', error, { run_id: this.#runId });
-    }
-  }
-
-  /** A parked run without a text either said nothing yet or more than its field holds: the log knows. */
-  async #textSoFar({ run, answers }: ClaimedLeg): Promise<string | undefined> {
-    if (answers === undefined || run.outputText !== null) return run.outputText ?? '';
-    return readOutputText(this.#services.store, run);
-  }
-
-  #judge(verdict: Verdict): void {
-    this.#isJudged = true;
-    this.#verdict.resolve(verdict);
-  }
-
-  async #runLeg({ agent, started, sink }: LegWork): Promise<RunOutcome | { status: 'waiting' }> {
+  async #runLeg({ agent, started, writer }: LegWork): Promise<RunOutcome | { status: 'waiting' }> {
     const { harness, input, context } = started;
     try {
       const { signal } = this.#abort;
       this.#leg = harness.start(input, { ...context, signal, holdsLease: this.#holdsLease });
       this.#limitTime(agent);
-      if (this.#isAsked) this.checkControl();
+      if (this.#controlPending) this.checkControl();
       for await (const event of this.#leg) {
         if (event.type === 'end') return endOf(event);
-        const pause = this.#take(event, agent, sink);
+        const pause = this.#output.write(event, agent, writer);
         if (pause !== undefined) await pause;
       }
       return failed('agent_error', 'The agent ended without saying how.');
     } catch (error) {
-      this.#services.log.error('a harness failed', error, {
-        run_id: this.#runId,
-        agent: agent.name,
-      });
+      this.#services.log.error('harness failed', error, { run_id: this.#runId, agent: agent.name });
       return failed('internal_error', `The ${agent.framework} harness failed unexpectedly.`);
     }
   }
 
-  #take(
-    event: Exclude<HarnessEvent, { type: 'end' }>,
-    agent: Agent,
-    sink: LegWriter,
-  ): Promise<void> | undefined {
-    switch (event.type) {
-      case 'message_delta': {
-        if (event.text === '') return undefined;
-        const joined = this.#text === undefined ? undefined : this.#text + event.text;
-        this.#text = (joined?.length ?? 0) > outputTextMaxCharacters ? undefined : joined;
-        const model = event.model ?? agent.model ?? agent.framework;
-        const data = { text: event.text, framework: agent.framework, model };
-        return sink.push({ type: 'message_delta', data });
-      }
-      case 'permission_request':
-      case 'user_question':
-        return sink.push(event);
-      case 'checkpoint':
-        sink.checkpoint(event.state);
-        return undefined;
-      case 'usage':
-        this.#usage = event;
-        return undefined;
-      case 'custom':
-        return sink.push({ type: harnessEventType(agent.framework, event.name), data: event.data });
-      default:
-        return event satisfies never;
+  async #collectOutputs(claimed: ClaimedLeg): Promise<void> {
+    try {
+      await collectOutputs(this.#services, claimed);
+    } catch (error) {
+      // The run keeps its outcome: files that were not collected are offered again after the next leg.
+      this.#services.log.error('outputs could not be collected', error, { run_id: this.#runId });
     }
+  }
+
+  #decide(verdict: Verdict): void {
+    this.#hasVerdict = true;
+    this.#verdict.resolve(verdict);
   }
 
   #outcome(outcome: RunOutcome | { status: 'waiting' | 'workspace_lost' }): LegOutcome {
     this.#span?.note('convoke.outcome', outcome.status);
-    return { ...outcome, outputText: this.#text || null, usage: this.#usage };
+    return { ...outcome, ...this.#output.totals };
   }
 
-  checkControl(): void {
-    this.#isAsked = true;
-    if (this.#leg === undefined) return;
-    this.#lookWhat(this.#leg).catch((error: unknown) =>
-      this.#services.log.error('a request to a run could not be read', error, {
-        run_id: this.#runId,
-      }),
-    );
-  }
-
-  async #lookWhat(leg: Leg): Promise<void> {
+  async #readControlState(leg: Leg): Promise<void> {
     const claimed = this.#claimed;
     if (claimed === undefined) return;
     const run = await this.#services.store.read.runs.findById(claimed.run, this.#runId);
@@ -235,7 +182,7 @@ class RunSupervision implements Supervision {
       isTerminalRunStatus(run.status) ||
       run.leaseEpoch !== claimed.run.leaseEpoch
     ) {
-      this.#judge('lost');
+      this.#decide('lost');
     } else if (run.status === 'cancelling') {
       await this.#cancel(leg);
     } else if (run.status === 'waiting') {
@@ -247,10 +194,9 @@ class RunSupervision implements Supervision {
   async #cancel(leg: Leg): Promise<void> {
     if (this.#isCancelling) return;
     this.#isCancelling = true;
-    this.#timers.push(
-      this.#services.clock.after(this.#services.settings.cancelGraceMs, () =>
-        this.#judge({ status: 'cancelled' }),
-      ),
+    const { clock, settings } = this.#services;
+    this.#onClose.push(
+      clock.after(settings.cancelGraceMs, () => this.#decide({ status: 'cancelled' })),
     );
     this.#abort.abort();
     await leg.cancel();
@@ -259,46 +205,27 @@ class RunSupervision implements Supervision {
   async #deliverAnswers(leg: Leg, claimed: ClaimedLeg): Promise<void> {
     const { store } = this.#services;
     const answered = await store.read.interactions.unapplied(this.#runId);
-    const taken: string[] = [];
+    let hasDelivered = false;
     for (const interaction of answered) {
       if (!this.#holdsLease()) return this.lose();
-      if (await leg.answer(interaction.requestId, answerOf(interaction)))
-        taken.push(interaction.key);
+      if (await leg.answer(interaction.requestId, answerOf(interaction))) hasDelivered = true;
     }
-    if (taken.length > 0) await markLiveAnswers(this.#services, claimed.holder);
+    if (hasDelivered) await markLiveAnswers(this.#services, claimed.holder);
   }
 
   #limitTime(agent: Agent): void {
-    const { clock, log } = this.#services;
-    const look = () =>
-      this.#onTimeout(agent).catch((error: unknown) =>
-        log.error('the time of a run could not be judged', error, { run_id: this.#runId }),
-      );
-    this.#timers.push(clock.after(agent.limits.runSeconds * 1000, () => void look()));
-  }
-
-  /** While a live runtime waits for a person it does not work: how long that may take is bounded by `wait_hours`. */
-  async #onTimeout(agent: Agent): Promise<void> {
-    if (await this.#isWaiting()) return this.#limitTime(agent);
-    const limit = `${agent.limits.runSeconds} s`;
-    this.#judge(failed('run_timeout', `The run took longer than the agent's ${limit}.`));
-  }
-
-  async #isWaiting(): Promise<boolean> {
-    const claimed = this.#claimed;
-    if (claimed === undefined) return false;
-    // Storage trouble is no reason to let an agent work on.
-    const run = await this.#services.store.read.runs
-      .findById(claimed.run, this.#runId)
-      .catch(() => undefined);
-    return run?.status === 'waiting';
+    const run = this.#claimed?.run;
+    if (run === undefined) return;
+    const message = `The run took longer than the agent's ${agent.limits.runSeconds} s.`;
+    const onTimeout = () => this.#decide(failed('run_timeout', message));
+    this.#onClose.push(limitRunTime(this.#services, { run, agent, onTimeout }));
   }
 
   async #kill(): Promise<void> {
     await this.#leg
       ?.kill()
       .catch((error: unknown) =>
-        this.#services.log.error('a leg could not be killed', error, { run_id: this.#runId }),
+        this.#services.log.error('leg could not be killed', error, { run_id: this.#runId }),
       );
   }
 }
@@ -306,7 +233,7 @@ class RunSupervision implements Supervision {
 interface LegWork {
   readonly agent: Agent;
   readonly started: Extract<LegStart, { ready: true }>;
-  readonly sink: LegWriter;
+  readonly writer: LegWriter;
 }
 
 function endOf(event: Extract<HarnessEvent, { type: 'end' }>): RunOutcome | { status: 'waiting' } {

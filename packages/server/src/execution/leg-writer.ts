@@ -16,12 +16,12 @@ const pendingMax = 1024;
 const batchMax = 512;
 const retryMs = 500;
 
-type SinkServices = Pick<
+type WriterServices = Pick<
   Services,
   'store' | 'clock' | 'ids' | 'fanout' | 'log' | 'metrics' | 'traces'
 >;
 
-export interface LegSinkOptions {
+export interface LegWriterOptions {
   readonly holder: Holder;
   /** Where the log ended when the leg was claimed. */
   readonly lastSeq: number;
@@ -36,8 +36,8 @@ export interface LegSinkOptions {
  * transaction starts, not when it is asked for. Storage trouble holds the leg back; it loses nothing.
  */
 export class LegWriter {
-  readonly #services: SinkServices;
-  readonly #options: LegSinkOptions;
+  readonly #services: WriterServices;
+  readonly #options: LegWriterOptions;
   #items: LegItem[] = [];
   #checkpoint: string | undefined;
   #context: AnnouncedContext | undefined;
@@ -46,7 +46,7 @@ export class LegWriter {
   #isLost = false;
   #lastSeq: number;
 
-  constructor(services: SinkServices, options: LegSinkOptions) {
+  constructor(services: WriterServices, options: LegWriterOptions) {
     this.#services = services;
     this.#options = options;
     this.#lastSeq = options.lastSeq;

@@ -25,7 +25,7 @@ export type LegStart =
 /** Makes the workspace ready and tells what the agent will see in it. */
 export async function prepareLeg(
   services: ExecutionServices,
-  { claimed, agent, sink }: { claimed: ClaimedLeg; agent: Agent; sink: LegWriter },
+  { claimed, agent, writer }: { claimed: ClaimedLeg; agent: Agent; writer: LegWriter },
 ): Promise<LegStart> {
   const { run, session, answers } = claimed;
   const harness = services.harnesses.get(agent.framework);
@@ -65,8 +65,8 @@ export async function prepareLeg(
   const told = contextEvents(prepared, { known, isFirstLeg });
   const context = JSON.stringify(told.known);
   // Recorded even when empty: it also says that the session's folder was made.
-  if (context !== state.context) sink.context({ text: context, snapshot: prepared.startsAs });
-  for (const event of told.events) await sink.push(event);
+  if (context !== state.context) writer.context({ text: context, snapshot: prepared.startsAs });
+  for (const event of told.events) await writer.push(event);
   const input = parse<JsonObject>(run.input) ?? {};
   const read = readRunInput(agent, input);
   return {

@@ -18,7 +18,7 @@ const publishPauseMs = 1000;
 const publishPatienceMs = 20_000;
 
 /** A workspace as it is after a leg, to be recorded with the leg's end. */
-export interface SavedLeg {
+export interface SavedSnapshot {
   readonly state: FolderState;
   /** Said when it could not be saved. */
   readonly events: readonly RunEventDraft[];
@@ -31,11 +31,11 @@ export interface SavedLeg {
  * not spoil the run: then the workspace stays on this machine, and the log of the run says so. Undefined when
  * there is nothing to record. Never rejects.
  */
-export async function saveFolder(
+export async function saveSnapshot(
   services: SnapshotServices,
   { run, holder }: ClaimedLeg,
   agent: Agent,
-): Promise<SavedLeg | undefined> {
+): Promise<SavedSnapshot | undefined> {
   const { log } = services;
   const leg = `${run.id}-${holder.epoch}`;
   try {
@@ -119,7 +119,7 @@ async function publish(
 async function settling(
   { blobs, log }: SnapshotServices,
   { owner, changes, state }: Omit<SaveRequest, 'leg'> & { readonly state: FolderState },
-): Promise<SavedLeg> {
+): Promise<SavedSnapshot> {
   // Known in memory all the same: after a restart the archive is fetched once more.
   await changes
     .settle(state)

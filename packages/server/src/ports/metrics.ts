@@ -45,6 +45,9 @@ export interface Instruments {
   readonly requestSeconds: Histogram<['operation']>;
   readonly refusals: Counter<['status', 'code']>;
   readonly tokenRequests: Counter<['outcome']>;
+  readonly passLastSuccess: Gauge<['pass']>;
+  readonly passDuration: Gauge<['pass']>;
+  readonly passFailures: Counter<['pass']>;
   readonly databaseConnections: Gauge<['state']>;
   readonly residentMemory: Gauge;
   readonly eventLoopLag: Gauge<['statistic']>;

@@ -1,17 +1,17 @@
 import type { Lease, Run } from '../domain/run.ts';
 import type { Session } from '../domain/session.ts';
 
-/** Where this process executes runs. */
+/** The run slots of this process: each executes one run at a time. */
 export interface RunSlots {
-  /** A place for a run that can begin in the transaction that makes it; undefined when it has to stand in line. */
+  /** A slot for a run that is about to be inserted, so it starts with its insert; undefined: the run is queued. */
   reserve(run: Run): Slot | undefined;
 }
 
-/** It is taken from here on: either `begin` or `leave` is called, once. */
+/** A reserved slot. Its holder calls either `start` or `release`, once. */
 export interface Slot {
   readonly lease: Lease;
-  /** The run is under the lease, durably. */
+  /** Executes the run; call it once the run is stored under the lease. */
   start(claimed: { readonly run: Run; readonly session: Session }): void;
-  /** The run was not made. */
+  /** Frees the slot: the run was not inserted. */
   release(): void;
 }

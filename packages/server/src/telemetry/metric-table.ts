@@ -127,6 +127,24 @@ export const metricTable = {
     labels: ['outcome'],
     means: 'Token requests with a client secret, by outcome: issued, or the error code.',
   },
+  passLastSuccess: {
+    kind: 'gauge',
+    name: 'convoke_pass_last_success_timestamp_seconds',
+    labels: ['pass'],
+    means: 'When each background pass of this process last succeeded, as Unix time.',
+  },
+  passDuration: {
+    kind: 'gauge',
+    name: 'convoke_pass_duration_seconds',
+    labels: ['pass'],
+    means: 'Duration of the latest execution of each background pass.',
+  },
+  passFailures: {
+    kind: 'counter',
+    name: 'convoke_pass_failures_total',
+    labels: ['pass'],
+    means: 'Executions of a background pass that failed; each is retried in its next period.',
+  },
   databaseConnections: {
     kind: 'gauge',
     name: 'convoke_database_connections',

@@ -1,106 +1,122 @@
-import type { RunId } from '@convoke/contract';
 import { Dispatcher } from '../execution/dispatcher.ts';
 import { LeaseWatch } from '../execution/lease-watch.ts';
-import type { ExecutionServices } from '../execution/services.ts';
+import type { Metrics } from '../ports/metrics.ts';
 import type { RunSlots } from '../ports/run-slots.ts';
-import { type Pass, drive } from './driver.ts';
-import { endParkedCancellations } from './end-parked-cancellations.ts';
-import { expireInteractions } from './expire-interactions.ts';
-import { expireSessions } from './expire-sessions.ts';
-import { reconcileRuns } from './reconcile-runs.ts';
-
-export interface Background extends RunSlots {
-  /** Stops claiming, lets legs end for a while, ends the rest, and waits for every pass under way. */
-  stop(graceMs: number): Promise<void>;
-}
+import { type BackgroundServices, type PassName, catalogue } from './catalogue.ts';
+import { type Driver, drive } from './driver.ts';
+import type { PassState } from './pass-record.ts';
+import { PassReport } from './pass-report.ts';
+import { type Leases, reconcileRuns } from './reconcile-runs.ts';
 
 export interface BackgroundOptions {
+  /** Name under which this process signs its leases. */
   readonly owner: string;
-  /** On one machine nobody else can hold a lease: those of an earlier process are void at once. */
+  /** True where no other server shares the database: leases of an earlier process are void at once. */
   readonly isAlone: boolean;
-  /** Time that no one can set. */
+  /** Monotonic time in milliseconds. */
   readonly elapsed: () => number;
-  /** Work of other nouns, by name. */
-  readonly passes: Readonly<Record<string, Pass | SlowPass>>;
+  readonly eventRetentionMs: number;
+  readonly dataDir: string;
 }
 
-/** Work that need not be looked for every second. */
-export interface SlowPass {
-  readonly everyMs: number;
-  readonly pass: Pass;
+/** Everything a server does without a request: it executes runs and drives the passes of the catalogue. */
+export class Background {
+  readonly #services: BackgroundServices;
+  readonly #options: BackgroundOptions;
+  readonly #leaseWatch: LeaseWatch;
+  readonly #dispatcher: Dispatcher;
+  readonly #report: PassReport;
+  readonly #drivers = new Map<PassName, Driver>();
+  #unsubscribe = () => {};
+
+  constructor(services: BackgroundServices, options: BackgroundOptions) {
+    const { owner, isAlone, elapsed, dataDir } = options;
+    const { store, clock, settings } = services;
+    this.#services = services;
+    this.#options = options;
+    this.#report = new PassReport(dataDir, clock, () => this.#states());
+    this.#leaseWatch = new LeaseWatch({ owner, leaseMs: settings.leaseMs, store, clock, elapsed });
+    this.#dispatcher = new Dispatcher(services, {
+      owner,
+      holdsLeases: () => isAlone || this.#leaseWatch.holds,
+      onFree: () => this.#wake('dispatch runs'),
+    });
+  }
+
+  /** Undefined in a cluster: there a tenant's share is counted in the database, so no run starts inline. */
+  get slots(): RunSlots | undefined {
+    return this.#options.isAlone ? this.#dispatcher : undefined;
+  }
+
+  /** Recovers the runs of an earlier process, then starts to execute runs and passes. */
+  async start(): Promise<void> {
+    const { store, fanout } = this.#services;
+    const { owner, isAlone } = this.#options;
+    this.#leaseWatch.start();
+    const leases: Leases = {
+      owner,
+      isExecuting: (runId) => this.#dispatcher.isExecuting(runId),
+      canTrustExpiry: () => isAlone || this.#leaseWatch.canTrustExpiry,
+    };
+    if (isAlone) await store.transaction((tx) => tx.runs.voidLeasesExcept(owner));
+    while (await reconcileRuns(this.#services, leases));
+    this.#dispatcher.start();
+    this.#startPasses(leases);
+    this.#unsubscribe = fanout.subscribe('work', () => {
+      this.#wake('dispatch runs');
+      this.#wake('end parked cancellations');
+    });
+  }
+
+  /** Stops claiming, gives legs `graceMs` to end, ends the rest, and waits for the passes under way. */
+  async stop(graceMs: number): Promise<void> {
+    const { log } = this.#services;
+    this.#unsubscribe();
+    await this.#drivers.get('dispatch runs')?.stop();
+    await this.#dispatcher.stop(graceMs);
+    await Promise.all(Array.from(this.#drivers.values(), (driver) => driver.stop()));
+    if (this.#drivers.size === 0) return;
+    await this.#report
+      .write({ isStopped: true })
+      .catch((error: unknown) => log.error('the last report of passes was not written', error));
+  }
+
+  #startPasses(leases: Leases): void {
+    const { clock, log, metrics } = this.#services;
+    const { isAlone, eventRetentionMs } = this.#options;
+    const entries = catalogue({
+      services: this.#services,
+      dispatcher: this.#dispatcher,
+      leaseWatch: this.#leaseWatch,
+      leases,
+      report: this.#report,
+      isAlone,
+      eventRetentionMs,
+    });
+    for (const entry of entries) {
+      this.#drivers.set(entry.name, drive({ ...entry, clock, log, metrics }));
+    }
+    showPasses(metrics, () => this.#states());
+    for (const driver of this.#drivers.values()) driver.wake();
+  }
+
+  #wake(name: PassName): void {
+    this.#drivers.get(name)?.wake();
+  }
+
+  #states(): readonly PassState[] {
+    return Array.from(this.#drivers.values(), ({ state }) => state);
+  }
 }
 
-export function everyMinute(pass: Pass): SlowPass {
-  return { everyMs: 60 * second, pass };
-}
-
-export function hourly(pass: Pass): SlowPass {
-  return { everyMs: 3600 * second, pass };
-}
-
-const second = 1000;
-
-/** Everything that happens without a request. Recovery has run once before this returns. */
-export async function startBackground(
-  services: ExecutionServices,
-  { owner, isAlone, elapsed, passes }: BackgroundOptions,
-): Promise<Background> {
-  const { store, clock, log, fanout, settings } = services;
-  const every = (name: string, everyMs: number, pass: Pass) =>
-    drive({ name, everyMs, pass, clock, log });
-  const watch = new LeaseWatch({ owner, leaseMs: settings.leaseMs, store, clock, elapsed });
-  const dispatcher = new Dispatcher(services, {
-    owner,
-    holdsLeases: () => isAlone || watch.holds,
-    onFree: () => dispatching.wake(),
-  });
-  const leases = {
-    owner,
-    isExecuting: (runId: RunId) => dispatcher.isExecuting(runId),
-    mayJudgeOthers: () => isAlone || watch.mayJudge,
-  };
-  if (isAlone) await store.transaction((tx) => tx.runs.voidLeasesExcept(owner));
-  while (await reconcileRuns(services, leases));
-
-  const renew = async () => {
-    await watch.renew();
-    return false;
-  };
-  const keepWatch = async () => {
-    if (!watch.holds) dispatcher.lose();
-    return false;
-  };
-  const dispatching = every('dispatching runs', second, () => dispatcher.pass());
-  const cancelling = every('ending cancelled runs', second, () => endParkedCancellations(services));
-  const drivers = [
-    dispatching,
-    cancelling,
-    every('renewing leases', settings.leaseMs / 5, renew),
-    every('reconciling runs', 2 * second, () => reconcileRuns(services, leases)),
-    every('expiring interactions', 5 * second, () => expireInteractions(services)),
-    every('expiring sessions', 60 * second, () => expireSessions(services)),
-    ...(isAlone ? [] : [every('watching leases', second, keepWatch)]),
-    ...(fanout.lossless
-      ? []
-      : [every('attending to runs', second, () => dispatcher.checkControl())]),
-    ...Object.entries(passes).map(([name, work]) =>
-      typeof work === 'function' ? every(name, second, work) : every(name, work.everyMs, work.pass),
-    ),
-  ];
-  const unsubscribe = fanout.subscribe('work', () => {
-    dispatching.wake();
-    cancelling.wake();
-  });
-
-  return {
-    // Who is not alone does not know how many places others have given to a tenant.
-    reserve: (run) => (isAlone ? dispatcher.reserve(run) : undefined),
-
-    async stop(graceMs) {
-      unsubscribe();
-      await dispatching.stop();
-      await dispatcher.stop(graceMs);
-      await Promise.all(drivers.map((driver) => driver.stop()));
-    },
-  };
+function showPasses(metrics: Metrics, states: () => readonly PassState[]): void {
+  const perPass = (value: (state: PassState) => number | null) =>
+    Object.fromEntries(
+      states().flatMap((state) => {
+        const seen = value(state);
+        return seen === null ? [] : [[state.name, seen / 1000]];
+      }),
+    );
+  metrics.passLastSuccess.readFrom(() => perPass(({ lastSucceededAt }) => lastSucceededAt));
+  metrics.passDuration.readFrom(() => perPass(({ lastDurationMs }) => lastDurationMs));
 }

@@ -2,8 +2,8 @@ import type { Services } from '../app/services.ts';
 
 const recordsPerPass = 500;
 
-/** Deletes sessions, codes and refresh tokens whose time is over. True when there may be more. */
-export async function sweepIdentityRecords({
+/** Deletes sign-in sessions, codes and refresh tokens that have expired. */
+export async function expireIdentityRecords({
   store,
   clock,
 }: Pick<Services, 'store' | 'clock'>): Promise<boolean> {

@@ -1,7 +1,10 @@
-import { type WithdrawingServices, finishWithdrawals } from '../app/withdrawals.ts';
-import type { Pass } from './driver.ts';
+import { type WithdrawingServices, finishWithdrawal } from '../app/withdrawals.ts';
 
-/** What the driver runs for withdrawals of access, by name. */
-export function revocationPasses(services: WithdrawingServices): Record<string, Pass> {
-  return { 'finishing withdrawals of access': () => finishWithdrawals(services) };
+const perPass = 16;
+
+/** Resumes withdrawals of access that a slow credential provider or a crash left unfinished. */
+export async function finishWithdrawals(services: WithdrawingServices): Promise<boolean> {
+  const due = await services.store.read.withdrawals.due(services.clock.now(), perPass);
+  for (const withdrawal of due) await finishWithdrawal(services, withdrawal);
+  return due.length === perPass;
 }

@@ -1,51 +1,38 @@
 import type { Services } from '../app/services.ts';
-import {
-  type LogPartition,
-  firstRunId,
-  gapsBetween,
-  hoursOf,
-  partitionsAhead,
-} from '../domain/event-partition.ts';
-import { type SlowPass, hourly } from './background.ts';
+import { type LogPartition, firstRunId, gapsBetween, hoursOf } from '../domain/event-partition.ts';
+import type { Pass } from './driver.ts';
 
-type KeepServices = Pick<Services, 'store' | 'clock' | 'log'>;
+type RetentionServices = Pick<Services, 'store' | 'clock' | 'log'>;
 
-/** Rows that one transaction deletes: enough to be quick, few enough that others hardly wait. */
+/** Rows deleted in one transaction: few enough that other writers hardly wait. */
 const rowsPerTransaction = 500;
 
-/** What the driver runs for the event log, by name. Events are kept for ever where `retentionMs` is 0. */
-export function eventLogPasses(
-  services: KeepServices,
-  retentionMs: number,
-): Record<string, SlowPass> {
-  const passes = { 'preparing the event log': hourly(() => prepareEventLog(services)) };
-  if (retentionMs === 0) return passes;
-  const forgetting = new EventRetention(services, retentionMs);
-  return { ...passes, 'forgetting old events': hourly(() => forgetting.pass()) };
-}
-
-/** Makes the partitions of the event log that the coming weeks will be written into. */
-export async function prepareEventLog({ store, clock }: KeepServices): Promise<boolean> {
-  await store.eventPartitions.open(partitionsAhead(clock.now()));
-  return false;
+/**
+ * Returns the pass that deletes old events; it remembers how far it got from one call to the next. A retention of 0
+ * keeps events for ever.
+ */
+export function forgetOldEvents(services: RetentionServices, retentionMs: number): Pass {
+  if (retentionMs === 0) return () => Promise.resolve(false);
+  const retention = new EventRetention(services, retentionMs);
+  return () => retention.pass();
 }
 
 /**
- * Forgets the events of runs that ended longer ago than the retention: a partition as soon as this holds of
- * all its runs, what lies in no partition run by run. A run's own row keeps how it ended.
+ * Deletes the events of runs that ended longer ago than the retention: a whole partition once this is true of all
+ * its runs, and run by run for events outside every partition. The row of the run keeps its outcome.
  */
 class EventRetention {
-  readonly #services: KeepServices;
+  readonly #services: RetentionServices;
   readonly #retentionMs: number;
-  /** Where the rows of one sweep are being looked through; absent between sweeps. */
+  /** Position of the sweep under way; absent between sweeps. */
   #sweep: { readonly gaps: LogPartition[]; readonly endedBefore: number; from: string } | undefined;
 
-  constructor(services: KeepServices, retentionMs: number) {
+  constructor(services: RetentionServices, retentionMs: number) {
     this.#services = services;
     this.#retentionMs = retentionMs;
   }
 
-  /** A bounded part of a sweep. True when it is not through. */
+  /** Does a bounded part of a sweep. True until the sweep is complete. */
   async pass(): Promise<boolean> {
     this.#sweep ??= await this.#begin();
     const { gaps, endedBefore, from } = this.#sweep;
@@ -66,7 +53,7 @@ class EventRetention {
     const removed = await store.transaction((tx) =>
       tx.runEvents.forget(run, endedBefore, rowsPerTransaction),
     );
-    // The smallest text after this id: the sweep passes over what has to stay.
+    // The smallest text after this id: the sweep skips a run whose events have to stay.
     this.#sweep.from = removed === rowsPerTransaction ? run : `${run}0`;
     return true;
   }
@@ -86,7 +73,7 @@ class EventRetention {
       if (await this.#isNeeded(partition, endedBefore)) continue;
       const isGone = await store.eventPartitions.drop(partition);
       const until = new Date(partition.until).toISOString();
-      if (isGone) log.info('old events forgotten', { until });
+      if (isGone) log.info('event partition dropped', { until });
     }
   }
 

@@ -9,20 +9,20 @@ const perPass = 100;
 type Recovery = Pick<Services, 'store' | 'clock' | 'fanout' | 'log' | 'metrics'>;
 
 export interface Leases {
-  /** This process, as it signs its leases. */
+  /** Name under which this process signs its leases. */
   readonly owner: string;
   readonly isExecuting: (runId: RunId) => boolean;
-  /** False while this process cannot know that others had the time to renew theirs. */
-  readonly mayJudgeOthers: () => boolean;
+  /** False while other processes may not have had the time to renew their leases. */
+  readonly canTrustExpiry: () => boolean;
 }
 
 /**
- * D-26: ends every run whose worker is gone, through the same function a worker would have used. A run is
- * never executed again: its tools may have acted. True when there may be more.
+ * D-26: ends every run whose worker is gone, through the same function a worker uses. A run is never executed
+ * again: its tools may have acted.
  */
 export async function reconcileRuns(services: Recovery, leases: Leases): Promise<boolean> {
   const { store, clock } = services;
-  const expired = leases.mayJudgeOthers()
+  const expired = leases.canTrustExpiry()
     ? await store.read.runs.expiredLeases(clock.now(), perPass)
     : [];
   const own = await store.read.runs.leasedBy(leases.owner);
@@ -31,7 +31,7 @@ export async function reconcileRuns(services: Recovery, leases: Leases): Promise
   return expired.length === perPass && lost.length > 0;
 }
 
-/** Of its own runs a process knows whether it executes them; of others' it knows only their lease. */
+/** A process knows which of its own runs it executes; runs of other processes are lost when their lease expires. */
 function isLost(run: Run, { owner, isExecuting }: Leases, now: number): boolean {
   if (run.leaseOwner === owner) return !isExecuting(run.id);
   return run.leaseOwner !== null && (run.leaseExpiresAt ?? 0) < now;
@@ -42,7 +42,7 @@ async function endLostRun(services: Recovery, leases: Leases, run: Run): Promise
   await services.store.transaction(async (tx) => {
     const seen = await lockRun(tx, { scope: run, sessionId: run.sessionId, runId: run.id });
     if (seen?.run.leaseEpoch !== run.leaseEpoch) return;
-    // A worker that stood still has said one thing more: the next pass reads it too.
+    // A worker that was suspended has appended one more event: the next pass reads the text again.
     if (seen.run.lastSeq !== run.lastSeq) return;
     if (!isLost(seen.run, leases, services.clock.now())) return;
     const outcome = outcomeOfLostWorker(seen.run);

@@ -10,11 +10,12 @@ import {
   updateClient,
 } from '../../src/app/clients.ts';
 import { revokeCredential } from '../../src/app/credentials.ts';
-import { type WithdrawingServices, finishWithdrawals } from '../../src/app/withdrawals.ts';
+import type { WithdrawingServices } from '../../src/app/withdrawals.ts';
 import type { ClientChange } from '../../src/domain/client.ts';
 import type { Withdrawal } from '../../src/domain/withdrawal.ts';
 import type { CredentialProvider } from '../../src/ports/credential-provider.ts';
 import { sql } from '../../src/store/sql.ts';
+import { finishWithdrawals } from '../../src/workers/finish-withdrawals.ts';
 
 /** A provider elsewhere: it is asked, and says when it is done. */
 class SlowProvider implements CredentialProvider {

@@ -6,11 +6,11 @@ import {
   createIdentityFixture,
 } from '../support/identity-fixture.ts';
 import { listAudit } from '../../src/app/audit.ts';
-import { rotateOldKeys } from '../../src/auth/key-rotation.ts';
 import { JWKS_MAX_AGE_MS, openSigningKeys } from '../../src/auth/keys.ts';
 import { createSealing } from '../../src/auth/sealing.ts';
 import { createTokens } from '../../src/auth/tokens.ts';
 import { deploymentChain } from '../../src/domain/audit.ts';
+import { rotateSigningKeys } from '../../src/workers/rotate-signing-keys.ts';
 
 describe.each(databaseKinds)('signing keys on %s (D-50)', (kind) => {
   let world: IdentityFixture;
@@ -107,11 +107,11 @@ describe.each(databaseKinds)('signing keys on %s (D-50)', (kind) => {
     const kids = async () => (await store.read.signingKeys.list()).map(({ kid }) => kid);
     const before = await kids();
     clock.advance(30 * 86_400_000 - 1);
-    await rotateOldKeys(world);
+    await rotateSigningKeys(world);
     expect(await kids()).toEqual(before);
     clock.advance(1);
-    await rotateOldKeys(world);
-    await rotateOldKeys(world);
+    await rotateSigningKeys(world);
+    await rotateSigningKeys(world);
     const [fresh, ...others] = (await kids()).filter((kid) => !before.includes(kid));
     expect(others).toEqual([]);
     const rows = await listAudit(world, { chain: deploymentChain, limit: 9 });

@@ -4,71 +4,71 @@ import { type RunFixture, createRunFixture, over } from '../support/run-fixture.
 import { startRun } from '../../src/app/runs.ts';
 import type { Run } from '../../src/domain/run.ts';
 import type { Session } from '../../src/domain/session.ts';
-import type { Slot, RunSlots } from '../../src/ports/run-slots.ts';
+import type { RunSlots, Slot } from '../../src/ports/run-slots.ts';
 
-/** One place, and what became of it. */
-class OnePlace implements RunSlots {
-  begun: { readonly run: Run; readonly session: Session } | undefined;
-  hasLeft = false;
-  #isTaken = false;
+/** One run slot that records how it was used. */
+class OneSlot implements RunSlots {
+  started: { readonly run: Run; readonly session: Session } | undefined;
+  isReleased = false;
+  #isReserved = false;
 
   reserve(): Slot | undefined {
-    if (this.#isTaken) return undefined;
-    this.#isTaken = true;
+    if (this.#isReserved) return undefined;
+    this.#isReserved = true;
     return {
       lease: { owner: 'worker-1', expiresAt: Number.MAX_SAFE_INTEGER },
       start: (claimed) => {
-        this.begun = claimed;
+        this.started = claimed;
       },
       release: () => {
-        this.hasLeft = true;
+        this.isReleased = true;
       },
     };
   }
 }
 
-describe.each(databaseKinds)('a run that has a place at once, on %s', (kind) => {
+describe.each(databaseKinds)('a run that finds a free slot, on %s', (kind) => {
   let world: RunFixture;
   beforeAll(async () => {
     world = await createRunFixture(kind);
   });
 
-  const start = async (places: RunSlots, parts: { sessionId?: Session['id'] } = {}) => {
+  const start = async (slots: RunSlots, parts: { sessionId?: Session['id'] } = {}) => {
     const sessionId = parts.sessionId ?? (await world.open());
     const request = { sessionId, input: { prompt: 'hi' }, idempotencyKey: undefined };
-    return startRun({ ...world, places }, world.scope, { ...request, admit: () => {} });
+    return startRun({ ...world, slots }, world.scope, { ...request, admit: () => {} });
   };
 
-  test('is claimed by the transaction that makes it, and can be executed to its end', async () => {
-    const places = new OnePlace();
-    const { resource } = await start(places);
+  test('is claimed by the transaction that inserts it, and can be executed to its end', async () => {
+    const slots = new OneSlot();
+    const { resource } = await start(slots);
     expect(resource.status).toBe('queued');
     const run = await world.read(resource);
     expect(run).toMatchObject({ status: 'running', leaseOwner: 'worker-1', leaseEpoch: 1 });
     expect(run).toMatchObject({ lastSeq: 1, readyAt: null, startedAt: world.clock.now() });
-    expect(places.begun).toEqual({ run, session: await world.session(run.sessionId) });
-    expect(places.begun?.session).toMatchObject({ currentRunId: run.id, queuedRuns: 0 });
+    expect(slots.started).toEqual({ run, session: await world.session(run.sessionId) });
+    expect(slots.started?.session).toMatchObject({ currentRunId: run.id, queuedRuns: 0 });
     expect(await world.logOf(run.id)).toEqual([{ type: 'run_started', data: { run_id: run.id } }]);
     expect(await world.claim(run)).toBeUndefined();
-    const { begun } = places;
-    if (begun === undefined) throw new Error('it did not begin');
+    const { started } = slots;
+    if (started === undefined) throw new Error('the run did not start');
     const address = { scope: world.scope, sessionId: run.sessionId, runId: run.id };
-    const leg = { ...begun, answers: undefined, holder: { ...address, epoch: 1 } };
+    const leg = { ...started, answers: undefined, holder: { ...address, epoch: 1 } };
     expect(await world.record(leg, { end: { status: 'completed', ...over } })).toBe(2);
     expect((await world.session(run.sessionId))?.status).toBe('idle');
   });
 
-  test('stands in line where there is none, and behind the runs of its session', async () => {
-    const places = new OnePlace();
-    const first = (await start(places)).resource;
-    const other = (await start(places)).resource;
+  test('is queued when no slot is free, and behind the earlier runs of its session', async () => {
+    const slots = new OneSlot();
+    const first = (await start(slots)).resource;
+    const other = (await start(slots)).resource;
     expect(await world.read(other)).toMatchObject({ status: 'queued', leaseOwner: null });
-    const second = (await start(new OnePlace(), { sessionId: first.sessionId })).resource;
+    const second = (await start(new OneSlot(), { sessionId: first.sessionId })).resource;
     expect(await world.read(second)).toMatchObject({ status: 'queued', readyAt: null });
   });
 
-  test('gives the place back when it comes to nothing', async () => {
-    const places = new OnePlace();
+  test('releases the slot when its transaction fails', async () => {
+    const slots = new OneSlot();
     const store = {
       ...world.store,
       transaction: <T>(work: Parameters<typeof world.store.transaction<T>>[0]) =>
@@ -79,12 +79,12 @@ describe.each(databaseKinds)('a run that has a place at once, on %s', (kind) => 
     };
     const sessionId = await world.open();
     const request = { sessionId, input: { prompt: 'hi' }, idempotencyKey: undefined };
-    const starting = startRun({ ...world, store, places }, world.scope, {
+    const starting = startRun({ ...world, store, slots }, world.scope, {
       ...request,
       admit: () => {},
     });
     await expect(starting).rejects.toThrow('the disk is full');
-    expect(places).toMatchObject({ begun: undefined, hasLeft: true });
+    expect(slots).toMatchObject({ started: undefined, isReleased: true });
     expect(await world.session(sessionId)).toMatchObject({ runCount: 0, currentRunId: null });
   });
 });

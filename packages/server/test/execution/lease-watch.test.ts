@@ -30,6 +30,7 @@ describe('what a server knows of its own leases (P6)', () => {
       clock: new FakeClock(),
       elapsed: () => elapsed,
     });
+    watch.start();
   });
 
   async function liveFor(ms: number): Promise<void> {
@@ -58,9 +59,9 @@ describe('what a server knows of its own leases (P6)', () => {
 
   test('a server that has just come judges nobody before they had time to renew', async () => {
     await watch.renew();
-    expect(watch.mayJudge).toBe(false);
+    expect(watch.canTrustExpiry).toBe(false);
     await liveFor(leaseMs);
-    expect(watch.mayJudge).toBe(true);
+    expect(watch.canTrustExpiry).toBe(true);
   });
 
   test('after the database was away it judges nobody at first: all leases have run out (P13)', async () => {
@@ -68,12 +69,12 @@ describe('what a server knows of its own leases (P6)', () => {
     isAway = true;
     await liveFor(2 * leaseMs);
     expect(watch.holds).toBe(false);
-    expect(watch.mayJudge).toBe(false);
+    expect(watch.canTrustExpiry).toBe(false);
     isAway = false;
     await watch.renew();
     expect(watch.holds).toBe(true);
-    expect(watch.mayJudge).toBe(false);
+    expect(watch.canTrustExpiry).toBe(false);
     await liveFor(leaseMs);
-    expect(watch.mayJudge).toBe(true);
+    expect(watch.canTrustExpiry).toBe(true);
   });
 });

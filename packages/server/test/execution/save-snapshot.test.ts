@@ -9,7 +9,7 @@ import { snapshotKey } from '../../src/app/blob-keys.ts';
 import type { Services } from '../../src/app/services.ts';
 import { openDiskBlobs } from '../../src/blobs/disk.ts';
 import type { ClaimedLeg } from '../../src/execution/claim-leg.ts';
-import { saveFolder } from '../../src/execution/save-snapshot.ts';
+import { saveSnapshot } from '../../src/execution/save-snapshot.ts';
 import type { Blobs } from '../../src/ports/blobs.ts';
 import type { Clock } from '../../src/ports/clock.ts';
 import { StorageUnavailable } from '../../src/ports/errors.ts';
@@ -40,7 +40,7 @@ async function prepared(): Promise<string> {
 }
 
 const save = (given: Partial<Pick<Services, 'clock' | 'blobs' | 'log'>> = {}) =>
-  saveFolder({ ...world, blobs, workspaces, ...given }, leg, agent);
+  saveSnapshot({ ...world, blobs, workspaces, ...given }, leg, agent);
 
 const isKept = async (state: string | undefined) =>
   (await blobs.read(snapshotKey(leg.run, state ?? null) ?? '')) !== undefined;

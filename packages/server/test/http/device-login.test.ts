@@ -17,6 +17,7 @@ import {
   refresh,
   signInTerminal,
 } from '../support/sign-in/steps.ts';
+import { rotateSigningKey } from '../support/signing-keys.ts';
 import { listAudit, verifyAudit } from '../../src/app/audit.ts';
 
 describe.each(databaseKinds)('a terminal that a person signs in, on %s (RFC 8628)', (database) => {
@@ -158,8 +159,8 @@ describe.each(databaseKinds)('a terminal that a person signs in, on %s (RFC 8628
 
   test('stays signed in when the server is restarted, and when the key is replaced', async () => {
     const { tokens } = await signInTerminal(server);
+    await rotateSigningKey(server);
     server = await server.restart();
-    await server.convoke.rotateSigningKey();
     const renewed = await refresh(program, tokens.refresh_token);
     expect(await managesWith(server, tokens.access_token)).toBe(200);
     expect(await managesWith(server, renewed.access_token)).toBe(200);

@@ -254,7 +254,7 @@ describe.each(deployments)('runs on %s', (database) => {
       const failed = await ended(server, run);
       expect(failed).toMatchObject({ status: 'failed', error_code: 'internal_error' });
       expect(failed.error_message).not.toContain('secret');
-      expect(server.errors.map(({ message }) => message)).toEqual(['a harness failed']);
+      expect(server.errors.map(({ message }) => message)).toEqual(['harness failed']);
     });
 
     test('agent_error, when it waits and asked nobody', async () => {

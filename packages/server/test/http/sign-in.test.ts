@@ -17,7 +17,7 @@ import {
   refresh,
   signInTerminal,
 } from '../support/sign-in/steps.ts';
-import { sweepIdentityRecords } from '../../src/workers/expire-identity-records.ts';
+import { expireIdentityRecords } from '../../src/workers/expire-identity-records.ts';
 
 /** The page that asks for a password. */
 async function openSignIn(server: TestServer, browser = new Browser()): Promise<Browser> {
@@ -194,7 +194,7 @@ test('what sign-ins leave is swept when its time is over', async () => {
   const { tokens, program } = await signInTerminal(server);
   for (let count = 0; count < 20; count += 1) await fetch(`${server.baseUrl}/oidc/device`);
   const { store } = server.convoke.services;
-  const sweep = () => sweepIdentityRecords({ store, clock });
+  const sweep = () => expireIdentityRecords({ store, clock });
   await sweep();
   expect((await refresh(program, tokens.refresh_token)).access_token).toBeDefined();
   clock.advance(91 * 86_400_000);

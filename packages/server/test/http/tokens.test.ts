@@ -11,6 +11,7 @@ import {
   selecting,
   startServer,
 } from '../support/server.ts';
+import { rotateSigningKey } from '../support/signing-keys.ts';
 
 const form = { 'content-type': 'application/x-www-form-urlencoded' };
 const grant = { grant_type: 'client_credentials' };
@@ -204,7 +205,8 @@ describe('keys (D-50)', () => {
     const works = async (value: string) =>
       (await rotating.send('whoami', { as: selecting(rotating.quickstart, value) })).status;
     const before = await token();
-    await rotating.convoke.rotateSigningKey();
+    await rotateSigningKey(rotating);
+    clock.advance(60_000);
     expect(await works(before)).toBe(200);
     expect(await works(await token())).toBe(200);
     const { body: jwks } = await rotating.send('get_jwks');

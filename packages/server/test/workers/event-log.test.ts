@@ -11,7 +11,8 @@ import type { ClaimedLeg } from '../../src/execution/claim-leg.ts';
 import { renderFrames } from '../../src/http/event-streams.ts';
 import { createIds } from '../../src/runtime/ids.ts';
 import { createStore } from '../../src/store/store.ts';
-import { eventLogPasses, prepareEventLog } from '../../src/workers/forget-old-events.ts';
+import { forgetOldEvents } from '../../src/workers/forget-old-events.ts';
+import { prepareEventLog } from '../../src/workers/prepare-event-log.ts';
 
 const day = 86_400_000;
 const week = 7 * day;
@@ -40,9 +41,9 @@ describe.each(databaseKinds)('the event log on %s (A-66)', (kind) => {
   }
 
   async function sweep(retentionMs: number): Promise<void> {
-    for (const { pass } of Object.values(eventLogPasses(world, retentionMs))) {
-      while (await pass());
-    }
+    await prepareEventLog(world);
+    const forget = forgetOldEvents(world, retentionMs);
+    while (await forget());
   }
 
   const count = async (run: { id: RunId }) => (await world.logOf(run.id)).length;
@@ -136,7 +137,9 @@ describe('the partitions of the event log', () => {
     expect(await partitions.list()).toHaveLength(8);
     await world.record(leg, { items: [delta('x')], end: { status: 'completed', ...over } });
     world.clock.advance(3 * week);
-    for (const { pass } of Object.values(eventLogPasses(world, day))) while (await pass());
+    await prepareEventLog(world);
+    const forget = forgetOldEvents(world, day);
+    while (await forget());
     expect(await world.logOf(run.id)).toEqual([]);
     expect(await partitions.list()).not.toContainEqual(partitionAt(run.createdAt));
   });

@@ -17,8 +17,8 @@ describe.each(databaseKinds)('recovery on %s (D-26)', (kind) => {
     world = await createRunFixture(kind);
   });
 
-  const mayJudgeOthers = () => true;
-  const nobody = { owner: 'me', isExecuting: () => false, mayJudgeOthers };
+  const canTrustExpiry = () => true;
+  const nobody = { owner: 'me', isExecuting: () => false, canTrustExpiry };
   const types = async (run: Run) => (await world.logOf(run.id)).map(({ type }) => type);
   const pastTheLease = () => world.clock.advance(15_001);
   async function running(): Promise<Run> {
@@ -81,13 +81,13 @@ describe.each(databaseKinds)('recovery on %s (D-26)', (kind) => {
     await reconcileRuns(world, nobody);
     expect((await world.read(run)).status).toBe('running');
     pastTheLease();
-    await reconcileRuns(world, { owner: 'worker-1', isExecuting: () => true, mayJudgeOthers });
+    await reconcileRuns(world, { owner: 'worker-1', isExecuting: () => true, canTrustExpiry });
     expect((await world.read(run)).status).toBe('running');
   });
 
   test('of its own leases a process ends those it does not execute, without waiting', async () => {
     const run = await running();
-    await reconcileRuns(world, { owner: 'worker-1', isExecuting: () => false, mayJudgeOthers });
+    await reconcileRuns(world, { owner: 'worker-1', isExecuting: () => false, canTrustExpiry });
     expect((await world.read(run)).status).toBe('failed');
   });
 
@@ -104,7 +104,7 @@ describe.each(databaseKinds)('recovery on %s (D-26)', (kind) => {
     const owners = ['a', 'b', 'c', 'd'];
     await Promise.all(
       owners.map((owner) =>
-        reconcileRuns(world, { owner, isExecuting: () => false, mayJudgeOthers }),
+        reconcileRuns(world, { owner, isExecuting: () => false, canTrustExpiry }),
       ),
     );
     await reconcileRuns(world, nobody);

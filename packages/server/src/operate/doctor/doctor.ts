@@ -10,6 +10,7 @@ import { openSandbox } from '../../sandbox/sandbox.ts';
 import { oldestSafeVersion } from '../../store/dialects/sqlite-connection.ts';
 import { createLog } from '../../telemetry/log.ts';
 import manifest from '../../../package.json' with { type: 'json' };
+import { examineBackground } from './background.ts';
 import { examineBlobs } from './blobs.ts';
 import { examineDataFolder, examineMasterKey } from './data-folder.ts';
 import { examineDatabase } from './database.ts';
@@ -28,6 +29,7 @@ export async function examine(config: Config): Promise<readonly Finding[]> {
     ...(await examineBlobs(config)),
     ...(await examineHarness(config)),
     ...(await examineServer(config)),
+    ...(await examineBackground(config)),
   ];
 }
 

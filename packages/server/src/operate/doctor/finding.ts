@@ -6,6 +6,8 @@ export interface Finding {
   readonly text: string;
   /** What to do; there is always something unless all is well. */
   readonly remedy?: string;
+  /** Lines that are shown with `--verbose`. */
+  readonly details?: readonly string[];
 }
 
 export function fine(check: string, text: string): Finding {

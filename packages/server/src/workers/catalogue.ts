@@ -1,0 +1,82 @@
+import type { WithdrawingServices } from '../app/withdrawals.ts';
+import type { SigningKeys } from '../auth/keys.ts';
+import type { Dispatcher } from '../execution/dispatcher.ts';
+import type { LeaseWatch } from '../execution/lease-watch.ts';
+import type { ExecutionServices } from '../execution/services.ts';
+import type { Provisioner } from '../ports/provisioner.ts';
+import type { Pass } from './driver.ts';
+import { endParkedCancellations } from './end-parked-cancellations.ts';
+import { expireIdentityRecords } from './expire-identity-records.ts';
+import { expireInteractions } from './expire-interactions.ts';
+import { expireSessions } from './expire-sessions.ts';
+import { finishWithdrawals } from './finish-withdrawals.ts';
+import { forgetOldEvents } from './forget-old-events.ts';
+import { forgetTenants } from './forget-tenants.ts';
+import { offboardTenants } from './offboard-tenants.ts';
+import type { PassReport } from './pass-report.ts';
+import { prepareEventLog } from './prepare-event-log.ts';
+import { provisionTenants } from './provision-tenants.ts';
+import { type Leases, reconcileRuns } from './reconcile-runs.ts';
+import { releaseSessions } from './release-sessions.ts';
+import { rotateSigningKeys } from './rotate-signing-keys.ts';
+
+export type BackgroundServices = ExecutionServices &
+  WithdrawingServices & { readonly provisioner: Provisioner; readonly keys: SigningKeys };
+
+export interface CatalogueParts {
+  readonly services: BackgroundServices;
+  readonly dispatcher: Dispatcher;
+  readonly leaseWatch: LeaseWatch;
+  readonly leases: Leases;
+  readonly report: PassReport;
+  /** True where no other server shares the database. */
+  readonly isAlone: boolean;
+  /** 0: events are kept for ever. */
+  readonly eventRetentionMs: number;
+}
+
+interface CatalogueEntry {
+  readonly name: string;
+  readonly everyMs: number;
+  readonly pass: Pass;
+  /** False: this server does not need the pass. */
+  readonly when?: boolean;
+}
+
+const second = 1000;
+const minute = 60 * second;
+const hour = 60 * minute;
+
+/** Lists all background work of a server. The names are the `pass` label of the metrics. */
+export function catalogue(parts: CatalogueParts) {
+  const { services, dispatcher, leaseWatch, leases, report, isAlone, eventRetentionMs } = parts;
+  const leaseMs = services.settings.leaseMs;
+  // Wake-ups can be lost where several servers send them; then these are found by polling.
+  const isPolling = !services.fanout.lossless;
+  const keepsEvents = eventRetentionMs === 0;
+  const forgetEvents = forgetOldEvents(services, eventRetentionMs);
+  // biome-ignore format: a table
+  const entries = [
+    { name: 'dispatch runs', everyMs: second, pass: () => dispatcher.dispatchRuns() },
+    { name: 'check control', everyMs: second, pass: () => dispatcher.checkControl(), when: isPolling },
+    { name: 'end parked cancellations', everyMs: second, pass: () => endParkedCancellations(services) },
+    { name: 'renew leases', everyMs: leaseMs / 5, pass: () => leaseWatch.renew() },
+    { name: 'abandon lost runs', everyMs: second, pass: () => dispatcher.abandonLostRuns(), when: !isAlone },
+    { name: 'reconcile runs', everyMs: 2 * second, pass: () => reconcileRuns(services, leases) },
+    { name: 'expire interactions', everyMs: 5 * second, pass: () => expireInteractions(services) },
+    { name: 'expire sessions', everyMs: minute, pass: () => expireSessions(services) },
+    { name: 'release sessions', everyMs: second, pass: () => releaseSessions(services) },
+    { name: 'finish withdrawals', everyMs: second, pass: () => finishWithdrawals(services) },
+    { name: 'provision tenants', everyMs: second, pass: () => provisionTenants(services) },
+    { name: 'offboard tenants', everyMs: second, pass: () => offboardTenants(services) },
+    { name: 'forget tenants', everyMs: minute, pass: () => forgetTenants(services) },
+    { name: 'expire identity records', everyMs: minute, pass: () => expireIdentityRecords(services) },
+    { name: 'rotate signing keys', everyMs: hour, pass: () => rotateSigningKeys(services) },
+    { name: 'prepare event log', everyMs: hour, pass: () => prepareEventLog(services) },
+    { name: 'forget old events', everyMs: hour, pass: forgetEvents, when: !keepsEvents },
+    { name: 'write pass report', everyMs: 5 * second, pass: () => report.write() },
+  ] as const satisfies readonly CatalogueEntry[];
+  return entries.filter((entry: CatalogueEntry) => entry.when !== false);
+}
+
+export type PassName = ReturnType<typeof catalogue>[number]['name'];
