@@ -12,8 +12,8 @@ import type {
 } from '../../ports/harness.ts';
 import type { Log } from '../../ports/log.ts';
 import { within } from '../../runtime/within.ts';
-import type { AllowList } from './allow-list.ts';
-import { Unreachable } from './guarded-fetch.ts';
+import type { AllowList } from '../../egress/allow-list.ts';
+import { Unreachable } from '../../egress/guarded-fetch.ts';
 import { MessageTranslator } from './message-translator.ts';
 import { Remote, type UserMessage } from './remote.ts';
 import { type A2aSettings, tokenName } from './settings.ts';

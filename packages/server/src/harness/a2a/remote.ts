@@ -7,7 +7,7 @@ import {
   RestTransportFactory,
 } from '@a2a-js/sdk/client';
 import type { Clock } from '../../ports/clock.ts';
-import { type FetchParts, guardedFetch } from './guarded-fetch.ts';
+import { type FetchParts, guardedFetch } from '../../egress/guarded-fetch.ts';
 import type { MessageTranslator } from './message-translator.ts';
 
 const pauseMs = 1000;

@@ -29,7 +29,7 @@ import {
   modelIn,
 } from './session.ts';
 import type { AcpSettings } from './settings.ts';
-import { wireOf } from './wire.ts';
+import { wireOf } from './message-stream.ts';
 
 /** Command-line agents take a minute to come up on a busy machine. */
 const startMs = 120_000;

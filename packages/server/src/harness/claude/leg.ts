@@ -15,7 +15,7 @@ import type {
 } from '../../ports/harness.ts';
 import type { Log } from '../../ports/log.ts';
 import { type Sandbox, SandboxUnavailable, type SandboxedProcess } from '../../ports/sandbox.ts';
-import { Gate, requestsFor } from './gate.ts';
+import { Gate, requestsFor } from './permission-hook.ts';
 import { readMessage } from './messages.ts';
 import { type SpawnCall, queryOptions } from './options.ts';
 import { ClaudeProcess } from './process.ts';
@@ -23,7 +23,7 @@ import type { ClaudeSdk, Query } from './sdk.ts';
 import type { ClaudeSettings } from './settings.ts';
 import { stateOf } from './state.ts';
 import { MessageTranslator, type Translation } from './message-translator.ts';
-import { TurnWatch } from './turn-watch.ts';
+import { TurnWatch } from './message-calls.ts';
 import { hideSecrets, writeForgetting } from './hide-secrets.ts';
 
 /** What Claude gets to write down its session once it is done. */

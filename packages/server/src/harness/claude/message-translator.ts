@@ -2,11 +2,11 @@ import { LegFailure } from '../leg-failure.ts';
 import { type Agent, needsApproval } from '../../domain/agent.ts';
 import type { Json, JsonObject } from '../../domain/json.ts';
 import type { HarnessEvent, LegEnd } from '../../ports/harness.ts';
-import type { Gate } from './gate.ts';
+import type { Gate } from './permission-hook.ts';
 import { type ClaudeMessage, type ClaudeResult, toolResultsIn, toolUsesIn } from './messages.ts';
 import { toolNameOf } from './settings.ts';
 import type { Deferred } from './state.ts';
-import type { TurnWatch } from './turn-watch.ts';
+import type { TurnWatch } from './message-calls.ts';
 
 const detailCharactersMax = 64 * 1024;
 const callsMax = 10_000;

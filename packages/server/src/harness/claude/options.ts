@@ -1,5 +1,5 @@
 import type { LegContext } from '../../ports/harness.ts';
-import type { Gate } from './gate.ts';
+import type { Gate } from './permission-hook.ts';
 import type { ClaudeProcess } from './process.ts';
 import { askToolName } from './questions.ts';
 import type { ClaudeSettings } from './settings.ts';

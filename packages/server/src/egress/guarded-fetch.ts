@@ -4,10 +4,10 @@ import { type IncomingMessage, type RequestOptions, request as httpRequest } fro
 import { request as httpsRequest } from 'node:https';
 import { type LookupFunction, isIP } from 'node:net';
 import { Readable, Transform } from 'node:stream';
-import type { Clock } from '../../ports/clock.ts';
-import { errorCode } from '../../runtime/error-code.ts';
+import type { Clock } from '../ports/clock.ts';
+import { errorCode } from '../runtime/error-code.ts';
 import { type AllowList, hostOf, portOf, reachProblem, urlProblem } from './allow-list.ts';
-import { tokenName } from './settings.ts';
+import { tokenName } from '../harness/a2a/settings.ts';
 
 const connectMs = 5000;
 /** Nothing came for this long: the connection counts as dead. */

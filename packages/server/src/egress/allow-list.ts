@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net';
-import { type Egress, egressTo, readEgress } from '../../domain/egress.ts';
-import { addressKind } from '../../egress/network-address.ts';
+import { type Egress, egressTo, readEgress } from '../domain/egress.ts';
+import { addressKind } from './network-address.ts';
 
 /**
  * Where remote agents may be beyond the public internet, as the operator lists it in `CONVOKE_A2A_ALLOW`: hosts and

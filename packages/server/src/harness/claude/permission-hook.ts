@@ -6,7 +6,7 @@ import type { Answer, HarnessEvent } from '../../ports/harness.ts';
 import { answeredInput, askToolName, askingOf } from './questions.ts';
 import { type ClaudeSettings, toolNameOf } from './settings.ts';
 import type { Deferred } from './state.ts';
-import type { TurnWatch } from './turn-watch.ts';
+import type { TurnWatch } from './message-calls.ts';
 
 const hookInput = z.looseObject({
   tool_name: z.string(),
