@@ -24,7 +24,7 @@ export interface Config {
   /** Absent means SQLite in the data folder. */
   readonly databaseUrl: string | undefined;
   readonly sandbox: SandboxMode;
-  /** Hosts and networks besides the public internet where remote agents may be (`harness/a2a/allow-list.ts`). */
+  /** Hosts and networks besides the public internet where remote agents may be (`egress/allow-list.ts`). */
   readonly a2aAllow: readonly string[];
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
   readonly tenantHeader: 'any' | 'workspace';

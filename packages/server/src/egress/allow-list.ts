@@ -1,18 +1,21 @@
 import { BlockList, isIP } from 'node:net';
 import { type Egress, egressTo, readEgress } from '../domain/egress.ts';
 import { addressKind } from './network-address.ts';
+import { hostOf, portOf } from './url-host.ts';
 
 /**
- * Where remote agents may be beyond the public internet, as the operator lists it in `CONVOKE_A2A_ALLOW`: hosts and
- * addresses in the form of `sandbox.network`, and networks as `10.1.0.0/16`.
+ * Destinations beyond the public internet that the operator permits in a setting: hosts and addresses in the form of
+ * `sandbox.network`, and networks such as `10.1.0.0/16`.
  */
 export interface AllowList {
+  /** Name of the operator's setting, for messages. */
+  readonly setting: string;
   readonly hosts: readonly Egress[];
   readonly networks: BlockList;
 }
 
-/** Throws at an entry that is none: a rule that was misspelt must not be ignored. */
-export function readAllowList(entries: readonly string[]): AllowList {
+/** Throws for an invalid entry: a misspelt rule must not be ignored. */
+export function readAllowList(setting: string, entries: readonly string[]): AllowList {
   const hosts: Egress[] = [];
   const networks = new BlockList();
   for (const entry of entries) {
@@ -20,64 +23,53 @@ export function readAllowList(entries: readonly string[]): AllowList {
     const host = prefix === undefined ? readEgress(entry) : undefined;
     if (host !== undefined) hosts.push(host);
     else if (!addNetwork(networks, address, prefix)) {
-      throw new Error(
-        `CONVOKE_A2A_ALLOW: "${entry}" is neither a host nor an address nor a network`,
-      );
+      throw new Error(`${setting}: "${entry}" is neither a host nor an address nor a network`);
     }
   }
-  return { hosts, networks };
+  return { setting, hosts, networks };
 }
 
-/** What is wrong with an agent's address, as far as its text shows. */
+/** Explains why a URL may not be called, as far as its text shows without a lookup; `undefined` when it may. */
 export function urlProblem(url: URL, allow: AllowList): string | undefined {
-  if (url.username !== '' || url.password !== '') return 'must not hold a user or a password';
+  if (url.username !== '' || url.password !== '') return 'must not contain a user or a password';
   if (url.protocol !== 'https:' && url.protocol !== 'http:') return 'must be an https URL';
   const host = hostOf(url);
   if (isIP(host) !== 0) return reachProblem(url, [host], allow);
-  const isPlain = url.protocol === 'http:' && !isNamed(url, allow);
-  return isPlain && !hasNetworks(allow) ? plainRefused : undefined;
+  const isPlain = url.protocol === 'http:' && !isListed(url, allow);
+  // A listed network may permit http: that is known only after the lookup.
+  return isPlain && allow.networks.rules.length === 0 ? plainProblem(allow) : undefined;
 }
 
-/** Why none of these addresses may be called, for one of them may not; `undefined` when all may. */
+/** Explains why a URL that resolves to these addresses may not be called; `undefined` when it may. All must be allowed. */
 export function reachProblem(
   url: URL,
   addresses: readonly string[],
   allow: AllowList,
 ): string | undefined {
-  const isListed = isNamed(url, allow);
+  const listed = isListed(url, allow);
   const host = hostOf(url);
-  // Whoever writes down an address, or this machine by name, means it.
-  const isMeant = isListed && (isIP(host) !== 0 || host === 'localhost');
-  const isOpen = (address: string) => {
-    if (isMeant || inNetworks(address, allow)) return true;
+  // An operator who lists an address, or localhost, means exactly that machine.
+  const isExplicit = listed && (isIP(host) !== 0 || host === 'localhost');
+  const isAllowed = (address: string) => {
+    if (isExplicit || inNetworks(address, allow)) return true;
     const kind = addressKind(address);
-    return kind === 'public' || (kind === 'organization' && isListed);
+    return kind === 'public' || (kind === 'organization' && listed);
   };
-  if (!addresses.every(isOpen)) {
-    return 'leads to an address that is not open to agents; an operator can list it in CONVOKE_A2A_ALLOW';
+  if (!addresses.every(isAllowed)) {
+    return `resolves to an address that is not allowed; an operator can list it in ${allow.setting}`;
   }
-  const isPlain = url.protocol === 'http:' && !isListed;
+  const isPlain = url.protocol === 'http:' && !listed;
   return isPlain && !addresses.every((address) => inNetworks(address, allow))
-    ? plainRefused
+    ? plainProblem(allow)
     : undefined;
 }
 
-const plainRefused = 'must be https; an operator can allow http for a host in CONVOKE_A2A_ALLOW';
-
-export function hostOf(url: URL): string {
-  return url.hostname.replace(/^\[(.*)\]$/, '$1');
+function plainProblem({ setting }: AllowList): string {
+  return `must be https; an operator can allow http for a host in ${setting}`;
 }
 
-export function portOf(url: URL): number {
-  return Number(url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : url.port);
-}
-
-function isNamed(url: URL, { hosts }: AllowList): boolean {
+function isListed(url: URL, { hosts }: AllowList): boolean {
   return egressTo(hosts, hostOf(url), portOf(url)) !== undefined;
-}
-
-function hasNetworks({ networks }: AllowList): boolean {
-  return networks.rules.length > 0;
 }
 
 function inNetworks(address: string, { networks }: AllowList): boolean {

@@ -1,41 +1,43 @@
 import type { LookupAddress } from 'node:dns';
-import { lookup } from 'node:dns/promises';
 import { type IncomingMessage, type RequestOptions, request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import { type LookupFunction, isIP } from 'node:net';
+import { isIP } from 'node:net';
 import { Readable, Transform } from 'node:stream';
 import type { Clock } from '../ports/clock.ts';
 import { errorCode } from '../runtime/error-code.ts';
-import { type AllowList, hostOf, portOf, reachProblem, urlProblem } from './allow-list.ts';
-import { tokenName } from '../harness/a2a/settings.ts';
+import { type AllowList, reachProblem, urlProblem } from './allow-list.ts';
+import { pinnedLookup, resolveAddresses } from './pinned-lookup.ts';
+import { hostOf, portOf } from './url-host.ts';
 
 const connectMs = 5000;
-/** Nothing came for this long: the connection counts as dead. */
+/** A connection without any data for this long counts as dead. */
 const idleMs = 60_000;
-/** Of an answer that is not a stream; a stream's frames are bounded by whoever parses them. */
+/** Limit of a response that is not an event stream; the parser limits the frames of a stream. */
 const bodyBytesMax = 10 * 1024 * 1024;
 
-/** What can be told of an address that may not or cannot be called. */
+/** A URL that may not or cannot be called. The message may be shown to the caller of the run. */
 export class Unreachable extends Error {
   override readonly name = 'Unreachable';
 }
 
 export interface FetchParts {
-  /** The address an administrator registered: nothing else is ever called on the agent's behalf. */
+  /** The URL that an administrator registered: no other origin is ever called. */
   readonly registered: URL;
   readonly allow: AllowList;
   readonly clock: Clock;
   readonly headers: Readonly<Record<string, string>>;
-  /** Ends every call. */
+  /** Name of the credential to check when the remote side refuses the caller, for the error message. */
+  readonly credentialName: string;
+  /** Aborts every request. */
   readonly signal: AbortSignal;
-  /** Every address of a host. */
+  /** Resolves a host to all its addresses. */
   readonly resolve?: (host: string) => Promise<readonly LookupAddress[]>;
 }
 
 /**
- * `fetch` for one remote agent. Its host is looked up once per call, each of its addresses is checked, and only a
- * checked one is connected to. No redirect is followed, no proxy of the environment is used, and what the agent
- * says about its own address counts only within the registered origin.
+ * `fetch` for one registered URL, safe against SSRF. Resolves the host once per request, checks every address, and
+ * connects only to a checked one. Follows no redirect, uses no proxy of the environment, and calls no other origin,
+ * whatever the remote side says about its own URL.
  */
 export function guardedFetch(parts: FetchParts): typeof fetch {
   return async (input, init) => {
@@ -52,17 +54,17 @@ export function guardedFetch(parts: FetchParts): typeof fetch {
     const answer = await send(url, {
       method: request.method,
       headers: { ...headers, 'accept-encoding': 'identity', 'content-length': body.length },
-      lookup: pinned(addresses),
+      lookup: pinnedLookup(addresses),
       signal: AbortSignal.any([request.signal, parts.signal]),
       body,
       clock: parts.clock,
     });
-    return responseOf(answer, url);
+    return responseOf(answer, url, parts.credentialName);
   };
 }
 
 async function checkedAddresses(url: URL, parts: FetchParts): Promise<readonly LookupAddress[]> {
-  const { allow, resolve = lookUp } = parts;
+  const { allow, resolve = resolveAddresses } = parts;
   const host = hostOf(url);
   const problem = urlProblem(url, allow);
   if (problem !== undefined) throw new Unreachable(`${url.origin} ${problem}`);
@@ -78,18 +80,6 @@ async function checkedAddresses(url: URL, parts: FetchParts): Promise<readonly L
   return found;
 }
 
-async function lookUp(host: string): Promise<readonly LookupAddress[]> {
-  return lookup(host, { all: true }).catch(() => []);
-}
-
-function pinned(addresses: readonly LookupAddress[]): LookupFunction {
-  return (_, options, callback) => {
-    const [first] = addresses;
-    if (options.all === true) callback(null, [...addresses]);
-    else callback(null, first?.address ?? '', first?.family);
-  };
-}
-
 interface Sending extends RequestOptions {
   readonly body: Buffer;
   readonly clock: Clock;
@@ -98,34 +88,34 @@ interface Sending extends RequestOptions {
 function send(url: URL, { body, clock, ...options }: Sending): Promise<IncomingMessage> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   const start = url.protocol === 'https:' ? httpsRequest : httpRequest;
-  // An agent of its own for each call: nothing is shared, and no setting of the process steers it.
+  // No HTTP agent: requests share no connections, and no setting of the process applies.
   const call = start(url, { ...options, agent: false });
   const where = `${hostOf(url)}:${portOf(url)}`;
-  const forget = clock.after(connectMs, () =>
+  const cancelTimer = clock.after(connectMs, () =>
     call.destroy(new Unreachable(`${where} did not answer within ${connectMs / 1000} s`)),
   );
   call.once('socket', (socket) => {
-    socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', forget);
+    socket.once(url.protocol === 'https:' ? 'secureConnect' : 'connect', cancelTimer);
   });
   call.setTimeout(idleMs, () =>
-    call.destroy(new Unreachable(`${where} said nothing for ${idleMs / 1000} s`)),
+    call.destroy(new Unreachable(`${where} sent nothing for ${idleMs / 1000} s`)),
   );
   call.once('response', resolve);
   call.once('error', (error) => {
-    forget();
+    cancelTimer();
     reject(error instanceof Unreachable ? error : unreachable(where, error));
   });
   call.end(body);
   return promise;
 }
 
-/** The system's code is enough; its messages hold addresses that a name leads to. */
+/** Keeps only the system's error code: its messages contain the addresses that a name resolves to. */
 function unreachable(where: string, error: Error): Unreachable {
   const code = errorCode(error) ?? error.name;
   return new Unreachable(`${where} could not be reached (${code})`, { cause: error });
 }
 
-function responseOf(answer: IncomingMessage, url: URL): Response {
+function responseOf(answer: IncomingMessage, url: URL, credentialName: string): Response {
   const { statusCode = 500 } = answer;
   if (statusCode >= 300 && statusCode < 400) {
     answer.destroy();
@@ -133,7 +123,9 @@ function responseOf(answer: IncomingMessage, url: URL): Response {
   }
   if (statusCode === 401 || statusCode === 403) {
     answer.destroy();
-    throw new Unreachable(`${url.origin} refused the caller (${statusCode}): check ${tokenName}`);
+    throw new Unreachable(
+      `${url.origin} refused the caller (${statusCode}): check ${credentialName}`,
+    );
   }
   const headers = new Headers();
   for (const [name, value] of Object.entries(answer.headers)) {

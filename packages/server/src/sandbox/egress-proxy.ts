@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { type Duplex, pipeline } from 'node:stream';
 import { type Egress, readEgress } from '../domain/egress.ts';
 import { findTarget } from '../egress/target.ts';
+import { hostOf } from '../egress/url-host.ts';
 
 /** Proxy of one program: serves HTTP and CONNECT to the hosts of its agent's allow-list, over a socket file. */
 export interface EgressProxy {
@@ -70,7 +71,7 @@ async function forward(
     return;
   }
   const port = Number(url.port || 80);
-  const host = withoutBrackets(url.hostname);
+  const host = hostOf(url);
   const target = await findTarget(entries, host, port);
   if (!target.ok) {
     outgoing.writeHead(403).end(`convoke: ${target.reason}\n`);
@@ -108,7 +109,7 @@ async function tunnel(
 ): Promise<void> {
   keep(client);
   const url = URL.parse(`tcp://${incoming.url}`);
-  const host = withoutBrackets(url?.hostname ?? '');
+  const host = url === null ? '' : hostOf(url);
   const port = Number(url?.port ?? 0);
   const target = await findTarget(entries, host, port);
   if (!target.ok) {
@@ -134,9 +135,4 @@ function refuse(client: Duplex, status: string, reason: string): void {
   client.end(
     `HTTP/1.1 ${status}\r\ncontent-type: text/plain\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
   );
-}
-
-/** Without the brackets of an IPv6 address. */
-function withoutBrackets(host: string): string {
-  return host.replace(/^\[(.*)\]$/, '$1');
 }

@@ -22,7 +22,7 @@ test('a host that is not listed is refused without a lookup', async () => {
 });
 
 test('a listed name that resolves to this machine is refused, with a port or without', async () => {
-  const refused = `${thisMachine} leads to an address that is not open to agents`;
+  const refused = `${thisMachine} resolves to an address that is not open to agents`;
   expect(await reach(thisMachine, thisMachine, 80)).toBe(refused);
   expect(await reach(`${thisMachine}:8080`, thisMachine, 8080)).toBe(refused);
 });

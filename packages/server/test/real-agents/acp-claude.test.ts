@@ -11,10 +11,10 @@ await acpSuite({
       ANTHROPIC_API_KEY: 'key-of-the-agent',
       ANTHROPIC_BASE_URL: modelUrl,
       CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-      // Else it tries a key that was refused again for minutes.
+      // Without this it retries a refused key for minutes.
       CLAUDE_CODE_MAX_RETRIES: '1',
     },
-    // Else it runs commands that only read without asking.
+    // Without this it runs read-only commands without asking.
     acp: {
       meta: { claudeCode: { options: { settings: { permissions: { ask: ['Bash'] } } } } },
     },

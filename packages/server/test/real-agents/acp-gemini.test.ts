@@ -8,7 +8,7 @@ const name = '@google/gemini-cli';
 await acpSuite({
   package: { name, version: '0.61.0' },
   settings: ({ modules, modelUrl }) => ({
-    // The model is named because `auto` asks another one first which to take.
+    // The model is set because `auto` first asks another model which one to use.
     command: [
       'node',
       join(modules, name, 'bundle', 'gemini.js'),
@@ -19,7 +19,7 @@ await acpSuite({
     env: {
       GEMINI_API_KEY: 'key-of-the-agent',
       GOOGLE_GEMINI_BASE_URL: modelUrl,
-      // Else it reads nothing in the workspace that could steer it, skills among them.
+      // Without this it ignores instructions in the session folder, skills included.
       GEMINI_CLI_TRUST_WORKSPACE: 'true',
     },
     acp: { auth_method: 'gemini-api-key' },
@@ -34,7 +34,7 @@ await acpSuite({
   }),
   shell: (command) => ({ tool: 'run_shell_command', input: { command } }),
   look: { tool: 'list_directory', input: { dir_path: '/workspace' } },
-  // It names a session's file by the minute, and overwrites it when it loads the session within the same one.
+  // It names the file of a session by the minute, and overwrites it when it loads the session within that minute.
   async beforeRestart() {
     const minute = new Date().getMinutes();
     await eventually(() => new Date().getMinutes() !== minute, 65_000);

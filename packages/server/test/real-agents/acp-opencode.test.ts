@@ -2,14 +2,14 @@ import { join } from 'node:path';
 import { type JsonObject, isObject } from '../../src/domain/json.ts';
 import { acpSuite, withEnv } from './acp-suite.ts';
 
-// The package of the platform alone: the other one only looks for it when it is installed.
+// Installs only the package for this platform: the main package just selects it at install time.
 const name = `opencode-${process.platform}-${process.arch}`;
 
 await acpSuite({
   package: { name, version: '1.18.18' },
   settings: ({ modules, modelUrl }) => {
     const models = { scripted: { name: 'scripted' } };
-    // It speaks to itself over 127.0.0.1, past the proxy; the model is to be reached through it, by another name.
+    // It connects to itself over 127.0.0.1 without the proxy; the model must go through the proxy, so it has another name.
     const url = modelUrl.replace('127.0.0.1', 'localhost');
     const options = { baseURL: `${url}/v1`, apiKey: 'key-of-the-agent' };
     const provider = { npm: '@ai-sdk/openai-compatible', name: 'scripted', options, models };

@@ -13,7 +13,7 @@ await acpSuite({
       OPENAI_MODEL: 'scripted',
       QWEN_CODE_SYSTEM_SETTINGS_PATH: '/agent/settings.json',
     },
-    // Left alone it decides by itself what is safe, and would be stopped for it.
+    // By default it decides itself which calls are safe, and would be stopped for it.
     acp: { auth_method: 'openai', mode: 'default' },
   }),
   files: { 'settings.json': { permissions: { ask: ['Bash'] } } },

@@ -21,14 +21,14 @@ export interface RealAcpAgent {
   readonly package: AgentPackage;
   /** Its settings in an `agent.yaml`. */
   readonly settings: (place: { modules: string; modelUrl: string }) => JsonObject;
-  /** Its tool that writes a file, in the words of the model. */
+  /** Its tool that writes a file, as the model calls it. */
   readonly write: (file: string, text: string) => { tool: string; input: object };
-  /** One that does nothing and needs no leave, to have another turn. */
+  /** A harmless tool that needs no approval, to get another turn. */
   readonly look: { readonly tool: string; readonly input: object };
   /** Its tool that runs a command. */
   readonly shell: (command: string) => { tool: string; input: object };
   readonly ask?: (question: string, options: readonly string[]) => { tool: string; input: object };
-  /** What lies in its agent's folder, which it sees as /agent. */
+  /** Files of the agent's folder, which it sees as /agent. */
   readonly files?: Readonly<Record<string, JsonObject>>;
   /** Its settings with a key, and with a model, that the provider refuses. */
   readonly refused: (given: JsonObject) => { readonly key: JsonObject; readonly model: JsonObject };
@@ -37,7 +37,7 @@ export interface RealAcpAgent {
   readonly beforeRestart?: () => Promise<void>;
 }
 
-/** The shared promises, kept by a real command-line agent inside the sandbox, over the real wire. */
+/** The shared suite with a real command-line agent inside the sandbox, over the real protocol. */
 export async function acpSuite(agent: RealAcpAgent): Promise<void> {
   beforeAll(() => requireSandbox());
   const model = await startModelServer();
@@ -104,7 +104,7 @@ export async function acpSuite(agent: RealAcpAgent): Promise<void> {
       expect(JSON.stringify(end)).toMatch(words);
     },
   );
-  test('finds the skills that the service puts into its workspace', async () => {
+  test('finds the skills that the service copies into its session folder', async () => {
     const harness = acpHarness({ sandbox: place.sandbox, clock: systemClock, log: recordingLog() });
     const places = await place.session('skilled');
     const skill = '---\nname: greet\ndescription: Greets with PLIMSOLL\n---\nSay hello.\n';
@@ -122,7 +122,7 @@ export async function acpSuite(agent: RealAcpAgent): Promise<void> {
   commandSuite(agent.package.name, { place, folder, settings: given, shell, runsHarmless });
 }
 
-/** A call ends a turn of the model; what follows is the answer to its result. */
+/** A call ends a turn of the model; the next turn answers its result. */
 function scriptOf(steps: readonly Step[], agent: RealAcpAgent): string {
   return steps
     .map((step, index) => {

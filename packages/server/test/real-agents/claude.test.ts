@@ -48,7 +48,7 @@ adapterSuite(`claude (${name} ${claudeSdkVersion})`, {
 });
 
 describe('claude', () => {
-  test('asks about several calls of one message one by one, and does each that was allowed', async () => {
+  test('asks about several calls of one message one by one, and makes each that was allowed', async () => {
     const calls = ['a', 'b', 'c']
       .map((file) => `call Write ${write(`${file}.txt`, file)}`)
       .join(' && ');
@@ -61,7 +61,7 @@ describe('claude', () => {
     expect(await Promise.all(['a.txt', 'b.txt', 'c.txt'].map(made))).toEqual(['a', undefined, 'c']);
   });
 
-  test('does what a person changed, and nothing else (D-39)', async () => {
+  test('makes exactly the call that a person changed (D-39)', async () => {
     const { sitting, made } = await sit({ approvalRequiredTools: ['Write'] });
     const first = await sitting.say(plan(`call Write ${write('a.txt', 'asked')} ;; last`));
     const [asked] = first.asked;
@@ -72,7 +72,7 @@ describe('claude', () => {
     expect([await made('a.txt'), await made('b.txt')]).toEqual([undefined, 'changed']);
   });
 
-  test('asks even where settings in the workspace switch hooks off or allow everything', async () => {
+  test('asks even if settings in the session folder disable hooks or allow everything', async () => {
     const { sitting, made, sessionFolder } = await sit({ approvalRequiredTools: ['Bash'] });
     const settings = { disableAllHooks: true, permissions: { allow: ['Bash', 'Bash(*)'] } };
     await mkdir(join(sessionFolder, '.claude'));
@@ -83,7 +83,7 @@ describe('claude', () => {
     expect(await made('sneaked.txt')).toBeUndefined();
   });
 
-  test('asks before commands that it takes for harmless', async () => {
+  test('asks before commands that it considers harmless', async () => {
     const { sitting } = await sit({ approvalRequiredTools: ['Bash'] });
     const command = JSON.stringify({ command: 'id -u; pwd', description: 'x' });
     const said = await sitting.say(plan(`call Bash ${command} ;; last`));
@@ -109,14 +109,14 @@ describe('claude', () => {
     },
   );
 
-  test('may not use what is not among its tools', async () => {
+  test('may not use a tool that is not in its list', async () => {
     const { sitting, made } = await sit({}, { tools: ['Read'] });
     const said = await sitting.say(plan(`call Write ${write('a.txt', 'a')} ;; last`));
     expect(said.text).toContain("not among the agent's tools");
     expect(await made('a.txt')).toBeUndefined();
   });
 
-  test('counts its tokens and names its model', async () => {
+  test('reports its tokens and its model', async () => {
     const { sitting } = await sit({ model: 'anthropic/claude-sonnet-4-5' });
     const said = await sitting.say(plan('say hello'));
     expect(said.events).toContainEqual({ type: 'usage', inputTokens: 100, outputTokens: 10 });
@@ -127,14 +127,14 @@ describe('claude', () => {
     });
   });
 
-  test('says in the error that its key is refused', async () => {
+  test('fails with an error that says that its key was refused', async () => {
     const { sitting } = await sit({}, { env: { ...env, ANTHROPIC_API_KEY: 'bad-key-of-mine' } });
     const { end } = await sitting.say(plan('say never'));
     expect(end).toMatchObject({ outcome: 'error', code: 'model_error' });
     expect(JSON.stringify(end)).toMatch(/API key/i);
   });
 
-  test('keeps its key from its commands, and what its MCP servers are given from the command line', async () => {
+  test('hides its key from its commands, and the secrets of MCP servers from the command line', async () => {
     const [key, token] = ['key-of-claude-5123', 'token-of-tickets-7741'];
     vi.stubEnv('CLAUDE_KEY', key);
     vi.stubEnv('TICKETS_TOKEN', token);
@@ -176,7 +176,7 @@ describe('claude', () => {
 });
 
 const env = { ANTHROPIC_API_KEY: 'test', ANTHROPIC_BASE_URL: model.url };
-/** What everybody on this machine can read. */
+/** Text that every user of this machine can read. */
 function commandLines(): string {
   return readdirSync('/proc')
     .map((pid) => {
@@ -226,7 +226,7 @@ function planOf(script: string, approvalRequiredTools: readonly string[]): Plan 
   return { agent, prompt: plan(script) };
 }
 
-/** A call ends a turn of the model; what follows is the answer to its result. */
+/** A call ends a turn of the model; the next turn answers its result. */
 function scriptOf(steps: readonly Step[]): string {
   return steps
     .map((step, index) => {

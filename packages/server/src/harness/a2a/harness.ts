@@ -1,6 +1,6 @@
 import { LazyLeg } from '../lazy-leg.ts';
-import type { Harness } from '../../ports/harness.ts';
 import { readAllowList } from '../../egress/allow-list.ts';
+import type { Harness } from '../../ports/harness.ts';
 import type { A2aParts } from './leg.ts';
 import { type A2aSettings, readA2a } from './settings.ts';
 
@@ -11,7 +11,7 @@ export interface A2aOptions extends Omit<A2aParts, 'allow'> {
 
 /** Agents elsewhere that speak the Agent2Agent protocol. Only an address in an `agent.yaml` is ever called. */
 export function a2aHarness(options: A2aOptions): Harness<A2aSettings> {
-  const parts: A2aParts = { ...options, allow: readAllowList(options.allow) };
+  const parts: A2aParts = { ...options, allow: readAllowList('CONVOKE_A2A_ALLOW', options.allow) };
   return {
     framework: 'a2a',
     read: (agent) => readA2a(agent, parts.allow),

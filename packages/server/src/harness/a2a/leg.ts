@@ -1,6 +1,8 @@
 import { redactedEvent } from '../event-redaction.ts';
 import { LegFailure } from '../leg-failure.ts';
 import { resolveReferences } from '../../agents/secret-references.ts';
+import type { AllowList } from '../../egress/allow-list.ts';
+import { Unreachable } from '../../egress/guarded-fetch.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type {
   Answer,
@@ -12,17 +14,15 @@ import type {
 } from '../../ports/harness.ts';
 import type { Log } from '../../ports/log.ts';
 import { within } from '../../runtime/within.ts';
-import type { AllowList } from '../../egress/allow-list.ts';
-import { Unreachable } from '../../egress/guarded-fetch.ts';
 import { MessageTranslator } from './message-translator.ts';
 import { Remote, type UserMessage } from './remote.ts';
 import { type A2aSettings, tokenName } from './settings.ts';
 import { type A2aState, stateOf } from './state.ts';
 
-/** How long a remote agent may take to confirm that it gave up a task. */
+/** How long a remote agent may take to confirm that it cancelled a task. */
 const cancelMs = 5000;
-/** And how long to say what it calls the task that was just begun. */
-const namedMs = 2000;
+/** How long a remote agent may take to send the id of a new task. */
+const taskIdMs = 2000;
 
 export interface A2aParts {
   readonly allow: AllowList;
@@ -31,19 +31,19 @@ export interface A2aParts {
 }
 
 /**
- * One message to a remote agent, and what it tells until it stands still. A question parks the run: the agent
- * keeps its task, and the answer is the next message of it.
+ * One message to a remote agent, and its responses until the task completes, fails or asks. A question parks the run:
+ * the agent keeps its task, and the answer is the next message to it.
  */
 export class A2aLeg implements Leg {
   readonly #parts: A2aParts;
   readonly #input: LegInput;
   readonly #context: LegContext<A2aSettings>;
   readonly #abort = new AbortController();
-  readonly #telling: MessageTranslator;
+  readonly #translator: MessageTranslator;
   #remote: Remote | undefined;
-  readonly #named = Promise.withResolvers<void>();
+  readonly #taskKnown = Promise.withResolvers<void>();
   #redact = (text: string) => text;
-  #isSaid = false;
+  #isSent = false;
   #isCancelled = false;
 
   constructor(parts: A2aParts, input: LegInput, context: LegContext<A2aSettings>) {
@@ -51,7 +51,7 @@ export class A2aLeg implements Leg {
     this.#input = input;
     this.#context = context;
     const before = input.kind === 'resume' ? stateOf(context.state)?.waiting : undefined;
-    this.#telling = new MessageTranslator(before ?? undefined);
+    this.#translator = new MessageTranslator(before ?? undefined);
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<HarnessEvent, void> {
@@ -65,28 +65,28 @@ export class A2aLeg implements Leg {
       yield redactedEvent(this.#failed(error), this.#redact);
     } finally {
       signal.removeEventListener('abort', cancel);
-      this.#named.resolve();
+      this.#taskKnown.resolve();
       this.#abort.abort();
     }
   }
 
   async answer(): Promise<boolean> {
-    // A question ends the leg: its answer comes with the next one.
+    // A question ends the leg: the next leg gets the answer.
     return false;
   }
 
   async cancel(): Promise<void> {
     if (this.#isCancelled) return;
     this.#isCancelled = true;
-    if (this.#isSaid) {
-      // What has no name yet cannot be given up; the name comes with the first word.
-      await this.#within(namedMs, () => this.#named.promise);
-      await this.#giveUp(this.#telling.task);
+    if (this.#isSent) {
+      // A task can be cancelled only by its id, which comes with the first response.
+      await this.#withTimeout(taskIdMs, () => this.#taskKnown.promise);
+      await this.#cancelTask(this.#translator.task);
     }
     this.#abort.abort();
   }
 
-  /** The work is elsewhere: it can only be asked to end, unless it was already. */
+  /** The task runs remotely: it can only be cancelled. */
   async kill(): Promise<void> {
     await this.cancel();
     this.#abort.abort();
@@ -97,23 +97,28 @@ export class A2aLeg implements Leg {
     const known = stateOf(state);
     const message = this.#message(known);
     const remote = await this.#open();
-    // A task that still waits for the answer of an earlier run will never get one.
-    if (this.#input.kind === 'prompt') await this.#giveUp(known?.waiting?.task);
-    this.#isSaid = true;
-    for await (const news of remote.say(message, this.#telling, this.#abort.signal)) {
-      const { context } = this.#telling;
-      yield* this.#telling.take(news);
-      this.#named.resolve();
-      if (context !== this.#telling.context) yield this.#checkpoint(null);
-      if (this.#telling.standing.kind !== 'working') break;
+    // A task that waits for an answer to an earlier run will never get one: cancel it.
+    if (this.#input.kind === 'prompt') await this.#cancelTask(known?.waiting?.task);
+    this.#isSent = true;
+    for await (const response of remote.send(message, this.#translator, this.#abort.signal)) {
+      const { context } = this.#translator;
+      yield* this.#translator.translate(response);
+      this.#taskKnown.resolve();
+      if (context !== this.#translator.context) yield this.#checkpoint(null);
+      if (this.#translator.progress.kind !== 'working') break;
     }
-    const { standing, task = '' } = this.#telling;
-    if (standing.kind === 'asking' && !this.#isCancelled) {
+    const { progress, task = '' } = this.#translator;
+    if (progress.kind === 'asking' && !this.#isCancelled) {
       const number = (this.#input.kind === 'resume' ? (known?.waiting?.number ?? 0) : 0) + 1;
       const ref = refOf(number);
-      yield { type: 'user_question', ref, question: standing.question };
-      const { told } = this.#telling;
-      yield this.#checkpoint({ run: runId, task, number, asked: standing.mark, told });
+      yield { type: 'user_question', ref, question: progress.question };
+      yield this.#checkpoint({
+        run: runId,
+        task,
+        number,
+        asked: progress.mark,
+        told: this.#translator.emittedLengths,
+      });
     }
     yield this.#ended();
   }
@@ -127,11 +132,11 @@ export class A2aLeg implements Leg {
     const ref = refOf(waiting?.number ?? 0);
     const answer = this.#input.answers.get(ref);
     if (waiting?.run !== runId || known === undefined || answer === undefined) {
-      throw new LegFailure('agent_error', 'The run has no question of its own to go on from.');
+      throw new LegFailure('agent_error', 'The run has no open question to resume.');
     }
     return {
       id: `${runId}-${ref}`,
-      text: wordsOf(answer),
+      text: answerText(answer),
       context: known.context,
       task: waiting.task,
     };
@@ -148,30 +153,37 @@ export class A2aLeg implements Leg {
     const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
     const { allow, clock } = this.#parts;
     const { signal } = this.#abort;
-    this.#remote = await Remote.open({ registered: url, allow, clock, headers, signal });
+    this.#remote = await Remote.open({
+      registered: url,
+      allow,
+      clock,
+      headers,
+      credentialName: tokenName,
+      signal,
+    });
     return this.#remote;
   }
 
   #checkpoint(waiting: A2aState['waiting']): HarnessEvent {
-    return { type: 'checkpoint', state: { context: this.#telling.context, waiting } };
+    return { type: 'checkpoint', state: { context: this.#translator.context, waiting } };
   }
 
   #ended(): LegEnd {
     if (this.#isCancelled) return { type: 'end', outcome: 'cancelled' };
-    const { standing } = this.#telling;
-    switch (standing.kind) {
+    const { progress } = this.#translator;
+    switch (progress.kind) {
       case 'completed':
         return { type: 'end', outcome: 'completed' };
       case 'asking':
         return { type: 'end', outcome: 'waiting' };
       case 'cancelled':
-        return agentError('The remote agent gave up the task.');
+        return agentError('The remote agent cancelled the task.');
       case 'failed':
-        return agentError(`The remote agent failed: ${standing.reason}`);
+        return agentError(`The remote agent failed: ${progress.reason}`);
       case 'working':
         return agentError('The remote agent ended without an answer.');
       default:
-        return standing satisfies never;
+        return progress satisfies never;
     }
   }
 
@@ -180,21 +192,23 @@ export class A2aLeg implements Leg {
     if (error instanceof LegFailure) return error.end;
     if (error instanceof Unreachable) return agentError(`The remote agent: ${error.message}.`);
     const { log } = this.#parts;
-    const said = error instanceof Error ? error.message : 'an unknown fault';
-    // Its words may be anybody's, and are told to whoever started the run; the log gets the kind only.
+    const reason = error instanceof Error ? error.message : 'unknown error';
+    // The message may contain remote text: it goes to the caller of the run, and only the error's name to the log.
     const kind = error instanceof Error ? error.name : typeof error;
-    log.warn('a remote agent broke off', { run_id: this.#context.runId, error: kind });
-    return agentError(`The remote agent could not be spoken to: ${said}`);
+    log.warn('remote agent failed', { run_id: this.#context.runId, error: kind });
+    return agentError(`Communication with the remote agent failed: ${reason}`);
   }
 
-  /** Nothing depends on whether it succeeds: the run is over all the same. */
-  async #giveUp(task: string | undefined): Promise<void> {
+  /** Best effort: the run ends whether it succeeds or not. */
+  async #cancelTask(task: string | undefined): Promise<void> {
     const remote = this.#remote;
     if (task === undefined || remote === undefined) return;
-    await this.#within(cancelMs, (signal) => remote.cancel(task, signal).catch(() => undefined));
+    await this.#withTimeout(cancelMs, (signal) =>
+      remote.cancel(task, signal).catch(() => undefined),
+    );
   }
 
-  async #within(ms: number, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  async #withTimeout(ms: number, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
     const late = new AbortController();
     const outcome = await within(
       { clock: this.#parts.clock, ms, late: 'late' as const },
@@ -208,7 +222,7 @@ function refOf(number: number): string {
   return `question-${number}`;
 }
 
-function wordsOf(answer: Answer): string {
+function answerText(answer: Answer): string {
   if (answer.kind === 'permission') return answer.allow ? 'yes' : 'no';
   if ('declined' in answer) return `I would rather not answer. ${answer.reason ?? ''}`.trim();
   return answer.values.join(', ');

@@ -10,11 +10,11 @@ import type { JsonObject } from '../../domain/json.ts';
 import type { HarnessEvent } from '../../ports/harness.ts';
 import type { Waiting } from './state.ts';
 
-/** Artifacts of one task whose text is followed; an agent makes a handful. */
+/** Artifacts of one task whose emitted length is tracked; an agent makes a handful. */
 const artifactsMax = 1000;
 const dataCharactersMax = 64 * 1024;
 
-/** How far the remote task has come. */
+/** Progress of the remote task. */
 export type TaskProgress =
   | { readonly kind: 'working' }
   | { readonly kind: 'completed' }
@@ -22,86 +22,86 @@ export type TaskProgress =
   | { readonly kind: 'asking'; readonly question: string; readonly mark: string }
   | { readonly kind: 'failed'; readonly reason: string };
 
-/** What a remote agent has told so far, so that nothing of it is told twice. */
+/** Translates the messages of a remote agent into events, and tracks what was emitted so that nothing is repeated. */
 export class MessageTranslator {
   readonly #answered: string | undefined;
-  /** How much of each artifact's text was told. */
+  /** Characters emitted of each artifact's text. */
   readonly #lengths: Map<string, number>;
   #hasText = false;
   context = '';
   task: string | undefined;
-  standing: TaskProgress = { kind: 'working' };
+  progress: TaskProgress = { kind: 'working' };
 
-  /** What an earlier leg of the task told, and the question that was answered since: neither is news. */
+  /** `before` holds what an earlier leg of the task emitted and the question it asked: neither is emitted again. */
   constructor(before?: Pick<Waiting, 'asked' | 'told'>) {
     this.#answered = before?.asked;
     this.#lengths = new Map(Object.entries(before?.told ?? {}));
   }
 
-  get told(): Waiting['told'] {
+  get emittedLengths(): Waiting['told'] {
     return Object.fromEntries(this.#lengths);
   }
 
-  take({ payload }: StreamResponse): readonly HarnessEvent[] {
+  translate({ payload }: StreamResponse): readonly HarnessEvent[] {
     switch (payload?.$case) {
       case 'message':
         this.context = payload.value.contextId || this.context;
-        this.standing = { kind: 'completed' };
-        return this.#say(payload.value.parts);
+        this.progress = { kind: 'completed' };
+        return this.#partEvents(payload.value.parts);
       case 'task': {
         const { id, contextId, artifacts, status } = payload.value;
         [this.task, this.context] = [id, contextId];
-        const told = artifacts.flatMap((artifact) => this.#catchUp(artifact));
-        return [...told, ...this.#stand(status)];
+        const events = artifacts.flatMap((artifact) => this.#onArtifact(artifact));
+        return [...events, ...this.#onStatus(status)];
       }
       case 'artifactUpdate': {
         const { taskId, contextId, artifact, append } = payload.value;
         [this.task, this.context] = [taskId, contextId];
-        return artifact === undefined ? [] : this.#grow(artifact, append);
+        return artifact === undefined ? [] : this.#onArtifactUpdate(artifact, append);
       }
       case 'statusUpdate': {
         const { taskId, contextId, status } = payload.value;
         [this.task, this.context] = [taskId, contextId];
-        return this.#stand(status);
+        return this.#onStatus(status);
       }
       case undefined:
         return [];
     }
   }
 
-  #stand(status: TaskStatus | undefined): readonly HarnessEvent[] {
+  #onStatus(status: TaskStatus | undefined): readonly HarnessEvent[] {
     const parts = status?.message?.parts ?? [];
-    const words = textOf(parts);
-    const standing = standingOf(status, words);
-    const isOld = standing.kind === 'asking' && standing.mark === this.#answered;
-    this.standing = isOld ? { kind: 'working' } : standing;
+    const text = textOf(parts);
+    const progress = progressOf(status, text);
+    const isOld = progress.kind === 'asking' && progress.mark === this.#answered;
+    this.progress = isOld ? { kind: 'working' } : progress;
     if (isOld) return [];
-    // Some agents give their answer with the end, and nothing before it.
-    if (this.standing.kind === 'completed') return this.#hasText ? [] : this.#say(parts);
-    if (this.standing.kind !== 'working' || words === '') return [];
-    return [{ type: 'custom', name: 'status', data: { text: words } }];
+    // Some agents send their whole answer with the final status.
+    if (this.progress.kind === 'completed') return this.#hasText ? [] : this.#partEvents(parts);
+    if (this.progress.kind !== 'working' || text === '') return [];
+    return [{ type: 'custom', name: 'status', data: { text } }];
   }
 
-  #grow(artifact: Artifact, append: boolean): readonly HarnessEvent[] {
+  #onArtifactUpdate(artifact: Artifact, append: boolean): readonly HarnessEvent[] {
     const before = append ? (this.#lengths.get(artifact.artifactId) ?? 0) : 0;
-    this.#note(artifact.artifactId, before + textOf(artifact.parts).length);
-    return this.#say(artifact.parts);
+    this.#rememberLength(artifact.artifactId, before + textOf(artifact.parts).length);
+    return this.#partEvents(artifact.parts);
   }
 
-  /** An artifact as it stands now, of which the beginning may have been told. */
-  #catchUp(artifact: Artifact): readonly HarnessEvent[] {
-    const told = this.#lengths.get(artifact.artifactId);
+  /** Handles a complete artifact whose beginning may have been emitted already. */
+  #onArtifact(artifact: Artifact): readonly HarnessEvent[] {
+    const emitted = this.#lengths.get(artifact.artifactId);
     const text = textOf(artifact.parts);
-    this.#note(artifact.artifactId, text.length);
-    if (told === undefined) return this.#say(artifact.parts);
-    return this.#delta(text.slice(told));
+    this.#rememberLength(artifact.artifactId, text.length);
+    if (emitted === undefined) return this.#partEvents(artifact.parts);
+    return this.#delta(text.slice(emitted));
   }
 
-  #note(artifactId: string, length: number): void {
+  #rememberLength(artifactId: string, length: number): void {
     if (this.#lengths.size < artifactsMax) this.#lengths.set(artifactId, length);
   }
 
-  #say(parts: readonly Part[]): readonly HarnessEvent[] {
+  #partEvents(parts: readonly Part[]): readonly HarnessEvent[] {
     const others = parts.flatMap((part): HarnessEvent[] => {
       const data = dataOf(part);
       return data === undefined ? [] : [{ type: 'custom', name: 'part', data }];
@@ -116,7 +116,7 @@ export class MessageTranslator {
   }
 }
 
-function standingOf(status: TaskStatus | undefined, words: string): TaskProgress {
+function progressOf(status: TaskStatus | undefined, text: string): TaskProgress {
   const state = status?.state;
   switch (state) {
     case TaskState.TASK_STATE_COMPLETED:
@@ -126,15 +126,15 @@ function standingOf(status: TaskStatus | undefined, words: string): TaskProgress
     case TaskState.TASK_STATE_INPUT_REQUIRED:
       return {
         kind: 'asking',
-        question: words || 'The agent needs more from you.',
-        mark: `${status?.message?.messageId ?? ''}/${status?.timestamp ?? ''}/${words.length}`,
+        question: text || 'The agent needs more input.',
+        mark: `${status?.message?.messageId ?? ''}/${status?.timestamp ?? ''}/${text.length}`,
       };
     case TaskState.TASK_STATE_FAILED:
-      return { kind: 'failed', reason: words || 'it did not say why' };
+      return { kind: 'failed', reason: text || 'it did not say why' };
     case TaskState.TASK_STATE_REJECTED:
-      return { kind: 'failed', reason: `it rejected the task. ${words}`.trim() };
+      return { kind: 'failed', reason: `it rejected the task. ${text}`.trim() };
     case TaskState.TASK_STATE_AUTH_REQUIRED:
-      return { kind: 'failed', reason: `it wants authentication. ${words}`.trim() };
+      return { kind: 'failed', reason: `it requires authentication. ${text}`.trim() };
     case TaskState.TASK_STATE_UNSPECIFIED:
     case TaskState.TASK_STATE_SUBMITTED:
     case TaskState.TASK_STATE_WORKING:
@@ -150,7 +150,7 @@ function textOf(parts: readonly Part[]): string {
   return parts.map(({ content }) => (content?.$case === 'text' ? content.value : '')).join('');
 }
 
-/** What a part holds beside text: data as it is, a file by its name and address; its bytes have no place in an event. */
+/** Content of a part that is not text: data as it is, a file by its name and URL, without its bytes. */
 function dataOf({ content, filename, mediaType }: Part): JsonObject | undefined {
   if (content === undefined || content.$case === 'text') return undefined;
   const about = {

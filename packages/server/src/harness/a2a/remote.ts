@@ -6,13 +6,13 @@ import {
   JsonRpcTransportFactory,
   RestTransportFactory,
 } from '@a2a-js/sdk/client';
-import type { Clock } from '../../ports/clock.ts';
 import { type FetchParts, guardedFetch } from '../../egress/guarded-fetch.ts';
+import type { Clock } from '../../ports/clock.ts';
 import type { MessageTranslator } from './message-translator.ts';
 
 const pauseMs = 1000;
 const pauseMaxMs = 5000;
-/** Failures in a row, with nothing heard in between, after which the agent counts as lost. */
+/** Consecutive failures after which the agent counts as unreachable. */
 const failuresMax = 5;
 
 export interface UserMessage {
@@ -35,10 +35,10 @@ export class Remote {
   }
 
   static async open(parts: FetchParts): Promise<Remote> {
-    // Most agents that are out there speak the version before the first stable one.
+    // Most existing agents implement version 0.3, the last before the first stable one.
     const options = { fetchImpl: guardedFetch(parts), legacyCompat: { enabled: true } };
     const resolver = new DefaultAgentCardResolver(options);
-    const card = await resolver.resolve(...cardPlace(parts.registered));
+    const card = await resolver.resolve(...cardLocation(parts.registered));
     const factory = new ClientFactory({
       transports: [new JsonRpcTransportFactory(options), new RestTransportFactory(options)],
       cardResolver: resolver,
@@ -47,12 +47,12 @@ export class Remote {
   }
 
   /**
-   * Says something and listens until the agent stands still. Whoever takes what comes gives it to `telling`, which
-   * is how this knows where the agent stands: a connection that breaks does not end the task.
+   * Sends a message and yields responses until the task stops working. The caller passes each response to `translator`,
+   * whose progress is read here. A broken connection does not end the task: it is polled or resubscribed.
    */
-  async *say(
+  async *send(
     message: UserMessage,
-    telling: MessageTranslator,
+    translator: MessageTranslator,
     signal: AbortSignal,
   ): AsyncGenerator<StreamResponse, void> {
     const isStreamed = this.#card.capabilities?.streaming === true;
@@ -60,20 +60,24 @@ export class Remote {
     try {
       yield* this.#client.sendMessageStream(request, { signal });
     } catch (error) {
-      // Nobody knows whether the agent heard it: saying it again could have it done twice.
-      if (telling.task === undefined || signal.aborted) throw error;
+      // The agent may have received the message: sending it again could execute it twice.
+      if (translator.task === undefined || signal.aborted) throw error;
     }
-    for (let failures = 0, rounds = 1; isUnsettled(telling); rounds += 1) {
+    for (let failures = 0, rounds = 1; isWorking(translator); rounds += 1) {
       try {
-        for await (const news of this.#look(telling.task ?? '', { isStreamed, telling, signal })) {
+        for await (const response of this.#follow(translator.task ?? '', {
+          isStreamed,
+          translator,
+          signal,
+        })) {
           failures = 0;
-          yield news;
+          yield response;
         }
       } catch (error) {
         failures += 1;
         if (signal.aborted || failures > failuresMax) throw error;
       }
-      if (isUnsettled(telling)) await this.#pause(Math.min(rounds * pauseMs, pauseMaxMs), signal);
+      if (isWorking(translator)) await this.#pause(Math.min(rounds * pauseMs, pauseMaxMs), signal);
     }
   }
 
@@ -81,28 +85,28 @@ export class Remote {
     await this.#client.cancelTask({ tenant: '', id: task, metadata: undefined }, { signal });
   }
 
-  /** The task as it stands, and what comes after that. */
-  async *#look(
+  /** Yields the current state of the task, then its updates. */
+  async *#follow(
     id: string,
     {
       isStreamed,
-      telling,
+      translator,
       signal,
-    }: { isStreamed: boolean; telling: MessageTranslator; signal: AbortSignal },
+    }: { isStreamed: boolean; translator: MessageTranslator; signal: AbortSignal },
   ): AsyncGenerator<StreamResponse, void> {
     const task = await this.#client.getTask({ tenant: '', id }, { signal });
     yield { payload: { $case: 'task', value: task } };
-    if (!isStreamed || !isUnsettled(telling)) return;
+    if (!isStreamed || !isWorking(translator)) return;
     yield* this.#client.resubscribeTask({ tenant: '', id }, { signal });
   }
 
   async #pause(ms: number, signal: AbortSignal): Promise<void> {
     await new Promise<void>((resolve) => {
-      const forget = this.#clock.after(ms, resolve);
+      const cancelTimer = this.#clock.after(ms, resolve);
       signal.addEventListener(
         'abort',
         () => {
-          forget();
+          cancelTimer();
           resolve();
         },
         { once: true },
@@ -112,12 +116,12 @@ export class Remote {
   }
 }
 
-function isUnsettled({ standing, task }: MessageTranslator): boolean {
-  return standing.kind === 'working' && task !== undefined;
+function isWorking({ progress, task }: MessageTranslator): boolean {
+  return progress.kind === 'working' && task !== undefined;
 }
 
-/** The card's own address, or the address below which it lies. */
-function cardPlace(registered: URL): [string, string?] {
+/** Base URL and path of the agent card: the registered URL is the card itself or its base. */
+function cardLocation(registered: URL): [string, string?] {
   const { origin, pathname, search } = registered;
   if (pathname.endsWith('.json')) return [origin, `${pathname}${search}`];
   return [`${origin}${pathname.replace(/\/*$/, '/')}`];
@@ -150,7 +154,7 @@ function requestOf(
     configuration: {
       acceptedOutputModes: [],
       taskPushNotificationConfig: undefined,
-      // Without a stream the answer is looked for, not waited for on an open connection.
+      // Without a stream the task is polled instead of waiting on an open connection.
       returnImmediately: !isStreamed,
     },
   };

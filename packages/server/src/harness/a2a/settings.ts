@@ -1,5 +1,5 @@
-import type { AgentProblem, DeclaredAgent, ReadSettings } from '../../ports/harness.ts';
 import { type AllowList, urlProblem } from '../../egress/allow-list.ts';
+import type { AgentProblem, DeclaredAgent, ReadSettings } from '../../ports/harness.ts';
 
 export interface A2aSettings {
   readonly url: URL;

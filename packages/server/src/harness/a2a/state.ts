@@ -6,18 +6,18 @@ const waiting = z.strictObject({
   task: z.string(),
   /** Counts the questions of a run. */
   number: z.int(),
-  /** What the question is told by when it comes again. */
+  /** Identifies the question when the agent repeats it. */
   asked: z.string(),
-  /** How many characters of each artifact were told. */
+  /** Characters emitted of each artifact. The key is part of stored checkpoints. */
   told: z.record(z.string(), z.int()),
 });
 export type Waiting = z.infer<typeof waiting>;
 
-/** What a checkpoint holds: the remote conversation, and the task of it that waits for an answer. */
+/** Checkpoint: the remote conversation, and its task that waits for an answer. */
 const stateSchema = z.strictObject({ context: z.string(), waiting: waiting.nullable() });
 export type A2aState = z.infer<typeof stateSchema>;
 
-/** `undefined` for a new conversation, and for what another framework left behind. */
+/** `undefined` for a new conversation, and for a checkpoint of another framework. */
 export function stateOf(state: Json | undefined): A2aState | undefined {
   return stateSchema.safeParse(state).data;
 }

@@ -6,7 +6,7 @@ import type {
 import { z } from 'zod';
 import type { Answer, HarnessEvent } from '../../ports/harness.ts';
 
-/** A form with more fields than this is not a question any more. */
+/** A form with more fields is declined: a person cannot be asked that many questions. */
 const fieldsMax = 20;
 
 const text = z.string().nullish();
@@ -29,10 +29,10 @@ const form = z.looseObject({
 type Field = z.infer<typeof field>;
 type Choice = z.infer<typeof choice>;
 
-/** One field of the form, as one question to a person (D-39: one interaction per question). */
+/** One field of a form, asked as one question (D-39: one interaction per question). */
 export interface Question {
   readonly name: string;
-  /** Where an answer goes that is none of the choices. */
+  /** Field for an answer that is not one of the choices. */
   readonly otherName: string | undefined;
   readonly type: string;
   readonly choices: readonly Choice[];
@@ -40,7 +40,7 @@ export interface Question {
   readonly multiple: boolean;
 }
 
-/** The questions of a form; `undefined` for what a person cannot be asked here (another mode, too many fields). */
+/** Returns the questions of a form; `undefined` for a request that is not supported (another mode, too many fields). */
 export function questionsOf(request: CreateElicitationRequest): readonly Question[] | undefined {
   const parsed = form.safeParse(request);
   if (!parsed.success) return undefined;
@@ -74,7 +74,7 @@ export function questionEvent(question: Question, ref: string): HarnessEvent {
   };
 }
 
-/** Who declines one question declines the form: half of one is nothing an agent could work with. */
+/** Declining one question declines the whole form: an agent cannot use a partial one. */
 export function responseTo(
   questions: readonly Question[],
   answers: readonly Answer[],
@@ -91,7 +91,7 @@ export function responseTo(
   return { action: 'accept', content };
 }
 
-/** `undefined` when the words do not fit the field, as for a number that is none. */
+/** `undefined` when the text does not fit the field, such as text in a number field. */
 function fill(
   { name, otherName, type, choices, multiple }: Question,
   values: readonly string[],
@@ -124,7 +124,7 @@ const yesOrNo: readonly Choice[] = [
   { const: 'yes', title: 'Yes' },
   { const: 'no', title: 'No' },
 ];
-/** No name of a field: a form without any is a question that takes yes or no. */
+/** Stands for a form without fields, which is asked as a yes-or-no question. */
 const confirmationName = '';
 
 function confirmation(message: string): Question {
@@ -139,7 +139,7 @@ function choicesOf(schema: Field): readonly Choice[] {
   return (schema.enum ?? schema.items?.enum ?? []).map((value) => ({ const: value }));
 }
 
-/** Some agents put a field for other words beside each of their questions. */
+/** Some agents add a free-text field to each of their questions. */
 function companionOf(name: string): string {
   return `${name}_custom`;
 }

@@ -4,36 +4,36 @@ import { LegFailure } from '../leg-failure.ts';
 import type { ProcessExit } from '../../ports/sandbox.ts';
 
 const authRequired = -32_000;
-const saidMaxCharacters = 400;
+const excerptMaxCharacters = 400;
 const notFound = 127;
 
-/** The agent itself answered that it cannot: most often its model refused, or could not be reached. */
-export function refusedBy(error: RequestError, doing: string): LegFailure {
+/** The agent answered a request with an error: most often its model refused or could not be reached. */
+export function requestFailure(error: RequestError, method: string): LegFailure {
   const isRefusal = true;
-  const isWorking = doing === 'session/prompt';
+  const isPrompt = method === 'session/prompt';
   if (error.code === authRequired) {
-    return isWorking
-      ? new LegFailure('model_error', `${refusedKey} ${reasonIn(error)}`, { isRefusal })
-      : new LegFailure('agent_error', wantsAuthentication, { isRefusal });
+    return isPrompt
+      ? new LegFailure('model_error', `${keyRefused} ${reasonIn(error)}`, { isRefusal })
+      : new LegFailure('agent_error', authenticationRequired, { isRefusal });
   }
   return new LegFailure(
-    isWorking ? 'model_error' : 'agent_error',
-    isWorking
+    isPrompt ? 'model_error' : 'agent_error',
+    isPrompt
       ? `The agent failed: ${reasonIn(error)}`
-      : `The agent refused ${doing}: ${reasonIn(error)}`,
+      : `The agent refused ${method}: ${reasonIn(error)}`,
     { isRefusal },
   );
 }
 
-const wantsAuthentication =
-  "The agent wants authentication: give it its key in agent.yaml's env, and name the way in acp.auth_method.";
+const authenticationRequired =
+  "The agent requires authentication: set its key in agent.yaml's env, and the method in acp.auth_method.";
 
-/** It got as far as the prompt, so that it has a key. */
-const refusedKey =
+/** The agent accepted a session before, so it has a key. */
+const keyRefused =
   "The API key was refused: check the one that agent.yaml's env refers to. The agent said:";
 
-export function endedEarly(exit: ProcessExit, errorOutput: string): LegFailure {
-  const said = lastWords(errorOutput);
+export function exitFailure(exit: ProcessExit, errorOutput: string): LegFailure {
+  const said = errorExcerpt(errorOutput);
   if (!exit.started) {
     return new LegFailure('sandbox_unavailable', `The sandbox could not be set up. ${said}`);
   }
@@ -49,13 +49,13 @@ export function endedEarly(exit: ProcessExit, errorOutput: string): LegFailure {
   return new LegFailure('agent_error', `The agent's program ended (code ${exit.code}). ${said}`);
 }
 
-function lastWords(errorOutput: string): string {
-  // Colours are for terminals.
+function errorExcerpt(errorOutput: string): string {
+  // Removes the colour codes of terminals.
   const plain = errorOutput.replaceAll(/\u001b\[[0-9;]*m/g, '').trim();
-  return plain === '' ? 'It said nothing about it.' : `It said: ${plain.slice(-saidMaxCharacters)}`;
+  return plain === '' ? 'It gave no reason.' : `It said: ${plain.slice(-excerptMaxCharacters)}`;
 }
 
-/** Agents keep the reason of a JSON-RPC error in its `data`, each in its own form. */
+/** Agents put the reason of a JSON-RPC error into its `data`, each in its own form. */
 const details = z.union([
   z.string(),
   z.looseObject({ message: z.string() }).transform(({ message }) => message),

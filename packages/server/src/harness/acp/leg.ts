@@ -16,7 +16,7 @@ import type { AgentProcess } from './process.ts';
 import type { AcpSettings } from './settings.ts';
 import { Turn } from './turn.ts';
 
-/** A process that has its session open, and whether the agent knows what was said in it before. */
+/** A process with an open session, and whether the agent still has the earlier conversation. */
 export interface OpenProcess {
   readonly process: AgentProcess;
   readonly memory: 'none' | 'kept' | 'lost';
@@ -25,17 +25,17 @@ export interface OpenProcess {
 export interface LegParts {
   readonly input: LegInput;
   readonly context: LegContext<AcpSettings>;
-  /** Rejects with a `LegFailure`. An aborted signal ends what was started. */
+  /** Rejects with a `LegFailure`. Aborting the signal kills a process that was started. */
   readonly open: (signal: AbortSignal) => Promise<OpenProcess>;
   /** The process is free for the session's next leg. */
   readonly onFree: (process: AgentProcess) => void;
-  /** What broke that is nobody's doing. */
+  /** Called with an unexpected error. */
   readonly onFault: (error: unknown) => void;
 }
 
 /**
- * One prompt and everything until the agent stops. A person's answer reaches the running agent: the protocol
- * has no way to ask again later, so the process stays while somebody thinks.
+ * One prompt and all messages until the agent stops. Answers go to the running agent: the protocol cannot ask again
+ * later, so the process stays alive while it waits for a person.
  */
 export class AcpLeg implements Leg {
   readonly #parts: LegParts;
@@ -43,8 +43,8 @@ export class AcpLeg implements Leg {
   readonly #stop = new AbortController();
   readonly #turn: Turn;
   #process: AgentProcess | undefined;
-  /** How much of what this leg started still runs. */
-  #countLeft = async () => 0;
+  /** Counts the processes started in this leg that still run. */
+  #countRemaining = async () => 0;
   #isPrompted = false;
   #breach: LegFailure | undefined;
   #running: Promise<void> | undefined;
@@ -72,7 +72,7 @@ export class AcpLeg implements Leg {
     if (signal.aborted) cancel();
     this.#running = this.#run().then((end) => this.#queue.push(end));
     try {
-      yield* redactedSpeech(this.#queue, () => this.#process?.redact ?? nothingSecret);
+      yield* redactedSpeech(this.#queue, () => this.#process?.redact ?? noSecrets);
     } finally {
       signal.removeEventListener('abort', cancel);
     }
@@ -85,7 +85,7 @@ export class AcpLeg implements Leg {
   async cancel(): Promise<void> {
     if (this.#stop.signal.aborted || this.#queue.isEnded) return;
     this.#stop.abort();
-    // In this order: an agent that is refused first goes on with something else.
+    // Cancel before rejecting open requests: an agent that sees a rejection first continues with something else.
     if (this.#isPrompted) await this.#process?.cancel();
     this.#turn.cancel();
   }
@@ -102,26 +102,23 @@ export class AcpLeg implements Leg {
     const { input, context, open, onFault } = this.#parts;
     try {
       if (input.kind === 'resume') {
-        throw new LegFailure(
-          'agent_error',
-          'An ACP agent cannot go on from a run that was parked.',
-        );
+        throw new LegFailure('agent_error', 'An ACP agent cannot resume a parked run.');
       }
       const { process, memory } = await open(this.#stop.signal);
       this.#process = process;
-      this.#countLeft = await process.mark();
+      this.#countRemaining = await process.mark();
       if (this.#stop.signal.aborted) {
         this.#parts.onFree(process);
         return { type: 'end', outcome: 'cancelled' };
       }
       this.#begin(process, memory);
       const { instructions } = context.settings;
-      // The protocol has no place for instructions: they open the conversation.
+      // The protocol has no field for instructions: they are sent before the first prompt.
       const opening = memory === 'kept' || instructions === '' ? [] : [instructions];
       this.#isPrompted = true;
       const response = await process.prompt([...opening, context.prompt]);
       if (this.#breach !== undefined) return this.#breach.end;
-      await this.#giveBack(process);
+      await this.#release(process);
       return this.#ended(response);
     } catch (error) {
       if (this.#breach !== undefined) return this.#breach.end;
@@ -143,35 +140,35 @@ export class AcpLeg implements Leg {
     process.listen(this.#turn);
   }
 
-  /** An agent that only refused this prompt is as good as before. */
+  /** Keeps a process that only refused this prompt; kills any other. */
   async #recover(error: unknown): Promise<void> {
     if (this.#process === undefined) return;
-    const isWell = error instanceof LegFailure && error.isRefusal;
-    await (isWell ? this.#giveBack(this.#process) : this.#process.kill());
+    const isHealthy = error instanceof LegFailure && error.isRefusal;
+    await (isHealthy ? this.#release(this.#process) : this.#process.kill());
   }
 
   /**
-   * The agent waits for the next prompt, but what this one made it start ends with the run: commands in the
-   * background, and those that it did not end when it was told to stop. It takes the agent itself to end them.
+   * Keeps the process for the next prompt, unless commands that this prompt started still run: in the background, or
+   * because the agent did not end them on cancel. They must end with the run, which only killing the agent ensures.
    */
-  async #giveBack(process: AgentProcess): Promise<void> {
+  async #release(process: AgentProcess): Promise<void> {
     process.listen(undefined);
-    const left = await this.#countLeft();
-    if (left === 0) {
+    const count = await this.#countRemaining();
+    if (count === 0) {
       this.#parts.onFree(process);
       return;
     }
-    this.#queue.push({ type: 'custom', name: 'processes_ended', data: { count: left } });
+    this.#queue.push({ type: 'custom', name: 'processes_ended', data: { count } });
     await process.kill();
   }
 
-  /** Some agents call it cancelled when a person refused a call: only our own cancel is one. */
+  /** Some agents report `cancelled` when a person refused a call: only our own cancel counts. */
   #ended(response: PromptResponse): LegEnd {
     const usage = usageIn.safeParse(response).data?.usage;
     if (usage !== undefined) this.#queue.push({ type: 'usage', ...usage });
     if (this.#stop.signal.aborted) return { type: 'end', outcome: 'cancelled' };
     if (response.stopReason === 'refusal') {
-      return new LegFailure('model_error', 'The model refused to go on.').end;
+      return new LegFailure('model_error', 'The model refused to continue.').end;
     }
     if (response.stopReason !== 'end_turn') {
       const data = { stop_reason: response.stopReason };
@@ -188,9 +185,9 @@ export class AcpLeg implements Leg {
   }
 }
 
-const nothingSecret = redactor([]);
+const noSecrets = redactor([]);
 
-/** Not yet part of the protocol, but told by some agents. */
+/** Not yet part of the protocol, but sent by some agents. */
 const count = z.number().int().min(0);
 const usageIn = z.looseObject({
   usage: z.object({ inputTokens: count, outputTokens: count }).optional().catch(undefined),

@@ -8,17 +8,20 @@ const eventsHeldMax = 1024;
 const bytesHeldMax = 8 * 1024 * 1024;
 
 /**
- * The agent's input and output as a stream of messages. The SDK reads as fast as it can, so this is where a
- * talkative agent is held back: nothing is read while the leg has much to store yet.
+ * The agent's input and output as a stream of messages. The SDK reads as fast as it can, so backpressure is applied
+ * here: nothing is read while the leg has many events to store.
  */
-export function wireOf(child: SandboxedProcess, listener: () => EventQueue | undefined): Stream {
+export function messageStream(
+  child: SandboxedProcess,
+  listener: () => EventQueue | undefined,
+): Stream {
   const output = Writable.toWeb(child.stdin);
-  return ndJsonStream(output, heldBack(child.stdout, listener), {
+  return ndJsonStream(output, withBackpressure(child.stdout, listener), {
     maxMessageBytes: messageBytesMax,
   });
 }
 
-function heldBack(
+function withBackpressure(
   stdout: Readable,
   listener: () => EventQueue | undefined,
 ): ReadableStream<Uint8Array> {

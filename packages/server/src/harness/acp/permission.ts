@@ -9,20 +9,19 @@ import { type Json, type JsonObject, canonicalJson } from '../../domain/json.ts'
 import type { Answer } from '../../ports/harness.ts';
 import { jsonOf } from './json-of.ts';
 
-/** What is shown to a person is never shortened: what would have to be is refused. */
+/** A longer input is refused: it would have to be shortened for the person who approves it. */
 const inputCharactersMax = 256 * 1024;
 
-/** What becomes of a call that the agent asks about. */
-export type Judgement =
+export type PermissionDecision =
   | { readonly kind: 'allow' }
   | { readonly kind: 'refuse'; readonly reason: string }
   | { readonly kind: 'ask'; readonly toolName: string; readonly toolInput: JsonObject };
 
-/** The agent's own rules do not matter here: what stands in its `agent.yaml` does. */
-export function judge(
+/** Decides a permission request by the agent's `agent.yaml`, not by the agent's own rules. */
+export function decidePermission(
   { agent, tools }: { readonly agent: Agent; readonly tools: readonly string[] },
   call: ToolCallUpdate,
-): Judgement {
+): PermissionDecision {
   const toolName = call.kind ?? 'other';
   if (!tools.some((glob) => matchesGlob(glob, toolName))) {
     return { kind: 'refuse', reason: `${toolName} is not among the agent's tools` };
@@ -30,29 +29,29 @@ export function judge(
   if (!needsApproval(agent, toolName)) return { kind: 'allow' };
   const toolInput = inputOf(call);
   return JSON.stringify(toolInput).length > inputCharactersMax
-    ? { kind: 'refuse', reason: 'what it would do is too long to be shown' }
+    ? { kind: 'refuse', reason: 'its input is too long to be shown for approval' }
     : { kind: 'ask', toolName, toolInput };
 }
 
 /**
- * Agents choose their own ids for the options, so that only an option's kind tells what it means. A person's
- * allow is for one call: where an agent offers nothing but to stop asking, it gets no leave.
+ * Selects an option that allows the call. Agents choose their own option ids, so only the kind of an option has a
+ * meaning. A person allows one call only: if the agent offers nothing but `allow_always`, the call is rejected.
  */
-export function allowed(
+export function allowOutcome(
   options: readonly PermissionOption[],
   by: 'person' | 'settings',
 ): RequestPermissionOutcome {
   const always = by === 'settings' ? choose(options, 'allow_always') : undefined;
-  return choose(options, 'allow_once') ?? always ?? rejected(options);
+  return choose(options, 'allow_once') ?? always ?? rejectOutcome(options);
 }
 
-export function rejected(options: readonly PermissionOption[]): RequestPermissionOutcome {
+export function rejectOutcome(options: readonly PermissionOption[]): RequestPermissionOutcome {
   return (
     choose(options, 'reject_once') ?? choose(options, 'reject_always') ?? { outcome: 'cancelled' }
   );
 }
 
-/** D-39: ACP cannot hand back another input, so an allow counts only for the one that was shown. */
+/** D-39: ACP cannot return a changed input, so an approval counts only for the input that was shown. */
 export function isAllowOf(answer: Answer, shown: Json): boolean {
   return (
     answer.kind === 'permission' &&
@@ -69,7 +68,7 @@ function choose(
   return option === undefined ? undefined : { outcome: 'selected', optionId: option.optionId };
 }
 
-/** Some agents give the tool's input, some only a title and what would change: a person sees all there is. */
+/** Some agents send the tool's input, some only a title and the changes: shows everything that was sent. */
 function inputOf(call: ToolCallUpdate): JsonObject {
   const { title, name, rawInput, locations, content } = call;
   return {

@@ -20,7 +20,8 @@ import type { Redact } from '../../agents/secret-references.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { SandboxedProcess } from '../../ports/sandbox.ts';
 import { within } from '../../runtime/within.ts';
-import { endedEarly, refusedBy } from './failure.ts';
+import { exitFailure, requestFailure } from './failure.ts';
+import { messageStream } from './message-stream.ts';
 import {
   type SessionAnswer,
   authMethodFor,
@@ -29,19 +30,18 @@ import {
   modelIn,
 } from './session.ts';
 import type { AcpSettings } from './settings.ts';
-import { wireOf } from './message-stream.ts';
 
-/** Command-line agents take a minute to come up on a busy machine. */
-const startMs = 120_000;
+/** Command-line agents may need a minute to start on a busy machine. */
+const startTimeoutMs = 120_000;
 const isLate = Symbol('late');
-/** `session/load` tells the history again, and some agents go on with it after they have answered. */
+/** `session/load` replays the history, and some agents continue the replay after their response. */
 const quietMs = 250;
 const quietMaxMs = 10_000;
-/** For what the agent has just ended to be gone. */
+/** How long processes may take to exit after the agent ended them. */
 const endingMs = 1000;
-const endingLookMs = 50;
+const endingPollMs = 50;
 
-/** The leg that speaks to the agent at the moment. */
+/** Receives the messages of the agent: the current leg. */
 export interface Listener {
   readonly queue: EventQueue;
   update(update: SessionUpdate): void;
@@ -53,11 +53,11 @@ export interface ProcessParts {
   readonly child: SandboxedProcess;
   readonly settings: AcpSettings;
   readonly clock: Clock;
-  /** Takes secrets out of what the agent says. */
+  /** Removes secrets from text of the agent. */
   readonly redact: Redact;
 }
 
-/** One agent's process and the one session that it serves. */
+/** The process of one agent and the one ACP session that it serves. */
 export class AgentProcess {
   readonly #parts: ProcessParts;
   readonly #connection: ClientConnection;
@@ -70,7 +70,7 @@ export class AgentProcess {
   constructor(parts: ProcessParts) {
     this.#parts = parts;
     this.#connection = client({ name: 'convoke' })
-      // First, so that an update is never handled after an answer that came behind it.
+      // Registered first, so that an update is never handled after a response that was sent later.
       .onNotification('session/update', ({ params }) => this.#onUpdate(params.update))
       .onRequest(
         'session/request_permission',
@@ -81,14 +81,14 @@ export class AgentProcess {
         'elicitation/create',
         async ({ params }) => (await this.#listener?.elicitation(params)) ?? { action: 'cancel' },
       )
-      .connect(wireOf(parts.child, () => this.#listener?.queue));
+      .connect(messageStream(parts.child, () => this.#listener?.queue));
   }
 
   get session(): string {
     return this.#session;
   }
 
-  /** What the agent says its model is. */
+  /** The model as reported by the agent. */
   get model(): string | undefined {
     return this.#model;
   }
@@ -101,19 +101,19 @@ export class AgentProcess {
     return this.#parts.child.exited;
   }
 
-  /** True when the agent remembers the session it is asked for; false when it begins a new one. */
+  /** Opens a session. Returns whether the agent still has the `known` one; else it is a new session. */
   async open(known: string | undefined): Promise<boolean> {
     const { settings } = this.#parts;
-    this.#initialized = await this.#within('initialize', {
+    this.#initialized = await this.#requestInTime('initialize', {
       protocolVersion: PROTOCOL_VERSION,
       clientInfo: { name: 'convoke', version: '1' },
-      // No file system and no terminal of ours: the agent works inside its sandbox.
+      // Offers no file system and no terminal: the agent works inside its sandbox.
       clientCapabilities: settings.asksUser ? { elicitation: { form: {} } } : {},
     });
     const methodId = authMethodFor(this.#initialized, settings);
-    if (methodId !== undefined) await this.#within('authenticate', { methodId });
+    if (methodId !== undefined) await this.#requestInTime('authenticate', { methodId });
     const reopened = known === undefined ? undefined : await this.#reopen(known);
-    const answer = reopened ?? (await this.#begin());
+    const answer = reopened ?? (await this.#newSession());
     this.#model = modelIn(answer);
     await this.#setMode(answer);
     return reopened !== undefined;
@@ -123,33 +123,33 @@ export class AgentProcess {
     this.#listener = listener;
   }
 
-  /** Says what stopped the turn. It takes as long as the agent works. */
+  /** Resolves when the agent ends the turn. */
   async prompt(texts: readonly string[]): Promise<PromptResponse> {
     const prompt = texts.map((text) => ({ type: 'text' as const, text }));
-    const answer = await this.#ask('session/prompt', { sessionId: this.#session, prompt });
-    // Whatever was read before the answer is handled by then.
+    const answer = await this.#request('session/prompt', { sessionId: this.#session, prompt });
+    // Lets the handlers of updates that were read before the response finish.
     await new Promise((resolve) => setImmediate(resolve));
     return answer;
   }
 
   async cancel(): Promise<void> {
-    // An agent that is gone has nothing left to cancel.
+    // Fails if the agent has exited: then there is nothing to cancel.
     await this.#connection.agent
       .notify('session/cancel', { sessionId: this.#session })
       .catch(() => undefined);
   }
 
   /**
-   * Remembers what runs now. What it gives tells how much of what was started since still runs, when the agent has
-   * had a moment to end it.
+   * Records the processes that run now. The returned function counts those that were started since and still run,
+   * after giving the agent a moment to end them.
    */
   async mark(): Promise<() => Promise<number>> {
     const count = await this.#parts.child.mark();
     return async () => {
-      for (let waitedMs = 0; ; waitedMs += endingLookMs) {
-        const left = await count();
-        if (left === 0 || waitedMs >= endingMs) return left;
-        await this.#pause(endingLookMs);
+      for (let waitedMs = 0; ; waitedMs += endingPollMs) {
+        const remaining = await count();
+        if (remaining === 0 || waitedMs >= endingMs) return remaining;
+        await this.#pause(endingPollMs);
       }
     };
   }
@@ -167,26 +167,26 @@ export class AgentProcess {
     this.#listener?.update(update);
   }
 
-  async #begin(): Promise<SessionAnswer> {
-    const answer = await this.#within('session/new', this.#place());
+  async #newSession(): Promise<SessionAnswer> {
+    const answer = await this.#requestInTime('session/new', this.#sessionParams());
     this.#session = answer.sessionId;
     return answer;
   }
 
-  /** Prefers `resume`, which does not tell the whole history again. `undefined` when the agent has lost it. */
+  /** Prefers `resume`, which does not replay the history. `undefined` when the agent has lost the session. */
   async #reopen(sessionId: string): Promise<SessionAnswer | undefined> {
     const { sessionCapabilities, loadSession } = this.#initialized?.agentCapabilities ?? {};
-    const place = { ...this.#place(), sessionId };
+    const params = { ...this.#sessionParams(), sessionId };
     try {
       if (sessionCapabilities?.resume) {
-        const answer = await this.#within('session/resume', place);
+        const answer = await this.#requestInTime('session/resume', params);
         this.#session = sessionId;
         return answer;
       }
       if (loadSession !== true) return undefined;
-      const answer = await this.#within('session/load', place);
+      const answer = await this.#requestInTime('session/load', params);
       this.#session = sessionId;
-      await this.#quiet();
+      await this.#waitUntilQuiet();
       return answer;
     } catch (error) {
       if (error instanceof LegFailure && error.isRefusal) return undefined;
@@ -194,7 +194,7 @@ export class AgentProcess {
     }
   }
 
-  async #quiet(): Promise<void> {
+  async #waitUntilQuiet(): Promise<void> {
     for (let waitedMs = 0; waitedMs < quietMaxMs; waitedMs += quietMs) {
       const before = this.#updates;
       await this.#pause(quietMs);
@@ -220,11 +220,11 @@ export class AgentProcess {
     }
     const sessionId = this.#session;
     if (change.method === 'session/set_mode') {
-      await this.#within(change.method, { ...change.params, sessionId });
-    } else await this.#within(change.method, { ...change.params, sessionId });
+      await this.#requestInTime(change.method, { ...change.params, sessionId });
+    } else await this.#requestInTime(change.method, { ...change.params, sessionId });
   }
 
-  #place() {
+  #sessionParams() {
     const { settings, child } = this.#parts;
     const initialized = this.#initialized ?? { protocolVersion: PROTOCOL_VERSION };
     return {
@@ -234,21 +234,21 @@ export class AgentProcess {
     };
   }
 
-  /** A request that belongs to the start, which must not take forever. */
-  async #within<Method extends AgentRequestMethod>(
+  /** A request during startup, with a deadline. */
+  async #requestInTime<Method extends AgentRequestMethod>(
     method: Method,
     params: AgentRequestParamsByMethod[Method],
   ): Promise<AgentRequestResponsesByMethod[Method]> {
-    const deadline = { clock: this.#parts.clock, ms: startMs, late: isLate } as const;
-    const answer = await within(deadline, this.#ask(method, params));
+    const deadline = { clock: this.#parts.clock, ms: startTimeoutMs, late: isLate } as const;
+    const answer = await within(deadline, this.#request(method, params));
     if (answer !== isLate) return answer;
     throw new LegFailure(
       'agent_error',
-      `The agent did not answer ${method} within ${startMs / 1000} s.`,
+      `The agent did not answer ${method} within ${startTimeoutMs / 1000} s.`,
     );
   }
 
-  async #ask<Method extends AgentRequestMethod>(
+  async #request<Method extends AgentRequestMethod>(
     method: Method,
     params: AgentRequestParamsByMethod[Method],
   ): Promise<AgentRequestResponsesByMethod[Method]> {
@@ -256,10 +256,10 @@ export class AgentProcess {
     try {
       return await this.#connection.agent.request(method, params);
     } catch (error) {
-      if (error instanceof RequestError) throw refusedBy(error, method).redacted(redact);
-      // The connection is closed: the process is gone, or closed its output and is of no use any more.
+      if (error instanceof RequestError) throw requestFailure(error, method).redacted(redact);
+      // The connection is closed: the process has exited, or closed its output and is unusable.
       await child.kill();
-      throw endedEarly(await child.exited, child.errorOutput()).redacted(redact);
+      throw exitFailure(await child.exited, child.errorOutput()).redacted(redact);
     }
   }
 }

@@ -8,16 +8,16 @@ import { z } from 'zod';
 import type { McpServers } from '../../agents/mcp-servers.ts';
 import type { AcpSettings } from './settings.ts';
 
-/** What `session/new`, `session/resume` and `session/load` say alike. */
+/** Common part of the responses to `session/new`, `session/resume` and `session/load`. */
 export interface SessionAnswer {
   readonly modes?: SessionModeState | null;
   readonly configOptions?: readonly SessionConfigOption[] | null;
 }
 
-/** Said by agents of before the time when a model was one of their options. */
+/** Sent by agents that predate the model as a config option. */
 const namedModel = z.looseObject({ models: z.looseObject({ currentModelId: z.string() }) });
 
-/** What the agent calls the model it is set to; it need not say. */
+/** Name of the current model, if the agent reports it. */
 export function modelIn(answer: Pick<SessionAnswer, 'configOptions'>): string | undefined {
   const option = answer.configOptions?.find(
     ({ category, type }) => category === 'model' && type === 'select',
@@ -33,7 +33,7 @@ export type ModeChange =
       readonly params: { readonly configId: string; readonly value: string };
     };
 
-/** How the agent is put into the mode its `agent.yaml` names; `undefined` when it offers none of that name. */
+/** Request that sets the mode named in `agent.yaml`; `undefined` when the agent has no such mode. */
 export function modeChange(mode: string, answer: SessionAnswer): ModeChange | undefined {
   if (answer.modes?.availableModes.some(({ id }) => id === mode) === true) {
     return { method: 'session/set_mode', params: { modeId: mode } };
@@ -49,7 +49,7 @@ const envMethod = z.looseObject({
   vars: z.array(z.looseObject({ name: z.string() })).min(1),
 });
 
-/** The way of authentication to use: the one that was named, else one whose variables the agent has. */
+/** The authentication method to use: the configured one, else the first whose variables are in the agent's env. */
 export function authMethodFor(
   { authMethods = [] }: InitializeResponse,
   { authMethod, env }: Pick<AcpSettings, 'authMethod' | 'env'>,
@@ -60,22 +60,22 @@ export function authMethodFor(
     .find(({ vars }) => vars.every(({ name }) => name in env))?.id;
 }
 
-/** In the form the protocol has for them; those the agent cannot reach are left out. */
+/** MCP servers in the form of the protocol, without those whose transport the agent does not support. */
 export function mcpServersFor(
   servers: McpServers,
   { agentCapabilities }: InitializeResponse,
 ): McpServer[] {
-  const reaches = agentCapabilities?.mcpCapabilities ?? {};
+  const supports = agentCapabilities?.mcpCapabilities ?? {};
   return Object.entries(servers).flatMap(([name, server]): McpServer[] => {
     if ('url' in server) {
       const { type, url, headers } = server;
-      return reaches[type] === true ? [{ type, name, url, headers: named(headers) }] : [];
+      return supports[type] === true ? [{ type, name, url, headers: pairs(headers) }] : [];
     }
     const { command, args, env } = server;
-    return [{ name, command, args, env: named(env) }];
+    return [{ name, command, args, env: pairs(env) }];
   });
 }
 
-function named(values: Readonly<Record<string, string>>): { name: string; value: string }[] {
+function pairs(values: Readonly<Record<string, string>>): { name: string; value: string }[] {
   return Object.entries(values).map(([name, value]) => ({ name, value }));
 }

@@ -14,11 +14,11 @@ export interface StartParts {
   readonly sandbox: Sandbox;
   readonly clock: Clock;
   readonly context: LegContext<AcpSettings>;
-  /** Aborted when nobody wants the process any more: then it ends, however far it has come. */
+  /** Aborted when the run is cancelled: kills the process at any point of its start. */
   readonly signal: AbortSignal;
 }
 
-/** Starts the agent's program and opens its session, a known one where there is one. */
+/** Starts the agent's program and opens its session: the known one if the agent still has it. */
 export async function startAgent(
   { sandbox, clock, context, signal }: StartParts,
   known: string | undefined,
@@ -45,14 +45,14 @@ async function spawn(
   { agent, sessionFolder, stateDir }: LegContext,
   { command: named, env, limits, sandbox: { mode, network } }: AcpSettings,
 ): Promise<SandboxedProcess> {
-  const command = await realCommand(onPath(named));
+  const command = await realCommand(locateProgram(named));
   try {
     return await sandbox.spawn(command, {
       mode,
       sessionFolder,
       home: stateDir,
       folder: agent.folder,
-      readOnly: programPlaces(command),
+      readOnly: programPaths(command),
       env,
       limits,
       network,
@@ -66,34 +66,34 @@ async function spawn(
 }
 
 /**
- * A program that the system does not have is looked for where the server itself would find it: npm installs for
- * everybody, but on many machines not below /usr.
+ * Looks up a program in the system's folders, then in the server's PATH: on many machines npm installs global packages
+ * outside /usr.
  */
-function onPath([program = '', ...rest]: readonly string[]): readonly string[] {
+function locateProgram([program = '', ...rest]: readonly string[]): readonly string[] {
   if (program.includes('/') || findProgram(program, systemPath) !== undefined) {
     return [program, ...rest];
   }
   return [findProgram(program, process.env['PATH'] ?? '') ?? program, ...rest];
 }
 
-/** A program may be named by a link, as npm makes them; what it needs lies where the link leads. */
+/** Resolves links, as npm makes for programs: a program's files are beside the target. */
 async function realCommand(command: readonly string[]): Promise<readonly string[]> {
   return Promise.all(
     command.map(async (part) => (isAbsolute(part) ? realpath(part).catch(() => part) : part)),
   );
 }
 
-/** A program that the command names by its full path can be read; one that npm installed, with what it needs. */
-function programPlaces(command: readonly string[]): readonly string[] {
-  const places = command
+/** Paths that the sandbox must show: programs named by a full path, and for npm packages the whole node_modules. */
+function programPaths(command: readonly string[]): readonly string[] {
+  const paths = command
     .filter((part) => isAbsolute(part) && existsSync(part))
     .map((path) => {
       const at = path.indexOf('/node_modules/');
       return at === -1 ? path : path.slice(0, at + '/node_modules'.length);
     });
-  return [...new Set(places)].filter((place) => !isOfSystem(place));
+  return [...new Set(paths)].filter((path) => !isSystemPath(path));
 }
 
-function isOfSystem(path: string): boolean {
+function isSystemPath(path: string): boolean {
   return /^\/(usr|bin|sbin|lib|lib64)\//.test(path);
 }

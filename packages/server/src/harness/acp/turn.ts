@@ -14,27 +14,27 @@ import { type Agent, matchesGlob, needsApproval } from '../../domain/agent.ts';
 import type { Answer, HarnessEvent } from '../../ports/harness.ts';
 import { BoundedMap } from '../../runtime/bounded-map.ts';
 import { questionEvent, questionsOf, responseTo } from './elicitation.ts';
-import { allowed, isAllowOf, judge, rejected } from './permission.ts';
+import { allowOutcome, isAllowOf, decidePermission, rejectOutcome } from './permission.ts';
 import type { Listener } from './process.ts';
 import { eventOf } from './updates.ts';
 
-/** Calls of one turn that are remembered; what an agent asks about is always among the last. */
+/** Remembered calls of one turn; agents ask about recent calls only. */
 const callsMax = 1000;
 
 export interface TurnParts {
   readonly agent: Agent;
   readonly tools: readonly string[];
-  /** Whether there is somebody to ask. */
+  /** Whether a person can be asked. */
   readonly asksUser: boolean;
   readonly holdsLease: () => boolean;
   readonly queue: EventQueue;
   readonly model: () => string | undefined;
   readonly redact: (text: string) => string;
-  /** The agent did something that it may not. */
+  /** Called when the agent did something that it may not. */
   readonly onBreach: (failure: LegFailure) => void;
 }
 
-/** What the agent says and asks between a prompt and its end. */
+/** Handles the agent's updates and requests between a prompt and its end. */
 export class Turn implements Listener {
   readonly #parts: TurnParts;
   readonly #calls = new BoundedMap<string, ToolCallUpdate>(callsMax);
@@ -56,37 +56,34 @@ export class Turn implements Listener {
       this.#onCall(this.#remember(update));
     }
     const event = eventOf(update, this.#parts.model());
-    if (event !== undefined) this.#tell(event);
+    if (event !== undefined) this.#emit(event);
   }
 
   async permission(request: RequestPermissionRequest): Promise<RequestPermissionResponse> {
     const call = this.#remember(request.toolCall);
     this.#asked.add(call.toolCallId);
     if (!this.#mayAct) return { outcome: { outcome: 'cancelled' } };
-    const judgement = judge(this.#parts, call);
-    if (judgement.kind === 'allow') return { outcome: allowed(request.options, 'settings') };
-    if (judgement.kind === 'refuse') {
-      this.#tellRefusal(call, judgement.reason);
-      return { outcome: rejected(request.options) };
+    const decision = decidePermission(this.#parts, call);
+    if (decision.kind === 'allow') return { outcome: allowOutcome(request.options, 'settings') };
+    if (decision.kind === 'refuse') {
+      this.#emitRefusal(call, decision.reason);
+      return { outcome: rejectOutcome(request.options) };
     }
-    const { toolName } = judgement;
-    const toolInput = redactedJson(judgement.toolInput, this.#parts.redact);
+    const { toolName } = decision;
+    const toolInput = redactedJson(decision.toolInput, this.#parts.redact);
     const ref = `permission-${(this.#requests += 1)}`;
     const answered = this.#open.waitFor(ref);
     this.queue.push({ type: 'permission_request', ref, toolName, toolInput });
     const answer = await answered;
     if (answer === undefined || !this.#mayAct) return { outcome: { outcome: 'cancelled' } };
-    if (isAllowOf(answer, toolInput)) return { outcome: allowed(request.options, 'person') };
+    if (isAllowOf(answer, toolInput)) return { outcome: allowOutcome(request.options, 'person') };
     if (answer.kind === 'permission' && answer.allow) {
-      this.#tellRefusal(
-        call,
-        'ACP agents cannot be given another input than the one they asked for',
-      );
+      this.#emitRefusal(call, 'ACP agents cannot be given a changed input');
     }
-    return { outcome: rejected(request.options) };
+    return { outcome: rejectOutcome(request.options) };
   }
 
-  /** A run that was given to another server begins nothing here any more. */
+  /** False once the run is cancelled or its lease belongs to another server: then no call may start. */
   get #mayAct(): boolean {
     return !this.#isCancelled && this.#parts.holdsLease();
   }
@@ -98,7 +95,7 @@ export class Turn implements Listener {
     const answered = questions.map((question, index) => {
       const ref = `question-${number}.${index + 1}`;
       const answer = this.#open.waitFor(ref);
-      this.#tell(questionEvent(question, ref));
+      this.#emit(questionEvent(question, ref));
       return answer;
     });
     const answers = await Promise.all(answered);
@@ -107,25 +104,25 @@ export class Turn implements Listener {
     return responseTo(questions, given);
   }
 
-  /** True when the agent was waiting for exactly this. */
+  /** False when no open request has this `ref`. */
   answer(ref: string, answer: Answer): boolean {
     return this.#open.answer(ref, answer);
   }
 
-  /** Nobody will answer any more: not what is open, nor what is asked from now on. */
+  /** Cancels all open requests, and every later one. */
   cancel(): void {
     this.#isCancelled = true;
     this.#open.cancel();
   }
 
-  /** Later messages about a call say only what is new. */
+  /** Merges the messages about a call: later ones contain only what is new. */
   #remember(message: ToolCallUpdate): ToolCallUpdate {
-    const news = Object.entries(message).filter(
+    const fields = Object.entries(message).filter(
       ([, value]) => value !== null && value !== undefined,
     );
     const call: ToolCallUpdate = {
       ...this.#calls.get(message.toolCallId),
-      ...Object.fromEntries(news),
+      ...Object.fromEntries(fields),
       toolCallId: message.toolCallId,
     };
     this.#calls.set(call.toolCallId, call);
@@ -133,9 +130,8 @@ export class Turn implements Listener {
   }
 
   /**
-   * Whether an agent asks at all is its own doing: its mode, its settings, its list of harmless commands. One
-   * that did what needs a person's leave without asking for it, or what it has no tool for, is not let go on.
-   * `think` does nothing.
+   * Stops an agent that completed a call without asking, if the call needs approval or is not among its tools. An agent
+   * decides itself whether to ask: by its mode, its settings, its list of harmless commands. `think` has no effects.
    */
   #onCall({ toolCallId, kind, status, title }: ToolCallUpdate): void {
     const { agent, tools, redact, onBreach } = this.#parts;
@@ -151,12 +147,12 @@ export class Turn implements Listener {
     }
   }
 
-  #tellRefusal({ toolCallId, kind, title }: ToolCallUpdate, reason: string): void {
+  #emitRefusal({ toolCallId, kind, title }: ToolCallUpdate, reason: string): void {
     const data = { tool_call_id: toolCallId, kind: kind ?? 'other', title: title ?? '', reason };
-    this.#tell({ type: 'custom', name: 'tool_refused', data });
+    this.#emit({ type: 'custom', name: 'tool_refused', data });
   }
 
-  #tell(event: HarnessEvent): void {
+  #emit(event: HarnessEvent): void {
     this.queue.push(redactedEvent(event, this.#parts.redact));
   }
 }

@@ -3,10 +3,10 @@ import type { JsonObject } from '../../domain/json.ts';
 import type { HarnessEvent } from '../../ports/harness.ts';
 import { jsonOf } from './json-of.ts';
 
-/** A tool may print without end; events are read by everybody who follows the run. */
+/** Details beyond this are dropped: a tool's output is unlimited, and every reader of the run gets the events. */
 const detailCharactersMax = 64 * 1024;
 
-/** What an update of the agent's session tells the run; nothing, where it is only of use to an editor. */
+/** Translates an update of the agent's session into an event; `undefined` for updates that only an editor needs. */
 export function eventOf(
   update: SessionUpdate,
   model: string | undefined,
@@ -65,7 +65,7 @@ function callOf(call: ToolCallUpdate): JsonObject {
     : { ...known, ...details };
 }
 
-/** What it is and where; the bytes themselves have no place in an event. */
+/** Type and location of content; the bytes are not part of an event. */
 function contentOf(content: Exclude<ContentBlock, { type: 'text' }>): JsonObject {
   switch (content.type) {
     case 'image':

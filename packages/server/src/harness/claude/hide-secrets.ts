@@ -3,17 +3,17 @@ import type { ResolvedEquipment } from '../resolve-equipment.ts';
 import type { McpServer, McpServers } from '../../agents/mcp-servers.ts';
 import { writeConfined } from '../../confined-fs/files.ts';
 
-/** What Claude's program is given, so that neither its command line nor its commands hold a secret. */
+/** Settings for Claude's program that keep secrets out of its command line and its commands. */
 export interface HiddenSecrets {
   readonly env: Readonly<Record<string, string>>;
   readonly mcpServers: McpServers;
-  /** Names of variables that are Claude's own and none of its commands' business. */
+  /** Variables that Claude may read but its commands must not. */
   readonly secretNames: readonly string[];
 }
 
 /**
- * The SDK puts MCP servers on the command line of Claude's program, where everybody on the machine can read them. So
- * what a reference led to goes into a variable, and the servers name the variable: Claude fills it in.
+ * Moves the secrets of MCP servers into environment variables. The SDK puts MCP servers on the command line of Claude's
+ * program, which all users of the machine can read; so they refer to variables instead, which Claude expands.
  */
 export function hideSecrets(
   given: Pick<ResolvedEquipment, 'env' | 'mcpServers'>,
@@ -52,8 +52,8 @@ export function hideSecrets(
 
 type Texts = Readonly<Record<string, string>>;
 
-/** A file that Claude's shell reads before each command, which makes it forget these variables. */
-export async function writeForgetting(home: string, names: readonly string[]): Promise<string> {
+/** Writes a script that Claude's shell runs before each command and that unsets these variables. */
+export async function writeUnsetScript(home: string, names: readonly string[]): Promise<string> {
   const path = '.convoke/forget.sh';
   const lines = names.map((name) => `unset ${name}\n`).join('');
   await writeConfined({ root: home, path }, [Buffer.from(lines)], { reclaim: 'everything' });

@@ -15,20 +15,20 @@ import type {
 } from '../../ports/harness.ts';
 import type { Log } from '../../ports/log.ts';
 import { type Sandbox, SandboxUnavailable, type SandboxedProcess } from '../../ports/sandbox.ts';
-import { Gate, requestsFor } from './permission-hook.ts';
+import { hideSecrets, writeUnsetScript } from './hide-secrets.ts';
+import { MessageCalls } from './message-calls.ts';
+import { MessageTranslator, type Translation } from './message-translator.ts';
 import { readMessage } from './messages.ts';
 import { type SpawnCall, queryOptions } from './options.ts';
+import { PermissionHook, interactionEvents } from './permission-hook.ts';
 import { ClaudeProcess } from './process.ts';
 import type { ClaudeSdk, Query } from './sdk.ts';
 import type { ClaudeSettings } from './settings.ts';
 import { stateOf } from './state.ts';
-import { MessageTranslator, type Translation } from './message-translator.ts';
-import { TurnWatch } from './message-calls.ts';
-import { hideSecrets, writeForgetting } from './hide-secrets.ts';
 
-/** What Claude gets to write down its session once it is done. */
-const farewellMs = 10_000;
-/** By then Claude has brought up a call that was left waiting, or it knows of none. */
+/** Time for Claude to store its session after the result. */
+const shutdownMs = 10_000;
+/** If Claude has not repeated a deferred call by then, it has none. */
 const settleMs = 20_000;
 const eventsHeldMax = 1024;
 
@@ -39,21 +39,21 @@ export interface ClaudeParts {
   readonly load: () => Promise<ClaudeSdk>;
 }
 
-/** One leg: one process of Claude's, from a prompt or an answer to where it stops. */
+/** One leg is one process of Claude, from a prompt or an answer to its result. */
 export class ClaudeLeg implements Leg {
   readonly #parts: ClaudeParts;
   readonly #input: LegInput;
   readonly #context: LegContext<ClaudeSettings>;
   readonly #queue = new EventQueue();
   readonly #abort = new AbortController();
-  /** Resolved when nothing more will be said to Claude. */
+  /** Resolved when no more input will be sent to Claude. */
   readonly #done = Promise.withResolvers<void>();
-  /** Resolved when no call of an earlier run is left. */
+  /** Resolved when the deferred call of an earlier run, if any, has been refused. */
   readonly #settled = Promise.withResolvers<void>();
-  readonly #gate: Gate;
-  readonly #telling: MessageTranslator;
+  readonly #permissionHook: PermissionHook;
+  readonly #translator: MessageTranslator;
   #redact = redactor([]);
-  #forgetting = '';
+  #unsetScript = '';
   #process: ClaudeProcess | undefined;
   #query: Query | undefined;
   #running: Promise<void> | undefined;
@@ -64,23 +64,23 @@ export class ClaudeLeg implements Leg {
     this.#parts = parts;
     this.#input = input;
     this.#context = context;
-    const watch = new TurnWatch(parts.clock);
+    const calls = new MessageCalls(parts.clock);
     const deferred = stateOf(context.state)?.deferred ?? null;
     this.#isSettling = input.kind === 'prompt' && deferred !== null;
     if (!this.#isSettling) this.#settled.resolve();
-    this.#gate = new Gate({
+    this.#permissionHook = new PermissionHook({
       agent: context.agent,
       settings: context.settings,
-      watch,
+      calls,
       deferred: deferred ?? undefined,
       answers: input.kind === 'resume' ? input.answers : undefined,
-      tell: (event) => this.#tell(event),
+      emit: (event) => this.#emit(event),
       holdsLease: context.holdsLease,
     });
-    this.#telling = new MessageTranslator({
+    this.#translator = new MessageTranslator({
       agent: context.agent,
-      gate: this.#gate,
-      watch,
+      permissionHook: this.#permissionHook,
+      calls,
       deferred,
     });
   }
@@ -90,7 +90,7 @@ export class ClaudeLeg implements Leg {
     const cancel = () => void this.cancel();
     signal.addEventListener('abort', cancel, { once: true });
     if (signal.aborted) cancel();
-    this.#running = this.#run().then((end) => this.#tell(end));
+    this.#running = this.#run().then((end) => this.#emit(end));
     try {
       yield* redactedSpeech(this.#queue, () => this.#redact);
     } finally {
@@ -99,23 +99,23 @@ export class ClaudeLeg implements Leg {
   }
 
   async answer(ref: string, answer: Answer): Promise<boolean> {
-    return this.#gate.answer(ref, answer);
+    return this.#permissionHook.answer(ref, answer);
   }
 
   async cancel(): Promise<void> {
     if (this.#isCancelled || this.#queue.isEnded) return;
     this.#isCancelled = true;
-    this.#gate.close();
-    // An interrupt that finds nothing to interrupt fails; the process ends with its input all the same.
+    this.#permissionHook.close();
+    // Fails when there is nothing to interrupt; the process still ends when its input ends.
     await this.#query?.interrupt().catch(() => undefined);
     this.#finish();
   }
 
   async kill(): Promise<void> {
     this.#isCancelled = true;
-    this.#gate.close();
+    this.#permissionHook.close();
     this.#finish();
-    this.#tell({ type: 'end', outcome: 'cancelled' });
+    this.#emit({ type: 'end', outcome: 'cancelled' });
     this.#abort.abort();
     await this.#process?.end();
     await this.#running;
@@ -142,27 +142,27 @@ export class ClaudeLeg implements Leg {
     const { settings: given, state } = this.#context;
     const known = stateOf(state);
     if (this.#input.kind === 'resume' && known?.deferred?.run !== this.#context.runId) {
-      throw new LegFailure('agent_error', 'The run has no call of its own to go on from.');
+      throw new LegFailure('agent_error', 'The run has no deferred call to resume.');
     }
     const sdk = await this.#parts.load();
     const { redact, ...equipment } = await resolveEquipment(given);
     this.#redact = redact;
     const { env, mcpServers, secretNames } = hideSecrets(given, equipment);
-    this.#forgetting = await writeForgetting(this.#context.stateDir, secretNames);
+    this.#unsetScript = await writeUnsetScript(this.#context.stateDir, secretNames);
     if (this.#isCancelled) return { type: 'end', outcome: 'cancelled' };
-    const settings = { ...given, mcpServers, env: { ...env, CLAUDE_ENV_FILE: this.#forgetting } };
+    const settings = { ...given, mcpServers, env: { ...env, CLAUDE_ENV_FILE: this.#unsetScript } };
     const options = queryOptions({
       context: this.#context,
       settings,
-      gate: this.#gate,
+      permissionHook: this.#permissionHook,
       session: known?.session,
       abort: this.#abort,
       spawn: (call) => this.#spawn(call, settings),
     });
     this.#query = sdk.query({ prompt: this.#prompts(), options });
-    const left = known?.deferred?.id ?? '';
+    const deferredId = known?.deferred?.id ?? '';
     this.#parts.clock.after(settleMs, () => {
-      if (this.#isSettling && !this.#gate.hasJudged(left)) this.#settleDown();
+      if (this.#isSettling && !this.#permissionHook.hasDecided(deferredId)) this.#endSettling();
     });
     return this.#listen(this.#query);
   }
@@ -171,17 +171,17 @@ export class ClaudeLeg implements Leg {
     let end: LegEnd | undefined;
     try {
       for await (const message of query) {
-        end ??= await this.#take(message);
+        end ??= await this.#onMessage(message);
         if (this.#queue.size >= eventsHeldMax) await this.#queue.drained();
       }
     } catch (error) {
-      // A result that is an error is thrown once more, in other words.
+      // The SDK throws again for a result that is an error.
       if (end === undefined) throw error;
     }
     return end ?? new LegFailure('agent_error', 'Claude ended without a result.').end;
   }
 
-  /** What is said to Claude: the prompt, or nothing when a call that waited is to go on. */
+  /** Input for Claude: the prompt, or nothing when a deferred call resumes. */
   async *#prompts(): AsyncGenerator<unknown, void> {
     await this.#settled.promise;
     if (this.#input.kind === 'prompt' && !this.#isCancelled) {
@@ -192,35 +192,35 @@ export class ClaudeLeg implements Leg {
     await this.#done.promise;
   }
 
-  async #take(given: unknown): Promise<LegEnd | undefined> {
+  async #onMessage(given: unknown): Promise<LegEnd | undefined> {
     const message = readMessage(given);
     if (message === undefined) return undefined;
-    const told = this.#telling.take(message);
-    if (this.#isSettling) return this.#settle(told);
-    for (const event of told.events) this.#tell(event);
-    if (told.result === undefined) return undefined;
-    const { session, end, deferred } = told.result;
+    const translation = this.#translator.translate(message);
+    if (this.#isSettling) return this.#settle(translation);
+    for (const event of translation.events) this.#emit(event);
+    if (translation.result === undefined) return undefined;
+    const { session, end, deferred } = translation.result;
     const run = this.#context.runId;
-    if (deferred !== undefined) for (const event of requestsFor(deferred)) this.#tell(event);
+    if (deferred !== undefined) for (const event of interactionEvents(deferred)) this.#emit(event);
     const waiting = deferred === undefined ? null : { run, ...deferred };
-    this.#tell({ type: 'checkpoint', state: { session, deferred: waiting } });
+    this.#emit({ type: 'checkpoint', state: { session, deferred: waiting } });
     this.#done.resolve();
-    this.#parts.clock.after(farewellMs, () => void this.#process?.end());
+    this.#parts.clock.after(shutdownMs, () => void this.#process?.end());
     return end;
   }
 
   /**
-   * A call that a cancelled run left waiting comes up before anything else. It is refused, and what Claude has to say
-   * about that is no part of this run.
+   * Claude first repeats the call that a cancelled run deferred. It is refused, and Claude's response to that is not
+   * part of this run.
    */
   #settle({ result, events }: Translation): undefined {
-    for (const event of events) if (event.type === 'usage') this.#tell(event);
+    for (const event of events) if (event.type === 'usage') this.#emit(event);
     if (result === undefined) return;
-    this.#tell({ type: 'checkpoint', state: { session: result.session, deferred: null } });
-    this.#settleDown();
+    this.#emit({ type: 'checkpoint', state: { session: result.session, deferred: null } });
+    this.#endSettling();
   }
 
-  #settleDown(): void {
+  #endSettling(): void {
     this.#isSettling = false;
     this.#settled.resolve();
   }
@@ -237,7 +237,7 @@ export class ClaudeLeg implements Leg {
         sessionFolder,
         home: stateDir,
         folder: agent.folder,
-        readOnly: [dirname(command), this.#forgetting],
+        readOnly: [dirname(command), this.#unsetScript],
         env: Object.fromEntries(given),
         limits: settings.limits,
       }),
@@ -245,7 +245,7 @@ export class ClaudeLeg implements Leg {
     return this.#process;
   }
 
-  #tell(event: HarnessEvent): void {
+  #emit(event: HarnessEvent): void {
     this.#queue.push(redactedEvent(event, this.#redact));
   }
 
@@ -256,9 +256,10 @@ export class ClaudeLeg implements Leg {
     if (child instanceof SandboxUnavailable) {
       return new LegFailure('sandbox_unavailable', child.message).end;
     }
-    const message = error instanceof Error ? error.message : 'an unknown fault';
-    const said = isProcess(child) ? child.errorOutput().trim().slice(-400) : '';
-    return new LegFailure('agent_error', `Claude broke off: ${message}. ${said}`.trim()).end;
+    const message = error instanceof Error ? error.message : 'unknown error';
+    const errors = isProcess(child) ? child.errorOutput().trim().slice(-400) : '';
+    return new LegFailure('agent_error', `Claude ended unexpectedly: ${message}. ${errors}`.trim())
+      .end;
   }
 }
 

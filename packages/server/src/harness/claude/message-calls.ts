@@ -1,31 +1,32 @@
 import type { Clock } from '../../ports/clock.ts';
 import { within } from '../../runtime/within.ts';
 
-/** A message that has begun ends within moments: after this its calls are taken for several. */
+/** A message ends within moments of its start; after this time it counts as having several calls. */
 const messageMs = 10_000;
 
-interface Watched {
+interface Message {
   readonly calls: Set<string>;
   readonly ended: PromiseWithResolvers<void>;
 }
 
 /**
- * How many tools one message of the model calls. A call can be put off only when it is the only one: of several, the
- * runtime would silently lose all but the last. Leave is asked for before the message is complete, hence the wait.
+ * Collects the tool calls of the model's current message. A call can be deferred only if it is the only one: of several,
+ * the runtime would silently lose all but the last. The permission hook fires before the message is complete, so
+ * `isOnlyCall` waits for its end.
  */
-export class TurnWatch {
+export class MessageCalls {
   readonly #clock: Clock;
-  #current: Watched | undefined;
+  #current: Message | undefined;
 
   constructor(clock: Clock) {
     this.#clock = clock;
   }
 
-  begin(): void {
+  start(): void {
     this.#current = { calls: new Set(), ended: Promise.withResolvers<void>() };
   }
 
-  call(id: string): void {
+  add(id: string): void {
     this.#current?.calls.add(id);
   }
 
@@ -34,10 +35,10 @@ export class TurnWatch {
   }
 
   async isOnlyCall(id: string): Promise<boolean> {
-    const watched = this.#current;
-    if (watched === undefined) return false;
+    const message = this.#current;
+    if (message === undefined) return false;
     const deadline = { clock: this.#clock, ms: messageMs, late: 'late' };
-    const outcome = await within(deadline, watched.ended.promise);
-    return outcome !== 'late' && watched.calls.size === 1 && watched.calls.has(id);
+    const outcome = await within(deadline, message.ended.promise);
+    return outcome !== 'late' && message.calls.size === 1 && message.calls.has(id);
   }
 }

@@ -2,11 +2,11 @@ import { LegFailure } from '../leg-failure.ts';
 import { type Agent, needsApproval } from '../../domain/agent.ts';
 import type { Json, JsonObject } from '../../domain/json.ts';
 import type { HarnessEvent, LegEnd } from '../../ports/harness.ts';
-import type { Gate } from './permission-hook.ts';
+import type { MessageCalls } from './message-calls.ts';
 import { type ClaudeMessage, type ClaudeResult, toolResultsIn, toolUsesIn } from './messages.ts';
+import type { PermissionHook } from './permission-hook.ts';
 import { toolNameOf } from './settings.ts';
 import type { Deferred } from './state.ts';
-import type { TurnWatch } from './message-calls.ts';
 
 const detailCharactersMax = 64 * 1024;
 const callsMax = 10_000;
@@ -20,32 +20,32 @@ export interface Translation {
   };
 }
 
-export interface TellingParts {
+export interface MessageTranslatorParts {
   readonly agent: Agent;
-  readonly gate: Gate;
-  readonly watch: TurnWatch;
-  /** Waits still, as far as anybody knows, until Claude has come to a result. */
+  readonly permissionHook: PermissionHook;
+  readonly calls: MessageCalls;
+  /** Stays in the checkpoint until Claude has returned a result. */
   readonly deferred: Deferred | null;
 }
 
 type ApiRetry = Extract<ClaudeMessage, { subtype: 'api_retry' }>;
 
-/** What Claude's messages mean for the run. */
+/** Translates Claude's messages into events and the result of the leg. */
 export class MessageTranslator {
-  readonly #parts: TellingParts;
-  /** Names of the calls that were made. */
+  readonly #parts: MessageTranslatorParts;
+  /** Tool names by call id. */
   readonly #calls = new Map<string, string>();
   #model: string | undefined;
 
-  constructor(parts: TellingParts) {
+  constructor(parts: MessageTranslatorParts) {
     this.#parts = parts;
   }
 
-  take(message: ClaudeMessage): Translation {
+  translate(message: ClaudeMessage): Translation {
     switch (message.type) {
       case 'system':
         return {
-          events: message.subtype === 'init' ? this.#begin(message) : [retried(message)],
+          events: message.subtype === 'init' ? this.#begin(message) : [retryEvent(message)],
         };
       case 'stream_event':
         return { events: this.#stream(message) };
@@ -56,7 +56,7 @@ export class MessageTranslator {
             return custom('tool_call', {
               tool_call_id: id,
               name: toolNameOf(name),
-              ...fit({ input }),
+              ...withinLimit({ input }),
             });
           }),
         };
@@ -68,7 +68,7 @@ export class MessageTranslator {
             return custom('tool_result', {
               tool_call_id: tool_use_id,
               is_error: isError,
-              ...fit({ content }),
+              ...withinLimit({ content }),
             });
           }),
         };
@@ -88,7 +88,7 @@ export class MessageTranslator {
     const servers = mcp_servers.map(({ name, status }) => ({ name, status }));
     const data: JsonObject = { model, tools, skills, mcp_servers: servers };
     return [
-      // From here on the session is there, whatever becomes of this leg.
+      // From here on the session exists, even if this leg fails.
       {
         type: 'checkpoint',
         state: { session: session_id, deferred: this.#parts.deferred },
@@ -98,21 +98,21 @@ export class MessageTranslator {
   }
 
   #stream(message: Extract<ClaudeMessage, { type: 'stream_event' }>): readonly HarnessEvent[] {
-    // What subagents say among themselves is not the answer.
+    // Messages of subagents are not part of the answer.
     if (typeof message.parent_tool_use_id === 'string') return [];
-    const { watch, agent } = this.#parts;
+    const { calls, agent } = this.#parts;
     const { event } = message;
     switch (event.type) {
       case 'message_start':
-        watch.begin();
+        calls.start();
         this.#model = event.message.model ?? this.#model;
         return [];
       case 'message_stop':
-        watch.end();
+        calls.end();
         return [];
       case 'content_block_start': {
         const { type, id } = event.content_block;
-        if (type === 'tool_use' && id !== undefined) watch.call(id);
+        if (type === 'tool_use' && id !== undefined) calls.add(id);
         return [];
       }
       case 'content_block_delta': {
@@ -124,14 +124,19 @@ export class MessageTranslator {
     }
   }
 
-  /** A call that was made without having come through the gate ends everything. */
+  /** Fails the run when a call that needs approval was made without the permission hook. */
   #verify(id: string): void {
-    const { gate, agent } = this.#parts;
+    const { permissionHook, agent } = this.#parts;
     const name = this.#calls.get(id);
-    if (name === undefined || gate.hasJudged(id) || !needsApproval(agent, toolNameOf(name))) return;
+    if (
+      name === undefined ||
+      permissionHook.hasDecided(id) ||
+      !needsApproval(agent, toolNameOf(name))
+    )
+      return;
     throw new LegFailure(
       'agent_error',
-      `Claude used ${toolNameOf(name)} without asking, which its settings in the workspace may have allowed.`,
+      `Claude used ${toolNameOf(name)} without asking; settings in its session folder may have allowed it.`,
     );
   }
 
@@ -154,18 +159,19 @@ export class MessageTranslator {
 }
 
 function endOf(result: ClaudeResult): LegEnd {
-  // An answer that says success may still be an error: the model's provider refused.
+  // A result of subtype `success` may still be an error: the model's provider refused.
   if (!result.is_error) return { type: 'end', outcome: 'completed' };
   if (result.subtype === 'error_max_turns') {
     return new LegFailure('agent_error', "Claude used up the agent's limits.max_steps.").end;
   }
-  const said = result.result || result.errors.join('; ') || result.subtype;
-  const isOfModel = typeof result.api_error_status === 'number' || /API Error/i.test(said);
-  return new LegFailure(isOfModel ? 'model_error' : 'agent_error', `Claude failed: ${said}`).end;
+  const reason = result.result || result.errors.join('; ') || result.subtype;
+  const isModelError = typeof result.api_error_status === 'number' || /API Error/i.test(reason);
+  return new LegFailure(isModelError ? 'model_error' : 'agent_error', `Claude failed: ${reason}`)
+    .end;
 }
 
-/** Claude tries again for minutes, whatever the reason: a key that is refused will be refused again. */
-function retried({ attempt, error_status, error }: ApiRetry): HarnessEvent {
+/** Claude retries for minutes after any error. A refused key fails the run at once: retrying cannot help. */
+function retryEvent({ attempt, error_status, error }: ApiRetry): HarnessEvent {
   if (error_status === 401 || error_status === 403) {
     throw new LegFailure(
       'model_error',
@@ -179,6 +185,6 @@ function custom(name: string, data: JsonObject): HarnessEvent {
   return { type: 'custom', name, data };
 }
 
-function fit(details: Readonly<Record<string, Json>>): JsonObject {
+function withinLimit(details: Readonly<Record<string, Json>>): JsonObject {
   return JSON.stringify(details).length > detailCharactersMax ? { details_dropped: true } : details;
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Of what the SDK says, the parts that are read. The rest is let through unseen. */
+/** The fields of SDK messages that are used; other fields and messages are ignored. */
 const parent = { parent_tool_use_id: z.string().nullish() };
 const init = z.looseObject({
   type: z.literal('system'),

@@ -1,17 +1,17 @@
 import type { LegContext } from '../../ports/harness.ts';
-import type { Gate } from './permission-hook.ts';
+import type { PermissionHook } from './permission-hook.ts';
 import type { ClaudeProcess } from './process.ts';
 import { askToolName } from './questions.ts';
 import type { ClaudeSettings } from './settings.ts';
 
-/** A person may take days; the hook itself only waits for the end of a message. */
+/** Timeout of the hook, which waits only for the end of a message, not for a person. */
 const hookSeconds = 60;
 
 export interface QueryParts {
   readonly context: LegContext;
-  /** With the secrets in them. */
+  /** With references to secrets resolved. */
   readonly settings: ClaudeSettings;
-  readonly gate: Gate;
+  readonly permissionHook: PermissionHook;
   readonly session: string | undefined;
   readonly abort: AbortController;
   readonly spawn: (call: SpawnCall) => ClaudeProcess;
@@ -23,9 +23,12 @@ export interface SpawnCall {
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
-/** How Claude is run: every call through our gate, and of the workspace only what the agent is meant to read. */
+/**
+ * Options of the SDK: every tool call goes through the permission hook, and Claude reads only those files of the session
+ * folder that the agent enables.
+ */
 export function queryOptions(parts: QueryParts): Readonly<Record<string, unknown>> {
-  const { context, settings, gate, session, abort, spawn } = parts;
+  const { context, settings, permissionHook, session, abort, spawn } = parts;
   const { agent, sessionFolder } = context;
   return {
     cwd: sessionFolder,
@@ -38,11 +41,13 @@ export function queryOptions(parts: QueryParts): Readonly<Record<string, unknown
     spawnClaudeCodeProcess: spawn,
     includePartialMessages: true,
     permissionMode: 'default',
-    // A hook that failed, or was switched off in the workspace, must not leave a call ungated.
+    // A hook that fails, or that settings in the session folder disable, must not let a call through.
     hooks: {
-      PreToolUse: [{ hooks: [gate.preToolUse], timeout: hookSeconds, onFailure: 'block' }],
+      PreToolUse: [
+        { hooks: [permissionHook.preToolUse], timeout: hookSeconds, onFailure: 'block' },
+      ],
     },
-    canUseTool: gate.canUseTool,
+    canUseTool: permissionHook.canUseTool,
     settingSources: ['project'],
     settings: { disableAllHooks: false },
     skills: agent.skills === 'none' ? [] : agent.skills,
@@ -60,7 +65,7 @@ export function queryOptions(parts: QueryParts): Readonly<Record<string, unknown
   };
 }
 
-/** Nothing that Claude's program does beside its work. */
+/** Turns off what Claude's program does beside its task. */
 const quiet = {
   CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
   CLAUDE_CODE_DISABLE_BUNDLED_SKILLS: '1',

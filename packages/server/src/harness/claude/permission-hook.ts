@@ -3,10 +3,10 @@ import { OpenRequests } from '../open-requests.ts';
 import { type Agent, matchesGlob, needsApproval } from '../../domain/agent.ts';
 import { type Json, type JsonObject, isObject } from '../../domain/json.ts';
 import type { Answer, HarnessEvent } from '../../ports/harness.ts';
+import type { MessageCalls } from './message-calls.ts';
 import { answeredInput, askToolName, askingOf } from './questions.ts';
 import { type ClaudeSettings, toolNameOf } from './settings.ts';
 import type { Deferred } from './state.ts';
-import type { TurnWatch } from './message-calls.ts';
 
 const hookInput = z.looseObject({
   tool_name: z.string(),
@@ -15,69 +15,69 @@ const hookInput = z.looseObject({
   agent_id: z.string().nullish(),
 });
 
-export interface GateParts {
+export interface PermissionHookParts {
   readonly agent: Agent;
   readonly settings: ClaudeSettings;
-  readonly watch: TurnWatch;
-  /** The call that an earlier leg put off, which comes first when the session goes on. */
+  readonly calls: MessageCalls;
+  /** The call that an earlier leg deferred; it comes first when the session resumes. */
   readonly deferred: Deferred | undefined;
-  /** What people said to it; absent when nobody will say anything any more. */
+  /** Answers to the deferred call; absent when there will be none. */
   readonly answers: ReadonlyMap<string, Answer> | undefined;
-  readonly tell: (event: HarnessEvent) => void;
+  readonly emit: (event: HarnessEvent) => void;
   readonly holdsLease: () => boolean;
 }
 
-/** A call of a tool, in Claude's words. */
+/** A tool call, with the tool's name as Claude writes it. */
 interface Call {
   readonly id: string;
   readonly name: string;
   readonly input: JsonObject;
 }
 
-type Verdict =
-  | { readonly decision: 'allow'; readonly input?: JsonObject }
-  | { readonly decision: 'deny'; readonly reason: string }
-  /** The turn ends here, and a later leg goes on with it. */
-  | { readonly decision: 'defer' }
-  /** The process waits for a person. */
-  | { readonly decision: 'ask' };
+type Decision =
+  | { readonly kind: 'allow'; readonly input?: JsonObject }
+  | { readonly kind: 'deny'; readonly reason: string }
+  /** The turn ends, and a later leg resumes with this call. */
+  | { readonly kind: 'defer' }
+  /** The process waits for a person's answer. */
+  | { readonly kind: 'ask' };
 
-type Settled = Extract<Verdict, { decision: 'allow' | 'deny' }>;
+type FinalDecision = Extract<Decision, { kind: 'allow' | 'deny' }>;
 
 /**
- * Decides about every call before it is made, whatever mode Claude is in. A call that needs a person is put off where
- * it is the only one of its message: then nothing runs while the person thinks. Where there are several, they wait
- * in the process, one after the other.
+ * Decides every tool call before it is made, in any mode of Claude. A call that needs a person is deferred if it is the
+ * only one of its message: then no process runs while it waits. Several calls of one message wait in the process, one
+ * after the other.
  */
-export class Gate {
-  readonly #parts: GateParts;
-  readonly #judged = new Map<string, Verdict>();
+export class PermissionHook {
+  readonly #parts: PermissionHookParts;
+  readonly #decisions = new Map<string, Decision>();
   readonly #open = new OpenRequests();
   #isClosed = false;
 
-  constructor(parts: GateParts) {
+  constructor(parts: PermissionHookParts) {
     this.#parts = parts;
   }
 
-  /** Whether a call that was made came through here. */
-  hasJudged(id: string): boolean {
-    return this.#judged.has(id);
+  /** Whether the hook was called for this tool call. */
+  hasDecided(id: string): boolean {
+    return this.#decisions.has(id);
   }
 
   readonly preToolUse = async (given: unknown): Promise<object> => {
     const input = hookInput.safeParse(given).data;
-    const verdict: Verdict =
+    const decision: Decision =
       input === undefined
-        ? { decision: 'deny', reason: 'not understood' }
-        : this.#unlessLost(await this.#judge(input));
-    if (input !== undefined) this.#judged.set(input.tool_use_id, verdict);
+        ? { kind: 'deny', reason: 'The call was not understood.' }
+        : this.#denyIfLeaseLost(await this.#decide(input));
+    if (input !== undefined) this.#decisions.set(input.tool_use_id, decision);
     return {
       hookSpecificOutput: {
         hookEventName: 'PreToolUse',
-        permissionDecision: verdict.decision,
-        ...(verdict.decision === 'deny' && { permissionDecisionReason: verdict.reason }),
-        ...(verdict.decision === 'allow' &&
-          verdict.input !== undefined && { updatedInput: verdict.input }),
+        permissionDecision: decision.kind,
+        ...(decision.kind === 'deny' && { permissionDecisionReason: decision.reason }),
+        ...(decision.kind === 'allow' &&
+          decision.input !== undefined && { updatedInput: decision.input }),
       },
     };
   };
@@ -89,92 +89,92 @@ export class Gate {
   ): Promise<object> => {
     if (this.#isClosed) return denial('The run was cancelled.', true);
     const call = { id: toolUseID, name: toolName, input };
-    const verdict = this.#known(call) ?? (await this.#askFor(call));
-    if (verdict === undefined || !this.#parts.holdsLease())
+    const decision = this.#finalDecision(call) ?? (await this.#askAndDecide(call));
+    if (decision === undefined || !this.#parts.holdsLease())
       return denial('The run was cancelled.', true);
-    return verdict.decision === 'allow'
-      ? { behavior: 'allow', updatedInput: verdict.input ?? input }
-      : denial(verdict.reason, false);
+    return decision.kind === 'allow'
+      ? { behavior: 'allow', updatedInput: decision.input ?? input }
+      : denial(decision.reason, false);
   };
 
-  /** The last word before a tool begins: a run that was given to another server begins nothing here. */
-  #unlessLost(verdict: Verdict): Verdict {
-    if (verdict.decision !== 'allow' || this.#parts.holdsLease()) return verdict;
-    return { decision: 'deny', reason: 'the run was given to another server' };
+  /** Last check before a tool starts: a run whose lease another server holds must start nothing here. */
+  #denyIfLeaseLost(decision: Decision): Decision {
+    if (decision.kind !== 'allow' || this.#parts.holdsLease()) return decision;
+    return { kind: 'deny', reason: 'Another server executes the run now.' };
   }
 
-  /** True when the process was waiting for exactly this. */
+  /** False when no open request has this `ref`. */
   answer(ref: string, answer: Answer): boolean {
     return this.#open.answer(ref, answer);
   }
 
-  /** From now on everything is refused. */
+  /** Denies every call from now on. */
   close(): void {
     this.#isClosed = true;
     this.#open.cancel();
   }
 
-  async #judge(call: z.infer<typeof hookInput>): Promise<Verdict> {
+  async #decide(call: z.infer<typeof hookInput>): Promise<Decision> {
     const { tool_use_id: id, tool_name: name, tool_input: input, agent_id } = call;
-    if (this.#isClosed) return { decision: 'deny', reason: 'The run was cancelled.' };
-    const { deferred, settings, watch } = this.#parts;
-    if (id === deferred?.id) return this.#judgeDeferred(deferred);
+    if (this.#isClosed) return { kind: 'deny', reason: 'The run was cancelled.' };
+    const { deferred, settings, calls } = this.#parts;
+    if (id === deferred?.id) return this.#decideDeferred(deferred);
     if (name === askToolName && !settings.asksUser) {
-      return { decision: 'deny', reason: 'There is nobody to ask.' };
+      return { kind: 'deny', reason: 'Questions are disabled for this agent.' };
     }
     const toolName = toolNameOf(name);
     const isOffered = settings.tools.some((glob) => matchesGlob(glob, toolName));
     if (name !== askToolName && !isOffered) {
-      return { decision: 'deny', reason: `${toolName} is not among the agent's tools.` };
+      return { kind: 'deny', reason: `${toolName} is not among the agent's tools.` };
     }
-    if (!this.#needsPerson(name)) return { decision: 'allow' };
+    if (!this.#needsPerson(name)) return { kind: 'allow' };
     if (name === askToolName && askingOf(id, input) === undefined) {
-      return { decision: 'deny', reason: 'The questions were not understood.' };
+      return { kind: 'deny', reason: 'The questions were not understood.' };
     }
-    // What a subagent wants to do belongs to a turn that is not ours to end.
-    const isAlone = typeof agent_id !== 'string' && (await watch.isOnlyCall(id));
-    return { decision: isAlone ? 'defer' : 'ask' };
+    // A subagent's call cannot be deferred: deferring ends the turn of the main agent.
+    const isAlone = typeof agent_id !== 'string' && (await calls.isOnlyCall(id));
+    return { kind: isAlone ? 'defer' : 'ask' };
   }
 
-  /** A call that was put off may be asked about here before the hook is, and one that was changed after it. */
-  #known({ id, name }: Call): Settled | undefined {
+  /** For a deferred call the SDK may ask here before it calls the hook, for a changed input after it. */
+  #finalDecision({ id, name }: Call): FinalDecision | undefined {
     const { deferred } = this.#parts;
-    if (id === deferred?.id) return this.#judgeDeferred(deferred);
-    const judged = this.#judged.get(id);
-    if (judged?.decision === 'allow' || judged?.decision === 'deny') return judged;
-    return this.#needsPerson(name) ? undefined : { decision: 'allow' };
+    if (id === deferred?.id) return this.#decideDeferred(deferred);
+    const decided = this.#decisions.get(id);
+    if (decided?.kind === 'allow' || decided?.kind === 'deny') return decided;
+    return this.#needsPerson(name) ? undefined : { kind: 'allow' };
   }
 
-  async #askFor(call: Call): Promise<Settled | undefined> {
+  async #askAndDecide(call: Call): Promise<FinalDecision | undefined> {
     const answers = await this.#ask(call);
-    return answers === undefined ? undefined : verdictOf(call, answers);
+    return answers === undefined ? undefined : decisionOf(call, answers);
   }
 
-  #judgeDeferred(deferred: Deferred): Settled {
+  #decideDeferred(deferred: Deferred): FinalDecision {
     const { answers } = this.#parts;
     const given = refsOf(deferred).flatMap((ref) => answers?.get(ref) ?? []);
     if (given.length < refsOf(deferred).length) {
-      return { decision: 'deny', reason: 'Nobody answered: the run was cancelled.' };
+      return { kind: 'deny', reason: 'The run was cancelled before an answer came.' };
     }
-    return verdictOf(deferred, given);
+    return decisionOf(deferred, given);
   }
 
   #needsPerson(name: string): boolean {
     return name === askToolName || needsApproval(this.#parts.agent, toolNameOf(name));
   }
 
-  /** `undefined` when the run is cancelled meanwhile. */
+  /** `undefined` when the run is cancelled before all answers are there. */
   async #ask(call: Call): Promise<readonly Answer[] | undefined> {
     const answered = refsOf(call).map((ref) => this.#open.waitFor(ref));
-    for (const event of requestsFor(call)) this.#parts.tell(event);
+    for (const event of interactionEvents(call)) this.#parts.emit(event);
     const answers = await Promise.all(answered);
     const given = answers.filter((answer) => answer !== undefined);
     return given.length === answers.length ? given : undefined;
   }
 }
 
-/** What a call that needs a person is told as. */
-export function requestsFor(call: Call): readonly HarnessEvent[] {
+/** Events that ask a person about a call. */
+export function interactionEvents(call: Call): readonly HarnessEvent[] {
   const { id, name, input } = call;
   if (name === askToolName) return askingOf(id, input)?.events ?? [];
   return [{ type: 'permission_request', ref: id, toolName: toolNameOf(name), toolInput: input }];
@@ -184,25 +184,25 @@ function refsOf({ id, name, input }: Call): readonly string[] {
   return name === askToolName ? (askingOf(id, input)?.refs ?? []) : [id];
 }
 
-function verdictOf(
+function decisionOf(
   { name, input }: Pick<Call, 'name' | 'input'>,
   answers: readonly Answer[],
-): Settled {
+): FinalDecision {
   if (name === askToolName) {
     const filled = answeredInput(input, answers);
     return filled === undefined
-      ? { decision: 'deny', reason: 'The person would rather not answer.' }
-      : { decision: 'allow', input: filled };
+      ? { kind: 'deny', reason: 'The person declined to answer.' }
+      : { kind: 'allow', input: filled };
   }
   const [answer] = answers;
   if (answer?.kind !== 'permission' || !answer.allow) {
     const reason = answer?.kind === 'permission' && !answer.allow ? answer.reason : undefined;
-    return { decision: 'deny', reason: reason ?? 'A person refused it.' };
+    return { kind: 'deny', reason: reason ?? 'A person refused it.' };
   }
-  // D-39: what is run is what was approved, and nothing else.
+  // D-39: runs exactly the input that was approved.
   return isInput(answer.input)
-    ? { decision: 'allow', input: answer.input }
-    : { decision: 'deny', reason: 'What was approved is no input of this tool.' };
+    ? { kind: 'allow', input: answer.input }
+    : { kind: 'deny', reason: 'The approved input is not valid for this tool.' };
 }
 
 function isInput(input: Json): input is JsonObject {

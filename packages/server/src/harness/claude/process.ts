@@ -3,8 +3,8 @@ import { PassThrough } from 'node:stream';
 import type { ProcessExit, SandboxedProcess } from '../../ports/sandbox.ts';
 
 /**
- * Claude's program, in the form in which its SDK wants a process. The SDK wants it at once and the sandbox
- * takes a moment, so that what is written meanwhile waits here.
+ * Claude's program, with the process interface of its SDK. The SDK needs the process at once, but the sandbox starts it
+ * asynchronously: input written before that is buffered here.
  */
 export class ClaudeProcess extends EventEmitter {
   readonly stdin = new PassThrough();
@@ -26,7 +26,7 @@ export class ClaudeProcess extends EventEmitter {
     );
   }
 
-  /** The SDK asks for an end; whoever runs the leg ends what does not listen. */
+  /** Called by the SDK. The leg kills a program that ignores the signal. */
   kill(signal: NodeJS.Signals = 'SIGTERM'): boolean {
     this.killed = true;
     void this.started.then(
@@ -36,7 +36,7 @@ export class ClaudeProcess extends EventEmitter {
     return true;
   }
 
-  /** Resolves when nothing of it runs any more. */
+  /** Kills the program; resolves when none of its processes runs. */
   async end(): Promise<void> {
     this.killed = true;
     const child = await this.started.catch(() => undefined);

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Json, JsonObject } from '../../domain/json.ts';
 import type { Answer, HarnessEvent } from '../../ports/harness.ts';
 
-/** The tool by which Claude asks a person. */
+/** Claude's tool for asking a person. */
 export const askToolName = 'AskUserQuestion';
 
 const inputSchema = z.looseObject({
@@ -24,7 +24,7 @@ export interface Asking {
   readonly events: readonly HarnessEvent[];
 }
 
-/** One interaction per question (D-39); `undefined` for an input that asks nothing. */
+/** One interaction per question (D-39); `undefined` for an invalid input. */
 export function askingOf(id: string, input: Json): Asking | undefined {
   const parsed = inputSchema.safeParse(input);
   if (!parsed.success) return undefined;
@@ -48,7 +48,7 @@ export function askingOf(id: string, input: Json): Asking | undefined {
   return { refs: events.map(({ ref }) => ref), events };
 }
 
-/** The tool's input with the answers in it, which is how it gets them; `undefined` when a person declined one. */
+/** Adds the answers to the tool's input, from which the tool reads them; `undefined` when a person declined one. */
 export function answeredInput(
   input: JsonObject,
   answers: readonly Answer[],
@@ -64,7 +64,7 @@ export function answeredInput(
   return { ...input, answers: given };
 }
 
-/** The tool takes several choices as one text, and an answer with a comma in it for one only in quotes. */
+/** The tool takes several choices as one comma-separated text: a choice that contains a comma must be quoted. */
 function quoted(value: string, _: number, all: readonly string[]): string {
   return all.length > 1 && /, |"/.test(value) ? JSON.stringify(value) : value;
 }

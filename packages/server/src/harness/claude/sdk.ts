@@ -3,13 +3,13 @@ import { pathToFileURL } from 'node:url';
 import { LegFailure } from '../leg-failure.ts';
 import { errorCode } from '../../runtime/error-code.ts';
 
-/** The version this adapter was driven with. */
+/** The version this adapter is tested with. */
 export const claudeSdkVersion = '0.3.325';
 const packageName = '@anthropic-ai/claude-agent-sdk';
 
 /**
- * What is used of the SDK. It is Anthropic's, comes under terms of its own and weighs 400 MB, so it is never
- * installed by us: an operator who wants Claude agents puts it beside the server. Hence no types of it here either.
+ * The part of the SDK that is used. The SDK is Anthropic's, has its own terms and 400 MB, so Convoke does not install
+ * it: an operator who wants Claude agents installs it beside the server. Hence its types are not imported either.
  */
 export interface ClaudeSdk {
   query(call: {
@@ -22,11 +22,11 @@ export interface Query extends AsyncIterable<unknown> {
   interrupt(): Promise<unknown>;
 }
 
-/** Loads the SDK when the first agent asks for it: the one beside the server, or the one at a path. */
+/** Loads the SDK when the first agent needs it: the package beside the server, or the one at a path. */
 export async function loadClaudeSdk(place: string = packageName): Promise<ClaudeSdk> {
   const found: unknown = await import(pathToFileURL(fileOf(place)).href);
   if (isSdk(found)) return found;
-  throw new LegFailure('agent_error', `The installed ${packageName} is not one this server knows.`);
+  throw new LegFailure('agent_error', `The installed ${packageName} is not supported.`);
 }
 
 function fileOf(place: string): string {

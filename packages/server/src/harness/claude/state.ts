@@ -9,11 +9,11 @@ const deferred = z.strictObject({
 });
 export type Deferred = z.infer<typeof deferred>;
 
-/** What a checkpoint holds: Claude's own session, which lives in the HOME of ours, and the call that waits. */
+/** Checkpoint: the id of Claude's own session, which is stored in HOME, and the deferred call. */
 const stateSchema = z.strictObject({ session: z.string(), deferred: deferred.nullable() });
 export type ClaudeState = z.infer<typeof stateSchema>;
 
-/** `undefined` for a new conversation, and for what another framework left behind. */
+/** `undefined` for a new conversation, and for a checkpoint of another framework. */
 export function stateOf(state: Json | undefined): ClaudeState | undefined {
   return stateSchema.safeParse(state).data;
 }

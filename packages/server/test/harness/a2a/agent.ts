@@ -25,7 +25,7 @@ import {
   UnauthenticatedUser,
 } from '@a2a-js/sdk/server';
 
-/** One thing to do; a message is a JSON list of them, or the answer to a question. */
+/** One action of the agent; a message is a JSON list of them, or the answer to a question. */
 export type Step =
   | { say: string }
   | { status: string }
@@ -33,10 +33,10 @@ export type Step =
   | { file: string }
   | { ask: string }
   | { sayAnswer: true }
-  /** Says what was said before in this conversation. */
+  /** Repeats the earlier messages of this conversation. */
   | { recall: true }
   | { work: true }
-  /** Breaks the connection and goes on. */
+  /** Breaks the connection and continues. */
   | { drop: true }
   | { end: 'failed' | 'rejected' | 'auth'; words: string }
   /** Answers with a message, without a task. */
@@ -45,18 +45,18 @@ export type Step =
 
 export interface A2aServerOptions {
   readonly isStreaming?: boolean;
-  /** Speaks version 0.3 of the protocol. */
+  /** Implements version 0.3 of the protocol. */
   readonly isLegacy?: boolean;
   readonly token?: string;
-  /** Where the card says that the agent is. */
+  /** URL of the agent in its card. */
   readonly interfaceUrl?: string;
   readonly onRequest?: (request: IncomingMessage, response: ServerResponse) => boolean;
 }
 
-/** A real A2A server on the protocol's own SDK, whose agent does what it is told. */
+/** A real A2A server on the protocol's own SDK, whose agent executes the actions of its message. */
 export class A2aServer {
   readonly url: string;
-  /** Tasks that are worked on. */
+  /** Tasks in progress. */
   readonly working = new Set<string>();
   /** Every call, by its method. */
   readonly calls: string[] = [];
@@ -203,7 +203,7 @@ class ScriptedExecutor implements AgentExecutor {
     bus.finished();
   };
 
-  /** True when the task stands still. */
+  /** Returns whether the task stopped working. */
   async #play(step: Step, place: Place, rest: readonly Step[]): Promise<boolean> {
     if ('say' in step)
       for (const word of step.say.match(/\S+\s*/g) ?? []) grow(place, textPart(word));

@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => place.close());
 
 describe('an ACP agent', () => {
-  test('streams what it says, with its framework and model, and tells plans, thoughts and calls', async () => {
+  test('streams its text with framework and model, and emits plans, thoughts and calls', async () => {
     const { sitting } = await sit({ agent: { model: 'test/one' } });
     const said = await sitting.say(
       steps(
@@ -53,14 +53,14 @@ describe('an ACP agent', () => {
     ]);
   });
 
-  test('gets leave for what needs none, for one call only', async () => {
+  test('is allowed a call that needs no approval, for that call only', async () => {
     const { sitting, made } = await sit({});
     const said = await sitting.say(steps({ call: 'made.txt', kind: 'edit' }));
     expect(said.asked).toEqual([]);
     expect(await made('made.txt')).toBe('yes-once');
   });
 
-  test('does what a person allowed, once, and nothing that a person refused (D-39)', async () => {
+  test('makes a call that a person allowed, once, and none that a person refused (D-39)', async () => {
     const { sitting, made } = await sit({ agent: { approvalRequiredTools: ['exec*'] } });
     const said = await sitting.say(
       steps({ call: 'yes.txt' }, { call: 'no.txt' }, { call: 'free.txt', kind: 'edit' }),
@@ -79,7 +79,7 @@ describe('an ACP agent', () => {
     expect(await made('free.txt')).toBe('yes-once');
   });
 
-  test('does nothing when a person allowed something else than it asked for (D-39)', async () => {
+  test('makes no call when a person allowed another input than the one it asked for (D-39)', async () => {
     const { sitting, made } = await sit({ agent: { approvalRequiredTools: ['*'] } });
     const said = await sitting.say(steps({ call: 'other.txt' }), () => ({
       kind: 'permission',
@@ -90,7 +90,7 @@ describe('an ACP agent', () => {
     expect(await made('other.txt')).toBeUndefined();
   });
 
-  test('is not allowed for good where it offers nothing less', async () => {
+  test('is refused when it offers only a permanent permission', async () => {
     const { sitting, made } = await sit({ agent: { approvalRequiredTools: ['*'] } });
     const options = [
       { optionId: 'yes-forever', name: 'Always', kind: 'allow_always' as const },
@@ -100,21 +100,21 @@ describe('an ACP agent', () => {
     expect(await made('forever.txt')).toBeUndefined();
   });
 
-  test('may not use what is not among its tools', async () => {
+  test('may not use a tool that is not in its list', async () => {
     const { sitting, made } = await sit({ settings: { tools: ['read'] } });
     const said = await sitting.say(steps({ call: 'tool.txt' }));
     expect(said.custom('tool_refused')).toMatchObject([{ kind: 'execute' }]);
     expect(await made('tool.txt')).toBeUndefined();
   });
 
-  test('is stopped when it does without asking what needs leave', async () => {
+  test('is stopped when it makes a call that needs approval without asking', async () => {
     const { sitting } = await sit({ agent: { approvalRequiredTools: ['execute'] } });
     const said = await sitting.say(steps({ sneak: 'sneaked.txt' }, { hang: 'deaf' }));
     expect(said.end).toMatchObject({ outcome: 'error', code: 'agent_error' });
     expect(JSON.stringify(said.end)).toContain('without asking');
   });
 
-  test('is stopped when it does without asking what is not among its tools', async () => {
+  test('is stopped when it uses a tool that is not in its list without asking', async () => {
     const { sitting } = await sit({ settings: { tools: ['read', 'edit'] } });
     const fine = await sitting.say(steps({ sneak: 'fine.txt', kind: 'edit' }));
     expect(fine.end).toEqual({ type: 'end', outcome: 'completed' });
@@ -123,7 +123,7 @@ describe('an ACP agent', () => {
     expect(JSON.stringify(said.end)).toContain('not among its tools');
   });
 
-  test('ends completed when a refusal ends its turn: nobody cancelled the run', async () => {
+  test('completes its run when a refusal ends its turn, since the run was not cancelled', async () => {
     const { sitting } = await sit({
       flags: ['--fussy'],
       agent: { approvalRequiredTools: ['execute'] },
@@ -132,7 +132,7 @@ describe('an ACP agent', () => {
     expect(said.end).toEqual({ type: 'end', outcome: 'completed' });
   });
 
-  test('asks questions, one interaction for each, and gets the answers in its own form', async () => {
+  test('asks questions, one interaction each, and gets the answers in the form it defined', async () => {
     const { sitting } = await sit({});
     const colours = [
       { const: 'r', title: 'Red', description: 'as a rose' },
@@ -196,7 +196,7 @@ describe('an ACP agent', () => {
     expect(JSON.parse(said.text)).toEqual(response);
   });
 
-  test('is given to understand that nobody can be asked, where its agent.yaml says so', async () => {
+  test('cannot ask questions when agent.yaml disables them', async () => {
     const { sitting } = await sit({ settings: { ask_user: false } });
     const said = await sitting.say(steps({ elicit: 'Which?', properties: {} }), allowing);
     expect(said.asked).toEqual([]);
@@ -228,7 +228,7 @@ describe('a cancelled ACP run', () => {
     },
   );
 
-  test('is killed with everything it started when it does not listen', async () => {
+  test('kills an agent that ignores the cancel, with all its processes', async () => {
     const { sitting } = await sit({});
     const leg = sitting.start(steps({ child: true }, { hang: 'deaf' }));
     const said = await sitting.hear(leg, {
@@ -246,7 +246,7 @@ describe('a cancelled ACP run', () => {
     ['completed', { say: 'done' }],
     ['cancelled', { hang: 'listening' }],
     ['error', { fail: { code: -32_603, message: 'no' } }],
-  ] as const)('takes with it what the agent left running (%s)', async (...[outcome, last]) => {
+  ] as const)('ends the processes that the agent left running (%s)', async (...[outcome, last]) => {
     const { sitting } = await sit({});
     const leg = sitting.start(steps({ child: true }, last));
     const said = await sitting.hear(leg, {
@@ -263,7 +263,7 @@ describe('a cancelled ACP run', () => {
     expect(JSON.parse(next.text)).toHaveLength(1);
   });
 
-  test('does not leave a process behind that failed to say that it was cancelled', async () => {
+  test('keeps track of a process that answered the cancel with an error', async () => {
     const { sitting } = await sit({});
     const leg = sitting.start(
       steps({ say: 'on it' }, { hang: 'listening' }, { fail: { code: -32_603, message: 'oops' } }),
@@ -285,7 +285,7 @@ describe('a cancelled ACP run', () => {
 });
 
 describe('the memory of an ACP agent', () => {
-  test('is kept by its process between runs, and by its session when the process is gone', async () => {
+  test('is kept by its process between runs, and restored from its session after the process ended', async () => {
     const { sitting, harness } = await sit({});
     await sitting.say(steps({ say: 'one' }));
     expect(await pid(sitting)).toBe(await pid(sitting));
@@ -296,7 +296,7 @@ describe('the memory of an ACP agent', () => {
     expect(said.custom('session_lost')).toEqual([]);
   });
 
-  test('comes back without being told again, also where the agent replays it', async () => {
+  test('is restored without emitting it again, also if the agent replays it', async () => {
     const { sitting, harness } = await sit({ flags: ['--load'] });
     await sitting.say(steps({ say: 'one' }));
     const said = await sitting.movedTo(harness()).say(steps({ tell: 'history' }));
@@ -304,7 +304,7 @@ describe('the memory of an ACP agent', () => {
     expect(said.text).toContain('one');
   });
 
-  test('is said to be lost where the agent has none', async () => {
+  test('is reported as lost when the agent does not have the session', async () => {
     const { sitting, harness } = await sit({ flags: ['--forgetful'] });
     await sitting.say(steps({ say: 'one' }));
     const said = await sitting.movedTo(harness()).say(steps({ tell: 'history' }));
@@ -312,7 +312,7 @@ describe('the memory of an ACP agent', () => {
     expect(said.end).toEqual({ type: 'end', outcome: 'completed' });
   });
 
-  test('does not stay with a process that missed a run, as when another server had the session', async () => {
+  test('is reloaded when the process missed a run that another server executed', async () => {
     const { sitting, harness } = await sit({});
     await sitting.say(steps({ say: 'one' }));
     const elsewhere = sitting.movedTo(harness());
@@ -322,7 +322,7 @@ describe('the memory of an ACP agent', () => {
     expect(said.text).toContain('two');
   });
 
-  test('begins with the instructions, once', async () => {
+  test('starts with the instructions, sent once', async () => {
     const { sitting } = await sit({ settings: { instructions: 'Be kind.' } });
     await sitting.say(steps({ say: 'one' }));
     const said = await sitting.say(steps({ tell: 'history' }));
@@ -339,7 +339,7 @@ describe('the process of an ACP agent', () => {
     expect(await pid(sitting)).not.toBe(before);
   });
 
-  test('ends when it was idle for long', async () => {
+  test('ends after its idle time', async () => {
     const timers: (() => void)[] = [];
     const clock: Clock = {
       now: () => systemClock.now(),
@@ -357,7 +357,7 @@ describe('the process of an ACP agent', () => {
     expect(await pid(sitting)).not.toBe(before);
   });
 
-  test('is made anew when its agent.yaml changed', async () => {
+  test('is replaced when agent.yaml changed', async () => {
     const { sitting, agent } = await sit({});
     await sitting.say(steps({ say: 'one' }));
     const before = await pid(sitting);
@@ -365,7 +365,7 @@ describe('the process of an ACP agent', () => {
     expect(await pid(changed)).not.toBe(before);
   });
 
-  test('works in the workspace, with a home of its own and the variables it was given', async () => {
+  test('runs in the session folder, with its own HOME and the given variables', async () => {
     process.env['TEST_ACP_SECRET'] = 'sesame-open-up';
     const env = { PLAIN: 'yes', PASSPHRASE: '${env:TEST_ACP_SECRET}' };
     const { sitting } = await sit({ settings: { env } });
@@ -378,14 +378,14 @@ describe('the process of an ACP agent', () => {
     expect(JSON.stringify(told.events)).not.toContain('sesame');
   });
 
-  test('may be named by a link, as npm makes them', async () => {
+  test('may be started through a link, as npm makes them', async () => {
     const link = join(place.folder, `link-${process.pid}`);
     await symlink(program, link);
     const { sitting } = await sit({ settings: { command: ['node', '--no-warnings', link, sdk] } });
     expect((await sitting.say(steps({ say: 'found' }))).text).toBe('found');
   });
 
-  test('is found where the server would find it, also outside of /usr', async () => {
+  test("is found in the server's PATH, also outside /usr", async () => {
     const bin = join(place.folder, 'bin');
     await mkdir(bin);
     await writeFile(join(bin, 'some-agent'), `#!/bin/sh\nexec node --no-warnings "$@"\n`);
@@ -396,7 +396,7 @@ describe('the process of an ACP agent', () => {
     expect((await sitting.say(steps({ say: 'found' }))).text).toBe('found');
   });
 
-  test('is put into the mode and authenticated the way its agent.yaml says', async () => {
+  test('gets the mode and the authentication method of agent.yaml', async () => {
     const { sitting } = await sit({
       flags: ['--locked'],
       settings: { acp: { auth_method: 'passphrase', mode: 'strict' } },
@@ -404,7 +404,7 @@ describe('the process of an ACP agent', () => {
     expect((await sitting.say(steps({ tell: 'mode' }))).text).toBe('strict');
   });
 
-  test('is held back when it talks faster than it is listened to', async () => {
+  test('is slowed down when it writes faster than its events are stored', async () => {
     const { sitting } = await sit({});
     const leg = sitting.start(steps({ flood: 5000 }));
     const said = await sitting.hear(leg);
@@ -412,7 +412,7 @@ describe('the process of an ACP agent', () => {
   });
 });
 
-describe('what goes wrong with an ACP agent is told in words', () => {
+describe('a failure of an ACP agent has a message that names the cause', () => {
   test.each<[string, object, Step[], string, string]>([
     [
       'a program that is missing',
@@ -472,14 +472,14 @@ describe('what goes wrong with an ACP agent is told in words', () => {
     expect(JSON.stringify(end)).toContain(words);
   });
 
-  test('a want of authentication', async () => {
+  test('missing authentication', async () => {
     const { sitting } = await sit({ flags: ['--locked'] });
     const { end } = await sitting.say(steps());
     expect(end).toMatchObject({ outcome: 'error', code: 'agent_error' });
     expect(JSON.stringify(end)).toContain('authentication');
   });
 
-  test('an agent that never answers its start', async () => {
+  test('an agent that never answers during its start', async () => {
     let isAsked = false;
     let expire = () => {};
     const clock: Clock = {
@@ -496,7 +496,7 @@ describe('what goes wrong with an ACP agent is told in words', () => {
     expect(JSON.stringify((await heard).end)).toContain('did not answer initialize within 120 s');
   });
 
-  test('an agent goes on after a prompt that failed', async () => {
+  test('an agent continues after a failed prompt', async () => {
     const { sitting } = await sit({});
     await sitting.say(steps({ fail: { code: -32_603, message: 'no' } }));
     const said = await sitting.say(steps({ tell: 'history' }));
@@ -513,7 +513,7 @@ describe('the registry', () => {
     expect(JSON.stringify(problems)).toContain(words);
   });
 
-  test('accepts one that says what it needs', () => {
+  test('accepts an agent with valid settings', () => {
     expect(problemsWith({ read: readAcp }, acpAgent({}))).toEqual([]);
   });
 });
@@ -550,7 +550,7 @@ function acpAgent({ flags = [], agent = {}, settings = {} }: Omit<Sit, 'clock'>)
     framework: 'acp',
     folder: fileURLToPath(new URL('.', import.meta.url)),
     settings: {
-      // The SDK is named so that the agent may read it.
+      // Names the SDK in the command so that the sandbox shows it to the agent.
       command: ['node', '--no-warnings', program, ...flags, sdk],
       env: {},
       tools: ['*'],
@@ -564,12 +564,12 @@ function acpAgent({ flags = [], agent = {}, settings = {} }: Omit<Sit, 'clock'>)
   });
 }
 
-/** The number of the agent's process, as its own namespace counts: new ones are told apart by what they made. */
+/** Start time of the agent's process, which identifies it: pids are the same in every namespace. */
 async function pid(sitting: Sitting): Promise<string> {
   return (await sitting.say(steps({ tell: 'born' }))).text;
 }
 
-/** What the test agent leaves running, seen from outside of every sandbox. */
+/** Processes that the test agent left running, as the host sees them. */
 function sleepers(): readonly string[] {
   return readdirSync('/proc').filter((entry) => {
     try {

@@ -8,7 +8,7 @@ import { systemClock } from '../../../src/runtime/clock.ts';
 import { requireSandbox } from '../../../../../test/services.ts';
 import type { Step } from './agent.ts';
 
-// The shared promises where an agent does whatever the protocol lets it, questions included.
+// The shared suite with an agent that uses all of the protocol, questions included.
 const program = fileURLToPath(new URL('agent.ts', import.meta.url));
 const sdk = fileURLToPath(import.meta.resolve('@agentclientprotocol/sdk'));
 

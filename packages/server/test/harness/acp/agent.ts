@@ -1,5 +1,5 @@
-// An ACP agent that does what its prompt says, on the agent side of the protocol's own SDK: for what no real agent
-// does on demand. Run as a program: node acp-agent.ts [--load] [--forgetful] [--locked] [--mute] [--fussy]
+// An ACP agent that executes the actions of its prompt, on the agent side of the protocol's own SDK: for behaviour that
+// no real agent shows on demand. Run as a program: node agent.ts [--load] [--forgetful] [--locked] [--mute] [--fussy]
 import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
@@ -16,16 +16,16 @@ import {
   ndJsonStream,
 } from '@agentclientprotocol/sdk';
 
-/** One thing to do; a prompt is a JSON list of them. */
+/** One action; a prompt is a JSON list of them. */
 export type Step =
   | { say: string }
   | { think: string }
   | { plan: string }
-  /** Asks, and writes `call` into a file of that name if it may. */
+  /** Asks for permission, and if allowed writes `call` into a file of that name. */
   | { call: string; kind?: ToolKind; options?: PermissionOption[]; input?: object; text?: string }
   /** Does the same without asking. */
   | { sneak: string; kind?: ToolKind }
-  /** Asks, as an edit, and writes the file if it may. */
+  /** Asks for permission to edit, and if allowed writes the file. */
   | { write: { path: string; text: string } }
   | { elicit: string; properties: Record<string, object> }
   | { sayAnswer: true }
@@ -33,10 +33,10 @@ export type Step =
   | { fail: { code: number; message: string; data?: unknown } }
   | { stop: StopReason }
   | { flood: number }
-  /** Starts a process that would outlive the agent, and says its number. */
+  /** Starts a process that would outlive the agent, and prints its pid. */
   | { child: true }
   | { crash: number }
-  /** Waits until it is cancelled; `deaf` ignores even that. */
+  /** Waits until it is cancelled; `deaf` ignores the cancel. */
   | { hang: 'listening' | 'deaf' };
 
 type Tellable = 'history' | 'env' | 'home' | 'cwd' | 'mode' | 'born';
@@ -88,7 +88,7 @@ agent({ name: 'test-agent' })
     return { modes };
   })
   .onRequest('session/load', ({ params, client }) => {
-    // As some agents do: the history comes after the answer.
+    // As some agents do: the history is replayed after the response.
     const told = history(params.sessionId);
     setTimeout(() => {
       for (const text of told) {
@@ -172,7 +172,7 @@ async function call(
 ): Promise<StopReason | undefined> {
   const { call: title, kind = 'execute', options = usual, input, text } = step;
   const { client, sessionId } = place;
-  // The kind is told with the call, and not again when it asks.
+  // The kind is sent with the call, and not again with the permission request.
   await tell(title, kind, { ...place, status: 'in_progress' });
   const { outcome } = await client.request('session/request_permission', {
     sessionId,

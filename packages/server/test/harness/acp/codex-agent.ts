@@ -34,10 +34,10 @@ export async function codexSettings(modelUrl: string): Promise<CodexSettings> {
     'model="scripted"',
     'model_provider="scripted"',
     `model_providers.scripted=${provider}`,
-    // It asks before it does anything that is not known to be harmless; confining it is our sandbox's business.
+    // It asks before every command that it does not know to be harmless; our sandbox isolates it.
     'approval_policy="untrusted"',
     'sandbox_mode="danger-full-access"',
-    // Only then it reads the rules in its workspace.
+    // Needed so that it reads the rules in its session folder.
     'projects={"/workspace"={trust_level="trusted"}}',
   ];
   return {

@@ -19,10 +19,10 @@ import { codexSettings, codexVersion } from './codex-agent.ts';
 import { commandSuite } from './commands.ts';
 
 const shipped = fileURLToPath(new URL('../../../../../agents', import.meta.url));
-/** What makes it ask before commands that it takes for harmless. */
+/** Rules that make it ask also before commands that it considers harmless. */
 const rules = join(shipped, 'acp-example', 'workspace', '.codex', 'rules', 'ask.rules');
 
-// The shared promises, kept by a real agent from npm over the real wire. It fetches the agent once, 76 MB.
+// The shared suite with a real agent from npm over the real protocol. Downloads the agent once, 76 MB.
 beforeAll(() => requireSandbox());
 const model = await startModelServer();
 const place = await SandboxPlace.open();
@@ -57,7 +57,7 @@ commandSuite(`codex-acp ${codexVersion}`, {
 });
 
 describe('codex', () => {
-  test('tells its plan, its calls and its model', async () => {
+  test('emits its plan, its calls and its model', async () => {
     const plan = { plan: [{ step: 'look around', status: 'in_progress' }] };
     const said = await play(`call update_plan ${JSON.stringify(plan)} ;; say planned`);
     expect(said.custom('plan')).toMatchObject([{ entries: [{ content: 'look around' }] }]);
@@ -78,7 +78,7 @@ describe('codex', () => {
   });
 });
 
-test('acp-example, which ships, asks before each command and keeps its key from it', async () => {
+test('the shipped acp-example asks before each command and hides its key from commands', async () => {
   const key = 'key-of-acp-example';
   vi.stubEnv('OPENAI_API_KEY', key);
   onTestFinished(() => void vi.unstubAllEnvs());
@@ -108,7 +108,7 @@ test('acp-example, which ships, asks before each command and keeps its key from 
   expect(await filesHolding(key, prepared.stateDir)).toEqual([]);
 });
 
-/** With the program and the model of the tests, and otherwise as it lies in `agents/`. */
+/** The agent of `agents/` with the program and the model of the tests. */
 async function shippedAgent(): Promise<Agent> {
   const read: Harness['read'] = ({ declared, ...agent }) => {
     const [program = ''] = settings.command;
@@ -154,7 +154,7 @@ function planOf(script: string, approvalRequiredTools: readonly string[]): Plan 
   return { agent, prompt: `Please do this. @@ ${script}` };
 }
 
-/** A call ends a turn of the model; what follows is the answer to its result. */
+/** A call ends a turn of the model; the next turn answers its result. */
 function scriptOf(steps: readonly Step[]): string {
   return steps
     .map((step, index) => {

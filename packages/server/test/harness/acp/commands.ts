@@ -10,20 +10,20 @@ import { systemClock } from '../../../src/runtime/clock.ts';
 export interface CommandingAgent {
   readonly place: SandboxPlace;
   readonly folder?: string;
-  /** What its workspace begins with. */
+  /** Initial files of its session folder. */
   readonly sessionFolder?: Record<string, string>;
   readonly settings: JsonObject;
   /** The agent's own call that runs a command, as the model makes it. */
   readonly shell: (command: string) => string;
-  /** Why nothing makes the agent ask before commands that it takes for harmless. */
+  /** Reason why the agent cannot be made to ask before commands that it considers harmless. */
   readonly runsHarmless?: string | undefined;
 }
 
-/** What real agents do with commands: the part of their work that can outlive a run and get past a person. */
+/** Tests of commands that real agents run: they may outlive a run or bypass the approval. */
 export function commandSuite(name: string, agent: CommandingAgent): void {
   const { shell, runsHarmless } = agent;
   describe(`a command of ${name}`, () => {
-    test('ends with the run that is cancelled', async () => {
+    test('ends when its run is cancelled', async () => {
       const nap = napLength();
       const sitting = await sit(agent);
       const leg = sitting.start(plan(`${shell(`tail -s ${nap} -f /dev/null`)} ;; say late`));
@@ -34,7 +34,7 @@ export function commandSuite(name: string, agent: CommandingAgent): void {
       expect(sleepers(nap)).toEqual([]);
     });
 
-    test('ends with its run when it was left in the background', async () => {
+    test('that runs in the background ends with its run', async () => {
       const nap = napLength();
       const sitting = await sit(agent);
       const command = `(setsid tail -s ${nap} -f /dev/null >/dev/null 2>&1 &) ; echo begun`;
@@ -64,7 +64,7 @@ export function commandSuite(name: string, agent: CommandingAgent): void {
       },
     );
 
-    test('that prints a secret of the agent is told without it', async () => {
+    test('that prints a secret of the agent is emitted without the secret', async () => {
       const secret = 'zGq81-not-to-be-told';
       vi.stubEnv('AGENT_SECRET', secret);
       onTestFinished(() => void vi.unstubAllEnvs());
@@ -76,12 +76,12 @@ export function commandSuite(name: string, agent: CommandingAgent): void {
   });
 }
 
-/** Real agents take their time on a busy machine. */
+/** Real agents are slow on a busy machine. */
 const startMs = 60_000;
 let naps = 0;
 let sittings = 0;
 
-/** A time that nobody else on the machine sleeps. */
+/** Seconds to sleep: unique on this machine, so that the process can be found. */
 function napLength(): string {
   naps += 1;
   return `${7000 + naps}.${process.pid}`;

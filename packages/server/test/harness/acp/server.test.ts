@@ -18,7 +18,7 @@ import { startServer } from '../../support/server.ts';
 import { requireSandbox } from '../../../../../test/services.ts';
 import type { Step } from './agent.ts';
 
-// What an ACP agent is to those who call the service: a process that waits with a person, and nothing left behind.
+// An ACP agent as callers of the API see it: its process waits for answers, and no process is left behind.
 const program = fileURLToPath(new URL('agent.ts', import.meta.url));
 const sdk = fileURLToPath(import.meta.resolve('@agentclientprotocol/sdk'));
 const mark = `--mark-${process.pid}`;
@@ -31,7 +31,7 @@ const agent: AgentYaml = {
 
 beforeAll(() => requireSandbox());
 
-test('a call waits for a person, is done once allowed, and its process is gone with its session', async () => {
+test('a call waits for a person, is made once allowed, and the process ends with its session', async () => {
   const server = await startServer({ agents: { acp: agent } });
   const { session, run } = await begin(
     server,
@@ -68,7 +68,7 @@ test('a call waits for a person, is done once allowed, and its process is gone w
   expect(running()).toBe(0);
 });
 
-test('a call that waited when the server stopped ends as worker_lost, and the session goes on (D-26)', async () => {
+test('a run that waits for a person when the server stops ends as worker_lost, and the session continues (D-26)', async () => {
   const server = await startServer({ agents: { acp: agent } });
   const { session, run } = await begin(server, 'acp', steps({ call: 'lost' }));
   await pendingIn(server, session.id);
@@ -87,7 +87,7 @@ test('a call that waited when the server stopped ends as worker_lost, and the se
   expect((await ended(restarted, next)).output_text).toContain('lost');
 });
 
-/** How many of this file's agents run, seen from outside of every sandbox. */
+/** Number of running agents of this file, as the host sees them. */
 function running(): number {
   return readdirSync('/proc').filter((entry) => {
     try {

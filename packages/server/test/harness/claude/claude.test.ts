@@ -8,9 +8,9 @@ import { toolNameOf } from '../../../src/harness/claude/settings.ts';
 import type { Sandbox } from '../../../src/ports/sandbox.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 
-// Claude itself is driven by `npm run test:agents`: it is not ours to install here.
+// Claude itself is tested by `npm run test:agents`, since its SDK is not installed here.
 
-test('an agent says what to install where the SDK is missing, and nothing was started', async () => {
+test('without the SDK the error says what to install, and no process is started', async () => {
   const sandbox: Sandbox = {
     account: undefined,
     describe: () => Promise.reject(new Error('not asked')),
@@ -67,7 +67,7 @@ describe('questions', () => {
     });
   });
 
-  test('get their answers in the form the tool reads, and none where one was declined', () => {
+  test('get their answers in the form that the tool reads, and none if one was declined', () => {
     const first = { kind: 'question', values: ['other, than these'] } as const;
     const second = { kind: 'question', values: ['x', 'y, z'] } as const;
     expect(answeredInput(input, [first, second])).toEqual({
@@ -78,7 +78,7 @@ describe('questions', () => {
   });
 });
 
-test('tools of MCP servers have the names that an agent.yaml gives them', () => {
+test('tools of MCP servers are named as in agent.yaml', () => {
   expect(toolNameOf('mcp__tickets__create_one')).toBe('tickets/create_one');
   expect(toolNameOf('Bash')).toBe('Bash');
 });
