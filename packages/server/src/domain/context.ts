@@ -16,6 +16,14 @@ export interface LoadedContext {
   readonly skills?: SkillsReport;
 }
 
+/** The texts that were announced, for a harness that puts them into the prompt itself. */
+export interface ContextTexts {
+  /** Context files in the order of `agent.yaml`, then CLAUDE.md. */
+  readonly files: readonly { readonly path: string; readonly text: string }[];
+  /** `text` is the whole SKILL.md. */
+  readonly skills: readonly (SkillsReport['skills'][number] & { readonly text: string })[];
+}
+
 export interface SkillsReport {
   readonly skills: readonly {
     readonly name: string;

@@ -1,6 +1,6 @@
 import { fileKey, snapshotKey } from '../app/blob-keys.ts';
 import { type Agent, readRunInput } from '../domain/agent.ts';
-import { type KnownContext, contextEvents } from '../domain/context.ts';
+import { type ContextTexts, type KnownContext, contextEvents } from '../domain/context.ts';
 import type { Json, JsonObject } from '../domain/json.ts';
 import type { RunOutcome } from '../domain/run.ts';
 import type { Harness, LegContext, LegInput } from '../ports/harness.ts';
@@ -12,6 +12,7 @@ import type { ExecutionServices } from './services.ts';
 
 const filesPlacedMax = 1000;
 const fetchPatienceMs = 5_000;
+const noTexts: ContextTexts = { files: [], skills: [] };
 
 export type LegStart =
   | {
@@ -84,6 +85,7 @@ export async function prepareLeg(
       input,
       sessionFolder: prepared.sessionFolder,
       stateDir: prepared.stateDir,
+      texts: harness.usesContextTexts === true ? prepared.texts : noTexts,
       state: parse<Json>(state.checkpoint),
     },
   };

@@ -1,5 +1,6 @@
 import type { RunId, SessionId } from '@convoke/contract';
 import type { Agent } from '../domain/agent.ts';
+import type { ContextTexts } from '../domain/context.ts';
 import type { Json, JsonObject } from '../domain/json.ts';
 import type { ProcessLimits, SandboxMode } from './sandbox.ts';
 
@@ -14,6 +15,8 @@ import type { ProcessLimits, SandboxMode } from './sandbox.ts';
  */
 export interface Harness<Settings = unknown> {
   readonly framework: string;
+  /** Whether legs need `context.texts`; they are dropped otherwise, so that long legs do not hold them in memory. */
+  readonly usesContextTexts?: boolean;
   /**
    * Reads the keys of `agent.yaml` that only this framework uses. Called once each time the folder is read; every leg
    * gets the result as `context.settings`.
@@ -90,6 +93,8 @@ export interface LegContext<Settings = unknown> {
   readonly sessionFolder: string;
   /** The session's own HOME, outside the workspace. */
   readonly stateDir: string;
+  /** Context files, CLAUDE.md and skills as they were announced; empty unless the harness uses them. */
+  readonly texts: ContextTexts;
   /** The last checkpoint of this session, whichever run made it. */
   readonly state: Json | undefined;
   /** Aborted when the run is cancelled, times out or loses its lease. */

@@ -1,6 +1,6 @@
 import type { FileId, SessionId, TenantId } from '@convoke/contract';
 import type { Agent } from '../domain/agent.ts';
-import type { ContextFile, LoadedContext, SkillsReport } from '../domain/context.ts';
+import type { ContextFile, ContextTexts, LoadedContext, SkillsReport } from '../domain/context.ts';
 import type { FolderState } from '../domain/folder-snapshot.ts';
 
 export type { ContextFile, SkillsReport };
@@ -80,6 +80,7 @@ export type PreparedFolder =
    */
   | (LoadedContext & {
       readonly found: true;
+      readonly texts: ContextTexts;
       readonly sessionFolder: string;
       readonly stateDir: string;
       /** The state of a folder that was made just now, where sessions go from machine to machine. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { SessionId, TenantId } from '@convoke/contract';
 import { removeTree } from '../confined-fs/remove-tree.ts';
 import type { Agent } from '../domain/agent.ts';
-import type { ContextFile, LoadedContext } from '../domain/context.ts';
+import type { ContextFile, ContextTexts, LoadedContext } from '../domain/context.ts';
 import { bareState } from '../domain/folder-snapshot.ts';
 import type { Log } from '../ports/log.ts';
 import type { Account } from '../ports/sandbox.ts';
@@ -108,13 +108,14 @@ class DiskSessionFolders implements SessionFolders {
     await this.#update(paths, request, sources);
     if (isFirst) await this.#sync?.markBare(paths);
     const context = await this.#readContext(paths.sessionFolder, agent);
-    const { report } = sources.skills;
+    const { report, texts: skills } = sources.skills;
     return {
       found: true,
       sessionFolder: paths.sessionFolder,
       stateDir: paths.stateDir,
       ...(isFirst && this.#sync !== undefined && { startsAs: bareState }),
-      ...context,
+      ...context.loaded,
+      texts: { files: context.files, skills },
       ...(report !== undefined && { skills: report }),
     };
   }
@@ -206,16 +207,24 @@ class DiskSessionFolders implements SessionFolders {
     this.#prepared.set(sessionId, { manifest, agent, files });
   }
 
-  async #readContext(root: string, agent: Agent): Promise<LoadedContext> {
+  async #readContext(
+    root: string,
+    agent: Agent,
+  ): Promise<{ readonly loaded: LoadedContext; readonly files: ContextTexts['files'] }> {
     const contextFiles: ContextFile[] = [];
+    const files: ContextTexts['files'][number][] = [];
     for (const path of agent.contextFiles) {
       const read = await readContextFile(root, path);
-      if (read.ok) contextFiles.push(read.file);
-      else this.#warnOnce(agent, path, read.reason);
+      if (read.ok) {
+        contextFiles.push(read.file);
+        files.push({ path, text: read.text });
+      } else this.#warnOnce(agent, path, read.reason);
     }
-    if (!agent.enableClaudeMd) return { contextFiles };
-    const read = await readContextFile(root, 'CLAUDE.md');
-    return read.ok ? { contextFiles, claudeMd: read.file } : { contextFiles };
+    const path = 'CLAUDE.md';
+    const read = agent.enableClaudeMd ? await readContextFile(root, path) : undefined;
+    if (read?.ok !== true) return { loaded: { contextFiles }, files };
+    files.push({ path, text: read.text });
+    return { loaded: { contextFiles, claudeMd: read.file }, files };
   }
 
   /**

@@ -10,12 +10,12 @@ const frontmatter = z.looseObject({
   description: z.unknown().optional(),
 });
 
-/** Returns the description of a valid skill; throws an `AgentFileError` that names the rule a skill breaks. */
-export async function readSkillDescription(
+/** Reads SKILL.md of a valid skill; throws an `AgentFileError` that names the rule a skill breaks. */
+export async function readSkill(
   folder: string,
   directory: string,
   entry: SkillEntry | undefined,
-): Promise<string> {
+): Promise<{ readonly description: string; readonly text: string }> {
   if (entry === undefined)
     throw new AgentFileError('agent.yaml names this skill, but there is no such directory');
   if (entry === 'link') throw new AgentFileError('is a link: put the skill itself here');
@@ -38,7 +38,7 @@ export async function readSkillDescription(
       `description in SKILL.md has ${description.length} characters: at most 1024 fit`,
     );
   }
-  return description;
+  return { description, text };
 }
 
 function readFrontmatter(text: string): z.infer<typeof frontmatter> {

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { AgentFileError } from '../confined-fs/agent-file.ts';
 import { removeConfined, removeFolderConfined } from '../confined-fs/files.ts';
 import type { Agent } from '../domain/agent.ts';
-import type { SkillsReport } from '../domain/context.ts';
+import type { ContextTexts, SkillsReport } from '../domain/context.ts';
 import { hasCode } from '../runtime/error-code.ts';
 import { copySource, mirrorFiles } from './mirror-files.ts';
-import { type SkillEntry, readSkillDescription } from './skill-description.ts';
+import { type SkillEntry, readSkill } from './skill-description.ts';
 import { type SourceFile, sourceFiles } from './source-files.ts';
 
 const skillsMax = 200;
@@ -16,17 +16,21 @@ const mirrors = ['.agents/skills', '.claude/skills'] as const;
 export interface AgentSkills {
   /** Absent when the agent has no `skills/` or asks for none. */
   readonly report: SkillsReport | undefined;
+  /** SKILL.md of the valid skills, in the order of the report. */
+  readonly texts: ContextTexts['skills'];
   /** Files of the valid skills, by their path below `skills/`. */
   readonly files: readonly SourceFile[];
 }
 
 /** Reads the skills of an agent's folder (agentskills.io). An invalid skill becomes a warning in the report. */
 export async function readSkills(agent: Agent): Promise<AgentSkills> {
-  if (agent.skills === 'none') return { report: undefined, files: [] };
+  if (agent.skills === 'none') return { report: undefined, texts: [], files: [] };
   const found = await entriesOf(join(agent.folder, 'skills'));
-  if (found === undefined && agent.skills === 'all') return { report: undefined, files: [] };
+  if (found === undefined && agent.skills === 'all')
+    return { report: undefined, texts: [], files: [] };
   const names = agent.skills === 'all' ? [...(found?.keys() ?? [])] : [...new Set(agent.skills)];
   const skills: SkillsReport['skills'][number][] = [];
+  const texts: ContextTexts['skills'][number][] = [];
   const warnings: SkillsReport['warnings'][number][] = [];
   const files: SourceFile[] = [];
   for (const name of names.sort()) {
@@ -34,8 +38,10 @@ export async function readSkills(agent: Agent): Promise<AgentSkills> {
     try {
       if (skills.length >= skillsMax)
         throw new AgentFileError(`is one of more than ${skillsMax} skills`);
-      const description = await readSkillDescription(agent.folder, name, found?.get(name));
-      skills.push({ name, description, path: `${mirrors[0]}/${name}` });
+      const { description, text } = await readSkill(agent.folder, name, found?.get(name));
+      const skill = { name, description, path: `${mirrors[0]}/${name}` };
+      skills.push(skill);
+      texts.push({ ...skill, text });
       for (const file of await sourceFiles(join(agent.folder, directory))) {
         files.push({ ...file, path: `${name}/${file.path}` });
       }
@@ -44,7 +50,7 @@ export async function readSkills(agent: Agent): Promise<AgentSkills> {
       warnings.push({ directory, reason: error.message });
     }
   }
-  return { report: { skills, warnings }, files };
+  return { report: { skills, warnings }, texts, files };
 }
 
 /** Copies the files of skills into both mirrors. `known` holds their digests. Returns whether `known` changed. */

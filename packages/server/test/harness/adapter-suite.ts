@@ -264,6 +264,7 @@ async function openSession(adapter: AdapterUnderTest): Promise<Session> {
       const agent = readBy(harness, plan.agent);
       const running = harness.start(input, {
         ...folders,
+        texts: prepared.texts,
         runId: runId(`run_${runNumber}`),
         sessionId: id,
         agent,

@@ -2,8 +2,9 @@ import { chown, mkdir, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runId, sessionId } from '@convoke/contract';
-import { readBy, recordingLog } from '../support/agent-folders.ts';
+import { noTexts, readBy, recordingLog } from '../support/agent-folders.ts';
 import type { Agent } from '../../src/domain/agent.ts';
+import type { ContextTexts } from '../../src/domain/context.ts';
 import type { Json } from '../../src/domain/json.ts';
 import type { Answer, Harness, HarnessEvent, Leg, LegContext } from '../../src/ports/harness.ts';
 import type { Sandbox, SandboxMode } from '../../src/ports/sandbox.ts';
@@ -63,14 +64,20 @@ export class Sitting {
 
   constructor(
     harness: Harness,
-    place: { name: string; agent: Agent; sessionFolder: string; stateDir: string },
+    place: {
+      name: string;
+      agent: Agent;
+      sessionFolder: string;
+      stateDir: string;
+      texts?: ContextTexts;
+    },
   ) {
     this.harness = harness;
-    const { name, sessionFolder, stateDir } = place;
+    const { name, sessionFolder, stateDir, texts = noTexts } = place;
     const agent = readBy(harness, place.agent);
     const id = sessionId(`sess_${name}`);
     const holdsLease = () => true;
-    const own = { sessionId: id, agent, settings: agent.settings, sessionFolder, stateDir };
+    const own = { sessionId: id, agent, settings: agent.settings, sessionFolder, stateDir, texts };
     this.#context = { ...own, input: {}, state: undefined, holdsLease };
   }
 
@@ -84,8 +91,9 @@ export class Sitting {
 
   /** The same session on another harness: as after a restart. */
   movedTo(harness: Harness, agent = this.#context.agent): Sitting {
-    const { sessionId: id, sessionFolder, stateDir } = this.#context;
-    const moved = new Sitting(harness, { name: id.slice(5), agent, sessionFolder, stateDir });
+    const { sessionId: id, sessionFolder, stateDir, texts } = this.#context;
+    const places = { sessionFolder, stateDir, texts };
+    const moved = new Sitting(harness, { name: id.slice(5), agent, ...places });
     moved.#state = this.#state;
     moved.#runs = this.#runs;
     return moved;

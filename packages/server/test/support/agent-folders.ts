@@ -5,6 +5,7 @@ import { onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { agentSchema, toDeclaredAgent } from '../../src/agents/agent-schema.ts';
 import type { Agent } from '../../src/domain/agent.ts';
+import type { ContextTexts } from '../../src/domain/context.ts';
 import type { Json } from '../../src/domain/json.ts';
 import type { AgentProblem, DeclaredAgent, Harness } from '../../src/ports/harness.ts';
 import type { Log, LogFields } from '../../src/ports/log.ts';
@@ -83,6 +84,9 @@ function declaredOf(agent: Agent): DeclaredAgent {
   const { declared } = toDeclaredAgent(yaml, { ...agent, instructions });
   return { ...rest, declared };
 }
+
+/** For legs of agents without context files and skills. */
+export const noTexts: ContextTexts = { files: [], skills: [] };
 
 /** A harness for reading folders only: the settings are the keys as they were declared. */
 export const declaringHarness: Pick<Harness, 'read'> = {

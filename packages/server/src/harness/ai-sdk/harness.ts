@@ -11,6 +11,7 @@ import { type AiSdkSettings, readAiSdk } from './settings.ts';
 export function aiSdkHarness(parts: AiSdkParts): Harness<AiSdkSettings> {
   return {
     framework: 'ai-sdk',
+    usesContextTexts: true,
     read: readAiSdk,
     start: (input, context) => new AiSdkLeg(input, context, parts),
   };

@@ -60,7 +60,7 @@ export async function openTools(
     return {
       settings,
       model,
-      system: await systemPrompt(context, names),
+      system: systemPrompt(context, names),
       catalogue: catalogueOf(agent, tools, { asksUser: settings.asksUser, holdsLease }),
       signal,
       limits: { retries, silenceMs },

@@ -88,8 +88,7 @@ export class AiSdkPlace {
       files: [],
     });
     if (!prepared.found) throw new Error('the workspace is lost');
-    const { sessionFolder, stateDir } = prepared;
-    return new AiSdkSession(this.harness(parts), { name, agent, sessionFolder, stateDir });
+    return new AiSdkSession(this.harness(parts), { name, agent, ...prepared });
   }
 
   async close(): Promise<void> {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { runId, sessionId } from '@convoke/contract';
 import { afterAll, expect, test } from 'vitest';
 import { denying } from '../sittings.ts';
-import { readBy, temporaryFolder, writeFiles } from '../../support/agent-folders.ts';
+import { noTexts, readBy, temporaryFolder, writeFiles } from '../../support/agent-folders.ts';
 import { eventually } from '../../support/eventually.ts';
 import type { Answer } from '../../../src/ports/harness.ts';
 import { AiSdkPlace, type AiSdkSession } from './agent.ts';
@@ -154,6 +154,32 @@ test('an agent that cannot read files gets its skills whole; CLAUDE.md only if i
   expect(text).toContain('browninks: yes');
 });
 
+test('a file that changes after it was announced does not reach the model', async () => {
+  const folder = await temporaryFolder();
+  await writeFiles(folder, {
+    'workspace/docs/STYLE.md': 'Write like a blueheron.',
+    'workspace/CLAUDE.md': 'Beware of the greywolf.',
+    'skills/paint/SKILL.md': '---\nname: paint\ndescription: Paints a redfox.\n---\nUse browninks.',
+  });
+  const settings = { tools: ['none'] };
+  const contextFiles = ['docs/STYLE.md'];
+  const agent = place.agent({ folder, contextFiles, enableClaudeMd: true, settings });
+  const session = await place.session(agent);
+  const skill = '---\nname: paint\ndescription: Paints a redfox.\n---\nUse changedwords.';
+  await writeFiles(session.sessionFolder, {
+    'docs/STYLE.md': 'changedwords',
+    'CLAUDE.md': 'changedwords',
+    '.agents/skills/paint/SKILL.md': skill,
+  });
+  await writeFiles(folder, { 'skills/paint/SKILL.md': skill });
+  const probes = ['blue+heron', 'grey+wolf', 'brown+inks', 'changed+words'];
+  const { text } = await session.play(probes.map((words) => `probe ${words}`).join(' && '));
+  expect(text).toContain('blueheron: yes');
+  expect(text).toContain('greywolf: yes');
+  expect(text).toContain('browninks: yes');
+  expect(text).toContain('changedwords: no');
+});
+
 test('the model is offered the tools of the allow-list and nothing else', async () => {
   const settings = { tools: ['read_*', 'list_files'], ask_user: false };
   await (await place.session(place.agent({ settings }))).play('say only-these-tools');
@@ -266,6 +292,7 @@ test('a session whose agent had another framework before begins anew, and says s
     input: {},
     sessionFolder,
     stateDir: sessionFolder,
+    texts: noTexts,
     state: { run: 'run_1', script: 'x', step: 1, answer: '' },
     signal: new AbortController().signal,
     holdsLease: () => true,

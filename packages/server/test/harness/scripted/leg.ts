@@ -1,5 +1,5 @@
 import { runId, sessionId } from '@convoke/contract';
-import { readBy } from '../../support/agent-folders.ts';
+import { noTexts, readBy } from '../../support/agent-folders.ts';
 import type { Agent } from '../../../src/domain/agent.ts';
 import type { Json } from '../../../src/domain/json.ts';
 import { scriptedHarness } from '../../../src/harness/scripted/harness.ts';
@@ -58,6 +58,7 @@ export function start({ answers, clock = testClock(), ...rest }: Start): Leg {
     input: {},
     sessionFolder: '/nonexistent',
     stateDir: '/nonexistent',
+    texts: noTexts,
     state: undefined,
     signal: new AbortController().signal,
     holdsLease: () => true,
