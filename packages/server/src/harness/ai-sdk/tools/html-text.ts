@@ -1,29 +1,78 @@
-/** What a page says, without how it looks: enough for a model to read, not a browser. */
+import { Tokenizer, type TokenizerCallbacks } from 'htmlparser2';
+
+/** Elements whose content a reader does not see. */
+const hidden = new Set(['script', 'style', 'noscript', 'svg', 'template']);
+/** Elements that end a line. */
+const blocks = /^(p|div|li|tr|h[1-6]|section|article)$/;
+
+/**
+ * Returns the text of a page, for a model to read. It uses the tokenizer of htmlparser2, not its parser: the parser
+ * keeps a stack of open elements and takes quadratic time when a page never closes them.
+ */
 export function textOfHtml(html: string): string {
-  return html
-    .replaceAll(/<!--[\s\S]*?-->/g, '')
-    .replaceAll(/<(script|style|noscript|svg|template)\b[\s\S]*?<\/\1\s*>/gi, '')
-    .replaceAll(/<(br|\/p|\/div|\/li|\/tr|\/h[1-6]|\/section|\/article)\b[^>]*>/gi, '\n')
-    .replaceAll(/<[^>]*>/g, '')
-    .replaceAll(/&(#x?[0-9a-f]+|[a-z]+);/gi, (entity, name: string) => character(name) ?? entity)
-    .replaceAll(/[ \t\r\f]+/g, ' ')
+  const text = new TextCollector(html);
+  const tokenizer = new Tokenizer({ decodeEntities: true }, text);
+  tokenizer.write(html);
+  tokenizer.end();
+  return text
+    .join()
+    .replaceAll(/[ \t\r\f\u00a0]+/g, ' ')
     .replaceAll(/ ?\n ?/g, '\n')
     .replaceAll(/\n{3,}/g, '\n\n')
     .trim();
 }
 
-const named: Readonly<Record<string, string>> = {
-  amp: '&',
-  lt: '<',
-  gt: '>',
-  quot: '"',
-  apos: "'",
-  nbsp: ' ',
-};
+class TextCollector implements TokenizerCallbacks {
+  readonly #html: string;
+  readonly #pieces: string[] = [];
+  /** The element whose end ends the hidden part. */
+  #hiddenBy: string | undefined;
 
-function character(name: string): string | undefined {
-  if (!name.startsWith('#')) return named[name.toLowerCase()];
-  const isHex = name[1]?.toLowerCase() === 'x';
-  const code = Number.parseInt(name.slice(isHex ? 2 : 1), isHex ? 16 : 10);
-  return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : undefined;
+  constructor(html: string) {
+    this.#html = html;
+  }
+
+  join(): string {
+    return this.#pieces.join('');
+  }
+
+  ontext(start: number, end: number): void {
+    this.#push(this.#html.slice(start, end));
+  }
+
+  ontextentity(codePoint: number): void {
+    this.#push(String.fromCodePoint(codePoint));
+  }
+
+  onopentagname(start: number, end: number): void {
+    const name = this.#name(start, end);
+    if (name === 'br') this.#push('\n');
+    if (hidden.has(name)) this.#hiddenBy ??= name;
+  }
+
+  onclosetag(start: number, end: number): void {
+    const name = this.#name(start, end);
+    if (name === this.#hiddenBy) this.#hiddenBy = undefined;
+    else if (blocks.test(name)) this.#push('\n');
+  }
+
+  onattribdata(): void {}
+  onattribentity(): void {}
+  onattribend(): void {}
+  onattribname(): void {}
+  oncdata(): void {}
+  oncomment(): void {}
+  ondeclaration(): void {}
+  onend(): void {}
+  onopentagend(): void {}
+  onprocessinginstruction(): void {}
+  onselfclosingtag(): void {}
+
+  #name(start: number, end: number): string {
+    return this.#html.slice(start, end).toLowerCase();
+  }
+
+  #push(text: string): void {
+    if (this.#hiddenBy === undefined) this.#pieces.push(text);
+  }
 }
