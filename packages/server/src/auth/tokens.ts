@@ -20,7 +20,7 @@ import type { Clock } from '../ports/clock.ts';
 import type { Ids } from '../ports/ids.ts';
 import type { ForeignTokens } from './foreign-tokens.ts';
 import type { SigningKeys } from './keys.ts';
-import { VerifiedTokens } from './verified-tokens.ts';
+import { VerifiedTokens } from './token-cache.ts';
 
 /**
  * Access tokens: JWTs of type `at+jwt` (RFC 9068), for automation clients and for people. The audience

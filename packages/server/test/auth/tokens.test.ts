@@ -13,7 +13,7 @@ import {
   baseUrl,
   createIdentityFixture,
 } from '../support/identity-fixture.ts';
-import { VerifiedTokens } from '../../src/auth/verified-tokens.ts';
+import { VerifiedTokens } from '../../src/auth/token-cache.ts';
 import type { Client } from '../../src/domain/client.ts';
 
 let world: IdentityFixture;
