@@ -1,5 +1,12 @@
-import type { TokenForm } from './token-endpoint.ts';
 import { refuseToken } from './token-refusal.ts';
+
+/** The parameters of a token request (RFC 6749 section 4.4.2). */
+export interface TokenForm {
+  readonly grant_type?: string | undefined;
+  readonly scope?: string | undefined;
+  readonly client_id?: string | undefined;
+  readonly client_secret?: string | undefined;
+}
 
 /** What a client says of itself at the token endpoint (RFC 6749 section 2.3.1). */
 export interface ClientClaim {

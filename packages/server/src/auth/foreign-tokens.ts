@@ -6,7 +6,7 @@ import { refuse } from '../app/refusal.ts';
 import type { Services } from '../app/services.ts';
 import type { Role } from '../domain/member.ts';
 import type { PeopleIssuer } from '../ports/people-issuer.ts';
-import type { ClaimedMembership, HumanToken } from './tokens.ts';
+import type { ClaimedMembership, HumanToken } from './verified-token.ts';
 
 /**
  * Access tokens of the OpenID Connect issuer that an operator trusts with people. Its signature and its

@@ -19,7 +19,8 @@ import type { Store } from '../ports/store.ts';
 import { type GateRequest, bearerToken, unauthorized } from './bearer.ts';
 import { Challenge } from './challenge.ts';
 import { type TenantHeader, readSelectors } from './selectors.ts';
-import type { HumanToken, Tokens, VerifiedToken } from './tokens.ts';
+import type { Tokens } from './tokens.ts';
+import type { HumanToken, VerifiedToken } from './verified-token.ts';
 
 /**
  * Who may come in. The order is 401 token, 400 selectors, 403 access (D-52), and a denial says no more

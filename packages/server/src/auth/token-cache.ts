@@ -1,15 +1,14 @@
 import type { Clock } from '../ports/clock.ts';
 import { BoundedMap } from '../runtime/bounded-map.ts';
-import type { VerifiedToken } from './tokens.ts';
+import type { VerifiedToken } from './verified-token.ts';
 
 const keptMax = 10_000;
 
 /**
- * Tokens whose signature was checked, by their digest, until they expire: a signature costs 300 µs, a
- * lookup one. Only what the token itself says is kept; what it may do is decided anew each time (D-51).
- * The least recently used one makes room.
+ * Keeps verified tokens by their digest until they expire, because checking a signature takes 300 µs and a lookup one.
+ * Holds the content of tokens only: access is decided on every request (D-51). Evicts the least recently used token.
  */
-export class VerifiedTokens {
+export class TokenCache {
   readonly #clock: Clock;
   readonly #tokens = new BoundedMap<string, VerifiedToken>(keptMax);
 

@@ -14,7 +14,7 @@ import type { Log } from '../ports/log.ts';
 import type { RateLimit } from '../ports/rate-limit.ts';
 import type { Secrets } from '../ports/secrets.ts';
 import type { Store } from '../ports/store.ts';
-import { type ClientClaim, readClientClaim } from './client-authentication.ts';
+import { type ClientClaim, type TokenForm, readClientClaim } from './client-authentication.ts';
 import { UNMATCHABLE_HMAC } from './secrets.ts';
 import { refuseToken } from './token-refusal.ts';
 import type { IssuedToken, Tokens } from './tokens.ts';
@@ -31,13 +31,6 @@ export interface TokenRequest {
   /** Where the request came from, as far as the server can tell. */
   readonly address: string;
   readonly requestId: string;
-}
-
-export interface TokenForm {
-  readonly grant_type?: string | undefined;
-  readonly scope?: string | undefined;
-  readonly client_id?: string | undefined;
-  readonly client_secret?: string | undefined;
 }
 
 interface TokenEndpointOptions {

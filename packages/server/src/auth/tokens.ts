@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
 import {
-  type OrganizationId,
   type Scope,
   type UserId,
   isScope,
@@ -15,12 +14,12 @@ import { SignJWT } from 'jose/jwt/sign';
 import { jwtVerify } from 'jose/jwt/verify';
 import { z } from 'zod';
 import type { Client } from '../domain/client.ts';
-import type { Role } from '../domain/member.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Ids } from '../ports/ids.ts';
 import type { ForeignTokens } from './foreign-tokens.ts';
 import type { SigningKeys } from './keys.ts';
-import { VerifiedTokens } from './token-cache.ts';
+import { TokenCache } from './token-cache.ts';
+import type { VerifiedToken } from './verified-token.ts';
 
 /**
  * Access tokens: JWTs of type `at+jwt` (RFC 9068), for automation clients and for people. The audience
@@ -42,33 +41,6 @@ export interface IssuedToken {
   readonly id: string;
   readonly expiresInSeconds: number;
   readonly expiresAt: number;
-}
-
-export type VerifiedToken = AutomationToken | HumanToken;
-
-interface TokenFacts {
-  readonly kid: string;
-  /** Milliseconds. */
-  readonly expiresAt: number;
-}
-
-export interface AutomationToken extends TokenFacts {
-  readonly kind: 'automation';
-  readonly oauthClientId: string;
-  readonly organizationId: OrganizationId;
-  readonly scopes: ReadonlySet<Scope>;
-}
-
-export interface HumanToken extends TokenFacts {
-  readonly kind: 'human';
-  readonly userId: UserId;
-  /** What another issuer says the person is; absent in our own tokens, where the database says it. */
-  readonly memberships?: readonly ClaimedMembership[];
-}
-
-export interface ClaimedMembership {
-  readonly organizationId: OrganizationId;
-  readonly role: Role;
 }
 
 interface TokensOptions {
@@ -106,9 +78,9 @@ const humanClaims = z.object(commonClaims);
 export function createTokens(options: TokensOptions): Tokens {
   const { keys, clock, baseUrl } = options;
   const audiences = audiencesOf(baseUrl);
-  const verified = new VerifiedTokens(clock);
+  const cache = new TokenCache(clock);
 
-  async function verifyAnew(token: string): Promise<VerifiedToken | undefined> {
+  async function checkSignature(token: string): Promise<VerifiedToken | undefined> {
     const header = readHeader(token);
     if (header === undefined) return undefined;
     const verifier = await keys.verifier(header.kid);
@@ -150,12 +122,12 @@ export function createTokens(options: TokensOptions): Tokens {
     async verify(token) {
       if (token.length > TOKEN_MAX_CHARACTERS) return undefined;
       const digest = hash('sha256', token, 'base64url');
-      const known = verified.find(digest);
+      const known = cache.find(digest);
       if (known !== undefined) return keys.accepts(known.kid) ? known : undefined;
       const { foreign } = options;
       if (foreign !== undefined && issuerOf(token) === foreign.issuer) return foreign.verify(token);
-      const found = await verifyAnew(token);
-      if (found !== undefined) verified.keep(digest, found);
+      const found = await checkSignature(token);
+      if (found !== undefined) cache.keep(digest, found);
       return found;
     },
   };

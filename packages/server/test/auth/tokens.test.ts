@@ -13,7 +13,7 @@ import {
   baseUrl,
   createIdentityFixture,
 } from '../support/identity-fixture.ts';
-import { VerifiedTokens } from '../../src/auth/token-cache.ts';
+import { TokenCache } from '../../src/auth/token-cache.ts';
 import type { Client } from '../../src/domain/client.ts';
 
 let world: IdentityFixture;
@@ -208,7 +208,7 @@ test('a token whose key has retired is refused, even if it was verified before',
 });
 
 test('no more than 10,000 verified tokens are remembered, the least used are forgotten', async () => {
-  const kept = new VerifiedTokens(world.clock);
+  const kept = new TokenCache(world.clock);
   const expiresAt = world.clock.now() + 600_000;
   const token = { kind: 'human', userId: person, kid: 'k', expiresAt } as const;
   for (let index = 0; index < 10_000; index += 1) kept.keep(`t${index}`, token);
