@@ -1,7 +1,6 @@
 import type { Operation } from '@convoke/contract';
 import { refuse } from '../app/refusal.ts';
-import type { RateLimit } from '../ports/rate-limit.ts';
-import { rateLimitHeaders } from '../runtime/rate-limit.ts';
+import type { Allowance, RateLimit } from '../ports/rate-limit.ts';
 
 /** D-68: machines are limited in every call, people in what they change. */
 export interface RateLimits {
@@ -45,4 +44,16 @@ function takesKey({ headers, body }: Operation): boolean {
 function limitOf(operation: Operation, limits: RateLimits): RateLimit | undefined {
   if (operation.caller !== 'human') return limits.application;
   return operation.method === 'GET' ? undefined : limits.management;
+}
+
+/** `RateLimit-*` and, when the rate is spent, `Retry-After`. */
+function rateLimitHeaders(allowance: Allowance): Record<string, string> {
+  if (allowance.limit === 0) return {};
+  const headers: Record<string, string> = {
+    'ratelimit-limit': String(allowance.limit),
+    'ratelimit-remaining': String(allowance.remaining),
+    'ratelimit-reset': String(allowance.resetSeconds),
+  };
+  if (!allowance.ok) headers['retry-after'] = String(allowance.retryAfterSeconds);
+  return headers;
 }

@@ -5,8 +5,9 @@ import { Refusal } from '../app/refusal.ts';
 import type { Ids } from '../ports/ids.ts';
 import type { Log } from '../ports/log.ts';
 import { type Binding, bindOperations } from './bind.ts';
-import { errorReply } from './errors.ts';
+import { errorAnswer } from './errors.ts';
 import type { Handlers } from './handler.ts';
+import { writeJson } from './json-reply.ts';
 import { metricsPath } from './metrics.ts';
 import { baseHeaders } from './response-headers.ts';
 
@@ -60,14 +61,11 @@ export function createApp(parts: AppParts): FastifyInstance {
   });
 
   const refuse: Refuse = (error, request, reply) => {
-    const { status, code, headers, body } = errorReply(error, { requestId: request.id }, log);
-    metrics.requests.add(1, 'none', String(status));
-    metrics.refusals.add(1, String(status), code);
-    const base = baseHeaders(undefined, request.id);
-    reply
-      .code(status)
-      .headers({ ...base, 'content-type': 'application/json; charset=utf-8', ...headers })
-      .send(body);
+    const answer = errorAnswer(error, { requestId: request.id }, log);
+    metrics.requests.add(1, 'none', String(answer.status));
+    metrics.refusals.add(1, String(answer.status), answer.body.error);
+    reply.hijack();
+    writeJson(reply.raw, answer, baseHeaders(undefined, request.id));
   };
   app.setErrorHandler((error, request, reply) => refuse(error, request, reply));
   app.setNotFoundHandler((request, reply) =>

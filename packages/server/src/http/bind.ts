@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
   type Operation,
   type OperationId,
@@ -16,9 +16,10 @@ import { type RateLimits, admission } from './admission.ts';
 import { abandonBody, readBody } from './body.ts';
 import type { CallerAddress } from './caller-address.ts';
 import type { Denials } from './denials.ts';
-import { errorReply } from './errors.ts';
+import { errorAnswer } from './errors.ts';
 import type { Handlers, RawReply, RequestFacts } from './handler.ts';
 import { readHeaders, readParams, readQuery, validateBody } from './input.ts';
+import { type JsonAnswer, jsonReply, writeJson } from './json-reply.ts';
 import { baseHeaders } from './response-headers.ts';
 
 export interface Binding {
@@ -33,17 +34,11 @@ export interface Binding {
   readonly traces: Traces;
 }
 
-/** Any handler, seen from the router: the types were checked where the handlers were put together. */
+/** Any handler, as the router sees it: the composition of the handlers checked their types. */
 type AnyHandler = (call: unknown) => Promise<AnyReply> | AnyReply;
-type AnyReply =
-  | {
-      readonly status: number;
-      readonly body: unknown;
-      readonly headers?: Readonly<Record<string, string>>;
-    }
-  | RawReply;
+type AnyReply = JsonAnswer | RawReply;
 
-/** Makes a route of every declared operation. Nothing else is routed: what is not declared is denied. */
+/** Adds a route for every declared operation. Nothing else is routed, so an undeclared path is denied. */
 export function bindOperations(app: FastifyInstance, handlers: Handlers, binding: Binding): void {
   for (const operation of operationList) {
     if (!binding.serves(operation)) continue;
@@ -51,26 +46,30 @@ export function bindOperations(app: FastifyInstance, handlers: Handlers, binding
     app.route({
       method: operation.method,
       url: routePattern(operation.path),
-      handler: (request, reply) => observed(request, reply, { operation, handler, binding }),
+      handler: (request, reply) => countAndTrace(request, reply, { operation, handler, binding }),
     });
   }
 }
 
-/** `{id}:verb` must not swallow the verb, so the parameter before a colon stops at it. */
+/** In `{id}:verb` the parameter ends before the colon, so that it does not include the verb. */
 function routePattern(path: string): string {
   return path.replace(/\{(\w+)\}(:?)/g, (_, name: string, colon: string) =>
     colon === '' ? `:${name}` : `:${name}([^:/]+)::`,
   );
 }
 
-interface Bound {
+interface BoundOperation {
   readonly operation: Operation;
   readonly handler: AnyHandler;
   readonly binding: Binding;
 }
 
-/** Counts and traces a request, whatever becomes of it. */
-function observed(request: FastifyRequest, reply: FastifyReply, bound: Bound): Promise<void> {
+/** Serves a request, then counts it and ends its span with the status of the answer. */
+function countAndTrace(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  bound: BoundOperation,
+): Promise<void> {
   const { operation, binding } = bound;
   const attributes = {
     'http.request.method': operation.method,
@@ -88,44 +87,45 @@ function observed(request: FastifyRequest, reply: FastifyReply, bound: Bound): P
   });
 }
 
-/** 0 when the client left before there was an answer. */
+/** 0 when the client disconnected before there was an answer. */
 function statusOf(reply: FastifyReply): number {
   if (reply.raw.headersSent) return reply.raw.statusCode;
   return reply.raw.destroyed ? 0 : reply.statusCode;
 }
 
-async function serve(request: FastifyRequest, reply: FastifyReply, bound: Bound): Promise<void> {
+/** Reads the call, runs its handler and writes the answer, or the error that one of them threw. */
+async function serve(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  bound: BoundOperation,
+): Promise<void> {
   const { operation, handler, binding } = bound;
   const { metrics } = binding;
   const began = metrics.seconds();
   const headers: Record<string, string> = baseHeaders(operation, request.id);
+  // Fastify routes only: every response, of whatever kind, is written to the raw stream.
+  reply.hijack();
   try {
     const call = await readCall(request, bound, headers);
     const answer = await handler(call);
     metrics.requestSeconds.observe(metrics.seconds() - began, operation.id);
-    if ('write' in answer) {
-      reply.hijack();
-      await answer.write(reply.raw, headers);
-      return;
-    }
-    const payload = answer.body === undefined ? undefined : JSON.stringify(answer.body);
-    if (payload !== undefined) headers['content-type'] = 'application/json; charset=utf-8';
-    reply
-      .code(answer.status)
-      .headers(headers)
-      .headers(answer.headers ?? {})
-      .send(payload);
+    const raw = 'write' in answer ? answer : jsonReply(answer);
+    await raw.write(reply.raw, headers);
   } catch (error) {
-    // Nobody is left to answer: a cut upload or download is the client's own doing, not a fault.
-    if (request.raw.destroyed && !request.raw.complete) return void reply.hijack();
+    // The client has disconnected: a cut upload or download is its own doing, not a fault.
+    if (request.raw.destroyed && !request.raw.complete) return;
     if (reply.raw.destroyed) return;
     metrics.requestSeconds.observe(metrics.seconds() - began, operation.id);
-    refuseRequest(error, { request, reply, operation, headers, binding });
+    answerError(error, { request, response: reply.raw, operation, headers, binding });
   }
 }
 
-/** The order of D-52: token, selectors, access, then the request's own shape. */
-async function readCall(request: FastifyRequest, bound: Bound, headers: Record<string, string>) {
+/** Checks in the order of D-52: token, selectors, access, then the shape of the request. */
+async function readCall(
+  request: FastifyRequest,
+  bound: BoundOperation,
+  headers: Record<string, string>,
+) {
   const { operation, binding } = bound;
   const raw: IncomingMessage = request.raw;
   const rawParams = request.params as Readonly<Record<string, string>>;
@@ -139,10 +139,10 @@ async function readCall(request: FastifyRequest, bound: Bound, headers: Record<s
   const query = readQuery(operation, request.url);
   const sent = readHeaders(operation, raw.headers);
   const value = await readBody(operation, raw);
-  // A form's parameters are the token endpoint's to judge: its errors are OAuth's (RFC 6749 §5.2).
+  // The token endpoint checks the parameters of a form itself, with the errors of RFC 6749 §5.2.
   const isChecked = operation.body !== undefined && operation.content !== 'form';
   const body = isChecked ? validateBody(operation.body, value) : value;
-  // Last: what is wrong with the request is told before what is not there.
+  // Last: a malformed request is reported before a missing resource.
   const params = readParams(operation, rawParams);
   return { params, query, headers: sent, body, caller, request: facts, admit };
 }
@@ -192,29 +192,18 @@ async function authorize(
 
 interface FailedCall {
   readonly request: FastifyRequest;
-  readonly reply: FastifyReply;
+  readonly response: ServerResponse;
   readonly operation: Operation;
   readonly headers: Readonly<Record<string, string>>;
   readonly binding: Binding;
 }
 
-function refuseRequest(
-  error: unknown,
-  { request, reply, operation, headers, binding }: FailedCall,
-): void {
+function answerError(error: unknown, failed: FailedCall): void {
+  const { request, response, operation, headers, binding } = failed;
   abandonBody(request.raw);
-  const answer = errorReply(error, { requestId: request.id, operation }, binding.log);
-  binding.metrics.refusals.add(1, String(answer.status), answer.code);
-  const merged = {
-    ...headers,
-    'content-type': 'application/json; charset=utf-8',
-    ...answer.headers,
-  };
-  if (reply.raw.headersSent) {
-    reply.raw.destroy();
-  } else if (reply.sent) {
-    reply.raw.writeHead(answer.status, merged).end(answer.body);
-  } else {
-    reply.code(answer.status).headers(merged).send(answer.body);
-  }
+  const answer = errorAnswer(error, { requestId: request.id, operation }, binding.log);
+  binding.metrics.refusals.add(1, String(answer.status), answer.body.error);
+  // Too late for another status: a broken connection shows that the answer is incomplete.
+  if (response.headersSent) response.destroy();
+  else writeJson(response, answer, headers);
 }

@@ -3,13 +3,12 @@ import { refuse } from '../app/refusal.ts';
 import type { PageRequest } from '../ports/page.ts';
 
 /**
- * D-71: cursors hold their own state and are sealed with a MAC over the list they belong to, so one from
- * another list, tenant or filter, or one that was edited, is refused.
+ * Reads pages of lists (D-71). A cursor holds its own position and a MAC over the list it belongs to, so one that was
+ * edited, or issued for another list, tenant or filter, is refused.
  */
 export interface Cursors {
-  read(place: string, query: PageQuery): PageRequest;
-  /** Cuts the one item too many that `read` asked for, and says where to go on. */
-  cut<Item>(place: string, page: PageRequest, rows: ListedRows<Item>): CutPage<Item>;
+  /** `list` names the list with its tenant and filter: cursors are valid for that list only. */
+  page<Item>(list: string, query: PageQuery, source: PageSource<Item>): Promise<Page<Item>>;
 }
 
 export interface PageQuery {
@@ -18,14 +17,20 @@ export interface PageQuery {
   readonly cursor?: string | undefined;
 }
 
-export interface ListedRows<Item> {
-  readonly items: readonly Item[];
+export interface PageSource<Item> {
+  readonly read: (page: PageRequest) => Promise<Rows<Item>> | Rows<Item>;
   readonly idOf: (item: Item) => string;
-  /** There is more than these, however few they are: they were cut by their size. */
-  readonly isCut?: boolean;
 }
 
-export interface CutPage<Item> {
+type Rows<Item> =
+  | readonly Item[]
+  | {
+      readonly items: readonly Item[];
+      /** The rows were cut by their size: there are more, even if these are fewer than asked for. */
+      readonly isCut: boolean;
+    };
+
+export interface Page<Item> {
   readonly items: readonly Item[];
   readonly next: { readonly next_cursor?: string };
 }
@@ -33,35 +38,37 @@ export interface CutPage<Item> {
 const macBytes = 16;
 
 export function createCursors(key: Uint8Array): Cursors {
-  const seal = (place: string, order: string, after: string) =>
+  const macOf = (list: string, order: string, after: string) =>
     createHmac('sha256', key)
-      .update(JSON.stringify([place, order, after]))
+      .update(JSON.stringify([list, order, after]))
       .digest()
       .subarray(0, macBytes);
 
-  function open(place: string, order: string, cursor: string): string {
+  function open(list: string, { order, cursor }: PageQuery): string | undefined {
+    if (cursor === undefined) return undefined;
     const [position = '', mac = ''] = cursor.split('.');
     const after = Buffer.from(position, 'base64url').toString();
     const given = Buffer.from(mac, 'base64url');
-    const expected = seal(place, order, after);
+    const expected = macOf(list, order, after);
     const isOurs = given.length === macBytes && timingSafeEqual(given, expected);
     return isOurs ? after : refuse('invalid_cursor');
   }
 
-  return {
-    read(place, { limit, order, cursor }) {
-      const after = cursor === undefined ? undefined : open(place, order, cursor);
-      return { limit: limit + 1, order, after };
-    },
+  function seal(list: string, { order }: PageQuery, after: string): string {
+    const position = Buffer.from(after).toString('base64url');
+    return `${position}.${macOf(list, order, after).toString('base64url')}`;
+  }
 
-    cut(place, { limit, order }, { items, idOf, isCut = false }) {
-      const kept = items.slice(0, limit - 1);
+  return {
+    async page(list, query, { read, idOf }) {
+      const { limit, order } = query;
+      // One row more than asked for shows whether another page follows.
+      const rows = await read({ limit: limit + 1, order, after: open(list, query) });
+      const { items, isCut } = 'isCut' in rows ? rows : { items: rows, isCut: false };
+      const kept = items.slice(0, limit);
       const last = kept.at(-1);
-      if (last === undefined || (items.length < limit && !isCut)) return { items, next: {} };
-      const after = idOf(last);
-      const position = Buffer.from(after).toString('base64url');
-      const mac = seal(place, order, after).toString('base64url');
-      return { items: kept, next: { next_cursor: `${position}.${mac}` } };
+      if (last === undefined || (items.length <= limit && !isCut)) return { items, next: {} };
+      return { items: kept, next: { next_cursor: seal(list, query, idOf(last)) } };
     },
   };
 }

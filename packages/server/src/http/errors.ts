@@ -1,4 +1,10 @@
-import { type ErrorCode, type Operation, errors, statusOfError } from '@convoke/contract';
+import {
+  type ErrorCode,
+  type JsonObject,
+  type Operation,
+  errors,
+  statusOfError,
+} from '@convoke/contract';
 import { Refusal } from '../app/refusal.ts';
 import { Challenge } from '../auth/challenge.ts';
 import { StorageUnavailable } from '../ports/errors.ts';
@@ -6,37 +12,32 @@ import type { Log } from '../ports/log.ts';
 import { hasCode } from '../runtime/error-code.ts';
 import { HttpRefusal } from './http-refusal.ts';
 
-export interface ErrorReply {
+export interface ErrorAnswer {
   readonly status: number;
-  readonly code: ErrorCode;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
+  readonly body: JsonObject & { readonly error: ErrorCode };
 }
 
 export interface FailedRequest {
   readonly requestId: string;
-  /** Absent where the request is not one of an operation: an unknown path, the pages of the sign-in. */
+  /** Absent for requests outside operations: unknown paths, metrics, sign-in pages. */
   readonly operation?: Operation;
 }
 
-/** Seconds after which a client that met storage trouble may try again. */
 const storageRetryAfterSeconds = 2;
 
 /** D-70. A refusal is shown to the client; a fault is logged with its cause and answered without detail. */
-export function errorReply(error: unknown, request: FailedRequest, log: Log): ErrorReply {
+export function errorAnswer(error: unknown, request: FailedRequest, log: Log): ErrorAnswer {
   const refusal = refusalOf(error, request, log);
-  const body = {
-    error: refusal.code,
-    ...(refusal.codeOnly ? {} : { message: refusal.message }),
-    ...refusal.details,
-    request_id: request.requestId,
-  };
-  const { code } = refusal;
   return {
-    status: statusOf(code, request.operation),
-    code,
+    status: statusOf(refusal.code, request.operation),
     headers: headersOf(refusal),
-    body: JSON.stringify(body),
+    body: {
+      error: refusal.code,
+      ...(refusal.codeOnly ? {} : { message: refusal.message }),
+      ...refusal.details,
+      request_id: request.requestId,
+    },
   };
 }
 
@@ -65,7 +66,7 @@ function refusalOf(error: unknown, request: FailedRequest, log: Log): Refusal {
   return new Refusal('internal');
 }
 
-/** Files are written outside the database; a full disk is the same trouble there. */
+/** Files are written outside the database; a full disk fails them in the same way. */
 function isOutOfSpace(error: unknown): boolean {
   return hasCode(error, 'ENOSPC', 'EDQUOT');
 }

@@ -7,7 +7,8 @@ import type { Log } from '../ports/log.ts';
 import type { Metrics } from '../ports/metrics.ts';
 import { type Rate, createRateLimit } from '../runtime/rate-limit.ts';
 import type { CallerAddress } from './caller-address.ts';
-import { errorReply } from './errors.ts';
+import { errorAnswer } from './errors.ts';
+import { writeJson } from './json-reply.ts';
 import { baseHeaders } from './response-headers.ts';
 
 /** Attempts to sign in, per person and address; the burst is what a person who mistypes needs. */
@@ -71,11 +72,9 @@ export function mountPeople(app: FastifyInstance, parts: PeopleParts): void {
     try {
       await identityProvider.handle({ request: raw, response, requestId: id, address });
     } catch (error) {
-      const answer = errorReply(error, { requestId: id }, log);
-      if (response.headersSent) return void response.destroy();
-      const type = { 'content-type': 'application/json; charset=utf-8' };
-      response.writeHead(answer.status, { ...headers, ...type, ...answer.headers });
-      response.end(answer.body);
+      const answer = errorAnswer(error, { requestId: id }, log);
+      if (response.headersSent) response.destroy();
+      else writeJson(response, answer, headers);
     } finally {
       metrics.requests.add(1, 'sign_in', String(response.statusCode));
     }

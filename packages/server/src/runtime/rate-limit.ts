@@ -61,18 +61,6 @@ export function createRateLimit(clock: Clock, { perMinute, burst }: Rate): RateL
   };
 }
 
-/** The `RateLimit-*` and `Retry-After` headers of a response. */
-export function rateLimitHeaders(allowance: Allowance): Record<string, string> {
-  if (allowance.limit === 0) return {};
-  const headers: Record<string, string> = {
-    'ratelimit-limit': String(allowance.limit),
-    'ratelimit-remaining': String(allowance.remaining),
-    'ratelimit-reset': String(allowance.resetSeconds),
-  };
-  if (!allowance.ok) headers['retry-after'] = String(allowance.retryAfterSeconds);
-  return headers;
-}
-
 const minuteMs = 60_000;
 /** Bounds the memory. A key that is evicted starts again with a full bucket. */
 const keysMax = 10_000;

@@ -11,13 +11,13 @@ export function agentRoutes(
   { cursors, follower, streams }: RunRouteParts,
 ): Handlers<'list_agents' | 'invoke_agent'> {
   return {
-    list_agents({ caller, query }) {
-      const place = `agents:${caller.scope.tenantId}`;
-      const page = cursors.read(place, query);
-      const items = listAgents(services, caller.scope, page);
-      const cut = cursors.cut(place, page, { items, idOf: (agent) => agent.name });
-      const agents = cut.items.map((agent) => agentView(agent, services.settings.fileAttachments));
-      return { status: 200, body: { agents, ...cut.next } };
+    async list_agents({ caller, query }) {
+      const { items, next } = await cursors.page(`agents:${caller.scope.tenantId}`, query, {
+        read: (page) => listAgents(services, caller.scope, page),
+        idOf: (agent) => agent.name,
+      });
+      const agents = items.map((agent) => agentView(agent, services.settings.fileAttachments));
+      return { status: 200, body: { agents, ...next } };
     },
 
     async invoke_agent({ caller, params, body, admit }) {

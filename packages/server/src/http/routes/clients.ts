@@ -29,11 +29,11 @@ export function clientRoutes(
 ): Handlers<ClientOperations> {
   return {
     async list_clients({ caller, query }) {
-      const place = `clients:${caller.organizationId}`;
-      const page = cursors.read(place, query);
-      const items = await listClients(services, caller.organizationId, page);
-      const cut = cursors.cut(place, page, { items, idOf: ({ resource }) => resource.id });
-      return { status: 200, body: { clients: cut.items.map(clientView), ...cut.next } };
+      const { items, next } = await cursors.page(`clients:${caller.organizationId}`, query, {
+        read: (page) => listClients(services, caller.organizationId, page),
+        idOf: ({ resource }) => resource.id,
+      });
+      return { status: 200, body: { clients: items.map(clientView), ...next } };
     },
 
     list_profiles: () => ({ status: 200, body: permissionCatalog() }),

@@ -29,11 +29,12 @@ export function fileRoutes(services: Services, cursors: Cursors): Handlers<FileO
     },
 
     async list_files({ caller, params, query }) {
-      const place = `files:${params.session_id}`;
-      const page = cursors.read(place, query);
-      const items = await listFiles(services, caller.scope, { sessionId: params.session_id, page });
-      const cut = cursors.cut(place, page, { items, idOf: (file) => file.id });
-      return { status: 200, body: { files: cut.items.map(fileView), ...cut.next } };
+      const sessionId = params.session_id;
+      const { items, next } = await cursors.page(`files:${sessionId}`, query, {
+        read: (page) => listFiles(services, caller.scope, { sessionId, page }),
+        idOf: (file) => file.id,
+      });
+      return { status: 200, body: { files: items.map(fileView), ...next } };
     },
 
     async upload_file({ caller, params, request }) {

@@ -11,12 +11,13 @@ export function interactionRoutes(
 ): Handlers<'list_interactions' | 'answer_interaction'> {
   return {
     async list_interactions({ caller, params, query }) {
-      const place = `interactions:${params.session_id}:${query.status}`;
-      const page = cursors.read(place, query);
-      const request = { sessionId: params.session_id, status: query.status, page };
-      const items = await listInteractions(services, caller.scope, request);
-      const cut = cursors.cut(place, page, { items, idOf: (interaction) => interaction.key });
-      return { status: 200, body: { interactions: cut.items.map(interactionView), ...cut.next } };
+      const sessionId = params.session_id;
+      const { status } = query;
+      const { items, next } = await cursors.page(`interactions:${sessionId}:${status}`, query, {
+        read: (page) => listInteractions(services, caller.scope, { sessionId, status, page }),
+        idOf: (interaction) => interaction.key,
+      });
+      return { status: 200, body: { interactions: items.map(interactionView), ...next } };
     },
 
     async answer_interaction({ caller, params, body, request }) {

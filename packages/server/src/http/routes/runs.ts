@@ -40,12 +40,17 @@ export function runRoutes(
     },
 
     async list_runs({ caller, params, query }) {
-      const place = `runs:${params.session_id}:${query.status ?? ''}`;
-      const page = cursors.read(place, query);
-      const request = { sessionId: params.session_id, filter: { status: query.status }, page };
-      const items = await listRuns(services, caller.scope, request);
-      const cut = cursors.cut(place, page, { items, idOf: (run) => run.id });
-      return { status: 200, body: { runs: await Promise.all(cut.items.map(view)), ...cut.next } };
+      const sessionId = params.session_id;
+      const filter = { status: query.status };
+      const { items, next } = await cursors.page(
+        `runs:${sessionId}:${filter.status ?? ''}`,
+        query,
+        {
+          read: (page) => listRuns(services, caller.scope, { sessionId, filter, page }),
+          idOf: (run) => run.id,
+        },
+      );
+      return { status: 200, body: { runs: await Promise.all(items.map(view)), ...next } };
     },
 
     async get_run({ caller, params }) {
@@ -68,14 +73,18 @@ export function runRoutes(
       const run = await getRun(services, caller.scope, at);
       const after = positionIn(run, headers['last-event-id']);
       if (media === 'application/json') {
-        const place = `run_events:${run.id}`;
-        const page = cursors.read(place, { ...query, order: 'asc' });
-        const from = page.after === undefined ? after : Number(page.after);
-        const read = await readHistory(services, run, { after: from, limit: page.limit });
-        const rows = { items: read.events, isCut: read.isCut };
-        const cut = cursors.cut(place, page, { ...rows, idOf: (event) => String(event.seq) });
-        const events = cut.items.map((event) => JSON.parse(event.body) as RunEvent);
-        return { status: 200, body: { events, ...cut.next } };
+        const ascending = { ...query, order: 'asc' as const };
+        const { items, next } = await cursors.page(`run_events:${run.id}`, ascending, {
+          async read(page) {
+            const from = page.after === undefined ? after : Number(page.after);
+            const range = { after: from, limit: page.limit };
+            const { events, isCut } = await readHistory(services, run, range);
+            return { items: events, isCut };
+          },
+          idOf: (event) => String(event.seq),
+        });
+        const events = items.map((event) => JSON.parse(event.body) as RunEvent);
+        return { status: 200, body: { events, ...next } };
       }
       return {
         write: (response, base) =>

@@ -32,12 +32,14 @@ export function sessionRoutes(services: Services, cursors: Cursors): Handlers<Se
     },
 
     async list_sessions({ caller, query }) {
-      const filter = { status: query.status, agentName: query.agent_name };
-      const place = `sessions:${caller.scope.tenantId}:${query.status ?? ''}:${query.agent_name ?? ''}`;
-      const page = cursors.read(place, query);
-      const items = await listSessions(services, caller.scope, { filter, page });
-      const cut = cursors.cut(place, page, { items, idOf: (session) => session.id });
-      return { status: 200, body: { sessions: cut.items.map(view), ...cut.next } };
+      const { status, agent_name: agentName } = query;
+      const list = `sessions:${caller.scope.tenantId}:${status ?? ''}:${agentName ?? ''}`;
+      const { items, next } = await cursors.page(list, query, {
+        read: (page) =>
+          listSessions(services, caller.scope, { filter: { status, agentName }, page }),
+        idOf: (session) => session.id,
+      });
+      return { status: 200, body: { sessions: items.map(view), ...next } };
     },
 
     async get_session({ caller, params }) {

@@ -25,11 +25,11 @@ export function tenantRoutes(
 ): Handlers<TenantOperations> {
   return {
     async list_tenants({ caller, query }) {
-      const place = `tenants:${caller.organizationId}`;
-      const page = cursors.read(place, query);
-      const items = await listTenants(services, caller.organizationId, page);
-      const cut = cursors.cut(place, page, { items, idOf: (tenant) => tenant.id });
-      return { status: 200, body: { tenants: cut.items.map(tenantView), ...cut.next } };
+      const { items, next } = await cursors.page(`tenants:${caller.organizationId}`, query, {
+        read: (page) => listTenants(services, caller.organizationId, page),
+        idOf: (tenant) => tenant.id,
+      });
+      return { status: 200, body: { tenants: items.map(tenantView), ...next } };
     },
 
     async create_tenant({ caller, headers, body, request, admit }) {

@@ -11,11 +11,11 @@ export function workspaceRoutes(
 ): Handlers<'list_workspaces' | 'whoami'> {
   return {
     async list_workspaces({ caller, query }) {
-      const place = `workspaces:${caller.subject}`;
-      const page = cursors.read(place, query);
-      const items = await listWorkspaces(services, organizationsOf(caller), page);
-      const cut = cursors.cut(place, page, { items, idOf: ({ tenant }) => tenant.id });
-      return { status: 200, body: { workspaces: cut.items.map(workspaceView), ...cut.next } };
+      const { items, next } = await cursors.page(`workspaces:${caller.subject}`, query, {
+        read: (page) => listWorkspaces(services, organizationsOf(caller), page),
+        idOf: ({ tenant }) => tenant.id,
+      });
+      return { status: 200, body: { workspaces: items.map(workspaceView), ...next } };
     },
 
     whoami({ caller }) {
