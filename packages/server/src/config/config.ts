@@ -1,4 +1,3 @@
-import type { BlockList } from 'node:net';
 import { resolve } from 'node:path';
 import type { z } from 'zod';
 import type { PeopleIssuer } from '../ports/people-issuer.ts';
@@ -7,6 +6,7 @@ import type { Settings } from '../ports/settings.ts';
 import { type ClusterConfig, clusterProblem, readCluster } from './cluster-settings.ts';
 import { oidcProblem, readPeopleIssuer } from './oidc-settings.ts';
 import { type SettingName, settingTable } from './setting-table.ts';
+import type { TrustedProxies } from './trusted-proxies.ts';
 
 export { settingTable };
 
@@ -18,7 +18,7 @@ export interface Config {
   /** The same address if an operator set it; undefined if it was derived from host and port. */
   readonly givenBaseUrl: string | undefined;
   /** Proxies whose `X-Forwarded-For` is trusted. */
-  readonly trustedProxies: BlockList;
+  readonly trustedProxies: TrustedProxies;
   readonly dataDir: string;
   readonly agentsDir: string;
   /** Absent means SQLite in the data folder. */

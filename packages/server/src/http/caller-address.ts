@@ -1,54 +1,56 @@
 import type { IncomingMessage } from 'node:http';
-import { type BlockList, SocketAddress, isIP } from 'node:net';
+import { SocketAddress, isIP } from 'node:net';
+import proxyaddr from '@fastify/proxy-addr';
 
-/** Where a request came from, for limits and audit. */
-export type CallerAddress = (request: Asked) => string;
+/** Returns the address a request came from, for rate limits and audit. */
+export type CallerAddress = (request: PeerRequest) => string;
 
-interface Asked {
+interface PeerRequest {
   readonly socket: Pick<IncomingMessage['socket'], 'remoteAddress'>;
   readonly headers: IncomingMessage['headers'];
 }
 
+type IsTrusted = (address: string, hop: number) => boolean;
+
+/** Stands for a hop that is not an address. It is never trusted. */
+const unknownHop = 'unknown';
+
 /**
- * The peer's address; or, where the peer is a trusted proxy, the one it was called from. `X-Forwarded-For` is read from
- * the right, since each proxy adds to its end and whatever stands before a hop we do not trust may be invented.
+ * Returns the peer's address or, behind trusted proxies, the address that called them. `X-Forwarded-For` is read from
+ * the right: each proxy appends to it, so what precedes a hop that we do not trust may be invented. A caller that the
+ * proxies did not name is the peer.
  */
-export function callerAddressBehind(trusted: BlockList): CallerAddress {
-  const trustsAny = trusted.rules.length > 0;
-  const isTrusted = (address: string) =>
-    trusted.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+export function callerAddressBehind(isTrusted: IsTrusted): CallerAddress {
   return ({ socket, headers }) => {
     const peer = readAddress(socket.remoteAddress ?? '') ?? '';
     const forwarded = headers['x-forwarded-for'];
-    if (!trustsAny || typeof forwarded !== 'string' || peer === '') return peer;
-    if (!isTrusted(peer)) return peer;
-    let nearest = peer;
-    for (const hop of forwarded.split(',').toReversed()) {
-      const address = readAddress(withoutPort(hop.trim()));
-      // A proxy that writes nonsense says nothing.
-      if (address === undefined) return peer;
-      if (!isTrusted(address)) return address;
-      nearest = address;
-    }
-    return nearest;
+    if (typeof forwarded !== 'string' || !isTrusted(peer, 0)) return peer;
+    const hops = forwarded.split(',').map((hop) => readAddress(withoutPort(hop.trim())));
+    const chain = hops.map((address) => address ?? unknownHop).join(',');
+    const request: PeerRequest = {
+      socket: { remoteAddress: peer },
+      headers: { 'x-forwarded-for': chain },
+    };
+    const caller = proxyaddr(request as IncomingMessage, isTrusted);
+    return caller === unknownHop ? peer : caller;
   };
 }
 
-/** Some proxies add the port. */
+/** Removes the port that some proxies add. */
 function withoutPort(hop: string): string {
   const [, bracketed, plain] =
     /^(?:\[([^\]]*)\]|(\d+\.\d+\.\d+\.\d+))(?::\d{1,5})?$/.exec(hop) ?? [];
   return bracketed ?? plain ?? hop;
 }
 
-const carriesIpv4 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/;
+const mappedIpv4 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/;
 
-/** One text for one address: IPv6 in its short form, and IPv4 as itself when it comes inside IPv6. */
+/** Returns the one spelling of an address: IPv6 in its short form, IPv4-mapped IPv6 as IPv4. */
 function readAddress(text: string): string | undefined {
   const [plain = ''] = text.split('%');
   const version = isIP(plain);
   if (version === 0) return undefined;
   if (version === 4) return plain;
   const { address } = new SocketAddress({ address: plain, family: 'ipv6' });
-  return carriesIpv4.exec(address)?.[1] ?? address;
+  return mappedIpv4.exec(address)?.[1] ?? address;
 }
