@@ -7,15 +7,15 @@ export interface GateRequest {
   readonly rawHeaders: readonly string[];
 }
 
-const NAME = 'authorization';
-const BEARER = /^bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
+const headerName = 'authorization';
+const bearerPattern = /^bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
 
 /** The token of `Authorization: Bearer`, or a 401 that asks for one. Nowhere else is a token looked for. */
 export function bearerToken(request: GateRequest): string {
-  const header = request.headers[NAME];
+  const header = request.headers[headerName];
   if (header === undefined || header === '') return unauthorized('absent');
   if (isSentTwice(request.rawHeaders)) return unauthorized('invalid');
-  const token = typeof header === 'string' ? BEARER.exec(header)?.[1] : undefined;
+  const token = typeof header === 'string' ? bearerPattern.exec(header)?.[1] : undefined;
   return token ?? unauthorized('invalid');
 }
 
@@ -24,7 +24,7 @@ function isSentTwice(rawHeaders: readonly string[]): boolean {
   let count = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = rawHeaders[index];
-    if (name?.length === NAME.length && name.toLowerCase() === NAME) count += 1;
+    if (name?.length === headerName.length && name.toLowerCase() === headerName) count += 1;
   }
   return count > 1;
 }

@@ -34,10 +34,10 @@ export function readClientClaim(authorization: string | undefined, form: TokenFo
   return claim;
 }
 
-const BASIC = /^basic +([A-Za-z0-9+/]+={0,2}) *$/i;
+const basicPattern = /^basic +([A-Za-z0-9+/]+={0,2}) *$/i;
 
 function readBasic(authorization: string): ClientClaim | undefined {
-  const encoded = BASIC.exec(authorization)?.[1];
+  const encoded = basicPattern.exec(authorization)?.[1];
   if (encoded === undefined) return undefined;
   const text = Buffer.from(encoded, 'base64').toString('utf8');
   const colon = text.indexOf(':');

@@ -22,7 +22,7 @@ export interface ForeignTokens {
 type ForeignParts = Pick<Services, 'store' | 'clock' | 'ids' | 'log'>;
 
 /** Asymmetric only: a shared secret would let whoever can check a token make one. */
-const ALGORITHMS = [
+const algorithms = [
   'RS256',
   'RS384',
   'RS512',
@@ -35,10 +35,10 @@ const ALGORITHMS = [
   'EdDSA',
   'Ed25519',
 ];
-const TIMEOUT_MS = 5_000;
-const COOLDOWN_MS = 10_000;
-const KEYS_MAX_AGE_MS = 600_000;
-const CLOCK_TOLERANCE_SECONDS = 5;
+const timeoutMs = 5_000;
+const cooldownMs = 10_000;
+const keysMaxAgeMs = 600_000;
+const clockToleranceSeconds = 5;
 
 export function createForeignTokens(settings: PeopleIssuer, parts: ForeignParts): ForeignTokens {
   const { clock, log } = parts;
@@ -46,7 +46,7 @@ export function createForeignTokens(settings: PeopleIssuer, parts: ForeignParts)
   let failedAt = Number.NEGATIVE_INFINITY;
 
   function unavailable(error: unknown): never {
-    if (clock.now() - failedAt >= COOLDOWN_MS) {
+    if (clock.now() - failedAt >= cooldownMs) {
       log.error('the identity provider of people cannot be reached', error, {
         issuer: settings.issuer,
       });
@@ -58,7 +58,7 @@ export function createForeignTokens(settings: PeopleIssuer, parts: ForeignParts)
 
   async function keySet(): Promise<JWTVerifyGetKey> {
     // While it is away, every caller is told at once instead of waiting for it in turn.
-    if (keys === undefined && clock.now() - failedAt < COOLDOWN_MS) {
+    if (keys === undefined && clock.now() - failedAt < cooldownMs) {
       return refuse('identity_unavailable', { retryAfterSeconds: 10 });
     }
     keys ??= discoverKeys(settings.issuer);
@@ -72,9 +72,9 @@ export function createForeignTokens(settings: PeopleIssuer, parts: ForeignParts)
       const verified = await jwtVerify(token, key, {
         issuer: settings.issuer,
         audience: settings.audience,
-        algorithms: ALGORITHMS,
+        algorithms,
         requiredClaims: ['exp', 'sub'],
-        clockTolerance: CLOCK_TOLERANCE_SECONDS,
+        clockTolerance: clockToleranceSeconds,
         currentDate: new Date(clock.now()),
       }).catch((error: unknown) => (isRefusedToken(error) ? undefined : unavailable(error)));
       return verified && toHumanToken(verified.payload, settings, parts);
@@ -93,7 +93,7 @@ const discoveryDocument = z.object({ issuer: z.string(), jwks_uri: z.url() });
 /** OpenID Connect Discovery: the document must be the issuer's own, or anyone could stand in for it. */
 async function discoverKeys(issuer: string): Promise<JWTVerifyGetKey> {
   const address = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
-  const signal = AbortSignal.timeout(TIMEOUT_MS);
+  const signal = AbortSignal.timeout(timeoutMs);
   const response = await fetch(address, { redirect: 'error', signal });
   if (!response.ok) throw new Error(`${address} answers ${response.status}`);
   const document = discoveryDocument.parse(await response.json());
@@ -101,9 +101,9 @@ async function discoverKeys(issuer: string): Promise<JWTVerifyGetKey> {
     throw new Error(`${address} speaks for ${document.issuer}, not for ${issuer}`);
   }
   return createRemoteJWKSet(new URL(document.jwks_uri), {
-    timeoutDuration: TIMEOUT_MS,
-    cooldownDuration: COOLDOWN_MS,
-    cacheMaxAge: KEYS_MAX_AGE_MS,
+    timeoutDuration: timeoutMs,
+    cooldownDuration: cooldownMs,
+    cacheMaxAge: keysMaxAgeMs,
   });
 }
 
@@ -146,10 +146,10 @@ function membershipsIn(payload: JWTPayload, settings: PeopleIssuer): ClaimedMemb
     .map((id) => ({ organizationId: id, role }));
 }
 
-const VALUES_MAX = 1_000;
+const valuesMax = 1_000;
 
 function valuesOf(claim: unknown): string[] {
-  const values: unknown[] = Array.isArray(claim) ? claim.slice(0, VALUES_MAX) : [claim];
+  const values: unknown[] = Array.isArray(claim) ? claim.slice(0, valuesMax) : [claim];
   return values.filter((value) => typeof value === 'string');
 }
 

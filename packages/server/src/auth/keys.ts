@@ -18,9 +18,9 @@ import type { Sealing } from './sealing.ts';
  * after the expiry of the last token it can have signed. So at any moment the table holds every key
  * a live token may name.
  *
- * A process reads the table when it meets an unknown kid, at most once per `REREAD_MS`: garbage kids
+ * A process reads the table when it meets an unknown kid, at most once per `rereadMs`: garbage kids
  * cost nothing, and no true one is missed, because every key has stood in the table for longer than
- * that (`MIN_LEAD_MS`) before the first token names it.
+ * that (`minLeadMs`) before the first token names it.
  */
 export interface SigningKeys {
   signer(): Promise<{ readonly kid: string; readonly key: CryptoKey }>;
@@ -59,13 +59,13 @@ interface SigningKeysOptions {
 }
 
 /** EdDSA: small tokens, fast to sign, and one choice fewer to get wrong. */
-const ALGORITHM = 'EdDSA';
+const algorithm = 'EdDSA';
 /** How long others may keep our key set; `/.well-known/jwks.json` says so. */
-export const JWKS_MAX_AGE_MS = 600_000;
-const REREAD_MS = 1_000;
-const MIN_LEAD_MS = 5_000;
+export const jwksMaxAgeMs = 600_000;
+const rereadMs = 1_000;
+const minLeadMs = 5_000;
 /** A process that signs must notice that the next key's time has come, or that another process rotated. */
-const STALE_MS = 60_000;
+const staleMs = 60_000;
 
 /** Reads the table; the first start of a deployment puts the first key there. */
 export async function openSigningKeys(options: SigningKeysOptions): Promise<SigningKeys> {
@@ -88,14 +88,14 @@ export async function openSigningKeys(options: SigningKeysOptions): Promise<Sign
   };
 
   async function refreshIfStale(): Promise<void> {
-    if (isOlderThan(STALE_MS)) await reread().catch(ignoreUnavailable);
+    if (isOlderThan(staleMs)) await reread().catch(ignoreUnavailable);
   }
   // A clock that was set back makes everything old rather than fresh for ever.
   const isOlderThan = (ms: number) => Math.abs(clock.now() - readAt) >= ms;
 
-  async function rotate({ leadMs = JWKS_MAX_AGE_MS, alongside }: Rotation = {}): Promise<string> {
-    const key = await makeKey(options, Math.max(leadMs, MIN_LEAD_MS));
-    const retiresAt = key.signsFrom + options.longestLifetimeMs + JWKS_MAX_AGE_MS;
+  async function rotate({ leadMs = jwksMaxAgeMs, alongside }: Rotation = {}): Promise<string> {
+    const key = await makeKey(options, Math.max(leadMs, minLeadMs));
+    const retiresAt = key.signsFrom + options.longestLifetimeMs + jwksMaxAgeMs;
     await store.transaction(async (tx) => {
       await tx.signingKeys.insert(key);
       await tx.signingKeys.retireOthers(key.kid, retiresAt);
@@ -125,10 +125,10 @@ export async function openSigningKeys(options: SigningKeysOptions): Promise<Sign
       return signersOf(known, clock.now());
     },
     async verifier(kid) {
-      if (!known.has(kid) && isOlderThan(REREAD_MS)) await reread();
+      if (!known.has(kid) && isOlderThan(rereadMs)) await reread();
       const key = known.get(kid);
       return key && isAccepted(key, clock.now())
-        ? { alg: ALGORITHM, key: key.publicKey }
+        ? { alg: algorithm, key: key.publicKey }
         : undefined;
     },
     accepts(kid) {
@@ -184,7 +184,7 @@ async function load(row: SigningKey, sealing: Sealing): Promise<LoadedKey> {
 }
 
 async function importKey(jwk: JWK): Promise<CryptoKey> {
-  const key = await importJWK(jwk, ALGORITHM);
+  const key = await importJWK(jwk, algorithm);
   if (key instanceof Uint8Array) throw new Error('a signing key must be asymmetric');
   return key;
 }
@@ -193,7 +193,7 @@ async function makeKey(
   { clock, sealing }: SigningKeysOptions,
   leadMs: number,
 ): Promise<SigningKey> {
-  const { publicKey, privateKey } = await generateKeyPair(ALGORITHM, { extractable: true });
+  const { publicKey, privateKey } = await generateKeyPair(algorithm, { extractable: true });
   const publicJwk = await exportJWK(publicKey);
   const kid = await calculateJwkThumbprint(publicJwk);
   const createdAt = clock.now();
@@ -229,7 +229,7 @@ function isAccepted(key: LoadedKey, now: number): boolean {
 }
 
 function toPublished({ kid, publicJwk }: LoadedKey): JsonWebKeySet['keys'][number] {
-  return { ...publicJwk, kty: 'OKP', kid, alg: ALGORITHM, use: 'sig' };
+  return { ...publicJwk, kty: 'OKP', kid, alg: algorithm, use: 'sig' };
 }
 
 /** The keys already loaded go on signing and verifying while the database is away. */

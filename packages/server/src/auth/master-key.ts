@@ -17,7 +17,7 @@ export type KeyPurpose =
   | 'wake-ups';
 
 export function deriveKey(masterKey: Uint8Array, purpose: KeyPurpose): Buffer {
-  return Buffer.from(hkdfSync('sha256', masterKey, '', `convoke ${purpose} v1`, KEY_BYTES));
+  return Buffer.from(hkdfSync('sha256', masterKey, '', `convoke ${purpose} v1`, keyBytes));
 }
 
 export interface MasterKeyFile {
@@ -28,7 +28,7 @@ export interface MasterKeyFile {
 
 /** Reads the key; the first start makes it, unless the operator said where it lies. */
 export async function loadMasterKey({ path, isGiven }: MasterKeyFile): Promise<Buffer> {
-  const closedTo = isGiven ? STRANGERS : OTHERS;
+  const closedTo = isGiven ? allButOwnerAndGroupReaders : allButOwner;
   try {
     return await readMasterKey(path, closedTo);
   } catch (error) {
@@ -43,10 +43,10 @@ export async function loadMasterKey({ path, isGiven }: MasterKeyFile): Promise<B
   return await readMasterKey(path, closedTo);
 }
 
-const KEY_BYTES = 32;
-const OTHERS = 0o077;
+const keyBytes = 32;
+const allButOwner = 0o077;
 /** Secrets that Kubernetes mounts are readable for the group of the pod, and only so for who is not root. */
-const STRANGERS = 0o037;
+const allButOwnerAndGroupReaders = 0o037;
 
 async function readMasterKey(path: string, closedTo: number): Promise<Buffer> {
   const { mode } = await stat(path);
@@ -56,8 +56,8 @@ async function readMasterKey(path: string, closedTo: number): Promise<Buffer> {
     );
   }
   const key = Buffer.from((await readFile(path, 'utf8')).trim(), 'base64');
-  if (key.length !== KEY_BYTES) {
-    throw new Error(`${path} does not hold a key of ${KEY_BYTES} bytes; restore it from a backup`);
+  if (key.length !== keyBytes) {
+    throw new Error(`${path} does not hold a key of ${keyBytes} bytes; restore it from a backup`);
   }
   return key;
 }
@@ -66,7 +66,7 @@ async function readMasterKey(path: string, closedTo: number): Promise<Buffer> {
 async function makeMasterKey(path: string): Promise<void> {
   const draft = `${path}.${randomBytes(6).toString('hex')}`;
   try {
-    await writeDurably(draft, `${randomBytes(KEY_BYTES).toString('base64')}\n`);
+    await writeDurably(draft, `${randomBytes(keyBytes).toString('base64')}\n`);
     await link(draft, path);
   } catch (error) {
     if (!hasCode(error, 'EEXIST')) throw error;

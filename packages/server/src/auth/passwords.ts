@@ -14,24 +14,30 @@ export interface Passwords {
 }
 
 /** OWASP's smaller setting: 19 MiB and two passes, about 50 ms. */
-const COST = { memory: 19_456, passes: 2, parallelism: 1 } as const;
-const TAG_BYTES = 32;
-const SALT_BYTES = 16;
-const AT_ONCE = 2;
-const WAITING_MAX = 32;
+const argon2Cost = { memory: 19_456, passes: 2, parallelism: 1 } as const;
+const tagBytes = 32;
+const saltBytes = 16;
+const concurrentMax = 2;
+const waitingMax = 32;
 
 export function createPasswords(): Passwords {
   const inTurn = createTurns();
-  /** What no password matches. */
-  const nobody = phc({ ...COST, salt: randomBytes(SALT_BYTES), tag: randomBytes(TAG_BYTES) });
+  /** A hash that no password matches: without a stored one the check takes as long. */
+  const unmatchable = phc({
+    ...argon2Cost,
+    salt: randomBytes(saltBytes),
+    tag: randomBytes(tagBytes),
+  });
   return {
     async hash(password) {
-      const salt = randomBytes(SALT_BYTES);
-      const tag = await inTurn(() => derive(password, { ...COST, salt, tagLength: TAG_BYTES }));
-      return phc({ ...COST, salt, tag });
+      const salt = randomBytes(saltBytes);
+      const tag = await inTurn(() =>
+        derive(password, { ...argon2Cost, salt, tagLength: tagBytes }),
+      );
+      return phc({ ...argon2Cost, salt, tag });
     },
     async matches(password, hash) {
-      const made = parsePhc(hash ?? nobody);
+      const made = parsePhc(hash ?? unmatchable);
       if (made === undefined) throw new Error('a stored password is not in the PHC format');
       const { salt, tag, ...cost } = made;
       const request = { ...cost, salt, tagLength: tag.length };
@@ -64,10 +70,11 @@ function phc({ memory, passes, parallelism, salt, tag }: Made): string {
   return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${text(salt)}$${text(tag)}`;
 }
 
-const PHC = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
+const phcPattern =
+  /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
 
 function parsePhc(text: string): Made | undefined {
-  const [, memory, passes, parallelism, salt, tag] = PHC.exec(text) ?? [];
+  const [, memory, passes, parallelism, salt, tag] = phcPattern.exec(text) ?? [];
   if (salt === undefined || tag === undefined) return undefined;
   return {
     memory: Number(memory),
@@ -83,8 +90,8 @@ function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
   let working = 0;
   const waiting: (() => void)[] = [];
   return async (work) => {
-    if (working >= AT_ONCE) {
-      if (waiting.length >= WAITING_MAX) refuse('rate_limited', { retryAfterSeconds: 2 });
+    if (working >= concurrentMax) {
+      if (waiting.length >= waitingMax) refuse('rate_limited', { retryAfterSeconds: 2 });
       await new Promise<void>((resolve) => waiting.push(resolve));
     } else {
       working += 1;
@@ -100,14 +107,14 @@ function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
 }
 
 /** Without what is easily mistaken for something else. */
-const LETTERS = 'abcdefghijkmnpqrstuvwxyz23456789';
-const GROUPS = 5;
-const GROUP_CHARACTERS = 4;
+const alphabet = 'abcdefghijkmnpqrstuvwxyz23456789';
+const groups = 5;
+const groupCharacters = 4;
 
 /** A hundred random bits, in groups that can be read out and typed. */
 export function makeOneTimePassword(): string {
-  const letters = Array.from(randomBytes(GROUPS * GROUP_CHARACTERS), (byte) => LETTERS[byte % 32]);
-  return Array.from({ length: GROUPS }, (_, group) =>
-    letters.slice(group * GROUP_CHARACTERS, (group + 1) * GROUP_CHARACTERS).join(''),
+  const letters = Array.from(randomBytes(groups * groupCharacters), (byte) => alphabet[byte % 32]);
+  return Array.from({ length: groups }, (_, group) =>
+    letters.slice(group * groupCharacters, (group + 1) * groupCharacters).join(''),
   ).join('-');
 }

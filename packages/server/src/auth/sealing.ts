@@ -10,19 +10,19 @@ export interface Sealing {
 export function createSealing(key: Uint8Array): Sealing {
   return {
     seal(name, text) {
-      const nonce = randomBytes(NONCE_BYTES);
+      const nonce = randomBytes(nonceBytes);
       const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(name));
       const body = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
       return Buffer.concat([nonce, cipher.getAuthTag(), body]).toString('base64url');
     },
     unseal(name, sealed) {
       const bytes = Buffer.from(sealed, 'base64url');
-      if (bytes.length < NONCE_BYTES + TAG_BYTES) return undefined;
-      const nonce = bytes.subarray(0, NONCE_BYTES);
-      const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES });
+      if (bytes.length < nonceBytes + tagBytes) return undefined;
+      const nonce = bytes.subarray(0, nonceBytes);
+      const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: tagBytes });
       decipher.setAAD(Buffer.from(name));
-      decipher.setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
-      const body = bytes.subarray(NONCE_BYTES + TAG_BYTES);
+      decipher.setAuthTag(bytes.subarray(nonceBytes, nonceBytes + tagBytes));
+      const body = bytes.subarray(nonceBytes + tagBytes);
       try {
         return Buffer.concat([decipher.update(body), decipher.final()]).toString('utf8');
       } catch {
@@ -32,5 +32,5 @@ export function createSealing(key: Uint8Array): Sealing {
   };
 }
 
-const NONCE_BYTES = 12;
-const TAG_BYTES = 16;
+const nonceBytes = 12;
+const tagBytes = 16;

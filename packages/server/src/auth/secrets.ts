@@ -12,7 +12,7 @@ export function createSecrets(key: Uint8Array): Secrets {
   const digest = (secret: string) => createHmac('sha256', key).update(secret).digest();
   return {
     issue() {
-      const secret = withChecksum(PREFIX + base62(randomBytes(SECRET_BYTES), BODY_CHARACTERS));
+      const secret = withChecksum(prefix + base62(randomBytes(secretBytes), bodyCharacters));
       const hint = secret.slice(-limits.secretHintCharacters);
       return { secret, hmac: digest(secret).toString('base64url'), hint };
     },
@@ -25,31 +25,31 @@ export function createSecrets(key: Uint8Array): Secrets {
 }
 
 /** What no secret matches: compared with when there is no credential, so that both answers take as long. */
-export const UNMATCHABLE_HMAC = Buffer.alloc(32).toString('base64url');
+export const unmatchableHmac = Buffer.alloc(32).toString('base64url');
 
 /** Says only that the text was made by us or copied well, never that it is valid. */
 export function isSecretShaped(secret: string): boolean {
-  return SHAPE.test(secret) && withChecksum(secret.slice(0, -CHECKSUM_CHARACTERS)) === secret;
+  return shape.test(secret) && withChecksum(secret.slice(0, -checksumCharacters)) === secret;
 }
 
-const PREFIX = 'cvk_';
-const SECRET_BYTES = 32;
-const BODY_CHARACTERS = limits.clientSecretCharacters;
-const CHECKSUM_CHARACTERS = limits.clientSecretChecksumCharacters;
-const SHAPE = new RegExp(`^${PREFIX}[0-9A-Za-z]{${BODY_CHARACTERS + CHECKSUM_CHARACTERS}}$`);
-const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const prefix = 'cvk_';
+const secretBytes = 32;
+const bodyCharacters = limits.clientSecretCharacters;
+const checksumCharacters = limits.clientSecretChecksumCharacters;
+const shape = new RegExp(`^${prefix}[0-9A-Za-z]{${bodyCharacters + checksumCharacters}}$`);
+const digits = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 function withChecksum(text: string): string {
   const checksum = Buffer.alloc(4);
   checksum.writeUInt32BE(crc32(text));
-  return text + base62(checksum, CHECKSUM_CHARACTERS);
+  return text + base62(checksum, checksumCharacters);
 }
 
 function base62(bytes: Buffer, length: number): string {
   let rest = BigInt(`0x${bytes.toString('hex')}`);
   let text = '';
   for (let place = 0; place < length; place += 1) {
-    text = DIGITS.charAt(Number(rest % 62n)) + text;
+    text = digits.charAt(Number(rest % 62n)) + text;
     rest /= 62n;
   }
   return text;

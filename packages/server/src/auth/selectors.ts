@@ -16,15 +16,15 @@ export interface Selectors {
   readonly tenantId: TenantId;
 }
 
-const ORGANIZATION = 'x-organization-id';
-const WORKSPACE_TENANT = 'x-workspace-tenant-id';
-const TENANT = 'x-tenant-id';
+const organizationHeader = 'x-organization-id';
+const workspaceTenantHeader = 'x-workspace-tenant-id';
+const tenantIdHeader = 'x-tenant-id';
 
 export function readSelectors(request: GateRequest, accepted: TenantHeader): Selectors {
   refuseRepeated(request.rawHeaders);
-  const organization = read(request, ORGANIZATION);
-  const workspaceTenant = read(request, WORKSPACE_TENANT);
-  const plainTenant = read(request, TENANT);
+  const organization = read(request, organizationHeader);
+  const workspaceTenant = read(request, workspaceTenantHeader);
+  const plainTenant = read(request, tenantIdHeader);
   if (workspaceTenant !== undefined && plainTenant !== undefined) return refuseTwoTenants();
   const tenant = workspaceTenant ?? (accepted === 'any' ? plainTenant : undefined);
   return {
@@ -39,8 +39,8 @@ function refuseRepeated(rawHeaders: readonly string[]): void {
   let tenants = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = rawHeaders[index]?.toLowerCase() ?? '';
-    if (name === ORGANIZATION) organizations += 1;
-    else if (name === WORKSPACE_TENANT || name === TENANT) tenants += 1;
+    if (name === organizationHeader) organizations += 1;
+    else if (name === workspaceTenantHeader || name === tenantIdHeader) tenants += 1;
   }
   if (organizations > 1)
     refuse('invalid_selector', { message: 'X-Organization-ID is sent twice.' });

@@ -15,7 +15,7 @@ import type { RateLimit } from '../ports/rate-limit.ts';
 import type { Secrets } from '../ports/secrets.ts';
 import type { Store } from '../ports/store.ts';
 import { type ClientClaim, type TokenForm, readClientClaim } from './client-authentication.ts';
-import { UNMATCHABLE_HMAC } from './secrets.ts';
+import { unmatchableHmac } from './secrets.ts';
 import { refuseToken } from './token-refusal.ts';
 import type { IssuedToken, Tokens } from './tokens.ts';
 
@@ -98,7 +98,7 @@ async function authenticate(
     if (secrets.matches(claim.secret, credential.secretHmac)) matching = credential;
   }
   for (let missing = live.length; missing < limits.liveCredentialsPerClient; missing += 1) {
-    secrets.matches(claim.secret, UNMATCHABLE_HMAC);
+    secrets.matches(claim.secret, unmatchableHmac);
   }
   if (client?.status !== 'active' || matching === undefined) return undefined;
   return { client, credential: matching };
@@ -113,7 +113,7 @@ function narrowed(client: Client, requested: string | undefined): readonly Scope
   return client.scopes.filter((scope) => wanted.has(scope));
 }
 
-const MARK_USED_EVERY_MS = 60_000;
+const markUsedEveryMs = 60_000;
 
 interface Issue {
   readonly client: Client;
@@ -134,7 +134,7 @@ async function recordIssue(
   { client, credential, scopes, issued, address, requestId }: Issue,
 ): Promise<void> {
   const now = clock.now();
-  const isDue = now - (credential.lastUsedAt ?? 0) >= MARK_USED_EVERY_MS;
+  const isDue = now - (credential.lastUsedAt ?? 0) >= markUsedEveryMs;
   try {
     await store.transaction(async (tx) => {
       if (isDue) await tx.credentials.markUsed(credential.id, now);

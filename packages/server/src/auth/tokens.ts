@@ -54,17 +54,17 @@ interface TokensOptions {
 }
 
 /** Break-glass tokens of people live minutes; this is the most an operator can ask for. */
-const HUMAN_TOKEN_MAX_SECONDS = 30 * 24 * 3600;
-const HUMAN_TOKEN_DEFAULT_SECONDS = 900;
+const humanTokenMaxSeconds = 30 * 24 * 3600;
+const humanTokenDefaultSeconds = 900;
 /** A signing key outlives every token it signed. */
-export const LONGEST_TOKEN_LIFETIME_MS = HUMAN_TOKEN_MAX_SECONDS * 1000;
+export const longestTokenLifetimeMs = humanTokenMaxSeconds * 1000;
 
-const TYPE = 'at+jwt';
-const ISSUED_AHEAD_MAX_SECONDS = 60;
+const tokenType = 'at+jwt';
+const issuedAheadMaxSeconds = 60;
 /** Ours have about 600 characters. */
-const TOKEN_MAX_CHARACTERS = 4_096;
+const tokenMaxCharacters = 4_096;
 /** What our headers hold. Anything more (`jku`, `jwk`, `x5u`, `crit`, …) was not written by us. */
-const HEADER_MEMBERS = new Set(['alg', 'typ', 'kid']);
+const headerMembers = new Set(['alg', 'typ', 'kid']);
 
 const commonClaims = { sub: z.string(), exp: z.int(), iat: z.int() };
 const automationClaims = z.object({
@@ -88,7 +88,7 @@ export function createTokens(options: TokensOptions): Tokens {
     try {
       const { payload } = await jwtVerify(token, verifier.key, {
         algorithms: [verifier.alg],
-        typ: TYPE,
+        typ: tokenType,
         issuer: baseUrl,
         currentDate: new Date(clock.now()),
       });
@@ -111,16 +111,16 @@ export function createTokens(options: TokensOptions): Tokens {
         },
       });
     },
-    issueForPerson(person, lifetimeSeconds = HUMAN_TOKEN_DEFAULT_SECONDS) {
+    issueForPerson(person, lifetimeSeconds = humanTokenDefaultSeconds) {
       return issue(options, {
         audience: audiences.human,
         subject: person,
-        lifetimeSeconds: Math.min(lifetimeSeconds, HUMAN_TOKEN_MAX_SECONDS),
+        lifetimeSeconds: Math.min(lifetimeSeconds, humanTokenMaxSeconds),
         claims: {},
       });
     },
     async verify(token) {
-      if (token.length > TOKEN_MAX_CHARACTERS) return undefined;
+      if (token.length > tokenMaxCharacters) return undefined;
       const digest = hash('sha256', token, 'base64url');
       const known = cache.find(digest);
       if (known !== undefined) return keys.accepts(known.kid) ? known : undefined;
@@ -156,7 +156,7 @@ async function issue(options: TokensOptions, content: TokenContent): Promise<Iss
   const expiresAt = issuedAt + content.lifetimeSeconds;
   const id = ids.next('tok');
   const token = await new SignJWT(content.claims)
-    .setProtectedHeader({ alg: 'EdDSA', typ: TYPE, kid })
+    .setProtectedHeader({ alg: 'EdDSA', typ: tokenType, kid })
     .setIssuer(baseUrl)
     .setSubject(content.subject)
     .setAudience(content.audience)
@@ -181,7 +181,7 @@ function readHeader(token: string): { kid: string; alg: string } | undefined {
   try {
     const header = decodeProtectedHeader(token);
     const { kid, alg } = header;
-    if (!Object.keys(header).every((member) => HEADER_MEMBERS.has(member))) return undefined;
+    if (!Object.keys(header).every((member) => headerMembers.has(member))) return undefined;
     return typeof kid === 'string' && typeof alg === 'string' ? { kid, alg } : undefined;
   } catch {
     return undefined;
@@ -211,5 +211,5 @@ function readClaims(
 }
 
 function isIssuedAhead({ iat }: { readonly iat: number }, now: number): boolean {
-  return iat * 1000 > now + ISSUED_AHEAD_MAX_SECONDS * 1000;
+  return iat * 1000 > now + issuedAheadMaxSeconds * 1000;
 }

@@ -5,7 +5,7 @@ import { type SigningKeys, openSigningKeys } from '../auth/keys.ts';
 import { deriveKey } from '../auth/master-key.ts';
 import { createSealing } from '../auth/sealing.ts';
 import { createSecrets } from '../auth/secrets.ts';
-import { LONGEST_TOKEN_LIFETIME_MS, type Tokens, createTokens } from '../auth/tokens.ts';
+import { type Tokens, createTokens, longestTokenLifetimeMs } from '../auth/tokens.ts';
 import type { Config } from '../config/config.ts';
 import type { Secrets } from '../ports/secrets.ts';
 
@@ -26,7 +26,7 @@ export async function openAuthority(
 ): Promise<Authority> {
   const { store, clock, ids } = services;
   const sealing = createSealing(deriveKey(masterKey, 'signing-keys'));
-  const longestLifetimeMs = LONGEST_TOKEN_LIFETIME_MS;
+  const longestLifetimeMs = longestTokenLifetimeMs;
   const keys = await openSigningKeys({ store, clock, sealing, longestLifetimeMs });
   const foreign = await openForeignTokens(services, peopleIssuer);
   const tokens = createTokens({ keys, clock, ids, baseUrl, foreign });

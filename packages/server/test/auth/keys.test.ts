@@ -6,7 +6,7 @@ import {
   createIdentityFixture,
 } from '../support/identity-fixture.ts';
 import { listAudit } from '../../src/app/audit.ts';
-import { JWKS_MAX_AGE_MS, openSigningKeys } from '../../src/auth/keys.ts';
+import { jwksMaxAgeMs, openSigningKeys } from '../../src/auth/keys.ts';
 import { createSealing } from '../../src/auth/sealing.ts';
 import { createTokens } from '../../src/auth/tokens.ts';
 import { deploymentChain } from '../../src/domain/audit.ts';
@@ -118,7 +118,7 @@ describe.each(databaseKinds)('signing keys on %s (D-50)', (kind) => {
     expect(rows.filter(({ at }) => at > since)).toMatchObject([
       { action: 'keys.rotate', object: fresh, by: { kind: 'system' } },
     ]);
-    clock.advance(JWKS_MAX_AGE_MS);
+    clock.advance(jwksMaxAgeMs);
     expect((await keys.signer()).kid).toBe(fresh);
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { UNMATCHABLE_HMAC, createSecrets, isSecretShaped } from '../../src/auth/secrets.ts';
+import { createSecrets, isSecretShaped, unmatchableHmac } from '../../src/auth/secrets.ts';
 
 const secrets = createSecrets(Buffer.alloc(32, 1));
 
@@ -25,7 +25,7 @@ describe('a client secret (D-65)', () => {
     const { secret, hmac } = secrets.issue();
     expect(secrets.matches(secret, hmac)).toBe(true);
     expect(secrets.matches(secrets.issue().secret, hmac)).toBe(false);
-    expect(secrets.matches(secret, UNMATCHABLE_HMAC)).toBe(false);
+    expect(secrets.matches(secret, unmatchableHmac)).toBe(false);
     expect(secrets.matches(secret, '')).toBe(false);
     expect(createSecrets(Buffer.alloc(32, 2)).matches(secret, hmac)).toBe(false);
   });

@@ -17,7 +17,7 @@ import {
 import { openSigningKeys } from '../../src/auth/keys.ts';
 import { deriveKey, loadMasterKey } from '../../src/auth/master-key.ts';
 import { createSealing } from '../../src/auth/sealing.ts';
-import { LONGEST_TOKEN_LIFETIME_MS } from '../../src/auth/tokens.ts';
+import { longestTokenLifetimeMs } from '../../src/auth/tokens.ts';
 
 interface Login {
   readonly url: string;
@@ -163,7 +163,7 @@ test('a replaced key signs for people too, from its time on (D-50)', async () =>
   const { store } = server.convoke.services;
   const masterKey = await loadMasterKey(server.config.cluster.masterKeyFile);
   const sealing = createSealing(deriveKey(masterKey, 'signing-keys'));
-  const longestLifetimeMs = LONGEST_TOKEN_LIFETIME_MS;
+  const longestLifetimeMs = longestTokenLifetimeMs;
   const keys = await openSigningKeys({ store, clock, sealing, longestLifetimeMs });
   const kid = await keys.rotate({ leadMs: 5_000 });
   clock.advance(61_000);

@@ -17,7 +17,7 @@ import {
 import { openSigningKeys } from '../../src/auth/keys.ts';
 import { deriveKey, loadMasterKey } from '../../src/auth/master-key.ts';
 import { createSealing } from '../../src/auth/sealing.ts';
-import { LONGEST_TOKEN_LIFETIME_MS, createTokens } from '../../src/auth/tokens.ts';
+import { createTokens, longestTokenLifetimeMs } from '../../src/auth/tokens.ts';
 import type { Role } from '../../src/ports/repositories/organizations.ts';
 
 let server: TestServer;
@@ -288,7 +288,7 @@ async function humanToken(person: string): Promise<string> {
   const { store, clock, ids } = server.convoke.services;
   const master = await loadMasterKey({ path: join(server.dataDir, 'master.key'), isGiven: false });
   const sealing = createSealing(deriveKey(master, 'signing-keys'));
-  const longestLifetimeMs = LONGEST_TOKEN_LIFETIME_MS;
+  const longestLifetimeMs = longestTokenLifetimeMs;
   const signing = await openSigningKeys({ store, clock, sealing, longestLifetimeMs });
   const { baseUrl } = server.convoke;
   const tokens = createTokens({ keys: signing, clock, ids, baseUrl });

@@ -10,7 +10,7 @@ import {
 import { openSigningKeys } from '../../src/auth/keys.ts';
 import { deriveKey, loadMasterKey } from '../../src/auth/master-key.ts';
 import { createSealing } from '../../src/auth/sealing.ts';
-import { LONGEST_TOKEN_LIFETIME_MS, type Tokens, createTokens } from '../../src/auth/tokens.ts';
+import { type Tokens, createTokens, longestTokenLifetimeMs } from '../../src/auth/tokens.ts';
 import type { Clock } from '../../src/ports/clock.ts';
 import type { Role } from '../../src/ports/repositories/organizations.ts';
 import type { Identity } from './checked-calls.ts';
@@ -124,7 +124,7 @@ export async function tokensOf(server: TestServer, clock?: Clock): Promise<Token
     store,
     clock: usual,
     sealing: createSealing(deriveKey(masterKey, 'signing-keys')),
-    longestLifetimeMs: LONGEST_TOKEN_LIFETIME_MS,
+    longestLifetimeMs: longestTokenLifetimeMs,
   });
   return createTokens({ keys, clock: clock ?? usual, ids, baseUrl });
 }

@@ -13,7 +13,7 @@ import { createGate } from '../../src/auth/gate.ts';
 import { openSigningKeys } from '../../src/auth/keys.ts';
 import { createSealing } from '../../src/auth/sealing.ts';
 import { createSecrets } from '../../src/auth/secrets.ts';
-import { LONGEST_TOKEN_LIFETIME_MS, createTokens } from '../../src/auth/tokens.ts';
+import { createTokens, longestTokenLifetimeMs } from '../../src/auth/tokens.ts';
 import type { Actor } from '../../src/domain/audit.ts';
 import type { Client } from '../../src/domain/client.ts';
 import type { Tenant } from '../../src/domain/tenant.ts';
@@ -48,7 +48,7 @@ export async function createIdentityFixture(kind: DatabaseKind, place?: string) 
   const ids = { next: (prefix: string) => `${prefix}_${String((made += 1)).padStart(6, '0')}` };
   const sealing = createSealing(masterKey);
   const openKeys = () =>
-    openSigningKeys({ store, clock, sealing, longestLifetimeMs: LONGEST_TOKEN_LIFETIME_MS });
+    openSigningKeys({ store, clock, sealing, longestLifetimeMs: longestTokenLifetimeMs });
   const keys = await openKeys();
   const tokens = createTokens({ keys, clock, ids, baseUrl });
   const gate = createGate({ store, tokens, tenantHeader: 'any' });

@@ -17,7 +17,7 @@ export function sendPage(
   response.writeHead(status, { ...pageHeaders, ...headers }).end(html);
 }
 
-const FORM_MAX_BYTES = 16 * 1024;
+const formMaxBytes = 16 * 1024;
 
 /** The fields of a posted form; undefined when it is not one, or larger than any of ours. */
 export async function readForm(request: IncomingMessage): Promise<URLSearchParams | undefined> {
@@ -27,7 +27,7 @@ export async function readForm(request: IncomingMessage): Promise<URLSearchParam
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length;
-    if (size > FORM_MAX_BYTES) return undefined;
+    if (size > formMaxBytes) return undefined;
     chunks.push(chunk);
   }
   return new URLSearchParams(Buffer.concat(chunks).toString('utf8'));

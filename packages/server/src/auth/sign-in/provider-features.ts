@@ -10,7 +10,7 @@ export interface FeatureParts {
   readonly onForeignTarget: () => Error;
 }
 
-const ACCESS_TOKEN_SECONDS = 600;
+const accessTokenSeconds = 600;
 
 export function providerFeatures(parts: FeatureParts): NonNullable<Configuration['features']> {
   const { audience, signingKid, onForeignTarget } = parts;
@@ -29,7 +29,7 @@ export function providerFeatures(parts: FeatureParts): NonNullable<Configuration
           audience,
           scope: '',
           accessTokenFormat: 'jwt',
-          accessTokenTTL: ACCESS_TOKEN_SECONDS,
+          accessTokenTTL: accessTokenSeconds,
           jwt: { sign: { alg: 'EdDSA', kid: signingKid } },
         };
       },

@@ -20,9 +20,9 @@ const cliClientId = 'convoke-cli';
 /** The console signs in with a redirect and PKCE. */
 const consoleClientId = 'convoke-console';
 
-const MINUTE = 60;
-const HOUR = 3600;
-const DAY = 24 * HOUR;
+const minute = 60;
+const hour = 3600;
+const day = 24 * hour;
 
 export interface SettingsParts extends FeatureParts {
   readonly baseUrl: string;
@@ -97,15 +97,15 @@ export function providerSettings(parts: SettingsParts): Configuration {
       },
     },
     ttl: {
-      AccessToken: 10 * MINUTE,
-      AuthorizationCode: MINUTE,
-      DeviceCode: 10 * MINUTE,
-      Grant: 90 * DAY,
-      IdToken: 10 * MINUTE,
-      Interaction: 10 * MINUTE,
-      RefreshToken: 14 * DAY,
+      AccessToken: 10 * minute,
+      AuthorizationCode: minute,
+      DeviceCode: 10 * minute,
+      Grant: 90 * day,
+      IdToken: 10 * minute,
+      Interaction: 10 * minute,
+      RefreshToken: 14 * day,
       // Before anybody has signed in there is nothing worth remembering for long.
-      Session: (_, session) => (session.accountId === undefined ? 10 * MINUTE : 12 * HOUR),
+      Session: (_, session) => (session.accountId === undefined ? 10 * minute : 12 * hour),
     },
     renderError(context, { error, error_description: text = error }) {
       showPage(context, messagePage('That did not work', text));

@@ -35,7 +35,7 @@ export function createRecordAdapter(model: string, parts: RecordParts): Adapter 
   return {
     async upsert(id, payload, expiresIn) {
       const digest = named(id);
-      const lifetimeMs = (expiresIn ?? FALLBACK_SECONDS) * 1000;
+      const lifetimeMs = (expiresIn ?? fallbackSeconds) * 1000;
       await store.transaction((tx) =>
         tx.identityRecords.save({
           model,
@@ -81,4 +81,4 @@ export function createRecordAdapter(model: string, parts: RecordParts): Adapter 
 }
 
 /** Nothing is kept for ever, whatever the library asks for. */
-const FALLBACK_SECONDS = 24 * 3600;
+const fallbackSeconds = 24 * 3600;

@@ -26,7 +26,7 @@ interface SignInFormParts {
 }
 
 /** How long a person may take to choose a password. */
-const TICKET_MS = 10 * 60_000;
+const ticketMs = 10 * 60_000;
 const ticketContent = z.object({ user_id: z.string(), at: z.number() });
 
 export function createSignInForms(parts: SignInFormParts): SignInForms {
@@ -84,7 +84,7 @@ export function createSignInForms(parts: SignInFormParts): SignInForms {
   function personOf(ticket: string, uid: string) {
     const text = sealing.unseal(`choose ${uid}`, ticket);
     const content = ticketContent.safeParse(text === undefined ? undefined : JSON.parse(text));
-    if (!content.success || clock.now() - content.data.at > TICKET_MS) return undefined;
+    if (!content.success || clock.now() - content.data.at > ticketMs) return undefined;
     return userId(content.data.user_id);
   }
 

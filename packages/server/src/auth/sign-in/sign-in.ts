@@ -53,7 +53,7 @@ export function createSignIn(parts: SignInParts): SignIn {
 
   return {
     async attempt(claim) {
-      const person = claim.email.trim().toLowerCase().slice(0, MAX_KEY_CHARACTERS);
+      const person = claim.email.trim().toLowerCase().slice(0, keyMaxCharacters);
       const here = attempts.take(`${claim.address} ${person}`);
       // An address that has spent its own attempts spends none of the person's.
       const anywhere = here.ok ? attemptsPerPerson.take(person) : here;
@@ -69,4 +69,4 @@ export function createSignIn(parts: SignInParts): SignIn {
   };
 }
 
-const MAX_KEY_CHARACTERS = 254;
+const keyMaxCharacters = 254;

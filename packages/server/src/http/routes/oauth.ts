@@ -1,6 +1,6 @@
 import type { Handlers } from '../handler.ts';
 import { Refusal } from '../../app/refusal.ts';
-import { JWKS_MAX_AGE_MS, type SigningKeys } from '../../auth/keys.ts';
+import { type SigningKeys, jwksMaxAgeMs } from '../../auth/keys.ts';
 import { serverMetadata } from '../../auth/metadata.ts';
 import type { TokenEndpoint } from '../../auth/token-endpoint.ts';
 import type { Metrics } from '../../ports/metrics.ts';
@@ -13,7 +13,7 @@ interface OAuthParts {
 }
 
 /** Public, and the same for everyone: a verifier may keep them for as long as a key is known ahead. */
-const cacheable = { 'cache-control': `public, max-age=${JWKS_MAX_AGE_MS / 1000}` } as const;
+const cacheable = { 'cache-control': `public, max-age=${jwksMaxAgeMs / 1000}` } as const;
 
 export function oauthRoutes({
   endpoint,
