@@ -6,7 +6,6 @@ import { createTokenEndpoint } from '../auth/token-endpoint.ts';
 import type { Config } from '../config/config.ts';
 import { createApp } from '../http/app.ts';
 import { callerAddressBehind } from '../http/caller-address.ts';
-import { confined } from '../http/confined.ts';
 import { type Cursors, createCursors } from '../http/cursors.ts';
 import { createDenials } from '../http/denials.ts';
 import { EventStreams, type StreamCaps, renderFrames } from '../http/event-streams.ts';
@@ -22,6 +21,7 @@ import { sessionRoutes } from '../http/routes/sessions.ts';
 import { systemRoutes } from '../http/routes/system.ts';
 import { tenantRoutes } from '../http/routes/tenants.ts';
 import { workspaceRoutes } from '../http/routes/workspaces.ts';
+import { confined } from '../http/tenant-scope.ts';
 import {
   apiRate,
   createRateLimit,
