@@ -21,7 +21,7 @@ import { sessionRoutes } from '../http/routes/sessions.ts';
 import { systemRoutes } from '../http/routes/system.ts';
 import { tenantRoutes } from '../http/routes/tenants.ts';
 import { workspaceRoutes } from '../http/routes/workspaces.ts';
-import { confined } from '../http/tenant-scope.ts';
+import { scopeToTenant } from '../http/tenant-scope.ts';
 import {
   apiRate,
   createRateLimit,
@@ -110,5 +110,5 @@ function handlersOf(
     ...credentialRoutes(services, secrets),
     ...tenantRoutes(services, cursors),
   };
-  return confined(handlers, store);
+  return scopeToTenant(handlers, store);
 }

@@ -8,11 +8,11 @@ type AnyHandler = (call: {
 }) => Promise<object> | object;
 
 /**
- * The same handlers, each call of which is confined to the tenant its caller was let into, down to the last
- * byte of a stream. People manage organizations and are in no tenant.
+ * Returns the same handlers, each call of which runs in the scope of the tenant that the gate admitted its caller to,
+ * until the last byte of a stream is written. People manage organizations and have no tenant.
  */
-export function confined(handlers: Handlers, store: Pick<Store, 'inTenantScope'>): Handlers {
-  const confining =
+export function scopeToTenant(handlers: Handlers, store: Pick<Store, 'inTenantScope'>): Handlers {
+  const scoped =
     (handler: AnyHandler): AnyHandler =>
     async (call) => {
       const { caller } = call;
@@ -24,9 +24,9 @@ export function confined(handlers: Handlers, store: Pick<Store, 'inTenantScope'>
         store.inTenantScope(tenantId, () => reply.write(response, headers));
       return { write };
     };
-  // As for the router: the types were checked where the handlers were put together.
+  // As in the router: the composition of the handlers checked their types.
   const all = handlers as unknown as Readonly<Record<string, AnyHandler>>;
-  const entries = Object.entries(all).map(([id, handler]) => [id, confining(handler)]);
+  const entries = Object.entries(all).map(([id, handler]) => [id, scoped(handler)]);
   return Object.fromEntries(entries) as Handlers;
 }
 
