@@ -1,16 +1,16 @@
 import { Challenge } from './challenge.ts';
 
-/** As much of a request as the gate looks at. Header names are in lower case. */
+/** The part of a request that the gate reads. Header names are in lower case. */
 export interface GateRequest {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** Names and values in turn, as they were sent: the only place where a repeated header shows. */
+  /** Alternating names and values, as sent: only here is a repeated header visible. */
   readonly rawHeaders: readonly string[];
 }
 
 const headerName = 'authorization';
 const bearerPattern = /^bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
 
-/** The token of `Authorization: Bearer`, or a 401 that asks for one. Nowhere else is a token looked for. */
+/** Returns the token of `Authorization: Bearer`, or throws a 401 challenge. No other place may carry a token. */
 export function bearerToken(request: GateRequest): string {
   const header = request.headers[headerName];
   if (header === undefined || header === '') return unauthorized('absent');
@@ -19,7 +19,7 @@ export function bearerToken(request: GateRequest): string {
   return token ?? unauthorized('invalid');
 }
 
-/** Node keeps the first of two; a proxy in front may have looked at the other one. */
+/** Node keeps the first of two headers; a proxy in front may have checked the second. */
 function isSentTwice(rawHeaders: readonly string[]): boolean {
   let count = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {
@@ -29,7 +29,7 @@ function isSentTwice(rawHeaders: readonly string[]): boolean {
   return count > 1;
 }
 
-/** RFC 6750 section 3.1: an error is named only when a token was sent. */
+/** RFC 6750 section 3.1: the challenge names an error only when a token was sent. */
 export function unauthorized(token: 'absent' | 'invalid'): never {
   const challenge =
     token === 'absent' ? 'Bearer realm="convoke"' : 'Bearer realm="convoke", error="invalid_token"';

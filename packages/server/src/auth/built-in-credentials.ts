@@ -1,6 +1,6 @@
 import type { CredentialProvider } from '../ports/credential-provider.ts';
 
-/** Secrets are rows of our own, read on every token request: there is nothing elsewhere to clean up. */
+/** The built-in provider: its secrets are rows that every token request reads, so there is nothing else to clean up. */
 export const builtInCredentials: CredentialProvider = {
   withdraw: () => Promise.resolve('done'),
 };

@@ -8,35 +8,38 @@ export interface TokenForm {
   readonly client_secret?: string | undefined;
 }
 
-/** What a client says of itself at the token endpoint (RFC 6749 section 2.3.1). */
-export interface ClientClaim {
+/** The credentials a client presents at the token endpoint, not yet checked (RFC 6749 section 2.3.1). */
+export interface PresentedSecret {
   readonly clientId: string;
   readonly secret: string;
 }
 
-/** `client_secret_basic` or `client_secret_post`, and never both. */
-export function readClientClaim(authorization: string | undefined, form: TokenForm): ClientClaim {
+/** Reads `client_secret_basic` or `client_secret_post`; a request with both is refused. */
+export function readPresentedSecret(
+  authorization: string | undefined,
+  form: TokenForm,
+): PresentedSecret {
   const { client_id: clientId, client_secret: secret } = form;
   if (authorization === undefined) {
     if (clientId === undefined || secret === undefined) return refuseToken('invalid_client');
     return { clientId, secret };
   }
-  const claim = readBasic(authorization) ?? refuseToken('invalid_client');
+  const presented = readBasic(authorization) ?? refuseToken('invalid_client');
   if (secret !== undefined) {
     return refuseToken(
       'invalid_request',
-      'Send the secret by HTTP Basic or in the form, not both.',
+      'Send the secret with HTTP Basic or in the form, not both.',
     );
   }
-  if (clientId !== undefined && clientId !== claim.clientId) {
-    return refuseToken('invalid_request', 'client_id differs from the one of HTTP Basic.');
+  if (clientId !== undefined && clientId !== presented.clientId) {
+    return refuseToken('invalid_request', 'client_id differs from the one in HTTP Basic.');
   }
-  return claim;
+  return presented;
 }
 
 const basicPattern = /^basic +([A-Za-z0-9+/]+={0,2}) *$/i;
 
-function readBasic(authorization: string): ClientClaim | undefined {
+function readBasic(authorization: string): PresentedSecret | undefined {
   const encoded = basicPattern.exec(authorization)?.[1];
   if (encoded === undefined) return undefined;
   const text = Buffer.from(encoded, 'base64').toString('utf8');

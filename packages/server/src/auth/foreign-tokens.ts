@@ -9,19 +9,18 @@ import type { PeopleIssuer } from '../ports/people-issuer.ts';
 import type { ClaimedMembership, HumanToken } from './verified-token.ts';
 
 /**
- * Access tokens of the OpenID Connect issuer that an operator trusts with people. Its signature and its
- * audience say who somebody is; its claims say what they may do, in which organization, for as long as the
- * token lives.
+ * Verifies access tokens of the OpenID Connect issuer that an operator trusts for people. Signature and audience prove
+ * who the person is; the token claims name organizations and roles, which hold as long as the token lives.
  */
 export interface ForeignTokens {
   readonly issuer: string;
-  /** Undefined when it is not valid now. Refuses with 503 when the issuer's keys cannot be had. */
+  /** Undefined when the token is not valid now. Refuses with 503 when the issuer's keys cannot be fetched. */
   verify(token: string): Promise<HumanToken | undefined>;
 }
 
 type ForeignParts = Pick<Services, 'store' | 'clock' | 'ids' | 'log'>;
 
-/** Asymmetric only: a shared secret would let whoever can check a token make one. */
+/** Asymmetric only: with a shared secret, every verifier could issue tokens. */
 const algorithms = [
   'RS256',
   'RS384',
@@ -47,7 +46,7 @@ export function createForeignTokens(settings: PeopleIssuer, parts: ForeignParts)
 
   function unavailable(error: unknown): never {
     if (clock.now() - failedAt >= cooldownMs) {
-      log.error('the identity provider of people cannot be reached', error, {
+      log.error('identity provider unreachable', error, {
         issuer: settings.issuer,
       });
     }
@@ -57,7 +56,7 @@ export function createForeignTokens(settings: PeopleIssuer, parts: ForeignParts)
   }
 
   async function keySet(): Promise<JWTVerifyGetKey> {
-    // While it is away, every caller is told at once instead of waiting for it in turn.
+    // While the issuer is unreachable, refuse at once instead of letting each caller wait for the timeout.
     if (keys === undefined && clock.now() - failedAt < cooldownMs) {
       return refuse('identity_unavailable', { retryAfterSeconds: 10 });
     }
@@ -82,7 +81,7 @@ export function createForeignTokens(settings: PeopleIssuer, parts: ForeignParts)
   };
 }
 
-/** What is wrong with the token itself, as opposed to what is wrong with getting the keys. */
+/** Whether the error is about the token, and not about fetching the keys. */
 function isRefusedToken(error: unknown): boolean {
   if (error instanceof errors.JWKSTimeout || error instanceof errors.JWKSInvalid) return false;
   return error instanceof errors.JOSEError && error.code !== 'ERR_JOSE_GENERIC';
@@ -90,7 +89,7 @@ function isRefusedToken(error: unknown): boolean {
 
 const discoveryDocument = z.object({ issuer: z.string(), jwks_uri: z.url() });
 
-/** OpenID Connect Discovery: the document must be the issuer's own, or anyone could stand in for it. */
+/** OpenID Connect Discovery: the document must name the issuer itself, otherwise another server could impersonate it. */
 async function discoverKeys(issuer: string): Promise<JWTVerifyGetKey> {
   const address = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
   const signal = AbortSignal.timeout(timeoutMs);
@@ -98,7 +97,7 @@ async function discoverKeys(issuer: string): Promise<JWTVerifyGetKey> {
   if (!response.ok) throw new Error(`${address} answers ${response.status}`);
   const document = discoveryDocument.parse(await response.json());
   if (document.issuer !== issuer) {
-    throw new Error(`${address} speaks for ${document.issuer}, not for ${issuer}`);
+    throw new Error(`${address} names the issuer ${document.issuer}, not ${issuer}`);
   }
   return createRemoteJWKSet(new URL(document.jwks_uri), {
     timeoutDuration: timeoutMs,
@@ -107,7 +106,7 @@ async function discoverKeys(issuer: string): Promise<JWTVerifyGetKey> {
   });
 }
 
-const visitorClaims = z.object({
+const personClaims = z.object({
   sub: z.string().min(1).max(255),
   exp: z.number(),
   email: z.string().optional(),
@@ -119,7 +118,7 @@ async function toHumanToken(
   settings: PeopleIssuer,
   parts: ForeignParts,
 ): Promise<HumanToken | undefined> {
-  const claims = visitorClaims.safeParse(payload);
+  const claims = personClaims.safeParse(payload);
   if (!claims.success) return undefined;
   const { sub: subject, exp, email, email_verified: isVerified } = claims.data;
   const visitor = {
@@ -136,7 +135,7 @@ async function toHumanToken(
   };
 }
 
-/** The strongest role that the token names, in every organization that it names. */
+/** Gives the strongest role that the token names, in every organization that it names. */
 function membershipsIn(payload: JWTPayload, settings: PeopleIssuer): ClaimedMembership[] {
   const role = strongest(valuesOf(payload[settings.roleClaim]), settings.roles);
   if (role === undefined) return [];

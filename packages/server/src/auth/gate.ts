@@ -23,9 +23,9 @@ import type { Tokens } from './tokens.ts';
 import type { HumanToken, VerifiedToken } from './verified-token.ts';
 
 /**
- * Who may come in. The order is 401 token, 400 selectors, 403 access (D-52), and a denial says no more
- * than its code (spec §5.4). What the token proves is who calls; what the caller may do is read from the
- * database each time (D-51), so that a withdrawal holds from the next request on.
+ * Checks the caller of a request: 401 token, then 400 selectors, then 403 access (D-52). A denial contains only its
+ * code (spec §5.4). The token proves who calls; permissions are read from the database on every request (D-51), so a
+ * revocation takes effect on the next request.
  */
 export interface Gate {
   /** The application API. */
@@ -34,9 +34,9 @@ export interface Gate {
   admitHuman(request: GateRequest, organizationId: OrganizationId): Promise<HumanCaller>;
   /** `GET /v1/me/workspaces`: either kind, before anything is selected (D-55). */
   admitAny(request: GateRequest): Promise<AnyCaller>;
-  /** Whom a denial concerns, as far as a valid token tells. Never refuses. */
+  /** The actor of a denied request, if its token is valid. Never refuses. */
   identify(request: GateRequest): Promise<Pick<Actor, 'kind' | 'id'>>;
-  /** For an open stream (D-33): whether the caller would be let in again. The token may have expired. */
+  /** For an open stream (D-33): whether the caller still has access. Ignores the expiry of the token. */
   recheck(caller: AutomationCaller): Promise<boolean>;
 }
 
@@ -66,15 +66,15 @@ export function createGate({ store, tokens, tenantHeader }: GateOptions): Gate {
     return (await tokens.verify(bearerToken(request))) ?? unauthorized('invalid');
   }
 
-  /** A person's standing, read anew on every request: from the database, or from a token of another issuer. */
+  /** A person's role, read on every request: from the database, or from the token of another issuer. */
   async function roleOf(token: HumanToken, of: OrganizationId): Promise<Role | undefined> {
     if (token.memberships === undefined) {
       return (await store.read.organizations.membership(of, token.userId))?.role;
     }
     const claimed = token.memberships.find(({ organizationId }) => organizationId === of);
-    // The issuer knows names of organizations, not whether they are here.
-    const isHere = claimed && (await store.read.organizations.find(of)) !== undefined;
-    return isHere === true ? claimed?.role : undefined;
+    // The other issuer may name organizations that do not exist here.
+    const exists = claimed && (await store.read.organizations.find(of)) !== undefined;
+    return exists === true ? claimed?.role : undefined;
   }
 
   return {
@@ -83,7 +83,7 @@ export function createGate({ store, tokens, tenantHeader }: GateOptions): Gate {
       const selectors = readSelectors(request, tenantHeader);
       if (token.kind !== 'automation') return forbid();
       const required = requiredScopes(operation);
-      // Already for the tenant it claims: the same connection can then go on with what it wants there.
+      // Already in the scope of the requested tenant, so that the handler can reuse the connection.
       const reached = await store.inTenantScope(selectors.tenantId, () =>
         store.read.clients.reach(token.oauthClientId, selectors.tenantId),
       );
@@ -146,7 +146,7 @@ function forbid(): never {
   return refuse('forbidden', { codeOnly: true });
 }
 
-/** RFC 6750 section 3.1: the challenge names the scopes that would do. */
+/** RFC 6750 section 3.1: the challenge names the required scopes. */
 function lackScope(required: readonly Scope[]): never {
   const challenge = `Bearer realm="convoke", error="insufficient_scope", scope="${required.join(' ')}"`;
   throw new Challenge('insufficient_scope', { codeOnly: true, challenge });

@@ -3,7 +3,7 @@ import type { Services } from '../app/services.ts';
 import { type Actor, deploymentChain } from '../domain/audit.ts';
 import type { SigningKeys } from './keys.ts';
 
-/** Publishes the next key, and says so in the audit of the deployment, in one transaction. */
+/** Publishes the next signing key and writes the audit row of the deployment, in one transaction. */
 export async function rotateKeys(
   { keys, clock }: Pick<Services, 'clock'> & { readonly keys: SigningKeys },
   by: Actor,

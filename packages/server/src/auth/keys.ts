@@ -11,32 +11,31 @@ import type { Store, StoreTransaction } from '../ports/store.ts';
 import type { Sealing } from './sealing.ts';
 
 /**
- * The keys that sign tokens, as one process knows them; the table is the truth.
+ * The keys that sign tokens: this process's copy of the table.
  *
- * A key is `next` from its insertion until `signsFrom`: published, signing nothing. Then it is the
- * current one until a younger key's `signsFrom` comes, and `previous` until `retiresAt`, which lies
- * after the expiry of the last token it can have signed. So at any moment the table holds every key
- * a live token may name.
+ * A key is `next` from its insertion until `signsFrom`: published, but not signing. Then it is the current key until
+ * the `signsFrom` of a younger one, and `previous` until `retiresAt`, which is after the expiry of the last token it can
+ * have signed. So the table always holds every key that a live token may name.
  *
- * A process reads the table when it meets an unknown kid, at most once per `rereadMs`: garbage kids
- * cost nothing, and no true one is missed, because every key has stood in the table for longer than
- * that (`minLeadMs`) before the first token names it.
+ * A process reads the table again when a token names an unknown kid, at most once per `rereadMs`. So invalid kids are
+ * cheap, and no valid one is missed: every key is in the table for longer than that (`minLeadMs`) before the first token
+ * names it.
  */
 export interface SigningKeys {
   signer(): Promise<{ readonly kid: string; readonly key: CryptoKey }>;
-  /** The private keys that a live token may have been signed with, the one that signs now first. */
+  /** The private keys of all live tokens, the current one first. */
   signers(): Promise<readonly PrivateKey[]>;
   verifier(kid: string): Promise<Verifier | undefined>;
-  /** Without reading anything: whether the key, met before, is still accepted. */
+  /** Whether a key that was read before is still accepted. Does not read the table. */
   accepts(kid: string): boolean;
   published(): Promise<JsonWebKeySet>;
-  /** Publishes the next key; it signs after the lead. Gives its kid. */
+  /** Publishes the next key, which signs after the lead time. Returns its kid. */
   rotate(options?: Rotation): Promise<string>;
 }
 
 export interface Rotation {
   readonly leadMs?: number;
-  /** What else happens in the transaction that publishes the key. */
+  /** Runs in the transaction that publishes the key. */
   readonly alongside?: (tx: StoreTransaction, kid: string) => Promise<void>;
 }
 
@@ -54,20 +53,20 @@ interface SigningKeysOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly sealing: Sealing;
-  /** Of any token signed here: how long a key is accepted after it signed its last. */
+  /** The longest lifetime of a token: how long a key is accepted after it signed its last one. */
   readonly longestLifetimeMs: number;
 }
 
-/** EdDSA: small tokens, fast to sign, and one choice fewer to get wrong. */
+/** EdDSA: small tokens, fast signatures, no parameters to choose. */
 const algorithm = 'EdDSA';
-/** How long others may keep our key set; `/.well-known/jwks.json` says so. */
+/** How long verifiers may cache our key set: the `max-age` of `/.well-known/jwks.json`. */
 export const jwksMaxAgeMs = 600_000;
 const rereadMs = 1_000;
 const minLeadMs = 5_000;
-/** A process that signs must notice that the next key's time has come, or that another process rotated. */
+/** How old the copy may be for signing: the next key may be due, or another process may have rotated. */
 const staleMs = 60_000;
 
-/** Reads the table; the first start of a deployment puts the first key there. */
+/** Reads the table. On the first start of a deployment, inserts the first key. */
 export async function openSigningKeys(options: SigningKeysOptions): Promise<SigningKeys> {
   const { store, clock } = options;
   let known = new Map<string, LoadedKey>();
@@ -90,7 +89,7 @@ export async function openSigningKeys(options: SigningKeysOptions): Promise<Sign
   async function refreshIfStale(): Promise<void> {
     if (isOlderThan(staleMs)) await reread().catch(ignoreUnavailable);
   }
-  // A clock that was set back makes everything old rather than fresh for ever.
+  // After a clock was set back the copy counts as old: otherwise it would stay fresh until the clock catches up.
   const isOlderThan = (ms: number) => Math.abs(clock.now() - readAt) >= ms;
 
   async function rotate({ leadMs = jwksMaxAgeMs, alongside }: Rotation = {}): Promise<string> {
@@ -117,7 +116,7 @@ export async function openSigningKeys(options: SigningKeysOptions): Promise<Sign
     async signer() {
       await refreshIfStale();
       const current = currentOf(known, clock.now());
-      if (current === undefined) throw new Error('no signing key is in its time');
+      if (current === undefined) throw new Error('no signing key is current');
       return { kid: current.kid, key: current.privateKey };
     },
     async signers() {
@@ -172,7 +171,7 @@ async function load(row: SigningKey, sealing: Sealing): Promise<LoadedKey> {
   const privateText = sealing.unseal(row.kid, row.sealedPrivateJwk);
   if (privateText === undefined) {
     throw new Error(
-      `signing key ${row.kid} was sealed under another master key; restore master.key of this deployment`,
+      `signing key ${row.kid} was encrypted with another master key; restore master.key of this deployment`,
     );
   }
   const publicJwk = JSON.parse(row.publicJwk) as JWK;
@@ -207,7 +206,7 @@ async function makeKey(
   };
 }
 
-/** Of the keys whose time to sign has come, the youngest. */
+/** The youngest key whose `signsFrom` has passed. */
 function currentOf(keys: ReadonlyMap<string, LoadedKey>, now: number): LoadedKey | undefined {
   let current: LoadedKey | undefined;
   for (const key of keys.values()) {
@@ -232,7 +231,7 @@ function toPublished({ kid, publicJwk }: LoadedKey): JsonWebKeySet['keys'][numbe
   return { ...publicJwk, kty: 'OKP', kid, alg: algorithm, use: 'sig' };
 }
 
-/** The keys already loaded go on signing and verifying while the database is away. */
+/** The loaded keys continue to sign and verify while the database is unavailable. */
 function ignoreUnavailable(error: unknown): void {
   if (!(error instanceof StorageUnavailable)) throw error;
 }

@@ -4,8 +4,8 @@ import { dirname } from 'node:path';
 import { hasCode } from '../runtime/error-code.ts';
 
 /**
- * One key per deployment, in a file of its own beside the database, so that a copy of the database alone
- * verifies no secret and signs no token. Everything keyed is derived from it under its own name.
+ * What a key derived from the master key is for. There is one master key per deployment, in a file beside the database:
+ * a copy of the database alone cannot verify a secret or sign a token.
  */
 export type KeyPurpose =
   | 'client-secrets'
@@ -22,11 +22,11 @@ export function deriveKey(masterKey: Uint8Array, purpose: KeyPurpose): Buffer {
 
 export interface MasterKeyFile {
   readonly path: string;
-  /** An operator said where it lies: then it is shared, and a server that made its own would be another service. */
+  /** An operator set the path: then servers share the key, and none of them may create one of its own. */
   readonly isGiven: boolean;
 }
 
-/** Reads the key; the first start makes it, unless the operator said where it lies. */
+/** Reads the key. Creates it on the first start, unless the operator set the path. */
 export async function loadMasterKey({ path, isGiven }: MasterKeyFile): Promise<Buffer> {
   const closedTo = isGiven ? allButOwnerAndGroupReaders : allButOwner;
   try {
@@ -36,7 +36,7 @@ export async function loadMasterKey({ path, isGiven }: MasterKeyFile): Promise<B
   }
   if (isGiven) {
     throw new Error(
-      `CONVOKE_MASTER_KEY_FILE: there is no ${path}; copy the first server's master.key there, or make one: head -c 32 /dev/urandom | base64 > ${path}`,
+      `CONVOKE_MASTER_KEY_FILE: ${path} does not exist; copy the first server's master.key there, or create one: head -c 32 /dev/urandom | base64 > ${path}`,
     );
   }
   await makeMasterKey(path);
@@ -45,24 +45,26 @@ export async function loadMasterKey({ path, isGiven }: MasterKeyFile): Promise<B
 
 const keyBytes = 32;
 const allButOwner = 0o077;
-/** Secrets that Kubernetes mounts are readable for the group of the pod, and only so for who is not root. */
+/** Kubernetes mounts secrets group-readable, which is how a non-root pod can read them. */
 const allButOwnerAndGroupReaders = 0o037;
 
 async function readMasterKey(path: string, closedTo: number): Promise<Buffer> {
   const { mode } = await stat(path);
   if ((mode & closedTo) !== 0) {
     throw new Error(
-      `${path} can be read by others than its owner (mode ${(mode & 0o777).toString(8)}); run: chmod 600 ${path}`,
+      `${path} can be read by users other than its owner (mode ${(mode & 0o777).toString(8)}); run: chmod 600 ${path}`,
     );
   }
   const key = Buffer.from((await readFile(path, 'utf8')).trim(), 'base64');
   if (key.length !== keyBytes) {
-    throw new Error(`${path} does not hold a key of ${keyBytes} bytes; restore it from a backup`);
+    throw new Error(
+      `${path} does not contain a key of ${keyBytes} bytes; restore it from a backup`,
+    );
   }
   return key;
 }
 
-/** Complete or absent, and the first of two processes that start together wins: `link` never replaces. */
+/** Creates the file atomically. Of two processes that start together the first wins, because `link` never replaces. */
 async function makeMasterKey(path: string): Promise<void> {
   const draft = `${path}.${randomBytes(6).toString('hex')}`;
   try {

@@ -3,13 +3,13 @@ import { promisify } from 'node:util';
 import { refuse } from '../app/refusal.ts';
 
 /**
- * Passwords of people, kept as argon2id with a salt each (RFC 9106). The cost is paid by whoever checks, so
- * only a few are checked at once and few may wait: a flood of attempts must not take the machine.
+ * Hashes the passwords of people with argon2id and a salt each (RFC 9106). A hash is expensive, so only a few are
+ * computed at once and a few more may wait: a flood of sign-in attempts must not exhaust the machine.
  */
 export interface Passwords {
-  /** What is stored: the PHC string format, which says how it was made. */
+  /** Returns the PHC string format, which includes the parameters of the hash. */
   hash(password: string): Promise<string>;
-  /** Without a hash it takes as long, and is false. */
+  /** Without a hash the check takes as long, and returns false. */
   matches(password: string, hash: string | undefined): Promise<boolean>;
 }
 
@@ -21,7 +21,7 @@ const concurrentMax = 2;
 const waitingMax = 32;
 
 export function createPasswords(): Passwords {
-  const inTurn = createTurns();
+  const limited = createLimiter();
   /** A hash that no password matches: without a stored one the check takes as long. */
   const unmatchable = phc({
     ...argon2Cost,
@@ -31,7 +31,7 @@ export function createPasswords(): Passwords {
   return {
     async hash(password) {
       const salt = randomBytes(saltBytes);
-      const tag = await inTurn(() =>
+      const tag = await limited(() =>
         derive(password, { ...argon2Cost, salt, tagLength: tagBytes }),
       );
       return phc({ ...argon2Cost, salt, tag });
@@ -41,7 +41,7 @@ export function createPasswords(): Passwords {
       if (made === undefined) throw new Error('a stored password is not in the PHC format');
       const { salt, tag, ...cost } = made;
       const request = { ...cost, salt, tagLength: tag.length };
-      const given = await inTurn(() => derive(password, request));
+      const given = await limited(() => derive(password, request));
       return timingSafeEqual(given, tag) && hash !== undefined;
     },
   };
@@ -85,8 +85,8 @@ function parsePhc(text: string): Made | undefined {
   };
 }
 
-/** Lets a few work at once and a few more wait; the rest is told to come back. */
-function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
+/** Runs a few tasks at once and lets a few more wait; refuses the rest with `rate_limited`. */
+function createLimiter(): <T>(work: () => Promise<T>) => Promise<T> {
   let working = 0;
   const waiting: (() => void)[] = [];
   return async (work) => {
@@ -106,12 +106,12 @@ function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
   };
 }
 
-/** Without what is easily mistaken for something else. */
+/** Without characters that are easily confused. */
 const alphabet = 'abcdefghijkmnpqrstuvwxyz23456789';
 const groups = 5;
 const groupCharacters = 4;
 
-/** A hundred random bits, in groups that can be read out and typed. */
+/** Returns a hundred random bits, in groups that are easy to read out and to type. */
 export function makeOneTimePassword(): string {
   const letters = Array.from(randomBytes(groups * groupCharacters), (byte) => alphabet[byte % 32]);
   return Array.from({ length: groups }, (_, group) =>

@@ -10,7 +10,7 @@ export interface PersonTokenRequest {
   readonly by: Actor;
 }
 
-/** A token for a person, issued on the machine itself; it is shown only once its audit row is durable. */
+/** Issues a token for a person, on the server's machine. Returns it only after its audit row is durable. */
 export async function issuePersonToken(
   { store, clock, tokens }: Pick<Services, 'store' | 'clock'> & { readonly tokens: Tokens },
   { userId, lifetimeSeconds, by }: PersonTokenRequest,

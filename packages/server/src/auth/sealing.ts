@@ -1,9 +1,9 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
-/** AES-256-GCM. `name` says what is sealed, so that one sealed text cannot be put in another's place. */
+/** Encrypts with AES-256-GCM. `name` is authenticated too, so a sealed text cannot be moved to another record. */
 export interface Sealing {
   seal(name: string, text: string): string;
-  /** Undefined when it was sealed under another key or name, or altered. */
+  /** Undefined when the text was altered, or sealed with another key or name. */
   unseal(name: string, sealed: string): string | undefined;
 }
 

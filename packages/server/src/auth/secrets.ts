@@ -4,9 +4,8 @@ import { limits } from '@convoke/contract';
 import type { Secrets } from '../ports/secrets.ts';
 
 /**
- * 256 random bits need no slow hash, so a keyed digest is all that is stored (D-65, reliability finding
- * 11). The prefix and the checksum are for scanners of leaked secrets, which can then tell a real one
- * from a look-alike without asking us.
+ * Issues client secrets. 256 random bits need no slow hash, so only a keyed digest is stored (D-65, reliability finding
+ * 11). With the prefix and the checksum, scanners for leaked secrets recognise a real one without asking us.
  */
 export function createSecrets(key: Uint8Array): Secrets {
   const digest = (secret: string) => createHmac('sha256', key).update(secret).digest();
@@ -24,10 +23,10 @@ export function createSecrets(key: Uint8Array): Secrets {
   };
 }
 
-/** What no secret matches: compared with when there is no credential, so that both answers take as long. */
+/** A digest that no secret matches. It is compared when there is no credential, so that both answers take as long. */
 export const unmatchableHmac = Buffer.alloc(32).toString('base64url');
 
-/** Says only that the text was made by us or copied well, never that it is valid. */
+/** Whether the text has our prefix, length and checksum. It need not be valid. */
 export function isSecretShaped(secret: string): boolean {
   return shape.test(secret) && withChecksum(secret.slice(0, -checksumCharacters)) === secret;
 }

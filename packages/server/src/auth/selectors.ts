@@ -8,7 +8,7 @@ import {
 import { refuse } from '../app/refusal.ts';
 import type { GateRequest } from './bearer.ts';
 
-/** `workspace` takes `X-Workspace-Tenant-ID` only; `any` also takes `X-Tenant-ID` in its place (D-52). */
+/** `workspace` accepts `X-Workspace-Tenant-ID` only; `any` accepts `X-Tenant-ID` as well (D-52). */
 export type TenantHeader = 'any' | 'workspace';
 
 export interface Selectors {
@@ -33,7 +33,7 @@ export function readSelectors(request: GateRequest, accepted: TenantHeader): Sel
   };
 }
 
-/** Node joins repeated headers into one value, or drops one of them; only the raw list shows it. */
+/** Node joins repeated headers into one value, or drops one of them; only the raw list shows both. */
 function refuseRepeated(rawHeaders: readonly string[]): void {
   let organizations = 0;
   let tenants = 0;
@@ -43,7 +43,7 @@ function refuseRepeated(rawHeaders: readonly string[]): void {
     else if (name === workspaceTenantHeader || name === tenantIdHeader) tenants += 1;
   }
   if (organizations > 1)
-    refuse('invalid_selector', { message: 'X-Organization-ID is sent twice.' });
+    refuse('invalid_selector', { message: 'X-Organization-ID was sent twice.' });
   if (tenants > 1) refuseTwoTenants();
 }
 
@@ -55,10 +55,10 @@ function read(request: GateRequest, name: string): string | undefined {
 function idIn(value: string | undefined, header: string): string {
   if (value === undefined) return refuse('missing_selector', { message: `${header} is missing.` });
   if (idPattern.test(value)) return value;
-  return refuse('invalid_selector', { message: `${header} cannot be an id.` });
+  return refuse('invalid_selector', { message: `${header} is not an id.` });
 }
 
 function refuseTwoTenants(): never {
-  const message = 'More than one tenant header is sent; send X-Workspace-Tenant-ID once.';
+  const message = 'More than one tenant header was sent; send X-Workspace-Tenant-ID once.';
   return refuse('invalid_selector', { message });
 }

@@ -14,7 +14,11 @@ import type { Log } from '../ports/log.ts';
 import type { RateLimit } from '../ports/rate-limit.ts';
 import type { Secrets } from '../ports/secrets.ts';
 import type { Store } from '../ports/store.ts';
-import { type ClientClaim, type TokenForm, readClientClaim } from './client-authentication.ts';
+import {
+  type PresentedSecret,
+  type TokenForm,
+  readPresentedSecret,
+} from './client-authentication.ts';
 import { unmatchableHmac } from './secrets.ts';
 import { refuseToken } from './token-refusal.ts';
 import type { IssuedToken, Tokens } from './tokens.ts';
@@ -26,9 +30,9 @@ export interface TokenEndpoint {
 
 export interface TokenRequest {
   readonly authorization: string | undefined;
-  /** The form, each parameter sent once and none of them empty. */
+  /** Each parameter was sent once, and none is empty. */
   readonly form: TokenForm;
-  /** Where the request came from, as far as the server can tell. */
+  /** The caller's address (`http/caller-address.ts`). */
   readonly address: string;
   readonly requestId: string;
 }
@@ -39,7 +43,7 @@ interface TokenEndpointOptions {
   readonly secrets: Secrets;
   readonly clock: Clock;
   readonly log: Log;
-  /** Failures per client id and address; a success uses nothing up. */
+  /** Counts failures per client id and address; a success costs nothing. */
   readonly failures: RateLimit;
 }
 
@@ -47,10 +51,10 @@ export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoin
   return {
     async exchange({ authorization, form, address, requestId }) {
       requireGrantType(form.grant_type);
-      const claim = readClientClaim(authorization, form);
-      const attempt = `${address} ${claim.clientId.slice(0, limits.idMaxCharacters)}`;
+      const presented = readPresentedSecret(authorization, form);
+      const attempt = `${address} ${presented.clientId.slice(0, limits.idMaxCharacters)}`;
       refuseIfLimited(options.failures, attempt);
-      const proven = await authenticate(options, claim);
+      const proven = await authenticate(options, presented);
       if (proven === undefined) {
         options.failures.take(attempt);
         return refuseToken('invalid_client');
@@ -77,34 +81,34 @@ function requireGrantType(grantType: string | undefined): void {
 function refuseIfLimited(failures: RateLimit, attempt: string): void {
   const { ok, retryAfterSeconds } = failures.look(attempt);
   if (ok) return;
-  const message = 'Too many failed attempts. Wait as Retry-After says.';
+  const message = 'Too many failed attempts. Wait for the time in Retry-After.';
   refuseToken('rate_limited', message, retryAfterSeconds);
 }
 
 /**
- * One answer for whatever is wrong, and the same work for it: an unknown client costs the same reads and
- * the same comparisons as a known one with a wrong secret.
+ * Returns undefined for every kind of failure, after the same work: an unknown client costs the same reads and the
+ * same comparisons as a known one with a wrong secret.
  */
 async function authenticate(
   { store, secrets, clock }: TokenEndpointOptions,
-  claim: ClientClaim,
+  presented: PresentedSecret,
 ): Promise<{ client: Client; credential: Credential } | undefined> {
-  // Ours are ids; anything else, which PostgreSQL may not even take, is looked up as one that is not there.
-  const name = idPattern.test(claim.clientId) ? claim.clientId : 'none';
+  // Only an id can exist. Other text, which PostgreSQL may reject, is replaced by a name that does not exist.
+  const name = idPattern.test(presented.clientId) ? presented.clientId : 'none';
   const client = await store.read.clients.findByOAuthId(name);
   const live = await store.read.credentials.live(client?.id ?? clientId('none'), clock.now());
   let matching: Credential | undefined;
   for (const credential of live) {
-    if (secrets.matches(claim.secret, credential.secretHmac)) matching = credential;
+    if (secrets.matches(presented.secret, credential.secretHmac)) matching = credential;
   }
   for (let missing = live.length; missing < limits.liveCredentialsPerClient; missing += 1) {
-    secrets.matches(claim.secret, unmatchableHmac);
+    secrets.matches(presented.secret, unmatchableHmac);
   }
   if (client?.status !== 'active' || matching === undefined) return undefined;
   return { client, credential: matching };
 }
 
-/** A client may ask for less than it has, never for more. */
+/** A client may request fewer scopes than it has, never more. */
 function narrowed(client: Client, requested: string | undefined): readonly Scope[] {
   if (requested === undefined) return client.scopes;
   const wanted = new Set(requested.split(' ').filter((scope) => scope !== ''));
@@ -125,9 +129,9 @@ interface Issue {
 }
 
 /**
- * The audit row is durable before the token is shown (D-69), but for one case: a store that takes no writes
- * withholds no token, because the backends of every organization would stop with it. Then the log has what
- * the audit lacks. `last_used_at` is for people, and exact to a minute.
+ * Writes the audit row before the token is returned (D-69). The one exception: when the store accepts no writes the
+ * token is issued all the same, because otherwise the backends of every organization would stop; the log then holds
+ * what the audit lacks. `last_used_at` is for people, and exact to a minute.
  */
 async function recordIssue(
   { store, clock, log }: TokenEndpointOptions,

@@ -7,7 +7,7 @@ import {
   organizationId,
   userId,
 } from '@convoke/contract';
-// By parts: the whole of `jose` would cost every start its encryption too.
+// By parts: importing all of `jose` would load its encryption at every start.
 import { decodeProtectedHeader } from 'jose/decode/protected_header';
 import { decodeJwt } from 'jose/jwt/decode';
 import { SignJWT } from 'jose/jwt/sign';
@@ -22,17 +22,17 @@ import { TokenCache } from './token-cache.ts';
 import type { VerifiedToken } from './verified-token.ts';
 
 /**
- * Access tokens: JWTs of type `at+jwt` (RFC 9068), for automation clients and for people. The audience
- * tells the two apart and nothing else does (D-55).
+ * Access tokens: JWTs of type `at+jwt` (RFC 9068), for automation clients and for people. Only the audience
+ * distinguishes the two (D-55).
  *
- * Time: `exp` is exact, without leeway, because a token that is over must be over; the remedy costs the
- * client one request. An `iat` up to a minute ahead is accepted: it only means that the replica that
- * issued the token has a faster clock than this one (reliability P15).
+ * Time: `exp` is exact, without leeway, because a token must not outlive its expiry; a new one costs the client one
+ * request. An `iat` up to a minute ahead is accepted: it only means that the clock of the replica that issued the token
+ * is ahead of this one (reliability P15).
  */
 export interface Tokens {
   issueForClient(client: Client, scopes: readonly Scope[]): Promise<IssuedToken>;
   issueForPerson(person: UserId, lifetimeSeconds?: number): Promise<IssuedToken>;
-  /** Undefined when it is not a token of ours that is valid now; why is nobody's business. */
+  /** Undefined when the token is not valid now. The reason is not disclosed. */
   verify(token: string): Promise<VerifiedToken | undefined>;
 }
 
@@ -47,23 +47,23 @@ interface TokensOptions {
   readonly keys: SigningKeys;
   readonly clock: Clock;
   readonly ids: Ids;
-  /** The server's base address: the issuer, and what both audiences start with. */
+  /** The server's base address: the issuer, and the start of both audiences. */
   readonly baseUrl: string;
-  /** The other issuer whose word counts for people, if there is one. */
+  /** The other issuer that is trusted for people, if there is one. */
   readonly foreign?: ForeignTokens | undefined;
 }
 
-/** Break-glass tokens of people live minutes; this is the most an operator can ask for. */
+/** The longest lifetime an operator can request for a break-glass token. The default is minutes. */
 const humanTokenMaxSeconds = 30 * 24 * 3600;
 const humanTokenDefaultSeconds = 900;
-/** A signing key outlives every token it signed. */
+/** A signing key is accepted for at least as long as the tokens it signed. */
 export const longestTokenLifetimeMs = humanTokenMaxSeconds * 1000;
 
 const tokenType = 'at+jwt';
 const issuedAheadMaxSeconds = 60;
-/** Ours have about 600 characters. */
+/** Our tokens have about 600 characters. */
 const tokenMaxCharacters = 4_096;
-/** What our headers hold. Anything more (`jku`, `jwk`, `x5u`, `crit`, …) was not written by us. */
+/** The members of our token headers. A token with others (`jku`, `jwk`, `x5u`, `crit`, …) is not ours. */
 const headerMembers = new Set(['alg', 'typ', 'kid']);
 
 const commonClaims = { sub: z.string(), exp: z.int(), iat: z.int() };
@@ -168,7 +168,7 @@ async function issue(options: TokensOptions, content: TokenContent): Promise<Iss
   return { token, id, expiresInSeconds, expiresAt: expiresAt * 1000 };
 }
 
-/** Whose token it claims to be; whether it is, only its signature tells. */
+/** The issuer that the token names, not yet verified. */
 function issuerOf(token: string): string | undefined {
   try {
     return decodeJwt(token).iss;

@@ -116,7 +116,7 @@ describe.each(databaseKinds)('the console, in which a person signs in, on %s', (
       const { url } = await begin(server, program, { redirect_uri });
       const page = await new Browser().open(url, 'https://evil.example');
       expect([page.status, new URL(page.url).origin]).toEqual([400, server.baseUrl]);
-      expect(page.body).toContain('That did not work');
+      expect(page.body).toContain('Something went wrong');
     }
   });
 

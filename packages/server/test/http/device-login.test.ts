@@ -41,7 +41,7 @@ describe.each(databaseKinds)('a terminal that a person signs in, on %s (RFC 8628
       error: 'authorization_pending',
     });
     const page = await confirmDevice(new Browser(), code, owner(server));
-    expect(page.body).toContain('Go back to your terminal');
+    expect(page.body).toContain('Return to your terminal');
     const before = (await audit()).length;
     const tokens = await pollDevice(program, code);
     expect(tokens).toMatchObject({ token_type: 'bearer', expires_in: 600 });
@@ -75,7 +75,7 @@ describe.each(databaseKinds)('a terminal that a person signs in, on %s (RFC 8628
     await browser.open(code.verification_uri);
     await browser.submit({ user_code: code.user_code });
     const page = await browser.submit({}, { press: 'abort' });
-    expect(page.body).toContain('Nothing was connected');
+    expect(page.body).toContain('No device was connected');
     await expect(pollDevice(program, code)).rejects.toMatchObject({ error: 'access_denied' });
   });
 
@@ -97,12 +97,12 @@ describe.each(databaseKinds)('a terminal that a person signs in, on %s (RFC 8628
     const browser = new Browser();
     const { verification_uri } = await beginDevice(program);
     await browser.open(verification_uri);
-    expect((await browser.submit({ user_code: 'BBBB-BBBB' })).body).toContain('not valid');
+    expect((await browser.submit({ user_code: 'BBBB-BBBB' })).body).toContain('invalid or has expired');
     expect((await browser.submit({ user_code: '<script>' })).body).not.toContain('<script>');
     const used = await beginDevice(program);
     await confirmDevice(browser, used, owner(server));
     await browser.open(verification_uri);
-    expect((await browser.submit({ user_code: used.user_code })).body).toContain('not valid');
+    expect((await browser.submit({ user_code: used.user_code })).body).toContain('invalid or has expired');
   });
 
   test('gets its tokens once, however often it asks at the same time', async () => {

@@ -57,20 +57,20 @@ describe.each(databaseKinds)('signing in with a password, on %s', (database) => 
       answers.add(anonymous(page).replace(/value="[^"]*">\s*<label/, '<label'));
     }
     expect(answers.size).toBe(1);
-    expect([...answers][0]).toMatch(/^401 .*do not belong together/s);
+    expect([...answers][0]).toMatch(/^401 .*Incorrect email or password/s);
   });
 
   test('takes the address in any case', async () => {
     const browser = await openSignIn(server);
     const email = ` ${server.quickstart.owner_email.toUpperCase()} `;
-    expect((await browser.submit({ email, password })).body).toContain('Go back to your terminal');
+    expect((await browser.submit({ email, password })).body).toContain('Return to your terminal');
   });
 
   test('a form that was made for another sign-in, or on another site, is not taken', async () => {
     const [mine, other] = [await openSignIn(server), await openSignIn(server)];
     const proof = /name="proof" value="([^"]*)"/.exec(other.page.body)?.[1] ?? '';
     const forged = await mine.submit({ ...owner(server), proof });
-    expect([forged.status, forged.body.includes('This sign-in is over')]).toEqual([400, true]);
+    expect([forged.status, forged.body.includes('This sign-in has ended')]).toEqual([400, true]);
 
     const browser = await openSignIn(server);
     const { url, body } = browser.page;
@@ -131,7 +131,7 @@ describe.each(databaseKinds)('signing in with a password, on %s', (database) => 
     expect([unequal.status, unequal.body.includes('not the same')]).toEqual([400, true]);
     const ticket = /name="ticket" value="([^"]*)"/.exec(unequal.body)?.[1] ?? '';
     const done = await browser.submit({ chosen, repeated: chosen });
-    expect(done.body).toContain('Go back to your terminal');
+    expect(done.body).toContain('Return to your terminal');
     const later = await openSignIn(server);
     expect((await later.submit({ ...owner(server, text) })).status).toBe(401);
     const stolen = await later.submit({
@@ -141,7 +141,7 @@ describe.each(databaseKinds)('signing in with a password, on %s', (database) => 
     });
     expect(stolen.status).toBe(400);
     const again = await openSignIn(server);
-    expect((await again.submit({ ...owner(server, chosen) })).body).toContain('Go back');
+    expect((await again.submit({ ...owner(server, chosen) })).body).toContain('Return to your terminal');
     await givePassword(server);
   });
 });
@@ -171,7 +171,7 @@ test('ten attempts are allowed at once, then one every twelve seconds; others ar
   const stranger = await other.submit({ email: 'other@example.test', password });
   expect(stranger.status).toBe(401);
   clock.advance(12_000);
-  expect((await browser.submit({ ...owner(server) })).body).toContain('Go back');
+  expect((await browser.submit({ ...owner(server) })).body).toContain('Return to your terminal');
 });
 
 test('who begins sixty sign-ins at once has to wait', async () => {

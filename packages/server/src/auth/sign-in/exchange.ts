@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pageHeaders } from './html.ts';
 
-/** One request of a person's browser or terminal, with what the audit wants to know of it. */
+/** One request of a person's browser or terminal, with the facts that the audit records. */
 export interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -19,7 +19,7 @@ export function sendPage(
 
 const formMaxBytes = 16 * 1024;
 
-/** The fields of a posted form; undefined when it is not one, or larger than any of ours. */
+/** Reads a posted form. Undefined when the body is not a form, or larger than any of ours. */
 export async function readForm(request: IncomingMessage): Promise<URLSearchParams | undefined> {
   const type = request.headers['content-type']?.split(';')[0]?.trim().toLowerCase();
   if (type !== 'application/x-www-form-urlencoded') return undefined;
@@ -33,8 +33,8 @@ export async function readForm(request: IncomingMessage): Promise<URLSearchParam
   return new URLSearchParams(Buffer.concat(chunks).toString('utf8'));
 }
 
-/** Browsers say where a request comes from; what comes from another site is not a person's own doing. */
-export function isFromElsewhere({ headers }: IncomingMessage): boolean {
+/** Whether the browser says that another site sent the request (`Sec-Fetch-Site`). */
+export function isCrossSite({ headers }: IncomingMessage): boolean {
   const site = headers['sec-fetch-site'];
   return site !== undefined && site !== 'same-origin' && site !== 'none';
 }

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-/** Text that is safe inside an element and inside a quoted attribute. */
+/** Escapes text for use inside an element or a quoted attribute. */
 export function escaped(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
@@ -23,13 +23,13 @@ code { display: block; font: 600 1.6rem/2 ui-monospace, monospace; letter-spacin
 
 const styleDigest = hash('sha256', style, 'base64');
 
-/** A page may use its own style, send its form here, and nothing else. */
+/** Allows a page its own style and posting its form to this server, and nothing else. */
 export const pageHeaders = {
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy':
     `default-src 'none'; style-src 'sha256-${styleDigest}'; form-action 'self'; ` +
     `base-uri 'none'; frame-ancestors 'none'`,
-  // With no referrer at all a browser would hide where a form comes from.
+  // Without any referrer a browser would not send the origin of a form.
   'referrer-policy': 'same-origin',
   'x-frame-options': 'DENY',
   'cache-control': 'no-store',
@@ -37,7 +37,7 @@ export const pageHeaders = {
 
 export interface Page {
   readonly title: string;
-  /** HTML. Everything in it that came from outside went through `escaped`. */
+  /** HTML. All values from outside went through `escaped`. */
   readonly body: string;
 }
 

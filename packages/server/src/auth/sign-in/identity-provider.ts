@@ -10,13 +10,12 @@ import { type RecordParts, createRecordAdapter } from './record-adapter.ts';
 import type { SignInForms } from './sign-in-forms.ts';
 
 /**
- * The built-in identity provider: passwords for people, OpenID Connect for their programs. The protocol is
- * oidc-provider's; it signs with the same keys and for the same issuer as every other token here, so that one
- * validator knows them all.
+ * The built-in identity provider: passwords for people, OpenID Connect for their programs. oidc-provider implements the
+ * protocol; it signs with the same keys and for the same issuer as all other tokens, so one validator accepts them all.
  *
- * The library is loaded with the first request of a person: it costs a second and 40 MB, which a server that
- * only machines talk to need not spend. It takes its keys when it is made, so it is made anew, in a few
- * milliseconds, when the key that signs is another; all it remembers is in the database.
+ * The library is loaded by the first request of a person: it costs a second and 40 MB, which a server without people
+ * need not spend. It takes its keys when it is created, so it is created again, in a few milliseconds, after a key
+ * rotation; its state is in the database.
  */
 export interface IdentityProvider {
   handle(exchange: Exchange): Promise<void>;
@@ -31,7 +30,7 @@ export interface IdentityProviderParts extends Pick<Services, 'store' | 'clock' 
   readonly cookieKey: string;
 }
 
-interface Made {
+interface CreatedProvider {
   readonly kids: string;
   readonly provider: Provider;
   readonly callback: ReturnType<Provider['callback']>;
@@ -40,19 +39,19 @@ interface Made {
 export function createIdentityProvider(parts: IdentityProviderParts): IdentityProvider {
   const { baseUrl, keys, forms, log } = parts;
   const exchanges = new WeakMap<IncomingMessage, Exchange>();
-  let made: Promise<Made> | undefined;
+  let created: Promise<CreatedProvider> | undefined;
 
-  async function current(): Promise<Made> {
+  async function current(): Promise<CreatedProvider> {
     const signers = await keys.signers();
     const kids = signers.map(({ kid }) => kid).join(' ');
-    const known = await made?.catch(() => undefined);
+    const known = await created?.catch(() => undefined);
     if (known?.kids === kids) return known;
-    made = make(parts, { exchanges, signers }).then((provider) => ({
+    created = createProvider(parts, { exchanges, signers }).then((provider) => ({
       kids,
       provider,
       callback: provider.callback(),
     }));
-    return made;
+    return created;
   }
 
   return {
@@ -64,13 +63,15 @@ export function createIdentityProvider(parts: IdentityProviderParts): IdentityPr
       if (request.url?.startsWith(`${signInPath}/`)) return forms.handle(provider, exchange);
       await callback(request, response);
       if (response.statusCode >= 500) {
-        log.warn('the identity provider answered with a fault', { request_id: exchange.requestId });
+        log.warn('identity provider answered with a server error', {
+          request_id: exchange.requestId,
+        });
       }
     },
   };
 }
 
-/** What the library makes of its own address comes from here, never from what a client sent. */
+/** Makes the library derive its own address from the settings, never from headers that a client sent. */
 function pinAddress(request: IncomingMessage, baseUrl: string): void {
   const { host, protocol } = new URL(baseUrl);
   request.headers.host = host;
@@ -79,17 +80,20 @@ function pinAddress(request: IncomingMessage, baseUrl: string): void {
   delete request.headers['x-forwarded-for'];
 }
 
-interface Making {
+interface ProviderInputs {
   readonly exchanges: WeakMap<IncomingMessage, Exchange>;
   readonly signers: Awaited<ReturnType<SigningKeys['signers']>>;
 }
 
-async function make(parts: IdentityProviderParts, making: Making): Promise<Provider> {
+async function createProvider(
+  parts: IdentityProviderParts,
+  inputs: ProviderInputs,
+): Promise<Provider> {
   const { baseUrl, audience, store, clock, log, records, cookieKey } = parts;
   const library = await import('oidc-provider');
   const policy = library.interactionPolicy.base();
   policy.remove('consent');
-  const onReused = () => new library.errors.InvalidGrant('it was used before');
+  const onReused = () => new library.errors.InvalidGrant('it was already used');
   const provider = new library.Provider(
     baseUrl,
     providerSettings({
@@ -97,22 +101,22 @@ async function make(parts: IdentityProviderParts, making: Making): Promise<Provi
       audience,
       cookieKey,
       policy,
-      signingKid: making.signers[0]?.kid ?? '',
+      signingKid: inputs.signers[0]?.kid ?? '',
       jwks: {
-        keys: making.signers.map(({ kid, jwk }) => ({ ...jwk, kid, use: 'sig', alg: 'EdDSA' })),
+        keys: inputs.signers.map(({ kid, jwk }) => ({ ...jwk, kid, use: 'sig', alg: 'EdDSA' })),
       },
       adapter: (model) => createRecordAdapter(model, { store, clock, ...records, onReused }),
       onForeignTarget: () => new library.errors.InvalidTarget(),
       findAccount: (_, id) => findAccount(parts, userId(id)),
       onTokenIssued: (token, context) =>
-        recordToken(parts, token, making.exchanges.get(context.req)),
+        recordToken(parts, token, inputs.exchanges.get(context.req)),
     }),
   );
   provider.proxy = true;
   provider.on('server_error', (_: KoaContextWithOIDC, error: Error) => {
-    log.error('the identity provider failed', error);
+    log.error('identity provider failed', error);
   });
-  // It would write to the console what the line above has logged.
+  // Otherwise it would print to the console what the handler above has logged.
   provider.silent = true;
   return provider;
 }
@@ -126,7 +130,7 @@ async function findAccount({ store }: Pick<Services, 'store'>, id: UserId) {
   };
 }
 
-/** D-69. A token of a person is shown once its audit row is durable; without a row there is no token. */
+/** D-69. Writes the audit row of a person's token before the token is returned; without the row there is no token. */
 async function recordToken(
   { store, clock }: Pick<Services, 'store' | 'clock'>,
   token: IssuedAccessToken,

@@ -1,11 +1,11 @@
 import { passwordMinCharacters } from '../../domain/password.ts';
 import { escaped, renderPage } from './html.ts';
 
-/** The few pages a person sees. Each is one form, works without a script, and says what was wrong. */
+/** The sign-in pages. Each is one form, works without scripts, and shows what was wrong. */
 
 export interface FormPage {
   readonly action: string;
-  /** Proves that the form is ours. */
+  /** Proves that this server rendered the form. */
   readonly proof: string;
   readonly problem?: string | undefined;
 }
@@ -15,7 +15,7 @@ export function signInPage(page: FormPage & { readonly email: string }): string 
     title: 'Sign in',
     body: `${problemOf(page)}<form method="post" action="${escaped(page.action)}">
 ${hidden('proof', page.proof)}
-<label for="email">E-mail</label>
+<label for="email">Email</label>
 <input id="email" name="email" type="email" autocomplete="username" required autofocus
   value="${escaped(page.email)}">
 <label for="password">Password</label>
@@ -28,7 +28,7 @@ ${hidden('proof', page.proof)}
 export function choosePage(page: FormPage & { readonly ticket: string }): string {
   return renderPage({
     title: 'Choose a password',
-    body: `<p>The password you used is good for one time only. Choose your own, of at least
+    body: `<p>That was a one-time password. Choose your own password, with at least
 ${passwordMinCharacters} characters.</p>
 ${problemOf(page)}<form method="post" action="${escaped(page.action)}">
 ${hidden('proof', page.proof)}
@@ -36,7 +36,7 @@ ${hidden('ticket', page.ticket)}
 <label for="chosen">New password</label>
 <input id="chosen" name="chosen" type="password" autocomplete="new-password" required autofocus
   minlength="${passwordMinCharacters}">
-<label for="repeated">Repeat it</label>
+<label for="repeated">Repeat the new password</label>
 <input id="repeated" name="repeated" type="password" autocomplete="new-password" required
   minlength="${passwordMinCharacters}">
 <button type="submit">Save and sign in</button>
@@ -47,7 +47,7 @@ ${hidden('ticket', page.ticket)}
 export function deviceCodePage(page: FormPage): string {
   return renderPage({
     title: 'Connect a device',
-    body: `<p>Enter the code that your terminal shows.</p>
+    body: `<p>Enter the code shown in your terminal.</p>
 ${problemOf(page)}<form method="post" action="${escaped(page.action)}">
 ${hidden('xsrf', page.proof)}
 <label for="user_code">Code</label>
@@ -58,18 +58,18 @@ ${hidden('xsrf', page.proof)}
   });
 }
 
-/** Nothing is focused: whoever lands here by somebody else's link must not agree by pressing Enter. */
+/** Focuses nothing: a person who followed a stranger's link must not agree by pressing Enter. */
 export function deviceConfirmPage(page: FormPage & { readonly userCode: string }): string {
   return renderPage({
     title: 'Connect this device?',
-    body: `<p>Somebody asks to manage your organizations from a terminal. Go on only if it is you, and
-your terminal shows this code:</p>
+    body: `<p>A terminal is requesting access to manage your organizations. Continue only if you started
+this and your terminal shows this code:</p>
 <code>${escaped(page.userCode)}</code>
 <form method="post" action="${escaped(page.action)}">
 ${hidden('xsrf', page.proof)}
 ${hidden('user_code', page.userCode)}
-<button type="submit" name="confirm" value="yes">It is me, continue</button>
-<button type="submit" name="abort" value="yes" class="quiet">No, refuse it</button>
+<button type="submit" name="confirm" value="yes">Continue</button>
+<button type="submit" name="abort" value="yes" class="quiet">Cancel</button>
 </form>`,
   });
 }
@@ -84,7 +84,7 @@ ${hidden('xsrf', page.proof)}
   });
 }
 
-/** The end of a way: nothing to fill in. */
+/** A page with a message only. */
 export function messagePage(title: string, text: string): string {
   return renderPage({ title, body: `<p>${escaped(text)}</p>` });
 }

@@ -3,10 +3,10 @@ import { pageHeaders } from './html.ts';
 import { deviceCodePage, deviceConfirmPage, messagePage, signOutPage } from './pages.ts';
 
 export interface FeatureParts {
-  /** What a person's access token is for. */
+  /** The audience of a person's access token. */
   readonly audience: string;
   readonly signingKid: string;
-  /** For a client that asks for tokens to somewhere else. */
+  /** The error for a client that requests a token for another audience. */
   readonly onForeignTarget: () => Error;
 }
 
@@ -63,7 +63,7 @@ export function providerFeatures(parts: FeatureParts): NonNullable<Configuration
       successSource(context) {
         showPage(
           context,
-          messagePage('Signed in', 'Go back to your terminal. You can close this page.'),
+          messagePage('Signed in', 'Return to your terminal. You can close this page.'),
         );
       },
     },
@@ -80,7 +80,7 @@ function deviceForm(context: KoaContextWithOIDC) {
   return { action, proof: proofOf(context) };
 }
 
-/** What the provider expects in the forms of this browser. */
+/** The token against cross-site requests that the provider expects in the forms of this browser. */
 function proofOf({ oidc }: KoaContextWithOIDC): string {
   const secret = oidc.session?.state?.['secret'];
   return typeof secret === 'string' ? secret : '';
@@ -91,9 +91,9 @@ function pathOf(url: string): string {
 }
 
 function problemOf(error: Error & { readonly userCode?: string }): string {
-  if (error.name === 'AbortedError') return 'The request was refused. Nothing was connected.';
+  if (error.name === 'AbortedError') return 'The request was cancelled. No device was connected.';
   if (error.userCode !== undefined || error.name === 'NoCodeError') {
-    return 'That code is not valid, or not any more. Look at your terminal again.';
+    return 'This code is invalid or has expired. Check the code in your terminal.';
   }
-  return 'That did not work. Begin again in your terminal.';
+  return 'Something went wrong. Start again in your terminal.';
 }

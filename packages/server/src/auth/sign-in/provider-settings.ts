@@ -2,7 +2,7 @@ import type { Configuration, KoaContextWithOIDC } from 'oidc-provider';
 import { messagePage } from './pages.ts';
 import { type FeatureParts, providerFeatures, showPage } from './provider-features.ts';
 
-/** Where people's requests are taken. `jwks` is a route of the API: one set of keys for every token. */
+/** The routes of the identity provider. `jwks` is a route of the API: one set of keys for all tokens. */
 export const peopleRoutes = {
   authorization: '/oidc/auth',
   code_verification: '/oidc/device',
@@ -15,7 +15,7 @@ export const peopleRoutes = {
 
 export const signInPath = '/oidc/sign-in';
 
-/** The command line signs in with a code that is typed into a browser elsewhere (RFC 8628). */
+/** The command line signs in with a code that a person types into a browser (RFC 8628). */
 const cliClientId = 'convoke-cli';
 /** The console signs in with a redirect and PKCE. */
 const consoleClientId = 'convoke-console';
@@ -30,9 +30,9 @@ export interface SettingsParts extends FeatureParts {
   readonly jwks: NonNullable<Configuration['jwks']>;
   readonly cookieKey: string;
   readonly findAccount: NonNullable<Configuration['findAccount']>;
-  /** Signing in is all that is asked of a person: our own clients need no consent. */
+  /** Without the consent step: our own clients need none. */
   readonly policy: NonNullable<NonNullable<Configuration['interactions']>['policy']>;
-  /** Before the token is given out. */
+  /** Runs before the token is returned. */
   readonly onTokenIssued: (token: IssuedAccessToken, context: KoaContextWithOIDC) => Promise<void>;
 }
 
@@ -43,7 +43,7 @@ export interface IssuedAccessToken {
   readonly expiresAt: number;
 }
 
-/** Public clients, PKCE, rotation; what is not used is off. */
+/** Configures oidc-provider: public clients, PKCE, rotating refresh tokens. Unused features are off. */
 export function providerSettings(parts: SettingsParts): Configuration {
   const { baseUrl, adapter, jwks, findAccount, policy, audience } = parts;
   const root = new URL(baseUrl).pathname.replace(/\/$/, '');
@@ -80,7 +80,7 @@ export function providerSettings(parts: SettingsParts): Configuration {
     loadExistingGrant: (context) => grantFor(context, audience),
     issueRefreshToken: (_, client) => client.grantTypeAllowed('refresh_token'),
     rotateRefreshToken: true,
-    // Signing out in the browser ends what the browser began; a terminal stays signed in.
+    // Signing out in a browser ends the console's tokens; a terminal stays signed in.
     expiresWithSession: (_, source) => source.clientId === consoleClientId,
     formats: {
       customizers: {
@@ -104,11 +104,11 @@ export function providerSettings(parts: SettingsParts): Configuration {
       IdToken: 10 * minute,
       Interaction: 10 * minute,
       RefreshToken: 14 * day,
-      // Before anybody has signed in there is nothing worth remembering for long.
+      // A session without a signed-in person is short-lived.
       Session: (_, session) => (session.accountId === undefined ? 10 * minute : 12 * hour),
     },
     renderError(context, { error, error_description: text = error }) {
-      showPage(context, messagePage('That did not work', text));
+      showPage(context, messagePage('Something went wrong', text));
     },
   };
 }
@@ -141,8 +141,8 @@ function clientsOf(baseUrl: string): NonNullable<Configuration['clients']> {
 }
 
 /**
- * What a client may do for the person who signed in. Each terminal has its own grant, so that signing one of
- * them out leaves the others; the console has one per browser.
+ * Finds or creates the grant of a client for the person who signed in. Each terminal has its own grant, so signing one
+ * out leaves the others signed in; the console has one per browser.
  */
 async function grantFor(context: KoaContextWithOIDC, audience: string) {
   const { provider, client, session, account } = context.oidc;

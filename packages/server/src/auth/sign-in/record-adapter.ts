@@ -5,14 +5,14 @@ import type { Services } from '../../app/services.ts';
 import type { IdentityRecord } from '../../ports/repositories/identity-records.ts';
 
 /**
- * Where the identity provider keeps its sessions, codes and refresh tokens: in our database. It names them
- * by the very secrets it gives out, so here a keyed digest stands in the place of each name, and the
- * payload, which repeats it, is sealed: a copy of the database signs nobody in.
+ * Stores the sessions, codes and refresh tokens of the identity provider in our database. Their ids are the secrets that
+ * the provider issues, so an id is stored as a keyed digest, and the payload, which repeats the id, is encrypted: a copy
+ * of the database is not enough to sign in.
  */
 export interface RecordParts extends Pick<Services, 'store' | 'clock'> {
   readonly sealing: Sealing;
   readonly digestKey: Uint8Array;
-  /** Told when something is to be used a second time, which the protocol forbids. */
+  /** The error for a second use of a record, which the protocol forbids. */
   readonly onReused: () => Error;
 }
 
@@ -80,5 +80,5 @@ export function createRecordAdapter(model: string, parts: RecordParts): Adapter 
   };
 }
 
-/** Nothing is kept for ever, whatever the library asks for. */
+/** Lifetime of a record for which the library sets none: no record is kept for ever. */
 const fallbackSeconds = 24 * 3600;

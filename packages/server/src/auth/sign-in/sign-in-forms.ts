@@ -5,14 +5,14 @@ import { z } from 'zod';
 import type { Sealing } from '../sealing.ts';
 import { Refusal } from '../../app/refusal.ts';
 import type { Clock } from '../../ports/clock.ts';
-import { type Exchange, isFromElsewhere, readForm, sendPage } from './exchange.ts';
+import { type Exchange, isCrossSite, readForm, sendPage } from './exchange.ts';
 import { choosePage, messagePage, signInPage } from './pages.ts';
 import type { SignIn } from './sign-in.ts';
 
 /**
- * The login step of a sign-in that the identity provider began. The provider binds it to the browser by a
- * cookie, so a form that another site posts finds no sign-in to take part in; the proof in the form says
- * that it was made for this very one.
+ * Handles the login step of a sign-in that the identity provider started. The provider binds the sign-in to the browser
+ * with a cookie, so a form posted by another site finds no sign-in; the proof in the form shows that it was rendered for
+ * this one.
  */
 export interface SignInForms {
   handle(provider: Provider, exchange: Exchange): Promise<void>;
@@ -38,29 +38,29 @@ export function createSignInForms(parts: SignInFormParts): SignInForms {
     const { form, exchange, page } = login;
     const email = form.get('email') ?? '';
     const password = form.get('password') ?? '';
-    const verdict = await signIn.attempt({ email, password, address: exchange.address });
-    switch (verdict.kind) {
+    const result = await signIn.attempt({ email, password, address: exchange.address });
+    switch (result.kind) {
       case 'known':
-        return finish(login, verdict.userId);
+        return finish(login, result.userId);
       case 'must_choose': {
-        const content = JSON.stringify({ user_id: verdict.userId, at: clock.now() });
+        const content = JSON.stringify({ user_id: result.userId, at: clock.now() });
         const ticket = sealing.seal(`choose ${login.uid}`, content);
         return sendPage(exchange, choosePage({ ...page, ticket }));
       }
       case 'limited': {
-        const problem = `Too many attempts. Wait ${verdict.retryAfterSeconds} seconds.`;
-        const headers = { 'retry-after': String(verdict.retryAfterSeconds) };
+        const problem = `Too many attempts. Try again in ${result.retryAfterSeconds} seconds.`;
+        const headers = { 'retry-after': String(result.retryAfterSeconds) };
         return sendPage(exchange, signInPage({ ...page, email, problem }), {
           status: 429,
           headers,
         });
       }
       case 'refused': {
-        const problem = 'That e-mail and password do not belong together.';
+        const problem = 'Incorrect email or password.';
         return sendPage(exchange, signInPage({ ...page, email, problem }), { status: 401 });
       }
       default:
-        return verdict satisfies never;
+        return result satisfies never;
     }
   }
 
@@ -71,7 +71,7 @@ export function createSignInForms(parts: SignInFormParts): SignInForms {
     const chosen = form.get('chosen') ?? '';
     const again = (problem: string) =>
       sendPage(exchange, choosePage({ ...page, ticket, problem }), { status: 400 });
-    if (chosen !== form.get('repeated')) return again('The two are not the same.');
+    if (chosen !== form.get('repeated')) return again('The passwords do not match.');
     try {
       await signIn.choose(person, chosen, exchange);
     } catch (error) {
@@ -91,17 +91,17 @@ export function createSignInForms(parts: SignInFormParts): SignInForms {
   return {
     async handle(provider, exchange) {
       const { request, response } = exchange;
-      const begun = await provider.interactionDetails(request, response).catch(() => undefined);
-      if (begun?.prompt.name !== 'login') return sendPage(exchange, expired, { status: 400 });
-      const { uid } = begun;
+      const started = await provider.interactionDetails(request, response).catch(() => undefined);
+      if (started?.prompt.name !== 'login') return sendPage(exchange, expired, { status: 400 });
+      const { uid } = started;
       const action = new URL(request.url ?? '/', 'http://localhost').pathname;
       const page = { action, proof: proofOf(uid) };
       if (request.method !== 'POST') {
-        const hint = begun.params['login_hint'];
+        const hint = started.params['login_hint'];
         const email = typeof hint === 'string' ? hint.slice(0, 254) : '';
         return sendPage(exchange, signInPage({ ...page, email }));
       }
-      const form = isFromElsewhere(request) ? undefined : await readForm(request);
+      const form = isCrossSite(request) ? undefined : await readForm(request);
       if (form === undefined || !isSame(form.get('proof') ?? '', page.proof)) {
         return sendPage(exchange, expired, { status: 400 });
       }
@@ -126,8 +126,8 @@ async function finish({ provider, exchange }: Login, accountId: string): Promise
 }
 
 const expired = messagePage(
-  'This sign-in is over',
-  'It was finished, took too long, or began in another browser. Go back to where you came from and begin again.',
+  'This sign-in has ended',
+  'It was completed, has expired, or was started in another browser. Go back and start again.',
 );
 
 function isSame(given: string, expected: string): boolean {

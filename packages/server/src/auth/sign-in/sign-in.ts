@@ -8,40 +8,40 @@ import { readEmail } from '../../domain/member.ts';
 import { readPassword } from '../../domain/password.ts';
 import type { RateLimit } from '../../ports/rate-limit.ts';
 
-/** Whether somebody is who they say, by a password. */
+/** Checks the password of a person. */
 export interface SignIn {
-  attempt(claim: Claim): Promise<Verdict>;
-  /** Puts a password of the person's own in the place of the one-time one. Refuses one that is too short. */
+  attempt(login: PasswordLogin): Promise<SignInResult>;
+  /** Replaces the one-time password by one that the person chose. Refuses one that is too short. */
   choose(userId: UserId, password: string, by: Pick<Actor, 'requestId' | 'address'>): Promise<void>;
 }
 
-export interface Claim {
+export interface PasswordLogin {
   readonly email: string;
   readonly password: string;
-  /** Where the request came from, as far as the server can tell. */
+  /** The caller's address (`http/caller-address.ts`). */
   readonly address: string;
 }
 
-export type Verdict =
+export type SignInResult =
   | { readonly kind: 'known'; readonly userId: UserId }
-  /** Known by a one-time password: the next step is to choose another. */
+  /** The password was a one-time password: the person must choose another. */
   | { readonly kind: 'must_choose'; readonly userId: UserId }
-  /** Whatever was wrong. */
+  /** Unknown person, wrong or expired password. */
   | { readonly kind: 'refused' }
   | { readonly kind: 'limited'; readonly retryAfterSeconds: number };
 
 export interface SignInParts extends Pick<Services, 'store' | 'clock'> {
   readonly passwords: Passwords;
-  /** Attempts per person and address of the network, counted before they are checked. */
+  /** Attempts per person and address, counted before the check. */
   readonly attempts: RateLimit;
-  /** Attempts per person from anywhere: many networks do not make many guesses. */
+  /** Attempts per person from all addresses: using many networks gains no more guesses. */
   readonly attemptsPerPerson: RateLimit;
 }
 
 export function createSignIn(parts: SignInParts): SignIn {
   const { store, clock, passwords, attempts, attemptsPerPerson } = parts;
 
-  async function check({ email, password }: Claim): Promise<Verdict> {
+  async function check({ email, password }: PasswordLogin): Promise<SignInResult> {
     const read = readEmail(email);
     const user = read.ok ? await store.read.organizations.findUserByEmail(read.value) : undefined;
     const stored = user && (await store.read.passwords.find(user.id));
@@ -52,12 +52,12 @@ export function createSignIn(parts: SignInParts): SignIn {
   }
 
   return {
-    async attempt(claim) {
-      const person = claim.email.trim().toLowerCase().slice(0, keyMaxCharacters);
-      const here = attempts.take(`${claim.address} ${person}`);
-      // An address that has spent its own attempts spends none of the person's.
+    async attempt(login) {
+      const person = login.email.trim().toLowerCase().slice(0, keyMaxCharacters);
+      const here = attempts.take(`${login.address} ${person}`);
+      // An address that has used up its own attempts does not use up the person's.
       const anywhere = here.ok ? attemptsPerPerson.take(person) : here;
-      if (anywhere.ok) return check(claim);
+      if (anywhere.ok) return check(login);
       return { kind: 'limited', retryAfterSeconds: anywhere.retryAfterSeconds };
     },
 
