@@ -97,12 +97,16 @@ describe.each(databaseKinds)('a terminal that a person signs in, on %s (RFC 8628
     const browser = new Browser();
     const { verification_uri } = await beginDevice(program);
     await browser.open(verification_uri);
-    expect((await browser.submit({ user_code: 'BBBB-BBBB' })).body).toContain('invalid or has expired');
+    expect((await browser.submit({ user_code: 'BBBB-BBBB' })).body).toContain(
+      'invalid or has expired',
+    );
     expect((await browser.submit({ user_code: '<script>' })).body).not.toContain('<script>');
     const used = await beginDevice(program);
     await confirmDevice(browser, used, owner(server));
     await browser.open(verification_uri);
-    expect((await browser.submit({ user_code: used.user_code })).body).toContain('invalid or has expired');
+    expect((await browser.submit({ user_code: used.user_code })).body).toContain(
+      'invalid or has expired',
+    );
   });
 
   test('gets its tokens once, however often it asks at the same time', async () => {

@@ -141,7 +141,9 @@ describe.each(databaseKinds)('signing in with a password, on %s', (database) => 
     });
     expect(stolen.status).toBe(400);
     const again = await openSignIn(server);
-    expect((await again.submit({ ...owner(server, chosen) })).body).toContain('Return to your terminal');
+    expect((await again.submit({ ...owner(server, chosen) })).body).toContain(
+      'Return to your terminal',
+    );
     await givePassword(server);
   });
 });

@@ -1,5 +1,5 @@
 import { type RunEvent, formatEventId, parseEventId } from '@convoke/contract';
-import type { Cursors } from '../cursors.ts';
+import type { Cursors, PageQuery } from '../cursors.ts';
 import type { EventStreams } from '../event-streams.ts';
 import type { Handlers } from '../handler.ts';
 import { chooseMedia } from '../media.ts';
@@ -73,18 +73,7 @@ export function runRoutes(
       const run = await getRun(services, caller.scope, at);
       const after = positionIn(run, headers['last-event-id']);
       if (media === 'application/json') {
-        const ascending = { ...query, order: 'asc' as const };
-        const { items, next } = await cursors.page(`run_events:${run.id}`, ascending, {
-          async read(page) {
-            const from = page.after === undefined ? after : Number(page.after);
-            const range = { after: from, limit: page.limit };
-            const { events, isCut } = await readHistory(services, run, range);
-            return { items: events, isCut };
-          },
-          idOf: (event) => String(event.seq),
-        });
-        const events = items.map((event) => JSON.parse(event.body) as RunEvent);
-        return { status: 200, body: { events, ...next } };
+        return { status: 200, body: await readEventPage(services, { cursors, query, run, after }) };
       }
       return {
         write: (response, base) =>
@@ -96,6 +85,31 @@ export function runRoutes(
       };
     },
   };
+}
+
+interface EventPageRequest {
+  readonly run: Run;
+  readonly after: number;
+  readonly query: Omit<PageQuery, 'order'>;
+  readonly cursors: Cursors;
+}
+
+/** Reads events as JSON, from the cursor of the query or after the given sequence number. */
+async function readEventPage(
+  services: Services,
+  { run, after, query, cursors }: EventPageRequest,
+): Promise<{ events: RunEvent[]; next_cursor?: string }> {
+  const ascending = { ...query, order: 'asc' as const };
+  const { items, next } = await cursors.page(`run_events:${run.id}`, ascending, {
+    async read(page) {
+      const from = page.after === undefined ? after : Number(page.after);
+      const range = { after: from, limit: page.limit };
+      const { events, isCut } = await readHistory(services, run, range);
+      return { items: events, isCut };
+    },
+    idOf: (event) => String(event.seq),
+  });
+  return { events: items.map((event) => JSON.parse(event.body) as RunEvent), ...next };
 }
 
 /** D-32: empty is absent; what is not an id of this run's log is refused, never "start from now". */
