@@ -218,7 +218,3 @@ export const runErrorCodes = [
   'sandbox_unavailable',
   'internal_error',
 ] as const satisfies readonly RunErrorCode[];
-
-export function isErrorCode(value: string): value is ErrorCode {
-  return Object.hasOwn(errors, value);
-}

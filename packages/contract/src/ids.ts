@@ -26,7 +26,6 @@ function idText(description: string) {
 
 export const organizationIdSchema = idText('Id of the organization.').brand<'OrganizationId'>();
 export const tenantIdSchema = idText('Id of the tenant.').brand<'TenantId'>();
-export const workspaceIdSchema = idText('Id of the workspace.').brand<'WorkspaceId'>();
 export const sessionIdSchema = idText('Id of the session.').brand<'SessionId'>();
 export const runIdSchema = idText('Id of the run.').brand<'RunId'>();
 export const interactionKeySchema = idText('Key of the interaction.').brand<'InteractionKey'>();
@@ -39,7 +38,6 @@ export const userIdSchema = idText('Id of the user.').brand<'UserId'>();
 
 export type OrganizationId = z.infer<typeof organizationIdSchema>;
 export type TenantId = z.infer<typeof tenantIdSchema>;
-export type WorkspaceId = z.infer<typeof workspaceIdSchema>;
 export type SessionId = z.infer<typeof sessionIdSchema>;
 export type RunId = z.infer<typeof runIdSchema>;
 export type InteractionKey = z.infer<typeof interactionKeySchema>;
@@ -52,7 +50,6 @@ export type UserId = z.infer<typeof userIdSchema>;
 // Brand constructors: for text whose origin vouches for it (a row, an id generator). They check nothing.
 export const organizationId = (value: string) => value as OrganizationId;
 export const tenantId = (value: string) => value as TenantId;
-export const workspaceId = (value: string) => value as WorkspaceId;
 export const sessionId = (value: string) => value as SessionId;
 export const runId = (value: string) => value as RunId;
 export const interactionKey = (value: string) => value as InteractionKey;

@@ -3,69 +3,48 @@ export {
   type ErrorCode,
   errors,
   headerErrors,
-  isErrorCode,
   queryErrors,
   type RunErrorCode,
   routingErrors,
   runErrorCodes,
   runErrors,
 } from './errors.ts';
-export {
-  type KnownRunEvent,
-  type RunEvent,
-  type RunEventList,
-  runEvent,
-  runEventList,
-} from './events/envelope.ts';
+export { type RunEvent, type RunEventList, runEvent } from './events/envelope.ts';
 export {
   type EventData,
   type EventType,
   eventTypes,
   isEventType,
   isTerminalEventType,
-  type TerminalEventType,
   terminalEventTypes,
 } from './events/event-types.ts';
 export {
   type ClientId,
   type CredentialId,
   clientId,
-  clientIdSchema,
   credentialId,
-  credentialIdSchema,
   type FileId,
   fileId,
-  fileIdSchema,
   formatEventId,
-  type IdKind,
   type InteractionKey,
   idPattern,
   idPrefixes,
   interactionKey,
-  interactionKeySchema,
   type OrganizationId,
   organizationId,
-  organizationIdSchema,
   parseEventId,
   type RunId,
   runId,
-  runIdSchema,
   type SessionId,
   sessionId,
-  sessionIdSchema,
   type TenantId,
   tenantId,
-  tenantIdSchema,
   type UserId,
   userId,
-  userIdSchema,
-  type WorkspaceId,
-  workspaceId,
-  workspaceIdSchema,
 } from './ids.ts';
-export { type Json, type JsonObject, jsonObject, jsonValue } from './json.ts';
+export type { Json, JsonObject } from './json.ts';
 export { limits } from './limits.ts';
-export { type OpenApiOptions, openApiDocument } from './openapi.ts';
+export { openApiDocument } from './openapi.ts';
 export {
   type MediaType,
   type OpenApiDocument,
@@ -77,26 +56,18 @@ export {
   schemaRefPrefix,
 } from './openapi/document.ts';
 export {
-  type CallerKind,
-  type DeclaredError,
   errorsOf,
   type Method,
-  type NoScope,
   type Operation,
-  type OperationError,
   type OperationInput,
-  type OperationRefusal,
-  type OperationResponse,
   type OperationResult,
   paramErrors,
   pathParams,
   requiredScopes,
   statusesOf,
   statusOfError,
-  type Tag,
 } from './operation.ts';
 export {
-  isOperationId,
   type OperationId,
   type Operations,
   operationList,
@@ -119,12 +90,7 @@ export {
   credentialStatuses,
   type IssuedCredential,
 } from './resources/credential.ts';
-export {
-  type AlreadyIssuedBody,
-  alreadyIssuedBody,
-  type ErrorBody,
-  errorBody,
-} from './resources/error.ts';
+export { errorBody } from './resources/error.ts';
 export {
   type FileRecord,
   type FileStatus,
@@ -133,8 +99,6 @@ export {
   isFileName,
 } from './resources/file.ts';
 export {
-  type AnswerValue,
-  type Decision,
   decisions,
   type InteractionFilter,
   type InteractionKind,
@@ -147,24 +111,16 @@ export {
   type PermissionAnswer,
   permissionAnswer,
   type QuestionAnswer,
-  type QuestionOption,
   questionAnswer,
 } from './resources/interaction.ts';
-export { type Order, orders } from './resources/page.ts';
-export {
-  type PendingOperation,
-  type PendingOperationKind,
-  pendingOperationKinds,
-} from './resources/pending-operation.ts';
+export { orders } from './resources/page.ts';
+export type { PendingOperation, PendingOperationKind } from './resources/pending-operation.ts';
 export {
   isTerminalRunStatus,
   type RunRecord,
   type RunStatus,
-  type RunUsage,
   runRecord,
   runStatuses,
-  type TerminalRunStatus,
-  terminalRunStatuses,
 } from './resources/run.ts';
 export {
   isTerminalSessionStatus,
@@ -174,8 +130,6 @@ export {
   sessionRecord,
   sessionStatuses,
   stopModes,
-  type TerminalSessionStatus,
-  terminalSessionStatuses,
 } from './resources/session.ts';
 export {
   type AttachmentState,
@@ -193,11 +147,8 @@ export {
 } from './resources/token.ts';
 export { type WorkspaceRecord, workspaceRecord } from './resources/workspace.ts';
 export {
-  catalogVersion,
   isScope,
-  type NamedProfile,
   type Profile,
-  profileDescriptions,
   profileNames,
   profiles,
   type Scope,
@@ -205,4 +156,3 @@ export {
   scopes,
   scopesOf,
 } from './scopes.ts';
-export { type TextBounds, text } from './text.ts';

@@ -6,8 +6,8 @@ const hours = 60 * minutes;
 const days = 24 * hours;
 
 /**
- * Every bound of the service by name (spec §8 and the decisions named beside them). Those whose name
- * starts with `default` are what a deployment gets when it configures nothing; the rest are fixed.
+ * Bounds that a client of the service can meet, by name (spec §8 and the decisions named beside them). A name that
+ * starts with `default` is the value of a setting that the deployment does not set; the others are fixed.
  */
 export const limits = {
   // Requests (D-71, D-72)
@@ -19,19 +19,15 @@ export const limits = {
   formMaxBytes: 16 * kibibyte,
   bodyMaxDepth: 64,
   bodyMaxKeys: 10_000,
-  urlMaxBytes: 8 * kibibyte,
   headersMaxBytes: 16 * kibibyte,
 
   // Text (D-01, D-40, D-57; spec §8)
   idMaxCharacters: 64,
   idempotencyKeyMinCharacters: 1,
   idempotencyKeyMaxCharacters: 256,
-  idempotencyHeaderMinCharacters: 8,
-  idempotencyHeaderMaxCharacters: 256,
   nameMaxCharacters: 200,
   descriptionMaxCharacters: 1000,
   messageMaxCharacters: 2000,
-  agentNameMaxCharacters: 64,
   fileNameMaxCharacters: 255,
   contentTypeMaxCharacters: 255,
   tenantModeMaxCharacters: 64,
@@ -43,8 +39,6 @@ export const limits = {
   // Runs (D-24, D-26)
   runFilesMax: 100,
   defaultCancelGraceMs: 10 * seconds,
-  recoveryMs: 10 * seconds,
-  clusterRecoveryMs: 30 * seconds,
 
   // Interactions (D-38)
   answerMaxCharacters: 100_000,
@@ -55,10 +49,7 @@ export const limits = {
   streamRetryMs: 2 * seconds,
   streamPingMs: 15 * seconds,
   streamStallMs: 30 * seconds,
-  streamBufferBytes: 256 * kibibyte,
-  streamRecheckMs: 15 * seconds,
   defaultStreamAgeMs: 60 * minutes,
-  deltaJoinMs: 25,
 
   // Files (D-41)
   defaultFileMaxBytes: 100 * mebibyte,
@@ -78,9 +69,7 @@ export const limits = {
 
   // Rates (D-68); zero per minute means no limit
   defaultManagementRatePerMinute: 60,
-  defaultManagementRateBurst: 20,
   defaultApiRatePerMinute: 6000,
-  defaultApiRateBurst: 1000,
 
   // Life of the process (issue 2)
   drainMs: 25 * seconds,

@@ -100,13 +100,6 @@ export type OperationResult<O extends Operation> = {
   };
 }[keyof O['responses'] & number];
 
-/** The codes that an operation may refuse with, beyond those of its kind. */
-export type OperationRefusal<O extends Operation> = O['errors'][number] extends infer E
-  ? E extends { readonly code: infer C }
-    ? C
-    : E
-  : never;
-
 export type DeclaredError = { readonly code: ErrorCode; readonly status: number };
 
 /** Which code a path parameter gets that cannot be an id; one that is not here gets `not_found`. */

@@ -52,8 +52,6 @@ const deploy = ['agents:read', 'agents:deploy'] as const satisfies readonly Scop
 /** The named permission profiles. `custom` is not here: its scopes come with the client. */
 export const profiles = { observe, invoke, deploy } as const;
 
-export type NamedProfile = keyof typeof profiles;
-
 export const profileNames = ['observe', 'invoke', 'deploy', 'custom'] as const;
 
 export type Profile = (typeof profileNames)[number];

@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { jsonObject } from '../json.ts';
 import { opaqueId } from '../resources/opaque-id.ts';
 import { nextCursor, timestamp } from '../resources/page.ts';
-import type { EventData, EventType } from './event-types.ts';
 
 /** Spec §6: the stable frame around every event. */
 export const runEvent = z
@@ -20,14 +19,6 @@ export const runEvent = z
   .meta({ id: 'RunEvent', description: 'One event of a run.' });
 
 export type RunEvent = z.infer<typeof runEvent>;
-
-/** An event whose type the specification names, with its payload typed. */
-export type KnownRunEvent = {
-  [T in EventType]: Omit<RunEvent, 'type' | 'data'> & {
-    readonly type: T;
-    readonly data: EventData<T>;
-  };
-}[EventType];
 
 /** D-34: one page of the log, for callers that ask for JSON. */
 export const runEventList = z.object({ events: z.array(runEvent), next_cursor: nextCursor });

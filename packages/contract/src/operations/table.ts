@@ -78,7 +78,3 @@ export type OperationId = keyof Operations;
 
 /** The same table as a list, for code that treats all operations alike. */
 export const operationList: readonly Operation[] = Object.values(operations);
-
-export function isOperationId(value: string): value is OperationId {
-  return Object.hasOwn(operations, value);
-}

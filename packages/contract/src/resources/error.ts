@@ -11,8 +11,6 @@ export const errorBody = z
   })
   .meta({ id: 'Error', description: 'What every refusal carries.' });
 
-export type ErrorBody = z.infer<typeof errorBody>;
-
 /** D-63: what the first answer said, without the secret. Same places as in that answer. */
 export const alreadyIssuedBody = errorBody
   .extend({
@@ -21,5 +19,3 @@ export const alreadyIssuedBody = errorBody
     client_id: z.string(),
   })
   .meta({ id: 'AlreadyIssued', description: 'A secret that was issued before, by its ids.' });
-
-export type AlreadyIssuedBody = z.infer<typeof alreadyIssuedBody>;

@@ -17,14 +17,11 @@ export const interactionFilters = [...interactionStatuses, 'all'] as const;
 export type InteractionFilter = (typeof interactionFilters)[number];
 
 export const decisions = ['allow', 'deny'] as const;
-export type Decision = (typeof decisions)[number];
 
 export const questionOption = z.object({ label: z.string(), description: z.string().optional() });
-export type QuestionOption = z.infer<typeof questionOption>;
 
 /** A string for one answer, an array where the question allows several. */
 export const answerValue = z.union([z.string(), z.array(z.string())]);
-export type AnswerValue = z.infer<typeof answerValue>;
 
 /** D-36, with `multiple`, `declined` and `updated_input` so that the record says all its events say. */
 export const interactionRecord = z

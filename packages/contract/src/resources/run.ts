@@ -34,8 +34,6 @@ const runUsage = z.object({
   output_tokens: z.int().min(0),
 });
 
-export type RunUsage = z.infer<typeof runUsage>;
-
 /** D-20. */
 export const runRecord = z
   .object({

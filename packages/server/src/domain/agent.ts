@@ -1,4 +1,4 @@
-import type { TenantId } from '@convoke/contract';
+import { type TenantId, limits } from '@convoke/contract';
 import type { Json, JsonObject } from './json.ts';
 import { type Ruling, accepted, refused } from './refusal.ts';
 
@@ -60,8 +60,6 @@ export interface RunInput {
   readonly fileIds: readonly string[];
 }
 
-const filesPerRunMax = 100;
-
 /** D-22: `prompt`, optionally `files`; members the agent does not declare are refused. */
 export function readRunInput(agent: Agent, input: JsonObject): Ruling<RunInput> {
   for (const member of Object.keys(input)) {
@@ -72,10 +70,10 @@ export function readRunInput(agent: Agent, input: JsonObject): Ruling<RunInput> 
     return refused('invalid_body', 'input.prompt must be a non-empty string');
   }
   const files = input['files'] ?? [];
-  if (!isTextList(files) || files.length > filesPerRunMax) {
+  if (!isTextList(files) || files.length > limits.runFilesMax) {
     return refused(
       'invalid_body',
-      `input.files must be an array of at most ${filesPerRunMax} file ids`,
+      `input.files must be an array of at most ${limits.runFilesMax} file ids`,
     );
   }
   return accepted({ prompt: input['prompt'], fileIds: files });

@@ -1,9 +1,7 @@
 import type { FileId, SessionId, TenantId } from '@convoke/contract';
 import type { Agent } from '../domain/agent.ts';
-import type { ContextFile, ContextTexts, LoadedContext, SkillsReport } from '../domain/context.ts';
+import type { ContextTexts, LoadedContext } from '../domain/context.ts';
 import type { FolderState } from '../domain/folder-snapshot.ts';
-
-export type { ContextFile, SkillsReport };
 
 /** Each session's own folder on disk and its own HOME. */
 export interface SessionFolders {
