@@ -14,7 +14,7 @@ import { styleSheet } from './style.ts';
 type Entry = Place & { readonly operation: PathOperation };
 
 /**
- * The API as one page that needs nothing else: no script, no font, no image. It works under
+ * Renders the API as one page without scripts, fonts and images. It works under
  * `Content-Security-Policy: default-src 'none'; style-src 'unsafe-inline'`.
  */
 export function renderApiPage(document: OpenApiDocument): string {

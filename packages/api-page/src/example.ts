@@ -1,7 +1,7 @@
 import type { OpenApiDocument, Parameter, PathOperation, Schema } from '@convoke/contract';
 import { fieldsOf, itemsOf, resolve } from './schema-text.ts';
 
-/** A value that fits the schema: its first example, or the smallest value with the required fields. */
+/** Returns a value that matches the schema: its first example, or the smallest value with the required fields. */
 export function exampleOf(document: OpenApiDocument, schema: Schema): unknown {
   const target = resolve(document, schema);
   const [example] = target.examples ?? [];
@@ -41,7 +41,7 @@ export type Call = {
   readonly parameters: readonly Parameter[];
 };
 
-/** The operation as a command to paste, with shell variables where the reader has values. */
+/** Renders the operation as a curl command with shell variables for ids and secrets. */
 export function curlOf(document: OpenApiDocument, call: Call): string {
   const url = `"$CONVOKE${call.path.replace(/\{([a-z_]+)\}/g, (_, name: string) => shellVariable(name))}"`;
   const lines = [curlStart(call, url), ...headerLines(call), ...bodyLines(document, call)];

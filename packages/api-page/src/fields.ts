@@ -9,7 +9,7 @@ type Row = {
   readonly depth: number;
 };
 
-/** One row per field; the fields of nested anonymous objects follow, indented. */
+/** Renders one row per field; the fields of nested anonymous objects follow, indented. */
 export function fieldTable(document: OpenApiDocument, schema: Schema): Html {
   const rows = rowsOf(resolve(document, schema), 0);
   if (rows.length === 0) return html`<p class="quiet">An empty object.</p>`;
@@ -45,7 +45,7 @@ function fieldRow({ name, required, schema, depth }: Row): Html {
 </tr>`;
 }
 
-/** The fields of a nested object get rows of their own, so its type need not list them again. */
+/** Removes the fields of a nested object, which get rows of their own. */
 function withoutFields(schema: Schema): Schema {
   if (schema.type === 'object') return { type: 'object' };
   const items = itemsOf(schema);

@@ -1,9 +1,9 @@
-/** Markup that is safe to put into a page as it is. */
+/** Escaped markup. */
 export type Html = { readonly markup: string };
 
 type Part = Html | string | number | undefined | readonly Html[];
 
-/** Builds markup; every part that is not markup itself is escaped. */
+/** Builds markup; escapes every part that is not markup. */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
   let markup = strings[0] ?? '';
   parts.forEach((part, index) => {
@@ -12,7 +12,7 @@ export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): 
   return { markup };
 }
 
-/** A sentence in which backticks mark code. */
+/** Renders a sentence in which backticks mark code. */
 export function prose(sentence: string): Html {
   const pieces = sentence.split('`');
   return join(

@@ -37,7 +37,7 @@ ${responsesText(document, operation)}
 </div>
 <aside class="samples" aria-label="Example">
 <pre tabindex="0"><code>${curlOf(document, call)}</code></pre>
-${answerSample(document, operation)}
+${responseSample(document, operation)}
 </aside>
 </div>
 </article>`;
@@ -47,7 +47,7 @@ export function methodBadge(method: string): Html {
   return html`<span class="method ${method}">${method.toUpperCase()}</span>`;
 }
 
-/** Lets a long path break after its slashes and nowhere else. */
+/** Allows line breaks in a path only after slashes. */
 function routeText(path: string): Html {
   return join(
     path
@@ -61,7 +61,7 @@ function whoText(operation: PathOperation): Html {
   const callers = operation.security.map((one) =>
     'human' in one ? 'owners and admins' : 'automation clients',
   );
-  if (callers.length === 0) return html`<span class="chip">no token needed</span>`;
+  if (callers.length === 0) return html`<span class="chip">no token required</span>`;
   const who = html`<span class="chip">${callers.join(' · ')}</span>`;
   const needs = scopes.map((scope) => html`<a class="chip scope" href="#scopes">${scope}</a>`);
   return join([who, ...needs], ' ');
@@ -79,7 +79,7 @@ function parameterGroups(parameters: readonly Parameter[]): Html {
     group.length === 0 ? [] : [html`<h4>${title}</h4>${parameterTable(group)}`],
   );
   if (!parameters.some(isSelector)) return join(tables);
-  return html`${tables}<p class="quiet">With the <a href="#selectors">selector headers</a>.</p>`;
+  return html`${tables}<p class="quiet">Requires the <a href="#selectors">organization and tenant headers</a>.</p>`;
 }
 
 function requestText(document: OpenApiDocument, { requestBody }: PathOperation): Html {
@@ -87,13 +87,13 @@ function requestText(document: OpenApiDocument, { requestBody }: PathOperation):
   const [[type, media] = ['', undefined]] = Object.entries(requestBody.content);
   if (!media) return nothing;
   const title = html`<h4>Body <span class="note">${type}${requestBody.required ? '' : ', optional'}</span></h4>`;
-  if (media.schema.format === 'binary') return html`${title}<p class="quiet">The bytes.</p>`;
+  if (media.schema.format === 'binary') return html`${title}<p class="quiet">Raw bytes.</p>`;
   const variants = media.schema.oneOf;
   if (!variants) return html`${title}${fieldTable(document, media.schema)}`;
   const tables = variants.map(
     (variant) => html`<p class="variant">${typeText(variant)}</p>${fieldTable(document, variant)}`,
   );
-  return html`${title}<p class="quiet">One of these.</p>${tables}`;
+  return html`${title}<p class="quiet">One of:</p>${tables}`;
 }
 
 function responsesText(document: OpenApiDocument, operation: PathOperation): Html {
@@ -101,17 +101,17 @@ function responsesText(document: OpenApiDocument, operation: PathOperation): Htm
     ([status, response]) => [status, resolveResponse(document, response)] as const,
   );
   const successes = responses.filter(([status]) => status < '400');
-  const refusals = responses.filter(([status]) => status >= '400');
-  const codes = refusals.reduce((sum, [, one]) => sum + (one['x-error-codes']?.length ?? 0), 0);
+  const failures = responses.filter(([status]) => status >= '400');
+  const codes = failures.reduce((sum, [, one]) => sum + (one['x-error-codes']?.length ?? 0), 0);
   return html`
-<h4>Answers</h4>
-<ul class="answers">${successes.map(([status, response]) => answerItem(status, response))}</ul>
-<details class="refusals"><summary>Refusals <span class="note">${codes} codes</span></summary>
-<ul class="answers">${refusals.map(([status, response]) => refusalItem(status, response))}</ul>
+<h4>Responses</h4>
+<ul class="answers">${successes.map(([status, response]) => responseItem(status, response))}</ul>
+<details class="refusals"><summary>Errors <span class="note">${codes} codes</span></summary>
+<ul class="answers">${failures.map(([status, response]) => errorItem(status, response))}</ul>
 </details>`;
 }
 
-function answerItem(status: string, response: Response): Html {
+function responseItem(status: string, response: Response): Html {
   const bodies = Object.entries(response.content ?? {}).map(([type, media]) =>
     bodyText(type, media),
   );
@@ -130,16 +130,16 @@ function bodyText(type: string, media: MediaType): Html {
   return html`<span class="type">${typeText(media.schema)}</span>`;
 }
 
-function refusalItem(status: string, response: Response): Html {
+function errorItem(status: string, response: Response): Html {
   const codes = (response['x-error-codes'] ?? []).map(
     (code) => html`<a class="code" href="#error-${code}">${code}</a>`,
   );
   return html`<li><span class="status">${status}</span><div>${join(codes, ' ')}</div></li>`;
 }
 
-/** A successful answer, written out. A stream shows the frames that a reader would see. */
-function answerSample(document: OpenApiDocument, operation: PathOperation): Html {
-  // The last success comes first: of 200 and 201, the 201 is what a first call sees.
+/** Renders an example of a successful response; for a stream, its frames. */
+function responseSample(document: OpenApiDocument, operation: PathOperation): Html {
+  // In reverse, because of 200 and 201 a first call returns 201.
   for (const [status, response] of Object.entries(operation.responses).reverse()) {
     const { content } = resolveResponse(document, response);
     if (status >= '400' || !content) continue;

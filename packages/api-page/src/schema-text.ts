@@ -1,7 +1,7 @@
 import { type OpenApiDocument, type Schema, schemaRefPrefix } from '@convoke/contract';
 import { type Html, html, join } from './html.ts';
 
-/** The type of a field in a few characters, with a link where the type has a section of its own. */
+/** Renders the type of a field, with a link if the type has a section of its own. */
 export function typeText(schema: Schema): Html {
   const name = refName(schema);
   if (name !== undefined) return html`<a href="#schema-${name}">${name}</a>`;
@@ -14,7 +14,7 @@ export function typeText(schema: Schema): Html {
   return html`${typeof schema.type === 'string' ? schema.type : 'any JSON'}`;
 }
 
-/** Rules of a field that its type does not say: allowed values, bounds, default. */
+/** Renders the rules of a field beyond its type: allowed values, bounds, default. */
 export function rulesText(schema: Schema): Html[] {
   const rules: Html[] = [];
   const values = enumOf(schema);
@@ -45,7 +45,7 @@ export function resolve(document: OpenApiDocument, schema: Schema): Schema {
   return (name === undefined ? undefined : document.components.schemas[name]) ?? schema;
 }
 
-/** Fields of an object schema that are themselves schemas. */
+/** Returns the fields of an object schema. */
 export function fieldsOf(schema: Schema): [string, Schema][] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, field]) =>
     typeof field === 'boolean' ? [] : [[name, field]],

@@ -8,16 +8,16 @@ import {
 import { fieldTable, parameterTable } from './fields.ts';
 import { type Html, html, join, prose } from './html.ts';
 
-/** What a reader must know before the first call. */
+/** Renders the steps from a client secret to a running agent. */
 export function introduction(document: OpenApiDocument): Html {
   return html`
 <section id="start" class="prose">
 <p class="lead">${prose(document.info.description)}</p>
 <ol class="steps">
-<li><a href="#issue_token">Get a token</a> with the id and secret of an automation client. It lives ten minutes.</li>
-<li><a href="#list_workspaces">List your workspaces</a> and put the ids of one into the <a href="#selectors">selector headers</a>.</li>
-<li><a href="#create_session">Open a session</a> with an agent and <a href="#start_run">start a run</a> in it.</li>
-<li><a href="#follow_run_events">Follow the run</a>, and <a href="#answer_interaction">answer</a> when it asks.</li>
+<li><a href="#issue_token">Get a token</a> with the id and secret of an automation client. It is valid for ten minutes.</li>
+<li><a href="#list_workspaces">List your workspaces</a> and copy the ids of one into the <a href="#selectors">organization and tenant headers</a>.</li>
+<li><a href="#create_session">Create a session</a> with an agent and <a href="#start_run">start a run</a> in it.</li>
+<li><a href="#follow_run_events">Follow the run</a>, and <a href="#answer_interaction">answer</a> its questions.</li>
 </ol>
 </section>`;
 }
@@ -29,14 +29,14 @@ export function conventions(document: OpenApiDocument): Html {
 <section id="conventions" class="prose">
 <h2>Conventions</h2>
 <dl class="rulebook">
-<dt>Fields</dt><dd>A request with an unknown field is refused. Ignore response fields you do not know; optional ones may be absent.</dd>
-<dt>Ids and times</dt><dd>Ids are opaque: store them as they came. Times are RFC 3339 in UTC with milliseconds.</dd>
-<dt>Errors</dt><dd>Every refusal is <code>{"error", "message"?, "request_id"}</code>. Decide by <a href="#errors">the code</a>; the message is for people.</dd>
-<dt>Lists</dt><dd>Pages hold ${pageMin} to ${pageMax} items, ${pageDefault} unless you set <code>limit</code>. Pass <code>next_cursor</code> back as <code>cursor</code>; no <code>next_cursor</code>, no more pages.</dd>
-<dt>Retries</dt><dd>Retry a create only with the same key and the same body. The answer then carries <code>Idempotency-Replayed: true</code>.</dd>
+<dt>Fields</dt><dd>A request with an unknown field is rejected. Ignore unknown response fields; optional ones may be absent.</dd>
+<dt>Ids and times</dt><dd>Ids are opaque: store them unchanged. Times are RFC 3339 in UTC with milliseconds.</dd>
+<dt>Errors</dt><dd>Every error response is <code>{"error", "message"?, "request_id"}</code>. Decide by <a href="#errors">the code</a>; the message is for people.</dd>
+<dt>Lists</dt><dd>Pages hold ${pageMin} to ${pageMax} items, ${pageDefault} unless you set <code>limit</code>. Pass <code>next_cursor</code> back as <code>cursor</code>; the last page has no <code>next_cursor</code>.</dd>
+<dt>Retries</dt><dd>Retry a create only with the same key and the same body. The response then has <code>Idempotency-Replayed: true</code>.</dd>
 </dl>
-<h3 id="selectors">Selector headers</h3>
-<p>Every call of the application API but <a href="#list_workspaces">list_workspaces</a> names the organization and the tenant it is about. They choose among what the token grants; they never widen it.</p>
+<h3 id="selectors">Organization and tenant headers</h3>
+<p>Every call of the application API except <a href="#list_workspaces">list_workspaces</a> names its organization and tenant. The headers select from the access of the token; they never extend it.</p>
 ${parameterTable(selectors)}
 </section>`;
 }
@@ -54,8 +54,8 @@ ${fieldTable(document, data)}
 <section id="events">
 <h2>Run events</h2>
 <div class="prose">
-<p>Each event comes in the envelope <a href="#schema-RunEvent">RunEvent</a>; below is what its <code>data</code> holds. Ids order the events of one run. Store an id after you processed its event, and send it as <code>Last-Event-ID</code> when you connect again.</p>
-<p>A stream ends after one of the three terminal types. It can also close without one: read the run, and connect again only while it has not ended. Other types, such as <code>&lt;framework&gt;.&lt;name&gt;</code>, are never terminal.</p>
+<p>Each event comes in the envelope <a href="#schema-RunEvent">RunEvent</a>; the tables below describe its <code>data</code>. Ids order the events of one run. Store an id after you have processed its event, and send it as <code>Last-Event-ID</code> when you reconnect.</p>
+<p>A stream ends after one of the three terminal types. It can also close without one: then read the run, and reconnect if it has not ended. Other types, such as <code>&lt;framework&gt;.&lt;name&gt;</code>, are never terminal.</p>
 </div>
 <div class="entries">${events}</div>
 </section>`;
@@ -69,7 +69,7 @@ export function errorsSection(): Html {
   return html`
 <section id="errors">
 <h2>Error codes</h2>
-<p class="prose">The status is the usual one; <code>session_terminal</code> is 412 when a key creates a session again.</p>
+<p class="prose"><code>session_terminal</code> is 412 when a request creates a session again with the same key; all other codes always have this status.</p>
 <div class="scroll"><table class="plain"><tbody>${rows}</tbody></table></div>
 </section>`;
 }
@@ -93,14 +93,14 @@ export function scopesSection(): Html {
   return html`
 <section id="scopes">
 <h2>Scopes and profiles</h2>
-<p class="prose">An automation client has a profile, which stands for scopes; <code>custom</code> lists them. Owners and admins act by their role.</p>
+<p class="prose">An automation client has a profile, a named set of scopes; <code>custom</code> lists the scopes. Owners and admins are authorized by their role.</p>
 <div class="scroll"><table class="plain"><tbody>${scopeRows}</tbody></table></div>
 <h3>Profiles</h3>
 <div class="scroll"><table class="plain"><tbody>${profileRows}</tbody></table></div>
 </section>`;
 }
 
-/** The resources; payloads of events have their own section. */
+/** Renders the resources; payloads of events have their own section. */
 export function schemasSection(document: OpenApiDocument): Html {
   const payloads = new Set(document['x-event-types'].map(({ data }) => data.$ref));
   const entries = Object.entries(document.components.schemas)

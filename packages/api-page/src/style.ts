@@ -1,4 +1,4 @@
-/** Plain CSS in one place; light and dark from the same few variables. */
+/** CSS of the page; light and dark use the same variables. */
 export const styleSheet = `
 :root {
   color-scheme: light dark;

@@ -32,11 +32,11 @@ function errorsPage(): string {
   return markdownPage([
     '# Error codes',
     generated,
-    'Every refusal is `{"error": code, "message"?, "request_id"}`. Decide by the code.',
-    markdownTable(['Code', 'Status', 'Says'], codes),
-    '## Why a run failed',
-    'In `error_code` of the run and of its `error` event.',
-    markdownTable(['Code', 'Means'], runCodes),
+    'Every error response is `{"error": code, "message"?, "request_id"}`. Decide by the code.',
+    markdownTable(['Code', 'Status', 'Message'], codes),
+    '## Run errors',
+    'Values of `error_code` in a run and in its `error` event.',
+    markdownTable(['Code', 'Meaning'], runCodes),
   ]);
 }
 
@@ -48,12 +48,12 @@ function scopesPage(): string {
     generated,
     `Catalog version ${version}.`,
     markdownTable(
-      ['Scope', 'Lets a client', 'Operations'],
+      ['Scope', 'Permission', 'Operations'],
       scopes.map((scope) => [`\`${scope.name}\``, scope.description, names(scope.operations)]),
     ),
     '## Profiles',
     markdownTable(
-      ['Profile', 'For', 'Scopes'],
+      ['Profile', 'Permission', 'Scopes'],
       profiles.map((profile) => [
         `\`${profile.name}\``,
         profile.description,

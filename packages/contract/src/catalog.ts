@@ -11,7 +11,7 @@ import {
   scopesOf,
 } from './scopes.ts';
 
-/** D-66: the permission catalog. Which operations a scope opens is read off the operations themselves. */
+/** D-66: the permission catalog. The operations of a scope are derived from the operation table. */
 export function permissionCatalog(): ProfileCatalog {
   return {
     catalog_version: catalogVersion,

@@ -1,7 +1,7 @@
 /**
- * D-70: every error code of the service, with its status and what it says when the place that refuses
- * has nothing more exact to say. One code may travel with another status where an operation says so
- * (`at` in operation.ts): `session_terminal` is 412 on an idempotent create (D-12).
+ * D-70: every error code of the service, with its status and its default message. An operation may
+ * declare another status for a code (`at` in operation.ts): `session_terminal` is 412 on an idempotent
+ * create (D-12).
  */
 export const errors = {
   // The gate (D-52, D-54)
@@ -68,15 +68,15 @@ export const errors = {
   },
   not_acceptable: {
     status: 406,
-    message: 'This operation answers text/event-stream or application/json.',
+    message: 'This operation returns text/event-stream or application/json.',
   },
   method_not_allowed: { status: 405, message: 'This path exists, but not with this method.' },
 
   // Absence (D-43, D-53)
-  not_found: { status: 404, message: 'There is no such resource here.' },
+  not_found: { status: 404, message: 'Not found.' },
   agent_not_found: {
     status: 404,
-    message: 'There is no such agent, or it is not enabled for this tenant.',
+    message: 'The agent does not exist or is not enabled for this tenant.',
   },
   files_unavailable: { status: 404, message: 'Files are not available for this session.' },
 
@@ -96,7 +96,7 @@ export const errors = {
   // Interactions (D-38)
   interaction_answered: {
     status: 409,
-    message: 'The interaction was already answered, differently.',
+    message: 'The interaction already has a different answer.',
   },
   interaction_not_pending: {
     status: 409,
@@ -112,15 +112,15 @@ export const errors = {
   file_already_uploaded: { status: 409, message: 'The file already has other content.' },
   file_limit_reached: {
     status: 409,
-    message: 'The session holds as many files as it can. Delete one first.',
+    message: 'The session has the maximum number of files. Delete one first.',
   },
   file_not_ready: { status: 409, message: 'The content of the file has not been uploaded yet.' },
-  range_not_satisfiable: { status: 416, message: 'The requested range lies outside the file.' },
+  range_not_satisfiable: { status: 416, message: 'The requested range is outside the file.' },
 
   // Automation clients and credentials (D-61 to D-64)
   client_limit_reached: {
     status: 409,
-    message: 'The organization already has the most automation clients it may have.',
+    message: 'The organization has the maximum number of automation clients.',
   },
   credential_limit_reached: {
     status: 409,
@@ -145,7 +145,7 @@ export const errors = {
   unsupported_mode: { status: 400, message: 'This deployment does not support that tenant mode.' },
   tenant_limit_reached: {
     status: 409,
-    message: 'The organization already has the most tenants it may have.',
+    message: 'The organization has the maximum number of tenants.',
   },
 
   // The token endpoint (RFC 6749 section 5.2, D-50)
@@ -160,50 +160,50 @@ export const errors = {
     message: 'The requested scope is unknown or not granted to this client.',
   },
 
-  // Load and trouble
-  rate_limited: { status: 429, message: 'Too many requests. Wait as Retry-After says.' },
+  // Load and outages
+  rate_limited: { status: 429, message: 'Too many requests. Wait for the time in Retry-After.' },
   storage_unavailable: {
     status: 503,
     message: 'Storage is temporarily unavailable. Retry after a pause.',
   },
   identity_unavailable: {
     status: 503,
-    message: 'The identity provider of people cannot be reached. Retry after a pause.',
+    message: 'The identity provider cannot be reached. Retry after a pause.',
   },
-  not_ready: { status: 503, message: 'The server is not ready to take requests.' },
-  internal: { status: 500, message: 'Something went wrong on our side.' },
+  not_ready: { status: 503, message: 'The server is not ready to accept requests.' },
+  internal: { status: 500, message: 'Internal server error.' },
 } as const satisfies Record<string, { readonly status: number; readonly message: string }>;
 
 export type ErrorCode = keyof typeof errors;
 
-/** Answered by the router before any operation is chosen. */
+/** Returned by the router when no operation matches. */
 export const routingErrors = [
   'not_found',
   'method_not_allowed',
 ] as const satisfies readonly ErrorCode[];
 
-/** Which code a wrong query parameter gets; one that is not here gets `invalid_query`. */
+/** Error codes of invalid query parameters; a parameter not listed gets `invalid_query`. */
 export const queryErrors: Readonly<Record<string, ErrorCode>> = {
   cursor: 'invalid_cursor',
   status: 'invalid_status',
 };
 
-/** Which code a wrong header gets. */
+/** Error codes of invalid headers. */
 export const headerErrors = {
   'idempotency-key': 'invalid_idempotency_key',
   'last-event-id': 'invalid_last_event_id',
 } as const satisfies Record<string, ErrorCode>;
 
-/** D-25: why a run failed, in `error_code` of the run and of its `error` event. */
+/** D-25: reasons for a failed run, in `error_code` of the run and of its `error` event. */
 export const runErrors = {
   agent_error: 'The agent reported a failure.',
   model_error: 'The model behind the agent failed or refused.',
   tool_error: 'A tool failed in a way the agent could not handle.',
   run_timeout: 'The run took longer than its agent allows.',
-  interaction_expired: 'Nobody answered in time.',
+  interaction_expired: 'An interaction was not answered in time.',
   worker_lost: 'The worker that executed the run died.',
   sandbox_unavailable: 'The sandbox for the agent could not be started.',
-  internal_error: 'Something went wrong on our side.',
+  internal_error: 'Internal server error.',
 } as const;
 
 export type RunErrorCode = keyof typeof runErrors;

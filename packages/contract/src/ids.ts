@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { limits } from './limits.ts';
 
-/** D-01: what a resource id may look like. A path segment that does not match is a 404, never a 400. */
+/** D-01: pattern of resource ids. A path segment that does not match is a 404, never a 400. */
 export const idPattern = /^[A-Za-z0-9_-]{1,64}$/;
 
-/** D-01: the word in front of each kind of id. */
+/** D-01: the prefix of each kind of id (TypeID). */
 export const idPrefixes = {
   organization: 'org',
   tenant: 'ten',
@@ -47,7 +47,7 @@ export type ClientId = z.infer<typeof clientIdSchema>;
 export type CredentialId = z.infer<typeof credentialIdSchema>;
 export type UserId = z.infer<typeof userIdSchema>;
 
-// Brand constructors: for text whose origin vouches for it (a row, an id generator). They check nothing.
+// Brand constructors, without a check: for text from a trusted source (a row, an id generator).
 export const organizationId = (value: string) => value as OrganizationId;
 export const tenantId = (value: string) => value as TenantId;
 export const sessionId = (value: string) => value as SessionId;
@@ -60,12 +60,12 @@ export const userId = (value: string) => value as UserId;
 
 const eventIdPattern = /^[0-9]{12}$/;
 
-/** D-02: fixed width, so that event ids order as text exactly as they order as numbers. */
+/** D-02: fixed width, so that event ids sort as text as they sort as numbers. */
 export function formatEventId(seq: number): string {
   return String(seq).padStart(limits.eventIdDigits, '0');
 }
 
-/** The sequence number of an event id, or undefined when the text is not one. */
+/** Returns the sequence number of an event id, or undefined for any other text. */
 export function parseEventId(value: string): number | undefined {
   return eventIdPattern.test(value) ? Number(value) : undefined;
 }

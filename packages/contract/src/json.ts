@@ -3,12 +3,12 @@ import { z } from 'zod';
 /** A value that JSON can carry. */
 export type Json = string | number | boolean | null | readonly Json[] | JsonObject;
 
-/** A JSON object whose members nobody declared here: an agent's input, a tool's input, an event's payload. */
+/** A JSON object with undeclared members: input of an agent or a tool, payload of an event. */
 export type JsonObject = { readonly [member: string]: Json | undefined };
 
 /**
- * Accepts every value, because what reaches it came out of a JSON parser already: walking a large
- * tool input once more to prove that it is JSON would cost time and find nothing.
+ * Accepts every value: the values come from a JSON parser, so checking a large tool input again would
+ * cost time and find nothing.
  */
 export const jsonValue = z.custom<Json>(() => true);
 

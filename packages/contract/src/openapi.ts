@@ -17,34 +17,34 @@ import { scopeDescriptions } from './scopes.ts';
 
 export type OpenApiOptions = {
   readonly version: string;
-  /** The origin of the server. Without it the paths are relative to where the document was found. */
+  /** The origin of the server. Without it, paths are relative to the address of the document. */
   readonly baseUrl?: string;
 };
 
 const tagDescriptions: { readonly [T in Tag]: string } = {
   Tokens: 'A backend exchanges the id and secret of its automation client for short-lived tokens.',
-  Workspaces: 'Who the caller is, and which organization and tenant it can select.',
-  Agents: 'The agents that are deployed and enabled for the tenant.',
+  Workspaces: 'The caller, and the organizations and tenants that it can select.',
+  Agents: 'Agents that are deployed and enabled for the tenant.',
   Sessions: 'A session is a conversation with one agent. It outlives its runs and server restarts.',
   Runs: 'A run is one invocation of the agent inside a session, followed as a stream of events.',
-  Interactions: 'Questions and approval requests that agents raise and people answer.',
+  Interactions: 'Questions and permission requests of agents, and their answers.',
   Files:
     'Files for a session. Check `file_attachments_enabled` and `session_files_supported` first.',
   'Automation clients': 'The machine identities of an organization, managed by owners and admins.',
   Credentials:
-    'The secrets of an automation client: at most two are live, so that they can rotate.',
-  Tenants: 'The separate spaces of an organization, managed by owners and admins.',
-  System: 'Health, and this description.',
+    'The secrets of an automation client: at most two are active, so that they can be rotated.',
+  Tenants: 'The isolated parts of an organization, managed by owners and admins.',
+  System: 'Health checks and the API description.',
 };
 
 const description = [
-  'Open a session with an agent, start runs, follow them as server-sent events, answer what the agent',
-  'asks, cancel and resume. The application API is called by automation clients with the headers',
-  '`X-Organization-ID` and `X-Workspace-Tenant-ID`; organization management by human owners and admins.',
-  'Requests with unknown fields are refused. Ignore response fields and event types you do not know.',
+  'Create a session with an agent, start runs, follow them as server-sent events, answer questions of',
+  'the agent, cancel and resume. Automation clients call the application API with the headers',
+  '`X-Organization-ID` and `X-Workspace-Tenant-ID`; owners and admins call organization management.',
+  'Requests with unknown fields are rejected. Ignore unknown response fields and event types.',
 ].join(' ');
 
-/** The whole API as one OpenAPI 3.1 document. The same contract gives the same bytes. */
+/** Returns the API as one OpenAPI 3.1 document. The output is deterministic. */
 export function openApiDocument({ version, baseUrl = '' }: OpenApiOptions): OpenApiDocument {
   const writer = schemaWriter();
   const refusals = refusalWriter(writer);

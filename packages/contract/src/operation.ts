@@ -5,12 +5,12 @@ import type { Scope } from './scopes.ts';
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /**
- * Who may call: `automation` an automation client with selector headers, `human` an owner or admin,
- * `any` either of them without selectors, `anonymous` anyone.
+ * The callers of an operation. `automation`: an automation client with selector headers. `human`: an
+ * owner or admin. `any`: either of them, without selectors. `anonymous`: no token.
  */
 export type CallerKind = 'automation' | 'human' | 'any' | 'anonymous';
 
-/** For an operation that needs no scope, which must say why (D-54). */
+/** Marks an operation that needs no scope, with the reason (D-54). */
 export type NoScope = { readonly unscoped: string };
 
 export type Tag =
@@ -26,7 +26,7 @@ export type Tag =
   | 'Tokens'
   | 'System';
 
-/** A code of this operation; with a status when it is not the one of the table. */
+/** An error code of the operation, with a status if it differs from the table. */
 export type OperationError = ErrorCode | { readonly code: ErrorCode; readonly status: number };
 
 export type OperationResponse = {
@@ -49,32 +49,32 @@ export type Operation = {
   readonly summary: string;
   readonly description?: string;
   readonly caller: CallerKind;
-  /** All of the scopes named are needed. */
+  /** The caller needs all of the scopes. */
   readonly scope: Scope | readonly Scope[] | NoScope;
-  /** By name in the path. A value that does not fit is a resource that does not exist (D-01). */
+  /** By name in the path. A value that does not match means that the resource does not exist (D-01). */
   readonly params?: Readonly<Record<string, z.ZodType>>;
-  /** A strict object; an operation without one takes no query parameter at all (D-71). */
+  /** A strict object; an operation without it accepts no query parameters (D-71). */
   readonly query?: z.ZodObject;
   /** By lower-case name. */
   readonly headers?: Readonly<Record<string, z.ZodType>>;
-  /** What the body carries; `json` when only `body` is given. */
+  /** Encoding of the body; `json` when only `body` is given. */
   readonly content?: 'json' | 'form' | 'bytes';
   /** A strict object. An absent optional body is parsed as `{}`. */
   readonly body?: z.ZodType;
   readonly bodyRequired?: boolean;
-  /** What the API description shows instead of `body`, where the server alone knows the exact shape. */
+  /** Schema for the API description, where the exact shape depends on state of the server. */
   readonly documentedBody?: z.ZodType;
   readonly responses: Readonly<Record<number, OperationResponse>>;
-  /** Beyond those that `errorsOf` adds to every operation of its kind. */
+  /** In addition to the codes that `errorsOf` adds to every operation of its kind. */
   readonly errors: readonly OperationError[];
 };
 
-/** Keeps the literal types, from which the server derives its handlers. */
+/** Keeps the literal types, from which the server derives its handler types. */
 export function defineOperation<const O extends Operation>(operation: O): O {
   return operation;
 }
 
-/** The same code with another status than the table gives it. */
+/** Declares a code with a status other than the one in the table. */
 export function at<const S extends number, const C extends ErrorCode>(status: S, code: C) {
   return { code, status } as const;
 }
@@ -82,7 +82,7 @@ export function at<const S extends number, const C extends ErrorCode>(status: S,
 type Inferred<R> = { readonly [K in keyof R]: R[K] extends z.ZodType ? z.infer<R[K]> : never };
 type Nothing = Readonly<Record<never, never>>;
 
-/** What a handler of the operation receives, parsed. */
+/** Parsed input of the operation's handler. */
 export type OperationInput<O extends Operation> = {
   readonly params: O extends { readonly params: infer P } ? Inferred<P> : Nothing;
   readonly query: O extends { readonly query: infer Q extends z.ZodType } ? z.infer<Q> : Nothing;
@@ -90,7 +90,7 @@ export type OperationInput<O extends Operation> = {
   readonly body: O extends { readonly body: infer B extends z.ZodType } ? z.infer<B> : undefined;
 };
 
-/** What a handler may answer: one member per declared status, with the body of that status. */
+/** Result of the operation's handler: one member per declared status, with the body of that status. */
 export type OperationResult<O extends Operation> = {
   [S in keyof O['responses'] & number]: {
     readonly status: S;
@@ -102,7 +102,7 @@ export type OperationResult<O extends Operation> = {
 
 export type DeclaredError = { readonly code: ErrorCode; readonly status: number };
 
-/** Which code a path parameter gets that cannot be an id; one that is not here gets `not_found`. */
+/** Error codes of path parameters that do not match; a parameter not listed gets `not_found`. */
 export const paramErrors: Readonly<Record<string, ErrorCode>> = { agent_name: 'agent_not_found' };
 
 export function requiredScopes(operation: Operation): readonly Scope[] {
@@ -120,7 +120,7 @@ export function pathParams(path: string): string[] {
   return Array.from(path.matchAll(/\{([a-z_]+)\}/g), (match) => match[1] ?? '');
 }
 
-/** Every error of the operation in the order they are checked (D-52), its own codes last. */
+/** Returns every error of the operation in the order of the checks (D-52), its own codes last. */
 export function errorsOf(operation: Operation): readonly DeclaredError[] {
   const declared = new Map<string, DeclaredError>();
   const all = [...commonErrors(operation), ...operation.errors];
@@ -131,7 +131,7 @@ export function errorsOf(operation: Operation): readonly DeclaredError[] {
   return [...declared.values()];
 }
 
-/** The status a code travels with when this operation refuses with it. */
+/** Returns the status of a code in this operation. */
 export function statusOfError(operation: Operation, code: ErrorCode): number {
   for (const entry of operation.errors) {
     if (typeof entry !== 'string' && entry.code === code) return entry.status;
@@ -139,7 +139,7 @@ export function statusOfError(operation: Operation, code: ErrorCode): number {
   return errors[code].status;
 }
 
-/** Every status the operation declares, successes and refusals, ascending. */
+/** Returns every declared status, successes and errors, ascending. */
 export function statusesOf(operation: Operation): readonly number[] {
   const successes = Object.keys(operation.responses).map(Number);
   const refusals = errorsOf(operation).map((error) => error.status);
@@ -157,7 +157,7 @@ function commonErrors(operation: Operation): readonly ErrorCode[] {
   ];
 }
 
-/** Whether the organization in a path exists is the gate's secret: to whom it is not open, it is 403. */
+/** An unknown organization in the path is a 403 like one without access, so that callers cannot probe for ids. */
 function absences(operation: Operation): readonly ErrorCode[] {
   const names = pathParams(operation.path).filter((name) => name !== 'organization_id');
   return names.map((name) => paramErrors[name] ?? 'not_found');
@@ -181,7 +181,7 @@ function shapeErrors(operation: Operation): readonly ErrorCode[] {
   if (operation.headers && 'idempotency-key' in operation.headers) {
     shape.push('invalid_idempotency_key');
   }
-  // Bytes are stored as they come: nobody unpacks them.
+  // Uploaded bytes are stored as received; a content encoding is not decoded.
   if (operation.content === 'bytes') shape.push('unsupported_media_type');
   if (operation.body) {
     shape.push('invalid_json', 'invalid_body', 'unknown_field', 'duplicate_key');

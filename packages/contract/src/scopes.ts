@@ -1,4 +1,4 @@
-/** D-54: every permission an automation client can hold, with what it lets the client do. */
+/** D-54: every permission of automation clients, with a description. */
 export const scopeDescriptions = {
   'agents:read': 'See the agents that are enabled for the tenant.',
   'sessions:read': 'Read sessions.',
@@ -8,7 +8,7 @@ export const scopeDescriptions = {
   'interactions:read': 'Read the questions and approval requests that agents raised.',
   'interactions:write': 'Answer questions and approval requests.',
   'files:read': 'List and download the files of a session.',
-  'files:write': 'Prepare, upload and delete the files of a session.',
+  'files:write': 'Create, upload and delete the files of a session.',
   'agents:deploy': 'Deploy agents through the platform control plane.',
 } as const;
 
@@ -49,7 +49,7 @@ const invoke = [
 
 const deploy = ['agents:read', 'agents:deploy'] as const satisfies readonly Scope[];
 
-/** The named permission profiles. `custom` is not here: its scopes come with the client. */
+/** Scopes of the named profiles. `custom` is missing: its scopes are stored with the client. */
 export const profiles = { observe, invoke, deploy } as const;
 
 export const profileNames = ['observe', 'invoke', 'deploy', 'custom'] as const;
@@ -63,10 +63,10 @@ export const profileDescriptions: { readonly [P in Profile]: string } = {
   custom: 'Exactly the scopes listed on the client.',
 };
 
-/** Grows by one whenever the scopes or the profiles change (spec §9.4). */
+/** Incremented when the scopes or the profiles change (spec §9.4). */
 export const catalogVersion = 1;
 
-/** What a client of this profile may do. `custom` names the scopes of a `custom` client. */
+/** Returns the scopes of a profile. `custom` holds the scopes of a client with the profile `custom`. */
 export function scopesOf(profile: Profile, custom: readonly Scope[] = []): readonly Scope[] {
   return profile === 'custom' ? custom : profiles[profile];
 }

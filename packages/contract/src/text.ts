@@ -3,7 +3,7 @@ import { z } from 'zod';
 export type TextBounds = {
   readonly min?: number;
   readonly max: number;
-  /** `many` also lets tabs and line breaks through. */
+  /** `many` also accepts tabs and line breaks. */
   readonly lines?: 'one' | 'many';
 };
 
@@ -13,9 +13,9 @@ const patterns = {
 } as const;
 
 /**
- * Text a person wrote and a database column keeps. Control characters are refused because PostgreSQL
- * cannot store NUL and terminals obey the rest; lone surrogates because they do not survive UTF-8.
- * Length counts code points, as JSON Schema does, so that the published schema tells the truth.
+ * Schema of text that a person wrote and a database column stores. Rejects control characters, because
+ * PostgreSQL cannot store NUL and terminals interpret the rest, and lone surrogates, because UTF-8 cannot
+ * encode them. Length counts code points, as JSON Schema does, so that the published schema is exact.
  */
 export function text({ min = 1, max, lines = 'one' }: TextBounds) {
   const pattern = patterns[lines];

@@ -3,14 +3,15 @@ import { jsonObject } from '../json.ts';
 import { opaqueId } from '../resources/opaque-id.ts';
 import { nextCursor, timestamp } from '../resources/page.ts';
 
-/** Spec §6: the stable frame around every event. */
+/** Spec §6: the envelope of every event. */
 export const runEvent = z
   .object({
     id: z.string().meta({
-      description: 'Orders the events of one run; send it back as Last-Event-ID to go on after it.',
+      description:
+        'Orders the events of one run. Send it as Last-Event-ID to continue after this event.',
       examples: ['000000000042'],
     }),
-    type: z.string().meta({ description: 'Ignore a type you do not know: it is not terminal.' }),
+    type: z.string().meta({ description: 'Ignore unknown types: they are never terminal.' }),
     session_id: opaqueId('session'),
     run_id: opaqueId('run'),
     created_at: timestamp,
@@ -20,7 +21,7 @@ export const runEvent = z
 
 export type RunEvent = z.infer<typeof runEvent>;
 
-/** D-34: one page of the log, for callers that ask for JSON. */
+/** D-34: one page of the log, for callers that accept JSON. */
 export const runEventList = z.object({ events: z.array(runEvent), next_cursor: nextCursor });
 
 export type RunEventList = z.infer<typeof runEventList>;

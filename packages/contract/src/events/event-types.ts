@@ -5,12 +5,12 @@ import { answerValue, decisions, questionOption } from '../resources/interaction
 
 const recovered = z
   .boolean()
-  .meta({ description: 'The run was ended while the service recovered from a restart.' })
+  .meta({ description: 'The service ended the run while it recovered from a restart.' })
   .optional();
 
 const replayed = z
   .boolean()
-  .meta({ description: 'The same interaction again, not a new one.' })
+  .meta({ description: 'This repeats an earlier event of the same interaction.' })
   .optional();
 
 const contextFile = { path: z.string(), sha256: z.string(), size_bytes: z.int().min(0) };
@@ -53,7 +53,7 @@ export const eventTypes = {
   },
   permission_request: {
     terminal: false,
-    description: 'The agent wants to run a tool that needs approval, and waits for a person.',
+    description: 'The agent wants to call a tool that requires approval, and waits for a decision.',
     data: z.object({
       request_id: z.string(),
       interaction_key: z.string(),
@@ -74,7 +74,7 @@ export const eventTypes = {
   },
   user_question: {
     terminal: false,
-    description: 'The agent asked a person a question, and waits.',
+    description: 'The agent asked a question and waits for the answer.',
     data: z.object({
       request_id: z.string(),
       interaction_key: z.string(),
@@ -86,7 +86,7 @@ export const eventTypes = {
   },
   user_answered: {
     terminal: false,
-    description: 'An answer to a question was recorded, or that nobody wants to answer it.',
+    description: 'An answer to a question was recorded, or the question was declined.',
     data: z.object({
       interaction_key: z.string(),
       answer: answerValue.optional(),
@@ -116,7 +116,7 @@ export const eventTypes = {
   },
   agent_skills_loaded: {
     terminal: false,
-    description: "The agent's skills were placed in the session workspace.",
+    description: "The agent's skills were copied into the session folder.",
     data: z.object({
       skills: z.array(z.object({ name: z.string(), description: z.string(), path: z.string() })),
       warnings: z.array(z.object({ directory: z.string(), reason: z.string() })),

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 
-/** A JSON Schema of the 2020-12 dialect, which is the one OpenAPI 3.1 speaks. */
+/** A JSON Schema of the 2020-12 dialect, which OpenAPI 3.1 uses. */
 export type Schema = z.core.JSONSchema.BaseSchema;
 
 export type Ref = { readonly $ref: string };
@@ -17,7 +17,7 @@ export type Header = { readonly description: string; readonly schema: Schema };
 
 export type MediaType = {
   readonly schema: Schema;
-  /** What one event of a `text/event-stream` body carries in its `data:` line. */
+  /** Schema of the `data:` line of one event in a `text/event-stream` body. */
   readonly 'x-event-schema'?: Schema;
 };
 
@@ -25,7 +25,7 @@ export type Response = {
   readonly description: string;
   readonly headers?: Readonly<Record<string, Header | Ref>>;
   readonly content?: Readonly<Record<string, MediaType>>;
-  /** The codes that `error` can hold with this status. */
+  /** The values of `error` with this status. */
   readonly 'x-error-codes'?: readonly string[];
 };
 
@@ -35,7 +35,7 @@ export type PathOperation = {
   readonly summary: string;
   readonly description?: string;
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
-  /** Why the operation needs no scope. */
+  /** The reason why the operation needs no scope. */
   readonly 'x-unscoped'?: string;
   readonly parameters?: readonly (Parameter | Ref)[];
   readonly requestBody?: {

@@ -3,7 +3,7 @@ import type { Header, Ref } from './document.ts';
 
 export const responseHeaders = {
   RequestId: {
-    description: 'Names this request in the logs of the server.',
+    description: 'Identifies this request in the logs of the server.',
     schema: { type: 'string' },
   },
   RetryAfter: {
@@ -19,7 +19,7 @@ export function headerRef(name: keyof typeof responseHeaders): Ref {
 
 export function commonHeaders(operation: Operation): Record<string, Ref> {
   const headers = { 'X-Request-Id': headerRef('RequestId') };
-  // Spec §1.6: nothing of organization management may rest in a cache.
+  // Spec §1.6: responses of organization management must not be cached.
   if (operation.caller !== 'human') return headers;
   return { ...headers, 'Cache-Control': headerRef('NoStore') };
 }

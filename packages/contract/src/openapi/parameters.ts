@@ -6,7 +6,7 @@ import type { SchemaWriter } from './schemas.ts';
 
 const selectors = ['OrganizationSelector', 'WorkspaceTenantSelector', 'TenantSelector'] as const;
 
-/** Spec 4.1: the headers that choose the organization and the tenant. */
+/** Spec 4.1: the headers that select the organization and the tenant. */
 export const selectorParameters: Readonly<Record<(typeof selectors)[number], Parameter>> = {
   OrganizationSelector: {
     name: 'X-Organization-ID',
@@ -26,7 +26,7 @@ export const selectorParameters: Readonly<Record<(typeof selectors)[number], Par
     name: 'X-Tenant-ID',
     in: 'header',
     required: false,
-    description: 'Instead of X-Workspace-Tenant-ID, where the administrator says so.',
+    description: 'Alternative to X-Workspace-Tenant-ID, if the administrator configured it.',
     schema: { type: 'string', pattern: idPattern.source },
   },
 };
@@ -77,7 +77,7 @@ function parameter(
   };
 }
 
-/** `last-event-id` reads better as the specification writes it. */
+/** Writes `last-event-id` as the specification does: `Last-Event-ID`. */
 function headerName(name: string): string {
   return name
     .split('-')

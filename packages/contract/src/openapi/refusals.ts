@@ -5,27 +5,27 @@ import { commonHeaders, headerRef } from './headers.ts';
 import type { Ref, Response, Schema } from './document.ts';
 import type { SchemaWriter } from './schemas.ts';
 
-/** Spec §7: what each refusal means to the one who gets it. */
+/** Spec §7: meaning of each error status for the caller. */
 const statusMeanings: Readonly<Record<number, string>> = {
-  400: 'The request is wrong. Fix it; do not retry it unchanged.',
+  400: 'The request is invalid. Do not retry it unchanged.',
   401: 'The credentials are missing, expired or wrong.',
-  403: 'The caller may not do this here.',
-  404: 'It does not exist in the selected tenant, or the capability is not available.',
-  406: 'The answer cannot be given in the type that was asked for.',
-  409: 'The request conflicts with the current state. Read it before deciding to retry.',
-  412: 'The key refers to a session that has ended. Use a new key for a new one.',
+  403: 'The caller is not allowed to do this.',
+  404: 'The resource does not exist in the selected tenant, or the capability is not available.',
+  406: 'The response is not available in the accepted media types.',
+  409: 'The request conflicts with the current state. Read the state before you retry.',
+  412: 'The key refers to a session that has ended. Use a new key for a new session.',
   413: 'The body is too large.',
-  415: 'The type of the body is not supported.',
-  416: 'The range lies outside the file.',
-  429: 'Too many requests. Wait as Retry-After says, with backoff and jitter.',
-  500: 'Something failed on our side. Retry boundedly, with backoff.',
-  503: 'Temporarily unavailable. Retry boundedly, with backoff.',
+  415: 'The media type of the body is not supported.',
+  416: 'The range is outside the file.',
+  429: 'Too many requests. Wait for the time in Retry-After, with backoff and jitter.',
+  500: 'Internal server error. Retry a limited number of times, with backoff.',
+  503: 'Temporarily unavailable. Retry a limited number of times, with backoff.',
 };
 
 export type RefusalWriter = {
-  /** The refusals of an operation by status. */
+  /** Returns the error responses of an operation by status. */
   readonly write: (operation: Operation) => Record<string, Response | Ref>;
-  /** Refusals that many operations share, by name. */
+  /** Returns the error responses that operations share, by name. */
   readonly components: () => Record<string, Response>;
 };
 
@@ -53,7 +53,7 @@ export function refusalWriter(writer: SchemaWriter): RefusalWriter {
   };
 }
 
-/** A refusal with one code reads the same wherever it is given, but for what caches are told. */
+/** Names a response that operations can share: one with a single code. Only its cache header differs. */
 function sharedName(operation: Operation, { status, codes }: Refusal): string | undefined {
   const [code, ...others] = codes;
   if (code === undefined || others.length > 0 || code === 'session_terminal') return undefined;
@@ -68,7 +68,7 @@ function describe(
 ): Response {
   const saysWhen = status === 429 || status === 503;
   return {
-    description: statusMeanings[status] ?? 'Refused.',
+    description: statusMeanings[status] ?? 'Error.',
     headers: {
       ...commonHeaders(operation),
       ...(saysWhen ? { 'Retry-After': headerRef('RetryAfter') } : {}),

@@ -1,15 +1,15 @@
 import { z } from 'zod';
 import { type Schema, schemaRefPrefix } from './document.ts';
 
-/** Which side of a schema is described: what may be sent, or what is answered. */
+/** The side of a schema to describe: requests or responses. */
 type Direction = 'input' | 'output';
 
 export type SchemaWriter = {
-  /** The JSON Schema of a zod schema; what has an `id` is referred to, not repeated. */
+  /** Returns the JSON Schema of a zod schema; schemas with an `id` become references. */
   readonly write: (schema: z.ZodType, direction: Direction) => Schema;
-  /** Writes a schema under a name of its own. */
+  /** Adds a schema to the components under a name. */
   readonly define: (name: string, schema: z.ZodType, direction: Direction) => Schema;
-  /** Everything referred to so far, by name. */
+  /** Returns every schema that was referred to so far, by name. */
   readonly components: () => Record<string, Schema>;
 };
 
@@ -37,7 +37,7 @@ export function schemaWriter(): SchemaWriter {
   const keep = (name: string, definition: Schema): void => {
     const { id: _id, ...schema } = withComponentRefs(definition);
     const known = components.get(name);
-    // One name must mean one thing, or the document would describe only the last of them.
+    // Two schemas with one name would overwrite each other.
     if (known && JSON.stringify(known) !== JSON.stringify(schema)) {
       throw new Error(`two different schemas are called ${name}`);
     }
@@ -55,21 +55,21 @@ export function schemaWriter(): SchemaWriter {
 }
 
 function tidy({ zodSchema, jsonSchema }: Override, direction: Direction): void {
-  // Answers may grow fields (spec §9.2); only requests are closed.
+  // Responses may gain fields (spec §9.2); only requests are closed.
   if (direction === 'output' && jsonSchema.additionalProperties === false) {
     delete jsonSchema.additionalProperties;
   }
-  // zod leaves the default of a transformed value out, since it belongs to the other side; ours read
-  // the same on both.
+  // zod omits the default of a transformed value, since it belongs to the output side; ours are the same
+  // on both sides.
   if (direction === 'input' && zodSchema._zod.def.type === 'default') {
     jsonSchema.default ??= zodSchema._zod.def.defaultValue;
   }
-  // zod bounds every integer by what a double holds exactly, which tells a reader nothing.
+  // zod bounds every integer by the safe integers, which is no information for a reader.
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
 }
 
-/** zod refers to `#/$defs/…`; in the document the same schemas live among the components. */
+/** Replaces zod's references to `#/$defs/…` by references to the components of the document. */
 function withComponentRefs(schema: Schema): Schema {
   const text = JSON.stringify(schema).replaceAll('"#/$defs/', `"${schemaRefPrefix}`);
   return JSON.parse(text) as Schema;

@@ -48,7 +48,7 @@ function eventStream(
       type: 'string',
       description:
         'Server-sent events: first `retry: 2000`, then one frame per event with its id in `id:`, its ' +
-        'type in `event:` and the event as JSON in one `data:` line. Comment lines keep it alive.',
+        'type in `event:` and the event as JSON in one `data:` line. Comment lines keep the connection alive.',
     },
     'x-event-schema': writer.write(event, 'output'),
   };

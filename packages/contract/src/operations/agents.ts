@@ -27,13 +27,13 @@ export const invokeAgent = defineOperation({
   summary: 'Invoke an agent once and stream the run',
   description:
     'Creates a session and a run, and streams the events of the run. Closing the connection does ' +
-    'not cancel it: follow it again at `Location`. A replayed key streams the same run from its start.',
+    'not cancel it: follow it again at `Location`. A request with the same key streams the same run from its start.',
   caller: 'automation',
   scope: ['sessions:write', 'runs:write'],
   params: { agent_name: agentName },
   body: z.strictObject({
     input: jsonObject.meta({
-      description: 'What the agent declares; usually a `prompt` string.',
+      description: 'The input that the agent declares; usually a `prompt` string.',
       examples: [{ prompt: 'Summarise the release.' }],
     }),
     idempotency_key: idempotencyKey,
@@ -47,7 +47,7 @@ export const invokeAgent = defineOperation({
         Location: 'Path of the events of this run.',
         'X-Session-ID': 'Id of the session.',
         'X-Run-ID': 'Id of the run.',
-        'Idempotency-Replayed': '`true` when the key had created the run before.',
+        'Idempotency-Replayed': '`true` if an earlier request with this key created the run.',
       },
     },
   },

@@ -16,7 +16,9 @@ import { text } from '../text.ts';
 import { credentialDays } from './credentials.ts';
 import { idempotencyHeader } from './idempotency.ts';
 
-const byRole = { unscoped: 'Owners and admins act by their role, not by scopes.' } as const;
+const byRole = {
+  unscoped: 'Owners and admins are authorized by their role, not by scopes.',
+} as const;
 const ofOrganization = { organization_id: organizationIdSchema } as const;
 const ofClient = { organization_id: organizationIdSchema, client_id: clientIdSchema } as const;
 
@@ -27,7 +29,10 @@ const customScopes = z
   .min(1)
   .max(scopes.length)
   .refine((list) => new Set(list).size === list.length, { error: 'must not repeat a scope' })
-  .meta({ description: 'With `profile: custom`, and only then.', uniqueItems: true });
+  .meta({
+    description: 'Required with `profile: custom`; not allowed otherwise.',
+    uniqueItems: true,
+  });
 
 export const listClients = defineOperation({
   id: 'list_clients',
@@ -39,7 +44,9 @@ export const listClients = defineOperation({
   scope: byRole,
   params: ofOrganization,
   query: z.strictObject(pageQuery),
-  responses: { 200: { description: 'Without secrets.', schema: clientList } },
+  responses: {
+    200: { description: 'One page, newest first, without secrets.', schema: clientList },
+  },
   errors: [],
 });
 
@@ -52,7 +59,7 @@ export const listProfiles = defineOperation({
   caller: 'human',
   scope: byRole,
   params: ofOrganization,
-  responses: { 200: { description: 'The catalog.', schema: profileCatalog } },
+  responses: { 200: { description: 'The permission catalog.', schema: profileCatalog } },
   errors: [],
 });
 
@@ -76,7 +83,9 @@ export const createClient = defineOperation({
     })
     .check(scopesFitProfile),
   bodyRequired: true,
-  responses: { 201: { description: 'The only answer with the secret.', schema: issuedClient } },
+  responses: {
+    201: { description: 'The only response that contains the secret.', schema: issuedClient },
+  },
   errors: ['client_limit_reached', 'idempotency_conflict', 'secret_already_issued'],
 });
 
@@ -89,7 +98,9 @@ export const getClient = defineOperation({
   caller: 'human',
   scope: byRole,
   params: ofClient,
-  responses: { 200: { description: 'Without secrets.', schema: clientWithCredentials } },
+  responses: {
+    200: { description: 'The client, without secrets.', schema: clientWithCredentials },
+  },
   errors: [],
 });
 
@@ -98,16 +109,16 @@ export const updateClient = defineOperation({
   method: 'PATCH',
   path: '/v1/organizations/{organization_id}/m2m/{client_id}',
   tag: 'Automation clients',
-  summary: 'Rename, permit, disable or enable an automation client',
+  summary: 'Update an automation client: name, permissions or status',
   description:
-    'Names at least one change. A change of `status` stands alone. Withdrawn access ends with the ' +
-    "client's next request, whatever token it holds.",
+    'Requires at least one change. A change of `status` cannot be combined with others. Revoked access ends ' +
+    "with the client's next request, whatever token it holds.",
   caller: 'human',
   scope: byRole,
   params: ofClient,
   body: z
     .strictObject({
-      version: z.int().min(1).meta({ description: 'The version that was read.' }),
+      version: z.int().min(1).meta({ description: 'The version that you read before.' }),
       name: name.optional(),
       description: description.optional(),
       profile: z.enum(profileNames).optional(),
@@ -118,7 +129,7 @@ export const updateClient = defineOperation({
   bodyRequired: true,
   responses: {
     200: { description: 'Changed.', schema: clientRecord },
-    202: { description: 'Access is withdrawn; cleanup still runs.', schema: clientRecord },
+    202: { description: 'Access is revoked; cleanup continues.', schema: clientRecord },
   },
   errors: ['status_change_not_combinable', 'version_conflict'],
 });
@@ -133,8 +144,8 @@ export const deleteClient = defineOperation({
   scope: byRole,
   params: ofClient,
   responses: {
-    202: { description: 'Access is withdrawn; cleanup still runs.', schema: clientRecord },
-    204: { description: 'It is gone.' },
+    202: { description: 'Access is revoked; cleanup continues.', schema: clientRecord },
+    204: { description: 'Deleted.' },
   },
   errors: [],
 });
@@ -157,5 +168,5 @@ function scopesFitProfile({ value, issues }: z.core.ParsePayload<Permissions>): 
 /** D-64. */
 function namesAChange({ value, issues }: z.core.ParsePayload<object>): void {
   if (Object.keys(value).some((field) => field !== 'version')) return;
-  issues.push({ code: 'custom', path: [], message: 'names no change', input: value });
+  issues.push({ code: 'custom', path: [], message: 'must contain a change', input: value });
 }

@@ -6,7 +6,9 @@ import { credentialRecord, issuedCredential } from '../resources/credential.ts';
 import { text } from '../text.ts';
 import { idempotencyHeader } from './idempotency.ts';
 
-const byRole = { unscoped: 'Owners and admins act by their role, not by scopes.' } as const;
+const byRole = {
+  unscoped: 'Owners and admins are authorized by their role, not by scopes.',
+} as const;
 
 export const credentialDays = z
   .int()
@@ -19,7 +21,7 @@ export const addCredential = defineOperation({
   method: 'POST',
   path: '/v1/organizations/{organization_id}/m2m/{client_id}/credentials',
   tag: 'Credentials',
-  summary: 'Add a credential, to rotate secrets',
+  summary: 'Add a credential to rotate secrets',
   caller: 'human',
   scope: byRole,
   params: { organization_id: organizationIdSchema, client_id: clientIdSchema },
@@ -29,7 +31,9 @@ export const addCredential = defineOperation({
     expires_in_days: credentialDays,
   }),
   bodyRequired: true,
-  responses: { 201: { description: 'The only answer with the secret.', schema: issuedCredential } },
+  responses: {
+    201: { description: 'The only response that contains the secret.', schema: issuedCredential },
+  },
   errors: ['credential_limit_reached', 'idempotency_conflict', 'secret_already_issued'],
 });
 
@@ -39,7 +43,8 @@ export const revokeCredential = defineOperation({
   path: '/v1/organizations/{organization_id}/m2m/{client_id}/credentials/{credential_id}',
   tag: 'Credentials',
   summary: 'Revoke a credential',
-  description: 'It obtains no more tokens. Those it obtained live to their expiry.',
+  description:
+    'The credential can no longer obtain tokens. Tokens that it obtained stay valid until they expire.',
   caller: 'human',
   scope: byRole,
   params: {
@@ -48,7 +53,7 @@ export const revokeCredential = defineOperation({
     credential_id: credentialIdSchema,
   },
   responses: {
-    202: { description: 'Revoked; cleanup still runs.', schema: credentialRecord },
+    202: { description: 'Revoked; cleanup continues.', schema: credentialRecord },
     204: { description: 'Revoked.' },
   },
   errors: [],

@@ -13,8 +13,9 @@ export const prepareFile = defineOperation({
   method: 'POST',
   path: '/v1/sessions/{session_id}/files',
   tag: 'Files',
-  summary: 'Announce a file',
-  description: 'Its content is uploaded next. A size or digest declared here is checked then.',
+  summary: 'Create a file upload',
+  description:
+    'Upload the content next. The upload is checked against a size or digest that you declare here.',
   caller: 'automation',
   scope: 'files:write',
   params: ofSession,
@@ -32,7 +33,9 @@ export const prepareFile = defineOperation({
       .optional(),
   }),
   bodyRequired: true,
-  responses: { 201: { description: 'The file, without content yet.', schema: fileRecord } },
+  responses: {
+    201: { description: 'The file record; the content is not uploaded yet.', schema: fileRecord },
+  },
   errors: ['files_unavailable', 'file_too_large', 'file_limit_reached'],
 });
 
@@ -56,7 +59,7 @@ export const uploadFile = defineOperation({
   path: '/v1/sessions/{session_id}/files/{file_id}/content',
   tag: 'Files',
   summary: 'Upload the content of a file',
-  description: 'Raw bytes of any content type. An upload that is cut off leaves nothing behind.',
+  description: 'Raw bytes of any content type. An interrupted upload stores nothing.',
   caller: 'automation',
   scope: 'files:write',
   params: ofFile,
@@ -76,7 +79,10 @@ export const downloadFile = defineOperation({
   scope: 'files:read',
   params: ofFile,
   headers: {
-    range: z.string().meta({ description: 'One byte range, as `bytes=0-1023`.' }).optional(),
+    range: z
+      .string()
+      .meta({ description: 'One byte range, for example `bytes=0-1023`.' })
+      .optional(),
   },
   responses: {
     200: {
@@ -87,7 +93,7 @@ export const downloadFile = defineOperation({
     206: {
       description: 'The bytes of the range.',
       media: 'application/octet-stream',
-      headers: { 'Content-Range': 'Which bytes these are.' },
+      headers: { 'Content-Range': 'The returned byte range.' },
     },
   },
   errors: ['files_unavailable', 'file_not_ready', 'range_not_satisfiable'],
@@ -102,6 +108,6 @@ export const deleteFile = defineOperation({
   caller: 'automation',
   scope: 'files:write',
   params: ofFile,
-  responses: { 204: { description: 'It is gone.' } },
+  responses: { 204: { description: 'Deleted.' } },
   errors: ['files_unavailable'],
 });

@@ -7,7 +7,7 @@ export const idempotencyKey = text({
   min: limits.idempotencyKeyMinCharacters,
   max: limits.idempotencyKeyMaxCharacters,
 })
-  .meta({ description: 'Makes a retry with the same body safe: it answers the first result.' })
+  .meta({ description: 'Makes a retry with the same body safe: it returns the first result.' })
   .optional();
 
 /** Spec §8: required on every management operation that issues or creates. */
@@ -19,5 +19,5 @@ export const idempotencyHeader = {
 } as const;
 
 export const replayedHeader = {
-  'Idempotency-Replayed': '`true`: this is the result of an earlier request with the same key.',
+  'Idempotency-Replayed': '`true` if this is the result of an earlier request with the same key.',
 } as const;

@@ -16,7 +16,7 @@ export const listInteractions = defineOperation({
   method: 'GET',
   path: '/v1/sessions/{session_id}/interactions',
   tag: 'Interactions',
-  summary: 'List what waits for a person',
+  summary: 'List pending interactions',
   caller: 'automation',
   scope: 'interactions:read',
   params: { session_id: sessionIdSchema },
@@ -33,14 +33,14 @@ export const answerInteraction = defineOperation({
   method: 'POST',
   path: '/v1/sessions/{session_id}/interactions/{interaction_key}/answer',
   tag: 'Interactions',
-  summary: 'Answer a question or decide on a permission',
+  summary: 'Answer a question or a permission request',
   description:
-    'Answer by `interaction_key`, never by `request_id`. The identical answer again is accepted; ' +
-    'a different one is a conflict.',
+    'Use `interaction_key`, never `request_id`. Repeating the identical answer succeeds; a different ' +
+    'one is a conflict.',
   caller: 'automation',
   scope: 'interactions:write',
   params: { session_id: sessionIdSchema, interaction_key: interactionKeySchema },
-  // The kind of the interaction decides the shape, and a wrong one is `invalid_answer` (D-38).
+  // The kind of the interaction determines the shape; a wrong shape is `invalid_answer` (D-38).
   body: jsonObject,
   documentedBody: z.xor([permissionAnswer, ...questionAnswer.options]),
   bodyRequired: true,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { defineOperation } from '../operation.ts';
 import { jsonWebKeySet, serverMetadata, tokenResponse } from '../resources/token.ts';
 
-const open = { unscoped: 'Comes before there is a token.' } as const;
+const open = { unscoped: 'Called before the caller has a token.' } as const;
 
 export const issueToken = defineOperation({
   id: 'issue_token',
@@ -23,7 +23,7 @@ export const issueToken = defineOperation({
       .meta({ description: 'Always `client_credentials`.', examples: ['client_credentials'] }),
     scope: z
       .string()
-      .meta({ description: 'Space-separated scopes, to get less than the client may do.' })
+      .meta({ description: 'Space-separated scopes, to request fewer than the client has.' })
       .optional(),
     client_id: z.string().optional(),
     client_secret: z.string().optional(),
@@ -31,7 +31,7 @@ export const issueToken = defineOperation({
   bodyRequired: true,
   responses: {
     200: {
-      description: 'A token that lives ten minutes.',
+      description: 'A token that is valid for ten minutes.',
       schema: tokenResponse,
       headers: { 'Cache-Control': '`no-store`' },
     },
@@ -53,7 +53,7 @@ export const getMetadata = defineOperation({
   method: 'GET',
   path: '/.well-known/oauth-authorization-server',
   tag: 'Tokens',
-  summary: 'Where tokens come from',
+  summary: 'OAuth server metadata',
   caller: 'anonymous',
   scope: open,
   responses: { 200: { description: 'RFC 8414 metadata.', schema: serverMetadata } },
@@ -65,7 +65,7 @@ export const getJwks = defineOperation({
   method: 'GET',
   path: '/.well-known/jwks.json',
   tag: 'Tokens',
-  summary: 'The public keys that sign tokens',
+  summary: 'Public keys for token signatures',
   caller: 'anonymous',
   scope: open,
   responses: { 200: { description: 'Current and retiring keys.', schema: jsonWebKeySet } },

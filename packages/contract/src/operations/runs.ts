@@ -18,14 +18,14 @@ export const startRun = defineOperation({
   path: '/v1/sessions/{session_id}/runs',
   tag: 'Runs',
   summary: 'Start a run',
-  description: 'One run of a session executes at a time; the next ones wait in a queue.',
+  description: 'A session executes one run at a time; later runs are queued.',
   caller: 'automation',
   scope: 'runs:write',
   params: ofSession,
   body: z.strictObject({
     input: jsonObject.meta({
       description:
-        'What the agent declares: usually a `prompt` string, and `files`, an array of file ids.',
+        'The input that the agent declares: usually a `prompt` string, and `files`, an array of file ids.',
       examples: [{ prompt: 'Summarise the release.' }],
     }),
     idempotency_key: idempotencyKey,
@@ -34,7 +34,7 @@ export const startRun = defineOperation({
   responses: {
     201: { description: 'The new run.', schema: runRecord },
     200: {
-      description: 'The run this key started before, as it is now.',
+      description: 'The run that an earlier request with this key started, in its current state.',
       schema: runRecord,
       headers: replayedHeader,
     },
@@ -84,8 +84,8 @@ export const followRunEvents = defineOperation({
   summary: 'Follow the events of a run',
   description:
     'A stream of server-sent events that ends after the terminal event. It may also close without ' +
-    'one: then read the run, and while it has not ended connect again with `Last-Event-ID`. With ' +
-    '`Accept: application/json` it answers one page of the history, to which `limit` and `cursor` apply.',
+    'one: then read the run and, if it has not ended, connect again with `Last-Event-ID`. With ' +
+    '`Accept: application/json` the response is one page of the history; `limit` and `cursor` apply to it.',
   caller: 'automation',
   scope: 'runs:read',
   params: ofRun,
@@ -93,7 +93,7 @@ export const followRunEvents = defineOperation({
   headers: {
     'last-event-id': z
       .string()
-      .meta({ description: 'Start strictly after this event. Empty is the same as absent.' })
+      .meta({ description: 'Start after this event. An empty value is the same as no header.' })
       .optional(),
   },
   responses: {
@@ -122,10 +122,10 @@ export const cancelRun = defineOperation({
   bodyRequired: false,
   responses: {
     200: {
-      description: 'It was waiting in the queue, or was cancelled before.',
+      description: 'The run was queued or already cancelled; it is cancelled now.',
       schema: runRecord,
     },
-    202: { description: 'It is being cancelled.', schema: runRecord },
+    202: { description: 'The run is being cancelled.', schema: runRecord },
   },
   errors: ['run_terminal'],
 });

@@ -12,7 +12,7 @@ export const createSession = defineOperation({
   method: 'POST',
   path: '/v1/sessions',
   tag: 'Sessions',
-  summary: 'Open a session with an agent',
+  summary: 'Create a session with an agent',
   caller: 'automation',
   scope: 'sessions:write',
   body: z.strictObject({
@@ -23,7 +23,8 @@ export const createSession = defineOperation({
   responses: {
     201: { description: 'The new session.', schema: sessionRecord },
     200: {
-      description: 'The session this key created before, as it is now.',
+      description:
+        'The session that an earlier request with this key created, in its current state.',
       schema: sessionRecord,
       headers: replayedHeader,
     },
@@ -79,8 +80,8 @@ export const stopSession = defineOperation({
   }),
   bodyRequired: false,
   responses: {
-    200: { description: 'It was there already, or is now.', schema: sessionRecord },
-    202: { description: 'It is stopping.', schema: sessionRecord },
+    200: { description: 'The session is stopped.', schema: sessionRecord },
+    202: { description: 'The session is stopping.', schema: sessionRecord },
   },
   errors: ['session_terminal'],
 });
@@ -90,13 +91,13 @@ export const resumeSession = defineOperation({
   method: 'POST',
   path: '/v1/sessions/{session_id}/resume',
   tag: 'Sessions',
-  summary: 'Make a stopped session usable again',
-  description: 'The conversation and the files of the workspace are kept.',
+  summary: 'Resume a stopped session',
+  description: 'The conversation and the files of the session are kept.',
   caller: 'automation',
   scope: 'sessions:write',
   params: { session_id: sessionIdSchema },
   body: z.strictObject({}),
   bodyRequired: false,
-  responses: { 200: { description: 'The usable session.', schema: sessionRecord } },
+  responses: { 200: { description: 'The resumed session.', schema: sessionRecord } },
   errors: ['session_terminal'],
 });

@@ -2,17 +2,17 @@ import { z } from 'zod';
 import { defineOperation } from '../operation.ts';
 import { healthRecord, readinessRecord } from '../resources/health.ts';
 
-const open = { unscoped: 'Says nothing about any organization.' } as const;
+const open = { unscoped: 'Returns nothing about any organization.' } as const;
 
 export const getHealth = defineOperation({
   id: 'get_health',
   method: 'GET',
   path: '/healthz',
   tag: 'System',
-  summary: 'Is the process alive',
+  summary: 'Liveness check',
   caller: 'anonymous',
   scope: open,
-  responses: { 200: { description: 'It answers.', schema: healthRecord } },
+  responses: { 200: { description: 'The process is alive.', schema: healthRecord } },
   errors: [],
 });
 
@@ -21,11 +21,11 @@ export const getReadiness = defineOperation({
   method: 'GET',
   path: '/readyz',
   tag: 'System',
-  summary: 'Does the server take requests',
-  description: 'Not ready while the server starts, while it drains, and while its storage is away.',
+  summary: 'Readiness check',
+  description: 'Not ready while the server starts, drains, or cannot use its storage.',
   caller: 'anonymous',
   scope: open,
-  responses: { 200: { description: 'It does.', schema: readinessRecord } },
+  responses: { 200: { description: 'The server accepts requests.', schema: readinessRecord } },
   errors: ['not_ready'],
 });
 
@@ -34,7 +34,7 @@ export const getOpenapi = defineOperation({
   method: 'GET',
   path: '/openapi.json',
   tag: 'System',
-  summary: 'This description as OpenAPI 3.1',
+  summary: 'OpenAPI 3.1 document',
   caller: 'anonymous',
   scope: open,
   responses: {
@@ -51,7 +51,7 @@ export const getDocs = defineOperation({
   method: 'GET',
   path: '/docs',
   tag: 'System',
-  summary: 'This description as a page to read',
+  summary: 'API reference page',
   caller: 'anonymous',
   scope: open,
   responses: { 200: { description: 'The page.', media: 'text/html' } },

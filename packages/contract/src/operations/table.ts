@@ -76,5 +76,5 @@ export const operations = {
 export type Operations = typeof operations;
 export type OperationId = keyof Operations;
 
-/** The same table as a list, for code that treats all operations alike. */
+/** The same table as a list. */
 export const operationList: readonly Operation[] = Object.values(operations);

@@ -7,7 +7,9 @@ import { tenantList, tenantRecord } from '../resources/tenant.ts';
 import { text } from '../text.ts';
 import { idempotencyHeader, replayedHeader } from './idempotency.ts';
 
-const byRole = { unscoped: 'Owners and admins act by their role, not by scopes.' } as const;
+const byRole = {
+  unscoped: 'Owners and admins are authorized by their role, not by scopes.',
+} as const;
 const ofOrganization = { organization_id: organizationIdSchema } as const;
 const ofTenant = { organization_id: organizationIdSchema, tenant_id: tenantIdSchema } as const;
 
@@ -32,7 +34,7 @@ export const createTenant = defineOperation({
   tag: 'Tenants',
   summary: 'Create a tenant',
   description:
-    'Provisioning goes on after the answer: read the tenant until it is active and ready.',
+    'Provisioning continues after the response: read the tenant until it is active and ready.',
   caller: 'human',
   scope: byRole,
   params: ofOrganization,
@@ -43,7 +45,11 @@ export const createTenant = defineOperation({
   }),
   bodyRequired: true,
   responses: {
-    202: { description: 'Provisioning has begun.', schema: tenantRecord, headers: replayedHeader },
+    202: {
+      description: 'Provisioning has started.',
+      schema: tenantRecord,
+      headers: replayedHeader,
+    },
   },
   errors: ['unsupported_mode', 'idempotency_conflict', 'tenant_limit_reached'],
 });
@@ -66,13 +72,13 @@ export const retryTenant = defineOperation({
   method: 'POST',
   path: '/v1/organizations/{organization_id}/tenants/{tenant_id}:retry',
   tag: 'Tenants',
-  summary: 'Retry a failed provisioning',
+  summary: 'Retry failed provisioning',
   caller: 'human',
   scope: byRole,
   params: ofTenant,
   body: z.strictObject({}),
   bodyRequired: false,
-  responses: { 202: { description: 'Provisioning goes on.', schema: tenantRecord } },
+  responses: { 202: { description: 'Provisioning has resumed.', schema: tenantRecord } },
   errors: ['tenant_not_retryable'],
 });
 
@@ -81,10 +87,10 @@ export const offboardTenant = defineOperation({
   method: 'POST',
   path: '/v1/organizations/{organization_id}/tenants/{tenant_id}:offboard',
   tag: 'Tenants',
-  summary: 'Offboard a tenant for good',
+  summary: 'Offboard a tenant permanently',
   description:
-    'Machine reach ends at once. Then the sessions, runs, events, files and workspaces of the tenant ' +
-    'are deleted. This cannot be undone.',
+    'Revokes the access of all automation clients immediately, then deletes the sessions, runs, events, ' +
+    'files and session folders of the tenant. This cannot be undone.',
   caller: 'human',
   scope: byRole,
   params: ofTenant,
@@ -95,6 +101,6 @@ export const offboardTenant = defineOperation({
     }),
   }),
   bodyRequired: true,
-  responses: { 202: { description: 'Cleanup has begun.', schema: tenantRecord } },
+  responses: { 202: { description: 'Cleanup has started.', schema: tenantRecord } },
   errors: ['confirmation_mismatch'],
 });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { nextCursor } from './page.ts';
 
-/** Also the name of the agent's folder. A name that does not match is an agent that does not exist. */
+/** Pattern of agent names, which are also folder names. A name that does not match is an unknown agent. */
 export const agentNamePattern = /^[a-z0-9-]{1,64}$/;
 
 export const agentName = z

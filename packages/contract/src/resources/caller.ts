@@ -13,12 +13,12 @@ export const callerRecord = z
     tenant_id: opaqueId('tenant'),
     profile: z.enum(profileNames),
     scopes: z.array(z.enum(scopes)).meta({
-      description: 'What this token may do now.',
+      description: 'Current scopes of this token.',
       examples: [[...profiles.observe]],
     }),
     file_attachments_enabled: z.boolean(),
     expires_at: timestamp,
   })
-  .meta({ id: 'Caller', description: 'Who the access token speaks for.' });
+  .meta({ id: 'Caller', description: 'The caller that the access token identifies.' });
 
 export type CallerRecord = z.infer<typeof callerRecord>;

@@ -21,7 +21,7 @@ export const clientRecord = z
     profile: z.enum(profileNames),
     scopes: z.array(z.enum(scopes)).meta({ examples: [[...profiles.observe]] }),
     status: z.enum(clientStatuses),
-    version: z.int().min(1).meta({ description: 'Send it back with every change.' }),
+    version: z.int().min(1).meta({ description: 'Send it with every update.' }),
     pending_operation: pendingOperation.optional(),
     created_at: timestamp,
     updated_at: timestamp,
@@ -41,14 +41,14 @@ export const clientWithCredentials = z.object({
   credentials: z.array(credentialRecord),
 });
 
-/** The one answer that shows the first secret of a client. */
+/** The only response that contains the first secret of a client. */
 export const issuedClient = z.object({
   client: clientRecord,
   credential: credentialRecord,
   client_id: z.string().meta({ examples: ['convoke-7k2m9x4c'] }),
   client_secret: z
     .string()
-    .meta({ description: 'Shown here and never again.', examples: ['cvk_…'] }),
+    .meta({ description: 'Shown only in this response.', examples: ['cvk_…'] }),
 });
 
 export type IssuedClient = z.infer<typeof issuedClient>;
@@ -68,7 +68,9 @@ export const profileCatalog = z
       z.object({
         name: z.enum(scopes),
         description: z.string(),
-        operations: z.array(z.string()).meta({ description: 'Ids of the operations it opens.' }),
+        operations: z
+          .array(z.string())
+          .meta({ description: 'Ids of the operations that it allows.' }),
       }),
     ),
   })

@@ -23,18 +23,18 @@ export const credentialRecord = z
   })
   .meta({
     id: 'Credential',
-    description: 'What is known of a client secret; never the secret itself.',
+    description: 'Metadata of a client secret, without the secret.',
   });
 
 export type CredentialRecord = z.infer<typeof credentialRecord>;
 
-/** D-62: the one answer that shows the secret of an added credential. */
+/** D-62: the only response that contains the secret of an added credential. */
 export const issuedCredential = z.object({
   credential: credentialRecord,
   client_id: z.string().meta({ examples: ['convoke-7k2m9x4c'] }),
   client_secret: z
     .string()
-    .meta({ description: 'Shown here and never again.', examples: ['cvk_…'] }),
+    .meta({ description: 'Shown only in this response.', examples: ['cvk_…'] }),
 });
 
 export type IssuedCredential = z.infer<typeof issuedCredential>;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { opaqueId } from './opaque-id.ts';
 
-/** D-70. The access gate may leave `message` out; the token endpoint repeats it as RFC 6749 names it. */
+/** D-70. The gate may omit `message`; the token endpoint repeats it under its name in RFC 6749. */
 export const errorBody = z
   .object({
     error: z.string().meta({ description: 'Machine-readable code: `[a-z][a-z0-9_]*`.' }),
@@ -9,13 +9,16 @@ export const errorBody = z
     error_description: z.string().meta({ description: 'Token endpoint only.' }).optional(),
     request_id: z.string().meta({ description: 'The same as the `X-Request-Id` header.' }),
   })
-  .meta({ id: 'Error', description: 'What every refusal carries.' });
+  .meta({ id: 'Error', description: 'The body of every error response.' });
 
-/** D-63: what the first answer said, without the secret. Same places as in that answer. */
+/** D-63: the first response without the secret, with the same fields. */
 export const alreadyIssuedBody = errorBody
   .extend({
     client: z.object({ id: opaqueId('client') }),
     credential: z.object({ id: opaqueId('credential') }),
     client_id: z.string(),
   })
-  .meta({ id: 'AlreadyIssued', description: 'A secret that was issued before, by its ids.' });
+  .meta({
+    id: 'AlreadyIssued',
+    description: 'The ids of a secret that an earlier request issued.',
+  });

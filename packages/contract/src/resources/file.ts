@@ -25,7 +25,7 @@ export type FileRecord = z.infer<typeof fileRecord>;
 
 export const fileList = z.object({ files: z.array(fileRecord), next_cursor: nextCursor });
 
-/** D-40: a name that is safe as the last part of a path on every system. */
+/** D-40: a name that is safe as the last segment of a path on every system. */
 export const fileName = z
   .string()
   .refine(isFileName, {

@@ -12,7 +12,7 @@ export type InteractionKind = (typeof interactionKinds)[number];
 export const interactionStatuses = ['pending', 'answered', 'expired', 'cancelled'] as const;
 export type InteractionStatus = (typeof interactionStatuses)[number];
 
-/** D-37: what the status filter takes. */
+/** D-37: values of the status filter. */
 export const interactionFilters = [...interactionStatuses, 'all'] as const;
 export type InteractionFilter = (typeof interactionFilters)[number];
 
@@ -23,17 +23,19 @@ export const questionOption = z.object({ label: z.string(), description: z.strin
 /** A string for one answer, an array where the question allows several. */
 export const answerValue = z.union([z.string(), z.array(z.string())]);
 
-/** D-36, with `multiple`, `declined` and `updated_input` so that the record says all its events say. */
+/** D-36, with `multiple`, `declined` and `updated_input`, so that the record holds all that its events hold. */
 export const interactionRecord = z
   .object({
     interaction_key: opaqueId('interaction').meta({
-      description: 'The durable key; answer with this one.',
+      description: 'The durable key; use it to answer.',
     }),
     kind: z.enum(interactionKinds),
     status: z.enum(interactionStatuses),
     session_id: opaqueId('session'),
     run_id: opaqueId('run'),
-    request_id: z.string().meta({ description: 'As in the events. Never used to answer.' }),
+    request_id: z
+      .string()
+      .meta({ description: 'The same as in the events. Do not use it to answer.' }),
     tool_name: z.string().optional(),
     tool_input: jsonValue.optional(),
     question: z.string().optional(),
@@ -52,7 +54,7 @@ export const interactionRecord = z
   })
   .meta({
     id: 'Interaction',
-    description: 'A question or an approval request that waits for a person.',
+    description: 'A question or a permission request of an agent.',
     examples: [
       {
         interaction_key: 'int_01ja3w8z5kq4v7m2x9c6t1r8en',
@@ -78,16 +80,16 @@ export const interactionList = z.object({
 const answerText = text({ max: limits.answerMaxCharacters, lines: 'many' });
 const answerMessage = text({ max: limits.messageMaxCharacters, lines: 'many' });
 
-/** D-38. What fits which kind is the server's to check: the wrong shape is `invalid_answer`. */
+/** D-38. The server checks that the shape matches the kind; a wrong shape is `invalid_answer`. */
 export const permissionAnswer = z
   .strictObject({
     decision: z.enum(decisions),
     message: answerMessage.optional(),
     updated_input: jsonObject
-      .meta({ description: 'Run the tool with this input instead of the one shown.' })
+      .meta({ description: 'Call the tool with this input instead of the requested one.' })
       .optional(),
   })
-  .meta({ id: 'PermissionAnswer', description: 'Answers a permission.' });
+  .meta({ id: 'PermissionAnswer', description: 'Answers a permission request.' });
 
 export type PermissionAnswer = z.infer<typeof permissionAnswer>;
 

@@ -9,7 +9,7 @@ export const timestamp = z
 export const orders = ['asc', 'desc'] as const;
 export type Order = (typeof orders)[number];
 
-/** D-71: the parameters that every list takes. */
+/** D-71: the parameters of every list. */
 export const pageQuery = {
   limit: z
     .string()
@@ -21,25 +21,25 @@ export const pageQuery = {
       type: 'integer',
       minimum: limits.pageMin,
       maximum: limits.pageMax,
-      description: 'How many items a page holds at most.',
+      description: 'Maximum number of items in a page.',
     })
     .default(limits.pageDefault),
   cursor: z
     .string()
     .regex(/^[A-Za-z0-9_.~-]+$/)
     .max(limits.cursorMaxCharacters)
-    .meta({ description: '`next_cursor` of the page before; opaque.' })
+    .meta({ description: '`next_cursor` of the previous page; opaque.' })
     .optional(),
   order: orderDefaulting('desc'),
 };
 
-/** For lists that are sorted by name, where ascending is what people expect. */
+/** For lists that are sorted by name, ascending by default. */
 export const namedPageQuery = { ...pageQuery, order: orderDefaulting('asc') };
 
-/** Beside the items of every list page. */
+/** A field of every list page. */
 export const nextCursor = z
   .string()
-  .meta({ description: 'Present when there is another page.' })
+  .meta({ description: 'Present if there is another page.' })
   .optional();
 
 function orderDefaulting(order: Order) {

@@ -10,12 +10,12 @@ export const pendingOperationKinds = [
 
 export type PendingOperationKind = (typeof pendingOperationKinds)[number];
 
-/** What a 202 stands for: a withdrawal that is decided and durable, and whose cleanup still runs. */
+/** The reason for a 202: access is revoked durably, and its cleanup continues. */
 export const pendingOperation = z
   .object({ kind: z.enum(pendingOperationKinds), requested_at: timestamp })
   .meta({
     id: 'PendingOperation',
-    description: 'A withdrawal of access that is still being finished.',
+    description: 'A revocation of access whose cleanup continues.',
   });
 
 export type PendingOperation = z.infer<typeof pendingOperation>;

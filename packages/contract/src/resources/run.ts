@@ -45,10 +45,17 @@ export const runRecord = z
       description: 'The input as it was sent.',
       examples: [{ prompt: 'Summarise the release.' }],
     }),
-    output_text: z.string().meta({ description: 'The whole answer, once ended.' }).optional(),
+    output_text: z
+      .string()
+      .meta({ description: 'The complete answer, after the run has ended.' })
+      .optional(),
     error_code: z.enum(runErrorCodes).optional(),
     error_message: z.string().optional(),
-    queue_position: z.int().min(1).meta({ description: 'While queued: 1 is next.' }).optional(),
+    queue_position: z
+      .int()
+      .min(1)
+      .meta({ description: 'Position in the queue of the session; 1 is next. Only while queued.' })
+      .optional(),
     pending_interactions: z.int().min(0),
     last_event_id: z.string().optional(),
     created_at: timestamp,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { opaqueId } from './opaque-id.ts';
 import { nextCursor, timestamp } from './page.ts';
 
-/** D-11. `waiting` means that a person is needed. */
+/** D-11. `waiting`: a run waits for an answer. */
 export const sessionStatuses = [
   'idle',
   'running',
@@ -39,7 +39,7 @@ export const sessionRecord = z
     status_reason: z.string().optional(),
     session_files_supported: z
       .boolean()
-      .meta({ description: 'Whether the file operations apply to this session.' }),
+      .meta({ description: 'Whether this session supports the file operations.' }),
     current_run_id: opaqueId('run').optional(),
     pending_interactions: z.int().min(0),
     created_at: timestamp,

@@ -31,7 +31,7 @@ export const tenantRecord = z
   })
   .meta({
     id: 'Tenant',
-    description: 'A separate space of an organization, with its own sessions.',
+    description: 'An isolated part of an organization, with its own sessions.',
   });
 
 export type TenantRecord = z.infer<typeof tenantRecord>;

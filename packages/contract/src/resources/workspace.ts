@@ -3,7 +3,7 @@ import { attachmentStates, tenantStatuses } from './tenant.ts';
 import { opaqueId } from './opaque-id.ts';
 import { nextCursor } from './page.ts';
 
-/** D-56. What a caller selects with `X-Organization-ID` and `X-Workspace-Tenant-ID`. */
+/** D-56. Selected with `X-Organization-ID` and `X-Workspace-Tenant-ID`. */
 export const workspaceRecord = z
   .object({
     id: opaqueId('workspace'),
@@ -18,7 +18,7 @@ export const workspaceRecord = z
   })
   .meta({
     id: 'Workspace',
-    description: 'A tenant that the caller can reach, with its organization.',
+    description: 'A tenant that the caller can access, with its organization.',
   });
 
 export type WorkspaceRecord = z.infer<typeof workspaceRecord>;

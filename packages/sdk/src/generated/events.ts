@@ -8,20 +8,20 @@ export interface RunStartedData {
 
 export interface RunCompletedData {
   run_id: string;
-  /** The run was ended while the service recovered from a restart. */
+  /** The service ended the run while it recovered from a restart. */
   recovered?: boolean | undefined;
 }
 
 export interface RunCancelledData {
   run_id: string;
-  /** The run was ended while the service recovered from a restart. */
+  /** The service ended the run while it recovered from a restart. */
   recovered?: boolean | undefined;
 }
 
 export interface ErrorData {
   message: string;
   error_code?: RunErrorCode | undefined;
-  /** The run was ended while the service recovered from a restart. */
+  /** The service ended the run while it recovered from a restart. */
   recovered?: boolean | undefined;
 }
 
@@ -36,7 +36,7 @@ export interface PermissionRequestData {
   interaction_key: string;
   tool_name: string;
   tool_input: Json;
-  /** The same interaction again, not a new one. */
+  /** This repeats an earlier event of the same interaction. */
   replayed?: boolean | undefined;
 }
 
@@ -58,7 +58,7 @@ export interface UserQuestionData {
       }>
     | undefined;
   multiple?: boolean | undefined;
-  /** The same interaction again, not a new one. */
+  /** This repeats an earlier event of the same interaction. */
   replayed?: boolean | undefined;
 }
 
@@ -119,13 +119,13 @@ export interface EventDataByType {
   error: ErrorData;
   /** A piece of the answer. Join the pieces in id order. */
   message_delta: MessageDeltaData;
-  /** The agent wants to run a tool that needs approval, and waits for a person. */
+  /** The agent wants to call a tool that requires approval, and waits for a decision. */
   permission_request: PermissionRequestData;
   /** A decision on a permission was recorded. */
   permission_resolved: PermissionResolvedData;
-  /** The agent asked a person a question, and waits. */
+  /** The agent asked a question and waits for the answer. */
   user_question: UserQuestionData;
-  /** An answer to a question was recorded, or that nobody wants to answer it. */
+  /** An answer to a question was recorded, or the question was declined. */
   user_answered: UserAnsweredData;
   /** A context file was read into the context of the agent. */
   context_file_loaded: ContextFileLoadedData;
@@ -135,6 +135,6 @@ export interface EventDataByType {
   claude_md_loaded: ClaudeMdLoadedData;
   /** The project instructions changed since they were last read. */
   claude_md_changed: ClaudeMdChangedData;
-  /** The agent's skills were placed in the session workspace. */
+  /** The agent's skills were copied into the session folder. */
   agent_skills_loaded: AgentSkillsLoadedData;
 }

@@ -18,7 +18,7 @@ import type {
   AttachmentState,
 } from './values.ts';
 
-/** A tenant that the caller can reach, with its organization. */
+/** A tenant that the caller can access, with its organization. */
 export interface WorkspaceRecord {
   id: string;
   organization_id: string;
@@ -31,7 +31,7 @@ export interface WorkspaceRecord {
   };
 }
 
-/** Who the access token speaks for. */
+/** The caller that the access token identifies. */
 export interface CallerRecord {
   /** Record id of the automation client. */
   subject: string;
@@ -41,7 +41,7 @@ export interface CallerRecord {
   organization_id: string;
   tenant_id: string;
   profile: Profile;
-  /** What this token may do now. */
+  /** Current scopes of this token. */
   scopes: Scope[];
   file_attachments_enabled: boolean;
   expires_at: string;
@@ -63,7 +63,7 @@ export interface SessionRecord {
   agent_name: string;
   status: SessionStatus;
   status_reason?: string | undefined;
-  /** Whether the file operations apply to this session. */
+  /** Whether this session supports the file operations. */
   session_files_supported: boolean;
   current_run_id?: string | undefined;
   pending_interactions: number;
@@ -82,11 +82,11 @@ export interface RunRecord {
   status: RunStatus;
   /** The input as it was sent. */
   input: JsonObject;
-  /** The whole answer, once ended. */
+  /** The complete answer, after the run has ended. */
   output_text?: string | undefined;
   error_code?: RunErrorCode | undefined;
   error_message?: string | undefined;
-  /** While queued: 1 is next. */
+  /** Position in the queue of the session; 1 is next. Only while queued. */
   queue_position?: number | undefined;
   pending_interactions: number;
   last_event_id?: string | undefined;
@@ -102,15 +102,15 @@ export interface RunRecord {
     | undefined;
 }
 
-/** A question or an approval request that waits for a person. */
+/** A question or a permission request of an agent. */
 export interface InteractionRecord {
-  /** The durable key; answer with this one. */
+  /** The durable key; use it to answer. */
   interaction_key: string;
   kind: InteractionKind;
   status: InteractionStatus;
   session_id: string;
   run_id: string;
-  /** As in the events. Never used to answer. */
+  /** The same as in the events. Do not use it to answer. */
   request_id: string;
   tool_name?: string | undefined;
   tool_input?: Json | undefined;
@@ -146,7 +146,7 @@ export interface FileRecord {
   created_at: string;
 }
 
-/** A withdrawal of access that is still being finished. */
+/** A revocation of access whose cleanup continues. */
 export interface PendingOperation {
   kind: 'change_permissions' | 'disable_client' | 'delete_client' | 'revoke_credential';
   requested_at: string;
@@ -163,7 +163,7 @@ export interface ClientRecord {
   profile: Profile;
   scopes: Scope[];
   status: ClientStatus;
-  /** Send it back with every change. */
+  /** Send it with every update. */
   version: number;
   pending_operation?: PendingOperation | undefined;
   created_at: string;
@@ -171,7 +171,7 @@ export interface ClientRecord {
   created_by: string;
 }
 
-/** What is known of a client secret; never the secret itself. */
+/** Metadata of a client secret, without the secret. */
 export interface CredentialRecord {
   id: string;
   label: string;
@@ -196,12 +196,12 @@ export interface ProfileCatalog {
   scopes: Array<{
     name: Scope;
     description: string;
-    /** Ids of the operations it opens. */
+    /** Ids of the operations that it allows. */
     operations: string[];
   }>;
 }
 
-/** A separate space of an organization, with its own sessions. */
+/** An isolated part of an organization, with its own sessions. */
 export interface TenantRecord {
   id: string;
   organization_id: string;
@@ -228,7 +228,7 @@ export interface IssuedClient {
   client: ClientRecord;
   credential: CredentialRecord;
   client_id: string;
-  /** Shown here and never again. */
+  /** Shown only in this response. */
   client_secret: string;
 }
 
@@ -240,6 +240,6 @@ export interface ClientWithCredentials {
 export interface IssuedCredential {
   credential: CredentialRecord;
   client_id: string;
-  /** Shown here and never again. */
+  /** Shown only in this response. */
   client_secret: string;
 }

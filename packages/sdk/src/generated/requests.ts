@@ -13,11 +13,11 @@ import type {
   Order,
 } from './values.ts';
 
-/** Answers a permission. */
+/** Answers a permission request. */
 export interface PermissionAnswer {
   decision: Decision;
   message?: string | undefined;
-  /** Run the tool with this input instead of the one shown. */
+  /** Call the tool with this input instead of the requested one. */
   updated_input?: JsonObject | undefined;
 }
 
@@ -52,18 +52,18 @@ export interface CreateClient {
   name: string;
   description?: string | undefined;
   profile: Profile;
-  /** With `profile: custom`, and only then. */
+  /** Required with `profile: custom`; not allowed otherwise. */
   scopes?: ReadonlyArray<Scope> | undefined;
   expires_in_days?: number | undefined;
 }
 
 export interface UpdateClient {
-  /** The version that was read. */
+  /** The version that you read before. */
   version: number;
   name?: string | undefined;
   description?: string | undefined;
   profile?: Profile | undefined;
-  /** With `profile: custom`, and only then. */
+  /** Required with `profile: custom`; not allowed otherwise. */
   scopes?: ReadonlyArray<Scope> | undefined;
   status?: ClientStatus | undefined;
 }
@@ -84,9 +84,9 @@ export interface OffboardTenant {
 }
 
 export interface PageQuery {
-  /** How many items a page holds at most. */
+  /** Maximum number of items in a page. */
   limit?: number | undefined;
-  /** `next_cursor` of the page before; opaque. */
+  /** `next_cursor` of the previous page; opaque. */
   cursor?: string | undefined;
   /** Sort direction. */
   order?: Order | undefined;
@@ -95,9 +95,9 @@ export interface PageQuery {
 export interface SessionsQuery {
   status?: SessionStatus | undefined;
   agent_name?: string | undefined;
-  /** How many items a page holds at most. */
+  /** Maximum number of items in a page. */
   limit?: number | undefined;
-  /** `next_cursor` of the page before; opaque. */
+  /** `next_cursor` of the previous page; opaque. */
   cursor?: string | undefined;
   /** Sort direction. */
   order?: Order | undefined;
@@ -105,9 +105,9 @@ export interface SessionsQuery {
 
 export interface RunsQuery {
   status?: RunStatus | undefined;
-  /** How many items a page holds at most. */
+  /** Maximum number of items in a page. */
   limit?: number | undefined;
-  /** `next_cursor` of the page before; opaque. */
+  /** `next_cursor` of the previous page; opaque. */
   cursor?: string | undefined;
   /** Sort direction. */
   order?: Order | undefined;
@@ -115,17 +115,17 @@ export interface RunsQuery {
 
 export interface InteractionsQuery {
   status?: InteractionFilter | undefined;
-  /** How many items a page holds at most. */
+  /** Maximum number of items in a page. */
   limit?: number | undefined;
-  /** `next_cursor` of the page before; opaque. */
+  /** `next_cursor` of the previous page; opaque. */
   cursor?: string | undefined;
   /** Sort direction. */
   order?: Order | undefined;
 }
 
 export interface EventsQuery {
-  /** How many items a page holds at most. */
+  /** Maximum number of items in a page. */
   limit?: number | undefined;
-  /** `next_cursor` of the page before; opaque. */
+  /** `next_cursor` of the previous page; opaque. */
   cursor?: string | undefined;
 }
