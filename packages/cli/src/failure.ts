@@ -1,4 +1,4 @@
-/** What a script can rely on. `--help` lists them. */
+/** Exit codes are an interface for scripts. `--help` lists them. */
 export const exitCodes = {
   failed: 1,
   usage: 2,
@@ -10,13 +10,13 @@ export const exitCodes = {
 } as const;
 
 const meanings: Record<keyof typeof exitCodes, string> = {
-  failed: 'it failed, for the reason given',
-  usage: 'the command or a setting is not right',
+  failed: 'failed; see the error message',
+  usage: 'invalid command or setting',
   runFailed: 'the run failed',
   runCancelled: 'the run was cancelled',
   refused: 'not logged in, or not allowed',
-  unreachable: 'the server does not answer',
-  interrupted: 'left with Ctrl-C',
+  unreachable: 'the server cannot be reached',
+  interrupted: 'interrupted with Ctrl-C',
 };
 
 export function exitCodesHelp(): string {
@@ -24,10 +24,10 @@ export function exitCodesHelp(): string {
     ([name, meaning]) =>
       `  ${String(exitCodes[name as keyof typeof exitCodes]).padEnd(3)}  ${meaning}`,
   );
-  return ['\nExit codes:', '  0    it is done', ...lines].join('\n');
+  return ['\nExit codes:', '  0    success', ...lines].join('\n');
 }
 
-/** A failure with a remedy: what to do next, in one line. */
+/** An error for the user: one line with the problem and what to do about it. */
 export class Failure extends Error {
   override readonly name = 'Failure';
   readonly exitCode: number;

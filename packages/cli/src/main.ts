@@ -7,7 +7,7 @@ stopWhenUnread();
 try {
   await program.parseAsync();
 } catch (error) {
-  // With the SDK, which the commands that run a server do without.
+  // Loads the SDK, which the commands that run a server do not need.
   const { reportFailure } = await import('./report-failure.ts');
   reportFailure(error, { verbose: program.opts<{ verbose?: boolean }>().verbose ?? false });
 } finally {

@@ -4,8 +4,8 @@ import { globalOptions } from './options/global-options.ts';
 import { print, printJson } from './terminal/output.ts';
 
 /**
- * Opens the deployment that the environment names, does one thing to it, and puts it away. The server is
- * loaded only here, so that commands which call one start without it.
+ * Opens the deployment that the environment names, runs one operation on it and closes it. The server is
+ * loaded only here, so that client commands start without it.
  */
 export async function operating<T>(work: (operator: Operator) => Promise<T>): Promise<T> {
   const { openOperator, readConfig } = await import('@convoke/server');
@@ -17,7 +17,7 @@ export async function operating<T>(work: (operator: Operator) => Promise<T>): Pr
   }
 }
 
-/** With --json the facts, for a program; otherwise the text, for a person. */
+/** Prints the facts as JSON with --json, otherwise the text. */
 export function report(command: Command, facts: object, text: string): void {
   if (globalOptions(command).json === true) printJson(facts);
   else print(text);

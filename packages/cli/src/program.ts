@@ -27,15 +27,15 @@ import { exitCodesHelp } from './failure.ts';
 import { applyConventions } from './options/conventions.ts';
 import { armSpinner } from './terminal/spinner.ts';
 
-/** The command line as a whole, not yet parsed. */
+/** Creates the program with all commands. */
 export function createProgram(): Command {
   const program: Command = new Command('convoke');
   program
     .description('Run and talk to Convoke, the agent invocation service')
     .version(manifest.version)
-    .option('--json', 'print data as JSON, for scripts')
-    .option('--verbose', 'tell the whole story of a failure')
-    .option('--client <name>', 'saved login to call with, by its name in `convoke use`')
+    .option('--json', 'print JSON, for scripts')
+    .option('--verbose', 'show full error details')
+    .option('--client <name>', 'name of the saved login to use; `convoke use` lists them')
     .commandsGroup('Run the server:')
     .addCommand(devCommand())
     .addCommand(serveCommand())
@@ -57,7 +57,7 @@ export function createProgram(): Command {
     .addCommand(clientsCommand())
     .addCommand(credentialsCommand())
     .addCommand(tenantsCommand())
-    .commandsGroup('Operate the machine:')
+    .commandsGroup('Operate the server:')
     .addCommand(adminCommand())
     .addCommand(auditCommand())
     .addCommand(doctorCommand())

@@ -3,10 +3,10 @@ import { CommanderError } from 'commander';
 import { exitCodes, Failure } from './failure.ts';
 import { remark } from './terminal/output.ts';
 
-/** One line that says what was wrong and what to do; the whole story with --verbose. */
+/** Prints an error in one line; with --verbose also the stack. */
 export function reportFailure(error: unknown, { verbose }: { verbose: boolean }): void {
   process.exitCode = exitCodeOf(error);
-  // Commander has said it already.
+  // Commander has already printed it.
   if (error instanceof CommanderError) return;
   remark(`convoke: ${messageOf(error)}`);
   if (verbose && error instanceof Error) remark(error.stack ?? '');
@@ -17,7 +17,7 @@ function messageOf(error: unknown): string {
     return `${error.message} Is the server running? Start it with \`npm start\` or \`convoke dev\`.`;
   }
   if (error instanceof ConvokeError && error.code === 'ambiguous_workspace') {
-    return 'your automation client reaches several tenants: choose one with `convoke use --tenant ten_…` (see `convoke workspaces`)';
+    return 'this client can access multiple tenants: select one with `convoke use --tenant ten_…` (see `convoke workspaces`)';
   }
   if (error instanceof ConvokeError) {
     const reference = error.requestId === undefined ? '' : `, request ${error.requestId}`;
@@ -28,9 +28,9 @@ function messageOf(error: unknown): string {
 
 function adviceOn(error: ConvokeError): string {
   if (error instanceof AuthenticationError) {
-    return ' Check the automation client with `convoke use`, or run `convoke login`.';
+    return ' Check the saved login with `convoke use`, or run `convoke login`.';
   }
-  if (error.code === 'agent_not_found') return ' `convoke agents` lists them.';
+  if (error.code === 'agent_not_found') return ' Run `convoke agents` to list the agents.';
   return '';
 }
 
@@ -41,7 +41,7 @@ function exitCodeOf(error: unknown): number {
     return exitCodes.refused;
   }
   if (error instanceof ConnectionError) return exitCodes.unreachable;
-  // By name: loading the server only to know its class would slow every command down.
+  // By name: loading the server for its error class would slow down every command.
   return error instanceof Error && error.name === 'WrongSetting'
     ? exitCodes.usage
     : exitCodes.failed;

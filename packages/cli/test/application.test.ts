@@ -88,7 +88,7 @@ describe('a script', () => {
   test('has a conversation, a line for a run', async () => {
     const { stdout, stderr, code } = await convoke.run(['chat', 'echo'], { input: 'One\n\nTwo\n' });
     expect({ stdout, code }).toEqual({ stdout: 'One (run 1)\nTwo (run 2)\n', code: 0 });
-    expect(stderr).toContain('go on with: convoke chat echo --session sess_');
+    expect(stderr).toContain('continue with: convoke chat echo --session sess_');
   });
 
   test('puts a file into a session, gets it back byte for byte, and removes it', async () => {

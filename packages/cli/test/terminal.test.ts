@@ -81,7 +81,7 @@ describe('a person at a terminal', () => {
     await terminal.shows(/tick tick/);
     await terminal.press('C-c');
     const screen = await terminal.shows(/it ended with \d/);
-    expect(screen).toContain('cancelling (Ctrl-C again to leave it)');
+    expect(screen).toContain('cancelling (press Ctrl-C again to exit)');
     expect(screen).toMatch(/^cancelled$/m);
     expect(screen).toContain('it ended with 4');
   });
@@ -142,8 +142,8 @@ describe('what the terminal gets', () => {
   test('turns while somebody waits for longer than a second', async () => {
     await open();
     await terminal.type('convoke invoke waits Hello');
-    await terminal.shows(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] the agent works/);
+    await terminal.shows(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] the agent is working/);
     const screen = await terminal.shows(/Here I am/);
-    expect(screen).not.toContain('the agent works');
+    expect(screen).not.toContain('the agent is working');
   });
 });

@@ -8,7 +8,7 @@ const defaultLimit = 50;
 
 export function auditCommand(): Command {
   return new Command('audit')
-    .description('Who did what: read the audit, and prove that nobody changed it')
+    .description('Read the audit log, and verify that it was not changed')
     .addCommand(listCommand())
     .addCommand(verifyCommand())
     .addHelpText('after', example('audit verify'));
@@ -23,8 +23,8 @@ function listCommand(): Command {
   return new Command('list')
     .description('Show the newest rows, newest first')
     .addHelpText('after', example('audit list --limit 20 --json'))
-    .option('--org <id>', 'of one organization ("deployment": of none); without it, of all')
-    .option('--limit <n>', 'how many', count, defaultLimit)
+    .option('--org <id>', 'only this organization; "deployment" for rows without one')
+    .option('--limit <n>', 'maximum number of rows', count, defaultLimit)
     .addHelpText('after', '\nWith --json prints {"rows": […]}.\n')
     .action(async ({ org, limit }: ListOptions, command: Command) => {
       const rows = await operating((operator) => operator.listAudit(limit, org));
@@ -34,7 +34,7 @@ function listCommand(): Command {
 
 function verifyCommand(): Command {
   return new Command('verify')
-    .description('Check every chain for rows that were changed, removed or moved')
+    .description('Verify every hash chain: detects changed, removed and moved rows')
     .addHelpText('after', example('audit verify'))
     .addHelpText('after', '\nWith --json prints {"ok", "chains": […]}.\n')
     .action(async (_options: unknown, command: Command) => {
@@ -42,7 +42,7 @@ function verifyCommand(): Command {
       const ok = chains.every(({ problem }) => problem === undefined);
       const lines = chains.map(({ organization_id, rows, head, problem }) =>
         problem === undefined
-          ? `${organization_id}: ${rows} rows, whole; the last is ${head}`
+          ? `${organization_id}: ${rows} rows, intact; last hash ${head}`
           : `${organization_id}: row ${problem.seq} ${problem.reason}`,
       );
       report(command, { ok, chains }, lines.join('\n') || 'No rows yet.');
@@ -53,7 +53,7 @@ function verifyCommand(): Command {
 interface ChainReport {
   readonly organization_id: string;
   readonly rows: number;
-  /** The hash of the last row: kept elsewhere, it proves later that nothing before it was rewritten. */
+  /** Hash of the last row. Stored elsewhere, it proves later that no earlier row was rewritten. */
   readonly head: string;
   readonly problem?: { readonly seq: number; readonly reason: string };
 }

@@ -9,9 +9,9 @@ import { clearSpinner } from '../terminal/spinner.ts';
 
 export function chatCommand(): Command {
   return new Command('chat')
-    .description('Stay in a session with an agent; an empty line leaves it')
-    .argument('<agent>', 'the agent to talk to')
-    .option('--session <id>', 'go on in this session')
+    .description('Chat with an agent in one session; an empty line exits')
+    .argument('<agent>', 'name of the agent (see `convoke agents`)')
+    .option('--session <id>', 'continue this session')
     .addHelpText('after', example('chat demo --session sess_…'))
     .action(async (agent: string, options: { session?: string }, command: Command) => {
       const { json = false } = globalOptions(command);
@@ -24,11 +24,11 @@ export function chatCommand(): Command {
       for await (const prompt of process.stdin.isTTY ? typed() : piped()) {
         await followRun(await session.run(prompt), { json });
       }
-      remark(`go on with: convoke chat ${agent} --session ${session.id}`, 'dim');
+      remark(`continue with: convoke chat ${agent} --session ${session.id}`, 'dim');
     });
 }
 
-/** The line reader is closed while a run is shown: the run may want to ask something itself. */
+/** Closes the line reader while a run is shown, because the run may prompt for an answer. */
 async function* typed(): AsyncGenerator<string> {
   for (;;) {
     clearSpinner();

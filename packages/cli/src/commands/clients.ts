@@ -9,7 +9,7 @@ import { print, printJson, printTable, remark } from '../terminal/output.ts';
 
 export function clientsCommand(): Command {
   return new Command('clients')
-    .description('Manage automation clients: the identities of your backends')
+    .description('Manage automation clients, the identities of your backends')
     .addCommand(listClients(), { isDefault: true })
     .addCommand(createClient())
     .addCommand(setStatus('disable', 'disabled'))
@@ -43,12 +43,12 @@ interface CreateOptions {
 
 function createClient(): Command {
   return new Command('create')
-    .description('Make one and issue its first secret, which is shown this once')
+    .description('Create a client and show its first secret, once')
     .addHelpText('after', example('clients create --name backend --save'))
-    .requiredOption('--name <name>', 'what it is for')
-    .option('--profile <profile>', 'observe, invoke, deploy or custom', 'invoke')
-    .option('--scope <scope...>', 'its scopes, with --profile custom')
-    .option('--expires-in-days <n>', 'lifetime of the secret, 1 to 365', readDays)
+    .requiredOption('--name <name>', 'display name')
+    .option('--profile <profile>', 'set of scopes: observe, invoke, deploy or custom', 'invoke')
+    .option('--scope <scope...>', 'scopes, with --profile custom')
+    .option('--expires-in-days <n>', 'lifetime of the secret in days, 1 to 365', readDays)
     .option(
       '--save [name]',
       'save the login on this machine under this name and use it from now on',
@@ -78,9 +78,11 @@ function createClient(): Command {
 
 function setStatus(verb: 'disable' | 'enable', status: 'disabled' | 'active'): Command {
   return new Command(verb)
-    .description(`Make a client ${status}; it holds from its next request on`)
+    .description(
+      `${verb === 'disable' ? 'Disable' : 'Enable'} a client; takes effect on its next request`,
+    )
     .addHelpText('after', example(`clients ${verb} cli_…`))
-    .argument('<client>', 'its record id, cli_…')
+    .argument('<client>', 'record id of the client, cli_…')
     .addOption(organizationOption())
     .action(async (id: string, _options: unknown, command: Command) => {
       const { admin } = await connectPerson(command);
@@ -91,9 +93,9 @@ function setStatus(verb: 'disable' | 'enable', status: 'disabled' | 'active'): C
 
 function deleteClient(): Command {
   return new Command('delete')
-    .description('Delete a client and withdraw its access at once')
+    .description('Delete a client and revoke its access immediately')
     .addHelpText('after', example('clients delete cli_…'))
-    .argument('<client>', 'its record id, cli_…')
+    .argument('<client>', 'record id of the client, cli_…')
     .addOption(organizationOption())
     .action(async (id: string, _options: unknown, command: Command) => {
       const pending = await (await connectPerson(command)).admin.clients.delete(id);

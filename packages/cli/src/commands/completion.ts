@@ -4,7 +4,7 @@ import { print } from '../terminal/output.ts';
 const shells = ['bash', 'zsh', 'fish'] as const;
 type Shell = (typeof shells)[number];
 
-/** Prints what teaches a shell the commands and options there are; made from the program itself. */
+/** Prints a completion script for a shell, generated from the program. */
 export function completionCommand(program: () => Command): Command {
   return new Command('completion')
     .description('Print the completion script for your shell')
@@ -15,7 +15,7 @@ export function completionCommand(program: () => Command): Command {
 
 const everywhere = ['--json', '--verbose', '--help'];
 
-/** Per command path ("", "sessions", "sessions stop"), the words that may follow. */
+/** Returns the words that may follow each command path ("", "sessions", "sessions stop"). */
 function wordsOf(command: Command, path = ''): ReadonlyMap<string, readonly string[]> {
   const names = command.commands.map((sub) => sub.name());
   const own = command.options.flatMap((option) => option.long ?? []);
@@ -50,7 +50,7 @@ ${scripts.bash(words)}`,
       .join('\n'),
 };
 
-/** The command is the longest path of known words; what else stands between are arguments and values. */
+/** Renders a shell function that finds the command as the longest path of known words, skipping arguments. */
 function wordsFunction(words: ReadonlyMap<string, readonly string[]>): string {
   const known = [...words.keys()].filter((path) => path !== '').map((path) => `"${path}"`);
   const cases = [...words].map(
@@ -69,7 +69,7 @@ ${cases.join('\n')}
 }`;
 }
 
-/** Every word of the path stands there, and none of those that would lead further down. */
+/** Requires every word of the path and none of its subcommands. */
 function fishCondition(path: string, following: readonly string[]): string {
   const below = following.filter((word) => !word.startsWith('--'));
   const seen = path.split(' ').map((word) => `__fish_seen_subcommand_from ${word}`);

@@ -6,7 +6,9 @@ import { print, printJson, printTable } from '../terminal/output.ts';
 
 export function credentialsCommand(): Command {
   return new Command('credentials')
-    .description('Rotate the secrets of an automation client: add one, then revoke the old one')
+    .description(
+      'Rotate the secrets of an automation client: add a new one, then revoke the old one',
+    )
     .addCommand(listCredentials(), { isDefault: true })
     .addCommand(addCredential())
     .addCommand(revokeCredential())
@@ -17,17 +19,17 @@ function listCredentials(): Command {
   return new Command('list')
     .description('List the credentials of a client')
     .addHelpText('after', example('credentials list cli_…'))
-    .argument('<client>', 'its record id, cli_…')
+    .argument('<client>', 'record id of the client, cli_…')
     .addOption(organizationOption())
     .action(async (id: string, _options: unknown, command: Command) => {
       const { credentials } = await (await connectPerson(command)).admin.clients.get(id);
       if (globalOptions(command).json) return printJson({ credentials });
       printTable(
-        ['CREDENTIAL', 'STATUS', 'ENDS IN', 'EXPIRES', 'LABEL'],
+        ['CREDENTIAL', 'STATUS', 'SECRET', 'EXPIRES', 'LABEL'],
         credentials.map((item) => [
           item.id,
           item.status,
-          `…${item.secret_hint}`,
+          `cvk_…${item.secret_hint}`,
           item.expires_at,
           item.label,
         ]),
@@ -42,11 +44,11 @@ interface AddOptions {
 
 function addCredential(): Command {
   return new Command('add')
-    .description('Issue another secret, which is shown this once')
+    .description('Add a secret and show it, once')
     .addHelpText('after', example('credentials add cli_… --label 2027-q1'))
-    .argument('<client>', 'its record id, cli_…')
-    .requiredOption('--label <text>', 'what it is for')
-    .option('--expires-in-days <n>', 'its lifetime, 1 to 365', readDays)
+    .argument('<client>', 'record id of the client, cli_…')
+    .requiredOption('--label <text>', 'label of the credential')
+    .option('--expires-in-days <n>', 'lifetime in days, 1 to 365', readDays)
     .addOption(organizationOption())
     .action(async (id: string, { label, expiresInDays }: AddOptions, command: Command) => {
       const { admin } = await connectPerson(command);
@@ -61,10 +63,10 @@ function addCredential(): Command {
 
 function revokeCredential(): Command {
   return new Command('revoke')
-    .description('Revoke one: it gets no new token; tokens it has live to their end')
+    .description('Revoke a credential; tokens that it obtained stay valid until they expire')
     .addHelpText('after', example('credentials revoke cli_… cred_…'))
-    .argument('<client>', 'the record id of the client, cli_…')
-    .argument('<credential>', 'its id, cred_…')
+    .argument('<client>', 'record id of the client, cli_…')
+    .argument('<credential>', 'id of the credential, cred_…')
     .addOption(organizationOption())
     .action(async (client: string, id: string, _options: unknown, command: Command) => {
       const pending = await (await connectPerson(command)).admin.credentials.revoke(client, id);

@@ -9,7 +9,7 @@ import { ensureAgents } from './starter-agent.ts';
 
 export function devCommand(): Command {
   return new Command('dev')
-    .description('Run the server with an organization, a client and demo agents to try it with')
+    .description('Run a development server with an organization, a client and demo agents')
     .addHelpText('after', settingsHelp)
     .addHelpText('after', example('dev'))
     .action(async (_options: unknown, command: Command) => {
@@ -40,12 +40,12 @@ function welcome({ convoke }: RunningServer, config: Config): string {
     'Try it, in another terminal:',
     ...suggestions(names).map((line) => `  ${elsewhere(folder, config)}${line}`),
     '',
-    'Stop with Ctrl-C. Runs, questions and approvals survive it.',
+    'Stop with Ctrl-C. Runs, questions and approvals survive a restart.',
     '',
   ].join('\n');
 }
 
-/** Where the demo agents are, three commands show what there is to see; elsewhere, how to begin. */
+/** Suggests three commands where the demo agents are, otherwise one. */
 function suggestions(names: readonly string[]): string[] {
   const isCheckout = existsSync('examples/tour.mjs') && names.includes('echo');
   if (!isCheckout || !names.includes('demo')) {
@@ -55,7 +55,7 @@ function suggestions(names: readonly string[]): string[] {
   return [
     'npx convoke invoke echo "Hello"    # a run, as it streams',
     'node examples/tour.mjs question    # the agent asks, you answer',
-    'npx convoke invoke demo "Hello"    # it asks, and wants leave to write a file: you approve',
+    'npx convoke invoke demo "Hello"    # it asks, and requests permission to write a file',
   ];
 }
 

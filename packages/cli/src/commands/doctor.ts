@@ -8,11 +8,11 @@ import { styled } from '../terminal/output.ts';
 
 export function doctorCommand(): Command {
   return new Command('doctor')
-    .description('Examine this machine and its deployment, and say what to do')
+    .description('Check this machine and its deployment, and suggest fixes')
     .addHelpText('after', example('doctor'))
     .addHelpText(
       'after',
-      '\nWith --json prints {"ok", "findings": […]}. Ends with 1 when something fails.\n',
+      '\nWith --json prints {"ok", "findings": […]}. Exits with 1 if a check fails.\n',
     )
     .action(async (_options: unknown, command: Command) => {
       const { examine, readConfig } = await import('@convoke/server');

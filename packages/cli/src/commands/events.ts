@@ -7,11 +7,11 @@ import { print } from '../terminal/output.ts';
 
 export function eventsCommand(): Command {
   return new Command('events')
-    .description('Show the events of a run; --follow stays until it ends')
+    .description('Show the events of a run; with --follow until it ends')
     .argument('<session>')
     .argument('<run>')
-    .option('--follow', 'wait for more')
-    .option('--after <id>', 'only what comes after this event')
+    .option('--follow', 'wait for new events until the run ends')
+    .option('--after <id>', 'only events after this id')
     .addHelpText('after', example('events sess_… run_… --follow --json'))
     .action(async (session: string, id: string, options: EventsOptions, command: Command) => {
       const run = (await connect(command)).sessions.at(session).runs.at(id);

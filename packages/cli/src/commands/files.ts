@@ -13,7 +13,7 @@ import { clearSpinner } from '../terminal/spinner.ts';
 
 export function filesCommand(): Command {
   return new Command('files')
-    .description('Put files into a session, list, get and remove them')
+    .description('Upload, list, download and remove files of a session')
     .addCommand(listFiles(), { isDefault: true })
     .addCommand(putFile())
     .addCommand(getFile())
@@ -44,7 +44,7 @@ function putFile(): Command {
     .addHelpText('after', example('files put sess_… report.pdf'))
     .argument('<session>')
     .argument('<path>')
-    .option('--name <name>', 'call it this')
+    .option('--name <name>', 'name of the file in the session')
     .action(async (id: string, path: string, options: { name?: string }, command: Command) => {
       const session = (await connect(command)).sessions.at(id);
       const bar = progressBar(options.name ?? basename(path));
@@ -61,11 +61,11 @@ function putFile(): Command {
 
 function getFile(): Command {
   return new Command('get')
-    .description('Download a file; without --output to standard output')
+    .description('Download a file to standard output or --output')
     .addHelpText('after', example('files get sess_… file_… -o report.pdf'))
     .argument('<session>')
     .argument('<file>')
-    .option('-o, --output <path>', 'write it here')
+    .option('-o, --output <path>', 'write to this path')
     .action(async (id: string, file: string, options: { output?: string }, command: Command) => {
       const response = await (await connect(command)).sessions.at(id).files.download(file);
       const target =

@@ -9,7 +9,7 @@ import { print, printJson, printTable } from '../terminal/output.ts';
 
 export function interactionsCommand(): Command {
   return new Command('interactions')
-    .description('List what waits for a person in a session, and answer it')
+    .description('List pending interactions of a session, and answer them')
     .addCommand(listInteractions(), { isDefault: true })
     .addCommand(answerInteraction())
     .addHelpText('after', example('interactions answer sess_… int_… --allow'));
@@ -50,15 +50,17 @@ interface AnswerOptions {
 
 function answerInteraction(): Command {
   return new Command('answer')
-    .description('Answer one: --allow or --deny a tool, --answer or --decline a question')
+    .description(
+      'Answer an interaction: --allow or --deny a tool call, --answer or --decline a question',
+    )
     .addHelpText('after', example('interactions answer sess_… int_… --answer Captain'))
     .argument('<session>')
-    .argument('<key>', 'its interaction_key')
-    .option('--allow', 'let the tool run with exactly the input that is shown')
-    .option('--deny', 'do not')
-    .option('--answer <text...>', 'the answer; several where the question takes several')
-    .option('--decline', 'give no answer')
-    .option('--message <text>', 'a word to the agent')
+    .argument('<key>', 'interaction_key, int_…')
+    .option('--allow', 'allow the tool call with exactly the shown input')
+    .option('--deny', 'deny the tool call')
+    .option('--answer <text...>', 'the answer; several if the question allows it')
+    .option('--decline', 'decline to answer')
+    .option('--message <text>', 'message to the agent')
     .action(async (id: string, key: string, options: AnswerOptions, command: Command) => {
       const session = (await connect(command)).sessions.at(id);
       const answered = await session.interactions.answer(key, answerOf(options));
@@ -70,7 +72,10 @@ function answerInteraction(): Command {
 function answerOf({ allow, deny, answer, decline, message }: AnswerOptions): Answer {
   const given = [allow, deny, answer, decline].filter((option) => option !== undefined);
   if (given.length !== 1) {
-    throw new Failure('give one of --allow, --deny, --answer and --decline', exitCodes.usage);
+    throw new Failure(
+      'use exactly one of --allow, --deny, --answer and --decline',
+      exitCodes.usage,
+    );
   }
   const said = message === undefined ? {} : { message };
   if (allow === true) return { decision: 'allow', ...said };

@@ -7,14 +7,14 @@ import { remark } from '../terminal/output.ts';
 
 export function invokeCommand(): Command {
   return new Command('invoke')
-    .description('Run an agent once and show its answer as it comes')
-    .argument('<agent>', 'the agent to invoke (see `convoke agents`)')
-    .argument('<prompt>', 'what to tell it')
+    .description('Run an agent once and stream its answer')
+    .argument('<agent>', 'name of the agent (see `convoke agents`)')
+    .argument('<prompt>', 'prompt for the agent')
     .option('--session <id>', 'run it in this session instead of a new one')
     .addHelpText('after', example('invoke demo "Hello"'))
     .addHelpText(
       'after',
-      '\nExit codes: 0 completed, 3 failed, 4 cancelled; Ctrl-C cancels, twice leaves\n',
+      '\nExit codes: 0 completed, 3 failed, 4 cancelled; Ctrl-C cancels the run, a second Ctrl-C exits\n',
     )
     .action(
       async (agent: string, prompt: string, options: { session?: string }, command: Command) => {

@@ -9,15 +9,15 @@ import { armSpinner } from '../terminal/spinner.ts';
 
 export function loginCommand(): Command {
   return new Command('login')
-    .description('Log in as a person, to manage clients and tenants')
-    .option('--server <address>', 'the server to log in to')
+    .description('Log in as a person to manage clients and tenants')
+    .option('--server <address>', 'address of the server')
     .addHelpText('after', example('login --server https://convoke.example'))
     .action(async ({ server }: { server?: string }, command: Command) => {
       const baseUrl = server ?? (await readQuickstart())?.base_url ?? 'http://127.0.0.1:8787';
       const login = await logInByDevice(baseUrl.replace(/\/+$/, ''), (code) => {
         remark(`Open ${code.verification_uri_complete ?? code.verification_uri}`);
         remark(`and confirm the code ${styled('bold', code.user_code, process.stderr)}`);
-        armSpinner('waiting for you');
+        armSpinner('waiting for your confirmation');
       });
       await changeSaved((saved) => ({ ...saved, login }));
       if (globalOptions(command).json) return printJson({ base_url: login.baseUrl });
@@ -27,7 +27,7 @@ export function loginCommand(): Command {
 
 export function logoutCommand(): Command {
   return new Command('logout')
-    .description('Forget the login on this machine and end it at the server')
+    .description('Log out on this machine and revoke the login at the server')
     .addHelpText('after', example('logout'))
     .action(async (_options: unknown, command: Command) => {
       let login: Login | undefined;
@@ -35,9 +35,9 @@ export function logoutCommand(): Command {
         login = saved.login;
         return login === undefined ? saved : { ...saved, login: undefined };
       });
-      if (login === undefined) return remark('Nobody is logged in.');
+      if (login === undefined) return remark('Not logged in.');
       await revoke(login).catch(() =>
-        remark('The server could not be told; its session ends by itself.'),
+        remark('The server could not be reached; the login there expires by itself.'),
       );
       if (globalOptions(command).json) return printJson({ base_url: login.baseUrl });
       remark('Logged out.');

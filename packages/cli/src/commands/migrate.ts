@@ -10,12 +10,12 @@ interface MigrateOptions {
 
 export function migrateCommand(): Command {
   return new Command('migrate')
-    .description('Bring the database up to this release, also while older servers run on it')
-    .option('--check', 'change nothing; end with 1 unless the schema is that of this release')
+    .description('Migrate the database to this release; older servers may keep running')
+    .option('--check', 'change nothing; exit with 1 unless the schema matches this release')
     .addHelpText('after', example('migrate --check'))
     .addHelpText(
       'after',
-      '\nA server does the same when it starts. Works on the database that CONVOKE_DATA_DIR or\n' +
+      '\nA server also migrates when it starts. Works on the database that CONVOKE_DATA_DIR or\n' +
         'CONVOKE_DATABASE_URL names. With --json prints {"version", "known", "applied", "pending"}.\n',
     )
     .action(async ({ check }: MigrateOptions, command: Command) => {
@@ -39,8 +39,8 @@ export function migrateCommand(): Command {
       report(command, { ...state, applied }, text);
       throw new Failure(
         version > known
-          ? `the database has schema ${version}, but this release knows only ${known}; use the newer release`
-          : `the database has schema ${version} where this release has ${known}; run \`convoke migrate\``,
+          ? `the database has schema ${version}, but this release supports only ${known}; use a newer release`
+          : `the database has schema ${version}, but this release needs ${known}; run \`convoke migrate\``,
       );
     });
 }

@@ -20,7 +20,7 @@ function listRuns(): Command {
     .description('List the runs of a session, newest first')
     .addHelpText('after', example('runs list sess_… --status failed'))
     .argument('<session>')
-    .option('--status <status>', 'only those in this status')
+    .option('--status <status>', 'only runs with this status')
     .addOption(limitOption())
     .action(
       async (id: string, options: { status?: RunStatus; limit: number }, command: Command) => {
@@ -54,7 +54,7 @@ function showRun(): Command {
 
 function cancelRun(): Command {
   return new Command('cancel')
-    .description('Ask a run to end')
+    .description('Cancel a run')
     .addHelpText('after', example('runs cancel sess_… run_…'))
     .argument('<session>')
     .argument('<run>')

@@ -4,7 +4,7 @@ import { settingsHelp } from '../options/settings-help.ts';
 
 export function serveCommand(): Command {
   return new Command('serve')
-    .description('Run the server: nothing is made up, nothing is printed but where it listens')
+    .description('Run the server in production mode')
     .option('--role <roles>', 'api, worker, or both: api,worker (the same as CONVOKE_ROLE)')
     .addHelpText('after', settingsHelp)
     .addHelpText(

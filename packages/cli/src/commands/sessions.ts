@@ -26,8 +26,8 @@ function listSessions(): Command {
   return new Command('list')
     .description('List sessions, newest first')
     .addHelpText('after', example('sessions list --status waiting'))
-    .option('--status <status>', 'only those in this status')
-    .option('--agent <name>', 'only those with this agent')
+    .option('--status <status>', 'only sessions with this status')
+    .option('--agent <name>', 'only sessions with this agent')
     .addOption(limitOption())
     .action(async ({ status, agent, limit }: ListOptions, command: Command) => {
       const convoke = await connect(command);
@@ -35,7 +35,7 @@ function listSessions(): Command {
       const sessions = found.map((session) => session.record);
       if (globalOptions(command).json) return printJson({ sessions });
       printTable(
-        ['SESSION', 'AGENT', 'STATUS', 'WAITS', 'CREATED'],
+        ['SESSION', 'AGENT', 'STATUS', 'PENDING', 'CREATED'],
         sessions.map((session) => [
           session.id,
           session.agent_name,
@@ -59,11 +59,11 @@ function showSession(): Command {
 
 function stopSession(): Command {
   return new Command('stop')
-    .description('Cancel what runs and suspend the session; --terminate ends it for good')
+    .description('Cancel the runs and suspend the session; --terminate ends it permanently')
     .addHelpText('after', example('sessions stop sess_… --terminate'))
     .argument('<session>')
-    .addOption(new Option('--terminate', 'it can not be resumed'))
-    .option('--reason <text>', 'kept with the session')
+    .addOption(new Option('--terminate', 'end the session; it cannot be resumed'))
+    .option('--reason <text>', 'reason, stored with the session')
     .action(
       async (id: string, options: { terminate?: boolean; reason?: string }, command: Command) => {
         const mode = options.terminate === true ? 'terminate' : 'suspend';
@@ -75,7 +75,7 @@ function stopSession(): Command {
 
 function resumeSession(): Command {
   return new Command('resume')
-    .description('Make a stopped session usable again')
+    .description('Resume a stopped session')
     .addHelpText('after', example('sessions resume sess_…'))
     .argument('<session>')
     .action(async (id: string, _options: unknown, command: Command) => {

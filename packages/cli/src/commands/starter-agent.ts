@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 const starter = `schema: 1
 name: demo
-description: Greets you, asks what to call you, and asks leave before it writes a note
+description: Greets you, asks what to call you, and asks for permission before it writes a note
 framework: scripted
 approval_required_tools: [write_file]
 session_files: true
@@ -15,7 +15,7 @@ script:
   - say: "Thank you, {{answer}}. It is in note.txt.\\n"
 `;
 
-/** Where there is no folder of agents, one is made with an agent to begin with; one that is there is left alone. */
+/** Creates the agents folder with a demo agent if the folder does not exist. */
 export async function ensureAgents(folder: string): Promise<void> {
   if (existsSync(folder)) return;
   await mkdir(join(folder, 'demo'), { recursive: true });

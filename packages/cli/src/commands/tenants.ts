@@ -36,8 +36,8 @@ function createTenant(): Command {
   return new Command('create')
     .description('Create a tenant; it is usable once it is active and ready')
     .addHelpText('after', example('tenants create --name "Acme Europe"'))
-    .requiredOption('--name <name>', 'its display name')
-    .option('--mode <mode>', 'one of the modes this deployment supports', 'saas')
+    .requiredOption('--name <name>', 'display name')
+    .option('--mode <mode>', 'a mode that this deployment supports', 'saas')
     .addOption(organizationOption())
     .action(async ({ name, mode }: { name: string; mode: string }, command: Command) => {
       const { admin } = await connectPerson(command);
@@ -58,7 +58,7 @@ function showTenant(): Command {
 
 function retryTenant(): Command {
   return new Command('retry')
-    .description('Go on with a provisioning that failed')
+    .description('Retry failed provisioning')
     .addHelpText('after', example('tenants retry ten_…'))
     .argument('<tenant>')
     .addOption(organizationOption())
@@ -69,12 +69,10 @@ function retryTenant(): Command {
 
 function offboardTenant(): Command {
   return new Command('offboard')
-    .description(
-      'Withdraw every reach at once and delete all the tenant has; this cannot be undone',
-    )
+    .description("Revoke all access immediately and permanently delete the tenant's data")
     .addHelpText('after', example('tenants offboard ten_… --confirm ten_…'))
     .argument('<tenant>')
-    .requiredOption('--confirm <tenant>', 'the same tenant id again')
+    .requiredOption('--confirm <tenant>', 'repeat the tenant id')
     .addOption(organizationOption())
     .action(async (id: string, { confirm }: { confirm: string }, command: Command) => {
       show(await (await connectPerson(command)).admin.tenants.offboard(id, { confirm }), command);

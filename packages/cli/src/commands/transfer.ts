@@ -8,8 +8,8 @@ import { example } from '../options/options.ts';
 import { remark } from '../terminal/output.ts';
 import { clearSpinner } from '../terminal/spinner.ts';
 
-const place =
-  'the database that CONVOKE_DATA_DIR or CONVOKE_DATABASE_URL names. Files, workspaces and master.key are not in it:\n' +
+const databaseHelp =
+  'the database that CONVOKE_DATA_DIR or CONVOKE_DATABASE_URL names. Files, session folders and master.key are not included:\n' +
   'see docs/guides/move-a-deployment.md.\n';
 
 interface ExportOptions {
@@ -18,20 +18,18 @@ interface ExportOptions {
 
 export function exportCommand(): Command {
   return new Command('export')
-    .description(
-      'Write every row of the deployment as lines of JSON, to move it to another database',
-    )
-    .option('--output <file>', 'write there, readable only by you; without it, standard output')
+    .description('Export every row of the deployment as JSON lines, to move it to another database')
+    .option('--output <file>', 'write to this file, readable only by you; default: standard output')
     .addHelpText('after', example('export --output convoke.jsonl'))
     .addHelpText(
       'after',
-      `\nReads ${place}` +
-        'Servers may run meanwhile: the export is the database at the moment it began, and nothing later. It holds what\n' +
-        'the database holds, digests of secrets and sealed keys included: keep it as you keep that.\n',
+      `\nReads ${databaseHelp}` +
+        'Servers may keep running: the export is a snapshot of the database from its start. It contains everything in\n' +
+        'the database, including digests of secrets and sealed keys: protect it like the database.\n',
     )
     .action(async ({ output }: ExportOptions) => {
       if (output === undefined && process.stdout.isTTY) {
-        throw new Failure('give --output, or send it on with > or |', exitCodes.usage);
+        throw new Failure('use --output, or redirect standard output with > or |', exitCodes.usage);
       }
       const { exportDeployment, readConfig } = await import('@convoke/server');
       const text = Readable.from(exportDeployment(readConfig(process.env)));
@@ -44,13 +42,13 @@ export function exportCommand(): Command {
 
 export function importCommand(): Command {
   return new Command('import')
-    .description('Fill an empty database with an export: all of it, or nothing')
-    .argument('[file]', 'what `convoke export` wrote; without it, standard input')
+    .description('Import an export into an empty database: all rows or none')
+    .argument('[file]', 'output of `convoke export`; default: standard input')
     .addHelpText('after', example('export | CONVOKE_DATABASE_URL=postgres://… npx convoke import'))
-    .addHelpText('after', `\nFills ${place}With --json prints {"tables", "rows"}.\n`)
+    .addHelpText('after', `\nWrites to ${databaseHelp}With --json prints {"tables", "rows"}.\n`)
     .action(async (file: string | undefined, _options: unknown, command: Command) => {
       if (file === undefined && process.stdin.isTTY) {
-        throw new Failure('give the file, or send it in with < or |', exitCodes.usage);
+        throw new Failure('name the file, or redirect standard input with < or |', exitCodes.usage);
       }
       const { importDeployment, readConfig } = await import('@convoke/server');
       const input = file === undefined ? process.stdin : createReadStream(file);
@@ -58,7 +56,7 @@ export function importCommand(): Command {
       const { tables, rows } = imported;
       report(command, imported, `imported ${rows} rows of ${tables} tables`);
       remark(
-        'Copy master.key, blobs/ and workspaces/ of the old data folder before a server starts.',
+        'Before a server starts, copy master.key, blobs/ and workspaces/ from the old data folder.',
       );
     });
 }

@@ -8,9 +8,9 @@ import { print, printJson, printTable } from '../terminal/output.ts';
 
 export function useCommand(): Command {
   return new Command('use')
-    .description('Choose the saved login and the tenant to call with')
+    .description('Select the saved login and the tenant to use')
     .argument('[name]', 'a saved login, made by `convoke clients create --save`')
-    .option('--tenant <id>', 'work in this tenant from now on')
+    .option('--tenant <id>', 'use this tenant from now on')
     .addHelpText('after', example('use default --tenant ten_…'))
     .action(async (name: string | undefined, { tenant }: { tenant?: string }, command: Command) => {
       const { json = false } = globalOptions(command);

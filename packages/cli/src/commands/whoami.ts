@@ -6,15 +6,15 @@ import type { KnownPerson } from '../sign-in/current-login.ts';
 import { knownPerson, organizationsOf } from '../sign-in/person.ts';
 import { print, printJson, styled } from '../terminal/output.ts';
 
-/** The two kinds of credential that a command can call with; each is for commands of its own (D-55). */
+/** Shows both kinds of credentials; each is for commands of its own (D-55). */
 export function whoamiCommand(): Command {
   return new Command('whoami')
-    .description('Show which automation client you call with, and who you are logged in as')
+    .description('Show the automation client in use and the person who is logged in')
     .addHelpText('after', example('whoami'))
     .action(async (_options: unknown, command: Command) => {
       const options = globalOptions(command);
       const known = await knownPerson();
-      // Where nobody is logged in either, connecting says what to do.
+      // Without a person, connecting without a client prints what to do.
       const isClient = known === undefined || (await findCredentials(options)) !== undefined;
       const client = isClient ? await (await connect(command)).whoami() : undefined;
       const person = known && (await describe(known));
@@ -25,7 +25,7 @@ export function whoamiCommand(): Command {
         client: client && `${client.client_id} (${client.profile})`,
         organization: client?.organization_id,
         tenant: client?.tenant_id,
-        may: client?.scopes.join(' '),
+        scopes: client?.scopes.join(' '),
       });
       print('');
       show('Person, for clients, credentials and tenants', {
@@ -41,14 +41,14 @@ async function describe({ baseUrl, token }: KnownPerson) {
   return { user: subjectOf(token), base_url: baseUrl, organization_ids: organizations };
 }
 
-/** The server has just taken the token, so what it says of its owner is true. */
+/** Reads the user from the token, which the server has just accepted. */
 function subjectOf(token: string): string {
   const [, payload = ''] = token.split('.');
   const claims = JSON.parse(Buffer.from(payload, 'base64url').toString() || '{}') as {
     readonly sub?: string;
     readonly email?: string;
   };
-  return claims.email ?? claims.sub ?? '(not told)';
+  return claims.email ?? claims.sub ?? '(unknown)';
 }
 
 function show(title: string, facts: Readonly<Record<string, string | undefined>>): void {

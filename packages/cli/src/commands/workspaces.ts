@@ -7,7 +7,7 @@ import { printJson, printTable } from '../terminal/output.ts';
 
 export function workspacesCommand(): Command {
   return new Command('workspaces')
-    .description('List the tenants your automation client can reach')
+    .description('List the tenants that the automation client can access')
     .addHelpText('after', example('workspaces'))
     .action(async (_options: unknown, command: Command) => {
       const workspaces = await collect((await connect(command)).workspaces());

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 
-/** What holds for every command at every level; commander does not hand it down by itself. */
+/** Applies settings to a command and all its subcommands; commander does not inherit them. */
 export function applyConventions(command: Command): void {
   command
     .exitOverride()
@@ -14,8 +14,8 @@ export function applyConventions(command: Command): void {
 }
 
 /**
- * Without the name of a command below it a group does what it does by default, and takes a misspelt name for an
- * argument. Those are ids, which all hold an underscore, so a word without one was meant as a command.
+ * Rejects a misspelt subcommand. A group runs its default command when no subcommand matches, and would take the
+ * word as an argument; arguments are ids with an underscore, so a word without one was meant as a command.
  */
 function refuseMisspelt(group: Command, chosen: Command): void {
   const [word = ''] = group.args;
@@ -28,7 +28,7 @@ function refuseMisspelt(group: Command, chosen: Command): void {
   strict.parse([word], { from: 'user' });
 }
 
-/** `error: unknown command 'x'` and its suggestion, as one line. */
+/** Turns commander's error and its suggestion into one line. */
 function oneLine(text: string): string {
   return text
     .trim()

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander';
 
-/** What `--help` ends with, at every level. */
+/** Renders the example at the end of a help screen. */
 export function example(line: string): string {
   return `\nExample:\n  npx convoke ${line}\n`;
 }
@@ -9,7 +9,9 @@ const limitDefault = 50;
 const limitMax = 10_000;
 
 export function limitOption(): Option {
-  return new Option('--limit <n>', 'how many at most').default(limitDefault).argParser(readLimit);
+  return new Option('--limit <n>', 'maximum number of items')
+    .default(limitDefault)
+    .argParser(readLimit);
 }
 
 function readLimit(text: string): number {
@@ -19,7 +21,7 @@ function readLimit(text: string): number {
 }
 
 export function organizationOption(): Option {
-  return new Option('--org <id>', 'the organization, where you belong to several');
+  return new Option('--org <id>', 'organization id, if you belong to several');
 }
 
 const daysMax = 365;

@@ -2,8 +2,8 @@ import { createRequire } from 'node:module';
 import type * as serverConfig from '@convoke/server/config';
 
 /**
- * The environment variables, as `--help` lists them. Commander wants the text at once, hence the synchronous
- * `require`, and only those who ask for it wait for the table to load.
+ * Renders the environment variables for `--help`. Commander needs the text synchronously, hence `require`, which
+ * loads the table only when the help is shown.
  */
 export function settingsHelp(): string {
   const { settingTable } = createRequire(import.meta.url)(

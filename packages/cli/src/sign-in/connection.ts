@@ -28,8 +28,8 @@ export async function findCredentials({
 
 function noCredentials(): Failure {
   return new Failure(
-    'no automation client to call with: run `npm start` in this folder, set CONVOKE_BASE_URL, CONVOKE_CLIENT_ID and ' +
-      'CONVOKE_CLIENT_SECRET, or save one with `convoke clients create --save`',
+    'no saved login found: run `npm start` in this folder, set CONVOKE_BASE_URL, CONVOKE_CLIENT_ID and ' +
+      'CONVOKE_CLIENT_SECRET, or save a login with `convoke clients create --save`',
     exitCodes.usage,
   );
 }

@@ -8,10 +8,10 @@ export interface KnownPerson {
   readonly organizationId?: string | undefined;
 }
 
-/** A token with less than this left is renewed before it is used. */
+/** A token with a shorter remaining lifetime is renewed before use. */
 const marginMs = 30_000;
 
-/** The person who logged in here, with a token that is good for a while yet. */
+/** Returns the person who is logged in, with a valid token; renews it if necessary. */
 export async function currentLogin(): Promise<KnownPerson | undefined> {
   const saved = await readSaved();
   const { login } = isDue(saved.login) ? await changeSaved(renewed) : saved;
@@ -19,8 +19,8 @@ export async function currentLogin(): Promise<KnownPerson | undefined> {
 }
 
 /**
- * A refresh token works once: whoever presents a used one is taken for a thief, and the login ends. So one process
- * renews, and those that waited for it find what it saved.
+ * Renews the login under the lock. A refresh token works once, and the server ends a login whose used token is sent
+ * again; so one process renews, and the processes that waited read what it saved.
  */
 async function renewed(saved: Saved): Promise<Saved> {
   return isDue(saved.login) ? { ...saved, login: await renew(saved.login) } : saved;

@@ -2,23 +2,23 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Failure } from '../failure.ts';
 
-/** Longer than whoever holds it may take: two calls to a server that does not answer. */
-const patienceMs = 60_000;
-const lookAgainMs = 25;
+/** Longer than a holder needs at most: two requests that time out. */
+const timeoutMs = 60_000;
+const pollMs = 25;
 
 /**
- * Does something while no other process of this person does it. The lock is SQLite's on a file of its own: the system
- * drops it when a process ends, however it ends, so nothing stale can be left behind.
+ * Runs work under a lock that excludes other processes of this user. It is an exclusive SQLite transaction on a
+ * separate file: the system releases it when the process ends, so no lock can become stale.
  */
 export async function holding<T>(path: string, work: () => Promise<T>): Promise<T> {
   const lock = new DatabaseSync(path, { timeout: 0 });
   try {
-    const deadline = performance.now() + patienceMs;
+    const deadline = performance.now() + timeoutMs;
     while (!taken(lock)) {
       if (performance.now() > deadline) {
         throw new Failure(`another convoke command has held ${path} for a minute; try again`);
       }
-      await pause(lookAgainMs);
+      await pause(pollMs);
     }
     return await work();
   } finally {

@@ -10,7 +10,7 @@ export interface Person {
   readonly admin: ConvokeAdmin;
 }
 
-/** The management API, with a person's own token: never with an automation client's (D-55). */
+/** Connects to the management API with a person's token, never as an automation client (D-55). */
 export async function connectPerson(command: Command): Promise<Person> {
   const { org } = command.optsWithGlobals<{ org?: string }>();
   const known = await knownPerson();
@@ -24,7 +24,7 @@ export async function connectPerson(command: Command): Promise<Person> {
   return { baseUrl, organizationId, admin };
 }
 
-/** Who logged in here, or the owner of the development server of this folder. */
+/** Returns the person who is logged in, or the owner of the development server of this folder. */
 export async function knownPerson(): Promise<KnownPerson | undefined> {
   return (await currentLogin()) ?? (await ownerOfQuickstart());
 }
@@ -44,11 +44,13 @@ async function onlyOrganization(baseUrl: string, token: string): Promise<string>
   const [only, ...others] = await organizationsOf(baseUrl, token);
   if (only !== undefined && others.length === 0) return only;
   const which =
-    only === undefined ? 'you reach no organization by a tenant' : 'you belong to several';
-  throw new Failure(`${which}: name the organization with --org`, exitCodes.usage);
+    only === undefined
+      ? 'you have no organization with a tenant'
+      : 'you belong to several organizations';
+  throw new Failure(`${which}: set the organization with --org`, exitCodes.usage);
 }
 
-/** The organizations that a person reaches by a tenant. */
+/** Returns the ids of the organizations in which the person can access a tenant. */
 export async function organizationsOf(baseUrl: string, token: string): Promise<string[]> {
   const found = new Set<string>();
   const sdk = await import('@convoke/sdk');

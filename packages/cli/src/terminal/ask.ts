@@ -3,7 +3,7 @@ import type { InteractionHandlers } from '@convoke/sdk';
 import { styled } from './output.ts';
 import { clearSpinner } from './spinner.ts';
 
-/** Asks the person at the terminal. An empty answer declines a question, and allows nothing. */
+/** Prompts at the terminal. An empty answer declines a question and denies a permission request. */
 export function terminalHandlers(): InteractionHandlers {
   return {
     async onPermission({ tool_name, tool_input }, { signal }) {
@@ -42,7 +42,7 @@ function choose(said: string, options: readonly { readonly label: string }[]): s
   return options[Number(said) - 1]?.label ?? said;
 }
 
-/** Two requests at once are asked one after the other: there is one keyboard. */
+/** Concurrent requests are prompted one after the other. */
 let asking: Promise<unknown> = Promise.resolve();
 
 function ask(question: string, signal: AbortSignal): Promise<string> {
@@ -54,7 +54,7 @@ function ask(question: string, signal: AbortSignal): Promise<string> {
 async function askNow(question: string, signal: AbortSignal): Promise<string> {
   clearSpinner();
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  // While a line is read, Ctrl-C is a key like others: it is handed to whoever shows the run.
+  // While readline reads a line it consumes Ctrl-C, so pass it on to the handler of the run.
   terminal.on('SIGINT', () => process.emit('SIGINT'));
   try {
     return (await terminal.question(question, { signal })).trim();

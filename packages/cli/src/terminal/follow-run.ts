@@ -10,8 +10,8 @@ export interface FollowRun {
 }
 
 /**
- * Shows a run as it happens. Ctrl-C asks the run to end and goes on showing it; a second one leaves at once.
- * The exit code tells the outcome. A script is asked nothing: its run waits for whoever answers elsewhere.
+ * Shows the events of a run until it ends, and sets the exit code to its outcome. The first Ctrl-C cancels the
+ * run, the second exits. A script gets no prompts: its run waits for an answer from elsewhere.
  */
 export async function followRun(run: RunHandle, { json, after }: FollowRun): Promise<RunRecord> {
   const forgetInterrupt = cancelOnInterrupt(run);
@@ -33,7 +33,7 @@ function showJson(event: RunEvent): void {
   print(JSON.stringify(event));
 }
 
-/** The answer goes to standard output as it comes; what happens beside it is a remark. */
+/** Streams the answer to standard output and everything else to standard error. */
 function createShow(run: RunHandle, isAttended: boolean): (event: RunEvent) => void {
   let isMidLine = false;
   return (event) => {
@@ -48,7 +48,7 @@ function createShow(run: RunHandle, isAttended: boolean): (event: RunEvent) => v
     if (isMidLine && endsLine) write('\n');
     if (endsLine) isMidLine = false;
     if (remarked !== undefined) remark(printable(remarked), 'dim');
-    if (!isMidLine && !isAsked) armSpinner('the agent works');
+    if (!isMidLine && !isAsked) armSpinner('the agent is working');
   };
 }
 
@@ -61,7 +61,7 @@ function remarkOn(event: RunEvent, { sessionId }: RunHandle): string | undefined
   }
   if (event.type === 'permission_request') {
     const { tool_name, interaction_key } = event.data;
-    return `waits for leave to run ${tool_name}; ${answer} ${interaction_key} --allow`;
+    return `waiting for permission to run ${tool_name}; ${answer} ${interaction_key} --allow`;
   }
   if (event.type === 'user_question') {
     const { question, interaction_key } = event.data;
@@ -70,7 +70,7 @@ function remarkOn(event: RunEvent, { sessionId }: RunHandle): string | undefined
   return undefined;
 }
 
-/** What an agent says must not steer the terminal of whoever reads it. */
+/** Removes control characters, so that the output of an agent cannot control the terminal. */
 function printable(text: string): string {
   return process.stdout.isTTY ? text.replaceAll(/[\p{Cc}--[\n\t]]/gv, '') : text;
 }
@@ -80,7 +80,7 @@ function cancelOnInterrupt(run: RunHandle): () => void {
   const onInterrupt = () => {
     if (isAsked) process.exit(exitCodes.interrupted);
     isAsked = true;
-    remark('\ncancelling (Ctrl-C again to leave it)…');
+    remark('\ncancelling (press Ctrl-C again to exit)…');
     run.cancel().catch((error: unknown) => remark(`could not cancel: ${String(error)}`));
   };
   process.on('SIGINT', onInterrupt);

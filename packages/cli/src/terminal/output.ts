@@ -3,7 +3,7 @@ import { clearSpinner } from './spinner.ts';
 
 type Style = Parameters<typeof styleText>[0];
 
-/** Colour only where a person looks (NO_COLOR and the like are honoured by Node). */
+/** Colours text if the stream is a terminal (Node honours NO_COLOR and the like). */
 export function styled(
   style: Style,
   text: string,
@@ -12,21 +12,21 @@ export function styled(
   return styleText(style, text, { stream });
 }
 
-/** Whether somebody can be asked. What they are asked goes to standard error, so the answer may go to a file. */
+/** Whether a prompt is possible. Prompts go to standard error, so standard output may be a file. */
 export const isInteractive = (): boolean => process.stdin.isTTY && process.stderr.isTTY;
 
-/** Data, and nothing else, goes to standard output. */
+/** Prints data. Nothing but data goes to standard output. */
 export function print(text: string): void {
   write(`${text}\n`);
 }
 
-/** A piece of a line of data. */
+/** Writes data without a line break. */
 export function write(text: string): void {
   clearSpinner();
   process.stdout.write(text);
 }
 
-/** What is said beside the data. */
+/** Prints a remark to standard error. */
 export function remark(text: string, style?: Style): void {
   clearSpinner();
   process.stderr.write(`${style === undefined ? text : styled(style, text, process.stderr)}\n`);
@@ -36,7 +36,7 @@ export function printJson(value: unknown): void {
   print(JSON.stringify(value, null, process.stdout.isTTY ? 2 : 0));
 }
 
-/** Columns as wide as they need to be; on a terminal no line is wider than it. */
+/** Prints a table; on a terminal, lines are cut to its width. */
 export function printTable(head: readonly string[], rows: readonly (readonly string[])[]): void {
   if (rows.length === 0) return remark('(none)');
   const lines = rows.map((row) => row.map(oneLine));
@@ -49,7 +49,7 @@ export function printTable(head: readonly string[], rows: readonly (readonly str
   for (const row of lines) print(line(row));
 }
 
-/** A reader that has enough, like `head`, is no failure. */
+/** Exits without an error when the reader closes the pipe, like `head` does. */
 export function stopWhenUnread(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
@@ -63,7 +63,7 @@ function fitted(text: string): string {
   return whole.length <= width ? whole : `${whole.slice(0, width - 1)}…`;
 }
 
-/** Also keeps what an agent wrote from steering the terminal. */
+/** Joins lines and removes control characters, so that text of an agent cannot control the terminal. */
 function oneLine(text: string): string {
   return text.replaceAll(/[\s\p{Cc}]+/gu, ' ');
 }

@@ -8,7 +8,7 @@ export interface ProgressBar {
   readonly end: () => void;
 }
 
-/** Drawn on standard error while a person looks; silent in a script. */
+/** Draws on standard error if it is a terminal; silent in a script. */
 export function progressBar(name: string): ProgressBar {
   if (!process.stderr.isTTY) return { update: () => {}, end: () => {} };
   return {

@@ -1,12 +1,12 @@
 const frames = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
 const frameMs = 100;
-/** Whoever waits longer than this is shown that something is under way. */
-const patienceMs = 1000;
+/** Delay before the spinner appears. */
+const delayMs = 1000;
 
 let timer: NodeJS.Timeout | undefined;
 let isDrawn = false;
 
-/** Turns on standard error while a person waits; silent in a script. Anything that is printed ends it. */
+/** Shows a spinner on standard error until something is printed; silent in a script. */
 export function armSpinner(text: string): void {
   clearSpinner();
   if (!process.stderr.isTTY) return;
@@ -16,7 +16,7 @@ export function armSpinner(text: string): void {
     process.stderr.write(`\r${frames[frame++ % frames.length]} ${text}`);
     timer = setTimeout(draw, frameMs).unref();
   };
-  timer = setTimeout(draw, patienceMs).unref();
+  timer = setTimeout(draw, delayMs).unref();
 }
 
 export function clearSpinner(): void {

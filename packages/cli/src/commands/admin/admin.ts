@@ -5,10 +5,10 @@ import { memberCommand } from './member.ts';
 import { organizationCommand } from './organization.ts';
 import { tokenCommand } from './token.ts';
 
-/** What whoever has the machine may do. Every command works while the server runs, and is audited. */
+/** Commands for the operator of the machine. Each works while the server runs, and is audited. */
 export function adminCommand(): Command {
   return new Command('admin')
-    .description('Organizations, members, tokens and keys, on the machine itself')
+    .description('Manage organizations, members, tokens and keys on this machine')
     .addCommand(organizationCommand())
     .addCommand(memberCommand())
     .addCommand(tokenCommand())
@@ -16,7 +16,7 @@ export function adminCommand(): Command {
     .addHelpText(
       'after',
       '\nThese commands work on the database that CONVOKE_DATA_DIR or CONVOKE_DATABASE_URL names,\n' +
-        'also while a server runs on it. Each leaves a row in the audit.\n',
+        'also while a server runs on it. Each is recorded in the audit log.\n',
     )
     .addHelpText('after', example('admin token --email ann@example.com'));
 }

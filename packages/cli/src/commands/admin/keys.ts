@@ -4,7 +4,7 @@ import { example } from '../../options/options.ts';
 
 export function keysCommand(): Command {
   const rotate = new Command('rotate')
-    .description('Replace the key that signs tokens; tokens it signed stay valid')
+    .description('Replace the signing key; tokens it signed stay valid')
     .addHelpText('after', example('admin keys rotate'))
     .action(async (_options: unknown, command: Command) => {
       const kid = await operating((operator) => operator.rotateKeys());
@@ -12,7 +12,7 @@ export function keysCommand(): Command {
       report(command, { kid }, text);
     });
   return new Command('keys')
-    .description('The keys that sign tokens')
+    .description('Manage the keys that sign tokens')
     .addCommand(rotate)
     .addHelpText('after', example('admin keys rotate'));
 }

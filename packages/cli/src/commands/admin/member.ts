@@ -14,14 +14,16 @@ interface AddOptions {
 
 export function memberCommand(): Command {
   const add = new Command('add')
-    .description('Add a person to an organization, or give a member another role')
+    .description('Add a person to an organization, or change the role of a member')
     .addHelpText(
       'after',
       example('admin member add --org org_… --email ann@example.com --role owner'),
     )
-    .requiredOption('--org <id>', 'the organization')
-    .requiredOption('--email <address>', 'the person')
-    .addOption(new Option('--role <role>', 'what they may do').choices(roles).makeOptionMandatory())
+    .requiredOption('--org <id>', 'organization id')
+    .requiredOption('--email <address>', 'email of the person')
+    .addOption(
+      new Option('--role <role>', 'role in the organization').choices(roles).makeOptionMandatory(),
+    )
     .action(async ({ org, email, role }: AddOptions, command: Command) => {
       const { user } = await operating((operator) =>
         operator.addMember({ organization: org, email, role }),
@@ -30,7 +32,7 @@ export function memberCommand(): Command {
       report(command, facts, `${user.email} is ${role} of ${org}.`);
     });
   return new Command('member')
-    .description('People in organizations')
+    .description('Manage the members of organizations')
     .addCommand(add)
     .addCommand(removeCommand())
     .addCommand(passwordCommand())
@@ -42,17 +44,17 @@ export function memberCommand(): Command {
 
 function removeCommand(): Command {
   return new Command('remove')
-    .description('Take a person out of an organization; it holds from their next request on')
+    .description('Remove a person from an organization; takes effect on their next request')
     .addHelpText('after', example('admin member remove --org org_… --email ann@example.com'))
-    .requiredOption('--org <id>', 'the organization')
-    .requiredOption('--email <address>', 'the member')
+    .requiredOption('--org <id>', 'organization id')
+    .requiredOption('--email <address>', 'email of the member')
     .action(async ({ org, email }: Omit<AddOptions, 'role'>, command: Command) => {
       const { user, membership } = await operating((operator) =>
         operator.removeMember({ organization: org, email }),
       );
       const { role } = membership;
       const facts = { organization_id: org, user_id: user.id, email: user.email, role };
-      report(command, facts, `${user.email} is not ${role} of ${org} any more.`);
+      report(command, facts, `${user.email} is no longer ${role} of ${org}.`);
     });
 }
 
@@ -63,15 +65,18 @@ interface PasswordOptions {
 
 function passwordCommand(): Command {
   return new Command('password')
-    .description('Give a member a password to sign in with; it signs them out everywhere')
+    .description('Set the password of a member, and sign them out everywhere')
     .addHelpText('after', example('admin member password --email ann@example.com'))
-    .requiredOption('--email <address>', 'the member')
-    .option('--stdin', 'read the password from standard input instead of making a one-time one')
+    .requiredOption('--email <address>', 'email of the member')
+    .option(
+      '--stdin',
+      'read the password from standard input instead of generating a one-time password',
+    )
     .action(async ({ email, stdin }: PasswordOptions, command: Command) => {
       const given = stdin === true ? firstLine(await text(process.stdin)) : undefined;
       const made = await operating((operator) => operator.setPassword(email, given));
       if (made === undefined) return report(command, { email }, `${email} has a new password.`);
-      const how = 'It is good for one sign-in within a day, which asks for another.';
+      const how = 'One-time password, valid for 24 hours. The member chooses a new one at sign-in.';
       report(command, { email, one_time_password: made }, `${made}\n${how}`);
     });
 }
