@@ -107,7 +107,7 @@ describe('a person at a terminal', () => {
     expect(await terminal.shows(/it ended with \d/)).toContain('it ended with 4');
   });
 
-  test('stays in a session, leaves it with an empty line, and is told how to go on', async () => {
+  test('stays in a session, leaves it with an empty line, and shows how to continue', async () => {
     await terminal.type('convoke chat echo');
     await terminal.shows(/^> *$/m);
     await terminal.type('One');
@@ -115,7 +115,7 @@ describe('a person at a terminal', () => {
     await terminal.type('Two');
     await terminal.shows(/Two \(run 2\)\n> *$/m);
     await terminal.press('Enter');
-    const left = await terminal.shows(/go on with: /);
+    const left = await terminal.shows(/continue with: /);
     expect(left).toMatch(/convoke chat echo --session sess_\w+/);
   });
 });

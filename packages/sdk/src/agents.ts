@@ -17,14 +17,14 @@ export class Agents {
     this.#transport = transport;
   }
 
-  /** By name. */
+  /** Lists the agents, sorted by name. */
   list(query: PageQuery & CallOptions = {}): Listing<AgentRecord> {
     return new Listing(this.#transport, { path: '/v1/agents', key: 'agents' }, query);
   }
 
   /**
-   * Opens a session and starts a run in it, with one request that is also the first stream of events.
-   * Read it soon: `follow()`, `text()` or `wait()`.
+   * Creates a session and starts a run in it with one request, which is also the first event stream.
+   * Consume it soon with `follow()`, `text()` or `wait()`.
    *
    * @example
    * const run = await convoke.agents.invoke('echo', 'Hello');
@@ -49,7 +49,7 @@ export class Agents {
       return new RunHandle(this.#transport, { id, sessionId }, opened);
     }
     opened.close();
-    // In a page of another origin, the server has to expose the two headers.
-    throw new ServerError('The answer does not say which run it is.', { code: 'invalid_response' });
+    // In a cross-origin page, the server must expose the two headers.
+    throw new ServerError('The response does not name the run.', { code: 'invalid_response' });
   }
 }

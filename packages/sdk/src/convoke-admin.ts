@@ -14,7 +14,7 @@ export type ConvokeAdminOptions = ConnectionOptions &
   TokenOptions & { readonly organizationId: string };
 
 /**
- * What an owner or admin manages, with a token of their own: automation clients are refused here (D-55).
+ * Client for organization management, with the token of an owner or admin; automation clients are rejected (D-55).
  *
  * @example
  * const admin = new ConvokeAdmin({ baseUrl, token: () => login.token(), organizationId });
@@ -35,7 +35,7 @@ export class ConvokeAdmin {
     this.tenants = new Tenants(this.#transport, `${path}/tenants`);
   }
 
-  /** The tenants that the person reaches, with their organizations. */
+  /** Lists the tenants that the person can access, with their organizations. */
   workspaces(query: PageQuery & CallOptions = {}): Listing<WorkspaceRecord> {
     return listWorkspaces(this.#transport, query);
   }

@@ -15,14 +15,14 @@ import {
 
 export type ConvokeOptions = ConnectionOptions &
   (ClientCredentials | TokenOptions) & {
-    /** Not needed where the credentials reach one workspace only. */
+    /** Optional if the credentials can access only one workspace. */
     readonly workspace?: WorkspaceSelector | undefined;
-    /** `x-tenant-id` only where the administrator of the service says so. */
+    /** Use `x-tenant-id` only if the administrator of the service says so. */
     readonly tenantHeader?: TenantHeader | undefined;
   };
 
 /**
- * A backend's way to the agents of one workspace.
+ * Client for the agents of one workspace.
  *
  * @example
  * const convoke = new Convoke({ baseUrl: 'https://convoke.example', clientId, clientSecret });
@@ -36,7 +36,7 @@ export class Convoke {
   readonly #options: ConvokeOptions;
   readonly #token: string | TokenProvider;
   readonly #transport: Transport;
-  /** For what needs a token but no workspace. */
+  /** For requests that need a token but no workspace. */
   readonly #account: Transport;
 
   constructor(options: ConvokeOptions) {
@@ -54,17 +54,17 @@ export class Convoke {
     this.sessions = new Sessions(this.#transport);
   }
 
-  /** Who the credentials speak for, and what they may do. */
+  /** Returns the caller that the credentials identify, with its scopes. */
   whoami({ signal }: CallOptions = {}): Promise<CallerRecord> {
     return this.#transport.json({ method: 'GET', path: '/v1/whoami', signal });
   }
 
-  /** What the credentials reach. */
+  /** Lists the workspaces that the credentials can access. */
   workspaces(query: PageQuery & CallOptions = {}): Listing<WorkspaceRecord> {
     return listWorkspaces(this.#account, query);
   }
 
-  /** The same credentials, and the same token, in another workspace. */
+  /** Returns a client for another workspace, with the same credentials and token. */
   in(workspace: WorkspaceSelector): Convoke {
     return new Convoke({ ...this.#options, token: this.#token, workspace });
   }

@@ -1,7 +1,7 @@
 import type { RunRecord } from './generated/records.ts';
 import type { ErrorCode, JsonObject } from './generated/values.ts';
 
-/** Codes that the SDK itself gives, where no answer of the service has one. */
+/** Error codes of the SDK, for failures without a code from the service. */
 export type ClientCode =
   | 'connection_failed'
   | 'timeout'
@@ -23,11 +23,11 @@ export interface ErrorFacts {
 }
 
 /**
- * What every failure of the SDK is. The subclass tells the family, `code` the exact reason.
+ * Base class of all errors of the SDK. The subclass is the category, `code` the exact reason.
  *
  * @example
  * try {
- *   await session.run('Go on');
+ *   await session.run('Continue');
  * } catch (error) {
  *   if (error instanceof ConvokeError && error.code === 'session_stopped') await session.resume();
  *   else throw error;
@@ -36,17 +36,17 @@ export interface ErrorFacts {
 export class ConvokeError extends Error {
   override readonly name: string = 'ConvokeError';
   readonly code: ErrorFacts['code'];
-  /** The HTTP status; undefined where there was no answer. */
+  /** The HTTP status; undefined if there was no response. */
   readonly status: number | undefined;
-  /** Tell it to whoever runs the service: their log has it. */
+  /** Identifies the request in the log of the service; include it in a report to the operator. */
   readonly requestId: string | undefined;
-  /** Seconds after which another attempt makes sense, as the service said. */
+  /** Seconds to wait before another attempt, from the service. */
   readonly retryAfter: number | undefined;
-  /** The whole answer, for codes that carry more (`secret_already_issued`). */
+  /** The complete response body, for codes with more fields (`secret_already_issued`). */
   readonly body: JsonObject | undefined;
-  /** How often the request was sent. */
+  /** Number of times that the request was sent. */
   attempts = 1;
-  /** An earlier attempt went unanswered and may have been carried out. */
+  /** An earlier attempt got no response and may have taken effect. */
   unsure = false;
 
   constructor(message: string, facts: ErrorFacts) {
@@ -59,7 +59,7 @@ export class ConvokeError extends Error {
   }
 }
 
-/** 401: the credentials are wrong, expired or revoked. A fresh token was tried already. */
+/** 401: the credentials are wrong, expired or revoked. A new token was already tried. */
 export class AuthenticationError extends ConvokeError {
   override readonly name: string = 'AuthenticationError';
 }
@@ -69,17 +69,17 @@ export class PermissionError extends ConvokeError {
   override readonly name: string = 'PermissionError';
 }
 
-/** 404: no such resource in the selected tenant, or a capability that is switched off. */
+/** 404: the resource does not exist in the selected tenant, or a capability is disabled. */
 export class NotFoundError extends ConvokeError {
   override readonly name: string = 'NotFoundError';
 }
 
-/** 409 and 412: the resource is in another state than the request needs. Read it before deciding. */
+/** 409 and 412: the request conflicts with the state of the resource. Read it before you retry. */
 export class ConflictError extends ConvokeError {
   override readonly name: string = 'ConflictError';
 }
 
-/** 400 and the other 4xx: the request itself is wrong; sending it again unchanged is of no use. */
+/** 400 and other 4xx: the request is invalid; do not retry it unchanged. */
 export class InvalidRequestError extends ConvokeError {
   override readonly name: string = 'InvalidRequestError';
 }
@@ -89,17 +89,17 @@ export class RateLimitError extends ConvokeError {
   override readonly name: string = 'RateLimitError';
 }
 
-/** 5xx, after the retries; also an answer that is not what the API describes. */
+/** 5xx, after the retries; also a response that does not match the API. */
 export class ServerError extends ConvokeError {
   override readonly name: string = 'ServerError';
 }
 
-/** No answer: the service could not be reached, or the connection broke. */
+/** No response: the service could not be reached, or the connection broke. */
 export class ConnectionError extends ConvokeError {
   override readonly name: string = 'ConnectionError';
 }
 
-/** `run.text()` of a run that failed or was cancelled. */
+/** Thrown by `run.text()` if the run failed or was cancelled. */
 export class RunError extends ConvokeError {
   override readonly name: string = 'RunError';
   readonly run: RunRecord;
@@ -113,7 +113,7 @@ export class RunError extends ConvokeError {
   }
 }
 
-/** Another attempt may succeed: too many requests, trouble in the service, or no answer at all. */
+/** Whether a retry may succeed: rate limit, server error or no response. */
 export function isTemporary(error: unknown): error is ConvokeError {
   return (
     error instanceof RateLimitError ||
@@ -122,14 +122,14 @@ export function isTemporary(error: unknown): error is ConvokeError {
   );
 }
 
-/** The error that an answer stands for. Reads the body, whatever it is. */
+/** Creates the error of a response; accepts any body. */
 export async function errorFrom(response: Response, what: string): Promise<ConvokeError> {
   const { status, headers } = response;
   const body = objectIn(await response.text());
   const code = body?.['error'];
   const message = body?.['message'] ?? body?.['error_description'];
   const requestId = body?.['request_id'] ?? headers.get('x-request-id');
-  const said = typeof message === 'string' ? message : `${what} was answered with ${status}.`;
+  const said = typeof message === 'string' ? message : `${what} returned ${status}.`;
   return new (familyOf(status))(said, {
     code: typeof code === 'string' ? code : codeOf(status),
     status,
@@ -153,7 +153,7 @@ function familyOf(status: number): typeof ConvokeError {
   return families[status] ?? InvalidRequestError;
 }
 
-/** For answers that the service did not write, as a proxy in front of it does. */
+/** For responses that do not come from the service, but from a proxy in front of it. */
 function codeOf(status: number): string {
   return status < 400 ? 'unexpected_redirect' : `http_${status}`;
 }
@@ -171,7 +171,7 @@ function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** RFC 9110: seconds, or a date. */
+/** Parses Retry-After (RFC 9110): seconds or a date. */
 function retryAfterSeconds(value: string | null): number | undefined {
   if (value === null || value === '') return undefined;
   const seconds = Number(value);

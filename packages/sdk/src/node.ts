@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import type { FileSource } from './sessions/file-content.ts';
 
 /**
- * A file of this machine, to upload. It is read piece by piece, and again where an upload is retried.
+ * Opens a local file for upload. It is streamed, and read again if the upload is retried.
  *
  * @example
  * await session.files.upload(await openFile('report.pdf'));

@@ -1,20 +1,20 @@
-import { type RetryPolicy, usualRetry } from './transport/retry.ts';
+import { type RetryPolicy, defaultRetry } from './transport/retry.ts';
 import { type ClientCredentials, ClientTokens, type TokenProvider } from './transport/tokens.ts';
 import { type Fetch, Transport, type TransportOptions } from './transport/transport.ts';
 
 export interface ConnectionOptions {
-  /** Where the service is, without `/v1`: `https://convoke.example`. */
+  /** Address of the service, without `/v1`: `https://convoke.example`. */
   readonly baseUrl: string;
-  /** How long a request may take, each attempt by itself. Streams and file contents are not bound by it. */
+  /** Timeout of each attempt. Does not apply to streams and file contents. */
   readonly timeoutMs?: number | undefined;
-  /** `false` sends every request once. */
+  /** `false` disables retries. */
   readonly retry?: Partial<RetryPolicy> | false | undefined;
-  /** Instead of the global `fetch`, to trace requests or to go through a proxy. */
+  /** Replaces the global `fetch`, for example to trace requests or to use a proxy. */
   readonly fetch?: Fetch | undefined;
 }
 
 export interface TokenOptions {
-  /** A token, or what gives one. */
+  /** A token, or a function that returns one. */
   readonly token: string | TokenProvider;
 }
 
@@ -26,7 +26,7 @@ export function transportOptions(options: ConnectionOptions): TransportOptions {
     baseUrl: originOf(options.baseUrl),
     fetch: options.fetch ?? ((url, init) => fetch(url, init)),
     timeoutMs,
-    retry: retry === false ? { ...usualRetry, attempts: 1 } : { ...usualRetry, ...retry },
+    retry: retry === false ? { ...defaultRetry, attempts: 1 } : { ...defaultRetry, ...retry },
   };
 }
 
@@ -39,7 +39,7 @@ export function tokenOf(
   return (request) => tokens.get(request);
 }
 
-/** The paths carry `/v1` themselves (spec §1), and a base address with it is a common slip. */
+/** Checks the base address. The paths include `/v1` (spec §1), and adding it here is a common mistake. */
 function originOf(baseUrl: string): string {
   const trimmed = String(baseUrl).replace(/\/+$/, '');
   if (/^https?:\/\/[^?#]+$/.test(trimmed) && !trimmed.endsWith('/v1')) return trimmed;

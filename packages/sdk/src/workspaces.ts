@@ -5,13 +5,13 @@ import { Listing } from './transport/listing.ts';
 import type { Authority, AuthorityRequest, CallOptions, Transport } from './transport/transport.ts';
 import { shared } from './transport/waiting.ts';
 
-/** Which of the workspaces to work in. What is left out is looked up. */
+/** Selects a workspace. An omitted id is looked up. */
 export interface WorkspaceSelector {
   readonly organizationId?: string | undefined;
   readonly tenantId?: string | undefined;
 }
 
-/** Some self-hosted deployments are told to use the second one (spec §4.1). */
+/** Some self-hosted deployments use the second header (spec §4.1). */
 export type TenantHeader = 'x-workspace-tenant-id' | 'x-tenant-id';
 
 export function listWorkspaces(
@@ -21,7 +21,7 @@ export function listWorkspaces(
   return new Listing(transport, { path: '/v1/me/workspaces', key: 'workspaces' }, query);
 }
 
-/** Adds the headers that select a workspace, which is looked up once, when it is first needed. */
+/** Adds the headers that select a workspace. The workspace is looked up once, on first use. */
 export class SelectedWorkspace implements Authority {
   readonly #account: Authority;
   readonly #transport: Transport;
@@ -59,7 +59,7 @@ export class SelectedWorkspace implements Authority {
       const { organization_id, tenant } = await this.#find();
       return this.#selectors(organization_id, tenant.tenant_id);
     } catch (error) {
-      // Only a choice is kept; whoever comes next may have better luck.
+      // Keep only a success, so that the next call tries again.
       this.#selected = undefined;
       throw error;
     }
@@ -74,7 +74,9 @@ export class SelectedWorkspace implements Authority {
     }
     const [only] = found;
     if (only !== undefined) return only;
-    throw new ConvokeError('The credentials reach no such workspace.', { code: 'no_workspace' });
+    throw new ConvokeError('The credentials cannot access such a workspace.', {
+      code: 'no_workspace',
+    });
   }
 
   #selectors(organizationId: string, tenantId: string): Readonly<Record<string, string>> {
@@ -94,8 +96,8 @@ function ambiguous(found: readonly WorkspaceRecord[]): ConvokeError {
     ({ organization_id, tenant }) => `${organization_id}/${tenant.tenant_id}`,
   );
   return new ConvokeError(
-    `The credentials reach more than one workspace (${names.join(', ')}, …): ` +
-      'choose with workspace: { organizationId, tenantId }.',
+    `The credentials can access more than one workspace (${names.join(', ')}, …): ` +
+      'select one with workspace: { organizationId, tenantId }.',
     { code: 'ambiguous_workspace' },
   );
 }

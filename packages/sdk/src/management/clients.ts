@@ -20,19 +20,19 @@ export class Clients {
     this.#path = path;
   }
 
-  /** Without secrets. */
+  /** Lists the clients, without secrets. */
   list(query: PageQuery & CallOptions = {}): Listing<ClientRecord> {
     return new Listing(this.#transport, { path: this.#path, key: 'clients' }, query);
   }
 
-  /** What profiles and scopes a client can have. */
+  /** Returns the profiles and scopes that a client can have. */
   profiles({ signal }: CallOptions = {}): Promise<ProfileCatalog> {
     return this.#transport.json({ method: 'GET', path: `${this.#path}/profiles`, signal });
   }
 
   /**
-   * Creates a client with its first credential. The answer is the only one with the secret: when it is
-   * lost on the way, a retry is a `ConflictError` (`secret_already_issued`) whose `body` names the client.
+   * Creates a client with its first credential. Only this response contains the secret: if it is lost, a
+   * retry throws a `ConflictError` (`secret_already_issued`) whose `body` names the client.
    */
   create(client: CreateClient, options: IdempotentOptions = {}): Promise<IssuedClient> {
     const { idempotencyKey = newKey(), signal } = options;
@@ -51,14 +51,14 @@ export class Clients {
   }
 
   /**
-   * Renames, permits, disables or enables. Sent once: whether a change whose answer was lost took place
-   * shows in the `version` that `get` reads.
+   * Changes name, permissions or status. Sent once: if the response is lost, compare the `version` from
+   * `get` to see whether the change took effect.
    */
   update(id: string, change: UpdateClient, { signal }: CallOptions = {}): Promise<ClientRecord> {
     return this.#transport.json({ method: 'PATCH', path: this.#at(id), json: change, signal });
   }
 
-  /** Withdraws all access. The record comes back while the service still cleans up. */
+  /** Deletes the client and revokes its access. Returns the record while cleanup continues. */
   delete(id: string, { signal }: CallOptions = {}): Promise<ClientRecord | undefined> {
     return this.#transport.remove({ path: this.#at(id), signal });
   }

@@ -14,7 +14,7 @@ export class Credentials {
     this.#path = path;
   }
 
-  /** At most two live at a time. The answer is the only one with the secret. */
+  /** Adds a credential; at most two are active at a time. Only this response contains the secret. */
   add(
     clientId: string,
     credential: AddCredential,
@@ -31,7 +31,7 @@ export class Credentials {
     });
   }
 
-  /** No new tokens from here on. The record comes back while the service still cleans up. */
+  /** Revokes a credential: it obtains no new tokens. Returns the record while cleanup continues. */
   revoke(
     clientId: string,
     credentialId: string,

@@ -15,7 +15,7 @@ export class Tenants {
     this.#path = path;
   }
 
-  /** Newest first. */
+  /** Lists the tenants, newest first. */
   list(query: PageQuery & CallOptions = {}): Listing<TenantRecord> {
     return new Listing(this.#transport, { path: this.#path, key: 'tenants' }, query);
   }
@@ -24,7 +24,7 @@ export class Tenants {
     return this.#transport.json({ method: 'GET', path: this.#at(id), signal });
   }
 
-  /** Provisioning goes on after the answer. */
+  /** Creates a tenant. Provisioning continues after the response. */
   create(tenant: CreateTenant, options: IdempotentOptions = {}): Promise<TenantRecord> {
     const { idempotencyKey = newKey(), signal } = options;
     return this.#transport.json({
@@ -37,12 +37,12 @@ export class Tenants {
     });
   }
 
-  /** Goes on with a provisioning that failed. */
+  /** Retries failed provisioning. */
   retry(id: string, { signal }: CallOptions = {}): Promise<TenantRecord> {
     return this.#transport.json({ method: 'POST', path: `${this.#at(id)}:retry`, signal });
   }
 
-  /** Ends the tenant and everything in it, for good. `confirm` is its id once more. */
+  /** Permanently deletes the tenant and its data. `confirm` repeats its id. */
   offboard(id: string, { confirm, signal }: OffboardTenant & CallOptions): Promise<TenantRecord> {
     return this.#transport.json({
       method: 'POST',

@@ -4,9 +4,9 @@ import type { Call, Transport } from '../transport/transport.ts';
 import { forwardAbort, reasonOf } from '../transport/waiting.ts';
 import { type RunEvent, parseRunEvent } from './run-event.ts';
 
-/** One connection to the events of a run. It ends, one way or another; following a run outlives it. */
+/** One connection to the events of a run. `follow()` opens as many as it needs. */
 export class EventStream {
-  /** The server closed it in order. Otherwise it was cut, or it fell silent. */
+  /** Whether the server closed the stream. If not, the connection broke or timed out. */
   isClean = false;
   readonly #response: Response;
   readonly #parser = new MessageParser();
@@ -41,7 +41,7 @@ export class EventStream {
     return this.#parser.retryMs;
   }
 
-  /** Lets another signal end it too. */
+  /** Closes the stream when the signal is aborted. */
   tie(signal: AbortSignal): void {
     this.#ties.push(forwardAbort(signal, this.#controller));
   }
@@ -52,8 +52,8 @@ export class EventStream {
   }
 
   /**
-   * The events as they come. Ends when the connection does, and when nothing at all came for `silenceMs`:
-   * the server says something every 15 s (D-30), so that a silent connection is a dead one.
+   * Yields the events as they arrive. Ends with the connection, and when nothing arrived for `silenceMs`:
+   * the server sends something every 15 s (D-30), so a silent connection is dead.
    */
   async *events(runId: string, silenceMs: number): AsyncGenerator<RunEvent, void, undefined> {
     const reader = this.#reader();
@@ -80,7 +80,7 @@ export class EventStream {
     reader: ReadableStreamDefaultReader<Uint8Array>,
     silenceMs: number,
   ): Promise<Uint8Array | undefined> {
-    // Runs only while something is awaited: who takes long over an event is not a silent server.
+    // The timer runs only while waiting for data: a slow consumer does not mean a silent server.
     const timer = setTimeout(() => this.#controller.abort(silent), silenceMs);
     try {
       const { done, value } = await reader.read();

@@ -6,22 +6,20 @@ import type { EventStream } from './event-stream.ts';
 import { type RunEvent, isAfter, isTerminalEvent } from './run-event.ts';
 
 /**
- * Following a run, over however many connections it takes (spec §6 rules 1 to 5). What is known between
- * them is the cursor: the id of the last event that was delivered.
+ * Follows a run over as many connections as necessary (spec §6 rules 1 to 5). The state between connections
+ * is the cursor: the id of the last delivered event.
  *
- * - Connecting: with the cursor as `Last-Event-ID`. An answer that another attempt cannot better (wrong
- *   token, no such run, no such event) ends the following with that error. Anything else is a failure.
- * - Streaming: an event at or before the cursor was delivered already and is dropped. A terminal event is
- *   delivered and is the end. Otherwise the stream ends in order, is cut, falls silent, or holds
- *   something that is not an event; the last of these is a failure.
- * - Checking: a stream that ended says nothing about the run, so the run is read. While it goes on, the
- *   next connection continues. Once it has ended, so does the following, as soon as the cursor stands at
- *   its last event, or the service says, in order, that it has no more.
- * - Waiting: before each connection, longer each time nothing new came of the last one.
+ * - Connect with the cursor as `Last-Event-ID`. An error that a retry cannot fix (wrong token, unknown run or
+ *   event) is thrown. Any other error counts as a failure.
+ * - Stream: drop events at or before the cursor, which were already delivered. Deliver a terminal event and
+ *   return. Otherwise the stream is closed, breaks, times out, or contains something that is not an event;
+ *   the last case counts as a failure.
+ * - Check: a closed stream does not mean that the run has ended, so read the run. If it has not ended, connect
+ *   again. If it has, return once the cursor is at its last event or a stream closes without more events.
+ * - Wait before each connection, longer after each connection without new events.
  *
- * Failures without anything new in between are borne for `patienceMs`; then the following ends with the
- * last of them. A run that waits for a person for hours while every connection is cut after a minute is
- * no failure: the run was read.
+ * Failures without new events in between are tolerated for `patienceMs`; then the last one is thrown. A run
+ * that waits for hours while every connection breaks after a minute is not a failure: the run was read.
  */
 export async function* followLog(
   log: RunLog,
@@ -47,7 +45,7 @@ export async function* followLog(
   }
 }
 
-/** What following needs of a run. */
+/** Access to the log of a run. */
 export interface RunLog {
   readonly runId: string;
   readonly retry: RetryPolicy;
@@ -64,14 +62,14 @@ export interface FollowLogOptions {
 
 interface Progress {
   cursor: string | undefined;
-  /** Connections in a row that brought nothing new and did not last. */
+  /** Number of consecutive short connections without new events. */
   fruitless: number;
-  /** Of these, the ones that ended in order after the run had ended. */
+  /** Of these, the ones that the server closed after the run had ended. */
   finalEmpty: number;
-  /** Since when it only fails. */
+  /** Time of the first of consecutive failures. */
   failingSince: number | undefined;
   openedAt: number;
-  /** The last stream ended in order. */
+  /** The server closed the last stream. */
   wasClean: boolean;
   hasEnded: boolean;
   retryMs: number;
@@ -87,7 +85,7 @@ const nothingYet = {
   retryMs: 0,
 };
 
-/** A run whose record names a later event than the service has to give is asked for it this often. */
+/** Number of attempts to get a last event that the record names but the stream does not deliver. */
 const finalEmptyMax = 3;
 
 async function* oneStream(
@@ -112,7 +110,7 @@ async function* oneStream(
   }
 }
 
-/** The run was read: has everything been delivered? */
+/** Whether the run has ended and all its events were delivered. */
 function isOver({ status, last_event_id: last }: RunRecord, progress: Progress): boolean {
   const isTerminal = status === 'completed' || status === 'failed' || status === 'cancelled';
   if (!isTerminal) {
@@ -120,7 +118,7 @@ function isOver({ status, last_event_id: last }: RunRecord, progress: Progress):
     return false;
   }
   if (last !== undefined && last === progress.cursor) return true;
-  // The stream before this may have been opened while the run still went on: only the next one is final.
+  // The previous stream may have been opened before the run ended: only the next one is final.
   if (progress.hasEnded && progress.wasClean) progress.finalEmpty += 1;
   progress.hasEnded = true;
   return progress.finalEmpty >= (last === undefined ? 1 : finalEmptyMax);
@@ -132,15 +130,15 @@ interface Round {
   readonly patienceMs: number;
 }
 
-/** Ends the following when it failed for too long. */
+/** Throws when following has failed for too long. */
 function noteFailure({ runId }: RunLog, { progress, failure, patienceMs }: Round): void {
-  // A run that has ended has nothing to wait for: a stream that is cut again and again is a failure then.
+  // After the run has ended, a stream that keeps breaking is a failure.
   if (failure === undefined && (!progress.hasEnded || progress.wasClean)) return;
   progress.failingSince ??= performance.now();
   if (performance.now() - progress.failingSince < patienceMs) return;
   throw (
     failure ??
-    new ConnectionError(`The events of ${runId} are cut off again and again.`, {
+    new ConnectionError(`The event stream of ${runId} keeps breaking.`, {
       code: 'stream_broken',
     })
   );

@@ -6,11 +6,11 @@ import type { Answer, Interactions } from './interactions.ts';
 import type { RunEvent } from './run-event.ts';
 
 export interface AskContext {
-  /** Aborted when somebody else answered, or when the run is no longer followed. */
+  /** Aborted when the interaction was answered elsewhere, or when the run is no longer followed. */
   readonly signal: AbortSignal;
 }
 
-/** What a handler says; undefined leaves the interaction to somebody else. */
+/** Decides on a permission request; undefined leaves it pending. */
 export type PermissionHandler = (
   request: InteractionRecord & { readonly kind: 'permission' },
   context: AskContext,
@@ -24,43 +24,43 @@ export type QuestionHandler = (
 type Said<T> = T | undefined | Promise<T | undefined>;
 
 export interface InteractionHandlers {
-  /** Decides on a tool that needs approval: `'allow'`, `'deny'`, or more of an answer. */
+  /** Decides on a tool call that requires approval: `'allow'`, `'deny'` or a complete answer. */
   readonly onPermission?: PermissionHandler | undefined;
-  /** Answers a question: a text, several for a question with `multiple`, or more of an answer. */
+  /** Answers a question: a text, several for a question with `multiple`, or a complete answer. */
   readonly onQuestion?: QuestionHandler | undefined;
 }
 
-interface AttendanceParts {
+interface ResponderParts {
   readonly runId: string;
   readonly interactions: Interactions;
   readonly handlers: InteractionHandlers;
-  /** A handler or its answer failed: whoever follows the run is told. */
+  /** Called when a handler throws or its answer fails; `follow()` throws the error. */
   readonly fail: (error: unknown) => void;
 }
 
 /**
- * Asks the handlers while the events go on. An event only says where to look: what is shown to a handler
- * and answered is the durable record (spec §6 rule 6). Each interaction is asked about once, however
- * often it is announced.
+ * Calls the handlers for interactions while the events stream. An event only names an interaction; the
+ * handler gets the durable record, and the answer refers to it (spec §6 rule 6). A handler is called once per
+ * interaction, even if several events name it.
  */
 export class InteractionResponder {
-  readonly #parts: AttendanceParts;
+  readonly #parts: ResponderParts;
   readonly #asked = new Map<string, AbortController>();
 
-  constructor(parts: AttendanceParts) {
+  constructor(parts: ResponderParts) {
     this.#parts = parts;
   }
 
-  notice(event: RunEvent): void {
+  handle(event: RunEvent): void {
     if (event.type === 'permission_request' || event.type === 'user_question') {
       const key = event.data.interaction_key;
-      void this.#guard(key, (signal) => this.#look(key, signal));
+      void this.#guard(key, (signal) => this.#respond(key, signal));
     } else if (event.type === 'permission_resolved' || event.type === 'user_answered') {
       this.#asked.get(event.data.interaction_key)?.abort();
     }
   }
 
-  /** For who goes on after a cursor: what was announced before it and is still open is not announced again. */
+  /** Calls the handlers for interactions that events before the cursor announced and that are still pending. */
   async resume(signal: AbortSignal): Promise<void> {
     try {
       for await (const record of this.#parts.interactions.pending({ signal })) {
@@ -87,7 +87,7 @@ export class InteractionResponder {
     }
   }
 
-  async #look(key: string, signal: AbortSignal): Promise<void> {
+  async #respond(key: string, signal: AbortSignal): Promise<void> {
     for await (const record of this.#parts.interactions.pending({ signal })) {
       if (record.interaction_key === key) return this.#ask(record, signal);
     }
@@ -96,7 +96,7 @@ export class InteractionResponder {
   async #ask(record: InteractionRecord, signal: AbortSignal): Promise<void> {
     const answer = await this.#answerTo(record, { signal });
     if (answer === undefined || signal.aborted) return;
-    // Without the signal: the event of this very answer may come before the response to it.
+    // Without the signal: the event of this answer may arrive before the response.
     await this.#parts.interactions.answer(record.interaction_key, answer);
   }
 
@@ -124,12 +124,12 @@ function isQuestion(
   return record.kind === 'question';
 }
 
-/** `Array.isArray` does not tell a read-only array from the rest of a union. */
+/** `Array.isArray` does not narrow a union to a read-only array. */
 function isList(said: unknown): said is readonly string[] {
   return Array.isArray(said);
 }
 
-/** Somebody else was faster, or the run has ended meanwhile: nothing is left to answer. */
+/** Whether the interaction is no longer pending: answered elsewhere, or the run has ended. */
 function isSettled(error: unknown): boolean {
   return error instanceof ConflictError;
 }

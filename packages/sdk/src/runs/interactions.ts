@@ -11,7 +11,7 @@ import type { CallOptions, Transport } from '../transport/transport.ts';
 
 export type Answer = PermissionAnswer | QuestionReply | QuestionDeclined;
 
-/** What the agent of one session waits for a person to say. */
+/** Questions and permission requests of one session. */
 export class Interactions {
   readonly #transport: Transport;
   readonly #path: string;
@@ -21,18 +21,18 @@ export class Interactions {
     this.#path = at`/v1/sessions/${sessionId}/interactions`;
   }
 
-  /** Newest first; the pending ones unless `status` says otherwise. */
+  /** Lists interactions, newest first; only pending ones unless `status` is set. */
   list(query: InteractionsQuery & CallOptions = {}): Listing<InteractionRecord> {
     return new Listing(this.#transport, { path: this.#path, key: 'interactions' }, query);
   }
 
-  /** What waits now, in the order it was asked. */
+  /** Lists the pending interactions, oldest first. */
   pending({ signal }: CallOptions = {}): Listing<InteractionRecord> {
     return this.list({ signal, status: 'pending', order: 'asc' });
   }
 
   /**
-   * Answers by the durable key. The same answer again is fine; a different one is a `ConflictError`.
+   * Answers by the durable key. Repeating the same answer succeeds; a different one throws a `ConflictError`.
    *
    * @example
    * await session.interactions.answer(request.interaction_key, { decision: 'allow' });

@@ -1,9 +1,9 @@
 import type { EventDataByType } from '../generated/events.ts';
 import type { JsonObject, TerminalEventType } from '../generated/values.ts';
 
-/** The frame around every event (spec §6). */
+/** Envelope of every event (spec §6). */
 export interface EventEnvelope {
-  /** Orders the events of one run. Keep it once the event is dealt with, to go on after it. */
+  /** Orders the events of one run. Store it after you have processed the event, to continue after it. */
   readonly id: string;
   readonly session_id: string;
   readonly run_id: string;
@@ -19,7 +19,7 @@ export type KnownRunEvent = {
 
 /**
  * An event of an agent framework, named `<framework>.<name>`, or of a type that is newer than this SDK.
- * Never terminal. Its type is written so that comparing `event.type` with a known one tells the payload.
+ * Never terminal. Its type is declared so that comparing `event.type` with a known type narrows the payload.
  */
 export interface OtherRunEvent extends EventEnvelope {
   readonly type: `${string}.${string}`;
@@ -35,13 +35,13 @@ export function isTerminalEvent(
   return event.type === 'run_completed' || event.type === 'run_cancelled' || event.type === 'error';
 }
 
-/** D-02: ids have a fixed width, so that they order as text. One that grew wider came later. */
+/** D-02: ids have a fixed width, so they sort as text. A longer id is later. */
 export function isAfter(id: string, cursor: string | undefined): boolean {
   if (cursor === undefined || id.length > cursor.length) return true;
   return id.length === cursor.length && id > cursor;
 }
 
-/** The event in one message of the stream of a run; undefined when it is none. */
+/** Parses the event in one message of a stream; undefined if it is not an event of the run. */
 export function parseRunEvent(text: string, runId: string): RunEvent | undefined {
   try {
     const value = JSON.parse(text) as Partial<RunEvent> | null;

@@ -12,24 +12,24 @@ import { Interactions } from './interactions.ts';
 import type { RunEvent } from './run-event.ts';
 
 export interface WaitOptions extends CallOptions, InteractionHandlers {
-  /** A stream on which nothing came for this long is taken for dead. The service says something every 15 s. */
+  /** A stream without data for this long is considered dead. The service sends something every 15 s. */
   readonly silenceMs?: number | undefined;
-  /** For how long the service may be out of reach before following it ends with an error. */
+  /** Time for which the service may be unreachable before `follow()` throws. */
   readonly patienceMs?: number | undefined;
 }
 
 export interface FollowOptions extends WaitOptions {
-  /** The id of the last event you dealt with: only what comes after it is delivered. */
+  /** Id of the last event you processed: only later events are delivered. */
   readonly after?: string | undefined;
 }
 
-/** Two pings of the service (D-30) and some. */
+/** More than two ping intervals of the service (D-30). */
 const usualSilenceMs = 35_000;
 
-/** A restart, a deployment, a moment without a network. */
+/** Covers a restart, a deployment or a short network outage. */
 const usualPatienceMs = 120_000;
 
-/** A run by its ids. Nothing is fetched until you ask. */
+/** A run by its ids. Creating it sends no request. */
 export class RunHandle implements AsyncIterable<RunEvent> {
   readonly id: string;
   readonly sessionId: string;
@@ -49,15 +49,15 @@ export class RunHandle implements AsyncIterable<RunEvent> {
     this.#opened = opened;
   }
 
-  /** The run as it is now. */
+  /** Reads the current state of the run. */
   read({ signal }: CallOptions = {}): Promise<RunRecord> {
     return this.#transport.json({ method: 'GET', path: this.#path, signal });
   }
 
   /**
-   * The events of the run, each exactly once and in order, from the first one or from `after`, until the
-   * run has ended. Connections that break are made anew. Leave the loop to stop following; the run goes
-   * on. To go on in another process, keep `event.id` once you dealt with the event.
+   * Yields the events of the run exactly once and in order, from the first one or from `after`, until the
+   * run has ended. Reconnects when a connection breaks. Leaving the loop does not cancel the run. To
+   * continue in another process, store `event.id` after you have processed the event.
    *
    * @example
    * for await (const event of run.follow({ onPermission: () => 'allow' })) {
@@ -68,21 +68,21 @@ export class RunHandle implements AsyncIterable<RunEvent> {
     const { after, silenceMs = usualSilenceMs, patienceMs = usualPatienceMs, signal } = options;
     const stop = new AbortController();
     const untie = forwardAbort(signal, stop);
-    const attendance = this.#attendance(options, stop);
+    const responder = this.#responder(options, stop);
     try {
-      if (after !== undefined) void attendance?.resume(stop.signal);
+      if (after !== undefined) void responder?.resume(stop.signal);
       for await (const event of this.#events({
         after,
         silenceMs,
         patienceMs,
         signal: stop.signal,
       })) {
-        attendance?.notice(event);
+        responder?.handle(event);
         yield event;
       }
     } finally {
       untie();
-      attendance?.close();
+      responder?.close();
       stop.abort();
     }
   }
@@ -91,7 +91,7 @@ export class RunHandle implements AsyncIterable<RunEvent> {
     return this.follow();
   }
 
-  /** The whole answer, once the run has completed. A run that failed or was cancelled is a `RunError`. */
+  /** Waits for the run and returns its complete answer. Throws a `RunError` if it failed or was cancelled. */
   async text(options: WaitOptions = {}): Promise<string> {
     let text = '';
     for await (const event of this.follow(options)) {
@@ -102,24 +102,24 @@ export class RunHandle implements AsyncIterable<RunEvent> {
     throw new RunError(run);
   }
 
-  /** The run once it has ended, whichever way. */
+  /** Waits until the run has ended, with any outcome, and returns its record. */
   async wait(options: WaitOptions = {}): Promise<RunRecord> {
     for await (const _event of this.follow(options));
     return this.read(options);
   }
 
-  /** Asks the run to end. It has ended when its `run_cancelled` event comes. */
+  /** Requests cancellation. The run has ended when its `run_cancelled` event arrives. */
   cancel({ signal, ...body }: CancelRun & CallOptions = {}): Promise<RunRecord> {
     const path = `${this.#path}/cancel`;
     return this.#transport.json({ method: 'POST', path, json: body, repeatable: 'always', signal });
   }
 
-  /** What was recorded so far, in pages, without waiting for more. */
+  /** Lists the events that are recorded so far, without waiting. */
   events(query: EventsQuery & CallOptions = {}): Listing<RunEvent> {
     return new Listing(this.#transport, { path: `${this.#path}/events`, key: 'events' }, query);
   }
 
-  #attendance(
+  #responder(
     { onPermission, onQuestion }: InteractionHandlers,
     stop: AbortController,
   ): InteractionResponder | undefined {
@@ -154,14 +154,14 @@ export class RunHandle implements AsyncIterable<RunEvent> {
       method: 'GET',
       path: `${this.#path}/events`,
       headers: after === undefined ? {} : { 'last-event-id': after },
-      // Following retries by itself, and for longer.
+      // `followLog` retries by itself, and for longer.
       attempts: 1,
       signal,
     });
   }
 }
 
-/** A run with the record that it was got with. */
+/** A run with the record that the request returned. */
 export class Run extends RunHandle {
   readonly record: RunRecord;
 

@@ -7,11 +7,11 @@ import { at } from '../transport/path.ts';
 import type { CallOptions, Transport } from '../transport/transport.ts';
 import { Run, RunHandle } from './run.ts';
 
-/** A prompt, or the whole input as the agent declares it. */
+/** A prompt, or the complete input that the agent declares. */
 export type RunInput = string | JsonObject;
 
 export interface StartOptions extends IdempotentOptions {
-  /** Ids of files of the session that the run should see. */
+  /** Ids of files of the session to attach to the run. */
   readonly files?: readonly string[] | undefined;
 }
 
@@ -27,7 +27,7 @@ export class Runs {
     this.#path = at`/v1/sessions/${sessionId}/runs`;
   }
 
-  /** Starts a run; one at a time executes, the next ones wait in line. Same as `session.run()`. */
+  /** Starts a run. A session executes one run at a time; later runs are queued. Same as `session.run()`. */
   async start(input: RunInput, options: StartOptions = {}): Promise<Run> {
     const { idempotencyKey = newKey(), signal } = options;
     const record = await this.#transport.json<RunRecord>({
@@ -46,12 +46,12 @@ export class Runs {
     return new Run(this.#transport, record);
   }
 
-  /** The run of this id, without asking for it: to follow it in another process, say. */
+  /** Returns the run with this id without a request, for example to follow it in another process. */
   at(id: string): RunHandle {
     return new RunHandle(this.#transport, { id, sessionId: this.#sessionId });
   }
 
-  /** Newest first. */
+  /** Lists the runs, newest first. */
   list(query: RunsQuery & CallOptions = {}): Listing<Run> {
     const item = (record: RunRecord) => new Run(this.#transport, record);
     return new Listing(this.#transport, { path: this.#path, key: 'runs', item }, query);

@@ -1,6 +1,6 @@
 import type { Body } from '../transport/transport.ts';
 
-/** Something that can be read more than once; a `Blob` and a `File` are such. */
+/** Content that can be read more than once, such as a `Blob` or a `File`. */
 export interface FileSource {
   readonly name?: string;
   readonly type?: string;
@@ -27,7 +27,7 @@ export interface OpenContent {
   body(onProgress: OnProgress): Body;
 }
 
-/** How much is handed over at once, so that progress can be seen. */
+/** Size of a chunk, so that progress is visible. */
 const pieceBytes = 64 * 1024;
 
 export async function openContent(content: FileContent): Promise<OpenContent> {
@@ -39,7 +39,7 @@ export async function openContent(content: FileContent): Promise<OpenContent> {
     isRepeatable: !(content instanceof ReadableStream),
   };
   if (canStream()) {
-    // What has to be neither made nor counted goes as it is, with its length.
+    // Content that needs no streaming and no progress is sent as it is, with its length.
     const whole = content instanceof Blob || content instanceof Uint8Array ? content : undefined;
     return {
       ...facts,
@@ -53,7 +53,7 @@ export async function openContent(content: FileContent): Promise<OpenContent> {
   return { ...facts, size: blob.size, body: (onProgress) => noted(blob, onProgress) };
 }
 
-/** Browsers cannot send what is still being made, or only over HTTP/2; there a file is a Blob. */
+/** Whether request bodies can be streams. Browsers support them not at all or only over HTTP/2. */
 function canStream(): boolean {
   return !('XMLHttpRequest' in globalThis);
 }
@@ -66,7 +66,7 @@ function sourceOf(content: FileContent): FileSource {
   return content;
 }
 
-/** The types of platforms differ in which memory a view may lie on; fetch takes every one. */
+/** Platform types differ in the buffers that a view may use; fetch accepts all of them. */
 function wholeBody(whole: Blob | Uint8Array): Body {
   return whole as Body;
 }
@@ -80,7 +80,7 @@ function streamOf(bytes: Uint8Array): ReadableStream<Uint8Array> {
   });
 }
 
-/** Hands the stream over piece by piece, each when the network is ready for it, and counts. */
+/** Passes the stream on in chunks, with backpressure, and reports progress. */
 function counted(
   stream: ReadableStream<Uint8Array>,
   totalBytes: number | undefined,
@@ -108,7 +108,7 @@ function counted(
   });
 }
 
-/** Without streaming, only the beginning can be told. */
+/** Reports only the start, because the body is not streamed. */
 function noted(blob: Blob, onProgress: OnProgress): Body {
   onProgress?.({ sentBytes: 0, totalBytes: blob.size });
   return blob;

@@ -6,20 +6,20 @@ import type { CallOptions, Transport } from '../transport/transport.ts';
 import { type FileContent, type OpenContent, type Progress, openContent } from './file-content.ts';
 
 export interface PutOptions extends CallOptions {
-  /** How much was handed to the network; the last call says that the service has it all. */
+  /** Called with the number of bytes sent; the last call means that the service has the complete file. */
   readonly onProgress?: ((progress: Progress) => void) | undefined;
 }
 
 export interface UploadOptions extends PutOptions {
-  /** Needed unless the content has a name of its own, as a `File` has. */
+  /** Required unless the content has a name, as a `File` does. */
   readonly name?: string | undefined;
   readonly contentType?: string | undefined;
-  /** Lower-case hex. The service refuses other bytes. */
+  /** Lower-case hex. The service rejects content with another digest. */
   readonly sha256?: string | undefined;
 }
 
 export interface DownloadOptions extends CallOptions {
-  /** The first and the last byte wanted, counted from zero. */
+  /** First and last byte, counted from zero. */
   readonly range?: { readonly start: number; readonly end?: number } | undefined;
 }
 
@@ -52,28 +52,28 @@ export class Files {
     try {
       return await this.#send(prepared.id, opened, options);
     } catch (error) {
-      // A file without content is of no use, but it would count. Whether this works changes nothing.
+      // A file without content is useless, but counts towards the limit. Ignore a failure of this cleanup.
       await this.#discard(prepared.id);
       throw error;
     }
   }
 
-  /** Announces a file; `put` gives it its content. */
+  /** Creates a file upload; `put` uploads the content. */
   prepare(file: PrepareFile, { signal }: CallOptions = {}): Promise<FileRecord> {
     return this.#transport.json({ method: 'POST', path: this.#path, json: file, signal });
   }
 
-  /** Uploads the content of a prepared file. The same bytes again are fine. */
+  /** Uploads the content of a prepared file. Uploading the same bytes again succeeds. */
   async put(id: string, content: FileContent, options: PutOptions = {}): Promise<FileRecord> {
     return this.#send(id, await openContent(content), options);
   }
 
   /**
-   * The content, as the answer of fetch: `.body` is the stream, `.blob()` and `.text()` read it whole.
+   * Returns the `Response` of fetch: `.body` is the stream, `.blob()` and `.text()` read all of it.
    *
    * @example
-   * const answer = await session.files.download(file.id);
-   * await pipeline(answer.body, createWriteStream('copy.csv'));
+   * const response = await session.files.download(file.id);
+   * await pipeline(response.body, createWriteStream('copy.csv'));
    */
   download(id: string, { range, signal }: DownloadOptions = {}): Promise<Response> {
     const wanted = range === undefined ? {} : { range: `bytes=${range.start}-${range.end ?? ''}` };
@@ -85,7 +85,7 @@ export class Files {
     });
   }
 
-  /** Newest first. */
+  /** Lists the files, newest first. */
   list(query: PageQuery & CallOptions = {}): Listing<FileRecord> {
     return new Listing(this.#transport, { path: this.#path, key: 'files' }, query);
   }

@@ -8,7 +8,7 @@ import { at } from '../transport/path.ts';
 import type { CallOptions, Transport } from '../transport/transport.ts';
 import { Files } from './files.ts';
 
-/** A session by its id. Nothing is fetched until you ask. */
+/** A session by its id. Creating it sends no request. */
 export class SessionHandle {
   readonly id: string;
   readonly runs: Runs;
@@ -26,7 +26,7 @@ export class SessionHandle {
     this.files = new Files(transport, id);
   }
 
-  /** The session as it is now. */
+  /** Reads the current state of the session. */
   read({ signal }: CallOptions = {}): Promise<SessionRecord> {
     return this.#transport.json({ method: 'GET', path: this.#path, signal });
   }
@@ -43,7 +43,7 @@ export class SessionHandle {
   }
 
   /**
-   * Cancels what runs and waits, and suspends the session; with `mode: 'terminate'` ends it for good.
+   * Cancels active and queued runs and suspends the session; `mode: 'terminate'` ends it permanently.
    */
   async stop({ signal, ...body }: StopSession & CallOptions = {}): Promise<SessionRecord> {
     const path = `${this.#path}/stop`;
@@ -56,21 +56,21 @@ export class SessionHandle {
         signal,
       });
     } catch (error) {
-      // D-13: a terminated session refuses a second stop, though the first one was ours.
+      // D-13: a terminated session rejects a second stop, even if the first one was this call.
       const isOurs = error instanceof ConvokeError && error.unsure && body.mode === 'terminate';
       if (isOurs && error.code === 'session_terminal') return this.read({ signal });
       throw error;
     }
   }
 
-  /** Makes a stopped session usable again, with its history and files. */
+  /** Resumes a stopped session, with its history and files. */
   resume({ signal }: CallOptions = {}): Promise<SessionRecord> {
     const path = `${this.#path}/resume`;
     return this.#transport.json({ method: 'POST', path, repeatable: 'always', signal });
   }
 }
 
-/** A session with the record that it was got with. */
+/** A session with the record that the request returned. */
 export class Session extends SessionHandle {
   readonly record: SessionRecord;
 

@@ -14,7 +14,7 @@ export class Sessions {
     this.#transport = transport;
   }
 
-  /** Opens a session with an agent. */
+  /** Creates a session with an agent. */
   async create(agentName: string, options: IdempotentOptions = {}): Promise<Session> {
     const { idempotencyKey = newKey(), signal } = options;
     const record = await this.#transport.json<SessionRecord>({
@@ -33,12 +33,12 @@ export class Sessions {
     return new Session(this.#transport, record);
   }
 
-  /** The session of this id, without asking for it. */
+  /** Returns the session with this id without a request. */
   at(id: string): SessionHandle {
     return new SessionHandle(this.#transport, id);
   }
 
-  /** Newest first. */
+  /** Lists the sessions, newest first. */
   list(query: SessionsQuery & CallOptions = {}): Listing<Session> {
     const item = (record: SessionRecord) => new Session(this.#transport, record);
     return new Listing(this.#transport, { path: '/v1/sessions', key: 'sessions', item }, query);

@@ -2,14 +2,14 @@ import type { CallOptions } from './transport.ts';
 
 export interface IdempotentOptions extends CallOptions {
   /**
-   * Names this one wish, so that it comes true once however often it is sent. Without it the SDK makes a
-   * key of its own, good for the retries within this call; give your own to be able to repeat the call
-   * after your process died.
+   * Identifies the request, so that it takes effect once even if it is sent several times. By default the SDK
+   * generates a key for the retries within this call; pass your own to repeat the call after a crash of your
+   * process.
    */
   readonly idempotencyKey?: string | undefined;
 }
 
-/** 128 bits of chance. `crypto.randomUUID` is missing from pages that were not loaded securely. */
+/** Returns 128 random bits. `crypto.randomUUID` is missing in pages without a secure context. */
 export function newKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');

@@ -2,21 +2,21 @@ import type { CallOptions, Transport } from './transport.ts';
 
 export interface Page<T> {
   readonly items: readonly T[];
-  /** Where the next page starts; undefined on the last one. */
+  /** Cursor of the next page; undefined on the last page. */
   readonly nextCursor: string | undefined;
 }
 
 interface ListSource<T> {
   readonly path: string;
-  /** Under which name the answer holds the items. */
+  /** Name of the field with the items. */
   readonly key: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** What is made of a record. */
+  /** Converts a record into an item. */
   readonly item?: (record: never) => T;
 }
 
 /**
- * A list that is fetched while it is read.
+ * A list that fetches pages while it is read.
  *
  * @example
  * for await (const session of convoke.sessions.list({ status: 'waiting' })) console.log(session.id);
@@ -37,7 +37,7 @@ export class Listing<T> implements AsyncIterable<T> {
     this.#query = query;
   }
 
-  /** One page: the first, or the one that `cursor` names. */
+  /** Fetches one page: the first, or the one of `cursor`. */
   page(): Promise<Page<T>> {
     return this.#fetch(this.#query.cursor);
   }
@@ -47,7 +47,7 @@ export class Listing<T> implements AsyncIterable<T> {
     do {
       const page = await this.#fetch(cursor);
       yield page;
-      // A cursor that leads to itself would never end.
+      // A cursor that points to itself would loop forever.
       cursor = page.nextCursor === cursor ? undefined : page.nextCursor;
     } while (cursor !== undefined);
   }
@@ -66,7 +66,7 @@ export class Listing<T> implements AsyncIterable<T> {
       query: { ...query, cursor },
       signal,
     });
-    // The edge: what the contract declares for this list is trusted from here on.
+    // The items are trusted to match the contract from here on.
     const records = (answer[key] ?? []) as never[];
     return {
       items: item === undefined ? records : records.map(item),

@@ -1,5 +1,5 @@
 /**
- * A path with values filled in, each as one segment whatever it holds.
+ * Builds a path; encodes each value as one segment.
  *
  * @example at`/v1/sessions/${id}/runs`
  */
@@ -7,7 +7,7 @@ export function at(texts: TemplateStringsArray, ...values: readonly string[]): s
   return texts.reduce((path, text, index) => path + segment(values[index - 1] ?? '') + text);
 }
 
-/** An empty segment, or one of dots, would silently lead to another resource. */
+/** Rejects an empty segment and dots, which would address another resource. */
 function segment(value: string): string {
   if (typeof value === 'string' && /[^.]/.test(value)) return encodeURIComponent(value);
   throw new TypeError(`"${value}" is not an id`);

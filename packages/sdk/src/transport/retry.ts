@@ -1,32 +1,32 @@
 import { type ConvokeError, RateLimitError, isTemporary } from '../errors.ts';
 
 export interface RetryPolicy {
-  /** How often a request is sent at most, the first time included. */
+  /** Maximum number of attempts, including the first. */
   readonly attempts: number;
-  /** Upper bound of the first pause; each further one doubles it. */
+  /** Upper bound of the first pause; doubles with each attempt. */
   readonly baseMs: number;
-  /** No pause that the SDK chooses is longer. */
+  /** Upper bound of every pause that the SDK chooses. */
   readonly maxMs: number;
 }
 
-export const usualRetry: RetryPolicy = { attempts: 4, baseMs: 250, maxMs: 8_000 };
+export const defaultRetry: RetryPolicy = { attempts: 4, baseMs: 250, maxMs: 8_000 };
 
-/** Who is told to wait longer than this is better told so than kept waiting. */
+/** Longer Retry-After values are thrown to the caller instead of awaited. */
 const retryAfterMaxMs = 60_000;
 
 /**
- * What may be sent again.
+ * When a request may be sent again.
  *
- * - `always`: doing it twice is doing it once. Reads, deletions, uploads of the same bytes; creates and
- *   starts with their key (spec §7); stop, resume, cancel, answer and offboard, which the service
- *   answers alike the second time (D-13, D-14, D-24, D-38, D-67).
- * - `refused`: only after an answer that proves nothing was done (401, 429). What has no key: preparing
- *   a file, changing a client, retrying a tenant.
+ * - `always`: idempotent. Reads, deletions, uploads of the same bytes; creates and starts with their
+ *   key (spec §7); stop, resume, cancel, answer and offboard, which return the same result the second
+ *   time (D-13, D-14, D-24, D-38, D-67).
+ * - `refused`: only after a response that proves that nothing was done (401, 429). For requests without a
+ *   key: preparing a file, updating a client, retrying a tenant.
  * - `never`: the body can be read only once.
  */
 export type Repeatable = 'always' | 'refused' | 'never';
 
-/** How long to wait before the next attempt; undefined when there should be none. */
+/** Returns the pause before the next attempt; undefined for no retry. */
 export function delayBeforeRetry(
   error: unknown,
   { repeatable, policy, attempt }: RetryContext,
@@ -39,11 +39,11 @@ export function delayBeforeRetry(
 interface RetryContext {
   readonly repeatable: Repeatable;
   readonly policy: RetryPolicy;
-  /** The attempt that failed; the first is 1. */
+  /** Number of the failed attempt; the first is 1. */
   readonly attempt: number;
 }
 
-/** What the service asks for, and a little chance, so that many who wait do not come back as one. */
+/** Returns the pause that the service asks for plus jitter, or the backoff. */
 export function pauseMs(
   error: ConvokeError,
   policy: RetryPolicy,
@@ -54,7 +54,7 @@ export function pauseMs(
   return askedMs > retryAfterMaxMs ? undefined : askedMs + Math.random() * policy.baseMs;
 }
 
-/** Anywhere between nothing and a bound that doubles with each failure. */
+/** Exponential backoff with full jitter. */
 export function backoffMs({ baseMs, maxMs }: Omit<RetryPolicy, 'attempts'>, failures: number) {
   return Math.random() * Math.min(maxMs, baseMs * 2 ** failures);
 }

@@ -1,24 +1,23 @@
-/** What one message may hold; more than that is not an event of a run. */
+/** Maximum size of a message; events of a run are smaller. */
 const messageMaxCharacters = 16 * 1024 * 1024;
 
 /**
- * Reads `text/event-stream` as the HTML standard defines it, as far as a run's stream needs: the payload
- * of each message and `retry`. The `id` and `event` lines only repeat what the payload says (spec §6).
- * What a cut connection left unfinished is never delivered. Of our own, because the usual package for it
- * asks for a newer Node than the SDK does.
+ * Parses `text/event-stream` (HTML standard) as far as the stream of a run needs: the payload of each
+ * message and `retry`. The `id` and `event` lines only repeat the payload (spec §6). A message that a broken
+ * connection left incomplete is dropped. Hand-written, because the common package needs a newer Node.
  */
 export class MessageParser {
-  /** What the server asked for, once it did. */
+  /** Reconnection time from the server, if it sent one. */
   retryMs: number | undefined;
   #line = '';
   #data: string[] = [];
   #size = 0;
   #endedInReturn = false;
 
-  /** Takes the next piece of the stream and gives the messages that are complete with it. */
+  /** Takes the next chunk and returns the messages that it completes. */
   push(piece: string): string[] {
     if (piece === '') return [];
-    // A line may end in CR LF, and a piece between the two.
+    // A line may end in CR LF, and a chunk may end between the two.
     const text = this.#endedInReturn && piece.startsWith('\n') ? piece.slice(1) : piece;
     this.#endedInReturn = piece.endsWith('\r');
     this.#size += text.length;

@@ -5,24 +5,24 @@ import type { Authority, AuthorityRequest, Transport } from './transport.ts';
 import { shared } from './waiting.ts';
 
 export interface TokenRequest {
-  /** The token that was just answered with 401; a call asks for another one once. */
+  /** The token that the service rejected with 401; a call requests another one once. */
   readonly rejected: string | undefined;
 }
 
-/** Gives the token for a request. It is asked each time, so it should remember what it has. */
+/** Returns the token for a request. Called for every request, so it should cache the token. */
 export type TokenProvider = (request: TokenRequest) => string | Promise<string>;
 
 export interface ClientCredentials {
   readonly clientId: string;
   readonly clientSecret: string;
-  /** To get tokens that may do less than the client may. */
+  /** Requests tokens with fewer scopes than the client has. */
   readonly scopes?: readonly Scope[] | undefined;
 }
 
-/** A token is renewed when this part of its life is left; until it expires it is used meanwhile. */
+/** A token is renewed when this part of its lifetime is left; the old one is used until then. */
 const renewAtFraction = 0.2;
 
-/** Asks for a token when one is needed, however many need it at once, and renews it before it expires. */
+/** Requests a token on first use, once for concurrent calls, and renews it before it expires. */
 export class ClientTokens {
   readonly #transport: Transport;
   readonly #credentials: ClientCredentials;
@@ -35,14 +35,14 @@ export class ClientTokens {
   }
 
   async get({ rejected }: TokenRequest): Promise<string> {
-    // Another call may have renewed it meanwhile: that one is kept.
+    // Keep a token that another call has renewed in the meantime.
     if (this.#held !== undefined && this.#held.token === rejected) this.#held = undefined;
     const held = this.#held;
     const now = performance.now();
     if (held !== undefined && now < held.renewAt) return held.token;
     this.#request ??= this.#obtain();
     if (held === undefined || now >= held.expiresAt) return this.#request;
-    // Still good: nobody waits, and trouble is told only once there is no token left to use.
+    // The token is still valid: renew in the background, and report a failure only after it has expired.
     this.#request.catch(() => {});
     return held.token;
   }
@@ -70,7 +70,7 @@ export class ClientTokens {
 
   #keep({ access_token: token, expires_in: seconds }: TokenResponse): string {
     if (typeof token !== 'string' || typeof seconds !== 'number') {
-      throw new ServerError('The token endpoint gave no token.', { code: 'invalid_response' });
+      throw new ServerError('The token endpoint returned no token.', { code: 'invalid_response' });
     }
     const lifeMs = seconds * 1000;
     const expiresAt = performance.now() + lifeMs;
@@ -85,7 +85,7 @@ interface HeldToken {
   readonly expiresAt: number;
 }
 
-/** Shows a token with every request. */
+/** Adds the token to every request. */
 export class Bearer implements Authority {
   readonly canRenew: boolean;
   readonly #provider: string | TokenProvider;

@@ -2,13 +2,13 @@ import { ConnectionError, ConvokeError, ServerError, errorFrom } from '../errors
 import { type Repeatable, type RetryPolicy, delayBeforeRetry } from './retry.ts';
 import { forwardAbort, pause, reasonOf } from './waiting.ts';
 
-/** What every method of the SDK takes last. */
+/** Options of every method of the SDK. */
 export interface CallOptions {
-  /** Ends the request, its retries and its pauses; the method rejects with the signal's reason. */
+  /** Aborts the request, its retries and pauses; the method rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Whatever fetch takes. */
+/** Any body that fetch accepts. */
 export type Body = NonNullable<RequestInit['body']>;
 
 export interface Call extends CallOptions {
@@ -18,26 +18,26 @@ export interface Call extends CallOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** Sent as JSON. */
   readonly json?: object;
-  /** Sent as it is; made anew for every attempt. */
+  /** Sent unchanged; created again for every attempt. */
   readonly content?: () => Body;
-  /** Unless said: `refused` for POST and PATCH, `always` for the rest. */
+  /** Default: `refused` for POST and PATCH, `always` for other methods. */
   readonly repeatable?: Repeatable;
-  /** Unless said: as the client is set up. */
+  /** Default: the setting of the client. */
   readonly attempts?: number;
-  /** Unless said: as the client is set up. Zero is no limit. */
+  /** Default: the setting of the client. Zero means no limit. */
   readonly timeoutMs?: number;
 }
 
 export interface AuthorityRequest {
   readonly signal?: AbortSignal | undefined;
-  /** Headers it gave before, which were answered with 401. */
+  /** Earlier headers that the service rejected with 401. */
   readonly rejected?: Readonly<Record<string, string>> | undefined;
 }
 
-/** Says who is calling. */
+/** Adds the headers that identify the caller. */
 export interface Authority {
   headers(request: AuthorityRequest): Promise<Readonly<Record<string, string>>>;
-  /** Whether asking again can give other headers. */
+  /** Whether a second call can return other headers. */
   readonly canRenew: boolean;
 }
 
@@ -50,12 +50,12 @@ export interface TransportOptions {
   readonly retry: RetryPolicy;
 }
 
-/** Reads what it needs of a good answer. What it throws counts as a failed attempt. */
+/** Reads a successful response. An error that it throws counts as a failed attempt. */
 type Read<T> = (response: Response) => Promise<T> | T;
 
 const nobody: Authority = { headers: async () => ({}), canRenew: false };
 
-/** Sends requests: who is calling, for how long, how often, and what a bad answer means. */
+/** Sends requests: adds credentials, applies timeouts and retries, and turns error responses into errors. */
 export class Transport {
   readonly options: TransportOptions;
   readonly #authority: Authority;
@@ -65,19 +65,19 @@ export class Transport {
     this.#authority = authority;
   }
 
-  /** The body as JSON; undefined where there is none. */
+  /** Returns the body as JSON; undefined if it is empty. */
   json<T>(call: Call): Promise<T> {
     return this.#send(call, jsonOf<T>);
   }
 
-  /** The answer with its body unread. The signal also ends the reading. */
+  /** Returns the response with an unread body. The signal also aborts reading it. */
   open(call: Call): Promise<Response> {
     return this.#send(call, (response) => response);
   }
 
   /**
-   * A deletion: undefined when it is done, the record while the service still cleans up. When an earlier
-   * attempt may have been carried out, finding nothing left is what was wanted.
+   * Sends a deletion. Returns undefined when it is done, the record while cleanup continues. If an earlier
+   * attempt may have taken effect, a 404 is a success.
    */
   async remove<T>(call: Omit<Call, 'method'>): Promise<T | undefined> {
     try {
@@ -100,7 +100,7 @@ export class Transport {
     let rejected: Readonly<Record<string, string>> | undefined;
     let unsure = false;
     for (let attempt = 1; ; attempt += 1) {
-      // Outside the try: a token that cannot be had was retried by itself already.
+      // Outside the try: the token request has its own retries.
       const headers = await this.#authority.headers({ signal, rejected });
       try {
         return await this.#attempt(call, headers, read);
@@ -121,7 +121,7 @@ export class Transport {
     }
   }
 
-  /** A call asks for other headers once, and only if it can be sent again. */
+  /** Requests other headers once, and only if the call can be sent again. */
   #mayRenew(rejected: object | undefined, repeatable: Repeatable): boolean {
     return rejected === undefined && repeatable !== 'never' && this.#authority.canRenew;
   }
@@ -143,14 +143,14 @@ export class Transport {
       const response = await fetch(baseUrl + call.path + queryOf(call.query), init);
       if (!response.ok) throw await errorFrom(response, what);
       const result = await read(response);
-      // A body that is still to be read stays tied to the signal.
+      // An unread body stays bound to the signal.
       if (result !== response) untie();
       return result;
     } catch (error) {
       untie();
       if (controller.signal.aborted) throw reasonOf(controller.signal);
       if (error instanceof ConvokeError) throw error;
-      throw new ConnectionError(`${what} got no answer: ${explained(error)}`, {
+      throw new ConnectionError(`${what} got no response: ${explained(error)}`, {
         code: 'connection_failed',
         cause: error,
       });
@@ -166,7 +166,7 @@ function usuallyRepeatable(method: Call['method']): Repeatable {
 
 function requestOf(call: Call, authorization: Readonly<Record<string, string>>): RequestInit {
   const headers = { accept: 'application/json', ...authorization, ...call.headers };
-  // Nothing of the API redirects; to follow would be to show the token to someone else.
+  // The API never redirects; following a redirect could send the token to another server.
   const init = { method: call.method, redirect: 'manual' as const };
   if (call.json !== undefined) {
     const body = JSON.stringify(call.json);
@@ -174,7 +174,7 @@ function requestOf(call: Call, authorization: Readonly<Record<string, string>>):
   }
   if (call.content === undefined) return { ...init, headers };
   const body = call.content();
-  // `duplex` is what fetch demands of a body that is still being made.
+  // fetch requires `duplex` for a streamed body.
   const streamed = body instanceof ReadableStream ? { duplex: 'half' as const } : {};
   return { ...init, headers, body, ...streamed };
 }
@@ -190,12 +190,12 @@ function queryOf(query: object = {}): string {
 
 async function jsonOf<T>(response: Response): Promise<T> {
   const text = await response.text();
-  // 204 has no body; the caller's type says where that may be.
+  // 204 has no body; the type of the caller allows for it.
   if (text === '') return undefined as T;
   try {
     return JSON.parse(text) as T;
   } catch (cause) {
-    throw new ServerError('The answer is not JSON. Does the base address lead to Convoke?', {
+    throw new ServerError('The response is not JSON. Is baseUrl the address of Convoke?', {
       code: 'invalid_response',
       status: response.status,
       requestId: response.headers.get('x-request-id') ?? undefined,
@@ -205,12 +205,12 @@ async function jsonOf<T>(response: Response): Promise<T> {
 }
 
 function timedOut(what: string, timeoutMs: number): ConnectionError {
-  return new ConnectionError(`${what} was not answered within ${timeoutMs} ms.`, {
+  return new ConnectionError(`${what} timed out after ${timeoutMs} ms.`, {
     code: 'timeout',
   });
 }
 
-/** Where fetch only says that it failed, its cause says why. */
+/** Returns the message of the cause, because fetch only says that it failed. */
 function explained(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? error.cause.message || error.message : error.message;

@@ -1,4 +1,4 @@
-/** Resolves after a while; rejects with the signal's reason as soon as it is aborted. */
+/** Resolves after `ms`; rejects with the signal's reason when it is aborted. */
 export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   try {
@@ -11,7 +11,7 @@ export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
   }
 }
 
-/** Waits for a promise that others may share: who leaves early does not end it for them. */
+/** Waits for a shared promise; an abort rejects only this caller and does not affect the others. */
 export function shared<T>(promise: Promise<T>, signal?: AbortSignal): Promise<T> {
   if (signal === undefined) return promise;
   return new Promise<T>((resolve, reject) => {
@@ -22,12 +22,12 @@ export function shared<T>(promise: Promise<T>, signal?: AbortSignal): Promise<T>
   });
 }
 
-/** The type of a reason says nothing, because it is whatever somebody aborted with. */
+/** Returns the abort reason as unknown, because it can be any value. */
 export function reasonOf(signal: AbortSignal): unknown {
   return signal.reason;
 }
 
-/** Aborts the controller when the signal is aborted; the function returned undoes the tie. */
+/** Aborts the controller when the signal is aborted; returns a function that removes the listener. */
 export function forwardAbort(
   signal: AbortSignal | undefined,
   controller: AbortController,
