@@ -1,5 +1,5 @@
-// Decides on approval requests by a rule, whoever started the runs. It keeps nothing: what waits is in the service, so
-// any number of these can run, be killed and started again.
+// Decides on permission requests by a rule, for all runs of the tenant. It keeps no state: pending interactions are in the
+// service, so any number of bots can run, and each can be killed and restarted.
 //
 //   node examples/approval-bot.ts [--once]
 import type { InteractionRecord } from '@convoke/sdk';
@@ -20,7 +20,7 @@ do {
   if (!isOnce) await new Promise((resolve) => setTimeout(resolve, 1000));
 } while (!isOnce);
 
-/** The house rule: notes may be written, nothing else may. */
+/** Allows writing notes and nothing else. */
 function isHarmless({ tool_name, tool_input }: InteractionRecord): boolean {
   if (tool_name !== 'write_file' || typeof tool_input !== 'object' || tool_input === null)
     return false;

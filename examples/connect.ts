@@ -1,6 +1,6 @@
 import { Convoke } from '@convoke/sdk';
 
-/** Every example talks to the server that these three variables name, as your own backend would. */
+/** Connects to the server that three environment variables name, as your own backend would. */
 export function connect(): Convoke {
   const {
     CONVOKE_BASE_URL: baseUrl,

@@ -1,4 +1,4 @@
-// No streams, no webhooks: start a run, look at it now and then, use its outcome. For batch jobs and cron.
+// Without streams and webhooks: starts a run, polls it and uses its outcome. For batch jobs and cron.
 //
 //   node examples/poller.ts "first prompt" "second prompt"
 import { connect } from './connect.ts';

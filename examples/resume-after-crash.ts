@@ -1,5 +1,5 @@
-// A worker that can be killed at any moment. It keeps what it is doing and the id of the last event it has dealt with
-// in a file; started again, it goes on exactly where it was and starts nothing twice.
+// A worker that can be killed at any moment. It stores its run and the id of the last processed event in a file; after a
+// restart it continues exactly there and starts no run twice.
 //
 //   node examples/resume-after-crash.ts <file>
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
@@ -19,7 +19,7 @@ let progress = existsSync(file) ? read() : await begin();
 const run = convoke.sessions.at(progress.session).runs.at(progress.run);
 for await (const event of run.follow({ after: progress.after })) {
   const text = event.type === 'message_delta' ? progress.text + event.data.text : progress.text;
-  // Kept only once the event is dealt with: what was not kept is delivered again, and nothing else.
+  // Store the id only after the event is processed: events after the stored id are delivered again.
   progress = { ...progress, after: event.id, text };
   keep(progress);
 }
@@ -38,7 +38,7 @@ function read(): Progress {
   return JSON.parse(readFileSync(file, 'utf8')) as Progress;
 }
 
-/** Complete or absent, whenever the process dies. */
+/** Replaces the file atomically, so that a crash cannot leave half of it. */
 function keep(next: Progress): void {
   writeFileSync(`${file}.new`, JSON.stringify(next));
   renameSync(`${file}.new`, file);

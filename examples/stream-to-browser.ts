@@ -1,5 +1,5 @@
-// A backend that streams runs to a browser. The browser holds no credential: it talks to this backend, which follows
-// the run with the SDK and passes the events on. EventSource reconnects by itself and sends the last id it saw.
+// A backend that streams runs to a browser. The browser has no credentials: it calls this backend, which follows the run
+// with the SDK and forwards the events. EventSource reconnects by itself and sends the last event id.
 //
 //   node examples/stream-to-browser.ts      then open the address it prints
 import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';

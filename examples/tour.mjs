@@ -1,10 +1,10 @@
 #!/usr/bin/env node
-// Three short looks at Convoke, with nothing but fetch: a run streaming, a question answered, a tool approved.
+// Three short tours of Convoke with plain fetch: stream a run, answer a question, approve a tool call.
 //
 //   node examples/tour.mjs stream | question | approval [agent]
 //
-// It reads the credentials that `npm start` wrote. Every request it makes is printed, so that you can make
-// the same ones from your own backend.
+// It reads the credentials that `npm start` wrote, and prints every request, so that you can send the same ones from
+// your own backend.
 import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline/promises';
 
@@ -26,26 +26,28 @@ if (tour === undefined) {
 const folder = process.env.CONVOKE_DATA_DIR ?? '.convoke';
 const quickstart = JSON.parse(
   await readFile(`${folder}/quickstart.json`, 'utf8').catch(() => {
-    console.error(`There is no ${folder}/quickstart.json: start the server first, with npm start.`);
+    console.error(
+      `${folder}/quickstart.json does not exist: start the server first, with npm start.`,
+    );
     process.exit(1);
   }),
 );
 const token = await getToken();
 await tour();
 
-/** Starts a run and prints its events; `attend` says what to do when the agent needs a person. */
-async function follow(agentName, attend) {
+/** Starts a run and prints its events; `handlers` answer questions and permission requests. */
+async function follow(agentName, handlers) {
   const { body: session } = await call('POST', '/v1/sessions', { agent_name: agentName });
   const runs = `/v1/sessions/${session.id}/runs`;
   const { body: run } = await call('POST', runs, { input: { prompt } });
   for await (const event of events(`${runs}/${run.id}/events`)) {
     if (event.type === 'message_delta') process.stdout.write(event.data.text);
     else console.log(`\n  · ${event.type} ${JSON.stringify(event.data)}`);
-    await attend[event.type]?.(session.id, event.data.interaction_key);
+    await handlers[event.type]?.(session.id, event.data.interaction_key);
   }
 }
 
-/** The durable record is what gets answered, never the event alone. */
+/** Reads the durable record of an interaction; answers refer to it, never to the event alone. */
 async function pending(sessionId, key) {
   const { body } = await call('GET', `/v1/sessions/${sessionId}/interactions`);
   return body.interactions.find((interaction) => interaction.interaction_key === key);
@@ -73,7 +75,7 @@ async function refuse(sessionId, key) {
   await call('POST', `/v1/sessions/${sessionId}/interactions/${key}/answer`, { decision: 'deny' });
 }
 
-/** Asks the person at the terminal; without one, takes what is offered. */
+/** Prompts at the terminal; without a terminal, returns the default. */
 async function ask(question, offered) {
   if (!process.stdin.isTTY) return offered;
   const terminal = createInterface({ input: process.stdin, output: process.stdout });
