@@ -4,21 +4,21 @@ import { limits } from '@convoke/contract';
 import { type Convoke, compose } from './compose/compose.ts';
 import type { Config } from './config/config.ts';
 
-/** Of the time a drain may take, what legs get to end by themselves; the rest is for putting away. */
+/** The part of the drain time that legs have to end by themselves; the rest is for closing everything. */
 const legGraceMs = limits.drainMs * 0.6;
 
 export interface RunningServer {
   readonly convoke: Convoke;
-  /** Resolves when a signal has stopped the server and everything is put away. */
+  /** Resolves when a signal has stopped the server and everything is closed. */
   readonly stopped: Promise<void>;
 }
 
 export interface RunOptions {
-  /** Makes an organization and a client to try the server with, and writes them into the data folder. */
+  /** Creates an organization and a client to try the server with, and writes them into the data folder. */
   readonly quickstart?: boolean;
 }
 
-/** Starts, listens, and drains on SIGTERM or SIGINT; a second signal exits at once. */
+/** Starts the server and drains it on SIGTERM or SIGINT; a second signal exits at once. */
 export async function runServer(
   given: Config,
   { quickstart = false }: RunOptions = {},
@@ -30,7 +30,7 @@ export async function runServer(
     if (quickstart) await convoke.quickstart();
     await convoke.start();
   } catch (error) {
-    // Half a server must not stay behind the message that says why there is none.
+    // A server that failed to start must not keep its port and files.
     await convoke.stop(0);
     throw error;
   }
@@ -48,12 +48,12 @@ async function drainOnSignal(convoke: Convoke): Promise<void> {
     process.on('SIGTERM', onSignal);
     process.on('SIGINT', onSignal);
   });
-  // Something that hangs must not keep the process: what is durable is durable, recovery does the rest.
+  // Exit even if something hangs: recovery ends what was not recorded.
   setTimeout(() => process.exit(1), limits.drainMs - 1000).unref();
   await convoke.stop(legGraceMs);
 }
 
-/** Tokens name the server's address, so the port has to be known before anything is put together. */
+/** Tokens name the server's address, so the port must be known before the server is assembled. */
 async function onFreePort(config: Config): Promise<Config> {
   const probe = createServer().listen({ host: config.host, port: 0 });
   await once(probe, 'listening');

@@ -23,7 +23,7 @@ import type { Ids } from './ports/ids.ts';
 import type { Secrets } from './ports/secrets.ts';
 import type { StoreTransaction } from './ports/store.ts';
 
-/** What a newcomer needs to make the first call; kept in the data folder, readable by its owner only. */
+/** Addresses and secrets for a first call, in `quickstart.json` of the data folder, readable by its owner only. */
 const quickstart = z.object({
   base_url: z.string(),
   organization_id: z.string(),
@@ -45,15 +45,15 @@ export interface QuickstartParts {
 }
 
 const ownerEmail = 'owner@convoke.local';
-/** Long enough for an evening of trying; every start of the development server makes a new one. */
+/** Twelve hours; every start of the development server issues a new token. */
 const ownerTokenSeconds = 12 * 3600;
 
-/** Whoever starts the development server. */
+/** The actor in the audit log. */
 const starter: Actor = { kind: 'operator', id: 'convoke dev', requestId: null, address: null };
 
 /**
- * The first start makes an organization, a usable tenant, an owner and an automation client. Later starts
- * renew the owner's token; a secret that was lost with the file is replaced, since nothing can read it back.
+ * Creates an organization, a usable tenant, an owner and an automation client on the first start. Later starts renew the
+ * token of the owner. A client secret that was lost with the file is replaced, because it cannot be read back.
  */
 export async function ensureQuickstart(parts: QuickstartParts): Promise<Quickstart> {
   const { services, tokens, dataDir, baseUrl } = parts;
@@ -63,7 +63,7 @@ export async function ensureQuickstart(parts: QuickstartParts): Promise<Quicksta
     (await services.store.read.clients.findByOAuthId(known.client_id)) !== undefined;
   const made = isCurrent ? known : await makeQuickstart(parts);
   const owner = await services.store.read.organizations.findUserByEmail(made.owner_email);
-  if (owner === undefined) throw new Error(`${made.owner_email} is not in the database any more`);
+  if (owner === undefined) throw new Error(`${made.owner_email} is no longer in the database`);
   const request = { userId: owner.id, lifetimeSeconds: ownerTokenSeconds, by: starter };
   const { token } = await issuePersonToken({ ...services, tokens }, request);
   const current = { ...made, base_url: baseUrl, owner_token: token };
@@ -152,7 +152,7 @@ async function readQuickstart(dataDir: string): Promise<Quickstart | undefined> 
     );
     return parsed.success ? parsed.data : undefined;
   } catch {
-    // Absent or not JSON: either way it is made anew.
+    // Absent or not JSON: it is written again.
     return undefined;
   }
 }

@@ -22,7 +22,7 @@ export interface Services {
   readonly agents: Agents;
   readonly fanout: Fanout;
   readonly blobs: Blobs;
-  readonly workspaces: SessionFolders;
+  readonly sessionFolders: SessionFolders;
   readonly settings: Settings;
   /** Absent where every run is queued, even one that could start at once. */
   readonly slots?: RunSlots | undefined;

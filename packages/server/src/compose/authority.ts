@@ -9,7 +9,7 @@ import { type Tokens, createTokens, longestTokenLifetimeMs } from '../auth/token
 import type { Config } from '../config/config.ts';
 import type { Secrets } from '../ports/secrets.ts';
 
-/** Everything that decides who somebody is and what they may do. */
+/** Everything that authenticates callers and decides what they may do. */
 export interface Authority {
   readonly secrets: Secrets;
   readonly keys: SigningKeys;

@@ -18,15 +18,15 @@ interface StoreOptions {
 
 type DatabasePlace = Pick<Config, 'dataDir' | 'databaseUrl'>;
 
-/** Which database it is, and what is done about its troubles. */
+/** Location of the database, and the handlers of its faults. */
 export function placeOf({ dataDir, databaseUrl }: DatabasePlace, log: Log) {
   return {
     location: databaseUrl ?? join(dataDir, 'convoke.db'),
     report: (message: string, error: unknown) => log.error(message, error),
     warn: (message: string) => log.warn(message),
     onFatal: (error: unknown) => {
-      // After a failed fsync nobody knows what is on disk; only a fresh start reads the truth.
-      log.error('the disk refused to keep data; stopping at once', error);
+      // After a failed fsync the state on disk is unknown; only a restart reads it reliably.
+      log.error('fsync failed; the process exits', error);
       process.exit(1);
     },
   };
@@ -46,7 +46,7 @@ export async function openStore(
   return createStore(database);
 }
 
-/** Servers that share a database share its clock; one machine has only its own. */
+/** Servers that share a database use its clock; a single server uses the clock of its machine. */
 export async function openClock(
   { databaseUrl }: Pick<Config, 'databaseUrl'>,
   { store, log }: { readonly store: Store; readonly log: Log },

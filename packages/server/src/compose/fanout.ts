@@ -25,7 +25,7 @@ export async function openFanout(
     }
     case 'nats': {
       const { openNatsFanout } = await import('../fanout/nats.ts');
-      // The key is what the servers of one service have in common, and those of another have not.
+      // The servers of one service share the key, and no other service has it.
       const namespace = deriveKey(masterKey, 'wake-ups').toString('hex').slice(0, 16);
       return openNatsFanout({ url: wakeups.url, namespace, log, onLag });
     }

@@ -44,7 +44,7 @@ export interface HttpParts {
   readonly streamCaps?: StreamCaps | undefined;
 }
 
-/** What a server that only executes runs answers: whoever looks after it must be able to ask how it is. */
+/** The operations of a server that only executes runs: its supervisor must be able to check its health. */
 const healthOperations: ReadonlySet<string> = new Set(['get_health', 'get_readiness']);
 
 /** The HTTP side of the server, not yet listening, and its open streams. */

@@ -25,17 +25,17 @@ import { openBlobs } from './blobs.ts';
 import { openClock, openStore } from './database.ts';
 import { openFanout } from './fanout.ts';
 
-/** What a test may put in the place of the real thing. */
+/** Replacements for tests. */
 export interface Overrides {
   readonly clock?: Clock;
   readonly log?: Log;
   /** Frameworks beside those of the build. */
   readonly harnesses?: readonly Harness[];
-  /** Stands between everything and the store, to make it fail. */
+  /** Wraps the store, to make it fail. */
   readonly wrapStore?: (store: Store) => Store;
-  /** Where client secrets are kept, instead of here. */
+  /** Keeps client secrets outside of this server. */
   readonly provider?: CredentialProvider;
-  /** Few enough to be opened. */
+  /** Bounds of open streams, small enough to reach in a test. */
   readonly streamCaps?: StreamCaps;
 }
 
@@ -44,7 +44,7 @@ export type OpenServices = ExecutionServices & {
   readonly metrics: ReturnType<typeof createMetrics>;
 };
 
-/** What everything else stands on, opened in an order in which a failure leaves nothing behind. */
+/** Opens the services that everything else uses, in an order in which a failure leaves nothing open. */
 export async function openServices(
   config: Config,
   overrides: Overrides,
@@ -52,10 +52,10 @@ export async function openServices(
 ): Promise<OpenServices> {
   const { dataDir, agentsDir, settings } = config;
   const log = overrides.log ?? createLog({ level: config.logLevel });
-  // First, so that a start which it stops leaves nothing open.
+  // First, so that a start that fails here leaves nothing open.
   const blobs = await openBlobs(config);
   if (config.cluster.roles.size === 1 && config.cluster.blobs.kind === 'disk') {
-    log.warn('files that this server takes stay on its own disk: set CONVOKE_BLOBS on all servers');
+    log.warn('uploaded files stay on the disk of this server: set CONVOKE_BLOBS on all servers');
   }
   const metrics = createMetrics();
   const store = await openStore(config, { log, metrics });
@@ -80,7 +80,7 @@ export async function openServices(
     harnesses,
     fanout: inOwnContext(await openFanout(config, { log, metrics, masterKey })),
     blobs,
-    workspaces: openSessionFolders({
+    sessionFolders: openSessionFolders({
       dataDir,
       log,
       withoutHome: new Set(['scripted', 'a2a']),

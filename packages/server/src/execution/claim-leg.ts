@@ -21,19 +21,19 @@ export interface ClaimedLeg {
   readonly answers: ReadonlyMap<string, Answer> | undefined;
 }
 
-/** One try for a run: under which lease, and the time that all its records bear. */
+/** One attempt to claim a run: its lease, and the time that all its records carry. */
 export interface Claim {
   readonly lease: Lease;
   readonly at: number;
 }
 
-/** Why a run was not claimed: somebody is at it this moment, or there is nothing to claim. */
+/** Why a run was not claimed: another transaction has it locked, or there is nothing to claim. */
 export type Unclaimed = 'busy' | 'gone';
 
 /**
- * Takes a ready run under a lease, in one transaction with what that means: `run_started`, the session's
- * state, and every answer counted as spent. Several servers try for the same runs: who finds one in other
- * hands goes on to the next instead of waiting.
+ * Claims a ready run under a lease, in one transaction with its consequences: `run_started`, the state of the
+ * session, and its answers marked applied. Several servers try for the same runs: a server that finds one locked
+ * continues with the next instead of waiting (SKIP LOCKED).
  */
 export async function claimLeg(
   services: Pick<Services, 'store' | 'clock' | 'fanout' | 'metrics' | 'settings'>,
@@ -50,7 +50,7 @@ export async function claimLeg(
     if (seen === undefined) return 'busy';
     if (seen.run.readyAt === null) return 'gone';
     const isFirst = seen.run.status === 'queued';
-    const answers = isFirst ? undefined : await spendAnswers(tx, seen.run, at);
+    const answers = isFirst ? undefined : await applyAnswers(tx, seen.run, at);
     const move = startLegMove(seen, lease, at);
     const run = await recordMove(services, tx, { seen, move });
     return {
@@ -63,8 +63,8 @@ export async function claimLeg(
 }
 
 /**
- * For a claim whose answer was lost with the connection: only reading tells whether it was kept (reliability P13).
- * Nobody else signs with this owner, and this owner claims a run once at a time.
+ * For a claim whose answer was lost with the connection: only reading shows whether it was committed (reliability
+ * P13). No other process signs with this owner, and this owner claims a run once at a time.
  */
 export async function recallClaim(
   { store }: Pick<Services, 'store'>,
@@ -72,7 +72,7 @@ export async function recallClaim(
   { lease, at }: Claim,
 ): Promise<ClaimedLeg | Unclaimed> {
   return store.transaction(async (tx) => {
-    // Behind the lock, so that a commit which is still under way is seen too.
+    // Behind the lock, so that a commit still under way is seen too.
     const seen = await lockRun(tx, address);
     if (seen?.run.leaseOwner !== lease.owner) return 'gone';
     const applied = await tx.interactions.appliedAt(seen.run.id, at);
@@ -81,7 +81,7 @@ export async function recallClaim(
   });
 }
 
-async function spendAnswers(
+async function applyAnswers(
   tx: StoreTransaction,
   run: Run,
   now: number,

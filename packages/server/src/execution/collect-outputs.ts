@@ -11,32 +11,32 @@ import { outputFile } from './output-file.ts';
 
 type OutputServices = Pick<
   Services,
-  'store' | 'clock' | 'ids' | 'blobs' | 'workspaces' | 'settings' | 'log'
+  'store' | 'clock' | 'ids' | 'blobs' | 'sessionFolders' | 'settings' | 'log'
 >;
 
 /**
- * Makes files of what the agent left under `outputs/` in the leg that has just ended. A file never changes
- * (D-41): when the agent changes what it left, that is another file.
+ * Stores what the agent wrote to `outputs/` in the leg that has just ended as files of the session. A file never
+ * changes (D-41): an output that the agent changes becomes another file.
  */
 export async function collectOutputs(
   services: OutputServices,
   { run, session }: { readonly run: Run; readonly session: Session },
 ): Promise<void> {
   if (!services.settings.fileAttachments || !session.filesSupported) return;
-  await services.workspaces.takeOutputs(run, async (output) => {
+  await services.sessionFolders.takeOutputs(run, async (output) => {
     const kept = await keepOutput(services, run, output);
     if (typeof kept === 'object') return kept.id;
     const { sizeBytes } = output;
-    services.log.warn('an output was left out', { run_id: run.id, reason: kept, size: sizeBytes });
+    services.log.warn('output not stored', { run_id: run.id, reason: kept, size: sizeBytes });
     return undefined;
   });
 }
 
-type Kept = { readonly id: FileId } | 'too large' | 'no name for it' | 'too many files';
+type Kept = { readonly id: FileId } | 'too large' | 'invalid name' | 'too many files';
 
 async function keepOutput(services: OutputServices, run: Run, output: Output): Promise<Kept> {
   const named = outputFile(output.path);
-  if (named === undefined) return 'no name for it';
+  if (named === undefined) return 'invalid name';
   const { maxFileBytes } = services.settings;
   if (output.sizeBytes > maxFileBytes) return 'too large';
   let staged: StagedBlob;
@@ -58,7 +58,7 @@ interface Publishing {
   readonly staged: StagedBlob;
 }
 
-/** The bytes come first: whoever sees the record can read them. */
+/** Publishes the bytes before the record, so that every reader of the record can read them. */
 async function publish(
   { store, clock, ids, blobs }: OutputServices,
   run: Run,
@@ -71,7 +71,7 @@ async function publish(
   await staged.publish(fileKey(file, file.sha256));
   const kept = await store.transaction(async (tx): Promise<Kept> => {
     await tx.sessions.lock(run, sessionId);
-    // Taken before, and the memory of it lost with the folder's record.
+    // Stored before, but the manifest of the folder that says so was lost.
     const known = await tx.files.ready(sessionId, filesPerSessionMax);
     const same = known.find(({ name, sha256 }) => name === file.name && sha256 === file.sha256);
     if (same !== undefined) return same;

@@ -11,7 +11,7 @@ import {
   recordLeg,
 } from './record-leg.ts';
 
-/** Past this many unrecorded items the leg has to wait. */
+/** With this many unrecorded items the leg has to wait. */
 const pendingMax = 1024;
 const batchMax = 512;
 const retryMs = 500;
@@ -23,7 +23,7 @@ type WriterServices = Pick<
 
 export interface LegWriterOptions {
   readonly holder: Holder;
-  /** Where the log ended when the leg was claimed. */
+  /** Last sequence number of the log when the leg was claimed. */
   readonly lastSeq: number;
   readonly waitMs: number;
   /** Called once when the lease turns out to be lost. */
@@ -31,9 +31,9 @@ export interface LegWriterOptions {
 }
 
 /**
- * Between a leg and the log. What the leg emits while a commit is under way goes into the next one, so a
- * quick leg costs few commits and a slow one is recorded event by event. The batch is taken when its
- * transaction starts, not when it is asked for. Storage trouble holds the leg back; it loses nothing.
+ * Appends the events of a leg to the log in batches. Events emitted during a commit go into the next one, so a quick
+ * leg costs few commits and a slow one is recorded event by event. A batch is formed when its transaction starts, not
+ * when it is requested. While the storage is unavailable the leg waits and loses nothing.
  */
 export class LegWriter {
   readonly #services: WriterServices;
@@ -52,7 +52,7 @@ export class LegWriter {
     this.#lastSeq = options.lastSeq;
   }
 
-  /** Resolves when the leg may go on. */
+  /** Returns a promise when the leg has to wait until it resolves. */
   push(item: LegItem): Promise<void> | undefined {
     if (this.#isLost || this.#end !== undefined) return undefined;
     this.#items.push(item);
@@ -69,12 +69,12 @@ export class LegWriter {
     this.#context = context;
   }
 
-  /** Nothing more is recorded: somebody else holds the lease, or nobody. */
+  /** True when this worker no longer holds the lease: nothing more is recorded. */
   get isLost(): boolean {
     return this.#isLost;
   }
 
-  /** Records what is left together with the end of the leg. */
+  /** Records the remaining items together with the end of the leg. */
   async finish(end: LegOutcome): Promise<void> {
     this.#end = end;
     if (!this.#isLost) this.#draining ??= this.#drain();
@@ -100,9 +100,9 @@ export class LegWriter {
 
   async #recordBatch(): Promise<void> {
     const { holder, waitMs, onLost } = this.#options;
-    // A transaction may be run again, so what was taken for it is kept until it is durable.
-    let taken: LegBatch | undefined;
-    const take = () => (taken ??= this.#take());
+    // A transaction may be retried, so its batch is kept until it is committed.
+    let batch: LegBatch | undefined;
+    const take = () => (batch ??= this.#takeBatch());
     let inDoubtAfter: number | undefined;
     for (;;) {
       try {
@@ -114,7 +114,7 @@ export class LegWriter {
         return;
       } catch (error) {
         if (!(error instanceof StorageUnavailable)) throw error;
-        this.#services.log.error('events wait for the storage', error, { run_id: holder.runId });
+        this.#services.log.error('events not stored; retrying', error, { run_id: holder.runId });
         inDoubtAfter = this.#lastSeq;
         await new Promise<void>((resolve) => this.#services.clock.after(retryMs, resolve));
       }
@@ -131,12 +131,12 @@ export class LegWriter {
     return lastSeq;
   }
 
-  #take(): LegBatch {
+  #takeBatch(): LegBatch {
     const items = this.#items.splice(0, batchMax);
     const isLast = this.#items.length === 0;
     const batch: LegBatch = {
       items,
-      // A checkpoint speaks of everything before it, so it is stored with the last of it.
+      // A checkpoint covers every event before it, so it is stored with the last of them.
       checkpoint: isLast ? this.#checkpoint : undefined,
       context: this.#context,
       end: isLast ? this.#end : undefined,

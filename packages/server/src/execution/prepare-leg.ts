@@ -11,7 +11,7 @@ import { retryStorage } from './retry-storage.ts';
 import type { ExecutionServices } from './services.ts';
 
 const filesPlacedMax = 1000;
-const fetchPatienceMs = 5_000;
+const fetchMaxMs = 5_000;
 const noTexts: ContextTexts = { files: [], skills: [] };
 
 export type LegStart =
@@ -23,7 +23,7 @@ export type LegStart =
     }
   | { readonly ready: false; readonly outcome: RunOutcome | { readonly status: 'workspace_lost' } };
 
-/** Makes the workspace ready and tells what the agent will see in it. */
+/** Prepares the session folder, and announces the context files and skills that the agent will see in it. */
 export async function prepareLeg(
   services: ExecutionServices,
   { claimed, agent, writer }: { claimed: ClaimedLeg; agent: Agent; writer: LegWriter },
@@ -49,25 +49,25 @@ export async function prepareLeg(
     },
     files: session.filesSupported ? await readyFiles(services, claimed) : [],
   };
-  const until = services.clock.now() + fetchPatienceMs;
-  const patience = { clock: services.clock, shouldRetry: () => services.clock.now() < until };
-  // What it held may be in a store that is away for a moment.
-  const prepared = await retryStorage(patience, () => services.workspaces.prepare(request)).catch(
+  const until = services.clock.now() + fetchMaxMs;
+  const policy = { clock: services.clock, shouldRetry: () => services.clock.now() < until };
+  // The snapshot of the folder may be in a store that is briefly unavailable.
+  const prepared = await retryStorage(policy, () => services.sessionFolders.prepare(request)).catch(
     (error: unknown) => {
-      services.log.error('a workspace could not be prepared', error, { run_id: run.id });
+      services.log.error('session folder could not be prepared', error, { run_id: run.id });
       return undefined;
     },
   );
   if (prepared === undefined) {
-    return failure('sandbox_unavailable', "The session's workspace could not be prepared.");
+    return failure('sandbox_unavailable', 'The session folder could not be prepared.');
   }
   if (!prepared.found) return { ready: false, outcome: { status: 'workspace_lost' } };
   const known = parse<KnownContext>(state.context) ?? {};
-  const told = contextEvents(prepared, { known, isFirstLeg });
-  const context = JSON.stringify(told.known);
+  const announced = contextEvents(prepared, { known, isFirstLeg });
+  const context = JSON.stringify(announced.known);
   // Recorded even when empty: it also says that the session's folder was made.
   if (context !== state.context) writer.context({ text: context, snapshot: prepared.startsAs });
-  for (const event of told.events) await writer.push(event);
+  for (const event of announced.events) await writer.push(event);
   const input = parse<JsonObject>(run.input) ?? {};
   const read = readRunInput(agent, input);
   return {
@@ -80,7 +80,7 @@ export async function prepareLeg(
       agent,
       settings: agent.settings,
       runNumber: run.number,
-      // The agent may have changed since it accepted the input; what it accepted still holds.
+      // The agent may have changed since it accepted the input; the accepted input stays valid.
       prompt: read.ok ? read.value.prompt : '',
       input,
       sessionFolder: prepared.sessionFolder,
@@ -104,7 +104,7 @@ async function readyFiles(
   }));
 }
 
-/** What the server itself wrote: its shape is known. */
+/** For JSON that the server itself wrote. */
 function parse<T>(text: string | null): T | undefined {
   return text === null ? undefined : (JSON.parse(text) as T);
 }

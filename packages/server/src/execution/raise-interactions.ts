@@ -13,7 +13,7 @@ import type { StoreTransaction } from '../ports/store.ts';
 
 type InteractionEvent = Extract<HarnessEvent, { type: 'permission_request' | 'user_question' }>;
 
-/** What a leg has to tell, in order. */
+/** One item of a leg's output: an event, or a request to a person. */
 export type LegItem = RunEventDraft | InteractionEvent;
 
 export interface Raised {
@@ -22,7 +22,7 @@ export interface Raised {
   readonly open: number;
 }
 
-/** The same `ref` again is the same interaction, told once more as `replayed` (spec §6.6). */
+/** Stores new requests as interactions. A known `ref` is the same interaction, emitted again as `replayed` (spec §6.6). */
 export async function raiseInteractions(
   services: Pick<Services, 'ids' | 'clock'>,
   tx: StoreTransaction,

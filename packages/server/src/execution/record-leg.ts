@@ -14,7 +14,7 @@ import { type Session, loseFolder, queuedRunsCancelled, runParked } from '../dom
 import type { StoreTransaction } from '../ports/store.ts';
 import { type LegItem, type Raised, isDraft, raiseInteractions } from './raise-interactions.ts';
 
-/** What a leg produced since the last time it was recorded. */
+/** Events and state of a leg since its last record. */
 export interface LegBatch {
   readonly items: readonly LegItem[];
   readonly checkpoint: string | undefined;
@@ -22,7 +22,7 @@ export interface LegBatch {
   readonly end: LegOutcome | undefined;
 }
 
-/** What the session has announced of its context, and the state of its workspace where that was made just now. */
+/** The context that the session has announced, and the state of its folder if that was just created. */
 export interface AnnouncedContext {
   readonly text: string;
   readonly snapshot: FolderState | undefined;
@@ -36,23 +36,23 @@ export type LegOutcome = (
 ) & {
   readonly outputText: string | null;
   readonly usage: { readonly inputTokens: number; readonly outputTokens: number } | undefined;
-  /** What state the leg left the workspace in, if another than it found. */
+  /** State of the session folder after the leg, if the leg changed it. */
   readonly snapshot?: FolderState | undefined;
 };
 
 export interface LegRecording {
-  /** Called when the transaction begins: what was produced until then belongs to it. */
+  /** Called when the transaction begins: everything emitted until then belongs to it. */
   readonly take: () => LegBatch;
   readonly waitMs: number;
   /**
-   * Given when this batch was sent before and the answer was lost: the last event that was there already.
-   * Only reading tells whether the batch was kept (reliability P13).
+   * Last event before this batch, given when the batch was sent before and the answer was lost: only reading shows
+   * whether the batch was committed (reliability P13).
    */
   readonly inDoubtAfter: number | undefined;
 }
 
 /**
- * The last sequence number of the log with this batch in it. Undefined when the lease is lost: then nothing
+ * Records a batch and returns the last sequence number of the log. Undefined when the lease is lost: then nothing
  * was written, and nothing more can be.
  */
 export async function recordLeg(
@@ -63,10 +63,10 @@ export async function recordLeg(
   return services.store.transaction(async (tx) => {
     const batch = take();
     if (inDoubtAfter !== undefined) {
-      // Behind the lock, so that a commit which is still under way is seen too.
+      // Behind the lock, so that a commit still under way is seen too.
       const seen = await lockRun(tx, holder);
-      if (seen !== undefined && (await isKept(tx, seen.run, inDoubtAfter))) {
-        // Nobody was woken when the answer was lost.
+      if (seen !== undefined && (await isCommitted(tx, seen.run, inDoubtAfter))) {
+        // The wake-up was lost with the answer.
         tx.onCommit(() => services.fanout.wake(`run:${holder.runId}`));
         return seen.run.lastSeq;
       }
@@ -86,14 +86,14 @@ export async function recordLeg(
   });
 }
 
-/** Beside the one that holds the lease, only answers write into the log. */
-async function isKept(tx: StoreTransaction, run: Run, after: number): Promise<boolean> {
+/** Only the lease holder and answers to interactions append to the log. */
+async function isCommitted(tx: StoreTransaction, run: Run, after: number): Promise<boolean> {
   const bounds = { limit: 1000, maxBytes: 1024 * 1024 };
   const { events } = await tx.runEvents.after(run.id, after, bounds);
   return events.some(({ type }) => type !== 'permission_resolved' && type !== 'user_answered');
 }
 
-/** The lease is proven first, even where there is nothing to tell: a worker that lost it may store nothing. */
+/** Checks the lease first, even without events to append: a worker that lost it may store nothing. */
 async function recordItems(
   services: Pick<Services, 'clock' | 'ids' | 'fanout' | 'metrics'>,
   tx: StoreTransaction,
@@ -120,7 +120,7 @@ function holds(holder: Holder, run: Run): boolean {
   return run.leaseEpoch === holder.epoch && run.leaseOwner !== null && run.endedAt === null;
 }
 
-/** A live runtime keeps its process while a person thinks: the lease stays, the state says `waiting`. */
+/** A live runtime keeps its process while it waits for a person: the lease stays, the status is `waiting`. */
 async function recordLiveWaiting(
   services: Pick<Services, 'clock' | 'fanout' | 'metrics'>,
   tx: StoreTransaction,
@@ -157,7 +157,7 @@ async function recordLegEnd(
   const now = services.clock.now();
   if (end.status === 'waiting' && run.status !== 'cancelling') {
     const parked = parkRun(run, outputText);
-    // Answered while the leg was still ending: it can go on at once.
+    // Answered while the leg was ending: the run can continue at once.
     const isAnswered = raised.open === 0 && (await tx.interactions.unapplied(run.id)).length > 0;
     if (raised.open > 0 || isAnswered) {
       return recordMove(services, tx, {
@@ -179,7 +179,7 @@ async function recordLegEnd(
   });
 }
 
-/** A terminal session takes its queue with it: what stands there could never execute. */
+/** Ends the queued runs with the session: they could never execute. */
 async function failSession(
   services: Pick<Services, 'clock' | 'fanout' | 'metrics'>,
   tx: StoreTransaction,
@@ -192,7 +192,7 @@ async function failSession(
   return failed;
 }
 
-/** D-24: once a cancel is recorded, the run ends cancelled, however its leg came to an end. */
+/** D-24: once a cancel is recorded, the run ends cancelled, however its leg ended. */
 function outcomeOf(run: Run, end: LegOutcome): RunOutcome {
   if (run.status === 'cancelling') return { status: 'cancelled' };
   switch (end.status) {
@@ -200,13 +200,13 @@ function outcomeOf(run: Run, end: LegOutcome): RunOutcome {
       return {
         status: 'failed',
         code: 'agent_error',
-        message: 'The agent waits, but asked nobody.',
+        message: 'The agent is waiting without having asked anything.',
       };
     case 'workspace_lost':
       return {
         status: 'failed',
         code: 'sandbox_unavailable',
-        message: "The session's workspace is gone from this machine; open a new session.",
+        message: 'The session folder is gone from this machine; open a new session.',
       };
     case 'completed':
     case 'cancelled':

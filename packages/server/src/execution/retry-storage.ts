@@ -5,11 +5,11 @@ const retryMs = 500;
 
 export interface RetryPolicy {
   readonly clock: Clock;
-  /** Whether there is still a reason to wait. */
+  /** Whether another attempt makes sense. */
   readonly shouldRetry: () => boolean;
 }
 
-/** Does what bears repetition until the storage takes it: trouble there holds a run back and does not end it. */
+/** Repeats idempotent work while the storage is unavailable: an outage delays a run and does not end it. */
 export async function retryStorage<T>(
   { clock, shouldRetry }: RetryPolicy,
   work: () => Promise<T>,

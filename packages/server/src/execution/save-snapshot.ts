@@ -8,28 +8,28 @@ import { StorageUnavailable } from '../ports/errors.ts';
 import type { FolderChanges } from '../ports/session-folders.ts';
 import type { ClaimedLeg } from './claim-leg.ts';
 
-type SnapshotServices = Pick<Services, 'clock' | 'blobs' | 'workspaces' | 'log'>;
+type SnapshotServices = Pick<Services, 'clock' | 'blobs' | 'sessionFolders' | 'log'>;
 
-/** Compressed; what goes in is bounded where it is archived. */
+/** Compressed; the archive bounds the uncompressed size. */
 const snapshotBytesMax = 2 * 1024 ** 3;
 const publishTries = 10;
 const publishPauseMs = 1000;
-/** A store that does not even refuse takes long to fail. */
-const publishPatienceMs = 20_000;
+/** Bound for a store that times out instead of failing at once. */
+const publishMaxMs = 20_000;
 
-/** A workspace as it is after a leg, to be recorded with the leg's end. */
+/** A session folder as it is after a leg, to be recorded with the leg's end. */
 export interface SavedSnapshot {
   readonly state: FolderState;
-  /** Said when it could not be saved. */
+  /** Emitted when it could not be saved. */
   readonly events: readonly RunEventDraft[];
-  /** Called when it is known whether the end was recorded. Never rejects. */
+  /** Call once it is known whether the end was recorded. Never rejects. */
   settle(wasRecorded: boolean): Promise<void>;
 }
 
 /**
- * Saves what the leg changed, so that the session's next leg finds it on any machine. What cannot be saved does
- * not spoil the run: then the workspace stays on this machine, and the log of the run says so. Undefined when
- * there is nothing to record. Never rejects.
+ * Saves a snapshot of the session folder if the leg changed it, so that the next leg finds it on any machine. A failure
+ * does not end the run: the folder stays on this machine, and the log of the run reports it. Undefined when there is
+ * nothing to record. Never rejects.
  */
 export async function saveSnapshot(
   services: SnapshotServices,
@@ -39,20 +39,20 @@ export async function saveSnapshot(
   const { log } = services;
   const leg = `${run.id}-${holder.epoch}`;
   try {
-    const changes = await services.workspaces.changes(run);
+    const changes = await services.sessionFolders.changes(run);
     if (changes === undefined) return undefined;
     const saved = await save(services, { owner: run, changes, leg });
     if ('state' in saved)
       return await settling(services, { owner: run, changes, state: saved.state });
-    log.warn('a workspace was not saved', { run_id: run.id, reason: saved.reason });
-    // Still on this machine only, as has been said.
+    log.warn('snapshot not saved', { run_id: run.id, reason: saved.reason });
+    // Still on this machine only, which was reported before.
     if (changes.before?.startsWith(localState('')) === true) return undefined;
     const type = harnessEventType(agent.framework, 'workspace_not_saved');
     const state = localState(leg);
     const events = [{ type, data: { reason: saved.reason, message: messages[saved.reason] } }];
     return { ...(await settling(services, { owner: run, changes, state })), events };
   } catch (error) {
-    log.error('a workspace could not be looked at', error, { run_id: run.id });
+    log.error('session folder could not be compared with its snapshot', error, { run_id: run.id });
     return undefined;
   }
 }
@@ -61,9 +61,9 @@ type Saving = { readonly state: FolderState } | { readonly reason: keyof typeof 
 
 const messages = {
   too_large:
-    'The workspace is too large to follow its session to another machine: another one cannot go on with it.',
+    'The session folder is too large for a snapshot: no other machine can continue this session.',
   not_stored:
-    'The workspace could not be stored: until it is, another machine cannot go on with the session.',
+    'The snapshot of the session folder could not be stored: until it is, no other machine can continue this session.',
 } as const;
 
 interface SaveRequest {
@@ -81,25 +81,25 @@ async function save(
   try {
     staged = await services.blobs.stage(changes.archive(leg), { maxBytes: snapshotBytesMax });
     const key = snapshotKey(owner, staged.sha256);
-    if (key === undefined) throw new Error('a digest is no state');
+    if (key === undefined) throw new Error('a digest names no snapshot');
     await publish(services, staged, key);
     return { state: staged.sha256 };
   } catch (error) {
     if (error instanceof BlobTooLarge) return { reason: 'too_large' };
-    services.log.error('a workspace could not be stored', error, { session_id: owner.sessionId });
+    services.log.error('snapshot could not be stored', error, { session_id: owner.sessionId });
     return { reason: 'not_stored' };
   } finally {
     await staged?.discard();
   }
 }
 
-/** A store that is away for a moment must not part a session from its workspace. */
+/** Retries: a brief outage of the store must not bind a session to this machine. */
 async function publish(
   { clock }: SnapshotServices,
   staged: StagedBlob,
   key: string,
 ): Promise<void> {
-  const giveUpAt = clock.now() + publishPatienceMs;
+  const giveUpAt = clock.now() + publishMaxMs;
   for (let left = publishTries; ; left -= 1) {
     try {
       return await staged.publish(key);
@@ -112,19 +112,19 @@ async function publish(
 }
 
 /**
- * The folder is at the new state whether or not the session's record will say so: if it does not, the next leg
- * here fetches the one it names. Of the two archives the one that no record names is removed, by its full name:
- * others of the session may be on their way into the record.
+ * The folder has the new state whether or not the row of the session will name it: if not, the next leg on this machine
+ * restores the state that the row names. Of the two archives the one without a row is removed, by its full name:
+ * another leg of the session may be about to record its own.
  */
 async function settling(
   { blobs, log }: SnapshotServices,
   { owner, changes, state }: Omit<SaveRequest, 'leg'> & { readonly state: FolderState },
 ): Promise<SavedSnapshot> {
-  // Known in memory all the same: after a restart the archive is fetched once more.
+  // The state is still known in memory; after a restart the archive is fetched once more.
   await changes
     .settle(state)
     .catch((error: unknown) =>
-      log.error('the state of a workspace could not be noted', error, { state }),
+      log.error('state of a session folder could not be noted', error, { state }),
     );
   return {
     state,
@@ -133,8 +133,8 @@ async function settling(
       const key = snapshotKey(owner, wasRecorded ? changes.before : state);
       if (key === undefined) return;
       await blobs.removeAll(key).catch((error: unknown) =>
-        // It goes with the tenant at the latest.
-        log.error('an old workspace could not be removed', error, { session_id: owner.sessionId }),
+        // The offboarding of the tenant removes it at the latest.
+        log.error('old snapshot could not be removed', error, { session_id: owner.sessionId }),
       );
     },
   };

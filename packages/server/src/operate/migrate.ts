@@ -10,15 +10,15 @@ import {
 } from '../store/migrate.ts';
 import { createLog } from '../telemetry/log.ts';
 
-/** A server that writes at the same moment is waited for. */
+/** Time to wait for a server that holds the write lock. */
 const busyTimeoutMs = 10_000;
 
-/** Looks at the deployment's schema and changes nothing. */
+/** Reads the schema version of the deployment and changes nothing. */
 export function examineSchema(config: Config): Promise<SchemaState> {
   return connected(config, (database) => schemaState(database, folderOf(database)));
 }
 
-/** Brings the deployment's schema up to this release, beside the servers that run on it. */
+/** Applies the migrations of this release; servers may keep running. */
 export function migrateSchema(
   config: Config,
   onApplied: (name: string) => void,
@@ -29,7 +29,7 @@ export function migrateSchema(
   });
 }
 
-/** Opens the deployment's database with whatever schema it has. */
+/** Opens the database of the deployment without migrating it. */
 async function connected<T>(
   config: Config,
   work: (database: MigratableDatabase) => Promise<T>,

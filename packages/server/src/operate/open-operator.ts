@@ -10,17 +10,17 @@ import { createIds } from '../runtime/ids.ts';
 import { createLog } from '../telemetry/log.ts';
 import { type Operator, createOperator } from './operator.ts';
 
-/** A server that writes at the same moment is waited for. */
+/** Time to wait for a server that holds the write lock. */
 const busyTimeoutMs = 10_000;
 
-/** Opens the deployment's database beside whatever server runs on it. */
+/** Opens the database of the deployment; servers may keep running. */
 export async function openOperator(config: Config): Promise<Operator> {
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
   const log = createLog({ level: config.logLevel });
   const store = await openStore(config, { log, busyTimeoutMs, poolSize: 2 });
   const clock = systemClock;
   const services = { store, clock, ids: createIds(clock), log };
-  // Tokens name the server's address, which may be another than this command's environment tells.
+  // Tokens name the server's address, which the environment of this command may not know.
   const baseUrl = config.givenBaseUrl ?? publishedAddress(config.dataDir) ?? config.baseUrl;
   const masterKey = await loadMasterKey(config.cluster.masterKeyFile);
   const authority = await openAuthority(services, { ...config, baseUrl }, masterKey);

@@ -21,19 +21,19 @@ import { readPassword } from '../domain/password.ts';
 import type { Organization } from '../ports/repositories/organizations.ts';
 
 /**
- * What whoever has the machine may do to a deployment, beside its servers and also while they run. All of
- * it is in the audit, under the name of the account on the machine.
+ * Commands that the operator of the machine runs on a deployment, also while its servers run. The audit log records
+ * each of them under the name of the operating system account.
  */
 export interface Operator {
   createOrganization(name: string): Promise<Organization>;
   addMember(member: NewMember): Promise<Member>;
-  /** What the member holds opens nothing in the organization from the next request on. */
+  /** The member loses access to the organization with the next request. */
   removeMember(member: Omit<NewMember, 'role'>): Promise<Member>;
   /** For people who cannot sign in now, and for automation. */
   issueToken(email: string, lifetimeSeconds: number): Promise<IssuedToken>;
-  /** Without a password of theirs the member gets a one-time one, which is returned. */
+  /** Without `password` the member gets a one-time password, which is returned. */
   setPassword(email: string, password?: string): Promise<string | undefined>;
-  /** Gives the id of the key that signs from now on, after its lead. */
+  /** Returns the id of the new key, which signs after its lead time. */
   rotateKeys(): Promise<string>;
   listAudit(limit: number, organization?: string): Promise<AuditRow[]>;
   verifyAudit(): AsyncIterable<VerifiedChain>;
@@ -49,7 +49,7 @@ export interface NewMember {
 export interface OperatorParts extends Pick<Services, 'store' | 'clock' | 'ids'> {
   readonly keys: SigningKeys;
   readonly tokens: Tokens;
-  /** The account on the machine. */
+  /** The operating system account. */
   readonly account: string;
 }
 

@@ -7,7 +7,7 @@ import { linesOf } from '../store/transfer/lines.ts';
 import { SqliteTransfer } from '../store/transfer/sqlite.ts';
 import { examineSchema, migrateSchema } from './migrate.ts';
 
-/** The deployment's rows as text, as they are now, also while servers go on writing. */
+/** Exports all rows as text, as one consistent snapshot, while servers may keep writing. */
 export async function* exportDeployment(config: Config): AsyncGenerator<string> {
   const { version, known } = await examineSchema(config);
   if (version !== known) {
@@ -23,7 +23,7 @@ export async function* exportDeployment(config: Config): AsyncGenerator<string> 
   }
 }
 
-/** Fills an empty database with an export: all of it, or nothing. */
+/** Imports an export into an empty database, completely or not at all. */
 export async function importDeployment(
   config: Config,
   text: AsyncIterable<Uint8Array | string>,
@@ -37,7 +37,7 @@ export async function importDeployment(
   }
 }
 
-/** In a transaction that has begun. */
+/** Opens a connection with a transaction already begun. */
 export async function openTransfer(
   { dataDir, databaseUrl }: Config,
   mode: TransferMode,

@@ -3,7 +3,7 @@ import type { Services } from '../app/services.ts';
 
 const perPass = 100;
 
-/** D-24: a parked run that is to be cancelled has no leg that could end it, and waits for no free place. */
+/** D-24: ends parked runs that are being cancelled. They have no leg to end them, and need no run slot. */
 export async function endParkedCancellations(
   services: Pick<Services, 'store' | 'clock' | 'fanout' | 'metrics'>,
 ): Promise<boolean> {

@@ -4,7 +4,7 @@ import { expireInteraction } from '../domain/interaction.ts';
 
 const perPass = 100;
 
-/** D-25: nobody answered in time. The run cannot go on, so it ends. */
+/** D-25: expires interactions without an answer in time, and ends their runs, which cannot continue. */
 export async function expireInteractions(
   services: Pick<Services, 'store' | 'clock' | 'fanout' | 'metrics'>,
 ): Promise<boolean> {
@@ -14,14 +14,14 @@ export async function expireInteractions(
     await services.store.transaction(async (tx) => {
       const seen = await lockRun(tx, { scope: interaction, sessionId, runId });
       const isSettled = await tx.interactions.settle(expireInteraction(interaction));
-      // A run that is being ended already needs no second end.
+      // A run that already ends needs no second end.
       if (seen === undefined || !isSettled || seen.run.status !== 'waiting') return;
       await recordEnd(services, tx, {
         seen,
         outcome: {
           status: 'failed',
           code: 'interaction_expired',
-          message: 'Nobody answered within the time the agent allows.',
+          message: 'No answer came within the time the agent allows.',
         },
       });
       tx.onCommit(() => services.fanout.wake(`control:${runId}`));

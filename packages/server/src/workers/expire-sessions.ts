@@ -3,7 +3,7 @@ import { expireSession, isUnused } from '../domain/session.ts';
 
 const perPass = 100;
 
-/** D-17. */
+/** D-17: expires sessions that have not been used for the idle time of the settings. */
 export async function expireSessions(
   services: Pick<Services, 'store' | 'clock' | 'settings'>,
 ): Promise<boolean> {

@@ -1,12 +1,12 @@
 import type { Services } from '../app/services.ts';
 import type { Provisioner } from '../ports/provisioner.ts';
 
-/** Tenants looked at in one statement. */
+/** Tenants read in one statement. */
 const perStatement = 100;
 
 /**
- * Each machine keeps the folders of the sessions it executed, and one of them carries out an offboarding (D-67):
- * the others find here that the tenant is gone, and remove theirs. Never anything left to do at once.
+ * Removes the session folders of offboarded tenants from this machine. Each machine keeps the folders of the sessions
+ * it executed, but only one of them carries out an offboarding (D-67).
  */
 export async function forgetTenants({
   store,

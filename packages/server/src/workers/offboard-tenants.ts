@@ -13,23 +13,22 @@ import type { Provisioner } from '../ports/provisioner.ts';
 
 export type OffboardServices = Pick<
   Services,
-  'store' | 'clock' | 'log' | 'metrics' | 'blobs' | 'workspaces' | 'fanout'
+  'store' | 'clock' | 'log' | 'metrics' | 'blobs' | 'sessionFolders' | 'fanout'
 > & { readonly provisioner: Provisioner };
 
 const tenantsPerPass = 4;
 const sessionsPerPass = 50;
-/** Rows that one transaction deletes: enough to be quick, few enough that others hardly wait. */
+/** Rows deleted in one transaction: few enough that other writers hardly wait. */
 const rowsPerTransaction = 500;
-/** Cancelling ends by itself, or by recovery, well within this; after it nobody is waited for. */
+/** Legs end their cancel, or recovery does, well within this time; after it the offboarding continues. */
 const cancelGraceMs = 60_000;
 
-/** `done`: the next step may come. `more`: work is left. `waiting`: others must finish first. */
+/** `done`: continue with the next step. `more`: work remains. `waiting`: other workers must finish first. */
 type Progress = 'done' | 'more' | 'waiting';
 
 /**
- * Takes a bounded part of the current step of every tenant that is being offboarded (D-67). Each part is
- * a deletion of what is there, so a crash at any moment costs nothing but the repetition. True when there
- * may be more to do at once.
+ * Does a bounded part of the current step of every tenant that is being offboarded (D-67). Each part only deletes,
+ * so after a crash it is simply repeated.
  */
 export async function offboardTenants(services: OffboardServices): Promise<boolean> {
   const leaving = await services.store.read.tenants.inStatus('offboarding', tenantsPerPass);
@@ -46,7 +45,7 @@ async function advance(services: OffboardServices, tenant: Tenant): Promise<bool
   const next = offboarded(tenant, step, clock.now());
   await store.transaction(async (tx) => {
     await tx.tenants.lock(tenant.organizationId, tenant.id);
-    // A session that was being made when the tenant left may have come after the rows were deleted.
+    // A session that was being created at the offboarding may have appeared after the rows were deleted.
     const isLate = next.status === 'offboarded' && (await tx.tenants.anySession(tenant.id));
     await tx.tenants.save(isLate ? { ...tenant, step: 'rows' } : next, tenant);
   });
@@ -89,19 +88,19 @@ const steps: {
   },
 };
 
-/** The session ended by itself meanwhile. */
+/** The session ended by itself before it could be stopped. */
 function unlessRefused(error: unknown): void {
   if (!(error instanceof Refusal)) throw error;
 }
 
-/** False when there was none. The folder goes first: with the row would go the knowledge of it. */
+/** Returns false when no session is left. Removes the folder before the row: only the row says where the folder is. */
 async function removeOneSession(
-  { store, workspaces }: OffboardServices,
+  { store, sessionFolders }: OffboardServices,
   tenantId: TenantId,
 ): Promise<boolean> {
   const sessionId = await store.read.tenants.anySession(tenantId);
   if (sessionId === undefined) return false;
-  await workspaces.remove(tenantId, sessionId);
+  await sessionFolders.remove(tenantId, sessionId);
   await store.transaction((tx) => tx.tenants.purgeSession(tenantId, sessionId, rowsPerTransaction));
   return true;
 }

@@ -17,9 +17,8 @@ export type ProvisionServices = Pick<Services, 'store' | 'clock' | 'log' | 'blob
 const tenantsPerPass = 16;
 
 /**
- * Takes the next step of every tenant that is being provisioned (D-67). A step may be taken again after a
- * crash; what it did is recorded only where the tenant still stands at it, so an offboarding that came in
- * between wins. True when there may be more to do.
+ * Does the next step of every tenant that is being provisioned (D-67). A step may be repeated after a crash; its
+ * result is recorded only if the tenant is still at that step, so an offboarding that started in between wins.
  */
 export async function provisionTenants(services: ProvisionServices): Promise<boolean> {
   const waiting = await services.store.read.tenants.inStatus('provisioning', tenantsPerPass);
@@ -33,9 +32,9 @@ async function advance(services: ProvisionServices, tenant: Tenant): Promise<voi
   const next = await steps[step](services, tenant).then(
     () => provisioned(tenant, step, clock.now()),
     (error: unknown) => {
-      // The database is away: that is no property of this tenant, and the next pass tries again.
+      // The database is unavailable: not a fault of this tenant, and the next pass retries.
       if (error instanceof StorageUnavailable) throw error;
-      log.error('a tenant could not be provisioned', error, { tenant_id: tenant.id, step });
+      log.error('tenant could not be provisioned', error, { tenant_id: tenant.id, step });
       return provisioningFailed(tenant, reasonOf(step, error), clock.now());
     },
   );
@@ -49,13 +48,13 @@ const steps: {
   ) => Promise<void>;
 } = {
   async storage({ blobs }, { id }) {
-    const place = `${id}/provisioning-`;
+    const prefix = `${id}/provisioning-`;
     const probe = await blobs.stage(noBytes(), { maxBytes: 0 });
     try {
-      await probe.publish(place + probe.sha256);
+      await probe.publish(prefix + probe.sha256);
     } finally {
       await probe.discard();
-      await blobs.removeAll(place);
+      await blobs.removeAll(prefix);
     }
   },
   workspaces: ({ provisioner }, { id }) => provisioner.makeFolder(id),
@@ -63,13 +62,13 @@ const steps: {
 
 async function* noBytes(): AsyncGenerator<Uint8Array> {}
 
-const complaints: { readonly [Step in ProvisioningStep]: string } = {
+const problems: { readonly [Step in ProvisioningStep]: string } = {
   storage: 'The file store cannot be written',
-  workspaces: 'The workspace folder cannot be written',
+  workspaces: 'The folder for sessions cannot be written',
 };
 
-/** For a person to act on; paths and messages of the machine go to the log only. */
+/** A text for the person who manages the tenant; paths and system messages go to the log only. */
 function reasonOf(step: ProvisioningStep, error: unknown): string {
   const code = errorCode(error);
-  return `${complaints[step]}${code === undefined ? '' : ` (${code})`}. Ask the operator to check the server, then retry.`;
+  return `${problems[step]}${code === undefined ? '' : ` (${code})`}. Ask the operator to check the server, then retry.`;
 }

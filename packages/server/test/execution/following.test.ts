@@ -28,7 +28,7 @@ const shell = {
     'read -r start; eval "$(printf %s "$start" | node -p "JSON.parse(require(\'fs\').readFileSync(0)).input.prompt")"',
   ],
 };
-/** Writes what it is told, then asks, and reads it back when it has an answer. */
+/** Writes its prompt to a file, asks a question, and reads the file back after the answer. */
 const keeper = {
   script: [
     { tool: { name: 'write_file', input: { path: 'note.txt', text: '{{prompt}}' } } },
@@ -47,7 +47,7 @@ beforeAll(async () => {
 });
 afterEach(() => s3.intercept(undefined));
 
-/** The first worker of a service whose others can be started on the same database and store. */
+/** The first worker of a service; more can be started on the same database and file store. */
 async function firstWorker(): Promise<TestServer> {
   await s3.makeBucket('cluster');
   return startServer({
@@ -59,7 +59,7 @@ async function firstWorker(): Promise<TestServer> {
   });
 }
 
-/** Stops the worker; another one goes on, with a data folder of its own. */
+/** Stops the worker and starts another one with a data folder of its own. */
 async function handOver(from: TestServer, name: string): Promise<TestServer> {
   const dataDir = join(from.config.dataDir, '..', name);
   if (!existsSync(dataDir)) {
@@ -76,7 +76,7 @@ async function done(server: TestServer, session: SessionRecord, prompt: string):
   return run.output_text ?? '';
 }
 
-const workspaceOf = async (server: TestServer, session: SessionRecord) =>
+const sessionFolderOf = async (server: TestServer, session: SessionRecord) =>
   join(server.config.dataDir, 'workspaces', server.quickstart.tenant_id, session.id);
 
 const filesOf = async (server: TestServer, session: SessionRecord): Promise<FileRecord[]> =>
@@ -85,7 +85,7 @@ const filesOf = async (server: TestServer, session: SessionRecord): Promise<File
 const snapshots = (session: SessionRecord) =>
   s3.requests.filter((line) => line.startsWith('PUT') && line.includes(session.id));
 
-test('the next leg finds files, HOME, modes, links and outputs on another machine, and back on the first what the other left', async () => {
+test('the next leg finds files, HOME, modes, links and outputs on another machine, and later the changes back on the first', async () => {
   const a = await firstWorker();
   const session = await openSession(a, 'shell');
   await done(
@@ -98,7 +98,7 @@ test('the next leg finds files, HOME, modes, links and outputs on another machin
   const look =
     'cat deep/er/file "$HOME/.state" link; readlink link; ./tool; stat -c %a tool; cat outputs/a.txt';
   expect(await done(b, session, look)).toBe('one\nsecret\none\ndeep/er/file\nran\n750\nout\n');
-  // What was taken on one machine is not taken for new on the other.
+  // An output collected on one machine does not count as new on the other.
   expect((await filesOf(b, session)).map(({ name }) => name)).toEqual(['a.txt']);
   await done(b, session, 'echo two > deep/er/file; rm tool; echo more > outputs/b.txt');
   const back = await handOver(b, 'data');
@@ -108,7 +108,7 @@ test('the next leg finds files, HOME, modes, links and outputs on another machin
   expect((await filesOf(back, session)).map(({ name }) => name).sort()).toEqual(['a.txt', 'b.txt']);
 });
 
-test('what the agent remembers and a run that waits go on elsewhere', async () => {
+test('the state of an agent and a waiting run continue on another machine', async () => {
   const a = await firstWorker();
   const remembering = await openSession(a, 'rememberer');
   await done(
@@ -129,7 +129,7 @@ test('what the agent remembers and a run that waits go on elsewhere', async () =
   );
 });
 
-test('what a run had written when its server was stopped is there for the next one elsewhere', async () => {
+test('files that a run wrote before its server stopped are there for the next run on another machine', async () => {
   const a = await firstWorker();
   const session = await openSession(a, 'shell');
   const run = await startRun(a, session, 'echo half > file; echo written; sleep 1000');
@@ -142,7 +142,7 @@ test('what a run had written when its server was stopped is there for the next o
 const logOfSoFar = async (server: TestServer, run: RunRecord) =>
   (await server.call('GET', eventsPath(run), { headers: { accept: 'application/json' } })).text;
 
-test('a session that leaves nothing costs the store nothing, and goes on anywhere', async () => {
+test('a session without files stores no snapshot and continues on any machine', async () => {
   const a = await firstWorker();
   const session = await openSession(a, 'echo');
   s3.requests.length = 0;
@@ -155,7 +155,7 @@ test('a session that leaves nothing costs the store nothing, and goes on anywher
   expect(s3.requests).toEqual([]);
 });
 
-test('a leg that changes nothing saves nothing, one that does replaces the archive before it', async () => {
+test('a leg without changes saves no snapshot, and one with changes replaces the earlier snapshot', async () => {
   const a = await firstWorker();
   const session = await openSession(a, 'shell');
   s3.requests.length = 0;
@@ -173,7 +173,7 @@ test('a leg that changes nothing saves nothing, one that does replaces the archi
 
 const keyIn = (line = '') => /(ten_\w+\/sess_\w+-[0-9a-f]{64})/.exec(line)?.[1] ?? '';
 
-test('an archive that cannot be read any more loses the session, not the service', async () => {
+test('an unreadable snapshot ends its session and nothing else', async () => {
   const a = await firstWorker();
   const session = await openSession(a, 'shell');
   s3.requests.length = 0;
@@ -185,7 +185,7 @@ test('an archive that cannot be read any more loses the session, not the service
   expect(await done(b, await openSession(b, 'shell'), 'echo fine')).toBe('fine\n');
 });
 
-test('while the store is away a run elsewhere fails and the session stays; afterwards it goes on', async () => {
+test('while the file store is unavailable a run on another machine fails and the session stays usable', async () => {
   const a = await firstWorker();
   const session = await openSession(a, 'shell');
   await done(a, session, 'echo one > file');
@@ -200,11 +200,11 @@ test('while the store is away a run elsewhere fails and the session stays; after
   expect(await done(b, session, 'cat file')).toBe('one\n');
 });
 
-test('a workspace that cannot be stored stays on its machine, and the run and the next machine say so', async () => {
+test('a session folder that cannot be stored stays on its machine, and the run and the next machine report it', async () => {
   const a = await firstWorker();
   const session = await openSession(a, 'shell');
   await done(a, session, 'echo one > file');
-  // Too large, at no cost: a file of holes.
+  // A sparse file: too large to store, without using disk space.
   const run = await startRun(a, session, 'truncate -s 3G holes');
   await runIn(a, run, 'completed');
   expect(await logOf(a, run)).toContainEqual(
@@ -219,7 +219,7 @@ test('a workspace that cannot be stored stays on its machine, and the run and th
   expect(lost).toMatchObject({ status: 'failed', error_code: 'sandbox_unavailable' });
 });
 
-test('once it fits again it follows again', async () => {
+test('a session folder that fits again is stored again', async () => {
   const a = await firstWorker();
   const session = await openSession(a, 'shell');
   await done(a, session, 'echo one > file; truncate -s 3G holes');
@@ -228,13 +228,13 @@ test('once it fits again it follows again', async () => {
   expect(await done(b, session, 'cat file')).toBe('one\n');
 });
 
-test('nothing is left beside the folders, and nobody else may look into them', async () => {
+test('no temporary files remain beside the session folders, and other users cannot read them', async () => {
   const a = await firstWorker();
   const session = await openSession(a, 'shell');
   await done(a, session, 'echo one > file');
   const b = await handOver(a, 'b');
   await done(b, session, 'cat file');
-  const folder = await workspaceOf(b, session);
+  const folder = await sessionFolderOf(b, session);
   expect((await stat(folder)).mode & 0o077).toBe(0);
   expect((await readdir(join(folder, '..'))).sort()).toEqual([
     session.id,

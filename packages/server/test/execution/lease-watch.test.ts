@@ -6,7 +6,7 @@ import type { Store, StoreTransaction } from '../../src/ports/store.ts';
 
 const leaseMs = 15_000;
 
-describe('what a server knows of its own leases (P6)', () => {
+describe('the leases of a server (P6)', () => {
   let elapsed: number;
   let isAway: boolean;
   let answerTakesMs: number;
@@ -39,32 +39,32 @@ describe('what a server knows of its own leases (P6)', () => {
     }
   }
 
-  test('while it renews, it holds them', async () => {
+  test('hold while the server renews them', async () => {
     await liveFor(10 * leaseMs);
     expect(watch.holds).toBe(true);
   });
 
-  test('without a renewal it gives up before the lease is over, by its own count', async () => {
+  test('count as lost before they expire when renewals stop', async () => {
     await liveFor(leaseMs);
     await watch.renew();
     elapsed += leaseMs - 1;
     expect(watch.holds).toBe(false);
   });
 
-  test('a renewal counts from when it was sent: its answer may have been long under way', async () => {
+  test('are renewed from the time the renewal was sent, not from its answer', async () => {
     answerTakesMs = leaseMs * 0.95;
     await watch.renew();
     expect(watch.holds).toBe(false);
   });
 
-  test('a server that has just come judges nobody before they had time to renew', async () => {
+  test('of other servers are not taken as expired by a new server before they could be renewed', async () => {
     await watch.renew();
     expect(watch.canTrustExpiry).toBe(false);
     await liveFor(leaseMs);
     expect(watch.canTrustExpiry).toBe(true);
   });
 
-  test('after the database was away it judges nobody at first: all leases have run out (P13)', async () => {
+  test('of other servers are not taken as expired right after an outage of the database (P13)', async () => {
     await liveFor(2 * leaseMs);
     isAway = true;
     await liveFor(2 * leaseMs);

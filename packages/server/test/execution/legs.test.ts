@@ -15,7 +15,7 @@ describe.each(databaseKinds)('legs on %s', (kind) => {
   const types = async (run: Run) => (await world.logOf(run.id)).map(({ type }) => type);
   const answer = async (run: Run, ref: string, body: Record<string, string>) => {
     const asked = await world.store.read.interactions.findByRequest(run.id, ref);
-    if (asked === undefined) throw new Error('nobody asked');
+    if (asked === undefined) throw new Error('no question was asked');
     const at = { sessionId: run.sessionId, key: asked.key };
     return answerInteraction(world, world.scope, { ...at, body, by });
   };
@@ -26,7 +26,7 @@ describe.each(databaseKinds)('legs on %s', (kind) => {
     toolInput: { path: '/' },
   } as const;
 
-  test('of many workers one gets the run, with one run_started (P6)', async () => {
+  test('one of many workers claims the run, with one run_started (P6)', async () => {
     for (let round = 0; round < 5; round += 1) {
       const run = await world.start(await world.open());
       const legs = await Promise.all(
@@ -38,7 +38,7 @@ describe.each(databaseKinds)('legs on %s', (kind) => {
     }
   });
 
-  test('a tenant has no more runs executing than its share, however many servers claim at once', async () => {
+  test('a tenant never executes more runs than its limit, however many servers claim at once', async () => {
     const crowded = await createRunFixture(kind, {}, { lossless: false });
     const runs = await Promise.all(
       Array.from({ length: 12 }, async () => crowded.start(await crowded.open())),
@@ -48,7 +48,7 @@ describe.each(databaseKinds)('legs on %s', (kind) => {
     const legs = (await Promise.all(runs.map(claim))).filter((leg) => leg !== undefined);
     expect(legs).toHaveLength(share);
     const [first, ...others] = legs;
-    if (first === undefined) throw new Error('nobody has a run');
+    if (first === undefined) throw new Error('no run was claimed');
     await crowded.record(first, { end: { status: 'completed', ...over } });
     const left = runs.filter((run) => legs.every((leg) => leg.run.id !== run.id));
     const more = (await Promise.all(left.map(claim))).filter((leg) => leg !== undefined);
@@ -66,7 +66,7 @@ describe.each(databaseKinds)('legs on %s', (kind) => {
     expect((await world.claimed(second)).run.status).toBe('running');
   });
 
-  test('everything of a batch is there, in order, or nothing of it', async () => {
+  test('a batch is stored completely and in order, or not at all', async () => {
     const run = await world.start(await world.open());
     const leg = await world.claimed(run);
     expect(await world.record(leg, { items: [delta('a'), delta('b')] })).toBe(3);
@@ -84,7 +84,7 @@ describe.each(databaseKinds)('legs on %s', (kind) => {
     expect(checkpoint).toBe('{"at":1}');
   });
 
-  test('times never go back within a run, whatever the clock does (D-03)', async () => {
+  test('event times never decrease within a run, whatever the clock does (D-03)', async () => {
     const run = await world.start(await world.open());
     const leg = await world.claimed(run);
     world.clock.advance(1_000);
@@ -96,7 +96,7 @@ describe.each(databaseKinds)('legs on %s', (kind) => {
     expect(lastEventAt).toBe((startedAt ?? 0) + 1_000);
   });
 
-  test('nothing is written after the end, by whoever', async () => {
+  test('no worker can write after the end of a run', async () => {
     const run = await world.start(await world.open());
     const leg = await world.claimed(run);
     await world.record(leg, { end: { status: 'completed', ...over } });
@@ -105,7 +105,7 @@ describe.each(databaseKinds)('legs on %s', (kind) => {
     expect(await types(run)).toEqual(['run_started', 'run_completed']);
   });
 
-  test('an answer is spent by the leg that is claimed with it, and by no other (D-39)', async () => {
+  test('an answer is applied by the leg claimed with it, and by no other (D-39)', async () => {
     const run = await world.start(await world.open());
     const leg = await world.claimed(run);
     await world.record(leg, { items: [permission], end: { status: 'waiting', ...over } });
@@ -120,11 +120,11 @@ describe.each(databaseKinds)('legs on %s', (kind) => {
     const asked = await world.store.read.interactions.findByRequest(run.id, 'p');
     expect(asked).toMatchObject({ status: 'answered', appliedAt: expect.any(Number) });
     expect(await world.store.read.interactions.unapplied(run.id)).toEqual([]);
-    // The epoch of the first leg is over: its worker can write nothing any more.
+    // The epoch of the first leg has ended, so its worker can no longer write.
     expect(await world.record(leg, { items: [delta('stale')] })).toBeUndefined();
   });
 
-  test('an answer that comes while the leg is still ending is not lost', async () => {
+  test('an answer that arrives while the leg is ending is not lost', async () => {
     const run = await world.start(await world.open());
     const leg = await world.claimed(run);
     await world.record(leg, { items: [permission] });
@@ -134,7 +134,7 @@ describe.each(databaseKinds)('legs on %s', (kind) => {
     expect([...(resumed.answers ?? [])]).toEqual([['p', { kind: 'permission', allow: false }]]);
   });
 
-  test('a cancel that comes while the leg is ending wins, whatever the leg says', async () => {
+  test('a cancel that arrives while the leg is ending wins over the outcome of the leg', async () => {
     for (const status of ['completed', 'waiting', 'cancelled'] as const) {
       const run = await world.start(await world.open());
       const leg = await world.claimed(run);
@@ -147,7 +147,7 @@ describe.each(databaseKinds)('legs on %s', (kind) => {
     }
   });
 
-  test('what legs used adds up', async () => {
+  test('token usage adds up over the legs of a run', async () => {
     const run = await world.start(await world.open());
     const leg = await world.claimed(run);
     const usage = { inputTokens: 3, outputTokens: 4 };

@@ -5,7 +5,7 @@ import { eventually } from '../support/eventually.ts';
 import { Puppet } from '../support/puppet-harness.ts';
 import { startServer } from '../support/server.ts';
 
-test('a person may think for longer than the agent may work, and then the agent has its time again', async () => {
+test('waiting for a person does not count towards the time limit of a run', async () => {
   const clock = new MovingClock();
   const puppet = new Puppet();
   const limits = { run_seconds: 60, wait_hours: 2 };
@@ -23,7 +23,7 @@ test('a person may think for longer than the agent may work, and then the agent 
   await answer(server, asked, { decision: 'allow' });
   await eventually(() => leg.answers.get('live'));
   await runIn(server, run, 'running');
-  // Twice, since the time that was left over while it waited is not taken from it.
+  // Twice: the limit starts again after a wait, whatever time had been left.
   clock.advance(60_000);
   clock.advance(60_000);
   expect((await ended(server, run)).error_code).toBe('run_timeout');

@@ -19,7 +19,7 @@ import { removeFolder } from '../../../../test/remove-folder.ts';
 const agent = agentOf({ name: 'agent' });
 let world: RunFixture;
 let blobs: Blobs;
-let workspaces: ReturnType<typeof openSessionFolders>;
+let sessionFolders: ReturnType<typeof openSessionFolders>;
 let leg: ClaimedLeg;
 let folder: string;
 beforeEach(async () => {
@@ -27,7 +27,7 @@ beforeEach(async () => {
   onTestFinished(() => removeFolder(dataDir));
   world = await createRunFixture('sqlite');
   blobs = await openDiskBlobs({ dataDir });
-  workspaces = openSessionFolders({ dataDir, log: world.log, isClustered: true });
+  sessionFolders = openSessionFolders({ dataDir, log: world.log, isClustered: true });
   leg = await world.claimed(await world.start(await world.open()));
   folder = await prepared();
 });
@@ -35,12 +35,12 @@ beforeEach(async () => {
 async function prepared(): Promise<string> {
   const { tenantId, sessionId } = leg.run;
   const request = { tenantId, sessionId, agent, files: [] };
-  const place = await workspaces.prepare({ ...request, expected: false });
-  return place.found ? place.sessionFolder : '';
+  const prepared = await sessionFolders.prepare({ ...request, expected: false });
+  return prepared.found ? prepared.sessionFolder : '';
 }
 
 const save = (given: Partial<Pick<Services, 'clock' | 'blobs' | 'log'>> = {}) =>
-  saveSnapshot({ ...world, blobs, workspaces, ...given }, leg, agent);
+  saveSnapshot({ ...world, blobs, sessionFolders, ...given }, leg, agent);
 
 const isKept = async (state: string | undefined) =>
   (await blobs.read(snapshotKey(leg.run, state ?? null) ?? '')) !== undefined;
@@ -49,7 +49,7 @@ const end = (snapshot: string | undefined) => ({
   end: { status: 'completed', ...over, snapshot } as const,
 });
 
-test('what was saved is recorded with the end of the leg, and takes the place of what was before', async () => {
+test('a snapshot is recorded with the end of the leg and replaces the one before', async () => {
   expect(await save()).toBeUndefined();
   writeFileSync(join(folder, 'a'), 'one');
   const first = await save();
@@ -63,7 +63,7 @@ test('what was saved is recorded with the end of the leg, and takes the place of
   expect([await isKept(first?.state), await isKept(second?.state)]).toEqual([false, true]);
 });
 
-test('a worker that lost its lease replaces nothing and takes its archive back', async () => {
+test('a worker that lost its lease replaces no snapshot and removes its own archive', async () => {
   writeFileSync(join(folder, 'a'), 'one');
   const first = await save();
   await first?.settle(true);
@@ -76,29 +76,29 @@ test('a worker that lost its lease replaces nothing and takes its archive back',
   expect([await isKept(first?.state), await isKept(late?.state)]).toEqual([true, false]);
 });
 
-test('a store that is away for a moment is waited for', async () => {
+test('publishing a snapshot is retried while the store is briefly unavailable', async () => {
   writeFileSync(join(folder, 'a'), 'one');
   const saved = await save({ blobs: failing(3), clock: impatient });
   expect(saved?.events).toEqual([]);
   expect(await isKept(saved?.state)).toBe(true);
 });
 
-test('a store that stays away leaves the workspace here, which is said once, until it is back', async () => {
+test('while the store is unavailable the folder stays on this machine, which is reported once', async () => {
   const quiet = { ...world.log, error: () => {} };
   writeFileSync(join(folder, 'a'), 'one');
-  const away = { blobs: failing(Infinity), clock: impatient, log: quiet };
-  const saved = await save(away);
+  const failingStore = { blobs: failing(Infinity), clock: impatient, log: quiet };
+  const saved = await save(failingStore);
   expect(saved).toMatchObject({
     state: expect.stringMatching(/^local-/),
     events: [{ type: 'scripted.workspace_not_saved', data: { reason: 'not_stored' } }],
   });
   writeFileSync(join(folder, 'a'), 'two!');
-  expect(await save(away)).toBeUndefined();
+  expect(await save(failingStore)).toBeUndefined();
   const back = await save();
   expect(await isKept(back?.state)).toBe(true);
 });
 
-/** Pauses take no time. */
+/** A clock whose timers fire at once. */
 const impatient: Clock = {
   now: () => world.clock.now(),
   after: (_, effect) => {
@@ -117,7 +117,7 @@ function failing(times: number): Blobs {
         ...staged,
         publish: async (key) => {
           left -= 1;
-          if (left >= 0) throw new StorageUnavailable('away');
+          if (left >= 0) throw new StorageUnavailable('no store');
           await staged.publish(key);
         },
       };

@@ -110,7 +110,9 @@ describe('a tenant that cannot be provisioned (D-67)', () => {
       });
     const failed = await inStatus('failed');
     expect(failed.attachment_state).toBe('failed');
-    expect(failed.status_reason).toMatch(/^The workspace folder cannot be written \(E\w+\)\. Ask/);
+    expect(failed.status_reason).toMatch(
+      /^The folder for sessions cannot be written \(E\w+\)\. Ask/,
+    );
     expect(failed.status_reason).not.toContain(server.config.dataDir);
     const again = await server.send('retry_tenant', { params });
     expect([again.status, again.body.status]).toEqual([202, 'provisioning']);

@@ -23,7 +23,7 @@ describe.each(databaseKinds)('the event log on %s (A-66)', (kind) => {
     world = await createRunFixture(kind);
   });
 
-  /** A run whose id tells when it was made, as ids do outside of tests. */
+  /** A run whose id contains its creation time, as ids do outside of tests. */
   async function begin(deltas = 1): Promise<{ run: Run; leg: ClaimedLeg }> {
     const services = { ...world, ids: createIds(world.clock) };
     const request = { input: { prompt: 'hi' }, idempotencyKey: undefined, admit: () => {} };
@@ -48,7 +48,7 @@ describe.each(databaseKinds)('the event log on %s (A-66)', (kind) => {
 
   const count = async (run: { id: RunId }) => (await world.logOf(run.id)).length;
 
-  test('runs that ended long enough ago lose their events, others and their records do not', async () => {
+  test('only runs that ended before the retention lose their events, and every run keeps its row', async () => {
     await prepareEventLog(world);
     const old = await ended(1_200);
     const parked = await begin();
@@ -67,14 +67,14 @@ describe.each(databaseKinds)('the event log on %s (A-66)', (kind) => {
     expect(await world.read(old)).toEqual(old);
   });
 
-  test('nothing is forgotten where no retention is set', async () => {
+  test('no event is deleted without a retention', async () => {
     const run = await ended();
     world.clock.advance(500 * week);
     await sweep(0);
     expect(await count(run)).toBe(3);
   });
 
-  test('who reads a forgotten log gets its end, in its place, and is through', async () => {
+  test('a reader of a deleted log receives the terminal event at its place and the end of the stream', async () => {
     const { run, leg } = await begin();
     const failure = { status: 'failed', code: 'tool_error', message: 'No.' } as const;
     await world.record(leg, { end: { ...failure, ...over } });
@@ -110,13 +110,13 @@ describe('the partitions of the event log', () => {
     return { world, partitions: world.store.eventPartitions };
   }
 
-  test('are made ahead, by however many servers at once, and hold what is written', async () => {
+  test('are created ahead, by any number of servers at once, and receive the events written', async () => {
     const { world, partitions } = await emptyStore();
     const other = createStore(await openTestDatabase('postgres', { location: world.location }));
     for (let round = 0; round < 3; round += 1) {
       await Promise.all([prepareEventLog(world), prepareEventLog({ ...world, store: other })]);
     }
-    // Two in each other's way leave what they did not come to for the next time.
+    // Two servers that block each other leave the rest to the next pass.
     await prepareEventLog(world);
     const listed = await partitions.list();
     expect(listed).toHaveLength(9);
@@ -126,7 +126,7 @@ describe('the partitions of the event log', () => {
     );
   });
 
-  test('are not made over events that lie elsewhere; those are forgotten row by row', async () => {
+  test('are not created over existing events outside of them, which are deleted row by row', async () => {
     const { world, partitions } = await emptyStore();
     const services = { ...world, ids: createIds(world.clock) };
     const request = { input: { prompt: 'hi' }, idempotencyKey: undefined, admit: () => {} };
@@ -144,7 +144,7 @@ describe('the partitions of the event log', () => {
     expect(await partitions.list()).not.toContainEqual(partitionAt(run.createdAt));
   });
 
-  test('one in use is left for later: nobody waits behind it for long', async () => {
+  test('in use are dropped later, so that no query waits behind the drop for long', async () => {
     const { world, partitions } = await emptyStore();
     await prepareEventLog(world);
     const [first] = await partitions.list();

@@ -1,11 +1,11 @@
-// The server in a process of its own that ends itself, as `kill -9` does, at a chosen moment of the work on
-// tenants and withdrawals. Its parent chooses the moment and is told where the server listens.
+// A server in a process of its own that kills itself, as `kill -9` does, at a chosen point of the work on tenants and
+// withdrawals. The parent process chooses the point and receives the address of the server.
 import { compose } from '../../src/compose/compose.ts';
 import { readConfig } from '../../src/config/config.ts';
 import type { CredentialProvider } from '../../src/ports/credential-provider.ts';
 import type { Store, StoreTransaction } from '../../src/ports/store.ts';
 
-/** Moments left until the end; undefined while nobody wants it to come. */
+/** Points left until the crash; undefined while no crash is planned. */
 let left: number | undefined;
 process.on('message', (moments: number) => {
   left = moments;
@@ -17,7 +17,7 @@ function moment(): void {
   left -= 1;
 }
 
-/** Right before and right after the commit of whatever touches a tenant or a withdrawal is a moment. */
+/** A point is right before and right after each commit that touches a tenant or a withdrawal. */
 function mortal(store: Store): Store {
   return {
     ...store,
@@ -41,7 +41,7 @@ function mortal(store: Store): Store {
   };
 }
 
-/** Takes its time, so that what a withdrawal leaves to do outlives the request. */
+/** A slow provider, so that the rest of a withdrawal outlives its request. */
 const provider: CredentialProvider = {
   withdraw() {
     moment();

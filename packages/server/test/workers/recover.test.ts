@@ -18,7 +18,7 @@ describe.each(databaseKinds)('recovery on %s (D-26)', (kind) => {
   });
 
   const canTrustExpiry = () => true;
-  const nobody = { owner: 'me', isExecuting: () => false, canTrustExpiry };
+  const idle = { owner: 'me', isExecuting: () => false, canTrustExpiry };
   const types = async (run: Run) => (await world.logOf(run.id)).map(({ type }) => type);
   const pastTheLease = () => world.clock.advance(15_001);
   async function running(): Promise<Run> {
@@ -27,12 +27,12 @@ describe.each(databaseKinds)('recovery on %s (D-26)', (kind) => {
     return world.read(run);
   }
 
-  test('a run whose lease ran out fails as worker_lost, recovered, with the text it had', async () => {
+  test('a run whose lease expired fails as worker_lost, recovered, and keeps its output text', async () => {
     const run = await world.start(await world.open());
     const leg = await world.claimed(run);
     await world.record(leg, { items: [delta('half '), delta('an answer')] });
     pastTheLease();
-    await reconcileRuns(world, nobody);
+    await reconcileRuns(world, idle);
     expect(await world.read(run)).toMatchObject({
       status: 'failed',
       errorCode: 'worker_lost',
@@ -51,11 +51,11 @@ describe.each(databaseKinds)('recovery on %s (D-26)', (kind) => {
     expect(world.warnings.map(({ message }) => message)).toContain('run recovered');
   });
 
-  test('with a cancel pending it ends cancelled, recovered', async () => {
+  test('a lost run with a pending cancel ends cancelled, recovered', async () => {
     const run = await running();
     await cancelRun(world, world.scope, { sessionId: run.sessionId, runId: run.id });
     pastTheLease();
-    await reconcileRuns(world, nobody);
+    await reconcileRuns(world, idle);
     expect(await world.read(run)).toMatchObject({ status: 'cancelled' });
     expect((await world.logOf(run.id)).at(-1)).toEqual({
       type: 'run_cancelled',
@@ -63,7 +63,7 @@ describe.each(databaseKinds)('recovery on %s (D-26)', (kind) => {
     });
   });
 
-  test('a session that was stopping comes to its end', async () => {
+  test('a stopping session ends with its lost run', async () => {
     const run = await running();
     await stopSession(world, world.scope, {
       id: run.sessionId,
@@ -71,34 +71,34 @@ describe.each(databaseKinds)('recovery on %s (D-26)', (kind) => {
       reason: undefined,
     });
     pastTheLease();
-    await reconcileRuns(world, nobody);
+    await reconcileRuns(world, idle);
     expect((await world.session(run.sessionId))?.status).toBe('terminated');
   });
 
-  test('a lease that has not run out is left alone, and so is what this process executes', async () => {
+  test('runs with a valid lease and runs that this process executes are not ended', async () => {
     const run = await running();
     world.clock.advance(15_000);
-    await reconcileRuns(world, nobody);
+    await reconcileRuns(world, idle);
     expect((await world.read(run)).status).toBe('running');
     pastTheLease();
     await reconcileRuns(world, { owner: 'worker-1', isExecuting: () => true, canTrustExpiry });
     expect((await world.read(run)).status).toBe('running');
   });
 
-  test('of its own leases a process ends those it does not execute, without waiting', async () => {
+  test('a process at once ends runs under its own lease that it does not execute', async () => {
     const run = await running();
     await reconcileRuns(world, { owner: 'worker-1', isExecuting: () => false, canTrustExpiry });
     expect((await world.read(run)).status).toBe('failed');
   });
 
-  test('on one machine the leases of an earlier process are void at once', async () => {
+  test('on a single server the leases of an earlier process are void at once', async () => {
     const run = await running();
     await world.store.transaction((tx) => tx.runs.voidLeasesExcept('me'));
-    await reconcileRuns(world, nobody);
+    await reconcileRuns(world, idle);
     expect((await world.read(run)).status).toBe('failed');
   });
 
-  test('several at once, again and again: one terminal event', async () => {
+  test('concurrent and repeated recoveries write one terminal event', async () => {
     const run = await running();
     pastTheLease();
     const owners = ['a', 'b', 'c', 'd'];
@@ -107,47 +107,47 @@ describe.each(databaseKinds)('recovery on %s (D-26)', (kind) => {
         reconcileRuns(world, { owner, isExecuting: () => false, canTrustExpiry }),
       ),
     );
-    await reconcileRuns(world, nobody);
+    await reconcileRuns(world, idle);
     expect(await types(run)).toEqual(['run_started', 'error']);
   });
 
-  test('a run that only waits for a person is not lost', async () => {
+  test('a run that waits for a person is not lost', async () => {
     const run = await world.start(await world.open());
     const leg = await world.claimed(run);
     const ask = { type: 'user_question', ref: 'q', question: 'Why?' } as const;
     await world.record(leg, { items: [ask], end: { status: 'waiting', ...over } });
     world.clock.advance(hour / 2);
-    await reconcileRuns(world, nobody);
+    await reconcileRuns(world, idle);
     expect(await world.read(run)).toMatchObject({ status: 'waiting', pendingInteractions: 1 });
   });
 
-  test('a worker that held a live question loses it with its run', async () => {
+  test('the live question of a lost run is cancelled', async () => {
     const run = await world.start(await world.open());
     const leg = await world.claimed(run);
     await world.record(leg, { items: [{ type: 'user_question', ref: 'q', question: 'Why?' }] });
     pastTheLease();
-    await reconcileRuns(world, nobody);
+    await reconcileRuns(world, idle);
     const asked = await world.store.read.interactions.findByRequest(run.id, 'q');
     expect(asked?.status).toBe('cancelled');
     expect(await world.read(run)).toMatchObject({ status: 'failed', pendingInteractions: 0 });
   });
 
-  test('the next in line has its turn', async () => {
+  test('the next queued run of the session can be claimed', async () => {
     const sessionId = await world.open();
     const first = await world.start(sessionId);
     await world.claimed(first);
     const second = await world.start(sessionId);
     expect(await world.claim(second)).toBeUndefined();
     pastTheLease();
-    await reconcileRuns(world, nobody);
+    await reconcileRuns(world, idle);
     expect((await world.claimed(second)).run.id).toBe(second.id);
   });
 
-  test('a worker that comes back finds that nothing of it is wanted', async () => {
+  test('a worker that comes back can write nothing', async () => {
     const run = await world.start(await world.open());
     const leg = await world.claimed(run);
     pastTheLease();
-    await reconcileRuns(world, nobody);
+    await reconcileRuns(world, idle);
     for (const batch of [
       { items: [delta('late')] },
       { checkpoint: '{"late":true}' },
@@ -165,19 +165,19 @@ describe.each(databaseKinds)('recovery on %s (D-26)', (kind) => {
     });
   });
 
-  test('more than one pass can hold are ended in several, and it says that there are more', async () => {
+  test('more lost runs than one pass handles are ended in several passes', async () => {
     const count = 130;
     for (let made = 0; made < count; made += 1) await running();
     pastTheLease();
     let passes = 1;
-    while (await reconcileRuns(world, nobody)) passes += 1;
+    while (await reconcileRuns(world, idle)) passes += 1;
     expect(passes).toBe(2);
     const left = await world.store.read.runs.expiredLeases(world.clock.now(), 1_000);
     expect(left).toEqual([]);
   });
 });
 
-describe.each(databaseKinds)('what ends by itself on %s', (kind) => {
+describe.each(databaseKinds)('expiry on %s', (kind) => {
   let world: RunFixture;
   beforeAll(async () => {
     world = await createRunFixture(kind);
@@ -192,7 +192,7 @@ describe.each(databaseKinds)('what ends by itself on %s', (kind) => {
   }
   const answer = async (run: Run, ref: string) => {
     const asked = await world.store.read.interactions.findByRequest(run.id, ref);
-    if (asked === undefined) throw new Error('nobody asked');
+    if (asked === undefined) throw new Error('no question was asked');
     return answerInteraction(world, world.scope, {
       sessionId: run.sessionId,
       key: asked.key,
@@ -201,7 +201,7 @@ describe.each(databaseKinds)('what ends by itself on %s', (kind) => {
     });
   };
 
-  test('a question that nobody answered in time ends its run, and the other questions (D-25)', async () => {
+  test('a question without an answer in time ends its run and its other questions (D-25)', async () => {
     const run = await waiting('a', 'b');
     await answer(run, 'a');
     world.clock.advance(hour);
@@ -222,7 +222,7 @@ describe.each(databaseKinds)('what ends by itself on %s', (kind) => {
     expect(log.filter(({ type }) => type === 'error')).toHaveLength(1);
   });
 
-  test('an answer and the expiry at once: one of them wins, and the run fits to it', async () => {
+  test('of an answer and the expiry at the same time one wins, and the run agrees with it', async () => {
     for (let round = 0; round < 10; round += 1) {
       const run = await waiting('q');
       world.clock.advance(hour + 1);
@@ -240,7 +240,7 @@ describe.each(databaseKinds)('what ends by itself on %s', (kind) => {
     }
   });
 
-  test('a parked run that is cancelled ends without a worker’s place (D-24)', async () => {
+  test('a parked run that is cancelled ends without a run slot (D-24)', async () => {
     const run = await waiting('q');
     await cancelRun(world, world.scope, { sessionId: run.sessionId, runId: run.id });
     expect((await world.read(run)).status).toBe('cancelling');
@@ -251,7 +251,7 @@ describe.each(databaseKinds)('what ends by itself on %s', (kind) => {
     expect(ends).toEqual([{ type: 'run_cancelled', data: { run_id: run.id } }]);
   });
 
-  test('an unused session ends as expired, one that was used meanwhile does not (D-17)', async () => {
+  test('an unused session expires, and one used in the meantime does not (D-17)', async () => {
     const services = { ...world, settings: { ...world.settings, sessionIdleTtlMs: hour } };
     const unused = await world.open();
     const used = await world.open();
@@ -266,7 +266,7 @@ describe.each(databaseKinds)('what ends by itself on %s', (kind) => {
       statusReason: 'expired',
     });
     expect((await world.session(used))?.status).toBe('idle');
-    // Never, when the deployment says so.
+    // A time of 0 turns expiry off.
     world.clock.advance(100 * hour);
     await expireSessions(world);
     expect((await world.session(used))?.status).toBe('idle');

@@ -17,7 +17,7 @@ import { type Convoke, compose } from '../../src/compose/compose.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { removeFolder } from '../../../../test/remove-folder.ts';
 
-describe('one server answers, another executes', () => {
+describe('an api server and a worker', () => {
   const agents = {
     asker: { script: [{ ask: { question: 'Which?' } }, { say: '{{answer}}' }] },
     sleeper: { script: [{ say: 'zzz' }, { sleep_ms: 60_000 }] },
@@ -52,7 +52,7 @@ describe('one server answers, another executes', () => {
     return convoke;
   }
 
-  test('a run waits for a worker, is answered where no agent runs, and is cancelled from there', async () => {
+  test('a run waits for a worker; the api server answers its question and cancels it', async () => {
     const session = await openSession(api, 'asker');
     const run = await startRun(api, session, 'x');
     expect((await readRun(api, run)).status).toBe('queued');
@@ -68,7 +68,7 @@ describe('one server answers, another executes', () => {
     expect(await ended(api, sleeping)).toMatchObject({ status: 'cancelled' });
   });
 
-  test('a worker says how it is, and nothing else', async () => {
+  test('a worker serves its health and nothing else', async () => {
     const asked = async (path: string) => (await worker?.app.inject(path))?.statusCode;
     expect(await asked('/healthz')).toBe(200);
     expect(await asked('/readyz')).toBe(200);

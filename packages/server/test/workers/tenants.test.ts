@@ -51,7 +51,7 @@ const agent: Agent = {
   settings: {},
 };
 
-describe.each(databaseKinds)('the life of a tenant on %s', (kind) => {
+describe.each(databaseKinds)('the lifecycle of a tenant on %s', (kind) => {
   let world: IdentityFixture;
   let dataDir: string;
   let services: IdentityFixture & OffboardServices;
@@ -65,7 +65,7 @@ describe.each(databaseKinds)('the life of a tenant on %s', (kind) => {
       fanout: createLocalFanout(),
       metrics: createMetrics(),
       blobs: await openDiskBlobs({ dataDir }),
-      workspaces: openSessionFolders({ dataDir, log: silent }),
+      sessionFolders: openSessionFolders({ dataDir, log: silent }),
       provisioner: createFolderProvisioner({ dataDir }),
     };
   });
@@ -86,7 +86,7 @@ describe.each(databaseKinds)('the life of a tenant on %s', (kind) => {
   }
 
   describe('provisioning', () => {
-    test('ends active and ready, with places for files and workspaces', async () => {
+    test('ends active and ready, with folders for files and sessions', async () => {
       const tenant = await newTenant();
       while (await provisionTenants(services));
       expect(await find(tenant)).toMatchObject({ status: 'active', attachmentState: 'ready' });
@@ -94,7 +94,7 @@ describe.each(databaseKinds)('the life of a tenant on %s', (kind) => {
       expect(existsSync(join(dataDir, 'blobs', tenant.id))).toBe(false);
     });
 
-    test('fails with a reason when the folder cannot be written, and goes on after a retry', async () => {
+    test('fails with a reason when the folder cannot be written, and continues after a retry', async () => {
       const blocked = newFolder();
       writeFileSync(join(blocked, 'workspaces'), 'in the way');
       const tenant = await newTenant();
@@ -102,7 +102,7 @@ describe.each(databaseKinds)('the life of a tenant on %s', (kind) => {
       while (await provisionTenants(broken));
       const failed = await find(tenant);
       expect(failed).toMatchObject({ status: 'failed', attachmentState: 'failed' });
-      expect(failed.statusReason).toMatch(/workspace folder cannot be written \(E\w+\)/);
+      expect(failed.statusReason).toMatch(/folder for sessions cannot be written \(E\w+\)/);
       expect(failed.statusReason).not.toContain(blocked);
       rmSync(join(blocked, 'workspaces'));
       await retryTenant(world, tenant.organizationId, { id: tenant.id, by });
@@ -110,7 +110,7 @@ describe.each(databaseKinds)('the life of a tenant on %s', (kind) => {
       expect(await find(tenant)).toMatchObject({ status: 'active', statusReason: null });
     });
 
-    test('is no failure when the database is away; the next pass goes on', async () => {
+    test('does not fail the tenant when the database is unavailable; the next pass continues', async () => {
       const tenant = await newTenant();
       const away = {
         ...services,
@@ -125,7 +125,7 @@ describe.each(databaseKinds)('the life of a tenant on %s', (kind) => {
       expect(await find(tenant)).toMatchObject({ status: 'active' });
     });
 
-    test('that is overtaken by an offboarding does not bring the tenant back', async () => {
+    test('that an offboarding overtakes does not reactivate the tenant', async () => {
       const tenant = await newTenant();
       const slow = {
         ...services,
@@ -187,7 +187,7 @@ describe.each(databaseKinds)('the life of a tenant on %s', (kind) => {
         createdAt: now,
       } as const;
       await staged.publish(fileKey(file, staged.sha256));
-      await services.workspaces.prepare({
+      await services.sessionFolders.prepare({
         tenantId: tenant.id,
         sessionId: session.id,
         agent,
@@ -273,7 +273,7 @@ describe.each(databaseKinds)('the life of a tenant on %s', (kind) => {
     const leave = (tenant: Tenant) =>
       offboardTenant(world, tenant.organizationId, { id: tenant.id, confirm: tenant.id, by });
 
-    test('leaves nothing but the record, and touches no other tenant', async () => {
+    test('deletes everything but the row of the tenant, and touches no other tenant', async () => {
       const [tenant, sibling] = [await newActive(), await newActive()];
       for (const filled of [tenant, sibling]) {
         await fill(filled);
@@ -294,7 +294,7 @@ describe.each(databaseKinds)('the life of a tenant on %s', (kind) => {
       expect({ rows: await rowsOf(sibling), files: onDisk() }).toEqual(before);
     });
 
-    test('is noticed on every other machine that has folders of the tenant', async () => {
+    test('removes the folders of the tenant on every other machine', async () => {
       const [tenant, sibling] = [await newActive(), await newActive()];
       const elsewhere = createFolderProvisioner({ dataDir: newFolder() });
       const forget = () => forgetTenants({ ...world, provisioner: elsewhere });
@@ -334,7 +334,7 @@ describe.each(databaseKinds)('the life of a tenant on %s', (kind) => {
     });
 
     test('finishes after a crash at any moment', async () => {
-      // Every call of every port it uses is one moment; before and after each the process may end.
+      // The process may crash before and after every call of a port.
       let crashes = 0;
       for (let moment = 0; ; moment += 1) {
         const tenant = await newActive();
@@ -361,10 +361,10 @@ describe.each(databaseKinds)('the life of a tenant on %s', (kind) => {
             ...services.blobs,
             removeAll: crashing((prefix: string) => services.blobs.removeAll(prefix)),
           },
-          workspaces: {
-            ...services.workspaces,
-            remove: crashing((...at: Parameters<typeof services.workspaces.remove>) =>
-              services.workspaces.remove(...at),
+          sessionFolders: {
+            ...services.sessionFolders,
+            remove: crashing((...at: Parameters<typeof services.sessionFolders.remove>) =>
+              services.sessionFolders.remove(...at),
             ),
           },
           provisioner: {
@@ -389,7 +389,7 @@ describe.each(databaseKinds)('the life of a tenant on %s', (kind) => {
       while (await offboardTenants(parts));
     };
 
-    test('asks what runs to end, waits for it, and not for ever', async () => {
+    test('cancels executing runs and waits for them for a bounded time', async () => {
       const tenant = await newActive();
       const scope = { organizationId: tenant.organizationId, tenantId: tenant.id };
       const now = world.clock.now();
@@ -424,7 +424,7 @@ describe.each(databaseKinds)('the life of a tenant on %s', (kind) => {
       await passesOf(services);
       expect(await find(tenant)).toMatchObject({ status: 'offboarded' });
       expectNothingLeft(tenant, await rowsOf(tenant));
-      // The worker that still held the run can write nothing any more.
+      // The worker that still held the run can no longer write.
       const extension = { runId: run.id, epoch: run.leaseEpoch, count: 1, now };
       const written = await world.store.transaction((tx) => tx.runs.extendLog(extension));
       expect(written).toBeUndefined();

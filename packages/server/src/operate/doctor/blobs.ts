@@ -2,18 +2,24 @@ import { examineS3 } from '../../blobs/s3.ts';
 import type { Config } from '../../config/config.ts';
 import { type Finding, failed, fine, messageOf, warned } from './finding.ts';
 
-/** Where files lie, if that is not simply the data folder. */
+/** Checks the file store, unless it is the data folder of a single server. */
 export async function examineBlobs({ cluster, databaseUrl }: Config): Promise<readonly Finding[]> {
   const { blobs } = cluster;
   if (blobs.kind === 'disk') {
     if (databaseUrl === undefined) return [];
-    const text = 'in the data folder, which only this machine has';
-    return [warned('files', text, 'set CONVOKE_BLOBS before a second machine joins')];
+    const text = 'stored in the data folder of this machine only';
+    return [warned('files', text, 'set CONVOKE_BLOBS before you add a second machine')];
   }
   try {
     await examineS3(blobs);
-    return [fine('files', `s3://${blobs.bucket}/${blobs.prefix} answers`)];
+    return [fine('files', `s3://${blobs.bucket}/${blobs.prefix} responds`)];
   } catch (error) {
-    return [failed('files', messageOf(error), 'the server does not start before it is mended')];
+    return [
+      failed(
+        'files',
+        messageOf(error),
+        'fix this first: the server does not start without its file store',
+      ),
+    ];
   }
 }

@@ -6,41 +6,41 @@ import { migrationsFolder } from '../../store/database.ts';
 import { type Finding, failed, fine, messageOf, warned } from './finding.ts';
 
 const connectTimeoutMs = 5000;
-const question = 'select max(version) as version from schema_migrations';
+const versionQuery = 'select max(version) as version from schema_migrations';
 
-/** Reads the schema's version without opening the store, which would bring it up to date. */
+/** Reads the schema version without opening the store, which would migrate it. */
 export async function examineDatabase({ databaseUrl, dataDir }: Config): Promise<Finding> {
   const path = join(dataDir, 'convoke.db');
   if (databaseUrl === undefined && !existsSync(path)) {
-    return warned('database', `${path} does not exist`, 'the first start makes it');
+    return warned('database', `${path} does not exist`, 'the first start of the server creates it');
   }
   const name = databaseUrl === undefined ? path : 'PostgreSQL';
   const known = migrationCount(databaseUrl === undefined ? 'sqlite' : 'postgres');
   try {
-    if (databaseUrl === undefined) return judge(name, sqliteVersion(path), known);
+    if (databaseUrl === undefined) return compare(name, sqliteVersion(path), known);
     const { version, unboundRole } = await askPostgres(databaseUrl);
-    const finding = judge(name, version, known);
+    const finding = compare(name, version, known);
     if (unboundRole === undefined || finding.state !== 'ok') return finding;
     return warned(
       'database',
-      `${finding.text}; row-level security does not bind the role ${unboundRole}`,
-      'connect as a role that is no superuser and owns the database',
+      `${finding.text}; row-level security does not apply to the role ${unboundRole}`,
+      'connect as a role that owns the database and is not a superuser',
     );
   } catch (error) {
     const remedy =
       databaseUrl === undefined
         ? 'restore it from a backup'
-        : 'check that it runs and that CONVOKE_DATABASE_URL is right';
+        : 'check that PostgreSQL runs and that CONVOKE_DATABASE_URL is correct';
     return failed('database', `${name}: ${messageOf(error)}`, remedy);
   }
 }
 
-function judge(name: string, version: number, known: number): Finding {
+function compare(name: string, version: number, known: number): Finding {
   if (version === known) return fine('database', `${name}, schema ${version}`);
-  const text = `${name}, schema ${version} where this release has ${known}`;
+  const text = `${name}, schema ${version}, but this release needs ${known}`;
   return version < known
-    ? warned('database', text, 'the next start brings it up to date; take a backup before')
-    : failed('database', text, 'install the newer release that this database belongs to');
+    ? warned('database', text, 'take a backup; the next start of the server migrates it')
+    : failed('database', text, 'install the newer release that migrated this database');
 }
 
 function migrationCount(dialect: 'sqlite' | 'postgres'): number {
@@ -50,7 +50,7 @@ function migrationCount(dialect: 'sqlite' | 'postgres'): number {
 function sqliteVersion(path: string): number {
   const database = new DatabaseSync(path, { readOnly: true });
   try {
-    return Number(database.prepare(question).get()?.['version'] ?? 0);
+    return Number(database.prepare(versionQuery).get()?.['version'] ?? 0);
   } finally {
     database.close();
   }
@@ -65,7 +65,7 @@ async function askPostgres(url: string): Promise<{ version: number; unboundRole?
   });
   try {
     await client.connect();
-    const { rows } = await client.query<{ version: number | null }>(question);
+    const { rows } = await client.query<{ version: number | null }>(versionQuery);
     const unbound = await client.query<{ role: string }>(unboundRoleQuery);
     const [role] = unbound.rows.map((row) => row.role);
     return { version: rows[0]?.version ?? 0, ...(role === undefined ? {} : { unboundRole: role }) };

@@ -15,10 +15,10 @@ import { examineBlobs } from './blobs.ts';
 import { examineDataFolder, examineMasterKey } from './data-folder.ts';
 import { examineDatabase } from './database.ts';
 import { type Finding, failed, fine, messageOf, warned } from './finding.ts';
-import { suits } from './node-version.ts';
+import { satisfies } from './node-version.ts';
 import { examineServer } from './server.ts';
 
-/** Looks at everything a server of these settings needs, and changes nothing: it may run beside one. */
+/** Checks everything that a server with these settings needs. Changes nothing, so it may run beside a server. */
 export async function examine(config: Config): Promise<readonly Finding[]> {
   return [
     examineNode(),
@@ -36,18 +36,18 @@ export async function examine(config: Config): Promise<readonly Finding[]> {
 function examineNode(): Finding {
   const { node } = process.versions;
   const range = manifest.engines.node;
-  if (suits(node, range)) return fine('node', `Node ${node}`);
-  return failed('node', `Node ${node} is not ${range}`, 'install a Node that is');
+  if (satisfies(node, range)) return fine('node', `Node ${node}`);
+  return failed('node', `Node ${node} is not supported`, `install Node ${range}`);
 }
 
 function examineSqlite(): Finding {
   const version = process.versions['sqlite'] ?? '0';
   const oldest = oldestSafeVersion.join('.');
-  if (suits(version, `>=${oldest}`)) return fine('sqlite', `SQLite ${version}`);
+  if (satisfies(version, `>=${oldest}`)) return fine('sqlite', `SQLite ${version}`);
   return failed('sqlite', `SQLite ${version} is older than ${oldest}`, 'install a newer Node');
 }
 
-/** In a folder of its own: the sandbox of a server that runs keeps its files in the data folder. */
+/** Uses a temporary folder: the sandbox of a running server keeps its files in the data folder. */
 async function examineHarness(config: Config): Promise<readonly Finding[]> {
   const dataDir = await mkdtemp(join(tmpdir(), 'convoke-doctor-'));
   const log = createLog({ level: 'silent' });
@@ -61,7 +61,9 @@ async function examineHarness(config: Config): Promise<readonly Finding[]> {
       await sandbox.close();
     }
   } catch (error) {
-    return [failed('sandbox', messageOf(error), 'install what it names, or set CONVOKE_SANDBOX')];
+    return [
+      failed('sandbox', messageOf(error), 'install the programs it names, or set CONVOKE_SANDBOX'),
+    ];
   } finally {
     await rm(dataDir, { recursive: true, force: true });
   }
@@ -81,10 +83,14 @@ async function examineAgents({ agentsDir }: Config, parts: HarnessParts): Promis
   const names = agents.all().map((agent) => agent.name);
   await agents.close();
   if (problems.length > 0) {
-    return failed('agents', problems.join('; '), `correct them in ${agentsDir}`);
+    return failed('agents', problems.join('; '), `correct the files in ${agentsDir}`);
   }
   if (names.length === 0) {
-    return warned('agents', 'there are none', `add one as ${join(agentsDir, '<name>/agent.yaml')}`);
+    return warned(
+      'agents',
+      'no agents found',
+      `add one as ${join(agentsDir, '<name>/agent.yaml')}`,
+    );
   }
   return fine('agents', names.join(', '));
 }

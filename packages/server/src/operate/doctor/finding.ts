@@ -1,10 +1,10 @@
-/** What `convoke doctor` found out about one thing. */
+/** Result of one check of `convoke doctor`. */
 export interface Finding {
   readonly check: string;
-  /** `warn`: a server starts, but something may not be as you want it. `fail`: it does not start or not work. */
+  /** `warn`: a server starts, but something may not be as intended. `fail`: it does not start, or does not work. */
   readonly state: 'ok' | 'warn' | 'fail';
   readonly text: string;
-  /** What to do; there is always something unless all is well. */
+  /** What to do; present unless the state is `ok`. */
   readonly remedy?: string;
   /** Lines that are shown with `--verbose`. */
   readonly details?: readonly string[];

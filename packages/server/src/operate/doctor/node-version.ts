@@ -1,5 +1,5 @@
-/** As far as the manifests use ranges: `^24.18.1 || >=26.5.1`. */
-export function suits(version: string, range: string): boolean {
+/** Supports the ranges that our manifests use: `^24.18.1 || >=26.5.1`. */
+export function satisfies(version: string, range: string): boolean {
   return range.split('||').some((part) => {
     const [, sign, least = ''] = /^\s*(\^|>=)([\d.]+)\s*$/.exec(part) ?? [];
     const isSameMajor = version.split('.')[0] === least.split('.')[0];
