@@ -25,7 +25,7 @@ adapterSuite('acp', {
     planOf(steps.flatMap(agentSteps), gatedTools.length === 0 ? [] : ['edit']),
   memory: {
     first: planOf([{ say: 'the zebra' }], []),
-    second: planOf([{ tell: 'history' }], []),
+    second: planOf([{ report: 'history' }], []),
     expected: 'the zebra',
   },
   shows: (written) => ({ title: written.path, input: written }),

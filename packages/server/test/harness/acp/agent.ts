@@ -29,7 +29,7 @@ export type Step =
   | { write: { path: string; text: string } }
   | { elicit: string; properties: Record<string, object> }
   | { sayAnswer: true }
-  | { tell: Tellable }
+  | { report: Reportable }
   | { fail: { code: number; message: string; data?: unknown } }
   | { stop: StopReason }
   | { flood: number }
@@ -39,7 +39,7 @@ export type Step =
   /** Waits until it is cancelled; `deaf` ignores the cancel. */
   | { hang: 'listening' | 'deaf' };
 
-type Tellable = 'history' | 'env' | 'home' | 'cwd' | 'mode' | 'born';
+type Reportable = 'history' | 'env' | 'home' | 'cwd' | 'mode' | 'born';
 
 const born = String(process.hrtime.bigint());
 const flags = new Set(process.argv.slice(2));
@@ -89,9 +89,9 @@ agent({ name: 'test-agent' })
   })
   .onRequest('session/load', ({ params, client }) => {
     // As some agents do: the history is replayed after the response.
-    const told = history(params.sessionId);
+    const texts = history(params.sessionId);
     setTimeout(() => {
-      for (const text of told) {
+      for (const text of texts) {
         void update(client, params.sessionId, chunk('user_message_chunk', text));
         void update(client, params.sessionId, chunk('agent_message_chunk', `replayed ${text}`));
       }
@@ -138,7 +138,7 @@ async function play(step: Step, { client, sessionId }: Place): Promise<StopReaso
     return call({ call: path, kind: 'edit', input: step.write, text }, { client, sessionId });
   } else if ('sneak' in step) {
     writeFileSync(step.sneak, step.sneak);
-    await tell(step.sneak, step.kind ?? 'execute', { client, sessionId, status: 'completed' });
+    await sendCall(step.sneak, step.kind ?? 'execute', { client, sessionId, status: 'completed' });
   } else if ('elicit' in step) {
     const answer = await client.request('elicitation/create', {
       sessionId,
@@ -149,7 +149,7 @@ async function play(step: Step, { client, sessionId }: Place): Promise<StopReaso
     lastAnswer = JSON.stringify(answer);
     await say(lastAnswer);
   } else if ('sayAnswer' in step) await say(`You said ${lastAnswer}`);
-  else if ('tell' in step) await say(told(step.tell, sessionId));
+  else if ('report' in step) await say(reportedValue(step.report, sessionId));
   else if ('fail' in step) {
     throw new RequestError(step.fail.code, step.fail.message, step.fail.data);
   } else if ('stop' in step) return step.stop;
@@ -173,7 +173,7 @@ async function call(
   const { call: title, kind = 'execute', options = usual, input, text } = step;
   const { client, sessionId } = place;
   // The kind is sent with the call, and not again with the permission request.
-  await tell(title, kind, { ...place, status: 'in_progress' });
+  await sendCall(title, kind, { ...place, status: 'in_progress' });
   const { outcome } = await client.request('session/request_permission', {
     sessionId,
     toolCall: { toolCallId: title, title, rawInput: input ?? { command: title } },
@@ -184,12 +184,12 @@ async function call(
   mkdirSync(dirname(title), { recursive: true });
   if (isAllowed) writeFileSync(title, text ?? outcome.optionId);
   const status = isAllowed ? 'completed' : 'failed';
-  await tell(title, kind, { ...place, status });
+  await sendCall(title, kind, { ...place, status });
   // As some agents do: a refusal ends the turn as if it had been cancelled.
   return isAllowed || !flags.has('--fussy') ? undefined : 'cancelled';
 }
 
-function tell(
+function sendCall(
   title: string,
   kind: ToolKind,
   { client, sessionId, status }: Place & { status: 'in_progress' | 'completed' | 'failed' },
@@ -203,7 +203,7 @@ function tell(
   });
 }
 
-function told(what: Tellable, sessionId: string): string {
+function reportedValue(what: Reportable, sessionId: string): string {
   if (what === 'history') return JSON.stringify(history(sessionId).slice(0, -1));
   if (what === 'env') return JSON.stringify(process.env);
   if (what === 'home') return homedir();
@@ -218,8 +218,8 @@ function chunk(
   return { sessionUpdate, content: { type: 'text', text } };
 }
 
-function update(client: AgentContext, sessionId: string, news: SessionUpdate): Promise<void> {
-  return client.notify('session/update', { sessionId, update: news });
+function update(client: AgentContext, sessionId: string, change: SessionUpdate): Promise<void> {
+  return client.notify('session/update', { sessionId, update: change });
 }
 
 function history(sessionId: string): string[] {

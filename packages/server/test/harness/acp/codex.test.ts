@@ -93,7 +93,7 @@ test('the shipped acp-example asks before each command and hides its key from co
     expected: false,
     files: [],
   });
-  if (!prepared.found) throw new Error('no workspace');
+  if (!prepared.found) throw new Error('no session folder');
   const harness = acpHarness({ sandbox: place.sandbox, clock: systemClock, log });
   const sitting = new Sitting(harness, { name: 'shipped', agent, ...prepared });
   onTestFinished(() => sitting.release());

@@ -61,7 +61,7 @@ test('a call waits for a person, is made once allowed, and the process ends with
   await sessionIn(server, session.id, 'stopped');
   await eventually(() => running() === 0);
   await server.send('resume_session', { params: { session_id: session.id } });
-  const next = await startRun(server, session, steps({ tell: 'history' }));
+  const next = await startRun(server, session, steps({ report: 'history' }));
   await ended(server, next);
   expect(textOf(await logOf(server, next))).toContain('May I?');
   await server.stop();
@@ -83,7 +83,7 @@ test('a run that waits for a person when the server stops ends as worker_lost, a
     params: { session_id: session.id },
   });
   expect(body.interactions).toEqual([]);
-  const next = await startRun(restarted, session, steps({ tell: 'history' }));
+  const next = await startRun(restarted, session, steps({ report: 'history' }));
   expect((await ended(restarted, next)).output_text).toContain('lost');
 });
 
