@@ -84,7 +84,7 @@ export async function acpSuite(agent: RealAcpAgent): Promise<void> {
     ['key', refused.key, /API key|401|auth/i],
     ['model', refused.model, /model|404/i],
   ] as const)(
-    '%s that the provider refuses is told in the error',
+    'a %s that the provider refuses is named in the error',
     async (...[what, settings, words]) => {
       const name = `refused-${what}`;
       const harness = acpHarness({

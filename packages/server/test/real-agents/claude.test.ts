@@ -95,7 +95,7 @@ describe('claude', () => {
     [true, 'yes'],
     [false, 'no'],
   ])(
-    'reads CLAUDE.md when the agent is to (%s), and skills in any case',
+    'reads CLAUDE.md only if the agent enables it (%s), and skills always',
     async (...[isOn, seen]) => {
       const { sitting, sessionFolder } = await sit({ enableClaudeMd: isOn });
       await mkdir(join(sessionFolder, '.claude', 'skills', 'greet'), { recursive: true });

@@ -5,11 +5,11 @@ import type { A2aParts } from './leg.ts';
 import { type A2aSettings, readA2a } from './settings.ts';
 
 export interface A2aOptions extends Omit<A2aParts, 'allow'> {
-  /** `CONVOKE_A2A_ALLOW`, entry by entry. */
+  /** Entries of `CONVOKE_A2A_ALLOW`. */
   readonly allow: readonly string[];
 }
 
-/** Agents elsewhere that speak the Agent2Agent protocol. Only an address in an `agent.yaml` is ever called. */
+/** Calls remote agents over the Agent2Agent protocol, only at the URL in their `agent.yaml`. */
 export function a2aHarness(options: A2aOptions): Harness<A2aSettings> {
   const parts: A2aParts = { ...options, allow: readAllowList('CONVOKE_A2A_ALLOW', options.allow) };
   return {

@@ -19,13 +19,13 @@ export function readA2a(agent: DeclaredAgent, allow: AllowList): ReadSettings<A2
   const problem = urlProblem(url, allow);
   const problems: readonly AgentProblem[] = [
     ...(problem === undefined ? [] : [{ path: ['url'], message: problem }]),
-    // The protocol has no such thing: what was meant to be gated would not be.
+    // The protocol has no approvals: the agent would make these calls without asking.
     ...(agent.approvalRequiredTools.length === 0
       ? []
       : [
           {
             path: ['approval_required_tools'],
-            message: 'cannot be kept: what a remote agent does is not asked for here',
+            message: 'is not supported: a remote agent does not ask before its tool calls',
           },
         ]),
     ...Object.keys(env).flatMap((name) =>

@@ -10,7 +10,7 @@ import type { AgentProcess } from './process.ts';
 import { type AcpSettings, readAcp } from './settings.ts';
 import { stateOf } from './state.ts';
 
-/** An agent's process takes 100 MB and more: it is kept for a conversation, not for a day. */
+/** Processes are kept for the time of a conversation only: each takes 100 MB and more. */
 const idleMs = 5 * 60_000;
 const idleMax = 16;
 
@@ -20,20 +20,20 @@ export interface AcpParts {
   readonly log: Log;
 }
 
-/** Any agent that speaks the Agent Client Protocol over its input and output: a program, one process per session. */
+/** Runs any program that implements the Agent Client Protocol over stdin and stdout, one process per session. */
 export function acpHarness(parts: AcpParts): Harness<AcpSettings> {
   return new AcpHarness(parts);
 }
 
 /**
- * A process that is kept for its session's next leg. It starts with the first leg that needs it, is `busy`
- * while one uses it, idle after that, and goes away when it has been idle for long, when too many others are,
- * when the session ends, or by itself.
+ * A process that is kept for its session's next leg. It starts with the first leg that needs it, is busy while a leg
+ * uses it and idle between legs. It ends after `idleMs`, when more than `idleMax` processes are idle, when the session
+ * ends, or by itself.
  */
 interface Warm {
   readonly process: AgentProcess;
   readonly agent: Agent;
-  /** The run that spoke to it last. */
+  /** The last run that used it. */
   run: string;
   isBusy: boolean;
   forgetTimer: () => void;
@@ -57,7 +57,7 @@ class AcpHarness implements Harness<AcpSettings> {
       context,
       open: (signal: AbortSignal) => this.#open(context, signal),
       onFree: (process: AgentProcess) => this.#keep(context, process),
-      onFault: (error: unknown) => log.error('an ACP leg failed', error, { run_id: context.runId }),
+      onFault: (error: unknown) => log.error('ACP leg failed', error, { run_id: context.runId }),
     };
     return new LazyLeg(import('./leg.ts').then(({ AcpLeg }) => new AcpLeg(parts)));
   }
@@ -75,7 +75,7 @@ class AcpHarness implements Harness<AcpSettings> {
     const { sessionId, agent, runId } = context;
     const state = stateOf(context.state);
     const warm = this.#warm.get(sessionId);
-    // One that heard something else than was stored, or runs an older agent.yaml, is of no use.
+    // A process whose conversation differs from the checkpoint, or that runs an older agent.yaml, is replaced.
     const isCurrent =
       warm?.agent === agent && warm.process.session === state?.session && warm.run === state.run;
     if (warm !== undefined && isCurrent && !warm.isBusy) {
@@ -85,7 +85,7 @@ class AcpHarness implements Harness<AcpSettings> {
       return { process: warm.process, memory: 'kept' };
     }
     if (warm !== undefined) await this.#end(sessionId, warm);
-    // With the protocol's SDK, which costs every server that has no such agent 50 ms and 8 MB.
+    // Imported lazily: the protocol's SDK would cost servers without ACP agents 50 ms and 8 MB.
     const { startAgent } = await import('./start.ts');
     const started = await startAgent({ ...this.#parts, context, signal }, state?.session);
     this.#admit(context, started.process);
@@ -113,7 +113,7 @@ class AcpHarness implements Harness<AcpSettings> {
 
   #letGo(sessionId: SessionId, warm: Warm): void {
     this.#end(sessionId, warm).catch((error: unknown) =>
-      this.#parts.log.error('an idle ACP agent could not be ended', error),
+      this.#parts.log.error('ending an idle ACP agent failed', error),
     );
   }
 
@@ -122,7 +122,7 @@ class AcpHarness implements Harness<AcpSettings> {
     await warm.process.kill();
   }
 
-  /** By identity: the end of an old process is often told when the session has a new one already. */
+  /** Compares by identity: when an old process exits, the session often has a new one already. */
   #forget(sessionId: SessionId, warm: Warm): void {
     warm.forgetTimer();
     if (this.#warm.get(sessionId) === warm) this.#warm.delete(sessionId);

@@ -8,7 +8,7 @@ import { matchesGlob } from '../../domain/agent.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { AgentProblem, DeclaredAgent, ReadSettings } from '../../ports/harness.ts';
 
-/** What a tool call of an ACP agent is said to be. The protocol has no names of tools that clients could rely on. */
+/** Kinds of tool calls in the protocol, used as tool names: it has no reliable names of tools. */
 const toolKinds = [
   'read',
   'edit',
@@ -24,15 +24,15 @@ const toolKinds = [
 
 export interface AcpSettings extends ProcessSettings {
   readonly instructions: string;
-  /** Kinds of tool calls that may be used at all. */
+  /** Kinds of tool calls that the agent may make. */
   readonly tools: readonly string[];
   readonly mcpServers: McpServers;
-  /** Whether there is somebody to ask. */
+  /** Whether a person can be asked. */
   readonly asksUser: boolean;
   readonly authMethod: string | undefined;
   /** One of the modes that the agent itself offers. */
   readonly agentMode: string | undefined;
-  /** What the agent takes beyond the protocol when a session is opened (`_meta`), in its own words. */
+  /** Agent-specific parameters for opening a session (`_meta`). */
   readonly meta: JsonObject | undefined;
 }
 
@@ -43,7 +43,7 @@ export function readAcp(agent: DeclaredAgent): ReadSettings<AcpSettings> {
   const problems = [
     ...commandProblems(declared),
     ...mcp.problems,
-    // A word that no call can match would leave open what it was meant to close.
+    // A glob that matches no kind would have no effect, and leave calls without the approval it was meant for.
     ...unknownKinds(approvalRequiredTools, 'approval_required_tools'),
     ...unknownKinds(tools, 'tools'),
   ];

@@ -4,7 +4,7 @@ import type { ClaudeParts } from './leg.ts';
 import { loadClaudeSdk } from './sdk.ts';
 import { type ClaudeSettings, readClaude } from './settings.ts';
 
-/** Claude Code through Anthropic's Agent SDK, which the operator installs. Nothing of it is loaded before an agent asks. */
+/** Runs Claude Code through Anthropic's Agent SDK, which the operator installs. The SDK is loaded when a run needs it. */
 export function claudeHarness(
   parts: Omit<ClaudeParts, 'load'> & Partial<Pick<ClaudeParts, 'load'>>,
 ): Harness<ClaudeSettings> {

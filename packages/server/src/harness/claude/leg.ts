@@ -15,12 +15,13 @@ import type {
 } from '../../ports/harness.ts';
 import type { Log } from '../../ports/log.ts';
 import { type Sandbox, SandboxUnavailable, type SandboxedProcess } from '../../ports/sandbox.ts';
+import { interactionEvents } from './approvals.ts';
 import { hideSecrets, writeUnsetScript } from './hide-secrets.ts';
 import { MessageCalls } from './message-calls.ts';
 import { MessageTranslator, type Translation } from './message-translator.ts';
 import { readMessage } from './messages.ts';
 import { type SpawnCall, queryOptions } from './options.ts';
-import { PermissionHook, interactionEvents } from './permission-hook.ts';
+import { PermissionHook } from './permission-hook.ts';
 import { ClaudeProcess } from './process.ts';
 import type { ClaudeSdk, Query } from './sdk.ts';
 import type { ClaudeSettings } from './settings.ts';

@@ -1,10 +1,17 @@
 import { z } from 'zod';
 import { OpenRequests } from '../open-requests.ts';
 import { type Agent, matchesGlob, needsApproval } from '../../domain/agent.ts';
-import { type Json, type JsonObject, isObject } from '../../domain/json.ts';
+import type { JsonObject } from '../../domain/json.ts';
 import type { Answer, HarnessEvent } from '../../ports/harness.ts';
+import {
+  type FinalDecision,
+  type ToolCall,
+  decisionOf,
+  interactionEvents,
+  refsOf,
+} from './approvals.ts';
 import type { MessageCalls } from './message-calls.ts';
-import { answeredInput, askToolName, askingOf } from './questions.ts';
+import { askToolName, askingOf } from './questions.ts';
 import { type ClaudeSettings, toolNameOf } from './settings.ts';
 import type { Deferred } from './state.ts';
 
@@ -27,22 +34,12 @@ export interface PermissionHookParts {
   readonly holdsLease: () => boolean;
 }
 
-/** A tool call, with the tool's name as Claude writes it. */
-interface Call {
-  readonly id: string;
-  readonly name: string;
-  readonly input: JsonObject;
-}
-
 type Decision =
-  | { readonly kind: 'allow'; readonly input?: JsonObject }
-  | { readonly kind: 'deny'; readonly reason: string }
+  | FinalDecision
   /** The turn ends, and a later leg resumes with this call. */
   | { readonly kind: 'defer' }
   /** The process waits for a person's answer. */
   | { readonly kind: 'ask' };
-
-type FinalDecision = Extract<Decision, { kind: 'allow' | 'deny' }>;
 
 /**
  * Decides every tool call before it is made, in any mode of Claude. A call that needs a person is deferred if it is the
@@ -137,7 +134,7 @@ export class PermissionHook {
   }
 
   /** For a deferred call the SDK may ask here before it calls the hook, for a changed input after it. */
-  #finalDecision({ id, name }: Call): FinalDecision | undefined {
+  #finalDecision({ id, name }: ToolCall): FinalDecision | undefined {
     const { deferred } = this.#parts;
     if (id === deferred?.id) return this.#decideDeferred(deferred);
     const decided = this.#decisions.get(id);
@@ -145,7 +142,7 @@ export class PermissionHook {
     return this.#needsPerson(name) ? undefined : { kind: 'allow' };
   }
 
-  async #askAndDecide(call: Call): Promise<FinalDecision | undefined> {
+  async #askAndDecide(call: ToolCall): Promise<FinalDecision | undefined> {
     const answers = await this.#ask(call);
     return answers === undefined ? undefined : decisionOf(call, answers);
   }
@@ -164,49 +161,13 @@ export class PermissionHook {
   }
 
   /** `undefined` when the run is cancelled before all answers are there. */
-  async #ask(call: Call): Promise<readonly Answer[] | undefined> {
+  async #ask(call: ToolCall): Promise<readonly Answer[] | undefined> {
     const answered = refsOf(call).map((ref) => this.#open.waitFor(ref));
     for (const event of interactionEvents(call)) this.#parts.emit(event);
     const answers = await Promise.all(answered);
     const given = answers.filter((answer) => answer !== undefined);
     return given.length === answers.length ? given : undefined;
   }
-}
-
-/** Events that ask a person about a call. */
-export function interactionEvents(call: Call): readonly HarnessEvent[] {
-  const { id, name, input } = call;
-  if (name === askToolName) return askingOf(id, input)?.events ?? [];
-  return [{ type: 'permission_request', ref: id, toolName: toolNameOf(name), toolInput: input }];
-}
-
-function refsOf({ id, name, input }: Call): readonly string[] {
-  return name === askToolName ? (askingOf(id, input)?.refs ?? []) : [id];
-}
-
-function decisionOf(
-  { name, input }: Pick<Call, 'name' | 'input'>,
-  answers: readonly Answer[],
-): FinalDecision {
-  if (name === askToolName) {
-    const filled = answeredInput(input, answers);
-    return filled === undefined
-      ? { kind: 'deny', reason: 'The person declined to answer.' }
-      : { kind: 'allow', input: filled };
-  }
-  const [answer] = answers;
-  if (answer?.kind !== 'permission' || !answer.allow) {
-    const reason = answer?.kind === 'permission' && !answer.allow ? answer.reason : undefined;
-    return { kind: 'deny', reason: reason ?? 'A person refused it.' };
-  }
-  // D-39: runs exactly the input that was approved.
-  return isInput(answer.input)
-    ? { kind: 'allow', input: answer.input }
-    : { kind: 'deny', reason: 'The approved input is not valid for this tool.' };
-}
-
-function isInput(input: Json): input is JsonObject {
-  return isObject(input);
 }
 
 function denial(message: string, interrupt: boolean): object {

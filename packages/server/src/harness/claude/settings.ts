@@ -25,7 +25,7 @@ export function readClaude({ declared }: DeclaredAgent): ReadSettings<ClaudeSett
   };
 }
 
-/** `server/tool`, as an `agent.yaml` names the tools of MCP servers; Claude has its own way to write that. */
+/** Converts Claude's name of an MCP tool, `mcp__server__tool`, into that of `agent.yaml`, `server/tool`. */
 export function toolNameOf(claudeName: string): string {
   return claudeName.replace(/^mcp__(.+?)__/, '$1/');
 }

@@ -155,13 +155,13 @@ describe('the registry', () => {
   const problemsOf = (parts: Parameters<typeof agentOf>[0]) =>
     JSON.stringify(problemsWith(harness, agentOf({ framework: 'a2a', ...parts })));
 
-  test('refuses an agent without an address, with a private one, or with promises that cannot be kept', () => {
+  test('refuses an agent without a URL, with a private one, or with settings that cannot be enforced', () => {
     const url = 'https://agents.example.com/a';
     expect(problemsOf({ settings: { url } })).toBe('[]');
     expect(problemsOf({ settings: {} })).toContain('where the agent is');
     expect(problemsOf({ settings: { url: 'http://10.0.0.1' } })).toContain('CONVOKE_A2A_ALLOW');
     expect(problemsOf({ settings: { url }, approvalRequiredTools: ['*'] })).toContain(
-      'cannot be kept',
+      'is not supported',
     );
     expect(problemsOf({ settings: { url, env: { OTHER: 'x' } } })).toContain('A2A_TOKEN');
   });

@@ -22,7 +22,7 @@ adapterSuite('a2a', {
   isWorking: () => server.working.size > 0,
   cannot: {
     approvals: 'the protocol knows no tools: what a remote agent does is not asked for',
-    tools: 'a remote agent has no workspace here',
+    tools: 'a remote agent has no session folder',
   },
 });
 

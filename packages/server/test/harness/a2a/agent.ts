@@ -88,7 +88,7 @@ export class A2aServer {
     const { isStreaming = true, isLegacy = false, token, interfaceUrl, onRequest } = options;
     const card = AgentCard.fromJSON({
       name: 'tester',
-      description: 'Does as it is told',
+      description: 'Executes its steps',
       version: '1',
       supportedInterfaces: [
         {
@@ -147,7 +147,7 @@ function legacyCard(url: string): object {
   return {
     protocolVersion: '0.3.0',
     name: 'tester',
-    description: 'Does as it is told',
+    description: 'Executes its steps',
     version: '1',
     url,
     preferredTransport: 'JSONRPC',
@@ -185,41 +185,41 @@ class ScriptedExecutor implements AgentExecutor {
     }
     if (task === undefined) bus.publish(AgentEvent.task(taskOf(taskId, contextId)));
     else bus.publish(AgentEvent.task(task));
-    const place = { taskId, contextId, bus, answer: words, before };
+    const context = { taskId, contextId, bus, answer: words, before };
     for (const [index, step] of steps.entries()) {
-      if (await this.#play(step, place, steps.slice(index + 1))) {
+      if (await this.#play(step, context, steps.slice(index + 1))) {
         bus.finished();
         return;
       }
     }
-    this.#stand(place, TaskState.TASK_STATE_COMPLETED);
+    this.#setState(context, TaskState.TASK_STATE_COMPLETED);
     bus.finished();
   };
 
   readonly cancelTask = async (taskId: string, bus: ExecutionEventBus): Promise<void> => {
     this.#cancels.get(taskId)?.();
     this.#waiting.delete(taskId);
-    this.#stand({ taskId, contextId: '', bus }, TaskState.TASK_STATE_CANCELED);
+    this.#setState({ taskId, contextId: '', bus }, TaskState.TASK_STATE_CANCELED);
     bus.finished();
   };
 
   /** Returns whether the task stopped working. */
-  async #play(step: Step, place: Place, rest: readonly Step[]): Promise<boolean> {
+  async #play(step: Step, context: StepContext, rest: readonly Step[]): Promise<boolean> {
     if ('say' in step)
-      for (const word of step.say.match(/\S+\s*/g) ?? []) grow(place, textPart(word));
-    else if ('sayAnswer' in step) grow(place, textPart(`You said ${place.answer}`));
-    else if ('recall' in step) grow(place, textPart(JSON.stringify(place.before)));
-    else if ('data' in step) grow(place, part({ $case: 'data', value: step.data }));
+      for (const word of step.say.match(/\S+\s*/g) ?? []) append(context, textPart(word));
+    else if ('sayAnswer' in step) append(context, textPart(`You said ${context.answer}`));
+    else if ('recall' in step) append(context, textPart(JSON.stringify(context.before)));
+    else if ('data' in step) append(context, part({ $case: 'data', value: step.data }));
     else if ('file' in step) {
-      grow(place, { ...part({ $case: 'url', value: step.file }), filename: 'a.txt' });
-    } else if ('status' in step) this.#stand(place, TaskState.TASK_STATE_WORKING, step.status);
+      append(context, { ...part({ $case: 'url', value: step.file }), filename: 'a.txt' });
+    } else if ('status' in step) this.#setState(context, TaskState.TASK_STATE_WORKING, step.status);
     else if ('drop' in step) {
       await new Promise((resolve) => setImmediate(resolve));
       this.#drop();
     } else if ('crash' in step) throw new Error(step.crash);
     else if ('ask' in step) {
-      this.#waiting.set(place.taskId, rest);
-      this.#stand(place, TaskState.TASK_STATE_INPUT_REQUIRED, step.ask);
+      this.#waiting.set(context.taskId, rest);
+      this.#setState(context, TaskState.TASK_STATE_INPUT_REQUIRED, step.ask);
       return true;
     } else if ('end' in step) {
       const states = {
@@ -227,37 +227,37 @@ class ScriptedExecutor implements AgentExecutor {
         rejected: TaskState.TASK_STATE_REJECTED,
         auth: TaskState.TASK_STATE_AUTH_REQUIRED,
       };
-      this.#stand(place, states[step.end], step.words);
+      this.#setState(context, states[step.end], step.words);
       return true;
     } else if ('work' in step) {
-      this.#working.add(place.taskId);
-      grow(place, textPart('working'));
-      await new Promise<void>((resolve) => this.#cancels.set(place.taskId, resolve));
-      this.#working.delete(place.taskId);
+      this.#working.add(context.taskId);
+      append(context, textPart('working'));
+      await new Promise<void>((resolve) => this.#cancels.set(context.taskId, resolve));
+      this.#working.delete(context.taskId);
       return true;
     }
     return false;
   }
 
-  #stand({ taskId, contextId, bus }: Standing, state: TaskState, words?: string): void {
+  #setState({ taskId, contextId, bus }: TaskRef, state: TaskState, words?: string): void {
     const message = words === undefined ? undefined : messageOf(words, { taskId, contextId });
     const status = { state, message, timestamp: undefined };
     bus.publish(AgentEvent.statusUpdate({ taskId, contextId, status, metadata: undefined }));
   }
 }
 
-interface Standing {
+interface TaskRef {
   readonly taskId: string;
   readonly contextId: string;
   readonly bus: ExecutionEventBus;
 }
 
-interface Place extends Standing {
+interface StepContext extends TaskRef {
   readonly answer: string;
   readonly before: readonly string[];
 }
 
-function grow({ taskId, contextId, bus }: Place, piece: Part): void {
+function append({ taskId, contextId, bus }: StepContext, piece: Part): void {
   const artifact: Artifact = {
     artifactId: `${taskId}-answer`,
     name: '',
@@ -281,7 +281,7 @@ function taskOf(id: string, contextId: string): Task {
 
 function messageOf(
   words: string,
-  { taskId, contextId }: Pick<Place, 'taskId' | 'contextId'>,
+  { taskId, contextId }: Pick<StepContext, 'taskId' | 'contextId'>,
 ): Message {
   return {
     messageId: `said-${Math.random()}`,
