@@ -1,5 +1,5 @@
 import type { Fanout } from '../ports/fanout.ts';
-import { Listeners } from './listeners.ts';
+import { Listeners } from './subscribers.ts';
 
 /** Fan-out within one process: a wake-up is a function call, so none is lost. */
 export function createLocalFanout(): Fanout {

@@ -3,7 +3,7 @@ import type { Fanout, Topic } from '../ports/fanout.ts';
 import type { Log } from '../ports/log.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { within } from '../runtime/within.ts';
-import { Listeners } from './listeners.ts';
+import { Listeners } from './subscribers.ts';
 import { Outbox } from './outbox.ts';
 
 export interface NatsFanoutOptions {

@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import { Client } from 'pg';
 import type { Fanout, Topic } from '../ports/fanout.ts';
 import type { Log } from '../ports/log.ts';
-import { Listeners } from './listeners.ts';
+import { Listeners } from './subscribers.ts';
 import { Outbox } from './outbox.ts';
 
 const channel = 'convoke_wakeups';

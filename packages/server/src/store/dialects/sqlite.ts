@@ -10,7 +10,7 @@ import {
   toStoreError,
   type SqliteConnection,
 } from './sqlite-connection.ts';
-import { SqliteRoom } from './sqlite-room.ts';
+import { SqliteRoom } from './sqlite-write-probe.ts';
 import type { SqliteTransaction } from './sqlite-transaction.ts';
 
 interface SqliteOptions {
