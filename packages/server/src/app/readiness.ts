@@ -6,5 +6,5 @@ export async function canServe(store: Store): Promise<boolean> {
     () => true,
     () => false,
   );
-  return isReadable && (await store.takesWrites());
+  return isReadable && (await store.acceptsWrites());
 }

@@ -97,7 +97,7 @@ function startInOneTransaction(
     slot?.release();
     return (slot = slots?.reserve(run));
   };
-  return traces.within({ name: 'start run', of: 'what is around it' }, async (span) => {
+  return traces.within({ name: 'start run', parent: 'current' }, async (span) => {
     try {
       const created = await store.transaction((tx) => work(tx, reserve));
       span.note('convoke.run_id', created.resource.id);

@@ -79,7 +79,7 @@ function requireGrantType(grantType: string | undefined): void {
 }
 
 function refuseIfLimited(failures: RateLimit, attempt: string): void {
-  const { ok, retryAfterSeconds } = failures.look(attempt);
+  const { ok, retryAfterSeconds } = failures.peek(attempt);
   if (ok) return;
   const message = 'Too many failed attempts. Wait for the time in Retry-After.';
   refuseToken('rate_limited', message, retryAfterSeconds);

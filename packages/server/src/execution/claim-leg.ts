@@ -43,7 +43,7 @@ export async function claimLeg(
   return services.store.transaction(async (tx) => {
     const { tenantId } = address.scope;
     const perTenant = services.settings.tenantRunConcurrency;
-    if (!services.fanout.lossless && !(await tx.runs.hasFreePlace(tenantId, perTenant))) {
+    if (!services.fanout.lossless && !(await tx.runs.hasFreeSlot(tenantId, perTenant))) {
       return 'gone';
     }
     const seen = await tryLockRun(tx, address);

@@ -92,7 +92,7 @@ export class LegSupervisor {
   #executeInTrace(claimed: ClaimedLeg): Promise<void> {
     const { id, agentName } = claimed.run;
     const attributes = { 'convoke.run_id': id, 'convoke.agent': agentName };
-    return this.#services.traces.within({ name: 'run leg', of: 'itself', attributes }, (span) => {
+    return this.#services.traces.within({ name: 'run leg', parent: 'root', attributes }, (span) => {
       this.#span = span;
       return this.#execute(claimed);
     });

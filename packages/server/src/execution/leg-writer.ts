@@ -124,7 +124,7 @@ export class LegWriter {
   async #record(holder: Holder, recording: LegRecording): Promise<number | undefined> {
     const { metrics, traces } = this.#services;
     const began = metrics.seconds();
-    const lastSeq = await traces.within({ name: 'append events', of: 'what is around it' }, () =>
+    const lastSeq = await traces.within({ name: 'append events', parent: 'current' }, () =>
       recordLeg(this.#services, holder, recording),
     );
     metrics.appendSeconds.observe(metrics.seconds() - began);

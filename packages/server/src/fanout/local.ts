@@ -1,13 +1,13 @@
 import type { Fanout } from '../ports/fanout.ts';
-import { Listeners } from './subscribers.ts';
+import { Subscribers } from './subscribers.ts';
 
 /** Fan-out within one process: a wake-up is a function call, so none is lost. */
 export function createLocalFanout(): Fanout {
-  const listeners = new Listeners();
+  const subscribers = new Subscribers();
   return {
     lossless: true,
-    wake: (topic) => listeners.wake(topic),
-    subscribe: (topic, onWake) => listeners.add(topic, onWake),
-    close: async () => listeners.clear(),
+    wake: (topic) => subscribers.wake(topic),
+    subscribe: (topic, onWake) => subscribers.add(topic, onWake),
+    close: async () => subscribers.clear(),
   };
 }

@@ -3,8 +3,8 @@ import type { Fanout, Topic } from '../ports/fanout.ts';
 import type { Log } from '../ports/log.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { within } from '../runtime/within.ts';
-import { Listeners } from './subscribers.ts';
 import { Outbox } from './outbox.ts';
+import { Subscribers } from './subscribers.ts';
 
 export interface NatsFanoutOptions {
   /** One address, or several with commas. */
@@ -46,7 +46,7 @@ export async function openNatsFanout(options: NatsFanoutOptions): Promise<Fanout
 class NatsFanout implements Fanout {
   readonly lossless = false;
   readonly #options: NatsFanoutOptions;
-  readonly #listeners = new Listeners((topic) => this.#follow(topic));
+  readonly #subscribers = new Subscribers((topic) => this.#follow(topic));
   readonly #connecting: Promise<NatsConnection>;
   readonly #outbox = new Outbox({
     send: async (topics) => this.#send(topics),
@@ -73,26 +73,28 @@ class NatsFanout implements Fanout {
   }
 
   wake(topic: Topic): void {
-    this.#listeners.wake(topic);
+    this.#subscribers.wake(topic);
     if (this.#isUp) this.#outbox.add(topic);
   }
 
   subscribe(topic: Topic, onWake: () => void): () => void {
-    return this.#listeners.add(topic, onWake);
+    return this.#subscribers.add(topic, onWake);
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#isUp = false;
-    this.#listeners.clear();
+    this.#subscribers.clear();
     await this.#connection?.close();
   }
 
   #begin(connection: NatsConnection): void {
     if (this.#isClosed) return void connection.close();
     this.#connection = connection;
-    this.#listeners.announce();
-    connection.subscribe(this.#subject(everything), { callback: () => this.#listeners.wakeAll() });
+    this.#subscribers.announce();
+    connection.subscribe(this.#subject(everything), {
+      callback: () => this.#subscribers.wakeAll(),
+    });
     this.#catchUp();
     void this.#watch(connection);
     this.#measureLag(connection);
@@ -125,14 +127,14 @@ class NatsFanout implements Fanout {
   /** Makes up for the time without a connection: wakes all subscribers here and on the other servers. */
   #catchUp(): void {
     this.#isUp = true;
-    this.#listeners.wakeAll();
+    this.#subscribers.wakeAll();
     this.#outbox.addEverything();
   }
 
   /** The library subscribes again by itself after every reconnect. */
   #follow(topic: Topic): (() => void) | undefined {
     const subscription = this.#connection?.subscribe(this.#subject(topic), {
-      callback: () => this.#listeners.wake(topic),
+      callback: () => this.#subscribers.wake(topic),
     });
     return subscription && (() => subscription.unsubscribe());
   }

@@ -3,8 +3,8 @@ import { setTimeout } from 'node:timers/promises';
 import { Client } from 'pg';
 import type { Fanout, Topic } from '../ports/fanout.ts';
 import type { Log } from '../ports/log.ts';
-import { Listeners } from './subscribers.ts';
 import { Outbox } from './outbox.ts';
+import { Subscribers } from './subscribers.ts';
 
 const channel = 'convoke_wakeups';
 /** PostgreSQL carries at most 8,000 bytes in one notification. */
@@ -41,7 +41,7 @@ class PostgresFanout implements Fanout {
   readonly #options: PostgresFanoutOptions;
   /** Marks this server's own messages, which it ignores: its subscribers were woken when they were sent. */
   readonly #origin = randomBytes(6).toString('hex');
-  readonly #listeners = new Listeners();
+  readonly #subscribers = new Subscribers();
   readonly #closing = new AbortController();
   readonly #outbox = new Outbox({
     send: (topics) => this.#send(topics),
@@ -56,17 +56,17 @@ class PostgresFanout implements Fanout {
   }
 
   wake(topic: Topic): void {
-    this.#listeners.wake(topic);
+    this.#subscribers.wake(topic);
     if (this.#client !== undefined) this.#outbox.add(topic);
   }
 
   subscribe(topic: Topic, onWake: () => void): () => void {
-    return this.#listeners.add(topic, onWake);
+    return this.#subscribers.add(topic, onWake);
   }
 
   async close(): Promise<void> {
     this.#closing.abort();
-    this.#listeners.clear();
+    this.#subscribers.clear();
     await this.#reconnecting;
     const client = this.#client;
     this.#client = undefined;
@@ -97,7 +97,7 @@ class PostgresFanout implements Fanout {
     this.#client = client;
     void this.#ping(client);
     // Makes up for the time without a connection, here and on the other servers.
-    this.#listeners.wakeAll();
+    this.#subscribers.wakeAll();
     this.#outbox.addEverything();
   }
 
@@ -186,8 +186,8 @@ class PostgresFanout implements Fanout {
       return;
     }
     for (const topic of topics) {
-      if (topic === everything) this.#listeners.wakeAll();
-      else if (topic !== echo) this.#listeners.wake(topic as Topic);
+      if (topic === everything) this.#subscribers.wakeAll();
+      else if (topic !== echo) this.#subscribers.wake(topic as Topic);
     }
   }
 }

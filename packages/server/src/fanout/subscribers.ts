@@ -1,8 +1,8 @@
 import type { Topic } from '../ports/fanout.ts';
 
 /** The subscribers of this process, by topic. */
-export class Listeners {
-  readonly #subscribers = new Map<Topic, Set<() => void>>();
+export class Subscribers {
+  readonly #callbacks = new Map<Topic, Set<() => void>>();
   readonly #teardowns = new Map<Topic, () => void>();
   readonly #onInterest: Interest;
 
@@ -11,35 +11,35 @@ export class Listeners {
   }
 
   add(topic: Topic, onWake: () => void): () => void {
-    const callbacks = this.#subscribers.get(topic) ?? this.#open(topic);
+    const callbacks = this.#callbacks.get(topic) ?? this.#open(topic);
     callbacks.add(onWake);
     return () => {
       callbacks.delete(onWake);
-      if (callbacks.size === 0 && this.#subscribers.get(topic) === callbacks) this.#close(topic);
+      if (callbacks.size === 0 && this.#callbacks.get(topic) === callbacks) this.#close(topic);
     };
   }
 
   wake(topic: Topic): void {
-    for (const onWake of this.#subscribers.get(topic) ?? []) onWake();
+    for (const onWake of this.#callbacks.get(topic) ?? []) onWake();
   }
 
   /** Wakes every subscriber, after wake-ups of unknown topics were missed. */
   wakeAll(): void {
-    for (const topic of Array.from(this.#subscribers.keys())) this.wake(topic);
+    for (const topic of Array.from(this.#callbacks.keys())) this.wake(topic);
   }
 
   /** Calls `onInterest` again for every topic: the medium was not connected when they got their first subscriber. */
   announce(): void {
-    for (const topic of this.#subscribers.keys()) this.#declare(topic);
+    for (const topic of this.#callbacks.keys()) this.#declare(topic);
   }
 
   clear(): void {
-    for (const topic of Array.from(this.#subscribers.keys())) this.#close(topic);
+    for (const topic of Array.from(this.#callbacks.keys())) this.#close(topic);
   }
 
   #open(topic: Topic): Set<() => void> {
     const callbacks = new Set<() => void>();
-    this.#subscribers.set(topic, callbacks);
+    this.#callbacks.set(topic, callbacks);
     this.#declare(topic);
     return callbacks;
   }
@@ -50,7 +50,7 @@ export class Listeners {
   }
 
   #close(topic: Topic): void {
-    this.#subscribers.delete(topic);
+    this.#callbacks.delete(topic);
     this.#teardowns.get(topic)?.();
     this.#teardowns.delete(topic);
   }

@@ -78,13 +78,16 @@ function countAndTrace(
     'convoke.request_id': request.id,
   };
   const start = { name: `${operation.method} ${operation.path}`, attributes };
-  return binding.traces.within({ ...start, of: { request: request.raw.headers } }, async (span) => {
-    await serve(request, reply, bound);
-    const status = statusOf(reply);
-    binding.metrics.requests.add(1, operation.id, String(status));
-    span.note('http.response.status_code', status);
-    if (status >= 500) span.fail();
-  });
+  return binding.traces.within(
+    { ...start, parent: { request: request.raw.headers } },
+    async (span) => {
+      await serve(request, reply, bound);
+      const status = statusOf(reply);
+      binding.metrics.requests.add(1, operation.id, String(status));
+      span.note('http.response.status_code', status);
+      if (status >= 500) span.fail();
+    },
+  );
 }
 
 /** 0 when the client disconnected before there was an answer. */

@@ -1,17 +1,17 @@
-/** What a caller has left. `limit` is 0 where nothing is limited. */
+/** The state of a rate limit for one key. `limit` is 0 where there is no limit. */
 export interface Allowance {
   readonly ok: boolean;
   readonly limit: number;
   readonly remaining: number;
-  /** Until everything is there again. */
+  /** Until the whole burst is available again. */
   readonly resetSeconds: number;
-  /** Until the next one is allowed; 0 when one is allowed now. */
+  /** Until the next request is allowed; 0 when one is allowed now. */
   readonly retryAfterSeconds: number;
 }
 
 export interface RateLimit {
-  /** Uses one up, if there is one. */
+  /** Takes one token, if there is one. */
   take(key: string): Allowance;
   /** Whether `take` would succeed now. */
-  look(key: string): Allowance;
+  peek(key: string): Allowance;
 }

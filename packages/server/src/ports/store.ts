@@ -54,7 +54,7 @@ export interface Store {
    */
   inTenantScope<T>(tenantId: TenantId, work: () => T): T;
   /** False while the disk of this server is full (SQLite); reads still work. */
-  takesWrites(): Promise<boolean>;
+  acceptsWrites(): Promise<boolean>;
   /** The partitions of the event log. */
   readonly eventPartitions: EventPartitions;
   close(): Promise<void>;

@@ -1,6 +1,6 @@
 /**
- * What happened, as spans of a trace. Names, ids and codes only: prompts, event data, secrets and who somebody is never
- * reach a span.
+ * Records spans of a trace. Spans carry names, ids and codes only: never prompts, event data, secrets or identities of
+ * people.
  */
 export interface Traces {
   /** Runs `work` inside a span, which ends when `work` does. */
@@ -9,18 +9,15 @@ export interface Traces {
 
 export interface SpanStart {
   readonly name: string;
-  readonly of: SpanPlace;
+  readonly parent: SpanParent;
   readonly attributes?: SpanAttributes;
 }
 
-/**
- * A request goes on with the trace its headers name; work that nobody waits for begins a trace of its own; everything
- * else is part of the span around it.
- */
-export type SpanPlace =
+/** A request continues the trace of its headers; `root` starts a new trace; `current` is the active span. */
+export type SpanParent =
   | { readonly request: Readonly<Record<string, string | readonly string[] | undefined>> }
-  | 'itself'
-  | 'what is around it';
+  | 'root'
+  | 'current';
 
 export type SpanAttributes = Readonly<Record<string, string | number>>;
 

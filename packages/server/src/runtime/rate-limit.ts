@@ -47,7 +47,7 @@ export function createRateLimit(clock: Clock, { perMinute, burst }: Rate): RateL
   });
 
   return {
-    look(key) {
+    peek(key) {
       const used = usedOf(key);
       return allowance(used, used + minuteMs <= capacity);
     },
@@ -65,11 +65,11 @@ const minuteMs = 60_000;
 /** Bounds the memory. A key that is evicted starts again with a full bucket. */
 const keysMax = 10_000;
 
-const nothingUsed: Allowance = {
+const noLimit: Allowance = {
   ok: true,
   limit: 0,
   remaining: 0,
   resetSeconds: 0,
   retryAfterSeconds: 0,
 };
-const unlimited: RateLimit = { take: () => nothingUsed, look: () => nothingUsed };
+const unlimited: RateLimit = { take: () => noLimit, peek: () => noLimit };

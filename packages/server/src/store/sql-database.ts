@@ -38,7 +38,7 @@ export interface Database extends Reader {
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
   readonly dialect: 'sqlite' | 'postgres';
   /** After a refused write: whether writes succeed again. Absent where the disk belongs to another server. */
-  takesWrites?(): Promise<boolean>;
+  acceptsWrites?(): Promise<boolean>;
   /** The state of the connection pool; absent where there is no pool. */
   connections?(): Connections;
   /** Finishes running transactions, rejects later ones, and closes the files or connections. */

@@ -25,7 +25,7 @@ export function createStore(database: MigratableDatabase): Store {
     transaction: (work) => database.transaction((tx) => work(new SqlRepositories(tx))),
     now: () => timeOf(database),
     inTenantScope: (tenantId, work) => database.inTenantScope(tenantId, work),
-    takesWrites: () => database.takesWrites?.() ?? Promise.resolve(true),
+    acceptsWrites: () => database.acceptsWrites?.() ?? Promise.resolve(true),
     eventPartitions: eventPartitions(database),
     close: () => database.close(),
   };

@@ -11,7 +11,7 @@ import {
   propagation,
   trace,
 } from '@opentelemetry/api';
-import type { Span, SpanPlace, Traces } from '../ports/traces.ts';
+import type { Span, SpanParent, Traces } from '../ports/traces.ts';
 
 const tracerName = 'convoke';
 
@@ -37,12 +37,12 @@ function isRecording(): boolean {
 
 function tracing(tracer: Tracer): Traces {
   return {
-    async within({ name, of, attributes = {} }, work) {
-      const kind = typeof of === 'object' ? SpanKind.SERVER : SpanKind.INTERNAL;
-      const around = placeOf(of);
-      const real = tracer.startSpan(name, { kind, attributes }, around);
+    async within({ name, parent, attributes = {} }, work) {
+      const kind = typeof parent === 'object' ? SpanKind.SERVER : SpanKind.INTERNAL;
+      const within = parentContext(parent);
+      const real = tracer.startSpan(name, { kind, attributes }, within);
       try {
-        return await context.with(trace.setSpan(around, real), () => work(spanOf(real)));
+        return await context.with(trace.setSpan(within, real), () => work(spanOf(real)));
       } catch (error) {
         // Only the name of the error: its message may quote user input.
         real.setAttribute('error.type', error instanceof Error ? error.name : typeof error);
@@ -55,12 +55,12 @@ function tracing(tracer: Tracer): Traces {
   };
 }
 
-function placeOf(of: SpanPlace): Context {
-  if (of === 'itself') return ROOT_CONTEXT;
+function parentContext(parent: SpanParent): Context {
+  if (parent === 'root') return ROOT_CONTEXT;
   const active = context.active();
   // An instrumentation of node:http has already read the headers and opened a span.
-  if (of === 'what is around it' || trace.getSpan(active)?.isRecording() === true) return active;
-  return propagation.extract(ROOT_CONTEXT, of.request, defaultTextMapGetter);
+  if (parent === 'current' || trace.getSpan(active)?.isRecording() === true) return active;
+  return propagation.extract(ROOT_CONTEXT, parent.request, defaultTextMapGetter);
 }
 
 function spanOf(real: RealSpan): Span {

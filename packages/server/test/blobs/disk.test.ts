@@ -29,7 +29,7 @@ test('a refused or aborted upload leaves no file behind (D-41)', async () => {
   expect(await staged(dataDir)).toEqual([]);
 });
 
-test('the next start deletes what a crash left unpublished, and published blobs stay', async () => {
+test('the next start deletes the drafts that a crash left, and published blobs stay', async () => {
   const dataDir = await temporaryFolder();
   const blobs = await openDiskBlobs({ dataDir });
   const key = keyOf('ten_1', 'file_1', 'abc');

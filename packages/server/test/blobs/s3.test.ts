@@ -143,7 +143,7 @@ test('the next start aborts the uploads of a dead server, but none in progress',
   ]);
 });
 
-test('the next start deletes what a crash left unpublished, and the store never received it', async () => {
+test('the next start deletes the drafts that a crash left, and the store never received them', async () => {
   const dataDir = await temporaryFolder();
   const bucket = await newBucket();
   const blobs = await open({ bucket, dataDir });

@@ -40,7 +40,7 @@ describe('a rate limit (D-68)', () => {
             bucket = Math.min(burst * 60_000, bucket + wait * perMinute);
             const isThere = bucket >= 60_000;
             if (isThere) bucket -= 60_000;
-            expect(limit.look('a').ok).toBe(isThere);
+            expect(limit.peek('a').ok).toBe(isThere);
             const { ok, remaining } = limit.take('a');
             expect({ ok, remaining }).toEqual({
               ok: isThere,
@@ -58,9 +58,9 @@ describe('a rate limit (D-68)', () => {
     while (limit.take('a').ok);
     const { retryAfterSeconds } = limit.take('a');
     clock.advance(retryAfterSeconds * 1000 - 1);
-    expect(limit.look('a').ok).toBe(false);
+    expect(limit.peek('a').ok).toBe(false);
     clock.advance(1);
-    expect(limit.look('a').ok).toBe(true);
+    expect(limit.peek('a').ok).toBe(true);
   });
 
   test('one key does not slow another', () => {
@@ -74,7 +74,7 @@ describe('a rate limit (D-68)', () => {
     const limit = createRateLimit(clock, managementRate(60));
     while (limit.take('a').ok);
     clock.advance(-86_400_000);
-    expect(limit.look('a').retryAfterSeconds).toBe(1);
+    expect(limit.peek('a').retryAfterSeconds).toBe(1);
     expect(limit.take('a').ok).toBe(false);
     clock.advance(1_000);
     expect(limit.take('a').ok).toBe(true);
@@ -84,9 +84,9 @@ describe('a rate limit (D-68)', () => {
     const limit = createRateLimit(new FakeClock(), { perMinute: 1, burst: 1 });
     limit.take('first');
     for (let key = 0; key < 9_999; key += 1) limit.take(String(key));
-    expect(limit.look('first').ok).toBe(false);
+    expect(limit.peek('first').ok).toBe(false);
     limit.take('one more');
-    expect(limit.look('first').ok).toBe(true);
+    expect(limit.peek('first').ok).toBe(true);
   });
 
   test('zero means no limit', () => {

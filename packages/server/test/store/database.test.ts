@@ -51,7 +51,7 @@ describe.each(databaseKinds)('a %s database', (kind) => {
     expect(await ids()).not.toContain('note-13');
   });
 
-  test('a read outside a transaction never sees what is not committed', async () => {
+  test('a read outside a transaction sees committed rows only', async () => {
     await database.transaction(async (tx) => {
       await insert(tx, 'draft');
       expect(await tx.get(sql`select id from notes`)).toEqual({ id: 'draft' });

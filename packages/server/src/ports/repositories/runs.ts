@@ -43,7 +43,7 @@ export interface RunRepository {
    * Whether the tenant may have one more run executing, however many servers ask at once; holds until the
    * transaction ends.
    */
-  hasFreePlace(tenantId: TenantId, perTenant: number): Promise<boolean>;
+  hasFreeSlot(tenantId: TenantId, perTenant: number): Promise<boolean>;
   /** On one machine every lease of an earlier process is void: nobody else can hold one. */
   voidLeasesExcept(owner: string): Promise<void>;
 }

@@ -7,11 +7,11 @@ import { open, rm } from 'node:fs/promises';
 /** More than a usual group commit needs: free space in half-used pages must not count as space. */
 const probeBytes = 256 * 1024;
 
-export class SqliteRoom {
+export class SqliteWriteProbe {
   readonly #path: string;
   readonly #commit: () => Promise<unknown>;
   #isRefused = false;
-  #probe: Promise<boolean> | undefined;
+  #running: Promise<boolean> | undefined;
 
   /** `commit` writes a page of the database without changing its content. */
   constructor(path: string, commit: () => Promise<unknown>) {
@@ -25,12 +25,12 @@ export class SqliteRoom {
   }
 
   /** Probes only after a refusal, and returns true otherwise. Concurrent callers share one probe. */
-  takesWrites(): Promise<boolean> {
+  acceptsWrites(): Promise<boolean> {
     if (!this.#isRefused) return Promise.resolve(true);
-    this.#probe ??= this.#runProbe().finally(() => {
-      this.#probe = undefined;
+    this.#running ??= this.#runProbe().finally(() => {
+      this.#running = undefined;
     });
-    return this.#probe;
+    return this.#running;
   }
 
   async #runProbe(): Promise<boolean> {

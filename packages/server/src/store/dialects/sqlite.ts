@@ -10,13 +10,13 @@ import {
   toStoreError,
   type SqliteConnection,
 } from './sqlite-connection.ts';
-import { SqliteRoom } from './sqlite-write-probe.ts';
 import type { SqliteTransaction } from './sqlite-transaction.ts';
+import { SqliteWriteProbe } from './sqlite-write-probe.ts';
 
 interface SqliteOptions {
   /** A file on a local disk; its folder must exist. */
   path: string;
-  /** Called once when an fsync has failed. It must end the process: what is on disk is unknown. */
+  /** Called once when an fsync has failed. It must end the process: the content of the disk is unknown. */
   onFatal: (error: unknown) => void;
   report: Report;
   /** How long to wait for another process. A server keeps the default: waiting blocks its event loop. */
@@ -35,7 +35,7 @@ class SqliteDatabase implements MigratableDatabase {
   readonly #writer: SqliteConnection;
   readonly #reader: SqliteConnection;
   readonly #commits: SqliteCommits;
-  readonly #room: SqliteRoom;
+  readonly #writeProbe: SqliteWriteProbe;
   #closed: Promise<void> | undefined;
 
   constructor(writer: SqliteConnection, reader: SqliteConnection, options: SqliteOptions) {
@@ -43,8 +43,8 @@ class SqliteDatabase implements MigratableDatabase {
     this.#reader = reader;
     // Sets the value it already has: the page is written nevertheless.
     const rewrite = (tx: SqliteTransaction) => tx.script('pragma user_version = 0');
-    this.#room = new SqliteRoom(options.path, () => this.transaction(rewrite));
-    const onRefusal = () => this.#room.noteRefusal();
+    this.#writeProbe = new SqliteWriteProbe(options.path, () => this.transaction(rewrite));
+    const onRefusal = () => this.#writeProbe.noteRefusal();
     this.#commits = new SqliteCommits(writer, { ...options, onRefusal });
   }
 
@@ -75,8 +75,8 @@ class SqliteDatabase implements MigratableDatabase {
     return this.#commits.transaction(work);
   }
 
-  takesWrites(): Promise<boolean> {
-    return this.#room.takesWrites();
+  acceptsWrites(): Promise<boolean> {
+    return this.#writeProbe.acceptsWrites();
   }
 
   close(): Promise<void> {

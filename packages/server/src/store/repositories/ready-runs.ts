@@ -9,17 +9,17 @@ import type { ClaimBounds, ReadyRun, ReadyRuns } from '../../ports/repositories/
  * how many runs wait.
  */
 export async function readyRuns(db: Reader, bounds: ClaimBounds): Promise<ReadyRuns> {
-  const line: Placed[] = [];
+  const ranked: RankedRow[] = [];
   let after = bounds.after;
   for (let visited = 0; visited < bounds.tenants; visited += 1) {
     const head = await headOfNext(db, after, bounds.limit);
     const [first] = head;
-    if (first === undefined) return { runs: inOrder(line, bounds), next: undefined };
+    if (first === undefined) return { runs: bestRanked(ranked, bounds), next: undefined };
     after = tenantId(first.tenant_id);
-    const ahead = await executingOf(db, after);
-    line.push(...head.map((row, index) => ({ row, place: ahead + index })));
+    const executing = await executingOf(db, after);
+    ranked.push(...head.map((row, index) => ({ row, rank: executing + index })));
   }
-  return { runs: inOrder(line, bounds), next: after };
+  return { runs: bestRanked(ranked, bounds), next: after };
 }
 
 /** The head of the queue of the next tenant, by id, that has a ready run. */
@@ -42,18 +42,18 @@ export async function executingOf(db: Reader, tenant: TenantId): Promise<number>
   return row?.n ?? 0;
 }
 
-function inOrder(line: readonly Placed[], { limit, perTenant }: ClaimBounds): ReadyRun[] {
-  return line
-    .filter(({ place }) => place < perTenant)
-    .sort((a, b) => a.place - b.place || a.row.ready_at - b.row.ready_at)
+function bestRanked(ranked: readonly RankedRow[], { limit, perTenant }: ClaimBounds): ReadyRun[] {
+  return ranked
+    .filter(({ rank }) => rank < perTenant)
+    .sort((a, b) => a.rank - b.rank || a.row.ready_at - b.row.ready_at)
     .slice(0, limit)
     .map(({ row }) => readyRunOf(row));
 }
 
-interface Placed {
+interface RankedRow {
   readonly row: ReadyRow;
   /** How many runs of the same tenant precede it. */
-  readonly place: number;
+  readonly rank: number;
 }
 
 interface ReadyRow {

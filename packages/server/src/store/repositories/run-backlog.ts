@@ -15,13 +15,13 @@ export async function runBacklog(db: Reader, most: number): Promise<RunBacklog> 
     db,
     sql`select ready_at from (
       select ready_at from runs where status = 'queued' limit ${most}
-    ) as line where ready_at is null`,
+    ) as queue where ready_at is null`,
   );
   const waiting = await countOf(
     db,
     sql`select distinct run_id from (
       select run_id from interactions where status = 'pending' limit ${most}
-    ) as asked`,
+    ) as pending`,
   );
   const leased = await db.all<{ status: string; n: number }>(sql`
     select status, count(*) as n

@@ -84,11 +84,14 @@ export function runRepository(db: Transaction): RunRepository {
     async lastSeqs(ids) {
       const found: { id: RunId; lastSeq: number }[] = [];
       for (let from = 0; from < ids.length; from += idsPerStatement) {
-        const asked = ids.slice(from, from + idsPerStatement);
+        const wanted = ids.slice(from, from + idsPerStatement);
         // Always the same number of placeholders, so that there is one statement to prepare.
-        const holes = Array.from({ length: idsPerStatement }, (_, at) => sql`${asked[at] ?? ''}`);
+        const placeholders = Array.from(
+          { length: idsPerStatement },
+          (_, at) => sql`${wanted[at] ?? ''}`,
+        );
         const rows = await db.all<{ id: string; last_seq: number }>(
-          sql`select id, last_seq from runs where id in (${sql.join(holes)})`,
+          sql`select id, last_seq from runs where id in (${sql.join(placeholders)})`,
         );
         found.push(...rows.map((row) => ({ id: runId(row.id), lastSeq: row.last_seq })));
       }
@@ -152,7 +155,7 @@ export function runRepository(db: Transaction): RunRepository {
         update runs set lease_expires_at = ${expiresAt} where lease_owner = ${owner}`);
     },
 
-    async hasFreePlace(tenant, perTenant) {
+    async hasFreeSlot(tenant, perTenant) {
       // Far below the limit no lock is needed: fewer than half of it can be claimed concurrently.
       const isGenerous = perTenant >= generousShare;
       if (isGenerous && (await executingOf(db, tenant)) * 2 < perTenant) return true;

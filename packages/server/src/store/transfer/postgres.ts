@@ -9,7 +9,7 @@ const rowsPerFetch = 64;
 /** Five years of weekly partitions; older events are outside of any and are deleted row by row. */
 const partitionsMax = 260;
 
-const beginnings: Record<TransferMode, string> = {
+const beginSql: Record<TransferMode, string> = {
   read: 'begin isolation level repeatable read read only',
   write: `begin; select pg_advisory_xact_lock(hashtext('convoke schema migrations'))`,
 };
@@ -29,7 +29,7 @@ export class PostgresTransfer implements TransferConnection {
     });
     client.on('error', () => {});
     await client.connect();
-    await client.query(`${beginnings[mode]}; set local convoke.tenant = '*'`);
+    await client.query(`${beginSql[mode]}; set local convoke.tenant = '*'`);
     return new PostgresTransfer(client);
   }
 
@@ -64,8 +64,8 @@ export class PostgresTransfer implements TransferConnection {
 
   async insert({ name, columns }: TransferTable, rows: readonly TransferRow[]): Promise<void> {
     if (name === 'run_events') await this.#preparePartitions();
-    let holes = 0;
-    const values = rows.map((row) => `(${row.map(() => `$${(holes += 1)}`).join(', ')})`);
+    let placeholders = 0;
+    const values = rows.map((row) => `(${row.map(() => `$${(placeholders += 1)}`).join(', ')})`);
     const text = `insert into ${name} (${columns.join(', ')}) values ${values.join(', ')}`;
     // Most batches of a table have the same size, so their text is parsed once.
     await this.#client.query({ name: `${name} ${rows.length}`, text, values: rows.flat() });

@@ -40,8 +40,8 @@ export class SqliteTransfer implements TransferConnection {
   }
 
   async insert({ name, columns }: TransferTable, rows: readonly TransferRow[]): Promise<void> {
-    const holes = columns.map(() => '?').join(', ');
-    const text = `insert into ${name} (${columns.join(', ')}) values (${holes})`;
+    const placeholders = columns.map(() => '?').join(', ');
+    const text = `insert into ${name} (${columns.join(', ')}) values (${placeholders})`;
     const statement = this.#inserts.get(text) ?? this.#handle.prepare(text);
     this.#inserts.set(text, statement);
     for (const row of rows) statement.run(...row);
