@@ -31,7 +31,7 @@ afterAll(async () => {
 });
 
 describe('a script', () => {
-  test('finds the development server of its folder and sees who it is', async () => {
+  test('finds the development server of its folder and shows the caller', async () => {
     const { client_id, organization_id } = server.quickstart;
     expect(await convoke.json('whoami')).toMatchObject({
       automation_client: { client_id, organization_id },
@@ -49,7 +49,7 @@ describe('a script', () => {
     expect(stderr).toMatch(/^session sess_\w+, run run_\w+\n$/);
   });
 
-  test('gets the events as lines of JSON, and can go through them again', async () => {
+  test('gets the events as lines of JSON, and can read them again', async () => {
     const { stdout, stderr, code } = await convoke.run(['invoke', 'echo', 'Hello', '--json']);
     const events = parsedLines(stdout);
     expect({ stderr, code }).toEqual({ stderr: '', code: 0 });
@@ -62,7 +62,7 @@ describe('a script', () => {
     expect(parsedLines((await convoke.run(followed)).stdout)).toEqual(events.slice(-1));
   });
 
-  test('cancels a run, and whoever shows it ends with the code for that', async () => {
+  test('cancels a run, and the command that shows it exits with the code for that', async () => {
     const running = convoke.run(['invoke', 'lasting', 'Hello']);
     const [session, run] = await started('lasting');
     expect(await convoke.json('runs', 'cancel', session, run)).toMatchObject({ id: run });
@@ -85,13 +85,13 @@ describe('a script', () => {
     expect((await convoke.json('sessions', 'show', session_id))['status']).toBe('idle');
   });
 
-  test('has a conversation, a line for a run', async () => {
+  test('chats, with one run per line', async () => {
     const { stdout, stderr, code } = await convoke.run(['chat', 'echo'], { input: 'One\n\nTwo\n' });
     expect({ stdout, code }).toEqual({ stdout: 'One (run 1)\nTwo (run 2)\n', code: 0 });
     expect(stderr).toContain('continue with: convoke chat echo --session sess_');
   });
 
-  test('puts a file into a session, gets it back byte for byte, and removes it', async () => {
+  test('uploads a file, downloads it byte for byte, and removes it', async () => {
     const path = join(server.place, 'note.bin');
     const bytes = Buffer.from(Array.from({ length: 5000 }, (_, index) => index % 251));
     await writeFile(path, bytes);
@@ -108,7 +108,7 @@ describe('a script', () => {
     expect(gone).toMatchObject({ stdout: '', code: 1 });
   });
 
-  test('answers what a run waits for', async () => {
+  test('answers pending interactions of a run', async () => {
     const running = convoke.run(['invoke', 'demo', 'Hello']);
     const question = await pending();
     await convoke.json('interactions', 'answer', ...question, '--answer', 'Captain');
@@ -152,10 +152,10 @@ describe('a script', () => {
   }
 });
 
-describe('the exit code tells', () => {
+describe('the exit code reports', () => {
   test.each([
     ['a run that failed', ['invoke', 'fail', 'Hello'], 3, /failed: This agent always fails/],
-    ['an unknown agent', ['invoke', 'nobody', 'Hello'], 1, /convoke agents/],
+    ['an unknown agent', ['invoke', 'missing', 'Hello'], 1, /convoke agents/],
     ['an unknown command', ['invok'], 2, /Did you mean invoke\?.*--help/],
     ['a missing argument', ['invoke', 'demo'], 2, /missing required argument 'prompt'/],
     ['a wrong option', ['sessions', '--limit', '0'], 2, /whole number from 1/],
@@ -172,7 +172,7 @@ describe('the exit code tells', () => {
     expect(stderr.trimEnd().split('\n')).toHaveLength(1);
   });
 
-  test('that nothing answers, that the secret is wrong, that a setting is', async () => {
+  test('an unreachable server, a wrong secret and a wrong setting', async () => {
     const env = { CONVOKE_CLIENT_ID: 'oac_x', CONVOKE_CLIENT_SECRET: 'wrong' };
     const away = { ...env, CONVOKE_BASE_URL: 'http://127.0.0.1:1' };
     const [unreachable, refused, setting, nowhere] = await Promise.all([

@@ -62,12 +62,9 @@ describe.each(present)('%s completes', (shell) => {
   });
 });
 
-test.each(shells)(
-  'what %s gets names every command and nothing that a shell would execute',
-  (shell) => {
-    const text = printed.get(shell) ?? '';
-    for (const command of createProgram().commands) expect(text).toContain(command.name());
-    expect(text.split("'").length % 2).toBe(1);
-    expect(text).not.toContain('`');
-  },
-);
+test.each(shells)('the script for %s names every command and executes nothing', (shell) => {
+  const text = printed.get(shell) ?? '';
+  for (const command of createProgram().commands) expect(text).toContain(command.name());
+  expect(text.split("'").length % 2).toBe(1);
+  expect(text).not.toContain('`');
+});

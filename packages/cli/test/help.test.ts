@@ -6,7 +6,7 @@ const everyCommand = [createProgram()].flatMap(withAllBelow);
 
 describe('--help', () => {
   test.each(everyCommand.map((command) => [pathOf(command), command] as const))(
-    '%s says what it is for and gives an example',
+    '%s has a description and an example',
     (path, command) => {
       let text = '';
       command.configureOutput({ writeOut: (more) => (text += more) });
@@ -19,7 +19,7 @@ describe('--help', () => {
   );
 });
 
-test('every group of commands is on it', () => {
+test('every command is listed', () => {
   const names = createProgram().commands.map((command) => command.name());
   expect(names.toSorted().join(' ')).toBe(
     'admin agents audit chat clients completion credentials dev doctor events export files import interactions invoke login ' +
@@ -30,7 +30,7 @@ test('every group of commands is on it', () => {
 describe('a misspelt command', () => {
   const groups = everyCommand.filter(({ commands }) => commands.length > 0);
 
-  test.each(groups.map(pathOf))('of `%s` is told from an argument', async (path) => {
+  test.each(groups.map(pathOf))('of `%s` is not taken as an argument', async (path) => {
     const [, ...words] = path.split(' ');
     const program = createProgram();
     for (const command of withAllBelow(program)) command.configureOutput({ writeErr: () => {} });
@@ -38,7 +38,7 @@ describe('a misspelt command', () => {
     await expect(typed).rejects.toThrow("unknown command 'xyzzy'");
   });
 
-  test('is answered with the one that was meant', async () => {
+  test('is answered with a suggestion', async () => {
     const program = createProgram();
     let said = '';
     for (const command of withAllBelow(program)) {

@@ -32,7 +32,7 @@ afterAll(async () => {
 });
 
 describe('an owner', () => {
-  test('gets from login to a first run in two commands, and out again', async () => {
+  test('gets from login to a first run in two commands, and logs out', async () => {
     const { base_url = '', owner_email = '' } = server.quickstart;
     const reset = ['admin', 'member', 'password', '--email', owner_email];
     const { one_time_password: password = '' } = await convoke.json(...reset);
@@ -155,7 +155,7 @@ describe('an owner', () => {
     expect(await tenantOnce(id, 'offboarded')).toMatchObject({ attachment_state: 'detached' });
   });
 
-  test('goes on with a tenant whose provisioning failed, once the operator has mended it', async () => {
+  test('retries a tenant whose provisioning failed, after the operator fixed the cause', async () => {
     const workspaces = join(server.place, '.convoke/workspaces');
     await rename(workspaces, `${workspaces}.aside`);
     await writeFile(workspaces, 'in the way');
@@ -180,7 +180,7 @@ describe('an owner', () => {
 });
 
 describe('an operator', () => {
-  test('makes an organization with an owner, whose token manages it', async () => {
+  test('creates an organization with an owner, whose token manages it', async () => {
     const { organization_id = '' } = await convoke.json('admin', 'org', 'create', '--name', 'Acme');
     const email = 'ann@example.com';
     const member = ['admin', 'member', 'add', '--org', organization_id, '--email', email];
@@ -192,7 +192,7 @@ describe('an operator', () => {
     const headers = { authorization: `Bearer ${access_token}` };
     expect((await fetch(address, { headers })).status).toBe(200);
 
-    // Who is removed holds a token that opens nothing any more; somebody must stay.
+    // The token of a removed member has no access; the last owner cannot be removed.
     const remove = ['admin', 'member', 'remove', '--org', organization_id, '--email', email];
     const last = await convoke.run(remove);
     expect(last).toMatchObject({ stdout: '', code: 1 });
@@ -212,14 +212,14 @@ describe('an operator', () => {
     expect(rows[0]).toMatchObject({ action: 'access.deny' });
   });
 
-  test('rotates keys, and the audit that says so is whole', async () => {
+  test('rotates keys, and the audit log is intact', async () => {
     expect((await convoke.json('admin', 'keys', 'rotate'))['kid']).toMatch(/./);
     const { rows } = await convoke.json<{ rows: { action: string }[] }>('audit', 'list');
     expect(rows.map(({ action }) => action)).toContain('organization.create');
     expect(await convoke.json('audit', 'verify')).toMatchObject({ ok: true });
   });
 
-  test('has the machine examined', async () => {
+  test('checks the machine', async () => {
     const { ok, findings } = await convoke.json<{ ok: boolean; findings: Finding[] }>('doctor');
     expect(findings.map(({ check }) => check)).toEqual([
       'node',

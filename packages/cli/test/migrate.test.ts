@@ -19,7 +19,7 @@ afterAll(async () => {
   await removeFolder(place);
 });
 
-test('migrate says what it applies; --check changes nothing and tells a script what is left', async () => {
+test('migrate lists what it applies; --check changes nothing and lists what is pending', async () => {
   const before = await convoke.run(['migrate', '--check']);
   expect(before.code).toBe(1);
   expect(before.stdout).toMatch(/^pending 0001-spine\npending 0002-audit\n/);
@@ -31,7 +31,7 @@ test('migrate says what it applies; --check changes nothing and tells a script w
   expect(await convoke.json('migrate')).toMatchObject({ applied: [], pending: [] });
 });
 
-test('a database that a newer release has moved on is refused by every command that would open it', async () => {
+test('a database of a newer release is rejected by every command that opens it', async () => {
   const database = new DatabaseSync(join(place, '.convoke/convoke.db'));
   database.exec("insert into schema_migrations values (99, 'later', 0)");
   database.close();

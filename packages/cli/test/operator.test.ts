@@ -18,7 +18,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-test('commands and a server that writes without pause do not get in each other’s way', async () => {
+test('commands work while a server writes continuously', async () => {
   const { base_url = '', organization_id = '', tenant_id = '' } = server.quickstart;
   const token = await machineToken();
   const statuses = new Map<number, number>();
@@ -89,7 +89,7 @@ interface Row {
   readonly actor: { readonly kind: string };
 }
 
-test('what is wrong is told in one line, with a code for scripts', async () => {
+test('an error is one line, with an exit code for scripts', async () => {
   const wrong: [string[], string][] = [
     [['admin', 'member', 'add', '--org', 'org_x', '--email', 'a@b.c', '--role', 'owner'], 'org_x'],
     [['admin', 'token', '--email', 'nobody@example.com'], 'nobody@example.com'],
@@ -110,7 +110,7 @@ test('what is wrong is told in one line, with a code for scripts', async () => {
   expect(short.stderr).toContain('12 to 256 characters');
 });
 
-test('a changed audit is found out, row and all', async () => {
+test('a changed audit log is detected, with the row', async () => {
   expect((await convoke.run(['audit', 'verify'])).code).toBe(0);
   const database = new DatabaseSync(join(server.place, '.convoke/convoke.db'), { timeout: 5_000 });
   database.exec('drop trigger audit_rows_stay');

@@ -67,7 +67,7 @@ describe('a person at a terminal', () => {
     await terminal.shows(/it ended with 0/);
   });
 
-  test('denies with Enter: nothing but a yes allows', async () => {
+  test('denies with Enter: only a yes allows', async () => {
     await terminal.type('convoke invoke demo Hello');
     await terminal.shows(/What should I call you\?[\s\S]*>/);
     await terminal.type('Somebody else');
@@ -76,7 +76,7 @@ describe('a person at a terminal', () => {
     expect(await terminal.shows(/denied/)).not.toContain('allowed');
   });
 
-  test('cancels with Ctrl-C, and the run says that it was', async () => {
+  test('cancels with Ctrl-C, and the run ends as cancelled', async () => {
     await terminal.type('convoke invoke slow Hello; echo "it ended with $?"');
     await terminal.shows(/tick tick/);
     await terminal.press('C-c');
@@ -86,7 +86,7 @@ describe('a person at a terminal', () => {
     expect(screen).toContain('it ended with 4');
   });
 
-  test('leaves at once with a second Ctrl-C, whatever becomes of the run', async () => {
+  test('exits immediately with a second Ctrl-C, whatever the state of the run', async () => {
     await terminal.type('convoke invoke slow Hello; echo "it ended with $?"');
     await terminal.shows(/tick tick/);
     server.freeze();
@@ -120,7 +120,7 @@ describe('a person at a terminal', () => {
   });
 });
 
-describe('what the terminal gets', () => {
+describe('the output at a terminal', () => {
   test('is coloured, and plain with NO_COLOR', async () => {
     await open();
     await terminal.type('convoke agents');
@@ -131,7 +131,7 @@ describe('what the terminal gets', () => {
     expect(await terminal.raw()).not.toContain('\u001b[1m');
   });
 
-  test('is no wider than it is', async () => {
+  test('is cut to its width', async () => {
     await open({ columns: 50 });
     await terminal.type('convoke agents');
     const screen = await terminal.shows(/^slow /m);
@@ -139,7 +139,7 @@ describe('what the terminal gets', () => {
     expect(Math.max(...screen.split('\n').map((line) => line.length))).toBeLessThanOrEqual(50);
   });
 
-  test('turns while somebody waits for longer than a second', async () => {
+  test('shows a spinner after a second', async () => {
     await open();
     await terminal.type('convoke invoke waits Hello');
     await terminal.shows(/[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏] the agent is working/);

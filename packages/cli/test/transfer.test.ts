@@ -18,7 +18,7 @@ afterAll(async () => {
   await removeFolder(place);
 });
 
-test('what export writes, import reads, from a file or a pipe, once', async () => {
+test('import reads the output of export, from a file or a pipe, once', async () => {
   const missing = await convoke.run(['export']);
   expect([missing.code, missing.stdout]).toEqual([1, '']);
   expect(missing.stderr).toContain('run `convoke migrate` first');

@@ -6,7 +6,7 @@ import { formatEventId, idPattern, idPrefixes, parseEventId } from '../src/index
 describe('event ids', () => {
   const seq = fc.integer({ min: 0, max: 999_999_999_999 });
 
-  test('order as text exactly as they order as numbers', () => {
+  test('sort as text as they sort as numbers', () => {
     fc.assert(
       fc.property(seq, seq, (a, b) => {
         expect(formatEventId(a) < formatEventId(b)).toBe(a < b);
@@ -14,7 +14,7 @@ describe('event ids', () => {
     );
   });
 
-  test('are read back as the number they were made of', () => {
+  test('parse to the number they were formatted from', () => {
     expect(formatEventId(42)).toBe('000000000042');
     fc.assert(fc.property(seq, (n) => parseEventId(formatEventId(n)) === n));
   });

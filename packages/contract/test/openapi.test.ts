@@ -29,14 +29,14 @@ function* nodes(value: unknown, path = '#'): Generator<[string, Record<string, u
 describe('the OpenAPI document', () => {
   const all = new Map(nodes(document));
 
-  test('refers only to what it holds', () => {
+  test('has no broken references', () => {
     const broken = [...all.values()].flatMap(({ $ref }) =>
       typeof $ref === 'string' && !all.has($ref) ? [$ref] : [],
     );
     expect(broken).toEqual([]);
   });
 
-  test('holds no schema that nothing refers to', () => {
+  test('has no unused component', () => {
     const refs = new Set([...all.values()].map(({ $ref }) => $ref));
     for (const [group, members] of Object.entries(document.components)) {
       if (group === 'securitySchemes') continue;
@@ -59,7 +59,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  test('declares exactly the parameters that each path has', () => {
+  test('declares exactly the parameters of each path', () => {
     for (const [path, methods] of Object.entries(document.paths)) {
       const inPath = Array.from(path.matchAll(/\{([a-z_]+)\}/g), ([, name]) => name);
       for (const { parameters = [] } of Object.values(methods)) {
@@ -91,7 +91,7 @@ describe('the OpenAPI document', () => {
   });
 
   // Spec §9.2: answers may grow.
-  test('closes requests to unknown fields and leaves answers open', () => {
+  test('forbids unknown fields in requests and allows them in responses', () => {
     const closed = [...all].filter(([, node]) => node['additionalProperties'] === false);
     expect(closed.length).toBeGreaterThan(10);
     for (const [path] of closed) {
@@ -99,7 +99,7 @@ describe('the OpenAPI document', () => {
     }
   });
 
-  test('describes every value, so that nothing is left out for lack of words', () => {
+  test('describes every value', () => {
     const undescribed = [...all].filter(
       ([path, node]) => /\/properties\/[^/]+$/.test(path) && Object.keys(node).length === 0,
     );
@@ -121,7 +121,7 @@ describe('the OpenAPI document', () => {
     expect(schema?.oneOf).toHaveLength(3);
   });
 
-  test('is the same bytes every time, and knows its server', () => {
+  test('is deterministic and names its server', () => {
     expect(JSON.stringify(openApiDocument({ version: '1.2.3' }))).toBe(JSON.stringify(document));
     const served = openApiDocument({ version: '1', baseUrl: 'https://convoke.example' });
     expect(served.servers).toEqual([{ url: 'https://convoke.example' }]);

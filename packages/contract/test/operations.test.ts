@@ -16,7 +16,7 @@ import {
 const byId: [string, Operation][] = Object.entries(operations);
 
 describe('every operation', () => {
-  test.each(byId)('%s is filed under its own id', (key, operation) => {
+  test.each(byId)('%s has its id as key', (key, operation) => {
     expect(operation.id).toBe(key);
     expect(key).toMatch(/^[a-z]+(_[a-z]+)*$/);
   });
@@ -60,7 +60,7 @@ test('no two operations share a method and a path', () => {
 });
 
 // Spec 4.2 and 4.3, word for word.
-test('the operations are exactly those of the specification, and those that serve it', () => {
+test('the operations are exactly those of the specification, plus metadata, health and docs', () => {
   const management = '/v1/organizations/{organization_id}';
   expect(operationList.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(
     [
@@ -128,7 +128,7 @@ test('every declared error code is used by an operation or by the router', () =>
   expect([...used].sort()).toEqual(Object.keys(errors).sort());
 });
 
-test('error codes are lower-case words and their statuses are refusals', () => {
+test('error codes are lower-case words and their statuses are errors', () => {
   for (const [code, { status, message }] of Object.entries(errors)) {
     expect(code).toMatch(/^[a-z][a-z0-9_]*$/);
     expect(status >= 400 && status <= 599).toBe(true);

@@ -12,7 +12,7 @@ import {
 const accepts = (schema: z.ZodType, value: unknown) => schema.safeParse(value).success;
 
 // Spec §1.2, D-72
-describe('a request with an unknown field is refused', () => {
+describe('a request with an unknown field is rejected', () => {
   const jsonBodies = operationList.filter(
     ({ id, body, content }) => body && content !== 'form' && id !== 'answer_interaction',
   );
@@ -65,7 +65,7 @@ describe('text', () => {
   });
 
   test.each(['a\u0000b', 'a\nb', '\u001b[31m', '\u007f', '\ud800'])(
-    'of one line refuses %j',
+    'of one line rejects %j',
     (label) => expect(fits(label)).toBe(false),
   );
 
@@ -104,7 +104,7 @@ test('the input of a run is an object and nothing else', () => {
 });
 
 // D-40
-test('a file name is the last part of a path and no more', () => {
+test('a file name is a single path segment', () => {
   const fits = (name: string) => accepts(operations.prepare_file.body, { name });
   for (const name of ['report.pdf', '...', 'ö'.repeat(255), ' ']) expect(fits(name)).toBe(true);
   for (const name of ['', '.', '..', 'a/b', 'a\\b', 'a\u0000', 'a\n', 'a'.repeat(256)]) {
@@ -128,7 +128,7 @@ describe('permissions of a client', () => {
     expect(accepts(create, { name: 'n', profile: 'custom', scopes: twice })).toBe(false);
   });
 
-  test('live 1 to 365 days', () => {
+  test('expire after 1 to 365 days', () => {
     const lives = (days: unknown) =>
       accepts(create, { name: 'n', profile: 'observe', expires_in_days: days });
     expect([1, 365, 0, 366, 1.5, '90'].map(lives)).toEqual([
@@ -141,7 +141,7 @@ describe('permissions of a client', () => {
     ]);
   });
 
-  test('change only by a request that names a change and the version it saw', () => {
+  test('change only by a request with a change and the version that was read', () => {
     expect(accepts(update, { version: 1 })).toBe(false);
     expect(accepts(update, { name: 'n' })).toBe(false);
     expect(accepts(update, { version: 1, name: 'n' })).toBe(true);
@@ -150,7 +150,7 @@ describe('permissions of a client', () => {
   });
 
   // The domain refuses this with a code of its own, so it must get past the contract.
-  test('may be sent together with a status, which the server refuses by its own code', () => {
+  test('may be sent together with a status, which the server rejects with its own code', () => {
     expect(accepts(update, { version: 1, name: 'n', status: 'disabled' })).toBe(true);
   });
 });
@@ -193,7 +193,7 @@ test('an answer fits one kind of interaction only', () => {
 });
 
 // Spec §9.2
-test('a response with a field this version does not know is still read', () => {
+test('a response with an unknown field is still parsed', () => {
   const session = {
     id: 'sess_1',
     agent_name: 'demo',

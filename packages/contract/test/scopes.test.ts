@@ -47,7 +47,7 @@ test('a one-shot invocation needs both write scopes', () => {
 });
 
 // D-66
-test('the catalog lists every profile and every scope with the operations it opens', () => {
+test('the catalog lists every profile and every scope with its operations', () => {
   const catalog = permissionCatalog();
   expect(catalog.profiles.map(({ name }) => name)).toEqual([
     'observe',

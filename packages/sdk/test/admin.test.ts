@@ -20,7 +20,7 @@ beforeAll(async () => {
 afterAll(() => server[Symbol.asyncDispose]());
 
 describe('an owner', () => {
-  test('makes a client that works at once, changes it, and takes its access away', async () => {
+  test('creates a client that works immediately, updates it, and revokes its access', async () => {
     const issued = await admin.clients.create({ name: 'Nightly', profile: 'observe' });
     const convoke = clientFor(issued.client_id, issued.client_secret);
     expect(await convoke.whoami()).toMatchObject({ profile: 'observe' });
@@ -62,12 +62,12 @@ describe('an owner', () => {
     await expect(clientFor(second.client_id, second.client_secret).whoami()).resolves.toBeDefined();
   });
 
-  test('learns the profiles and scopes', async () => {
+  test('reads the profiles and scopes', async () => {
     const { profiles } = await admin.clients.profiles();
     expect(profiles.map(({ name }) => name)).toEqual(['observe', 'invoke', 'deploy', 'custom']);
   });
 
-  test('makes a tenant that the clients then reach, and offboards it for good', async () => {
+  test('creates a tenant that the clients can access, and offboards it', async () => {
     const made = await admin.tenants.create({ display_name: 'Acme Europe', mode: 'saas' });
     const isUsable = ({ status, attachment_state }: TenantRecord) =>
       status === 'active' && attachment_state === 'ready';
@@ -89,7 +89,7 @@ describe('an owner', () => {
     await expect.poll(async () => (await admin.workspaces().page()).items.length).toBe(1);
   });
 
-  test('cannot be played by an automation client, nor play one (D-55)', async () => {
+  test('cannot act as an automation client, nor the other way round (D-55)', async () => {
     const { owner_token, organization_id } = server.quickstart;
     const person = new Convoke({
       baseUrl: server.baseUrl,
@@ -112,7 +112,7 @@ describe('issuing a secret', () => {
     expect(keys[1]).toBe(keys[0]);
   });
 
-  test('whose one answer was lost says which client it was (D-63)', async () => {
+  test('whose response was lost names the client (D-63)', async () => {
     const already: Answer = json(409, {
       error: 'secret_already_issued',
       client: { id: 'cli_1' },
@@ -126,7 +126,7 @@ describe('issuing a secret', () => {
     expect(error).toMatchObject({ unsure: true, body: { client: { id: 'cli_1' } } });
   });
 
-  test('a change of a client is not sent again when its fate is unknown', async () => {
+  test('an update of a client is not retried when its result is unknown', async () => {
     await using flaky = await answering(refusal(503, 'storage_unavailable'));
     const change = adminAt(flaky).clients.update('cli_1', { version: 1, name: 'New' });
     await expect(change).rejects.toMatchObject({ attempts: 1 });

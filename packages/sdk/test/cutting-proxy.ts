@@ -8,7 +8,7 @@ export interface CuttingProxy extends AsyncDisposable {
 }
 
 /**
- * Stands before a server and cuts connections after so many bytes of answers, wherever that is: in a head, in a
+ * A proxy that cuts connections of a server after so many bytes of answers, wherever that is: in a head, in a
  * body, in a frame, in a character. `nextCut` says after how many; undefined spares the connection.
  */
 export async function startCuttingProxy(

@@ -20,7 +20,7 @@ export type Fault =
   | { readonly kind: 'html' }
   /** No answer at all. */
   | { readonly kind: 'reset' }
-  /** Every connection is dropped, and for a moment there is nobody to connect to. */
+  /** Every connection is dropped, and new connections are refused for a moment. */
   | { readonly kind: 'restart' };
 
 export interface Play {

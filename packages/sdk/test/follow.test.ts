@@ -37,7 +37,7 @@ describe('spec §6: whatever happens to the connections', () => {
     );
   });
 
-  test('who goes on after any event gets exactly what comes after it', async () => {
+  test('following after any event delivers exactly the later events', async () => {
     await fc.assert(
       fc.asyncProperty(plays(), fc.nat(), async (play, place) => {
         const start = place % play.log.length;
@@ -50,7 +50,7 @@ describe('spec §6: whatever happens to the connections', () => {
     );
   });
 
-  test('a place in the middle of every character is survived', async () => {
+  test('a break inside any character loses nothing', async () => {
     const log = logOf(['Grüße 👋🏽', 'ß']);
     const bytes = Buffer.byteLength(JSON.stringify(log)) + 600;
     for (let afterBytes = 0; afterBytes < bytes; afterBytes += 7) {
@@ -61,7 +61,7 @@ describe('spec §6: whatever happens to the connections', () => {
 });
 
 describe('a stream that closes without a terminal event', () => {
-  test('is gone on with for as long as the run goes on (rule 3)', async () => {
+  test('is reopened until the run has ended (rule 3)', async () => {
     const log = logOf(['a', 'b', 'c']);
     const faults: Fault[] = [1, 1, 2, 3].map((afterEvents) => ({ kind: 'close', afterEvents }));
     const run = begin({ log, faults });
@@ -75,25 +75,25 @@ describe('a stream that closes without a terminal event', () => {
     ]);
   });
 
-  test('may do so for hours while a person is waited for', async () => {
+  test('may do so for hours while the run waits for an answer', async () => {
     const log = logOf(['a']);
     const faults: Fault[] = Array.from({ length: 60 }, () => ({ kind: 'close', afterEvents: 1 }));
     const run = begin({ log, faults });
     expect(ids(await collect(run))).toEqual(ids(log));
   });
 
-  test('ends the following where the run has ended and there is no more', async () => {
+  test('ends following if the run has ended and there are no more events', async () => {
     const log = logOf(['a', 'b']).slice(0, -1);
     const run = begin({ log });
     expect(ids(await collect(run))).toEqual(ids(log));
   });
 
-  test('ends it too where the history is not available any more', async () => {
+  test('ends following if the history is no longer available', async () => {
     const run = begin({ log: [] });
     expect(await collect(run)).toEqual([]);
   });
 
-  test('is found to be over at once by who stands at the last event', async () => {
+  test('ends following immediately after the last event', async () => {
     const log = logOf(['a']);
     const run = begin({ log });
     expect(await collect(run, { after: log.at(-1)?.id })).toEqual([]);
@@ -102,7 +102,7 @@ describe('a stream that closes without a terminal event', () => {
 });
 
 describe('following ends with an error', () => {
-  test('at once where another attempt cannot help', async () => {
+  test('immediately if a retry cannot help', async () => {
     begin({ log: logOf(['a']) });
     const stranger = clientAt(server).sessions.at('sess_1').runs.at('run_other');
     await expect(collect(stranger)).rejects.toBeInstanceOf(NotFoundError);
@@ -111,20 +111,20 @@ describe('following ends with an error', () => {
     expect(server.cursors).toHaveLength(1);
   });
 
-  test('when the service is out of reach for longer than is bearable', async () => {
+  test('when the service is unreachable for longer than patienceMs', async () => {
     const faults: Fault[] = Array.from({ length: 500 }, () => ({ kind: 'refuse', status: 503 }));
     const run = begin({ log: logOf(['a']), faults });
     await expect(collect(run, { patienceMs })).rejects.toBeInstanceOf(ServerError);
     expect(server.cursors.length).toBeLessThan(faults.length);
   });
 
-  test('when every stream holds something else than events, though the run can be read', async () => {
+  test('when every stream contains something that is not an event, although the run can be read', async () => {
     const faults: Fault[] = Array.from({ length: 500 }, () => ({ kind: 'garble', afterEvents: 1 }));
     const run = begin({ log: logOf(['a', 'b']), faults });
     await expect(collect(run, { patienceMs })).rejects.toMatchObject({ code: 'stream_broken' });
   });
 
-  test('when nothing comes but cuts once the run has ended', async () => {
+  test('when every stream breaks after the run has ended', async () => {
     const faults: Fault[] = Array.from({ length: 500 }, () => ({ kind: 'cut', afterBytes: 30 }));
     const run = begin({ log: logOf(['a', 'b']), faults });
     await expect(collect(run, { patienceMs })).rejects.toMatchObject({ code: 'stream_broken' });
@@ -145,7 +145,7 @@ describe('following ends with an error', () => {
 });
 
 describe('following', () => {
-  test('passes types on that nobody knows, and they end nothing (rule 5)', async () => {
+  test('passes on unknown types, which are never terminal (rule 5)', async () => {
     const log = logOf(['a']);
     const odd = { id: '000000000000', type: 'acp.plan', data: { steps: [1] } };
     const run = begin({ log: [odd, ...log] });
@@ -154,13 +154,13 @@ describe('following', () => {
     expect(ids(rest)).toEqual(ids(log));
   });
 
-  test('leaves its connection when the loop is left', async () => {
+  test('closes its connection when the loop is left', async () => {
     const run = begin({ log: logOf(['a']), faults: [{ kind: 'stall', afterBytes: 300 }] });
     for await (const _event of run) break;
     await expect.poll(() => server.openStreams).toBe(0);
   });
 
-  test('does not take a reader who takes long for a silent server', async () => {
+  test('does not mistake a slow reader for a silent server', async () => {
     const run = begin({ log: logOf(['a', 'b', 'c']), pieceBytes: [200] });
     const follow = run.follow({ silenceMs: 250 });
     await follow.next();
@@ -170,7 +170,7 @@ describe('following', () => {
     expect(server.cursors).toHaveLength(1);
   });
 
-  test('gives the text of a run that ended while nobody listened', async () => {
+  test('returns the text of a run that ended before following started', async () => {
     const run = begin({ log: logOf(['Hello', ' ', 'there']) });
     expect(await text(run)).toBe('Hello there');
     expect(await run.text()).toBe('Hello there');

@@ -16,8 +16,8 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-describe('handlers answer what the agent asks', () => {
-  test('from the durable record, while the events go on (spec §6 rule 6)', async () => {
+describe('handlers answer interactions', () => {
+  test('from the durable record, while the events stream (spec §6 rule 6)', async () => {
     const session = await convoke.sessions.create('demo');
     const run = await session.run('Hello');
     const onQuestion = vi.fn<QuestionHandler>(({ options }) => options?.[0]?.label);
@@ -40,7 +40,7 @@ describe('handlers answer what the agent asks', () => {
     });
   });
 
-  test('in as many words as they like', async () => {
+  test('with a complete answer', async () => {
     const session = await convoke.sessions.create('approver');
     const run = await session.run('Hello');
     await run.wait({ onPermission: () => ({ decision: 'deny', message: 'Not today' }) });
@@ -48,7 +48,7 @@ describe('handlers answer what the agent asks', () => {
     expect(items).toMatchObject([{ status: 'answered', decision: 'deny', message: 'Not today' }]);
   });
 
-  test('by declining, too', async () => {
+  test('by declining', async () => {
     const session = await convoke.sessions.create('asker');
     const run = await session.run('Hello');
     await run.wait({ onQuestion: () => ({ declined: true, message: 'None of yours' }) });
@@ -56,7 +56,7 @@ describe('handlers answer what the agent asks', () => {
     expect(items).toMatchObject([{ declined: true, message: 'None of yours' }]);
   });
 
-  test('also for who goes on after the event that asked', async () => {
+  test('also when following starts after the event of the interaction', async () => {
     const session = await convoke.sessions.create('asker');
     const run = await session.run('Hello');
     const asked = await until(run, 'user_question');
@@ -67,7 +67,7 @@ describe('handlers answer what the agent asks', () => {
     expect(rest).toEqual(['user_answered', 'message_delta', 'run_completed']);
   });
 
-  test('not for what is long over', async () => {
+  test('not if they are no longer pending', async () => {
     const session = await convoke.sessions.create('asker');
     const run = await session.run('Hello');
     await run.wait({ onQuestion: () => 'red' });
@@ -78,7 +78,7 @@ describe('handlers answer what the agent asks', () => {
 });
 
 describe('a handler', () => {
-  test('is told when somebody else answered', async () => {
+  test('is aborted when the interaction is answered elsewhere', async () => {
     const session = await convoke.sessions.create('asker');
     const run = await session.run('Hello');
     const told = Promise.withResolvers<void>();
@@ -91,7 +91,7 @@ describe('a handler', () => {
     expect(await run.text({ onQuestion })).toBe('blue');
   });
 
-  test('that is late by a moment does no harm', async () => {
+  test('that answers too late does no harm', async () => {
     const session = await convoke.sessions.create('asker');
     const run = await session.run('Hello');
     const onQuestion: QuestionHandler = async ({ interaction_key }) => {
@@ -101,7 +101,7 @@ describe('a handler', () => {
     expect(await run.text({ onQuestion })).toBe('blue');
   });
 
-  test('may leave it to somebody else', async () => {
+  test('may leave the interaction pending', async () => {
     const session = await convoke.sessions.create('asker');
     const run = await session.run('Hello');
     const left = Promise.withResolvers<string>();
@@ -115,7 +115,7 @@ describe('a handler', () => {
     expect(await text).toBe('blue');
   });
 
-  test('that fails is not hidden: following ends with its error, and the question stays', async () => {
+  test('that throws ends following with its error, and the question stays pending', async () => {
     const session = await convoke.sessions.create('asker');
     const run = await session.run('Hello');
     const onQuestion = () => Promise.reject(new Error('nobody at home'));
@@ -123,14 +123,14 @@ describe('a handler', () => {
     expect((await session.interactions.pending().page()).items).toHaveLength(1);
   });
 
-  test('whose answer does not fit is told why', async () => {
+  test('whose answer is invalid gets the error', async () => {
     const session = await convoke.sessions.create('asker');
     const run = await session.run('Hello');
     const text = run.text({ onQuestion: () => ['red', 'blue'] });
     await expect(text).rejects.toMatchObject({ code: 'invalid_answer' });
   });
 
-  test('is told when the run is cancelled', async () => {
+  test('is aborted when the run is cancelled', async () => {
     const session = await convoke.sessions.create('asker');
     const run = await session.run('Hello');
     const told = vi.fn<() => void>();
@@ -149,7 +149,7 @@ describe('a handler', () => {
   });
 });
 
-test('pending interactions are listed and answered without following anything', async () => {
+test('pending interactions are listed and answered without following a run', async () => {
   const session = await convoke.sessions.create('approver');
   const run = await session.run('Hello');
   await until(run, 'permission_request');
@@ -164,7 +164,7 @@ test('pending interactions are listed and answered without following anything', 
   expect(await run.text()).toBe('done');
 });
 
-test('an interaction that is announced again is not a new one, and its record is read first', async () => {
+test('a repeated event of an interaction calls no handler, and its record is read first', async () => {
   const key = 'int_1';
   const answered = Promise.withResolvers<void>();
   const record = { interaction_key: key, kind: 'question', run_id: 'run_1', question: 'Which?' };

@@ -3,7 +3,7 @@ import { answering, clientAt, json, sessionRecord } from './answering.ts';
 
 const ids = Array.from({ length: 7 }, (_, index) => `sess_${index}`);
 
-test('a list is read page by page, each fetched when it is needed', async () => {
+test('a list fetches each page when it is needed', async () => {
   await using server = await listing();
   const found: string[] = [];
   for await (const session of clientAt(server).sessions.list({ limit: 3, status: 'idle' })) {
@@ -24,7 +24,7 @@ test('a list is read to its end', async () => {
   expect(found).toEqual(ids);
 });
 
-test('one page can be read by itself, and the next one later', async () => {
+test('one page can be read alone, and the next one later', async () => {
   await using server = await listing();
   const { sessions } = clientAt(server);
   const first = await sessions.list({ limit: 5 }).page();
@@ -36,7 +36,7 @@ test('one page can be read by itself, and the next one later', async () => {
   });
 });
 
-test('a cursor that leads to itself ends the list', async () => {
+test('a cursor that points to itself ends the list', async () => {
   await using server = await answering(
     json(200, { sessions: [sessionRecord], next_cursor: 'same' }),
   );

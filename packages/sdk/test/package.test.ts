@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => removeFolder(folder));
 
-describe('what is published', () => {
+describe('the published package', () => {
   test('is JavaScript with declarations, a manifest, a README and the license, and nothing else', () => {
     const others = packed.files
       .map(({ path }) => path)
@@ -42,7 +42,7 @@ describe('what is published', () => {
     expect(manifest).toMatchObject({ name: '@convoke/sdk', sideEffects: false });
   });
 
-  test('imports nothing of Node but in its node entry', async () => {
+  test('imports nothing of Node except in its node entry', async () => {
     const core = packed.files
       .map(({ path }) => path)
       .filter((path) => /^(?!node\.).*s$/.test(path));
@@ -60,7 +60,7 @@ describe('what is published', () => {
     expect(await bundledBytes('*')).toBeLessThan(maxBytes);
   });
 
-  test('brings along only what is used', async () => {
+  test('is tree-shakable', async () => {
     expect(await bundledBytes('{ ConvokeAdmin }')).toBeLessThan(maxBytes / 3);
     expect(await bundledBytes('{ NotFoundError }')).toBeLessThan(500);
   });

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { startConvoke } from './convoke-server.ts';
 
-test('the first example of the README does what it says, as it stands there', async () => {
+test('the first example of the README works unchanged', async () => {
   const readme = await readFile(join(import.meta.dirname, '../README.md'), 'utf8');
   const example = /```js\n(.*?)```/s.exec(readme)?.[1] ?? '';
   await using server = await startConvoke();

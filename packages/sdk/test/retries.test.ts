@@ -42,7 +42,7 @@ describe('spec §7: creates and starts are retried only with the same key and bo
     });
   });
 
-  test('a run is started with the key of the caller, who can so repeat it in another process', async () => {
+  test('a run is started with the key of the caller, so that another process can repeat the call', async () => {
     await using server = await answering(inTurn(noAnswer, json(201, runRecord)));
     await clientAt(server).sessions.at('sess_1').run('Hello', { idempotencyKey: 'order-7' });
     const bodies = server.seen.map(({ body }) => JSON.parse(body));
@@ -50,7 +50,7 @@ describe('spec §7: creates and starts are retried only with the same key and bo
     expect(bodies).toEqual([expected, expected]);
   });
 
-  test('two wishes have two keys', async () => {
+  test('two calls have two keys', async () => {
     await using server = await answering(created);
     const convoke = clientAt(server);
     await Promise.all([convoke.sessions.create('demo'), convoke.sessions.create('demo')]);
@@ -59,7 +59,7 @@ describe('spec §7: creates and starts are retried only with the same key and bo
   });
 });
 
-describe('what another attempt cannot better is told at once', () => {
+describe('an error that a retry cannot fix is thrown immediately', () => {
   test.each([
     [400, 'invalid_body', InvalidRequestError],
     [403, 'forbidden', PermissionError],
@@ -77,7 +77,7 @@ describe('what another attempt cannot better is told at once', () => {
     expect(server.seen).toHaveLength(1);
   });
 
-  test('a body with only a code, as the access gate gives, is an error like the others (spec §7)', async () => {
+  test('a body with only a code, as the gate returns, is a regular error (spec §7)', async () => {
     await using server = await answering(
       json(403, { error: 'forbidden' }, { 'x-request-id': 'req_9' }),
     );
@@ -89,7 +89,7 @@ describe('what another attempt cannot better is told at once', () => {
     });
   });
 
-  test('an answer of something in between is told by its status', async () => {
+  test('a response of a proxy becomes an error with its status', async () => {
     await using server = await answering((_seen, response) => {
       response.writeHead(418).end('<html>teapot</html>');
     });
@@ -99,7 +99,7 @@ describe('what another attempt cannot better is told at once', () => {
     });
   });
 
-  test('a redirect is not followed, since the token would go along', async () => {
+  test('a redirect is not followed, because it would forward the token', async () => {
     await using elsewhere = await answering(json(200, {}));
     await using server = await answering((_seen, response) => {
       response.writeHead(307, { location: `${elsewhere.baseUrl}/v1/whoami` }).end();
@@ -120,7 +120,7 @@ describe('retries are bounded', () => {
     expect(server.seen).toHaveLength(4);
   });
 
-  test('as many as the application wants', async () => {
+  test('the application can set the number of attempts', async () => {
     await using server = await answering(refusal(429, 'rate_limited'));
     await expect(clientAt(server, { retry: false }).whoami()).rejects.toBeInstanceOf(
       RateLimitError,
@@ -128,7 +128,7 @@ describe('retries are bounded', () => {
     expect(server.seen).toHaveLength(1);
   });
 
-  test('who would have to wait for minutes is told so instead', async () => {
+  test('a Retry-After of minutes is thrown instead of awaited', async () => {
     await using server = await answering(refusal(429, 'rate_limited', { 'retry-after': '300' }));
     await expect(clientAt(server).whoami()).rejects.toMatchObject({
       name: 'RateLimitError',
@@ -137,7 +137,7 @@ describe('retries are bounded', () => {
     expect(server.seen).toHaveLength(1);
   });
 
-  test('Retry-After is waited for', async () => {
+  test('Retry-After is honoured', async () => {
     const times: number[] = [];
     const note = inTurn(refusal(429, 'rate_limited', { 'retry-after': '1' }), json(200, {}));
     await using server = await answering((seen, response) => {
@@ -161,7 +161,7 @@ describe('retries are bounded', () => {
     expect((error as ServerError).retryAfter).toBeGreaterThan(290);
   });
 
-  test('a server that is not there is a ConnectionError with the reason', async () => {
+  test('an unreachable server is a ConnectionError with the reason', async () => {
     const gone = await answering(json(200, {}));
     await gone[Symbol.asyncDispose]();
     await expect(clientAt(gone).whoami()).rejects.toMatchObject({
@@ -173,7 +173,7 @@ describe('retries are bounded', () => {
     });
   });
 
-  test('a server that never answers is a ConnectionError after the time that was given', async () => {
+  test('a server that never responds is a ConnectionError after the timeout', async () => {
     await using server = await answering(() => {});
     const convoke = clientAt(server, { timeoutMs: 20 });
     const error = await convoke.whoami().catch((caught: unknown) => caught);
@@ -183,7 +183,7 @@ describe('retries are bounded', () => {
 });
 
 describe('retries can be aborted', () => {
-  test('in the middle of a pause', async () => {
+  test('during a pause', async () => {
     const controller = new AbortController();
     await using server = await answering((seen, response) => {
       response.once('close', () => controller.abort(new Error('enough')));
@@ -194,7 +194,7 @@ describe('retries can be aborted', () => {
     expect(server.seen).toHaveLength(1);
   });
 
-  test('in the middle of a request', async () => {
+  test('during a request', async () => {
     const controller = new AbortController();
     await using server = await answering(() => controller.abort(new Error('enough')));
     await expect(clientAt(server).whoami({ signal: controller.signal })).rejects.toThrow('enough');
@@ -209,17 +209,17 @@ describe('retries can be aborted', () => {
   });
 });
 
-describe('what has no key is sent again only when it certainly was not done', () => {
+describe('a request without a key is retried only if it certainly had no effect', () => {
   const fileBody = { name: 'a.txt' };
 
-  test('preparing a file: not after trouble', async () => {
+  test('preparing a file: not after a server error', async () => {
     await using server = await answering(refusal(503, 'storage_unavailable'));
     const { files } = clientAt(server).sessions.at('sess_1');
     await expect(files.prepare(fileBody)).rejects.toBeInstanceOf(ServerError);
     expect(server.seen).toHaveLength(1);
   });
 
-  test('preparing a file: after 429, which refuses before anything is done', async () => {
+  test('preparing a file: after 429, which is returned before anything is done', async () => {
     await using server = await answering(
       inTurn(refusal(429, 'rate_limited'), json(201, { id: 'file_1' })),
     );
@@ -228,7 +228,7 @@ describe('what has no key is sent again only when it certainly was not done', ()
   });
 });
 
-describe('what the service answers alike the second time is sent again', () => {
+describe('an idempotent request is retried', () => {
   test.each([
     ['cancel (D-24)', (at: ReturnType<typeof handles>) => at.run.cancel()],
     ['stop (D-13)', (at: ReturnType<typeof handles>) => at.session.stop()],
@@ -244,7 +244,7 @@ describe('what the service answers alike the second time is sent again', () => {
     expect(server.seen[0]?.body).toBe(server.seen[1]?.body);
   });
 
-  test('a session that our first, unanswered stop terminated is what was wanted (D-13)', async () => {
+  test('a session that the first attempt terminated without a response is a success (D-13)', async () => {
     const terminated = { ...sessionRecord, status: 'terminated' };
     await using server = await answering(
       inTurn(noAnswer, refusal(409, 'session_terminal'), json(200, terminated)),
@@ -253,18 +253,18 @@ describe('what the service answers alike the second time is sent again', () => {
     expect(stopped.status).toBe('terminated');
   });
 
-  test('a session that somebody else terminated before is a conflict', async () => {
+  test('a session that another caller terminated before is a conflict', async () => {
     await using server = await answering(refusal(409, 'session_terminal'));
     const stop = handles(server).session.stop({ mode: 'terminate' });
     await expect(stop).rejects.toBeInstanceOf(ConflictError);
   });
 
-  test('a file that our first, unanswered deletion removed is gone, as was wanted', async () => {
+  test('a file that the first attempt deleted without a response is a success', async () => {
     await using server = await answering(inTurn(noAnswer, refusal(404, 'not_found')));
     await expect(handles(server).session.files.delete('file_1')).resolves.toBeUndefined();
   });
 
-  test('a file that was never there is a NotFoundError', async () => {
+  test('a file that never existed is a NotFoundError', async () => {
     await using server = await answering(
       inTurn(refusal(429, 'rate_limited'), refusal(404, 'not_found')),
     );
@@ -279,7 +279,7 @@ describe('what the service answers alike the second time is sent again', () => {
   }
 });
 
-test('an id that would lead to another resource is refused before anything is sent', async () => {
+test('an id that would address another resource is rejected before a request is sent', async () => {
   await using server = await answering(json(200, sessionRecord));
   const convoke = clientAt(server);
   for (const id of ['', '.', '..']) expect(() => convoke.sessions.at(id)).toThrow(TypeError);
@@ -287,7 +287,7 @@ test('an id that would lead to another resource is refused before anything is se
   expect(server.seen[0]?.path).toBe('/v1/sessions/a%2Fb%3Fc%23d');
 });
 
-test('a base address with /v1 is refused with a hint', () => {
+test('a base address with /v1 is rejected with a hint', () => {
   expect(() => clientAt({ baseUrl: 'https://convoke.example/v1/' })).toThrow(/without \/v1/);
   expect(() => clientAt({ baseUrl: 'convoke.example' })).toThrow(TypeError);
 });

@@ -1,4 +1,4 @@
-// A Convoke server as a process of its own, so that a test can end it the hard way. It goes with whoever started it.
+// A Convoke server as a separate process, so that a test can kill it. It ends with its parent process.
 import { readConfig, runServer } from '@convoke/server';
 
 process.on('disconnect', () => process.exit(0));

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { MessageParser } from '../src/transport/server-sent-events.ts';
 
 describe('a stream of events', () => {
-  test('gives the same messages however it is cut into pieces, with any line ending', () => {
+  test('yields the same messages for any chunks and any line ending', () => {
     const message = fc.array(
       fc.string({ unit: 'binary' }).map((text) => text.replace(/[\r\n]/g, '')),
       {
@@ -27,25 +27,25 @@ describe('a stream of events', () => {
     );
   });
 
-  test('does not give what was not finished', () => {
+  test('drops an incomplete message', () => {
     expect(parse('data: one\n\ndata: tw')).toEqual(['one']);
     expect(parse('data: one\n\ndata: two\n')).toEqual(['one']);
   });
 
-  test('is read as the standard says', () => {
+  test('is parsed as the standard defines', () => {
     expect(parse('data:no space\ndata:  two spaces\ndata\nother: x\n\n')).toEqual([
       'no space\n two spaces\n',
     ]);
     expect(parse('event: x\nid: 1\n\n')).toEqual([]);
   });
 
-  test('may say how long to wait before the next connection', () => {
+  test('may set the reconnection time', () => {
     const parser = new MessageParser();
     parser.push('retry: 2000\n\nretry: soon\n\n');
     expect(parser.retryMs).toBe(2000);
   });
 
-  test('that never ends a message is refused before it fills the memory', () => {
+  test('with an endless message is rejected before it fills the memory', () => {
     const parser = new MessageParser();
     const piece = 'x'.repeat(1024 * 1024);
     expect(() => {

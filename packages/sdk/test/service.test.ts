@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => server[Symbol.asyncDispose]());
 
 describe('a backend', () => {
-  test('learns who it is, what it reaches and which agents there are', async () => {
+  test('reads its identity, its workspaces and the agents', async () => {
     const { organization_id, tenant_id } = server.quickstart;
     expect(await convoke.whoami()).toMatchObject({ organization_id, tenant_id, profile: 'invoke' });
     const { items } = await convoke.workspaces().page();
@@ -36,14 +36,14 @@ describe('a backend', () => {
     expect(names).toEqual(expect.arrayContaining(['demo', 'echo', 'fail', 'slow', 'talker']));
   });
 
-  test('with a wrong secret is told so', async () => {
+  test('with a wrong secret gets an AuthenticationError', async () => {
     const wrong = new Convoke({ ...clientOf(server), clientSecret: 'cvk_wrong' });
     const error = await wrong.whoami().catch((caught: unknown) => caught);
     expect(error).toBeInstanceOf(AuthenticationError);
     expect(error).toMatchObject({ code: 'invalid_client', requestId: expect.any(String) });
   });
 
-  test('is told what is wrong with a request, by code', async () => {
+  test('gets the error code of an invalid request', async () => {
     await expect(convoke.sessions.create('nobody')).rejects.toMatchObject({
       name: 'NotFoundError',
       code: 'agent_not_found',
@@ -55,7 +55,7 @@ describe('a backend', () => {
 });
 
 describe('a run', () => {
-  test('gives its text, its record and its events', async () => {
+  test('returns its text, its record and its events', async () => {
     const session = await convoke.sessions.create('echo');
     const run = await session.run('Hello');
     expect(await run.text()).toBe('Hello (run 1)');
@@ -68,7 +68,7 @@ describe('a run', () => {
     expect(followed.at(-1)).toMatchObject({ type: 'run_completed', run_id: run.id });
   });
 
-  test('that fails is a RunError with its code, and a record for who waits', async () => {
+  test('that fails is a RunError with its code, and wait() returns its record', async () => {
     const session = await convoke.sessions.create('fail');
     const run = await session.run('fall');
     const error = await run.text().catch((caught: unknown) => caught);
@@ -81,7 +81,7 @@ describe('a run', () => {
     expect((await run.wait()).status).toBe('failed');
   });
 
-  test('is cancelled once it is asked to, and told so to who wants its text', async () => {
+  test('can be cancelled, and text() then throws', async () => {
     const session = await convoke.sessions.create('patient');
     const run = await session.run('wait');
     for await (const event of run) if (event.type === 'message_delta') break;
@@ -102,7 +102,7 @@ describe('a run', () => {
     });
   });
 
-  test('is followed on in another process, after the event that was dealt with', async () => {
+  test('can be followed in another process after the last processed event', async () => {
     const session = await convoke.sessions.create('talker');
     const run = await session.run('bye');
     const seen: string[] = [];
@@ -117,7 +117,7 @@ describe('a run', () => {
     expect(seen).toEqual(recorded);
   });
 
-  test('can be made with its session in one request, whose answer is the first stream', async () => {
+  test('can be created with its session in one request, whose response is the first stream', async () => {
     const key = 'invoked-once';
     const run = await convoke.agents.invoke('talker', 'bye', { idempotencyKey: key });
     const events: unknown[] = [];
@@ -196,14 +196,17 @@ describe('a file', () => {
     },
   );
 
-  test.each(Object.entries(contents))('is uploaded from %s, without', async (_what, content) => {
-    const { files } = await convoke.sessions.create('echo');
-    const options = { name: 'data.bin', contentType: 'image/png', sha256 };
-    const file = await files.upload(await content(), options);
-    expect(file).toMatchObject({ sha256, content_type: 'image/png' });
-  });
+  test.each(Object.entries(contents))(
+    'is uploaded from %s, without progress',
+    async (_what, content) => {
+      const { files } = await convoke.sessions.create('echo');
+      const options = { name: 'data.bin', contentType: 'image/png', sha256 };
+      const file = await files.upload(await content(), options);
+      expect(file).toMatchObject({ sha256, content_type: 'image/png' });
+    },
+  );
 
-  test('is downloaded as a stream, whole or in part, listed and deleted', async () => {
+  test('is downloaded as a stream, completely or in part, listed and deleted', async () => {
     const { files } = await convoke.sessions.create('echo');
     const file = await files.upload(bytes, { name: 'data.bin' });
     const answer = await files.download(file.id);
@@ -217,21 +220,21 @@ describe('a file', () => {
     await expect(files.download(file.id)).rejects.toBeInstanceOf(NotFoundError);
   });
 
-  test('is given to a run', async () => {
+  test('can be attached to a run', async () => {
     const session = await convoke.sessions.create('echo');
     const file = await session.files.upload(new Blob(['a,b']), { name: 'table.csv' });
     const run = await session.run('Look', { files: [file.id] });
     expect((await run.wait()).input).toEqual({ prompt: 'Look', files: [file.id] });
   });
 
-  test('whose content is not what was announced leaves nothing behind', async () => {
+  test('whose content does not match its declaration is not stored', async () => {
     const { files } = await convoke.sessions.create('echo');
     const upload = files.upload(bytes, { name: 'data.bin', sha256: '0'.repeat(64) });
     await expect(upload).rejects.toMatchObject({ code: 'content_mismatch' });
     expect((await files.list().page()).items).toEqual([]);
   });
 
-  test('that has no name has to be given one', async () => {
+  test('without a name needs one in the options', async () => {
     const { files } = convoke.sessions.at('sess_1');
     await expect(files.upload(bytes)).rejects.toBeInstanceOf(TypeError);
   });

@@ -9,32 +9,35 @@ beforeAll(async () => {
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
-describe('through connections that are cut at any byte', () => {
-  test.each([1, 2, 3, 4])('one run is made, and every event comes once (seed %i)', async (seed) => {
-    const random = chance(seed);
-    const nextCut = () => (random() < 0.8 ? 1 + Math.floor(random() * 4000) : undefined);
-    await using proxy = await startCuttingProxy(server.baseUrl, nextCut);
-    const retry = { attempts: 12, baseMs: 1, maxMs: 5 };
-    const convoke = new Convoke({ ...clientOf(server, proxy.baseUrl), retry });
-    const session = await convoke.sessions.create('talker');
-    const run = await session.run('bye');
-    const followed = await collect(run);
-    expect(followed).toEqual(await recorded(session.id, run.id));
-    expect(textOf(followed)).toBe(`${'Grüße 👋🏽 '.repeat(40)}bye`);
-    expect(proxy.cuts).toBeGreaterThan(0);
-    const { items } = await direct().sessions.at(session.id).runs.list().page();
-    expect(items).toHaveLength(1);
-  });
+describe('with connections that break at any byte', () => {
+  test.each([1, 2, 3, 4])(
+    'one run is created, and every event is delivered once (seed %i)',
+    async (seed) => {
+      const random = chance(seed);
+      const nextCut = () => (random() < 0.8 ? 1 + Math.floor(random() * 4000) : undefined);
+      await using proxy = await startCuttingProxy(server.baseUrl, nextCut);
+      const retry = { attempts: 12, baseMs: 1, maxMs: 5 };
+      const convoke = new Convoke({ ...clientOf(server, proxy.baseUrl), retry });
+      const session = await convoke.sessions.create('talker');
+      const run = await session.run('bye');
+      const followed = await collect(run);
+      expect(followed).toEqual(await recorded(session.id, run.id));
+      expect(textOf(followed)).toBe(`${'Grüße 👋🏽 '.repeat(40)}bye`);
+      expect(proxy.cuts).toBeGreaterThan(0);
+      const { items } = await direct().sessions.at(session.id).runs.list().page();
+      expect(items).toHaveLength(1);
+    },
+  );
 });
 
-test('a stream that the server closes for its age is gone on with (D-33)', async () => {
+test('a stream that the server closes for its age is reopened (D-33)', async () => {
   const session = await direct().sessions.create('talker');
   const run = await session.run('bye');
   expect(await collect(run)).toEqual(await recorded(session.id, run.id));
 });
 
 describe('a server that is killed', () => {
-  test('ends the run with what recovery says of it, each event once (D-26)', async () => {
+  test('ends the run with the result of recovery, each event once (D-26)', async () => {
     const session = await direct().sessions.create('patient');
     const run = await session.run('wait');
     const followed: RunEvent[] = [];
@@ -49,7 +52,7 @@ describe('a server that is killed', () => {
     expect(followed).toEqual(await recorded(session.id, run.id));
   });
 
-  test('keeps a question open, and the answer brings the run to its end (D-36)', async () => {
+  test('keeps a question pending, and the answer completes the run (D-36)', async () => {
     const session = await direct().sessions.create('asker');
     const run = await session.run('Hello');
     const text = await run.text({

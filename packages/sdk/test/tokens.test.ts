@@ -13,7 +13,7 @@ const tokenPath = '/v1/oauth/token';
 afterEach(() => vi.useRealTimers());
 
 describe('an automation client', () => {
-  test('gets its token by client credentials (D-50) and shows it with the selectors (spec §4.1)', async () => {
+  test('gets its token by client credentials (D-50) and sends it with the selectors (spec §4.1)', async () => {
     await using server = await answering(issuing());
     await clientOf(server, { scopes: ['runs:read', 'agents:read'] }).whoami();
     const [token, call] = server.seen;
@@ -31,7 +31,7 @@ describe('an automation client', () => {
     });
   });
 
-  test('asks for one token, however many calls need it at once', async () => {
+  test('requests one token for concurrent calls', async () => {
     await using server = await answering(issuing());
     const convoke = clientOf(server);
     await Promise.all(Array.from({ length: 20 }, () => convoke.whoami()));
@@ -39,7 +39,7 @@ describe('an automation client', () => {
     expect(tokensAsked(server.seen)).toBe(1);
   });
 
-  test('renews it before it expires, and nobody waits for that', async () => {
+  test('renews the token in the background before it expires', async () => {
     vi.useFakeTimers({ toFake: ['performance'] });
     let isSlow = false;
     const answer = issuing();
@@ -60,7 +60,7 @@ describe('an automation client', () => {
     await vi.waitFor(() => expect(tokensAsked(server.seen)).toBe(2));
   });
 
-  test('goes on with the token it has while the token endpoint is in trouble', async () => {
+  test('uses its token while the token endpoint fails', async () => {
     vi.useFakeTimers({ toFake: ['performance'] });
     const answer = issuing();
     let isDown = false;
@@ -78,7 +78,7 @@ describe('an automation client', () => {
     await expect(convoke.whoami()).rejects.toMatchObject({ code: 'storage_unavailable' });
   });
 
-  test('asks again where the token endpoint is in trouble', async () => {
+  test('retries when the token endpoint fails', async () => {
     const answer = issuing();
     const tokens = inTurn(refusal(503, 'storage_unavailable'), answer);
     await using server = await answering((seen, response) =>
@@ -88,7 +88,7 @@ describe('an automation client', () => {
     expect(tokensAsked(server.seen)).toBe(2);
   });
 
-  test('is told at once that its secret is wrong, and what was asked for is not sent', async () => {
+  test('gets an error for a wrong secret immediately, and the request is not sent', async () => {
     await using server = await answering(refusal(401, 'invalid_client'));
     const error = await clientOf(server)
       .whoami()
@@ -101,7 +101,7 @@ describe('an automation client', () => {
 });
 
 describe('401', () => {
-  test('is met with one new token, for all calls that met it', async () => {
+  test('leads to one new token for all affected calls', async () => {
     await using server = await answering(issuing({ accepts: 'Bearer token-2' }));
     const convoke = clientOf(server);
     await Promise.all(Array.from({ length: 10 }, () => convoke.whoami()));
@@ -118,7 +118,7 @@ describe('401', () => {
     expect(server.seen).toHaveLength(4);
   });
 
-  test('is met by asking the application once more, which is told what was refused', async () => {
+  test('calls the token provider once more, with the rejected token', async () => {
     await using server = await answering(issuing({ accepts: 'Bearer fresh' }));
     const token = vi.fn<TokenProvider>(({ rejected }) =>
       rejected === undefined ? 'stale' : Promise.resolve('fresh'),
@@ -134,7 +134,7 @@ describe('401', () => {
   });
 });
 
-test('who leaves does not take the token from those who stay', async () => {
+test('an aborted call does not cancel the token request of others', async () => {
   let release = () => {};
   const held = new Promise<void>((resolve) => {
     release = resolve;

@@ -44,10 +44,10 @@ test.each(Object.entries(wireFiles()))(
   },
 );
 
-// From here on the compiler is the judge: npm run check.
+// The compiler checks the following: npm run check.
 
 describe('the types of the SDK are those of the contract', () => {
-  test('for what is answered', () => {
+  test('for responses', () => {
     expectTypeOf<AgentRecord>().toEqualTypeOf<contract.AgentRecord>();
     expectTypeOf<CallerRecord>().toEqualTypeOf<contract.CallerRecord>();
     expectTypeOf<ClientRecord>().toEqualTypeOf<contract.ClientRecord>();
@@ -71,7 +71,7 @@ describe('the types of the SDK are those of the contract', () => {
     }>();
   });
 
-  test('for what is sent', () => {
+  test('for requests', () => {
     expectTypeOf<Mutable<AddCredential>>().toEqualTypeOf<Sent<'add_credential'>>();
     expectTypeOf<Mutable<CancelRun>>().toEqualTypeOf<Sent<'cancel_run'>>();
     expectTypeOf<Mutable<CreateClient>>().toEqualTypeOf<Sent<'create_client'>>();
@@ -89,8 +89,8 @@ describe('the types of the SDK are those of the contract', () => {
   });
 });
 
-describe('who writes TypeScript', () => {
-  test('gets the payload by comparing the type of an event', () => {
+describe('the TypeScript types', () => {
+  test('narrow the payload by the type of an event', () => {
     const read = (event: RunEvent) => {
       if (event.type === 'message_delta') {
         expectTypeOf(event.data.text).toEqualTypeOf<string>();
@@ -104,7 +104,7 @@ describe('who writes TypeScript', () => {
     expectTypeOf(read).returns.toEqualTypeOf<string>();
   });
 
-  test('is held to credentials or a token, never to nothing', () => {
+  test('require credentials or a token', () => {
     type Options = ConstructorParameters<typeof Convoke>[0];
     expectTypeOf<{ baseUrl: string; clientId: string; clientSecret: string }>().toExtend<Options>();
     expectTypeOf<{ baseUrl: string; token: () => Promise<string> }>().toExtend<Options>();
@@ -112,7 +112,7 @@ describe('who writes TypeScript', () => {
     expectTypeOf<{ baseUrl: string; clientId: string }>().not.toExtend<Options>();
   });
 
-  test('may answer in the shortest way, at once or later', () => {
+  test('allow short answers, synchronous and asynchronous', () => {
     const follow = (run: RunHandle) => [
       run.follow({ onPermission: () => 'allow', onQuestion: ({ question }) => question }),
       run.follow({ onQuestion: async () => ['a', 'b'] as const }),
@@ -126,7 +126,7 @@ describe('who writes TypeScript', () => {
     expectTypeOf(follow).returns.items.toExtend<AsyncGenerator<RunEvent, void, undefined>>();
   });
 
-  test('is given plain data beside the methods', () => {
+  test('expose plain records beside the methods', () => {
     expectTypeOf<Run['record']>().toEqualTypeOf<RunRecord>();
     expectTypeOf<Awaited<ReturnType<Run['wait']>>>().toEqualTypeOf<RunRecord>();
   });

@@ -8,8 +8,8 @@ const workspaces = [
   workspace('org_2', 'ten_3'),
 ];
 
-describe('which workspace', () => {
-  test('the only one is chosen, once, when it is first needed', async () => {
+describe('the workspace', () => {
+  test('the only one is selected, once, on first use', async () => {
     await using server = await answering(reaching(workspaces.slice(0, 1)));
     const convoke = clientOf(server);
     expect(server.seen).toHaveLength(0);
@@ -28,7 +28,7 @@ describe('which workspace', () => {
     });
   });
 
-  test('one of several has to be named, and the error says how', async () => {
+  test('one of several must be selected, and the error says how', async () => {
     await using server = await answering(reaching(workspaces));
     await expect(clientOf(server).whoami()).rejects.toMatchObject({
       code: 'ambiguous_workspace',
@@ -48,7 +48,7 @@ describe('which workspace', () => {
     });
   });
 
-  test('both ids need no looking up, and the header is the one the administrator says', async () => {
+  test('both ids need no lookup, and the configured header is sent', async () => {
     await using server = await answering(reaching([]));
     const both = { organizationId: 'org_9', tenantId: 'ten_9' };
     await clientOf(server, { workspace: both, tenantHeader: 'x-tenant-id' }).whoami();
@@ -57,7 +57,7 @@ describe('which workspace', () => {
     expect(server.seen[0]?.headers).not.toHaveProperty('x-workspace-tenant-id');
   });
 
-  test('none is an error, and the next call looks again', async () => {
+  test('none is an error, and the next call looks it up again', async () => {
     const answer = inTurn(reaching([]), reaching(workspaces.slice(0, 1)));
     await using server = await answering(answer);
     const convoke = clientOf(server);
@@ -65,7 +65,7 @@ describe('which workspace', () => {
     await expect(convoke.whoami()).resolves.toBeDefined();
   });
 
-  test('another one is reached with the same token', async () => {
+  test('another one is used with the same token', async () => {
     await using server = await answering((seen, response) =>
       (seen.path === '/v1/oauth/token'
         ? json(200, { access_token: 'one', expires_in: 600 })
@@ -79,7 +79,7 @@ describe('which workspace', () => {
     expect(server.seen.at(-1)?.headers['x-organization-id']).toBe('org_2');
   });
 
-  test('looking it up survives a lost answer', async () => {
+  test('its lookup survives a lost response', async () => {
     await using server = await answering(inTurn(noAnswer, reaching(workspaces.slice(0, 1))));
     await expect(clientOf(server).whoami()).resolves.toBeDefined();
   });

@@ -53,14 +53,14 @@ export interface TransportOptions {
 /** Reads a successful response. An error that it throws counts as a failed attempt. */
 type Read<T> = (response: Response) => Promise<T> | T;
 
-const nobody: Authority = { headers: async () => ({}), canRenew: false };
+const anonymous: Authority = { headers: async () => ({}), canRenew: false };
 
 /** Sends requests: adds credentials, applies timeouts and retries, and turns error responses into errors. */
 export class Transport {
   readonly options: TransportOptions;
   readonly #authority: Authority;
 
-  constructor(options: TransportOptions, authority: Authority = nobody) {
+  constructor(options: TransportOptions, authority: Authority = anonymous) {
     this.options = options;
     this.#authority = authority;
   }
