@@ -1,5 +1,5 @@
 #!/bin/sh
-# The first line on standard input says what to do; every line printed is said to whoever follows the run.
+# The first line on standard input is the start message; every line printed becomes a message_delta event.
 read -r start
 field() { printf '%s\n' "$start" | node -p "JSON.parse(require('fs').readFileSync(0, 'utf8')).$1"; }
 
