@@ -30,10 +30,10 @@ export interface ReadAgentFolder {
 
 export type AgentHarnesses = ReadonlyMap<string, Pick<Harness, 'read'>>;
 
-/** One agent as its folder declares it, or what is wrong with the folder and where. */
+/** Reads one agent folder. The reason for a refusal names the place in `agent.yaml` and what to do. */
 export async function readAgentFolder(request: ReadAgentFolder): Promise<ReadAgent> {
   if (!agentNamePattern.test(request.name)) {
-    return unreadable('the folder\'s name must be 1 to 64 of a-z, 0-9 and "-"');
+    return unreadable('the folder\'s name must be 1 to 64 characters of a-z, 0-9 and "-"');
   }
   try {
     return await readFolder(request);
@@ -57,7 +57,7 @@ async function readFolder(request: ReadAgentFolder): Promise<ReadAgent> {
   const instructions = await readAgentFile(request.folder, yaml.instructions ?? 'instructions.md');
   if (instructions === undefined && yaml.instructions !== undefined) {
     return faulty(source, [
-      { path: ['instructions'], message: 'names a file that does not exist' },
+      { path: ['instructions'], message: "names a file that does not exist in the agent's folder" },
     ]);
   }
   const servers = yaml.mcp_servers ?? (await readMcpJson(request.folder));
@@ -107,7 +107,7 @@ function parseYaml(text: string): Source {
   }
   if (document.contents === null) throw new AgentFileError('agent.yaml is empty');
   try {
-    // Aliases can stand for exponentially more than they take up in the file.
+    // A few aliases can expand to exponentially more than the size of the file.
     return { document, lines, value: document.toJS({ maxAliasCount: aliasesMax }) };
   } catch (error) {
     const message = error instanceof Error ? error.message : 'cannot be read';
@@ -128,7 +128,7 @@ function located({ document, lines }: Source, { path, message }: AgentProblem): 
   return path.length === 0 ? `${where}: ${message}` : `${where}: ${dotted(path)} ${message}`;
 }
 
-/** Where the deepest part of `path` that exists begins; for an unknown key that is the key itself. */
+/** Returns the offset of the deepest existing part of `path`; for an unknown key that is the key itself. */
 function offsetOf(document: Document.Parsed, path: readonly PropertyKey[]): number | undefined {
   for (let length = path.length; length > 0; length -= 1) {
     const parent: unknown =
@@ -157,7 +157,9 @@ async function readMcpJson(folder: string): Promise<AgentYaml['mcp_servers']> {
   try {
     return mcpJson.parse(JSON.parse(text)).mcpServers;
   } catch (error) {
-    throw new AgentFileError('mcp.json must be {"mcpServers": {<name>: {…}}}', { cause: error });
+    throw new AgentFileError('mcp.json must have the form {"mcpServers": {"<name>": {…}}}', {
+      cause: error,
+    });
   }
 }
 
@@ -165,7 +167,7 @@ function unreadable(reason: string): ReadAgent {
   return { ok: false, reason };
 }
 
-/** Codes only: messages of the file system carry absolute paths. */
+/** Returns the code only: messages of the file system contain absolute paths. */
 function systemReason(error: unknown): string {
   const code = errorCode(error);
   return `the folder cannot be read (${code ?? (error instanceof Error ? error.name : 'unknown')})`;

@@ -17,15 +17,18 @@ const egress = z
   .max(260)
   .refine(
     (entry) => readEgress(entry) !== undefined,
-    'must be a host, "*.domain" or an address, with ":port" or without',
+    'must be a host, "*.example.com" or an IP address, each with or without ":port"',
   );
 const glob = z.string().min(1).max(200);
 const tenantIds = z.array(z.string().min(1).max(64)).max(listMax);
 
 /** Every key of an `agent.yaml`. Each default is written here and nowhere else. */
 export const agentSchema = z.strictObject({
-  schema: z.literal(1, 'must be 1, the only version there is').default(1),
-  name: z.string().regex(agentNamePattern, 'must be 1 to 64 of a-z, 0-9 and -').optional(),
+  schema: z.literal(1, 'must be 1, the only version').default(1),
+  name: z
+    .string()
+    .regex(agentNamePattern, 'must be 1 to 64 characters of a-z, 0-9 and -')
+    .optional(),
   description: z.string().max(1024).default(''),
   framework: z.string().min(1).max(64),
   model: z.string().min(1).max(200).optional(),
@@ -85,7 +88,7 @@ export const agentSchema = z.strictObject({
 
 export type AgentYaml = z.infer<typeof agentSchema>;
 
-/** What lies beside `agent.yaml` and belongs to the agent's definition. */
+/** Parts of an agent's definition that are not in `agent.yaml` itself. */
 export interface AgentSurroundings {
   readonly name: string;
   readonly folder: string;
@@ -129,7 +132,7 @@ function frameworkKeys(yaml: AgentYaml, instructions: string | undefined): Frame
   };
 }
 
-/** Folders are committed and copied: what is secret stands in them by reference only. */
+/** Agent folders are committed and copied, so they may contain references to secrets only. */
 function refuseLiteralSecrets(env: Record<string, string>, context: z.RefinementCtx): void {
   for (const [name, value] of Object.entries(env)) {
     if (!/(KEY|TOKEN|SECRET|PASSWORD)$/i.test(name)) continue;
@@ -137,7 +140,7 @@ function refuseLiteralSecrets(env: Record<string, string>, context: z.Refinement
     context.addIssue({
       code: 'custom',
       path: [name],
-      message: `looks like a secret: refer to a variable of the server or to a file, as in "\${env:${name}}" or "\${file:/path}"`,
+      message: `looks like a secret: refer to an environment variable of the server or to a file instead, as in "\${env:${name}}" or "\${file:/path}"`,
     });
   }
 }

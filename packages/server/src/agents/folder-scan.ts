@@ -6,20 +6,20 @@ import { isWithin } from '../confined-fs/path.ts';
 
 const entriesMax = 10_000;
 const depthMax = 32;
-/** The folders whose content reaches sessions. Whatever else an agent keeps beside them is its own. */
+/** The folders whose content is copied into sessions. Other subfolders are not scanned. */
 const mirrored = new Set(['workspace', 'skills']);
 
 export interface FolderScan {
-  /** The folder itself, when `agents/<name>` is a link to it. */
+  /** The real path, where `agents/<name>` is a link. */
   readonly folder: string;
-  /** Differs as soon as anything that belongs to the agent's definition was touched. */
+  /** Changes whenever a file of the agent's definition was touched. */
   readonly fingerprint: string;
-  /** Real directories, with their inodes: a directory made anew has to be watched anew. */
+  /** Directories to watch. The inode shows that a directory was replaced and needs a new watch. */
   readonly directories: readonly { readonly path: string; readonly inode: number }[];
   readonly problem: string | undefined;
 }
 
-/** Looks at one agent folder without reading a file: what changed, and whether a link leads out of it. */
+/** Scans one agent folder without reading its files. Reports the first problem: a bad link, or too many files. */
 export async function scanFolder(path: string): Promise<FolderScan> {
   const folder = await realpath(path);
   const hash = createHash('sha256');
@@ -37,7 +37,7 @@ export async function scanFolder(path: string): Promise<FolderScan> {
     for (const entry of sorted(await readdir(join(folder, directory), { withFileTypes: true }))) {
       entries += 1;
       if (entries > entriesMax || depth > depthMax) {
-        problem ??= `holds more than ${entriesMax} files or is nested deeper than ${depthMax}`;
+        problem ??= `contains more than ${entriesMax} files or folders nested deeper than ${depthMax}`;
         break;
       }
       const below = join(directory, entry.name);
@@ -56,7 +56,7 @@ export async function scanFolder(path: string): Promise<FolderScan> {
 
 async function linkProblem(folder: string, link: string): Promise<string | undefined> {
   const target = await realpath(join(folder, link)).catch(() => undefined);
-  if (target === undefined) return `${link} is a link to nothing`;
+  if (target === undefined) return `${link} is a link to a file that does not exist`;
   return isWithin(folder, target) ? undefined : `${link} is a link that leaves the agent's folder`;
 }
 

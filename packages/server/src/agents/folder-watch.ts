@@ -5,7 +5,7 @@ import type { FolderScan } from './folder-scan.ts';
 
 const settleMs = 100;
 const defaultPollMs = 5000;
-/** Looking takes at most one part in this many of the time, however many folders there are. */
+/** Scans take at most 1/50 of the time, however many folders there are. */
 const pollShare = 50;
 const watchedMax = 4096;
 
@@ -13,22 +13,21 @@ export interface WatchFolders {
   readonly log: Log;
   readonly pollMs: number | undefined;
   readonly watch: boolean | undefined;
-  /** Looks at everything; answers the directories to be told about from then on. */
+  /** Scans all folders and returns the directories to watch from then on. */
   onChange(): Promise<FolderScan['directories']>;
 }
 
 /**
- * Calls `onChange` once at the start, soon after each change, and every so often all the same: a
- * watcher can lose events, hit the system's limit, or find nothing to watch yet. Calls never overlap.
- * It watches each directory by itself instead of one tree recursively, because Node builds the latter
- * on Linux from one watch per file, whose errors nobody can catch.
+ * Calls `onChange` once at the start, soon after each change, and at every poll: a watcher can lose events, reach the
+ * system's limit, or have nothing to watch yet. Calls never overlap. It watches each directory by itself: on Linux,
+ * Node implements a recursive watch with one watch per file, and errors of those cannot be caught.
  */
 export class FolderWatch {
   readonly #options: WatchFolders;
   readonly #watched = new Map<string, { inode: number; watcher: FSWatcher }>();
   #timer: NodeJS.Timeout | undefined;
   #soon = false;
-  #looking: Promise<void> | undefined;
+  #scanning: Promise<void> | undefined;
   #again = false;
   #closed = false;
   #warned = false;
@@ -37,7 +36,7 @@ export class FolderWatch {
     this.#options = options;
   }
 
-  /** Fails when the first look does: there is nothing to go on with then. */
+  /** Rejects when the first scan fails. */
   async start(): Promise<void> {
     const directories = await this.#options.onChange();
     this.#schedule(this.#follow(directories) ? settleMs : this.#pollMs());
@@ -48,7 +47,7 @@ export class FolderWatch {
     clearTimeout(this.#timer);
     for (const { watcher } of this.#watched.values()) watcher.close();
     this.#watched.clear();
-    await this.#looking;
+    await this.#scanning;
   }
 
   #pollMs(tookMs = 0): number {
@@ -56,8 +55,8 @@ export class FolderWatch {
   }
 
   #changed(): void {
-    if (this.#looking !== undefined) this.#again = true;
-    // The first event sets the time; later ones do not push it away, so constant change cannot starve it.
+    if (this.#scanning !== undefined) this.#again = true;
+    // Later events do not postpone the scan, so that constant changes cannot starve it.
     else if (!this.#soon) this.#schedule(settleMs);
   }
 
@@ -67,24 +66,24 @@ export class FolderWatch {
     this.#soon = ms === settleMs;
     this.#timer = setTimeout(() => {
       this.#soon = false;
-      this.#looking = this.#look();
+      this.#scanning = this.#scan();
     }, ms).unref();
   }
 
-  async #look(): Promise<void> {
+  async #scan(): Promise<void> {
     const begun = performance.now();
     this.#again = false;
     let unsettled = false;
     try {
       unsettled = this.#follow(await this.#options.onChange());
     } catch (error) {
-      this.#options.log.error('agent folders cannot be read', error);
+      this.#options.log.error('agent folders could not be read', error);
     }
-    this.#looking = undefined;
+    this.#scanning = undefined;
     this.#schedule(unsettled || this.#again ? settleMs : this.#pollMs(performance.now() - begun));
   }
 
-  /** True when a watch was added: something may have happened in there before it was. */
+  /** Returns whether a watch was added: the directory may have changed before that, so the caller scans again. */
   #follow(directories: FolderScan['directories']): boolean {
     if (this.#closed || this.#options.watch === false) return false;
     const wanted = new Map(
@@ -111,10 +110,10 @@ export class FolderWatch {
       return watcher;
     } catch (error) {
       const code = errorCode(error) ?? 'unknown';
-      // Gone again since it was seen: nothing to watch. All else is the system's limit, said once.
+      // ENOENT: the directory was removed since the scan. Anything else is the system's limit, logged once.
       if (code === 'ENOENT' || this.#warned) return undefined;
       this.#warned = true;
-      this.#options.log.warn('some agent folders are polled, not watched', { code });
+      this.#options.log.warn('some agent folders are polled instead of watched', { code });
       return undefined;
     }
   }

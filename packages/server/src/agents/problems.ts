@@ -3,7 +3,7 @@ import type { AgentProblem } from '../ports/harness.ts';
 
 export type { AgentProblem };
 
-/** What zod found, in words for the person who wrote the file; unknown keys come with the nearest known one. */
+/** Translates zod's issues for the author of the file; for an unknown key it suggests the nearest known one. */
 export function problemsOf(error: z.ZodError, schema: z.ZodType): readonly AgentProblem[] {
   return error.issues.flatMap((issue): AgentProblem[] => {
     if (issue.code === 'unrecognized_keys') {
@@ -14,7 +14,7 @@ export function problemsOf(error: z.ZodError, schema: z.ZodType): readonly Agent
       }));
     }
     if (issue.code === 'invalid_key') {
-      return [{ path: issue.path, message: 'is not a name that may stand here' }];
+      return [{ path: issue.path, message: 'is not a valid name here' }];
     }
     return [{ path: issue.path, message: plain(issue.message) }];
   });
@@ -23,7 +23,7 @@ export function problemsOf(error: z.ZodError, schema: z.ZodType): readonly Agent
 export function unknownKey(key: string, known: readonly string[]): string {
   const suggestion = nearest(key, known);
   return suggestion === undefined
-    ? `is an unknown key; known are ${known.join(', ')}`
+    ? `is an unknown key; the known keys are ${known.join(', ')}`
     : `is an unknown key; did you mean "${suggestion}"?`;
 }
 

@@ -10,6 +10,6 @@ export function processSettings(declared: FrameworkKeys): ProcessSettings {
 
 export function commandProblems({ command }: FrameworkKeys): readonly AgentProblem[] {
   if (command.length > 0) return [];
-  const message = `is needed: the program to run, as in [./agent.sh] for one in the agent's folder`;
+  const message = `is missing: name the program to run, as in [./agent.sh] for one in the agent's folder`;
   return [{ path: ['command'], message }];
 }

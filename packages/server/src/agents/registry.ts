@@ -16,13 +16,13 @@ export interface OpenAgents {
   /** The harnesses of this build, by framework. */
   readonly harnesses: AgentHarnesses;
   readonly log: Log;
-  /** How often to look without being told, since watchers lose events. */
+  /** How often to scan without an event, because watchers can lose events. */
   readonly pollMs?: number;
-  /** Off where the file system tells nothing (network mounts): then only the poll notices. */
+  /** Set to false where the file system reports no events (network mounts); then only polling finds changes. */
   readonly watch?: boolean;
 }
 
-/** Reads every agent folder, and again whenever something in them changes. */
+/** Reads every agent folder, and reads a folder again whenever it changes. */
 export async function openAgents(options: OpenAgents): Promise<Agents> {
   const registry = new AgentRegistry(options);
   await registry.start();
@@ -31,14 +31,14 @@ export async function openAgents(options: OpenAgents): Promise<Agents> {
 
 type Problem = { readonly folder: string; readonly reason: string };
 
-/** One reading of all folders. It is replaced as a whole, so no reader ever sees half of a change. */
+/** The result of reading all folders. It is replaced as a whole, so callers never see half of a change. */
 interface Snapshot {
   readonly agents: readonly Agent[];
   readonly byName: ReadonlyMap<string, Agent>;
   readonly problems: readonly Problem[];
 }
 
-/** A folder that was not touched keeps its reading, and with it the identity of its `Agent`. */
+/** A folder that did not change keeps its reading, so its `Agent` stays the same object. */
 interface Reading {
   readonly fingerprint: string;
   readonly result: ReadAgent;
@@ -101,7 +101,7 @@ class AgentRegistry implements Agents {
       }
     }
     if (names.length > agentsMax) {
-      const reason = `holds ${names.length} agents: only the first ${agentsMax} by name are read`;
+      const reason = `contains ${names.length} agents, but only the first ${agentsMax} by name are read: remove the others`;
       readings.set(folder, { fingerprint: reason, result: { ok: false, reason } });
     }
     this.#swap(readings);
@@ -117,7 +117,7 @@ class AgentRegistry implements Agents {
       scan = await scanFolder(join(folder, name));
     } catch (error) {
       const code = errorCode(error) ?? 'unknown';
-      // It went away, or changed under the scan: the next look, which the change itself causes, decides.
+      // The folder was removed or replaced during the scan; that change causes the next scan.
       if (code === 'ENOENT' || code === 'ENOTDIR') return undefined;
       const reason = `the folder cannot be read (${code})`;
       return { reading: { fingerprint: reason, result: { ok: false, reason } }, directories: [] };
@@ -133,9 +133,8 @@ class AgentRegistry implements Agents {
   }
 
   /**
-   * An agent that breaks on edit is no longer listed, even though its last good reading is at hand:
-   * the edit may have been meant to gate a tool or to shut a tenant out, and going on with what stood
-   * there before would undo that without anybody noticing.
+   * An agent whose edit cannot be read is no longer listed, although its last good reading is still in memory. The edit
+   * may have been meant to gate a tool or to exclude a tenant; using the old definition would silently undo that.
    */
   #swap(readings: Map<string, Reading>): void {
     const before = this.#readings;
@@ -160,8 +159,8 @@ class AgentRegistry implements Agents {
 
   #warnOfSecrets({ agent, literalSecrets }: Extract<ReadAgent, { ok: true }>): void {
     for (const name of literalSecrets) {
-      const reason = `env.${name} looks like a secret: refer to it, as in "\${env:${name}}"`;
-      this.#options.log.warn('agent folder holds a secret', { folder: agent.name, reason });
+      const reason = `env.${name} looks like a secret: move it out of agent.yaml and refer to it, as in "\${env:${name}}"`;
+      this.#options.log.warn('agent folder contains a secret', { folder: agent.name, reason });
     }
   }
 }
@@ -170,7 +169,7 @@ function isSame(a: ReadonlyMap<string, Reading>, b: ReadonlyMap<string, Reading>
   return a.size === b.size && [...b].every(([name, reading]) => a.get(name) === reading);
 }
 
-/** The folders that are meant to be agents, by name; `undefined` when there is no agents folder. */
+/** Names of the folders that are agents, sorted; `undefined` when there is no agents folder. */
 async function listFolders(folder: string): Promise<readonly string[] | undefined> {
   const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
     if (hasCode(error, 'ENOENT', 'ENOTDIR')) return undefined;
@@ -186,7 +185,7 @@ async function listFolders(folder: string): Promise<readonly string[] | undefine
   return names.sort();
 }
 
-/** Whoever fills the agents folder may link agents into it from elsewhere. */
+/** Agents may be linked into the agents folder from elsewhere. */
 async function isLinkToFolder(path: string): Promise<boolean> {
   if (!(await lstat(path)).isSymbolicLink()) return false;
   return (await stat(path).catch(() => undefined))?.isDirectory() ?? false;

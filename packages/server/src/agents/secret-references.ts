@@ -3,9 +3,9 @@ import { isAbsolute } from 'node:path';
 import { errorCode } from '../runtime/error-code.ts';
 
 /**
- * What an `agent.yaml` only refers to: `${env:NAME}` is a variable of the server, `${file:/path}` a file that
- * nobody but the server's user may read. References are followed when a leg starts, and what they lead to
- * goes to the adapter that asked and nowhere else: not into a prompt, an event or a log.
+ * References to secrets in an `agent.yaml`: `${env:NAME}` is an environment variable of the server, `${file:/path}` a
+ * file that only the server's user may read. They are resolved when a leg starts, and the values go only to the
+ * adapter that asked: not into a prompt, an event or a log.
  */
 export type Resolved =
   | {
@@ -15,10 +15,10 @@ export type Resolved =
     }
   | { readonly ok: false; readonly message: string };
 
-/** Takes what was looked up out of a text, before that is shown or logged. */
+/** Replaces secrets in a text before it is shown or logged. */
 export interface Redact {
   (text: string): string;
-  /** How much of the end of a text may be the beginning of a secret. */
+  /** Length of the end of the text that may be the beginning of a secret. */
   unsure(text: string): number;
 }
 
@@ -56,11 +56,12 @@ function readVariable(
   name: string,
   environment: Readonly<Record<string, string | undefined>>,
 ): Found {
-  // An agent has no use for the server's own settings, and some of them are keys to it.
-  if (name.startsWith('CONVOKE_')) return { reason: 'the settings of the server are its own' };
+  // Agents do not need the server's own settings, and some of those are its keys.
+  if (name.startsWith('CONVOKE_'))
+    return { reason: 'agents cannot read the settings of the server (CONVOKE_*)' };
   const secret = environment[name];
   return secret === undefined || secret === ''
-    ? { reason: 'the server has no such variable' }
+    ? { reason: 'the server has no such environment variable' }
     : { secret };
 }
 
@@ -71,7 +72,8 @@ async function readSecretFile(path: string): Promise<Found> {
     handle = await open(path);
     const stats = await handle.stat();
     if (!stats.isFile()) return { reason: 'it is not a file' };
-    if ((stats.mode & 0o077) !== 0) return { reason: 'others may read it; chmod 600 it' };
+    if ((stats.mode & 0o077) !== 0)
+      return { reason: 'other users may read it; run chmod 600 on it' };
     if (stats.size > fileBytesMax) return { reason: `it is larger than ${fileBytesMax} bytes` };
     const secret = (await handle.readFile('utf8')).replace(/\r?\n$/, '');
     return secret === '' ? { reason: 'it is empty' } : { secret };
@@ -83,15 +85,15 @@ async function readSecretFile(path: string): Promise<Found> {
   }
 }
 
-/** Anything shorter stands in ordinary words as well. */
+/** Shorter secrets are not redacted: they occur in ordinary words too. */
 const redactedCharsMin = 6;
 
-/** Knows a secret as it is, and as it stands in JSON or in a URL. */
+/** Redacts each secret in its plain form and as JSON and URLs encode it. */
 export function redactor(secrets: Iterable<string>): Redact {
   const forms = [...secrets]
     .filter((secret) => secret.length >= redactedCharsMin)
     .flatMap((secret) => [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)]);
-  // One may be a part of another: the longer first.
+  // One secret may be part of another, so the longer goes first.
   const ordered = [...new Set(forms)].sort((a, b) => b.length - a.length);
   const redact = (text: string) =>
     ordered.reduce((rest, form) => rest.replaceAll(form, '[secret]'), text);
@@ -99,14 +101,14 @@ export function redactor(secrets: Iterable<string>): Redact {
   return Object.assign(redact, { unsure });
 }
 
-/** What several know, one after the other. */
+/** Applies several redactors one after the other. */
 export function redactAll(redactors: readonly Redact[]): Redact {
   const redact = (text: string) => redactors.reduce((rest, each) => each(rest), text);
   const unsure = (text: string) => Math.max(0, ...redactors.map((each) => each.unsure(text)));
   return Object.assign(redact, { unsure });
 }
 
-/** How long the end of the text is that the secret begins with. */
+/** Length of the longest end of the text with which the secret begins. */
 function overlap(text: string, secret: string): number {
   const longest = Math.min(text.length, secret.length - 1);
   for (let length = longest; length > 0; length -= 1) {
@@ -123,11 +125,11 @@ const secretForms = [
   /^AIza[A-Za-z0-9_-]{30,}$/,
   /^eyJ[\w-]{10,}\.[\w-]{10,}\./,
   /-----BEGIN [A-Z ]*PRIVATE KEY-----/,
-  // Long, and of all kinds of characters: nobody made that up.
+  // Long, with lower case, upper case and digits: generated.
   /^(?=.*[a-z])(?=.*[A-Z])(?=.*\d)[A-Za-z0-9+/_-]{32,}={0,2}$/,
 ];
 
-/** Names under which an agent's `env` holds what looks like a secret itself rather than a reference to one. */
+/** Names of the variables in an agent's `env` whose values look like secrets instead of references. */
 export function literalSecrets(env: Readonly<Record<string, string>>): readonly string[] {
   return Object.entries(env).flatMap(([name, value]) =>
     secretForms.some((form) => form.test(value)) ? [name] : [],

@@ -1,9 +1,9 @@
 import type { HarnessEvent } from '../ports/harness.ts';
 
 /**
- * Between a runtime that calls back and a leg that is iterated: what is pushed waits until it is taken, in
- * order. The queue itself does not bound: whoever reads from the runtime looks at `size` and stops
- * reading until the queue is `drained`.
+ * Connects a runtime that calls back with a leg that is iterated: pushed events wait, in order, until they are taken.
+ * The queue itself has no bound: the code that reads from the runtime checks `size` and stops reading until the queue
+ * is `drained`.
  */
 export class EventQueue implements AsyncIterable<HarnessEvent> {
   #events: HarnessEvent[] = [];
@@ -16,7 +16,7 @@ export class EventQueue implements AsyncIterable<HarnessEvent> {
     return this.#events.length;
   }
 
-  /** After an `end` nothing more is part of the leg. */
+  /** True after an `end`: later events are dropped. */
   get isEnded(): boolean {
     return this.#isEnded;
   }
@@ -28,7 +28,7 @@ export class EventQueue implements AsyncIterable<HarnessEvent> {
     this.#onPush?.();
   }
 
-  /** Resolves when everything was taken, or nobody takes anything any more. */
+  /** Resolves when every event was taken, or the reader has stopped iterating. */
   async drained(): Promise<void> {
     if (this.#events.length === 0) return;
     await new Promise<void>((resolve) => this.#onDrained.push(resolve));

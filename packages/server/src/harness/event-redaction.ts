@@ -3,8 +3,8 @@ import type { Json } from '../domain/json.ts';
 import type { HarnessEvent } from '../ports/harness.ts';
 
 /**
- * An agent that is a program has its key in its environment, and so has whatever it starts: a command may print
- * it. What is told of that must not hold it.
+ * Removes secrets from an event. An agent that is a program has its key in its environment, and so have the commands
+ * it starts: any of them may print it.
  */
 export function redactedEvent(event: HarnessEvent, redact: (text: string) => string): HarnessEvent {
   switch (event.type) {
@@ -31,8 +31,8 @@ export function redactedEvent(event: HarnessEvent, redact: (text: string) => str
 }
 
 /**
- * Models speak in pieces, and a secret may lie across two of them. The end of a piece that could be the beginning of
- * one is told with the next, or before whatever else is told.
+ * Removes secrets from streamed text. A secret may be split over two deltas, so the end of a delta that could be the
+ * beginning of a secret is held back until the next delta, or until any other event.
  */
 export async function* redactedSpeech(
   events: AsyncIterable<HarnessEvent>,
@@ -55,7 +55,7 @@ export async function* redactedSpeech(
 
 type Delta = Extract<HarnessEvent, { type: 'message_delta' }>;
 
-/** A redactor knows secrets as JSON writes them, so what it leaves is JSON of the same shape. */
+/** Redactors also know secrets as JSON encodes them, so the result is JSON of the same shape. */
 export function redactedJson<Value extends Json>(
   value: Value,
   redact: (text: string) => string,

@@ -1,6 +1,6 @@
 import type { Answer, HarnessEvent, Leg } from '../ports/harness.ts';
 
-/** A leg whose framework is loaded by the first that needs it: a server pays for the agents it runs, and only then. */
+/** A leg whose framework is loaded when the first leg needs it, so that a server loads only the frameworks it uses. */
 export class LazyLeg implements Leg {
   readonly #leg: Promise<Leg>;
 

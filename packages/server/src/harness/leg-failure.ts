@@ -4,11 +4,11 @@ type ErrorEnd = Extract<LegEnd, { outcome: 'error' }>;
 
 const messageMaxCharacters = 1000;
 
-/** Why a leg cannot go on, in words for whoever started the run. */
+/** The reason a leg ends with an error, worded for the caller who started the run. */
 export class LegFailure extends Error {
   override readonly name = 'LegFailure';
   readonly code: ErrorEnd['code'];
-  /** The agent is well and said no, to this request. */
+  /** The agent still works and refused this request. */
   readonly isRefusal: boolean;
 
   constructor(code: ErrorEnd['code'], message: string, { isRefusal = false } = {}) {
@@ -17,7 +17,7 @@ export class LegFailure extends Error {
     this.isRefusal = isRefusal;
   }
 
-  /** The same, without what must not be shown. */
+  /** Returns the same failure with secrets removed from the message. */
   redacted(redact: (text: string) => string): LegFailure {
     const { code, message, isRefusal } = this;
     return new LegFailure(code, redact(message), { isRefusal });

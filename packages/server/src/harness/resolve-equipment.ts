@@ -5,11 +5,11 @@ import { LegFailure } from './leg-failure.ts';
 export interface ResolvedEquipment {
   readonly env: Readonly<Record<string, string>>;
   readonly mcpServers: McpServers;
-  /** Takes every secret of theirs out of a text. */
+  /** Removes every secret of the environment and of the MCP servers. */
   readonly redact: Redact;
 }
 
-/** What the settings refer to goes to the agent's program, and to the MCP servers that it uses. */
+/** Resolves the references of an agent's environment and of its MCP servers. */
 export async function resolveEquipment(
   given: Pick<ResolvedEquipment, 'env' | 'mcpServers'>,
 ): Promise<ResolvedEquipment> {

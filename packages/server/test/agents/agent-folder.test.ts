@@ -59,7 +59,7 @@ describe('an agent folder', () => {
     });
   });
 
-  test('takes every key of the format, and its framework gets what only it reads', async () => {
+  test('may use every key of the format, and its harness gets the keys of its framework', async () => {
     const result = await read(
       [
         'schema: 1',
@@ -112,7 +112,7 @@ describe('an agent folder', () => {
     });
   });
 
-  test('finds instructions.md and mcp.json without being told', async () => {
+  test('uses instructions.md and mcp.json without naming them', async () => {
     const result = await read('framework: acp\n', {
       'instructions.md': 'Hello.',
       'mcp.json': '{"mcpServers": {"tickets": {"url": "http://127.0.0.1:1"}}}',
@@ -157,12 +157,12 @@ describe('an agent folder', () => {
     ['framework: acp\nurl: ftp://x', 'url must be an http or https URL'],
     ['framework: acp\nscript: []', 'script belongs to the framework "scripted" only'],
     ['framework: acp\nlimits: { run_seconds: .inf }', 'limits.run_seconds'],
-    ['framework: scripted', 'script must be a list of steps'],
+    ['framework: scripted', 'script must be a non-empty list of steps'],
     ['', 'agent.yaml is empty'],
     ['- a', 'agent.yaml: expected object, received array'],
     ['a: *x', 'Unresolved alias'],
     ['framework: acp\n---\nframework: acp', 'agent.yaml:2:1'],
-  ])('that says %j is refused with its place and what to do', async (yaml, expected) => {
+  ])('with %j is refused, with the place and what to do', async (yaml, expected) => {
     expect(await reason(yaml)).toContain(expected);
   });
 
@@ -189,7 +189,7 @@ describe('an agent folder', () => {
     expect(result).toMatchObject({ reason: 'agent.yaml is not UTF-8 text' });
   });
 
-  test('has a name that can stand in a path', async () => {
+  test('has a name that is valid in a path', async () => {
     expect(await reason('framework: acp', {}, 'Capital')).toContain("the folder's name must be");
   });
 
@@ -209,7 +209,7 @@ describe('an agent folder', () => {
     });
   });
 
-  test('is refused when a link anywhere in workspace/ or skills/ leaves it or leads nowhere', async () => {
+  test('is refused when a link anywhere in workspace/ or skills/ leaves it or has no target', async () => {
     const folder = await temporaryFolder();
     await mkdir(join(folder, 'workspace/deep'), { recursive: true });
     await writeFiles(folder, { 'workspace/real.txt': 'x' });
@@ -221,10 +221,12 @@ describe('an agent folder', () => {
     );
     const dangling = await temporaryFolder();
     await symlink('nowhere', join(dangling, 'skills'));
-    expect((await scanFolder(dangling)).problem).toBe('skills is a link to nothing');
+    expect((await scanFolder(dangling)).problem).toBe(
+      'skills is a link to a file that does not exist',
+    );
   });
 
-  test('that is a pipe in place of a file is refused and holds nobody up', async () => {
+  test('with a pipe in place of a file is refused and does not block the reader', async () => {
     const folder = await temporaryFolder();
     const { execFileSync } = await import('node:child_process');
     execFileSync('mkfifo', [join(folder, 'agent.yaml')]);
@@ -257,7 +259,7 @@ describe('a script', () => {
     expect(await scripted(steps)).toContain(expected);
   });
 
-  test('may run to 100,000 steps and nest eight repeats, no more', async () => {
+  test('may have up to 100,000 steps and eight nested repeats', async () => {
     const nested = (depth: number): string =>
       depth === 0 ? '{ say: a }' : `{ repeat: { times: 1, steps: [${nested(depth - 1)}] } }`;
     expect(await scripted('  - repeat: { times: 100000, steps: [{ say: a }] }')).toBe('accepted');
@@ -269,7 +271,7 @@ describe('a script', () => {
     const yaml = (tools: string) =>
       `framework: scripted\ntools: ${tools}\nscript:\n  - tool: { name: write_file, input: {} }\n`;
     expect(await reason(yaml('[read_file]'))).toContain(
-      "write_file is not among the agent's tools",
+      "write_file is not one of the agent's tools",
     );
     expect(await reason(yaml('["*_file"]'))).toBe('accepted');
   });

@@ -21,7 +21,7 @@ function reasonOf(agents: Agents, name: string) {
 }
 
 describe('reading agent folders', () => {
-  test('a broken folder is reported and harms no other', async () => {
+  test('a broken folder is reported and does not affect others', async () => {
     const folder = await temporaryFolder();
     await writeFiles(folder, {
       'good/agent.yaml': echo,
@@ -37,7 +37,7 @@ describe('reading agent folders', () => {
     expect(log.warnings.map(({ fields }) => fields?.['folder'])).toEqual(['broken', 'empty']);
   });
 
-  test('a missing agents folder is one problem and no agent', async () => {
+  test('a missing agents folder is reported as one problem', async () => {
     const folder = join(await temporaryFolder(), 'absent');
     const { agents } = await open(folder);
     expect(agents.all()).toEqual([]);
@@ -45,7 +45,7 @@ describe('reading agent folders', () => {
     expect(agents.problems()[0]?.reason).toContain('CONVOKE_AGENTS_DIR');
   });
 
-  test('no more than 1,000 agents are read, and the rest is said', async () => {
+  test('at most 1,000 agents are read, and the excess is reported', async () => {
     const folder = await temporaryFolder();
     const names = Array.from({ length: 1003 }, (_, index) => `a${String(index).padStart(4, '0')}`);
     for (const name of names) await writeFiles(folder, { [`${name}/agent.yaml`]: echo });
@@ -65,8 +65,8 @@ describe('reading agent folders', () => {
 });
 
 describe.each([
-  { how: 'told by the watcher', options: { pollMs: 60_000 } },
-  { how: 'found by the poll alone', options: { watch: false, pollMs: 20 } },
+  { how: 'reported by the watcher', options: { pollMs: 60_000 } },
+  { how: 'found by polling alone', options: { watch: false, pollMs: 20 } },
 ])('changes $how', ({ options }) => {
   const soon = (check: () => void) => vi.waitFor(check, { timeout: 5000, interval: 10 });
 
@@ -84,7 +84,7 @@ describe.each([
     expect(agents.find('two')).toBe(untouched);
   });
 
-  test('an agent that breaks on edit is a problem, is listed no more, and returns when mended', async () => {
+  test('an agent with a broken edit is reported and no longer listed, until it is fixed', async () => {
     const folder = await temporaryFolder();
     await writeFiles(folder, { 'one/agent.yaml': echo, 'two/agent.yaml': echo });
     const { agents, log } = await open(folder, options);
@@ -97,7 +97,7 @@ describe.each([
     expect(agents.problems()).toEqual([]);
   });
 
-  test('a changed seed file or skill makes the agent a new one, so that sessions get it', async () => {
+  test('a changed seed file or skill gives a new agent object, so that sessions get the file', async () => {
     const folder = await temporaryFolder();
     await writeFiles(folder, { 'one/agent.yaml': echo, 'one/workspace/deep/seed.txt': 'a' });
     const { agents } = await open(folder, options);
@@ -107,7 +107,7 @@ describe.each([
     expect(agents.find('one')).toEqual(before);
   });
 
-  test('an agents folder made later is noticed', async () => {
+  test('an agents folder that is created later is found', async () => {
     const parent = await temporaryFolder();
     const { agents } = await open(join(parent, 'agents'), { ...options, pollMs: 20 });
     await writeFiles(parent, { 'draft/one/agent.yaml': echo });
@@ -117,7 +117,7 @@ describe.each([
   });
 });
 
-test('readers keep a whole snapshot while another replaces it', async () => {
+test('a caller keeps a consistent snapshot while a newer one replaces it', async () => {
   const folder = await temporaryFolder();
   await writeFiles(folder, { 'one/agent.yaml': echo });
   const { agents } = await open(folder, { watch: false, pollMs: 20 });
@@ -142,7 +142,7 @@ test('settings are read once per edit, and a holder of the old agent keeps the o
   expect(read.mock.calls.map(([{ name }]) => name)).toEqual(['one', 'two', 'one']);
 });
 
-test('a closed registry looks no more', async () => {
+test('a closed registry no longer reads folders', async () => {
   const folder = await temporaryFolder();
   await writeFiles(folder, { 'one/agent.yaml': echo });
   const { agents } = await open(folder, { pollMs: 10 });

@@ -11,7 +11,7 @@ import { openAgents } from '../../src/agents/registry.ts';
 import { redactor, resolveReferences } from '../../src/agents/secret-references.ts';
 
 describe('a reference', () => {
-  test('to a variable or to a file becomes what it leads to, wherever it stands', async () => {
+  test('to a variable or a file is replaced by its value, anywhere in the text', async () => {
     const path = join(await temporaryFolder(), 'key');
     await writeFile(path, 'from-a-file\n', { mode: 0o600 });
     const texts = { A: '${env:MY_KEY}', B: `Bearer \${file:${path}}!`, C: 'plain ${HOME}', D: '' };
@@ -22,19 +22,19 @@ describe('a reference', () => {
   });
 
   test.each([
-    ['${env:GONE}', 'the server has no such variable'],
-    ['${env:EMPTY}', 'the server has no such variable'],
-    ['${env:CONVOKE_DATABASE_URL}', 'the settings of the server are its own'],
+    ['${env:GONE}', 'the server has no such environment variable'],
+    ['${env:EMPTY}', 'the server has no such environment variable'],
+    ['${env:CONVOKE_DATABASE_URL}', 'agents cannot read the settings of the server (CONVOKE_*)'],
     ['${file:relative/key}', 'its path is not absolute'],
     ['${file:/nonexistent/key}', 'it cannot be read (ENOENT)'],
     ['${file:/}', 'it is not a file'],
-  ])('%s cannot be followed, and it is said why', async (text, reason) => {
+  ])('%s is refused with the reason', async (text, reason) => {
     const environment = { EMPTY: '', CONVOKE_DATABASE_URL: 'postgres://secret' };
     const resolved = await resolveReferences({ API_KEY: text }, environment);
     expect(resolved).toEqual({ ok: false, message: `API_KEY refers to ${text}, but ${reason}.` });
   });
 
-  test('to a file that others may read is not followed', async () => {
+  test('to a file that other users may read is refused', async () => {
     const path = join(await temporaryFolder(), 'key');
     await writeFile(path, 'secret');
     await chmod(path, 0o640);
@@ -44,14 +44,14 @@ describe('a reference', () => {
     });
   });
 
-  test('gives a redactor that knows what it led to', async () => {
+  test('returns a redactor for its value', async () => {
     const resolved = await resolveReferences({ A: 'x-${env:A}' }, { A: 'hunter2-hunter2' });
     const said = resolved.ok ? resolved.redact('key hunter2-hunter2 used') : '';
     expect(said).toBe('key [secret] used');
   });
 });
 
-test('a redactor knows a secret in JSON, in a URL and as a part of another', () => {
+test('a redactor replaces a secret in JSON, in a URL and as part of another secret', () => {
   const redact = redactor(['pa"ss word', 'abcdef', 'abcdef-longer', 'tiny']);
   expect(redact('pa"ss word')).toBe('[secret]');
   expect(redact(JSON.stringify({ a: 'pa"ss word' }))).toBe('{"a":"[secret]"}');
@@ -78,13 +78,13 @@ describe('an agent folder', () => {
     'ghp_abcdefghij0123456789',
     'AKIAABCDEFGHIJKLMNOP',
     'Zm9vYmFyYmF6cXV4MTIzNDU2Nzg5MEFCQ0RF',
-  ])('with the literal %s is warned of, without repeating it', async (value) => {
+  ])('with the literal %s causes a warning that does not repeat it', async (value) => {
     const warnings = await warningsFor({ SETTING: value });
     expect(warnings).toContain('env.SETTING looks like a secret');
     expect(warnings).not.toContain(value);
   });
 
-  test('with references and ordinary values is not warned of', async () => {
+  test('with references and ordinary values causes no warning', async () => {
     const env = {
       API_KEY: '${env:X}',
       A_TOKEN: '${file:/run/x}',

@@ -11,10 +11,10 @@ import type { Answer, Harness, HarnessEvent, Leg, LegInput } from '../../src/por
 import type { Account } from '../../src/ports/sandbox.ts';
 import { openSessionFolders } from '../../src/session-folders/session-folders.ts';
 
-/** What an agent of the suite is told to do, in order. */
+/** One step of an agent of the suite. */
 export type Step =
   | { readonly say: string }
-  /** Uses the tool `write_file` on the workspace. */
+  /** Uses the tool `write_file` in the session folder. */
   | { readonly write: { readonly path: string; readonly text: string } }
   | { readonly ask: { readonly question: string; readonly options: readonly string[] } }
   /** Says the answer to the question before. */
@@ -30,26 +30,26 @@ export interface Plan {
 
 type Ability = 'approvals' | 'questions' | 'tools';
 
-/** One framework, and how to make an agent of it do what a scenario wants. */
+/** One framework, and how to make an agent of it that follows a scenario. */
 export interface AdapterUnderTest {
-  /** As a server that has just started has it. */
+  /** Opens the harness as a server that has just started. */
   open(): Promise<OpenAdapter>;
   planFor(steps: readonly Step[], gatedTools: readonly string[]): Promise<Plan> | Plan;
-  /** Two runs of one session, and what the second says only if the session remembers the first. */
+  /** Two runs of one session, and the text that the second emits only if the session remembers the first. */
   readonly memory: Promise<Memory> | Memory;
   /** Whether anything the last leg started still runs. */
   isWorking?(): boolean;
-  /** What has to be waited for before a session can be opened again. */
+  /** Resolves when the session can be opened again. */
   beforeRestart?(): Promise<void>;
-  /** What a person is shown of a call that writes this, where the runtime has a form of its own for it. */
+  /** How the runtime shows a call that writes this file, where it has its own format. */
   shows?(written: { readonly path: string; readonly text: string }): object;
-  /** What the runtime has no way to do, and why: the scenarios that need it are left out. */
+  /** Features that the runtime lacks, with the reason: the scenarios that need them are skipped. */
   readonly cannot?: Readonly<Partial<Record<Ability, string>>>;
 }
 
 export interface OpenAdapter {
   readonly harness: Harness;
-  /** Whose the session's folders must be. */
+  /** The owner of the session's folders. */
   readonly account?: Account | undefined;
   readonly close?: () => Promise<void>;
 }
@@ -63,7 +63,7 @@ export interface Memory {
 type Asked = Extract<HarnessEvent, { type: 'permission_request' | 'user_question' }>;
 type Answers = (asked: Asked) => Answer | Promise<Answer>;
 
-/** The same promises for every adapter. Between two legs the server is restarted and the state goes through JSON. */
+/** The same guarantees for every adapter. Between two legs the server is restarted and the state goes through JSON. */
 export function adapterSuite(name: string, adapter: AdapterUnderTest): void {
   describe(`the ${name} adapter`, () => {
     const start = async (steps: readonly Step[], gatedTools: readonly string[] = []) => {
@@ -71,7 +71,7 @@ export function adapterSuite(name: string, adapter: AdapterUnderTest): void {
       return { session, plan: await adapter.planFor(steps, gatedTools) };
     };
     const note = { path: 'notes/note.txt', text: 'written once' };
-    // What is left out is listed with the reason, so that nobody takes it for done.
+    // Skipped scenarios are listed with the reason, so that they do not look tested.
     const without = (...needs: readonly Ability[]) => {
       const reason = needs.map((need) => adapter.cannot?.[need]).find((each) => each !== undefined);
       return reason === undefined ? '' : `: left out, since ${reason}`;
@@ -79,7 +79,7 @@ export function adapterSuite(name: string, adapter: AdapterUnderTest): void {
     const can = (...needs: readonly Ability[]) => without(...needs) === '';
     const colour = { question: 'Which colour?', options: ['red', 'blue'] };
 
-    test('streams what the agent says, and completes', async () => {
+    test('streams the text of the agent and completes', async () => {
       const { session, plan } = await start([{ say: 'one two three four' }]);
       const { events, end } = await session.run(plan);
       expect(textOf(events)).toContain('one two three four');
@@ -117,7 +117,7 @@ export function adapterSuite(name: string, adapter: AdapterUnderTest): void {
     );
 
     test.runIf(can('approvals'))(
-      `begins no tool once the run was given to another server (P6)${without('approvals')}`,
+      `starts no tool once another server has the run (P6)${without('approvals')}`,
       async () => {
         const { session, plan } = await start([{ write: note }, { say: 'done' }], ['write_*']);
         const { asked } = await session.run(plan, (each) => {
@@ -198,7 +198,7 @@ export function adapterSuite(name: string, adapter: AdapterUnderTest): void {
       expect(adapter.isWorking?.() ?? false).toBe(false);
     });
 
-    test('ends with an error that says what the agent said', async () => {
+    test('ends with an error that contains the message of the agent', async () => {
       const { session, plan } = await start([{ say: 'trying ' }, { fail: 'out of luck' }]);
       const { end } = await session.run(plan);
       expect(end).toMatchObject({
@@ -207,7 +207,7 @@ export function adapterSuite(name: string, adapter: AdapterUnderTest): void {
       });
     });
 
-    test('remembers the run before, over a restart', async () => {
+    test('remembers the previous run over a restart', async () => {
       const { first, second, expected } = await adapter.memory;
       const session = await openSession(adapter);
       expect((await session.run(first)).end).toMatchObject({ outcome: 'completed' });
@@ -233,7 +233,7 @@ type Watch = (leg: Leg, event: HarnessEvent) => Promise<void>;
 interface Session {
   readonly sessionFolder: string;
   run(plan: Plan, answers?: Answers, watch?: Watch): Promise<RunResult>;
-  /** Runs until something is asked, and leaves it at that. */
+  /** Runs until something is asked, without answering. */
   abandonWhenAsked(plan: Plan): Promise<void>;
   /** From now on the run belongs to another server. */
   loseLease(): void;
@@ -300,7 +300,7 @@ async function openSession(adapter: AdapterUnderTest): Promise<Session> {
         if (event.type !== 'permission_request' && event.type !== 'user_question') return;
         asked.push(event);
         const answer = await answers(event);
-        // A runtime that waits in its process takes the answer there and then.
+        // A runtime that waits in its process takes the answer at once.
         if (!(await running.answer(event.ref, answer))) open.set(event.ref, answer);
       });
       events.push(...said);
@@ -319,7 +319,7 @@ async function openSession(adapter: AdapterUnderTest): Promise<Session> {
     async abandonWhenAsked(plan) {
       runNumber += 1;
       await leg(plan, { kind: 'prompt' }, async (running, event) => {
-        // A runtime that waits in its process is told; a parked one has nothing left to tell.
+        // A runtime that waits in its process is cancelled; a parked run has no process.
         if (event.type === 'user_question') await running.cancel();
       });
     },

@@ -8,7 +8,7 @@ import { Sitting } from './sittings.ts';
 
 const guide = fileURLToPath(new URL('../../../../docs/guides/add-a-harness.md', import.meta.url));
 
-test('the harness of the guide works as it is printed', async () => {
+test('the harness of the guide works as printed', async () => {
   const code = /```ts [^\n]*\n(?<code>.*?)```/s.exec(await readFile(guide, 'utf8'))?.groups?.[
     'code'
   ];

@@ -8,36 +8,36 @@ const redact = redactAll([redactor(['another-one']), redactor([secret])]);
 const call: HarnessEvent = { type: 'custom', name: 'tool_call', data: {} };
 const end: HarnessEvent = { type: 'end', outcome: 'completed' };
 
-test('a secret is taken out wherever the pieces of what is said divide it', async () => {
+test('a secret is redacted wherever deltas split it', async () => {
   const text = `It is ${secret}, says ${secret}${secret}.`;
   for (let length = 1; length <= text.length; length += 1) {
     const pieces = text.match(new RegExp(`.{1,${length}}`, 'g')) ?? [];
-    const told = await tellingOf([...pieces, end]);
-    expect(said(told)).toBe('It is [secret], says [secret][secret].');
-    expect(told.at(-1)).toEqual(end);
+    const events = await redactedEvents([...pieces, end]);
+    expect(said(events)).toBe('It is [secret], says [secret][secret].');
+    expect(events.at(-1)).toEqual(end);
   }
 });
 
-test('nothing of what is said is lost or comes after what it stood before', async () => {
-  const told = await tellingOf(['pass the sword', call, 'fish, please. sword', end]);
-  expect(said(told.slice(0, told.indexOf(call)))).toBe('pass the sword');
-  expect(said(told)).toBe('pass the swordfish, please. sword');
+test('no text is lost or reordered', async () => {
+  const events = await redactedEvents(['pass the sword', call, 'fish, please. sword', end]);
+  expect(said(events.slice(0, events.indexOf(call)))).toBe('pass the sword');
+  expect(said(events)).toBe('pass the swordfish, please. sword');
 });
 
-test('what cannot be a secret is told at once', async () => {
-  const told = await tellingOf(['one ', 'two ', 'three']);
-  expect(told.map((event) => said([event]))).toEqual(['one ', 'two ', 'three']);
+test('text that cannot be part of a secret is emitted at once', async () => {
+  const events = await redactedEvents(['one ', 'two ', 'three']);
+  expect(events.map((event) => said([event]))).toEqual(['one ', 'two ', 'three']);
 });
 
-async function tellingOf(parts: readonly (string | HarnessEvent)[]): Promise<HarnessEvent[]> {
-  async function* events(): AsyncGenerator<HarnessEvent, void> {
+async function redactedEvents(parts: readonly (string | HarnessEvent)[]): Promise<HarnessEvent[]> {
+  async function* source(): AsyncGenerator<HarnessEvent, void> {
     for (const part of parts) {
       yield typeof part === 'string' ? { type: 'message_delta', text: part } : part;
     }
   }
-  const told: HarnessEvent[] = [];
-  for await (const event of redactedSpeech(events(), () => redact)) told.push(event);
-  return told;
+  const events: HarnessEvent[] = [];
+  for await (const event of redactedSpeech(source(), () => redact)) events.push(event);
+  return events;
 }
 
 function said(events: readonly HarnessEvent[]): string {

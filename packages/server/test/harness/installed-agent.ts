@@ -11,7 +11,7 @@ const cache = fileURLToPath(new URL('../../../../.cache/agents', import.meta.url
 export interface AgentPackage {
   readonly name: string;
   readonly version: string;
-  /** Pinned where one package is all there is to it. */
+  /** Set where the agent is a single package. */
   readonly integrity?: string;
 }
 
@@ -27,7 +27,7 @@ export async function installedAgent(wanted: AgentPackage): Promise<string> {
   return join(home, 'node_modules');
 }
 
-/** Into a folder of its own, and moved into place in one step, so that two at once cannot meet. */
+/** Installs into a temporary folder and renames it, so that two installs cannot collide. */
 async function fetchInto(home: string, { name, version, integrity }: AgentPackage): Promise<void> {
   await mkdir(cache, { recursive: true });
   const temporary = await mkdtemp(join(cache, 'fetch-'));
@@ -40,7 +40,7 @@ async function fetchInto(home: string, { name, version, integrity }: AgentPackag
     const command = integrity === undefined ? 'install' : 'ci';
     const options = ['--ignore-scripts', '--no-audit', '--no-fund'];
     await promisify(execFile)('npm', [command, ...options], { cwd: temporary });
-    // Agents run as somebody else, who must be able to read them.
+    // Agents run as another user, who must be able to read the files.
     await chmod(temporary, 0o755);
     await rename(temporary, home);
   } catch (cause) {

@@ -1,4 +1,4 @@
-// An MCP server over standard streams, without any package: it runs in a sandbox that shows it its own folder only.
+// An MCP server over standard streams, without packages: it runs in a sandbox that shows only its own folder.
 import { appendFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 

@@ -14,7 +14,7 @@ import { removeFolder } from '../../../../test/remove-folder.ts';
 
 export type Asked = Extract<HarnessEvent, { type: 'permission_request' | 'user_question' }>;
 
-/** A sandbox on a folder of its own, with places for sessions. */
+/** A sandbox on a temporary folder, with folders for sessions. */
 export class SandboxPlace {
   readonly folder: string;
   readonly sandbox: Sandbox;
@@ -54,7 +54,7 @@ export interface Said {
   custom(name: string): readonly Json[];
 }
 
-/** One session with one agent, run after run. What it remembers goes through JSON each time, as in the database. */
+/** One session with one agent, run after run. Checkpoints go through JSON, as in the database. */
 export class Sitting {
   readonly harness: Harness;
   readonly #context: Omit<LegContext, 'runId' | 'runNumber' | 'prompt' | 'signal'>;
@@ -89,7 +89,7 @@ export class Sitting {
     await this.harness.release?.(this.#context.sessionId);
   }
 
-  /** The same session on another harness: as after a restart. */
+  /** The same session on another harness, as after a restart. */
   movedTo(harness: Harness, agent = this.#context.agent): Sitting {
     const { sessionId: id, sessionFolder, stateDir, texts } = this.#context;
     const places = { sessionFolder, stateDir, texts };
@@ -117,15 +117,15 @@ export class Sitting {
     return leg;
   }
 
-  /** As a cancelled run does it. */
+  /** Cancels a leg as the supervisor does. */
   async cancel(leg: Leg): Promise<void> {
     this.#abort.get(leg)?.abort();
     await leg.cancel();
   }
 
   /**
-   * Listens to a leg until it ends. `onAsked` gives the answer at once to whoever takes it while running; where it
-   * gives none, the leg waits. `onEvent` sees everything as it comes.
+   * Reads a leg until it ends. `onAsked` returns the answer for a running leg; without one the leg waits. `onEvent` gets
+   * every event.
    */
   async hear(
     leg: Leg,

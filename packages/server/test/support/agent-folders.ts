@@ -11,7 +11,7 @@ import type { AgentProblem, DeclaredAgent, Harness } from '../../src/ports/harne
 import type { Log, LogFields } from '../../src/ports/log.ts';
 import { removeFolder } from '../../../../test/remove-folder.ts';
 
-/** A folder of its own for one test, gone afterwards. */
+/** A temporary folder for one test, removed afterwards. */
 export async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'convoke-harness-'));
   onTestFinished(() => removeFolder(folder));
@@ -22,7 +22,7 @@ export async function temporaryFolder(): Promise<string> {
 export async function writeFiles(folder: string, files: Record<string, string>): Promise<void> {
   for (const [path, text] of Object.entries(files)) {
     await mkdir(dirname(join(folder, path)), { recursive: true });
-    // In one step, as editors do: nobody reads a file that is only half there.
+    // In one step, as editors do, so that no reader sees half a file.
     await writeFile(join(folder, `${path}.draft`), text);
     await rename(join(folder, `${path}.draft`), join(folder, path));
   }
@@ -54,7 +54,7 @@ export function agentOf(parts: Partial<Agent> & { readonly script?: Json }): Dra
   };
 }
 
-/** The agent as the registry would have it, its settings read by its harness; one that is not a draft is returned as it is. */
+/** Has the harness read the settings, as the registry does; returns an agent that is not a draft unchanged. */
 export function readBy(harness: Pick<Harness, 'read'>, agent: Agent): Agent {
   if (!('isDraft' in agent)) return agent;
   const { isDraft: _, ...rest } = agent;

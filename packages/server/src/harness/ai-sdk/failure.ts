@@ -11,7 +11,7 @@ export function failure(code: Failure['code'], message: string): Failure {
   return { type: 'end', outcome: 'error', code, message };
 }
 
-/** Why a request to the model failed, in words for whoever started the run. */
+/** The reason a request to the model failed, worded for the caller who started the run. */
 export function modelFailure(
   error: unknown,
   { provider, modelId }: Pick<AiSdkSettings, 'provider' | 'modelId'>,
@@ -19,7 +19,7 @@ export function modelFailure(
   const cause = causeOf(error);
   if (!APICallError.isInstance(cause)) return failure('model_error', brokenOff(cause, provider));
   const { statusCode } = cause;
-  // The answer began well: what failed is reading the rest of it.
+  // The response began with success: reading the rest of it failed.
   if (statusCode !== undefined && statusCode < 300)
     return failure('model_error', brokenOff(cause, provider));
   if (statusCode === undefined) return failure('model_error', unreachable(cause, provider));
@@ -37,7 +37,10 @@ export function modelFailure(
         `${provider} has no model ${modelId} for this key (404): ${said}`,
       );
     case 429:
-      return failure('model_error', `${provider} allows no more requests for now (429): ${said}`);
+      return failure(
+        'model_error',
+        `${provider} allows no more requests at the moment (429): ${said}`,
+      );
     default:
       return failure(
         'model_error',
@@ -48,14 +51,14 @@ export function modelFailure(
   }
 }
 
-/** The request itself was not acceptable: sending the same messages again would fail again. */
+/** The provider rejected the request itself: sending the same messages again would fail again. */
 export function isRefusedRequest(error: unknown): boolean {
   const cause = causeOf(error);
   const status = APICallError.isInstance(cause) ? cause.statusCode : undefined;
   return status === 400 || status === 413 || status === 422;
 }
 
-/** The conversation is longer than the model takes. Providers have no common code for it, only words. */
+/** The conversation exceeds the model's context. Providers have no common code for this, so the message is matched. */
 export function isTooLong(error: unknown): boolean {
   const cause = causeOf(error);
   if (!isRefusedRequest(cause) || !(cause instanceof Error)) return false;
@@ -64,7 +67,7 @@ export function isTooLong(error: unknown): boolean {
   );
 }
 
-/** Nothing came for too long. Who gave up, the SDK or the connection below it, depends on the provider. */
+/** The provider sent nothing for too long. Whether the SDK or the connection timed out depends on the provider. */
 export function isSilence(error: unknown): boolean {
   return causes(error).some(
     (cause) =>
@@ -74,7 +77,7 @@ export function isSilence(error: unknown): boolean {
   );
 }
 
-/** After its retries the SDK wraps what the last of them met. */
+/** After its retries the SDK wraps the last error. */
 function causeOf(error: unknown): unknown {
   return RetryError.isInstance(error) ? error.lastError : error;
 }
@@ -92,7 +95,7 @@ function brokenOff(error: unknown, provider: string): string {
   return `The connection to ${provider} broke off before the answer was complete${detail}.`;
 }
 
-/** The system's code, which may lie some causes down; the messages there can hold addresses and more. */
+/** The system's error code, from any of the nested causes; their messages may contain addresses and more. */
 function codeIn(error: unknown): string | undefined {
   return causes(error)
     .map(errorCode)

@@ -4,9 +4,8 @@ import type { AiSdkParts } from './parts.ts';
 import { type AiSdkSettings, readAiSdk } from './settings.ts';
 
 /**
- * Agents on the Vercel AI SDK: any model that an OpenAI-compatible endpoint, OpenAI, Anthropic or Google serves,
- * with the tools bundled here and those of MCP servers. The SDK is large, so it is loaded by the first leg
- * that needs it and not when the server starts.
+ * Agents on the Vercel AI SDK: any model of an OpenAI-compatible endpoint, OpenAI, Anthropic or Google, with the tools
+ * bundled here and those of MCP servers. The SDK is large, so the first leg loads it, not the start of the server.
  */
 export function aiSdkHarness(parts: AiSdkParts): Harness<AiSdkSettings> {
   return {
@@ -37,13 +36,13 @@ class AiSdkLeg implements Leg {
     const signal = AbortSignal.any([this.#context.signal, this.#stop.signal]);
     const { runLeg } = await import('./leg.ts');
     for await (const event of runLeg(this.#input, { ...this.#context, signal }, parts)) {
-      // The SDK does not wait for a tool when it is aborted; who hears the end may rely on it.
+      // When aborted, the SDK does not wait for its tools; after `end` no process of the leg may run.
       if (event.type === 'end') await this.#processes.kill();
       yield event;
     }
   }
 
-  /** A run that asks is parked: its answers always come with a resume leg. */
+  /** Runs are parked while they wait, so answers always come with a resume leg. */
   async answer(): Promise<boolean> {
     return false;
   }
@@ -58,7 +57,7 @@ class AiSdkLeg implements Leg {
   }
 }
 
-/** Every program that a leg started and that may still run. */
+/** The programs that a leg started and that still run. */
 class LegProcesses implements Pick<Sandbox, 'spawn'> {
   readonly #sandbox: Sandbox;
   readonly #running = new Set<SandboxedProcess>();

@@ -20,18 +20,17 @@ import { askUserName, questionOf } from './tools/ask-user.ts';
 import type { AiSdkSettings } from './settings.ts';
 
 /**
- * A leg is a series of steps: the model is asked, the tools it may use at will are run, and it is asked again
- * with what they gave. It ends
+ * A leg is a series of steps: ask the model, run the tools that need no approval, and ask again with their results. It
+ * ends
  *
  * - `completed` when the model calls nothing more;
- * - `waiting` when a call needs a person: the calls are kept as `open` in the memory, nothing runs, and the leg
- *   that resumes gives every one of them its result before the model is asked again;
- * - `cancelled` or with an error wherever it is. What was said and done until then is remembered, and calls that
- *   stayed open are closed with a note, by this leg or by the next: a list of messages with a call that
- *   nobody answered is refused by every provider.
+ * - `waiting` when a call needs a person: the memory keeps the calls as `open`, nothing runs, and the leg that resumes
+ *   gives each of them a result before it asks the model again;
+ * - `cancelled` or with an error at any point. The memory keeps what was said and done until then. This leg or the next
+ *   closes open calls with a note: providers reject messages that contain a call without a result.
  */
 
-/** What a person can be shown and decide on; longer is refused, never shortened. */
+/** The largest input that a person can be asked to approve; a larger one is refused, never shortened. */
 const approvalBytesMax = 256 * 1024;
 
 export async function* runLeg(
@@ -40,38 +39,38 @@ export async function* runLeg(
   parts: LegParts,
 ): AsyncGenerator<HarnessEvent, void> {
   const memory = readMemory(context.state);
-  // The agent may have had another framework before. It cannot go on from what that remembered, but begin anew.
+  // The checkpoint may come from another framework that the agent used before; then the conversation starts over.
   if (memory === 'unreadable') yield { type: 'custom', name: 'memory_lost', data: {} };
   const known = memory === 'unreadable' ? undefined : memory;
   if (input.kind === 'resume' && known?.run !== context.runId) {
-    yield failure('agent_error', 'The run has no checkpoint of its own to go on from.');
+    yield failure('agent_error', 'The run has no checkpoint of its own to resume from.');
     return;
   }
-  const equipment = await openTools(context, parts);
-  if ('outcome' in equipment) {
-    yield equipment;
+  const toolSet = await openTools(context, parts);
+  if ('outcome' in toolSet) {
+    yield toolSet;
     return;
   }
   let end: LegEnd;
   try {
-    end = yield* new ConversationLeg(context, equipment).run(input, known);
+    end = yield* new ConversationLeg(context, toolSet).run(input, known);
   } finally {
-    await equipment.close();
+    await toolSet.close();
   }
   yield end;
 }
 
 class ConversationLeg {
   readonly #context: LegContext;
-  readonly #equipment: ToolSet;
+  readonly #tools: ToolSet;
   #messages: ModelMessage[] = [];
   #steps = 0;
   #hasSpoken = false;
   #usage = { inputTokens: 0, outputTokens: 0 };
 
-  constructor(context: LegContext, equipment: ToolSet) {
+  constructor(context: LegContext, toolSet: ToolSet) {
     this.#context = context;
-    this.#equipment = equipment;
+    this.#tools = toolSet;
   }
 
   async *run(input: LegInput, known: Memory | undefined): AsyncGenerator<HarnessEvent, LegEnd> {
@@ -79,17 +78,17 @@ class ConversationLeg {
     else this.#begin(known);
     const end = yield* this.#converse();
     if (end.outcome !== 'waiting') yield* this.#remember();
-    // Providers say in their errors what they were given.
-    return end.outcome === 'error' ? { ...end, message: this.#equipment.redact(end.message) } : end;
+    // Error messages of providers may repeat what they were sent.
+    return end.outcome === 'error' ? { ...end, message: this.#tools.redact(end.message) } : end;
   }
 
   #begin(known: Memory | undefined): void {
-    const note = 'There is no result: the run ended before it was decided or done.';
+    const note = 'No result: the run ended before the call was approved or finished.';
     const before = known === undefined ? [] : closeOpen(known, note);
     this.#messages = [...before, { role: 'user', content: this.#context.prompt }];
   }
 
-  /** Every open call gets its result, the approved ones by being run: once, and with the input that was approved. */
+  /** Gives every open call its result. Approved calls run once, with the approved input. */
   async *#resume(
     known: Memory,
     answers: ReadonlyMap<string, Answer>,
@@ -103,20 +102,20 @@ class ConversationLeg {
       if (call.kind === 'question') continue;
       yield toolResultEvent(call, output);
     }
-    // Should the server die while the model answers, the session still knows what was done.
+    // A checkpoint, so that the session knows what was done if the server dies while the model answers.
     yield* this.#remember();
   }
 
   async #settle(call: OpenCall, answer: Answer | undefined): Promise<ToolOutput> {
-    const { signal, catalogue } = this.#equipment;
-    if (answer === undefined) return failed('Nobody answered.');
+    const { signal, catalogue } = this.#tools;
+    if (answer === undefined) return failed('No answer was given.');
     if (answer.kind === 'question') {
-      if (call.kind !== 'question') return failed('Nobody decided.');
+      if (call.kind !== 'question') return failed('No decision was made.');
       if ('declined' in answer)
         return succeeded(withReason('The person declined to answer', answer.reason));
       return succeeded(answer.values.join('\n'));
     }
-    if (call.kind !== 'permission') return failed('Nobody answered.');
+    if (call.kind !== 'permission') return failed('No answer was given.');
     if (!answer.allow) return failed(withReason('The person did not allow this', answer.reason));
     const tool = catalogue.byName(call.name);
     if (tool === undefined) return failed(`${call.name} is no longer one of the tools`);
@@ -125,7 +124,7 @@ class ConversationLeg {
   }
 
   async *#converse(): AsyncGenerator<HarnessEvent, LegEnd> {
-    const { settings, signal } = this.#equipment;
+    const { settings, signal } = this.#tools;
     for (;;) {
       if (signal.aborted) return cancelled;
       if (this.#steps >= settings.stepsMax) {
@@ -148,7 +147,7 @@ class ConversationLeg {
   }
 
   async *#step(): AsyncGenerator<HarnessEvent, StepResult> {
-    const { model, system, catalogue, signal, limits } = this.#equipment;
+    const { model, system, catalogue, signal, limits } = this.#tools;
     const step = yield* runStep({
       model,
       modelName: this.#context.agent.model ?? '',
@@ -169,14 +168,14 @@ class ConversationLeg {
   }
 
   async *#afterStep({ end, unanswered, hasResults }: StepResult) {
-    const { settings, signal } = this.#equipment;
+    const { settings, signal } = this.#tools;
     if (signal.aborted) return cancelled;
     if (end.kind === 'aborted' || (end.kind === 'failed' && isSilence(end.error))) {
-      const seconds = Math.round(this.#equipment.limits.silenceMs / 1000);
+      const seconds = Math.round(this.#tools.limits.silenceMs / 1000);
       return failure('model_error', `${settings.provider} said nothing for ${seconds} s.`);
     }
     if (end.kind === 'failed') {
-      // With the same messages every later run of the session would be refused as well.
+      // With the same messages the provider would reject every later run of the session too.
       if (isRefusedRequest(end.error)) this.#messages = beforeRun(this.#messages);
       return modelFailure(end.error, settings);
     }
@@ -188,14 +187,14 @@ class ConversationLeg {
     return finishOf(end.reason, settings.provider);
   }
 
-  /** Parks the run on every call that needs a person; one that cannot be shown is answered at once. */
+  /** Parks the run on every call that needs a person; a call that cannot be shown gets an error result at once. */
   async *#ask(
     unanswered: StepResult['unanswered'],
   ): AsyncGenerator<HarnessEvent, LegEnd | undefined> {
-    const { catalogue } = this.#equipment;
+    const { catalogue } = this.#tools;
     const open: OpenCall[] = [];
     for (const [index, { toolCallId, wireName, input }] of unanswered.entries()) {
-      // The model's own ids repeat, with some providers in every step.
+      // The model's own call ids repeat, with some providers in every step.
       const ref = `call-${this.#steps}-${index + 1}`;
       const tool = catalogue.byWireName(wireName);
       const question = wireName === askUserName ? questionOf(ref, input) : undefined;
@@ -205,7 +204,7 @@ class ConversationLeg {
       } else if (tool === undefined) {
         this.#messages.push(resultOf({ toolCallId, wireName }, failed('there is no such tool')));
       } else if (Buffer.byteLength(JSON.stringify(input)) > approvalBytesMax) {
-        const reason = `Not done: nobody can approve an input of more than ${approvalBytesMax} bytes.`;
+        const reason = `Not executed: an input of more than ${approvalBytesMax} bytes cannot be approved.`;
         this.#messages.push(resultOf({ toolCallId, wireName }, failed(reason)));
       } else {
         open.push({ ref, kind: 'permission', toolCallId, wireName, name: tool.name });
@@ -216,14 +215,17 @@ class ConversationLeg {
     const state = storedMemory(this.#memory(this.#messages, open));
     if (state === undefined) {
       this.#messages = beforeRun(this.#messages);
-      return failure('agent_error', 'The conversation is too long to wait with.');
+      return failure(
+        'agent_error',
+        'The conversation is too long to be stored while the run waits.',
+      );
     }
     yield { type: 'checkpoint', state };
     return { type: 'end', outcome: 'waiting' };
   }
 
   async *#remember(): AsyncGenerator<HarnessEvent, void> {
-    // Nothing came of the run: a prompt without an answer would stand before the next one.
+    // Without an answer the prompt is dropped, so that it does not precede the next one.
     const before = beforeRun(this.#messages);
     const messages = this.#messages.at(-1)?.role === 'user' ? before : this.#messages;
     const state = storedMemory(this.#memory(messages)) ?? storedMemory(this.#memory(before));

@@ -4,14 +4,14 @@ import type { Json } from '../../domain/json.ts';
 import type { ToolOutput } from './tools/agent-tool.ts';
 
 /**
- * What a session remembers is the list of messages, as JSON. A parked run adds the calls it waits for: their
- * results are missing from the list, and no model takes a list like that. So whoever goes on from it
- * first gives each of them a result: the answer on resume, or, when the run ended without one, a note.
+ * The memory of a session is the list of messages, as JSON. A parked run adds the calls it waits for. Their results
+ * are missing from the list, and providers reject such a list, so the next leg first gives each call a result: the
+ * answer on resume, or a note when the run ended without one.
  */
 
-/** Beyond this the oldest exchanges are forgotten. */
+/** Above this size the oldest exchanges are dropped. */
 const memoryBytesMax = 4 * 1024 * 1024;
-/** Of the newest exchange, results older than these lose their text first. */
+/** In the newest exchange, the texts of results older than this many are dropped first. */
 const resultsKept = 4;
 
 const openCall = z.strictObject({
@@ -19,9 +19,9 @@ const openCall = z.strictObject({
   ref: z.string(),
   kind: z.enum(['permission', 'question']),
   toolCallId: z.string(),
-  /** As the model knows it. */
+  /** The tool's name on the wire to the model. */
   wireName: z.string(),
-  /** As `agent.yaml` knows it. */
+  /** The tool's name in `agent.yaml`. */
   name: z.string(),
 });
 export type OpenCall = z.infer<typeof openCall>;
@@ -36,14 +36,14 @@ const memorySchema = z.strictObject({
 });
 export type Memory = z.infer<typeof memorySchema>;
 
-/** `undefined` for a session without one; `unreadable` when it is not one of this adapter's. */
+/** `undefined` for a session without a checkpoint; `unreadable` for a checkpoint of another framework. */
 export function readMemory(state: Json | undefined): Memory | 'unreadable' | undefined {
   if (state === undefined) return undefined;
   const parsed = memorySchema.safeParse(state);
   return parsed.success ? parsed.data : 'unreadable';
 }
 
-/** The memory as it is stored, small enough; `undefined` when not even the newest exchange fits. */
+/** The memory as it is stored, cut to the limit; `undefined` when not even the newest exchange fits. */
 export function storedMemory(memory: Memory): Json | undefined {
   const messages = fitted(memory.messages);
   return messages && toJson({ ...memory, messages });
@@ -61,7 +61,7 @@ export function resultOf(
   };
 }
 
-/** Gives every open call a result that says why there is none. */
+/** Gives every open call an error result with this reason. */
 export function closeOpen({ messages, open }: Memory, reason: string): ModelMessage[] {
   return [...messages, ...open.map((call) => resultOf(call, { ok: false, text: reason }))];
 }
@@ -73,12 +73,12 @@ export function newerHalf(messages: readonly ModelMessage[]): ModelMessage[] | u
   return starts.length < 2 || from === undefined ? undefined : messages.slice(from);
 }
 
-/** What there was before the newest prompt. */
+/** The messages before the newest prompt. */
 export function beforeRun(messages: readonly ModelMessage[]): ModelMessage[] {
   return messages.slice(0, exchanges(messages).at(-1) ?? 0);
 }
 
-/** Where each exchange begins: with what a person said. A call and its result are never apart. */
+/** Indexes at which exchanges begin: at user messages, so that a call and its result stay together. */
 function exchanges(messages: readonly ModelMessage[]): readonly number[] {
   return messages.flatMap(({ role }, index) => (role === 'user' ? [index] : []));
 }
@@ -106,14 +106,14 @@ function withoutOldResults(messages: readonly ModelMessage[]): readonly ModelMes
     if (message.role !== 'tool' || index >= recent) return message;
     const content = message.content.map((part) =>
       part.type === 'tool-result'
-        ? { ...part, output: { type: 'text' as const, value: '(left out: too long ago)' } }
+        ? { ...part, output: { type: 'text' as const, value: '(result dropped to save space)' } }
         : part,
     );
     return { ...message, content };
   });
 }
 
-/** What goes into the database comes back as JSON, so it is JSON from here on: no `undefined`, no bytes. */
+/** Converts to the JSON that the database will return: no `undefined`, no bytes. */
 function toJson(value: unknown): Json {
   return JSON.parse(JSON.stringify(value)) as Json;
 }

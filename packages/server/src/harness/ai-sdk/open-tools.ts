@@ -13,9 +13,9 @@ import { type Catalogue, catalogueOf } from './tools/catalogue.ts';
 import { fetchUrlTool } from './tools/fetch-url.ts';
 import { type McpConnection, McpUnavailable, connectMcp } from './tools/mcp.ts';
 import { type CommandPlace, runCommandTool } from './tools/run-command.ts';
-import { workspaceTools } from './tools/file-tools.ts';
+import { fileTools } from './tools/file-tools.ts';
 
-/** What one leg works with. */
+/** The model, system prompt and tools of one leg. */
 export interface ToolSet {
   readonly settings: AiSdkSettings;
   readonly model: LanguageModel;
@@ -23,16 +23,16 @@ export interface ToolSet {
   readonly catalogue: Catalogue;
   readonly signal: AbortSignal;
   readonly limits: { readonly retries: number; readonly silenceMs: number };
-  /** Takes every secret of the leg out of a text. */
+  /** Removes every secret of the leg from a text. */
   redact(text: string): string;
   close(): Promise<void>;
 }
 
-const retriesUsual = 2;
-/** Models that think may take minutes before the first word. */
-const silenceUsualMs = 5 * 60_000;
+const defaultRetries = 2;
+/** Reasoning models may take minutes before the first word. */
+const defaultSilenceMs = 5 * 60_000;
 
-/** Everything a leg needs, or why it cannot have it. */
+/** Opens the model and the tools of a leg; an end with the reason when that fails. */
 export async function openTools(
   context: LegContext<AiSdkSettings>,
   parts: LegParts,
@@ -47,16 +47,16 @@ export async function openTools(
     const env = await references.resolve(`the agent's env`, settings.env);
     const model = await openModel(settings, env);
     const place = placeOf(context);
-    const workshop = { parts, settings, place, signal, references };
-    await connectAll(workshop, connections);
+    const sources = { parts, settings, place, signal, references };
+    await connectAll(sources, connections);
     const tools = [
-      ...bundledTools(workshop),
+      ...bundledTools(sources),
       ...connections.flatMap((connection) => connection.tools),
     ]
       .filter(({ name }) => isAllowedTool(settings, name))
       .map((tool) => withoutSecrets(tool, references));
     const names = new Set(tools.map(({ name }) => name));
-    const { retries = retriesUsual, silenceMs = silenceUsualMs } = parts;
+    const { retries = defaultRetries, silenceMs = defaultSilenceMs } = parts;
     return {
       settings,
       model,
@@ -99,16 +99,16 @@ function placeOf(context: LegContext<AiSdkSettings>): CommandPlace {
 function bundledTools({ parts, settings, place }: ToolSources): readonly AgentTool[] {
   const { network } = settings.sandbox;
   return [
-    ...workspaceTools(place.sessionFolder),
+    ...fileTools(place.sessionFolder),
     runCommandTool(parts.processes, place),
-    // Without a host to reach there is nothing to offer.
+    // Without a host in sandbox.network there is nothing to fetch.
     ...(network.length > 0 ? [fetchUrlTool(network)] : []),
   ];
 }
 
-/** Servers none of whose tools the agent may use are not started. */
-async function connectAll(workshop: ToolSources, connections: McpConnection[]): Promise<void> {
-  const { parts, settings, place, signal, references } = workshop;
+/** Connects to the MCP servers; a server without an allowed tool is not started. */
+async function connectAll(sources: ToolSources, connections: McpConnection[]): Promise<void> {
+  const { parts, settings, place, signal, references } = sources;
   const wanted = Object.entries(settings.mcpServers).filter(([name]) => mayUseSome(settings, name));
   const results = await Promise.allSettled(
     wanted.map(async ([name, server]) => {
@@ -122,7 +122,7 @@ async function connectAll(workshop: ToolSources, connections: McpConnection[]): 
   for (const result of results) if (result.status === 'rejected') throw result.reason;
 }
 
-/** Whether some `server/tool` could match: judged by what stands before the first star. */
+/** Whether some `server/tool` could match, decided by the part of each glob before its first star. */
 function mayUseSome({ tools }: AiSdkSettings, server: string): boolean {
   return tools.some((glob) => {
     const [head = ''] = glob.split('*');
@@ -134,7 +134,7 @@ function prefixesMeet(a: string, b: string): boolean {
   return a.startsWith(b) || b.startsWith(a);
 }
 
-/** What an MCP server's own `env` and `headers` refer to reaches that server only. */
+/** Resolves the references of one MCP server; the values reach that server only. */
 async function resolveServer(
   name: string,
   server: McpServer,
@@ -146,7 +146,7 @@ async function resolveServer(
     : { ...server, env: await references.resolve(where, server.env) };
 }
 
-/** A server that has a secret may say it; the model, and whoever reads the events, must not learn it. */
+/** An MCP server may print its secret; this keeps it from the model and from the events. */
 function withoutSecrets(tool: AgentTool, references: References): AgentTool {
   return {
     ...tool,

@@ -1,15 +1,15 @@
 import type { Sandbox } from '../../ports/sandbox.ts';
 
-/** What the adapter is given when the server is put together. */
+/** Dependencies of the harness. */
 export interface AiSdkParts {
   readonly sandbox: Sandbox;
-  /** How often a request to a model is sent again after a passing failure. */
+  /** How often a request to a model is retried after a transient failure. */
   readonly retries?: number;
   /** How long a model may be silent. */
   readonly silenceMs?: number;
 }
 
-/** The same for one leg: the programs it starts are its own, to be ended with it. */
+/** Dependencies of one leg. The programs it starts end with it. */
 export interface LegParts extends Omit<AiSdkParts, 'sandbox'> {
   readonly processes: Pick<Sandbox, 'spawn'>;
 }

@@ -9,8 +9,8 @@ interface Access {
 }
 
 /**
- * Every provider reads the server's own environment when it is not told a key or an address. So it is always
- * told both: an agent gets what its `env` refers to and nothing else.
+ * Without an explicit key or address, every provider reads the server's own environment. So both are always passed: an
+ * agent gets the values of its own `env` only.
  */
 const makers: Readonly<
   Record<ProviderName, (model: string, access: Access) => Promise<LanguageModel>>

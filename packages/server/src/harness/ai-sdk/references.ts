@@ -2,21 +2,21 @@ import { redactor, resolveReferences } from '../../agents/secret-references.ts';
 
 type Texts = Readonly<Record<string, string>>;
 
-/** A reference that leads nowhere; the message says which, and may be shown to whoever started the run. */
+/** A reference that cannot be resolved. The message names it and may be shown to the caller. */
 export class Unresolved extends Error {
   override readonly name = 'Unresolved';
 }
 
-/** What the references of one leg led to, so that it can be taken out of whatever is told. */
+/** Resolves the references of one leg and redacts their values from texts. */
 export class References {
   #redact: (text: string) => string = redactor([]);
 
-  /** `where` says whose references they are, for the message about one that leads nowhere. */
+  /** `where` names the place of the references in `agent.yaml`, for error messages. */
   async resolve(where: string, texts: Texts): Promise<Texts> {
     const resolved = await resolveReferences(texts);
     if (!resolved.ok) {
       const advice = resolved.message.includes('${env:')
-        ? ' Set it in the environment of the server and start the server again.'
+        ? ' Set it in the environment of the server and restart the server.'
         : '';
       throw new Unresolved(`In ${where}, ${resolved.message}${advice}`);
     }

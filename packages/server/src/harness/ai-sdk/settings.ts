@@ -10,7 +10,7 @@ import type {
 const providerNames = ['openai-compatible', 'openai', 'anthropic', 'google'] as const;
 export type ProviderName = (typeof providerNames)[number];
 
-/** Under which names of `env` a provider's key and address are looked for, the first one that is there. */
+/** Variables of `env` that may hold a provider's key and address; the first one that is set counts. */
 export const providerEnv: Readonly<
   Record<ProviderName, { readonly key: readonly string[]; readonly url: readonly string[] }>
 > = {
@@ -69,17 +69,17 @@ interface Model {
   readonly modelId: string;
 }
 
-/** `provider/model`, or what is wrong with it. The model's own name may hold slashes. */
+/** Reads `provider/model`. The model's own name may contain slashes. */
 function readModel(text: string | undefined): Model | { readonly problem: string } {
   const known = providerNames.join(', ');
   if (text === undefined) {
-    return { problem: `is missing: write provider/model, with one of ${known}` };
+    return { problem: `is missing: write provider/model, where provider is one of ${known}` };
   }
   const slash = text.indexOf('/');
   const provider = providerNames.find((name) => name === text.slice(0, slash));
   const modelId = text.slice(slash + 1);
   if (slash === -1 || provider === undefined || modelId === '') {
-    return { problem: `must be provider/model, with one of ${known}` };
+    return { problem: `must be provider/model, where provider is one of ${known}` };
   }
   return { provider, modelId };
 }
@@ -93,11 +93,16 @@ function checkEnv(
   if (provider === 'openai-compatible') {
     return has(url)
       ? []
-      : [{ path: ['env'], message: `must say where the model is: BASE_URL: "http://…/v1"` }];
+      : [
+          {
+            path: ['env'],
+            message: `must contain the address of the model: BASE_URL: "http://…/v1"`,
+          },
+        ];
   }
   if (has(key)) return [];
   const variable = key[1] ?? 'API_KEY';
-  const message = `must name the key of ${provider}: API_KEY: "\${env:${variable}}"`;
+  const message = `must contain the key of ${provider}: API_KEY: "\${env:${variable}}"`;
   return [{ path: ['env'], message }];
 }
 
@@ -109,7 +114,7 @@ function literalSecretsIn(name: string, server: McpServer): readonly AgentProble
           {
             path: ['mcp_servers', name, member, key],
             message:
-              'looks like a secret: refer to one of the server\'s variables, as in "${env:NAME}"',
+              'looks like a secret: refer to an environment variable of the server, as in "${env:NAME}"',
           },
         ]
       : [],

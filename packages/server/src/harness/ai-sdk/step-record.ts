@@ -5,16 +5,16 @@ import { type ToolOutput, failed, shortened, toolOutputSchema } from './tools/ag
 import { askUserName } from './tools/ask-user.ts';
 import type { Catalogue } from './tools/catalogue.ts';
 
-/** Of an input or output that an event shows; the model gets all of it. */
+/** Inputs and outputs are cut to this size in events; the model gets all of them. */
 const shownBytesMax = 16 * 1024;
 
 export type StepEnd =
   | { readonly kind: 'finished'; readonly reason: string }
-  /** Somebody cancelled, or the model was silent for too long. */
+  /** The run was cancelled, or the model was silent for too long. */
   | { readonly kind: 'aborted' }
   | { readonly kind: 'failed'; readonly error: unknown };
 
-/** A call that the SDK did not answer: a person has to. */
+/** A call that the SDK did not run because a person has to answer it. */
 export interface UnansweredCall {
   readonly toolCallId: string;
   readonly wireName: string;
@@ -32,11 +32,11 @@ type SeenResult = SeenCall & ToolOutput;
 export interface RecordStep {
   readonly catalogue: Catalogue;
   readonly modelName: string;
-  /** Put before the first word, to keep it apart from what was said before. */
+  /** Emitted before the first text, to separate it from the text of earlier steps. */
   readonly separator: string;
 }
 
-/** What comes of one step, part by part. */
+/** Collects the stream parts of one step. */
 export class StepRecord {
   readonly #options: RecordStep;
   readonly #calls: SeenCall[] = [];
@@ -57,12 +57,12 @@ export class StepRecord {
     return this.#results.length > 0;
   }
 
-  /** What is to be told of a part, if anything. */
+  /** Records a part and returns the event for it, if there is one. */
   take(part: TextStreamPart<ToolSet>): HarnessEvent | undefined {
     if (part.type === 'text-delta') return this.#speak(part.text);
     if (part.type === 'tool-call') return this.#call(part, part.invalid === true);
     if (part.type === 'tool-result') return this.#result(part, toolOutputSchema.parse(part.output));
-    // No tool throws: these are calls that none of them takes, and what the SDK says of it.
+    // Tools never throw: the SDK reports here the calls that match no tool or no schema.
     if (part.type === 'tool-error') return this.#result(part, failed(String(part.error)));
     if (part.type === 'error') this.end = { kind: 'failed', error: part.error };
     if (part.type === 'abort') this.end = { kind: 'aborted' };
@@ -84,7 +84,7 @@ export class StepRecord {
       }));
   }
 
-  /** Of a step that broke off: what was said, and the calls that were carried out, so that the model knows of them. */
+  /** Messages of a step that broke off: the text and the calls that were executed, so that the model knows of them. */
   messages(): readonly ModelMessage[] {
     const calls = this.#results.map(({ toolCallId, toolName, input }) => ({
       type: 'tool-call' as const,
@@ -119,7 +119,7 @@ export class StepRecord {
     const tool = catalogue.byWireName(call.toolName);
     const needsPerson =
       call.toolName === askUserName || (tool !== undefined && catalogue.isGated(tool));
-    // Whoever is asked about a call sees it in the interaction.
+    // A person who is asked about the call sees it in the interaction.
     if (needsPerson && !isInvalid) return undefined;
     const { toolCallId: tool_call_id } = call;
     const data = { tool_call_id, name: this.#nameOf(call), input: shownInput(call.input) };

@@ -2,7 +2,7 @@ import { type LanguageModel, type ModelMessage, type SystemModelMessage, streamT
 import type { HarnessEvent } from '../../ports/harness.ts';
 import { type RecordStep, type StepEnd, StepRecord, type UnansweredCall } from './step-record.ts';
 
-// It would print what it thinks of a model, on every request; what matters comes as an error.
+// Stops the SDK from printing warnings on every request; real problems come as errors.
 globalThis.AI_SDK_LOG_WARNINGS = false;
 
 /** Calls of one step that run at the same time. */
@@ -13,23 +13,23 @@ export interface StepRequest extends RecordStep {
   readonly system: string;
   readonly messages: readonly ModelMessage[];
   readonly retries: number;
-  /** A model that is silent for longer has failed. */
+  /** The step fails when the model sends nothing for this long. */
   readonly silenceMs: number;
   readonly signal: AbortSignal;
 }
 
 export interface StepResult {
   readonly end: StepEnd;
-  /** What the model said and the tools gave back; of a step that broke off, what there was of it. */
+  /** Messages of the model and results of the tools; of a step that broke off, those received until then. */
   readonly messages: readonly ModelMessage[];
   readonly unanswered: readonly UnansweredCall[];
-  /** Whether tools gave the model something to go on with. */
+  /** Whether there are tool results to send to the model. */
   readonly hasResults: boolean;
   readonly hasSpoken: boolean;
   readonly usage: { readonly inputTokens: number; readonly outputTokens: number };
 }
 
-/** Asks the model once, runs what it may run of the tools it calls, and tells all of it as it happens. */
+/** Asks the model once, runs the tool calls that need no approval, and emits events as they happen. */
 export async function* runStep(request: StepRequest): AsyncGenerator<HarnessEvent, StepResult> {
   const record = new StepRecord(request);
   const result = startStep(request);
@@ -39,7 +39,7 @@ export async function* runStep(request: StepRequest): AsyncGenerator<HarnessEven
       if (event !== undefined) yield event;
     }
   } catch (error) {
-    // An HTTP error comes as a part of the stream, a connection that breaks is thrown.
+    // An HTTP error comes as a part of the stream; a broken connection is thrown.
     record.end = request.signal.aborted ? { kind: 'aborted' } : { kind: 'failed', error };
   }
   const { end, hasResults, hasSpoken, usage } = record;
@@ -57,14 +57,14 @@ function startStep({ model, system, messages, catalogue, ...request }: StepReque
     maxRetries: request.retries,
     timeout: { firstChunkMs: request.silenceMs, chunkMs: request.silenceMs },
     abortSignal: request.signal,
-    // The conversation is kept here and sent whole: the provider has no need to keep it as well.
+    // The memory keeps the conversation and sends it whole, so the provider need not store it.
     providerOptions: { openai: { store: false } },
-    // It is told by the stream; without this the SDK prints it.
+    // The stream reports the error; without this handler the SDK prints it too.
     onError: () => undefined,
   });
 }
 
-/** The same in every step of every run of the session: worth the provider's remembering (Anthropic must be told). */
+/** The system prompt is the same in every step, so providers may cache it; Anthropic does so only on request. */
 function instructionsOf(content: string): SystemModelMessage {
   const cacheControl = { type: 'ephemeral' };
   return { role: 'system', content, providerOptions: { anthropic: { cacheControl } } };

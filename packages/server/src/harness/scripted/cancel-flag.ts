@@ -1,6 +1,6 @@
 import type { Clock } from '../../ports/clock.ts';
 
-/** The wish that a leg end. A flag and one sleeper: cheaper per leg than combined abort signals. */
+/** Set when a leg shall end. One flag and at most one sleeper: cheaper per leg than combined abort signals. */
 export class CancelFlag {
   #requested = false;
   #wake: (() => void) | undefined;
@@ -14,13 +14,13 @@ export class CancelFlag {
     this.#wake?.();
   }
 
-  /** Returns when the time is over or, early, when the end is wished for. */
+  /** Resolves after `ms`, or as soon as the flag is set. */
   async sleep(clock: Clock, ms: number): Promise<void> {
     if (this.#requested || ms === 0) return;
     await new Promise<void>((resolve) => {
-      const forget = clock.after(ms, resolve);
+      const clearTimer = clock.after(ms, resolve);
       this.#wake = () => {
-        forget();
+        clearTimer();
         resolve();
       };
     });

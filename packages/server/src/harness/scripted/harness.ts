@@ -5,8 +5,8 @@ import { type Script, readScript } from './script.ts';
 import { CancelFlag } from './cancel-flag.ts';
 
 /**
- * Agents whose behaviour is a list of steps in their `agent.yaml`: deterministic, in process, without
- * any account. The demo, the tests and the benchmarks stand on it.
+ * Agents whose behaviour is a list of steps in their `agent.yaml`: deterministic, in process, without an account. The
+ * demo, the tests and the benchmarks use it.
  */
 export function scriptedHarness({ clock }: { readonly clock: Clock }): Harness<Script> {
   return {
@@ -23,27 +23,27 @@ interface StartLeg {
 }
 
 function startLeg({ input, context, clock }: StartLeg): Leg {
-  const stop = new CancelFlag();
-  const end = async () => stop.request();
+  const cancelFlag = new CancelFlag();
+  const cancel = async () => cancelFlag.request();
   return {
-    [Symbol.asyncIterator]: () => untilDone({ input, context, clock, stop }),
-    // A parked run has no leg, and a running one asks nothing: answers always come with a resume leg.
+    [Symbol.asyncIterator]: () => untilDone({ input, context, clock, cancelFlag }),
+    // A leg that asks ends and parks its run, so answers always come with a resume leg.
     answer: async () => false,
-    cancel: end,
-    kill: end,
+    cancel,
+    kill: cancel,
   };
 }
 
 async function* untilDone(
-  parts: StartLeg & { readonly stop: CancelFlag },
+  parts: StartLeg & { readonly cancelFlag: CancelFlag },
 ): AsyncGenerator<HarnessEvent, void> {
   const { signal } = parts.context;
-  const stop = () => parts.stop.request();
-  if (signal.aborted) stop();
-  signal.addEventListener('abort', stop, { once: true });
+  const cancel = () => parts.cancelFlag.request();
+  if (signal.aborted) cancel();
+  signal.addEventListener('abort', cancel, { once: true });
   try {
     yield* runLeg(parts);
   } finally {
-    signal.removeEventListener('abort', stop);
+    signal.removeEventListener('abort', cancel);
   }
 }

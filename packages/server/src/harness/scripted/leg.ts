@@ -10,17 +10,17 @@ import { runTool } from './tools.ts';
 import { walk } from './walk.ts';
 import { words } from './words.ts';
 
-/** Other work gets its turn at least this often, however fast the events are taken. */
+/** Yields to other work after this many events, however fast they are taken. */
 const eventsPerTurn = 512;
 
 /**
- * Where a parked run goes on. It is only ever read by a resume leg of the same run: a prompt leg
- * starts the script anew, so what a cancelled run left behind confuses nobody.
+ * The checkpoint of a parked run. Only a resume leg of the same run reads it: a prompt leg starts the script from the
+ * beginning, so the checkpoint of a cancelled run has no effect.
  */
 const stateSchema = z.strictObject({
   run: z.string(),
   script: z.string(),
-  /** The step that waits, counted over the unrolled script. */
+  /** The waiting step, by its number in the unrolled script. */
   step: z.int().min(0),
   /** The last answer before that step. */
   answer: z.string(),
@@ -31,11 +31,11 @@ export interface LegParts {
   readonly input: LegInput;
   readonly context: LegContext<Script>;
   readonly clock: Clock;
-  readonly stop: CancelFlag;
+  readonly cancelFlag: CancelFlag;
 }
 
 export async function* runLeg(parts: LegParts): AsyncGenerator<HarnessEvent, void> {
-  const { context, input, stop } = parts;
+  const { context, input, cancelFlag } = parts;
   const script = context.settings;
   const run: Running = { ...parts, answer: '', events: 0 };
   let from = 0;
@@ -51,7 +51,7 @@ export async function* runLeg(parts: LegParts): AsyncGenerator<HarnessEvent, voi
     first = resumed.answer;
   }
   for (const { ordinal, leaf } of walk(script.steps, from)) {
-    if (stop.requested) break;
+    if (cancelFlag.requested) break;
     const ended: LegEnd | undefined = yield* play(leaf, { run, ordinal, answer: first });
     first = undefined;
     if (ended !== undefined) {
@@ -59,11 +59,11 @@ export async function* runLeg(parts: LegParts): AsyncGenerator<HarnessEvent, voi
       return;
     }
   }
-  yield { type: 'end', outcome: stop.requested ? 'cancelled' : 'completed' };
+  yield { type: 'end', outcome: cancelFlag.requested ? 'cancelled' : 'completed' };
 }
 
 interface Running extends LegParts {
-  /** What `{{answer}}` stands for. */
+  /** The value of `{{answer}}`. */
   answer: string;
   events: number;
 }
@@ -71,7 +71,7 @@ interface Running extends LegParts {
 interface Turn {
   readonly run: Running;
   readonly ordinal: number;
-  /** The answer this step was waiting for, when the leg resumes at it. */
+  /** The answer to this step, when the leg resumes at it. */
   readonly answer: Answer | undefined;
 }
 
@@ -82,7 +82,7 @@ async function* play(leaf: Leaf, turn: Turn): AsyncGenerator<HarnessEvent, LegEn
       case 'say':
         return yield* say(expandText(leaf.text, valuesOf(run)), leaf.everyMs, run);
       case 'sleep':
-        await run.stop.sleep(run.clock, leaf.ms);
+        await run.cancelFlag.sleep(run.clock, leaf.ms);
         return undefined;
       case 'ask':
         return yield* ask(leaf, turn);
@@ -91,7 +91,7 @@ async function* play(leaf: Leaf, turn: Turn): AsyncGenerator<HarnessEvent, LegEn
         return yield* afterDecision(leaf.name, answer, run);
       case 'emit':
         yield { type: 'custom', name: leaf.name, data: expandObject(leaf.data, valuesOf(run)) };
-        await breathe(run);
+        await yieldSometimes(run);
         return undefined;
       case 'fail':
         return failure(leaf.code, expandText(leaf.message, valuesOf(run)));
@@ -111,12 +111,12 @@ async function* say(
   const model = run.context.agent.model ?? 'scripted';
   let isFirst = true;
   for (const word of words(text)) {
-    if (everyMs > 0 && !isFirst) await run.stop.sleep(run.clock, everyMs);
-    if (run.stop.requested) return undefined;
+    if (everyMs > 0 && !isFirst) await run.cancelFlag.sleep(run.clock, everyMs);
+    if (run.cancelFlag.requested) return undefined;
     isFirst = false;
     yield { type: 'message_delta', text: word, model };
     run.events += 1;
-    if (run.events % eventsPerTurn === 0) await turnOfOthers();
+    if (run.events % eventsPerTurn === 0) await yieldToOthers();
   }
   return undefined;
 }
@@ -127,8 +127,8 @@ async function* ask(
 ): AsyncGenerator<HarnessEvent, LegEnd | undefined> {
   if (answer !== undefined) {
     if (answer.kind !== 'question')
-      return failure('agent_error', 'a question got a decision as its answer');
-    // A person who declines has answered as well: the script goes on, and `{{answer}}` is empty.
+      return failure('agent_error', 'a question was answered with a permission decision');
+    // Declining is an answer too: the script continues with an empty `{{answer}}`.
     run.answer = 'declined' in answer ? '' : answer.values.join(', ');
     return undefined;
   }
@@ -164,11 +164,11 @@ async function* afterDecision(
   run: Running,
 ): AsyncGenerator<HarnessEvent, LegEnd | undefined> {
   if (answer.kind !== 'permission')
-    return failure('agent_error', 'a tool got a text as its decision');
-  // D-39: what runs is what was approved. The script's own input is not looked at any more.
+    return failure('agent_error', 'a permission request was answered with a text');
+  // D-39: the approved input runs, not the one in the script.
   if (answer.allow) return yield* useTool(name, answer.input, run);
   yield* say('denied', 0, run);
-  return { type: 'end', outcome: run.stop.requested ? 'cancelled' : 'completed' };
+  return { type: 'end', outcome: run.cancelFlag.requested ? 'cancelled' : 'completed' };
 }
 
 async function* useTool(
@@ -196,7 +196,7 @@ function resume(
 ): { readonly state: State; readonly answer: Answer } | LegEnd {
   const parsed = stateSchema.safeParse(state);
   if (!parsed.success || parsed.data.run !== runId) {
-    return failure('agent_error', 'the run has no checkpoint of its own to go on from');
+    return failure('agent_error', 'the run has no checkpoint of its own to resume from');
   }
   if (parsed.data.script !== settings.digest) {
     return failure('agent_error', `the script of ${agent.name} was changed while the run waited`);
@@ -218,11 +218,11 @@ function failure(code: Extract<LegEnd, { outcome: 'error' }>['code'], message: s
   return { type: 'end', outcome: 'error', code, message };
 }
 
-async function breathe(run: Running): Promise<void> {
+async function yieldSometimes(run: Running): Promise<void> {
   run.events += 1;
-  if (run.events % eventsPerTurn === 0) await turnOfOthers();
+  if (run.events % eventsPerTurn === 0) await yieldToOthers();
 }
 
-function turnOfOthers(): Promise<void> {
+function yieldToOthers(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -31,7 +31,7 @@ export interface Option {
 }
 export interface Script {
   readonly steps: readonly Step[];
-  /** Equal for equal scripts: a run that waited must find the script it left. */
+  /** Equal for equal scripts: a parked run may only resume with the script it started with. */
   readonly digest: string;
 }
 type ToolName = (typeof toolNames)[number];
@@ -67,7 +67,10 @@ const verbs = {
   }),
   tool: z.strictObject({ name: z.enum(toolNames), input: jsonObject.default({}) }),
   emit: z.strictObject({
-    type: text.regex(/^[a-z][a-z0-9_.-]{0,63}$/, 'must be 1 to 64 of a-z, 0-9, _, . and -'),
+    type: text.regex(
+      /^[a-z][a-z0-9_.-]{0,63}$/,
+      'must be 1 to 64 characters of a-z, 0-9, _, . and -',
+    ),
     data: jsonObject.default({}),
   }),
   fail: z.strictObject({ message: text.min(1), code: failCode.default('agent_error') }),
@@ -82,13 +85,16 @@ const verbNames = Object.keys(verbs);
 export function readScript({ declared }: DeclaredAgent): ReadSettings<Script> {
   const { script: source, tools } = declared;
   if (!Array.isArray(source) || source.length === 0) {
-    const message = 'must be a list of steps';
+    const message = 'must be a non-empty list of steps';
     return { ok: false, problems: [{ path: ['script'], message }] };
   }
   const problems: AgentProblem[] = [];
   const steps = readSteps(source, { path: ['script'], depth: 0, tools, problems });
   if (problems.length === 0 && sizeOf(steps) > stepsMax) {
-    problems.push({ path: ['script'], message: `runs to more than ${stepsMax} steps` });
+    problems.push({
+      path: ['script'],
+      message: `has more than ${stepsMax} steps when repeats are unrolled`,
+    });
   }
   if (problems.length > 0) return { ok: false, problems };
   const digest = createHash('sha256').update(canonicalJson(source)).digest('base64url');
@@ -133,7 +139,7 @@ function readStep(source: unknown, place: Place): Step | undefined {
   return toStep(verb, value, { ...place, path: [...path, verb] });
 }
 
-/** The verb decides the schema; parsing once more per verb keeps each result's own type. */
+/** Parses again with the schema of the verb, so that each result has its own type. */
 function toStep(verb: Verb, value: unknown, place: Place): Step | undefined {
   switch (verb) {
     case 'say': {
@@ -164,7 +170,7 @@ function toTool(
   if (tools.some((glob) => matchesGlob(glob, tool.name))) return { kind: 'tool', ...tool };
   problems.push({
     path: [...path, 'name'],
-    message: `${tool.name} is not among the agent's tools`,
+    message: `${tool.name} is not one of the agent's tools; add it to tools`,
   });
   return undefined;
 }

@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '../../domain/json.ts';
 
-/** Texts can name the prompt many times: what they grow to is bounded. */
+/** A text may contain the prompt many times, so its expanded size is bounded. */
 const expandedCharsMax = 4 * 1024 * 1024;
 
 export interface Values {
@@ -14,12 +14,12 @@ export class TooLong extends Error {
   override readonly name = 'TooLong';
 }
 
-/** Replaces `{{prompt}}`, `{{answer}}` and `{{run_number}}`, once: what they bring in is not read again. */
+/** Replaces `{{prompt}}`, `{{answer}}` and `{{run_number}}`; the inserted values are not expanded again. */
 export function expandText(text: string, values: Values): string {
   return expandWithin(text, values, { left: expandedCharsMax });
 }
 
-/** The same in every string of a value, at any depth; names of members stay as they are. */
+/** Expands every string of a value, at any depth; names of members are not expanded. */
 export function expandObject(data: JsonObject, values: Values): JsonObject {
   return expandMembers(data, values, { left: expandedCharsMax });
 }

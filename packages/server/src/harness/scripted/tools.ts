@@ -6,7 +6,7 @@ import type { Json, JsonObject } from '../../domain/json.ts';
 const writeBytesMax = 1024 * 1024;
 const outputBytesMax = 64 * 1024;
 
-/** What a tool did, as the `tool_result` event tells it, or why it could not. */
+/** The data of the `tool_result` event, or the reason for the failure. */
 export type ToolResult =
   | { readonly ok: true; readonly data: JsonObject }
   | { readonly ok: false; readonly message: string };
@@ -15,7 +15,7 @@ const path = z.string().min(1);
 const writeInput = z.strictObject({ path, text: z.string() });
 const readInput = z.strictObject({ path });
 
-/** Runs one tool inside the session's workspace. A person may have edited the input: it is checked here. */
+/** Runs one tool in the session folder. Validates the input, because a person may have edited it. */
 export async function runTool(
   name: string,
   input: Json,
@@ -24,7 +24,7 @@ export async function runTool(
   try {
     if (name === 'write_file') return await writeFile(input, sessionFolder);
     if (name === 'read_file') return await readFile(input, sessionFolder);
-    return failed(name, 'there is no such tool');
+    return failed(name, 'the tool does not exist');
   } catch (error) {
     if (error instanceof ConfinedError) return failed(name, confinedReason(error));
     throw error;
@@ -33,10 +33,10 @@ export async function runTool(
 
 async function writeFile(input: Json, sessionFolder: string): Promise<ToolResult> {
   const parsed = writeInput.safeParse(input);
-  if (!parsed.success) return failed('write_file', 'its input must be {path, text}');
+  if (!parsed.success) return failed('write_file', 'the input must be {path, text}');
   const content = Buffer.from(parsed.data.text);
   if (content.length > writeBytesMax) {
-    return failed('write_file', `its text is larger than ${writeBytesMax} bytes`);
+    return failed('write_file', `the text is larger than ${writeBytesMax} bytes`);
   }
   await writeConfined({ root: sessionFolder, path: parsed.data.path }, [content]);
   const { path: written } = parsed.data;
@@ -45,13 +45,13 @@ async function writeFile(input: Json, sessionFolder: string): Promise<ToolResult
 
 async function readFile(input: Json, sessionFolder: string): Promise<ToolResult> {
   const parsed = readInput.safeParse(input);
-  if (!parsed.success) return failed('read_file', 'its input must be {path}');
+  if (!parsed.success) return failed('read_file', 'the input must be {path}');
   const handle = await openConfined(sessionFolder, parsed.data.path);
-  if (handle === undefined) return failed('read_file', 'there is no such file');
+  if (handle === undefined) return failed('read_file', 'the file does not exist');
   try {
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(outputBytesMax + 1), 0);
     const truncated = bytesRead > outputBytesMax;
-    // A streaming decoder leaves out the character that the cut went through.
+    // A streaming decoder drops a character that the cut split.
     const decoder = new TextDecoder();
     const output = decoder.decode(buffer.subarray(0, Math.min(bytesRead, outputBytesMax)), {
       stream: truncated,

@@ -1,12 +1,12 @@
 import type { Leaf, Step } from './script.ts';
 
-/** A step as it comes up in a run; `ordinal` counts what was expanded before it, from 0. */
+/** A step of the unrolled script; `ordinal` is its number, from 0. */
 export interface Turn {
   readonly ordinal: number;
   readonly leaf: Leaf;
 }
 
-/** The steps of a run from the `from`-th on, with repeats unrolled; whole repeats before it are skipped. */
+/** Yields the steps of the unrolled script from number `from` on; repeats that end before it are skipped as a whole. */
 export function* walk(steps: readonly Step[], from: number, base = 0): Generator<Turn, number> {
   let ordinal = base;
   for (const step of steps) {

@@ -1,9 +1,9 @@
-/** A word so long that it would make one outsized event is cut; whoever joins the pieces has the text again. */
+/** Longer words are cut, so that no event becomes too large. */
 const pieceCharsMax = 16 * 1024;
 
 /**
- * Cuts a text into its words, each with the space that follows it (the first one also with what stands
- * before it). The pieces join to exactly the text. A text of nothing but space is one piece.
+ * Splits a text into words, each with the space after it (the first also with the space before it). The pieces join to
+ * exactly the text. A text of only space is one piece.
  */
 export function* words(text: string): Generator<string> {
   let from = 0;
@@ -24,7 +24,7 @@ function endOf(pattern: RegExp, text: string, from: number): number {
 function* pieces(word: string): Generator<string> {
   let rest = word;
   while (rest.length > pieceCharsMax) {
-    // Half of a surrogate pair is not text: an event that carried one could not be stored as it is.
+    // Does not split a surrogate pair: half of one cannot be stored.
     const last = rest.charCodeAt(pieceCharsMax - 1);
     const cut = last >= 0xd800 && last <= 0xdbff ? pieceCharsMax - 1 : pieceCharsMax;
     yield rest.slice(0, cut);

@@ -5,7 +5,7 @@ import type { ProcessExit } from '../../ports/sandbox.ts';
 const linesShown = 8;
 const charactersShown = 2000;
 
-/** How a leg ended whose program ended without saying so. */
+/** The end of a leg whose program exited without an `end` event. */
 export function endOfProgram(
   exit: ProcessExit,
   { command, limits }: ProcessSettings,
@@ -15,10 +15,12 @@ export function endOfProgram(
     const message = "The sandbox for the agent's program could not be set up.";
     return { type: 'end', outcome: 'error', code: 'sandbox_unavailable', message };
   }
-  // A program that asked and went has nothing to wait with: the leg that follows the answers goes on.
+  // A program that asked and exited is parked: the leg that gets the answers continues.
   if (exit.code === 0) return { type: 'end', outcome: hasAsked ? 'waiting' : 'completed' };
   if (exit.outOfMemory) {
-    return agentError(`The program needed more than its ${limits.memoryMb} MB of memory.`);
+    return agentError(
+      `The program needed more than its ${limits.memoryMb} MB of memory (limits.memory_mb).`,
+    );
   }
   const [program = ''] = command;
   if (exit.code === 127) {
@@ -26,7 +28,7 @@ export function endOfProgram(
     return agentError(`The program ${program} was not found ${where}.${shown(errors)}`);
   }
   if (exit.code === 126) {
-    return agentError(`The program ${program} may not be executed.${shown(errors)}`);
+    return agentError(`The program ${program} is not executable.${shown(errors)}`);
   }
   return agentError(`The program ended with code ${exit.code}.${shown(errors)}`);
 }
@@ -37,5 +39,5 @@ export function agentError(message: string): LegEnd {
 
 function shown(errors: string): string {
   const lines = errors.trim().split('\n').slice(-linesShown).join('\n').slice(-charactersShown);
-  return lines === '' ? '' : ` It said:\n${lines.toWellFormed()}`;
+  return lines === '' ? '' : ` Its error output:\n${lines.toWellFormed()}`;
 }

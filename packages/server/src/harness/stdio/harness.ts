@@ -3,7 +3,7 @@ import type { Harness } from '../../ports/harness.ts';
 import type { StdioParts } from './leg.ts';
 import { type StdioSettings, readStdio } from './settings.ts';
 
-/** Agents that are programs in any language and speak JSON lines: one process per leg, in the sandbox. */
+/** Agents that are programs in any language and exchange JSON lines: one sandboxed process per leg. */
 export function stdioHarness(parts: StdioParts): Harness<StdioSettings> {
   return {
     framework: 'stdio',

@@ -8,10 +8,10 @@ import { LineTooLong, lineBytesMax, linesOf } from './lines.ts';
 import { cancelMessage, readLine, startMessage } from './protocol.ts';
 import type { StdioSettings } from './settings.ts';
 
-/** A program that said how its leg ends gets this long to end itself. */
-const farewellMs = 2000;
+/** After its `end` event a program has this long to exit. */
+const exitGraceMs = 2000;
 const interactionsMax = 100;
-/** Other work gets its turn at least this often, however fast the lines come. */
+/** Yields to other work after this many events, however fast the lines come. */
 const eventsPerTurn = 512;
 
 export interface StdioParts {
@@ -20,7 +20,7 @@ export interface StdioParts {
   readonly log: Log;
 }
 
-/** One leg: one process, from its start line to its end. */
+/** One leg: one process, from its start message to its exit. */
 export class StdioLeg {
   readonly #parts: StdioParts;
   readonly #input: LegInput;
@@ -49,14 +49,14 @@ export class StdioLeg {
   }
 
   async answer(): Promise<boolean> {
-    // The process that asked is gone, or about to go: answers come with the next leg.
+    // The process that asked has exited or is about to: answers come with the next leg.
     return false;
   }
 
   async cancel(): Promise<void> {
     if (this.#isCancelled) return;
     this.#isCancelled = true;
-    this.#tell(cancelMessage);
+    this.#send(cancelMessage);
     this.#child?.terminate();
   }
 
@@ -84,25 +84,25 @@ export class StdioLeg {
       return { type: 'end', outcome: 'error', code: 'sandbox_unavailable', message: error.message };
     }
     const child = this.#child;
-    // Given up while the program was being started: it never hears what it is for.
+    // Cancelled while the program was starting: it gets no start message.
     if (this.#isCancelled || !this.#context.holdsLease())
       return { type: 'end', outcome: 'cancelled' };
-    this.#tell(startMessage(this.#input, this.#context, child.places));
-    const said = yield* this.#listen(child, resolved.redact);
-    if (said !== undefined) await this.#bidFarewell(child);
+    this.#send(startMessage(this.#input, this.#context, child.places));
+    const end = yield* this.#read(child, resolved.redact);
+    if (end !== undefined) await this.#waitForExit(child);
     if (this.#isCancelled) {
       await child.exited;
       return { type: 'end', outcome: 'cancelled' };
     }
-    if (said !== undefined) return said;
+    if (end !== undefined) return end;
     const exit = await child.exited;
     const errors = resolved.redact(child.errorOutput());
     if (!exit.started) this.#parts.log.warn('a sandbox could not be set up', { reason: errors });
     return endOfProgram(exit, settings, { errors, hasAsked: this.#asked > 0 });
   }
 
-  /** Passes on what the program says, until it says how the leg ends or says nothing more. */
-  async *#listen(
+  /** Emits the program's events until its `end` event or the end of its output. */
+  async *#read(
     child: SandboxedProcess,
     redact: (text: string) => string,
   ): AsyncGenerator<HarnessEvent, LegEnd | undefined> {
@@ -128,16 +128,16 @@ export class StdioLeg {
     }
   }
 
-  async #bidFarewell(child: SandboxedProcess): Promise<void> {
+  async #waitForExit(child: SandboxedProcess): Promise<void> {
     child.stdin.end();
-    // Nobody listens any more; a program that still talks must not be held up by that.
+    // Drains the output, so that a program that still writes is not blocked.
     child.stdout.resume();
-    const forget = this.#parts.clock.after(farewellMs, () => void child.kill());
+    const clearTimer = this.#parts.clock.after(exitGraceMs, () => void child.kill());
     await child.exited;
-    forget();
+    clearTimer();
   }
 
-  #tell(message: object): void {
+  #send(message: object): void {
     const { stdin } = this.#child ?? {};
     if (stdin?.writable === true) stdin.write(`${JSON.stringify(message)}\n`);
   }

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 
 export const lineBytesMax = 1024 * 1024;
 
-/** Thrown at a line that does not end within `lineBytesMax`. */
+/** Thrown for a line longer than `lineBytesMax`. */
 export class LineTooLong extends Error {
   override readonly name = 'LineTooLong';
 }
@@ -13,7 +13,7 @@ export interface Line {
   readonly isEnded: boolean;
 }
 
-/** The lines of a stream, read no faster than they are taken. What is not UTF-8 is replaced, never refused. */
+/** Yields the lines of a stream, read no faster than they are taken. Invalid UTF-8 is replaced, not refused. */
 export async function* linesOf(stream: Readable): AsyncGenerator<Line, void> {
   let parts: Buffer[] = [];
   let size = 0;
@@ -23,7 +23,7 @@ export async function* linesOf(stream: Readable): AsyncGenerator<Line, void> {
     size = 0;
     return whole.toString('utf8');
   };
-  // Whoever stops early may have the rest drained: closing it would kill a program that still writes.
+  // The stream stays open after an early stop: closing it would kill a program that still writes.
   for await (const chunk of stream.iterator({ destroyOnReturn: false })) {
     let rest = Buffer.from(chunk as Uint8Array);
     for (let end = rest.indexOf(10); end !== -1; end = rest.indexOf(10)) {

@@ -4,7 +4,7 @@ import type { Answer, HarnessEvent, LegContext, LegInput } from '../../ports/har
 import type { Places } from '../../ports/sandbox.ts';
 import type { StdioSettings } from './settings.ts';
 
-/** What the two sides say to each other, one JSON object a line. `docs/guides/stdio-agents.md` tells it in prose. */
+/** The messages between server and program, one JSON object per line; described in `docs/guides/stdio-agents.md`. */
 
 const textMaxCharacters = 100_000;
 const optionsMax = 100;
@@ -57,7 +57,9 @@ const eventSchemas = {
     })),
   custom: z.strictObject({
     type: z.literal('custom'),
-    name: z.string().regex(/^[a-z][a-z0-9_.-]{0,63}$/, 'must be 1 to 64 of a-z, 0-9, _, . and -'),
+    name: z
+      .string()
+      .regex(/^[a-z][a-z0-9_.-]{0,63}$/, 'must be 1 to 64 characters of a-z, 0-9, _, . and -'),
     data: z.record(z.string(), z.json()).default({}),
   }),
   end: z.union(
@@ -82,8 +84,8 @@ export type ReadLine =
   | { readonly ok: false; readonly problem: string };
 
 /**
- * A line is an event when it is a JSON object with a `type`; every other line is text, so that a program that
- * only prints is an agent too.
+ * A line is an event if it is a JSON object with a `type`. Every other line is text, so a program that only prints is
+ * an agent too.
  */
 export function readLine(line: string, { isEnded }: { readonly isEnded: boolean }): ReadLine {
   const message = line.trimStart().startsWith('{') ? parseObject(line) : undefined;

@@ -2,7 +2,7 @@ import { afterAll } from 'vitest';
 import { type Plan, type Step, adapterSuite } from '../adapter-suite.ts';
 import { AiSdkPlace, type Dialect, dialects } from './agent.ts';
 
-// The shared promises, over every wire format: what differs between providers must not be seen above them.
+// The shared guarantees over every wire format: differences between providers must not be visible.
 const names: readonly Dialect[] = ['openai-compatible', 'openai', 'anthropic', 'google'];
 const place = await AiSdkPlace.open();
 afterAll(() => place.close());
@@ -23,7 +23,7 @@ for (const dialect of names) {
   });
 }
 
-/** A call ends a turn of the model; what follows is the answer to its result. */
+/** A call ends a turn of the model; the steps after it are its answer to the result. */
 function scriptOf(steps: readonly Step[]): string {
   const parts = steps.map((step) => scriptStep(step));
   return parts.reduce((script, part, index) => {

@@ -11,7 +11,7 @@ import type { Answer, Harness } from '../../../src/ports/harness.ts';
 import type { Sandbox } from '../../../src/ports/sandbox.ts';
 import { openSessionFolders } from '../../../src/session-folders/session-folders.ts';
 
-/** A provider of each wire format, with the path its addresses end with. */
+/** One provider of each wire format, with the path of its address. */
 export const dialects = {
   'openai-compatible': { model: 'openai-compatible/scripted', path: '/v1' },
   openai: { model: 'openai/gpt-scripted', path: '/v1' },
@@ -43,7 +43,7 @@ export class AiSdkPlace {
     return this.#place.sandbox.account;
   }
 
-  /** The sandbox, with every program that is started in it and whether it still runs. */
+  /** The sandbox, and every program started in it with whether it has exited. */
   watchedSandbox(): { sandbox: Sandbox; started: { hasExited: boolean }[] } {
     const { sandbox } = this.#place;
     const started: { hasExited: boolean }[] = [];
@@ -72,7 +72,7 @@ export class AiSdkPlace {
     return aiSdkHarness({ sandbox: this.#place.sandbox, retries: 0, ...parts });
   }
 
-  /** A session of its own with an agent, its folder prepared as the service does it. */
+  /** A new session with an agent, its folder prepared as the service does it. */
   async session(agent: Agent, parts: Partial<AiSdkParts> = {}): Promise<AiSdkSession> {
     const { folder: dataDir } = this.#place;
     const name = randomUUID().slice(0, 8);

@@ -20,7 +20,7 @@ const allowing = (input: Extract<Answer, { allow: true }>['input']): Answer => (
 const read = ({ sessionFolder }: AiSdkSession, path: string) =>
   readFile(join(sessionFolder, path), 'utf8').catch(() => undefined);
 
-test('an approved tool runs with the input of the answer, whatever the model wanted (D-39)', async () => {
+test('an approved tool runs with the input of the answer, not with the input of the model (D-39)', async () => {
   const session = await place.session(place.agent({ approvalRequiredTools: ['write_file'] }));
   const { asked } = await session.play(`${writing('wanted.txt')} ;; last`);
   expect(asked).toMatchObject([{ toolInput: { path: 'wanted.txt', text: 'wanted.txt' } }]);
@@ -32,7 +32,7 @@ test('an approved tool runs with the input of the answer, whatever the model wan
   expect(await read(session, 'wanted.txt')).toBeUndefined();
 });
 
-test('an approved input that a person broke is refused by the tool', async () => {
+test('a tool refuses an approved input that a person made invalid', async () => {
   const session = await place.session(place.agent({ approvalRequiredTools: ['write_file'] }));
   await session.play(`${writing('a.txt')} ;; last`);
   const said = await session.resume({ 'call-1-1': allowing({ file: 'a.txt' }) });
@@ -40,7 +40,7 @@ test('an approved input that a person broke is refused by the tool', async () =>
   expect(said.end).toMatchObject({ outcome: 'completed' });
 });
 
-test('two approvals and a question of one step are asked together and each gets its own answer', async () => {
+test('two approvals and a question of one step are raised together, and each gets its own answer', async () => {
   const session = await place.session(place.agent({ approvalRequiredTools: ['write_*'] }));
   const question = 'call ask_user {"question":"Which colour?","options":[{"label":"red"}]}';
   const { asked, end } = await session.play(
@@ -64,7 +64,7 @@ test('two approvals and a question of one step are asked together and each gets 
   expect(await read(session, 'b.txt')).toBeUndefined();
 });
 
-test('a tool that needs no leave runs at once, beside one that waits for it', async () => {
+test('a tool that needs no permission runs at once, beside one that waits for it', async () => {
   const session = await place.session(place.agent({ approvalRequiredTools: ['run_command'] }));
   const { asked } = await session.play(
     `${writing('a.txt')} && call run_command {"command":"true"} ;; last`,
@@ -75,18 +75,18 @@ test('a tool that needs no leave runs at once, beside one that waits for it', as
   expect(text).toContain('Wrote 5 bytes to a.txt. | The person did not allow this');
 });
 
-test('what nobody answered is not done, even if the rest was', async () => {
+test('a call without an answer is not executed, even if the others are', async () => {
   const session = await place.session(place.agent({ approvalRequiredTools: ['write_file'] }));
   await session.play(`${writing('a.txt')} && ${writing('b.txt')} ;; last`);
   const { text, end } = await session.resume({
     'call-1-1': allowing({ path: 'a.txt', text: 'a' }),
   });
   expect(end).toMatchObject({ outcome: 'completed' });
-  expect(text).toContain('Nobody answered.');
+  expect(text).toContain('No answer was given.');
   expect(await read(session, 'b.txt')).toBeUndefined();
 });
 
-test('a declined question is an answer as well', async () => {
+test('declining a question is an answer too', async () => {
   const session = await place.session(place.agent());
   await session.play('call ask_user {"question":"Your name?"} ;; last');
   const declined: Answer = { kind: 'question', declined: true, reason: 'private' };
@@ -103,11 +103,11 @@ test('an input too large to be shown whole is refused, not shortened', async () 
   );
   expect(asked).toEqual([]);
   expect(end).toMatchObject({ outcome: 'completed' });
-  expect(text).toContain('nobody can approve an input of more than');
+  expect(text).toContain('cannot be approved');
   expect(await read(session, 'a.txt')).toBeUndefined();
 });
 
-test('calls of later steps are other interactions, even if the model numbers them alike', async () => {
+test('calls of later steps are separate interactions, even if the model reuses its ids', async () => {
   const session = await place.session(place.agent({ approvalRequiredTools: ['*'] }));
   const { asked } = await session.play(`${writing('a.txt')} ;; ${writing('b.txt')} ;; last`);
   const later = await session.resume({ [asked[0]?.ref ?? '']: denying });
@@ -142,7 +142,7 @@ test('instructions, context files, CLAUDE.md and skills reach the model', async 
   expect(reading.text).toContain('Use browninks.');
 });
 
-test('an agent that cannot read files gets its skills whole; CLAUDE.md only if it asks for it', async () => {
+test('an agent that cannot read files gets the whole skills, and CLAUDE.md only if it enables it', async () => {
   const folder = await temporaryFolder();
   await writeFiles(folder, {
     'workspace/CLAUDE.md': 'Beware of the greywolf.',
@@ -198,7 +198,7 @@ test('tokens are counted over all steps of a leg', async () => {
   });
 });
 
-test('an agent that never comes to an end is stopped after max_steps', async () => {
+test('an agent that does not finish is stopped after max_steps', async () => {
   const settings = { limits: { max_steps: 3 } };
   const session = await place.session(place.agent({ settings }));
   const { end } = await session.play(Array(9).fill('call list_files {}').join(' ;; '));
@@ -209,7 +209,7 @@ test('an agent that never comes to an end is stopped after max_steps', async () 
   });
 });
 
-test('steps before a question count as well', async () => {
+test('steps before a question count too', async () => {
   const settings = { limits: { max_steps: 2 } };
   const session = await place.session(place.agent({ settings }));
   await session.play('call list_files {} ;; call ask_user {"question":"Go on?"} ;; say never');
@@ -217,7 +217,7 @@ test('steps before a question count as well', async () => {
   expect(end).toMatchObject({ outcome: 'error', code: 'agent_error' });
 });
 
-test('a cancel closes the connection to the model, and what was said is remembered', async () => {
+test('a cancel closes the connection to the model, and the text so far is remembered', async () => {
   const session = await place.session(place.agent());
   const leg = session.start('Please. @@ say the-secret-is-kept and && slow 1000 20');
   const { end } = await session.hear(leg, {
@@ -233,13 +233,13 @@ test('a cancel closes the connection to the model, and what was said is remember
 test('the call that a cancelled run left open is closed before the next prompt', async () => {
   const session = await place.session(place.agent({ approvalRequiredTools: ['write_file'] }));
   expect((await session.play(writing('a.txt'))).end).toMatchObject({ outcome: 'waiting' });
-  const { end, text } = await session.play('probe the run ended before it was deci+ded');
+  const { end, text } = await session.play('probe the run ended before the call was appro+ved');
   expect(end).toMatchObject({ outcome: 'completed' });
   expect(text).toContain(': yes');
   expect(await read(session, 'a.txt')).toBeUndefined();
 });
 
-test('what an approved tool did is remembered even if the server dies before the model answers', async () => {
+test('the result of an approved tool is remembered even if the server dies before the model answers', async () => {
   const session = await place.session(place.agent({ approvalRequiredTools: ['write_file'] }));
   await session.play(`${writing('a.txt')} ;; say hm && hang`);
   const input = { path: 'a.txt', text: 'a' };
@@ -255,7 +255,7 @@ test('what an approved tool did is remembered even if the server dies before the
   expect(text).toContain(': yes');
 });
 
-test('a run that its model refused leaves nothing behind', async () => {
+test('a run that the model rejects leaves nothing in the memory', async () => {
   const session = await place.session(place.agent());
   await session.play('say the-first-thing');
   await session.play('fail 400 unacceptable words');
@@ -264,11 +264,11 @@ test('a run that its model refused leaves nothing behind', async () => {
   expect(text).toContain('unacceptable words: no');
 });
 
-test('when the conversation is too long for the model, the older half is forgotten', async () => {
+test('when the conversation is too long for the model, the older half is dropped', async () => {
   const session = await place.session(place.agent());
   for (const word of ['first', 'second', 'third']) await session.play(`say ${word}`);
   const said = await session.play('fail 400 the prompt is too long');
-  // It is too long whatever is left of it; what matters is that less and less is sent.
+  // This model always rejects it; each request must be shorter than the one before.
   expect(said.custom('memory_shortened')).toHaveLength(2);
   expect(said.end).toMatchObject({ outcome: 'error', code: 'model_error' });
   const sizes = place.modelServer.log
@@ -278,7 +278,7 @@ test('when the conversation is too long for the model, the older half is forgott
   expect(sizes.toSorted((a, b) => b - a)).toEqual(sizes);
 });
 
-test('a session whose agent had another framework before begins anew, and says so', async () => {
+test('a session whose agent had another framework before starts over and reports it', async () => {
   const session = await place.session(place.agent());
   const { sessionFolder } = session;
   const agent = readBy(session.harness, place.agent());

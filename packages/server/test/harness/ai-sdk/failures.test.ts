@@ -19,7 +19,7 @@ describe.each(names)('with %s', (dialect) => {
   const { url } = place.modelServer;
   const path = dialect === 'google' ? '/v1beta' : '/v1';
 
-  test('a wrong key is told as that, and not shown', async () => {
+  test('a rejected key is reported and not shown', async () => {
     const env = { API_KEY: 'bad-canary-1234567', BASE_URL: url + path };
     const session = await place.session(place.agent({ dialect, settings: { env } }));
     const { end, events } = await session.play('say hello');
@@ -33,24 +33,24 @@ describe.each(names)('with %s', (dialect) => {
     expect(end).toMatchObject(error('model_error', /has no model refused-model .*\(404\)/));
   });
 
-  test('a connection that breaks in the middle of the answer is told as that', async () => {
+  test('a connection that breaks during the answer is reported', async () => {
     const session = await place.session(place.agent({ dialect }));
     const { end, text } = await session.play('say half of it && cut');
     expect(text).toContain('half');
     expect(end).toMatchObject(error('model_error', /broke off/));
-    // What was said is remembered all the same.
+    // The text until then is remembered.
     expect((await session.play('probe text":"ha+lf && probe content":"ha+lf')).text).toContain(
       'yes',
     );
   });
 
-  test('a model that falls silent is given up', async () => {
+  test('a model that falls silent fails the run', async () => {
     const session = await place.session(place.agent({ dialect }), { silenceMs: 300 });
     const { end } = await session.play('say hm && hang');
     expect(end).toMatchObject(error('model_error', /said nothing for/));
   });
 
-  test('a passing failure is tried again', async () => {
+  test('a transient failure is retried', async () => {
     const session = await place.session(place.agent({ dialect }), { retries: 1 });
     const { end } = await session.play(`fail 503 tried-${dialect}-again`);
     expect(end).toMatchObject(error('model_error', /failed \(503\)/));
@@ -58,14 +58,14 @@ describe.each(names)('with %s', (dialect) => {
   });
 });
 
-test('an address where nobody listens is named', async () => {
+test('an unreachable address is named', async () => {
   const env = { BASE_URL: 'http://127.0.0.1:9/v1' };
   const session = await place.session(place.agent({ settings: { env } }));
   const { end } = await session.play('say hello');
   expect(end).toMatchObject(error('model_error', /could not be reached at 127\.0\.0\.1:9/));
 });
 
-test('a key that is not set is asked for by its name', async () => {
+test('the error for a missing key names its variable', async () => {
   const env = { API_KEY: '${env:NO_SUCH_KEY_ANYWHERE}', BASE_URL: place.modelServer.url };
   const session = await place.session(place.agent({ settings: { env } }));
   const { end } = await session.play('say hello');
@@ -84,7 +84,7 @@ test('a key or an address in the server’s own environment is not used', async 
   expect(place.modelServer.log.having('whose-key')[0]?.key).toBe('agents-own');
 });
 
-test('an agent.yaml that cannot work is refused where it is wrong', () => {
+test('an invalid agent.yaml is refused with the place of each problem', () => {
   const problems = (parts: Parameters<typeof place.agent>[0]) =>
     problemsWith(place.harness(), place.agent(parts)).map(
       ({ path, message }) => `${path.join('.')} ${message}`,
@@ -92,7 +92,7 @@ test('an agent.yaml that cannot work is refused where it is wrong', () => {
   expect(problems({})).toEqual([]);
   expect(problems({ model: 'gpt-9' })).toEqual([expect.stringMatching(/^model must be provider/)]);
   expect(problems({ dialect: 'anthropic', settings: { env: {} } })).toEqual([
-    'env must name the key of anthropic: API_KEY: "${env:ANTHROPIC_API_KEY}"',
+    'env must contain the key of anthropic: API_KEY: "${env:ANTHROPIC_API_KEY}"',
   ]);
   expect(problems({ settings: { env: {} } })).toEqual([expect.stringContaining('BASE_URL')]);
   expect(

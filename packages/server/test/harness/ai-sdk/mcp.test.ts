@@ -42,7 +42,7 @@ test('tools of an MCP server run in the sandbox, in the workspace', async () => 
   expect(await tickets(session)).toBe('leak\n');
 });
 
-test('approvals hold for MCP tools by the name server/tool, and one allow is for one call', async () => {
+test('approvals apply to MCP tools by the name server/tool, and each is for one call', async () => {
   const session = await place.session(
     await ticketAgent({ approvalRequiredTools: ['tickets/cr*'] }),
   );
@@ -60,7 +60,7 @@ test('approvals hold for MCP tools by the name server/tool, and one allow is for
   expect(await tickets(session)).toBe('b\n');
 });
 
-test('the allow-list holds for MCP tools, and a server without an allowed tool is not started', async () => {
+test('the allow-list applies to MCP tools, and a server without an allowed tool is not started', async () => {
   const some = await ticketAgent({}, { tools: ['read_file', 'tickets/create'], ask_user: false });
   await (await place.session(some)).play('say some-of-the-tools');
   expect(place.modelServer.log.having('some-of-the-tools')[0]?.tools).toEqual([
@@ -72,7 +72,7 @@ test('the allow-list holds for MCP tools, and a server without an allowed tool i
   expect((await (await place.session(none)).play('say hello')).text).toBe('hello');
 });
 
-test('a failure of an MCP tool is told to the model, which goes on', async () => {
+test('the model gets the failure of an MCP tool and continues', async () => {
   const session = await place.session(await ticketAgent());
   const said = await session.play('call tickets__broken {} ;; last');
   expect(said.custom('tool_result')).toMatchObject([{ name: 'tickets/broken', ok: false }]);
@@ -90,7 +90,7 @@ test('an MCP server that does not start ends the run with its name', async () =>
   });
 });
 
-test('an MCP server gets its own secret and no other, and what it says of it is taken out', async () => {
+test('an MCP server gets only its own secret, which is redacted from its output', async () => {
   vi.stubEnv('TICKETS_TOKEN', 'ticket-canary-1234567');
   vi.stubEnv('MODEL_KEY', 'model-canary-1234567');
   onTestFinished(() => {
@@ -116,7 +116,7 @@ test('an MCP server gets its own secret and no other, and what it says of it is 
   expect(requests.map(({ source }) => source).join('')).not.toContain('canary');
 });
 
-test('no MCP server outlives its leg, however that ends', async () => {
+test('no MCP server outlives its leg, however the leg ends', async () => {
   const { sandbox, started } = place.watchedSandbox();
   const session = await place.session(await ticketAgent(), { sandbox });
   await session.play('say hello');
@@ -127,7 +127,7 @@ test('no MCP server outlives its leg, however that ends', async () => {
   expect(started.map(({ hasExited }) => hasExited)).toEqual([true, true]);
 });
 
-test('an MCP server over HTTP works alike, with its headers resolved', async () => {
+test('an MCP server over HTTP works too, with its headers resolved', async () => {
   vi.stubEnv('TICKETS_TOKEN', 'ticket-canary-1234567');
   onTestFinished(() => {
     vi.unstubAllEnvs();
@@ -149,7 +149,7 @@ test('an MCP server over HTTP works alike, with its headers resolved', async () 
   expect(remote.calls).toEqual([{ title: 'leak' }]);
 });
 
-/** MCP over HTTP, as little of it as there can be. */
+/** A minimal MCP server over HTTP. */
 async function startRemote(): Promise<{ url: string; calls: unknown[] }> {
   const calls: unknown[] = [];
   const server = createServer((request, response) => {

@@ -65,11 +65,11 @@ test('a run asks, waits over a restart, acts once, and has its tokens counted', 
   expect(modelServer.log.requests.every(({ key }) => key === 'canary-of-the-model-key')).toBe(true);
   const again = await startRun(server, session, '@@ probe tool said: on+ce');
   await ended(server, again);
-  // What the model said before is the only place where these words stand together.
+  // Only the earlier answer of the model contains these words together.
   expect(textOf(await logOf(server, again))).toBe('tool said: once: yes');
 });
 
-test('the assistant that ships needs one key, and without it says which', async () => {
+test('the shipped assistant needs one key, and names it when it is missing', async () => {
   vi.stubEnv('ANTHROPIC_API_KEY', '');
   const server = await startServer({
     agents: { assistant: await page('agents/assistant/agent.yaml') },
@@ -84,7 +84,7 @@ test('the assistant that ships needs one key, and without it says which', async 
   });
 });
 
-test('the agent of the guide is one that the server takes', async () => {
+test('the server accepts the agent of the guide', async () => {
   const guide = await page('docs/guides/write-an-agent.md');
   const [, text = ''] =
     /^```yaml agents\/release-notes\/agent\.yaml\n([\s\S]*?)^```/m.exec(guide) ?? [];

@@ -13,7 +13,7 @@ const place = await AiSdkPlace.open();
 beforeAll(() => requireSandbox());
 afterAll(() => place.close());
 
-/** What the model gets back from one call. */
+/** The result of one call, as the model gets it. */
 async function use(tool: string, input: unknown, settings = {}): Promise<string> {
   const session = await place.session(place.agent({ settings }));
   return resultOf(await session.play(`call ${tool} ${JSON.stringify(input)} ;; say done`));
@@ -23,7 +23,7 @@ function resultOf(said: Said): string {
   return JSON.stringify(said.custom('tool_result')[0]);
 }
 
-test('files are read by lines, listed and written, all inside the workspace', async () => {
+test('files are read by lines, listed and written, all inside the session folder', async () => {
   const session = await place.session(place.agent());
   await writeFiles(session.sessionFolder, { 'a/b.txt': 'one\ntwo\nthree\nfour', 'c.txt': 'c' });
   const read = await session.play(
@@ -37,7 +37,7 @@ test('files are read by lines, listed and written, all inside the workspace', as
   expect(written.text).toContain('Wrote 2 bytes to x/y.txt.');
 });
 
-test('neither a path nor a link leads a tool out of the workspace', async () => {
+test('neither a path nor a link lets a tool leave the session folder', async () => {
   const session = await place.session(place.agent());
   await symlink('/etc', join(session.sessionFolder, 'etc'));
   await symlink('/etc/passwd', join(session.sessionFolder, 'passwd'));
@@ -55,16 +55,16 @@ test('neither a path nor a link leads a tool out of the workspace', async () => 
   }
 });
 
-test('what is no text, or missing, is told in words', async () => {
+test('a binary or missing file is reported', async () => {
   const session = await place.session(place.agent());
   await writeFile(join(session.sessionFolder, 'data.bin'), Buffer.from([1, 0, 2]));
   expect(resultOf(await session.play('call read_file {"path":"data.bin"} ;; say x'))).toContain(
-    'no text but 3 bytes',
+    'not a text file (3 bytes of binary data)',
   );
-  expect(await use('read_file', { path: 'nothing' })).toContain('there is no such file');
+  expect(await use('read_file', { path: 'nothing' })).toContain('the file does not exist');
 });
 
-test('a long output is cut, for the model and more so in the event', async () => {
+test('a long output is cut for the model, and shorter in the event', async () => {
   const session = await place.session(place.agent());
   await writeFiles(session.sessionFolder, { 'long.txt': 'x'.repeat(200_000) });
   const said = await session.play('call read_file {"path":"long.txt"} ;; last');
@@ -73,7 +73,7 @@ test('a long output is cut, for the model and more so in the event', async () =>
   expect(resultOf(said).length).toBeLessThan(20_000);
 });
 
-test('commands run in the workspace, as nobody, without the server’s environment or network', async () => {
+test('commands run in the session folder, as user nobody, without the server’s environment or network', async () => {
   vi.stubEnv('MODEL_KEY', 'model-canary-1234567');
   onTestFinished(() => {
     vi.unstubAllEnvs();
@@ -92,7 +92,7 @@ test('commands run in the workspace, as nobody, without the server’s environme
   expect(await use('run_command', { command: reach })).toContain('no way');
 });
 
-test('a command that fails, or takes too long, is told as that', async () => {
+test('a command that fails or takes too long is reported', async () => {
   expect(await use('run_command', { command: 'echo bad >&2; exit 3' })).toContain(
     'bad\\n(exit code 3)',
   );
@@ -101,7 +101,7 @@ test('a command that fails, or takes too long, is told as that', async () => {
   );
 });
 
-test('a command of any length of output comes back with its two ends', async () => {
+test('of a very long output the beginning and the end are kept', async () => {
   const session = await place.session(place.agent());
   const command = "echo first; head -c 1000000 /dev/zero | tr '\\0' x; echo last";
   const { text } = await session.play(`call run_command ${JSON.stringify({ command })} ;; last`);
@@ -109,7 +109,7 @@ test('a command of any length of output comes back with its two ends', async () 
   expect(text.length).toBeLessThan(70_000);
 });
 
-test('a cancel ends the command that runs', async () => {
+test('a cancel ends the running command', async () => {
   const { sandbox, started } = place.watchedSandbox();
   const session = await place.session(place.agent(), { sandbox });
   const leg = session.start('@@ call run_command {"command":"sleep 600 & sleep 600"} ;; last');
@@ -125,14 +125,14 @@ test('fetch_url is not offered to an agent that may reach no host', async () => 
   expect(place.modelServer.log.having('no-host-to-reach')[0]?.tools).not.toContain('fetch_url');
 });
 
-test('fetch_url reads from the hosts of the list and no other, and follows nothing by itself', async () => {
+test('fetch_url reads from listed hosts only and follows no redirect', async () => {
   const web = await startWeb();
   const sandbox = { network: [`127.0.0.1:${web.port}`, 'localtest.example'] };
   const page = await use('fetch_url', { url: `${web.url}/page` }, { sandbox });
   expect(page).toContain('Hello\\nworld & all');
   expect(page).not.toContain('script');
   expect(await use('fetch_url', { url: `${web.url}/moved` }, { sandbox })).toContain(
-    'it is now at http://169.254.169.254/latest',
+    'it has moved to http://169.254.169.254/latest',
   );
   for (const url of [
     `http://localhost:${web.port}/page`,
@@ -148,7 +148,7 @@ test('fetch_url reads from the hosts of the list and no other, and follows nothi
   expect(web.requests).toEqual(['/page', '/moved']);
 });
 
-test('fetch_url does not go where a listed name turns out to lead into this machine', async () => {
+test('fetch_url refuses a listed name that resolves to this machine', async () => {
   const web = await startWeb();
   const sandbox = { network: [`a.localhost:${web.port}`, `ip6-localhost:${web.port}`] };
   for (const host of ['a.localhost', 'ip6-localhost']) {

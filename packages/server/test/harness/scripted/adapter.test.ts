@@ -7,7 +7,7 @@ import { systemClock } from '../../../src/runtime/clock.ts';
 adapterSuite('scripted', {
   open: async () => ({ harness: scriptedHarness({ clock: systemClock }) }),
   planFor: (steps, gatedTools) => planOf(steps.map(scriptStep), gatedTools),
-  // A script has no memory of its own but the number of the run.
+  // A script remembers nothing but the number of the run.
   memory: {
     first: planOf([{ say: 'hello' }], []),
     second: planOf([{ say: 'this is run {{run_number}}' }], []),

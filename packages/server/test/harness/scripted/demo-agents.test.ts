@@ -39,7 +39,7 @@ async function demoAgent(name: string) {
   return { agent, prepared, sessionFolder: prepared.sessionFolder };
 }
 
-test('demo reads CLAUDE.md, a context file, a good skill and a broken one', async () => {
+test('demo loads CLAUDE.md, a context file, a valid skill and a broken one', async () => {
   const { agent, prepared } = await demoAgent('demo');
   expect(agent.sessionFiles).toBe(true);
   expect(prepared).toMatchObject({
@@ -57,7 +57,7 @@ test('demo reads CLAUDE.md, a context file, a good skill and a broken one', asyn
   });
 });
 
-test('demo greets, asks for a name, asks leave to write, writes, and thanks by name', async () => {
+test('demo greets, asks for a name, asks for permission to write, writes, and thanks by name', async () => {
   const { agent, sessionFolder } = await demoAgent('demo');
   const greeting = await play({ agent, sessionFolder, prompt: 'Hi there' });
   expect(textOf(greeting)).toContain('Hi there');
@@ -94,7 +94,7 @@ test('demo greets, asks for a name, asks leave to write, writes, and thanks by n
   expect(textOf(refused)).toBe('denied');
 });
 
-test('echo says the prompt and the number of the run', async () => {
+test('echo repeats the prompt with the number of the run', async () => {
   const { agent } = await demoAgent('echo');
   expect(textOf(await play({ agent, prompt: 'Hi', runNumber: 3 }))).toBe('Hi (run 3)');
 });

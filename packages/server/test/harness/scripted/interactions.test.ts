@@ -34,20 +34,20 @@ describe('ask', () => {
     ]);
   });
 
-  test('goes on with the answer in another process', async () => {
+  test('continues with the answer in another process', async () => {
     const state = stateOf(await play({ agent }));
     const events = await play({ agent: { ...agent }, state, answers: { 'step-1': say('Ada') } });
     expect(textOf(events)).toBe('Thanks, Ada.');
     expect(events.at(-1)).toEqual({ type: 'end', outcome: 'completed' });
   });
 
-  test('that is declined goes on with an empty answer', async () => {
+  test('that is declined continues with an empty answer', async () => {
     const state = stateOf(await play({ agent }));
     const declined: Answer = { kind: 'question', declined: true, reason: 'no' };
     expect(textOf(await play({ agent, state, answers: { 'step-1': declined } }))).toBe('Thanks, .');
   });
 
-  test('left open by a cancelled run does not touch the next prompt', async () => {
+  test('left open by a cancelled run does not affect the next prompt', async () => {
     const state = stateOf(await play({ agent }));
     const events = await play({ agent, state, runId: runId('run_2'), prompt: 'again' });
     expect(textOf(events)).toBe('Hi. ');
@@ -58,13 +58,17 @@ describe('ask', () => {
     ['without a checkpoint', { state: undefined }, 'no checkpoint of its own'],
     ['with the checkpoint of another run', { runId: runId('run_2') }, 'no checkpoint of its own'],
     ['without its answer', { answers: { other: say('x') } }, 'without its answer'],
-    ['with a decision for a question', { answers: { 'step-1': deny } }, 'a decision as its answer'],
+    [
+      'with a decision for a question',
+      { answers: { 'step-1': deny } },
+      'answered with a permission decision',
+    ],
     [
       'after its script was changed',
       { agent: agentOf({ script: [{ say: 'new' }] }) },
       'was changed while',
     ],
-  ])('resumed %s ends with an error that says so', async (_, changed, message) => {
+  ])('resumed %s ends with an error that names the cause', async (_, changed, message) => {
     const state = stateOf(await play({ agent }));
     const events = await play({ agent, state, answers: { 'step-1': say('Ada') }, ...changed });
     expect(events).toEqual([
@@ -84,7 +88,7 @@ describe('tools', () => {
   };
   const read = (path: string) => ({ tool: { name: 'read_file', input: { path } } });
 
-  test('that need no leave run at once and say what they did', async () => {
+  test('that need no permission run at once and report their result', async () => {
     const sessionFolder = await temporaryFolder();
     const events = await play({
       agent: agentOf({ script: [write, read('notes/a.txt')] }),
@@ -101,7 +105,7 @@ describe('tools', () => {
     ]);
   });
 
-  test('that are gated ask with the exact input and touch nothing before the answer', async () => {
+  test('that are gated ask with the exact input and change nothing before the answer', async () => {
     const sessionFolder = await temporaryFolder();
     const agent = agentOf({ script: [write], approvalRequiredTools: ['write_*'] });
     const events = await play({ agent, sessionFolder });
@@ -119,7 +123,7 @@ describe('tools', () => {
     expect(JSON.stringify(stateOf(events))).not.toContain('hello');
   });
 
-  test('run with the input that was approved, never with their own (D-39)', async () => {
+  test('run with the approved input, never with the input of the script (D-39)', async () => {
     const sessionFolder = await temporaryFolder();
     const agent = agentOf({
       script: [write, { say: 'done' }],
@@ -143,13 +147,13 @@ describe('tools', () => {
   });
 
   test.each([
-    [read('none.txt'), 'there is no such file'],
+    [read('none.txt'), 'the file does not exist'],
     [read('../outside.txt'), 'stay inside the workspace'],
     [read('/etc/passwd'), 'stay inside the workspace'],
     [read('link.txt'), 'leads through a link'],
     [read('linked/secret.txt'), 'not a folder'],
     [read('folder'), 'names a folder'],
-    [{ tool: { name: 'read_file', input: { file: 'x' } } }, 'its input must be {path}'],
+    [{ tool: { name: 'read_file', input: { file: 'x' } } }, 'the input must be {path}'],
     [{ tool: { name: 'write_file', input: { path: 'folder', text: 'x' } } }, 'names a folder'],
     [{ tool: { name: 'write_file', input: { path: 'linked/x', text: 'x' } } }, 'not a folder'],
     [
@@ -194,7 +198,7 @@ describe('tools', () => {
   });
 });
 
-test('a run resumed through JSON at every step says what an unbroken one would', async () => {
+test('a run resumed through JSON at every step emits the same text as an uninterrupted run', async () => {
   const sessionFolder = await temporaryFolder();
   const note = { path: 'n.txt', text: '{{answer}}' };
   const agent = agentOf({

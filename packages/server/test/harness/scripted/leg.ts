@@ -15,11 +15,11 @@ import type {
 
 export interface TestClock extends Clock {
   readonly waits: number[];
-  /** How many timers are set and not yet forgotten. */
+  /** Number of timers that are set and not cleared. */
   pending(): number;
 }
 
-/** Time passes at once, or, when `hold` is set, not at all. */
+/** A clock whose timers fire at once, or, with `hold`, never. */
 export function testClock({ hold = false } = {}): TestClock {
   const waits: number[] = [];
   const timers = new Set<object>();
@@ -78,7 +78,7 @@ export async function play(request: Start): Promise<HarnessEvent[]> {
   return collect(start(request));
 }
 
-/** The state as a new process would find it: through JSON. */
+/** The checkpoint as a new process would read it: through JSON. */
 export function stateOf(events: readonly HarnessEvent[]): Json {
   const checkpoint = events.find((event) => event.type === 'checkpoint');
   return JSON.parse(JSON.stringify(checkpoint?.state));

@@ -39,14 +39,14 @@ describe('say', () => {
     );
   });
 
-  test('an endless word is cut between characters, and endless space takes no endless time', () => {
+  test('a very long word is cut between characters, and very long space takes linear time', () => {
     const pieces = [...words(`x${'😀'.repeat(20_000)}`)];
     expect(pieces.length).toBeGreaterThan(1);
     expect(pieces.every((piece) => piece.isWellFormed())).toBe(true);
     expect([...words(' '.repeat(1_000_000))].join('')).toHaveLength(1_000_000);
   });
 
-  test('every_ms is waited for between words, and nothing is waited for without it', async () => {
+  test('words are every_ms apart, and there is no wait without it', async () => {
     const clock = testClock();
     await play({ agent: agentOf({ script: [{ say: { text: 'a b c', every_ms: 40 } }] }), clock });
     expect(clock.waits).toEqual([40, 40]);
@@ -55,7 +55,7 @@ describe('say', () => {
     expect(idle.waits).toEqual([]);
   });
 
-  test('a long text leaves turns to other work', async () => {
+  test('a long text yields to other work', async () => {
     const leg = start({ agent: agentOf({ script: [{ say: 'word '.repeat(5000) }] }) });
     let turns = 0;
     const count = () => {
@@ -70,7 +70,7 @@ describe('say', () => {
 });
 
 describe('templates', () => {
-  test('stand in strings at any depth, and what they bring in is not read again', async () => {
+  test('are replaced in strings at any depth, and inserted values are not expanded again', async () => {
     const data = { deep: [{ said: '{{prompt}}/{{run_number}}' }], number: 1, other: '{{unknown}}' };
     const events = await play({
       agent: agentOf({ script: [{ emit: { type: 'note', data } }, { say: '{{prompt}}' }] }),
@@ -120,7 +120,7 @@ describe('steps', () => {
     });
   });
 
-  test('repeat repeats, nested as well', async () => {
+  test('repeat repeats its steps, nested too', async () => {
     const inner = { repeat: { times: 2, steps: [{ say: 'b' }] } };
     const agent = agentOf({
       script: [{ repeat: { times: 3, steps: [{ say: 'a' }, inner] } }, { say: 'c' }],
@@ -158,7 +158,7 @@ describe('cancel', () => {
     expect(await collect(leg)).toEqual([{ type: 'end', outcome: 'cancelled' }]);
   });
 
-  test('in the middle of a fast text is heeded at the next word', async () => {
+  test('in the middle of a fast text takes effect at the next word', async () => {
     const leg = start({ agent: agentOf({ script: [{ say: 'a b c d' }] }) });
     const events: HarnessEvent[] = [];
     for await (const event of leg) {
@@ -168,7 +168,7 @@ describe('cancel', () => {
     expect(events.slice(2)).toEqual([{ type: 'end', outcome: 'cancelled' }]);
   });
 
-  test('an answer to a running leg is not taken: it comes with a resume leg', async () => {
+  test('does not concern answers: a running leg takes none, they come with a resume leg', async () => {
     const leg = start({ agent: agentOf({ script: [{ say: 'a' }] }) });
     expect(await leg.answer('step-0', deny)).toBe(false);
   });

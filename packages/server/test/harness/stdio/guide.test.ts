@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => stdio.close());
 
-test('the shell agent of the guide says what it was told and leaves a file', async () => {
+test('the shell agent of the guide repeats its prompt and writes a file', async () => {
   const agent = await agentOfGuide('echo-shell');
   const prompt = 'a "quoted" \\ word\nand $more';
   const { text, sessionFolder, end } = await playProgram(stdio, agent, { prompt });
@@ -28,7 +28,7 @@ test('the shell agent of the guide says what it was told and leaves a file', asy
   expect(await readFile(join(sessionFolder, 'outputs/said.txt'), 'utf8')).toBe(`${prompt}\n`);
 });
 
-test('the Python agent of the guide asks, asks for leave, writes, and counts visits', async () => {
+test('the Python agent of the guide asks a question, asks for permission, writes, and counts visits', async () => {
   const agent = await agentOfGuide('colours');
   const id = { sessionId: sessionId('sess_colours') };
   const asked = await playProgram(stdio, agent, id);
@@ -70,7 +70,7 @@ test('the Python agent of the guide asks, asks for leave, writes, and counts vis
   expect(again.text).toBe('This is visit 2.\n');
 });
 
-test('shell-hello, which ships, greets and leaves a file', async () => {
+test('the shipped shell-hello greets and writes a file', async () => {
   const folder = join(repository, 'agents/shell-hello');
   const agent = await read(folder, 'shell-hello');
   const { text, sessionFolder, end } = await playProgram(stdio, agent, { prompt: 'Hi there' });
@@ -79,7 +79,7 @@ test('shell-hello, which ships, greets and leaves a file', async () => {
   expect(await readFile(join(sessionFolder, 'outputs/prompts.txt'), 'utf8')).toBe('Hi there\n');
 });
 
-/** Writes down what the guide shows, as a reader would. */
+/** Writes the files of the guide, as a reader would. */
 async function agentOfGuide(name: string): Promise<Agent> {
   const guide = await readFile(join(repository, 'docs/guides/stdio-agents.md'), 'utf8');
   const root = await temporaryFolder();

@@ -47,7 +47,7 @@ export interface PlayMore extends Partial<LegContext> {
   readonly onEvent?: (event: HarnessEvent) => void;
 }
 
-/** One leg of an agent in a session of its own, or in the one that is named. */
+/** Runs one leg of an agent, in a new session or in the given one. */
 export async function playProgram(
   { harness, sandbox, dataDir }: OpenStdio,
   given: Agent,

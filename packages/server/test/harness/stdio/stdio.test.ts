@@ -11,7 +11,7 @@ import { requireSandbox } from '../../../../../test/services.ts';
 import { type OpenStdio, type PlayMore, openStdio, playProgram } from './leg.ts';
 
 const folder = dirname(fileURLToPath(import.meta.url));
-/** A time that nobody else on the machine sleeps. */
+/** A sleep of this many seconds identifies the test's own process on the machine. */
 const nap = `7071.${process.pid}`;
 
 beforeAll(() => requireSandbox());
@@ -55,7 +55,7 @@ describe('a program', () => {
   });
   afterAll(() => stdio.close());
 
-  /** What a shell script as an agent says and how it ends. */
+  /** Runs a shell script as an agent; returns its text and its end. */
   async function play(script: string, settings: JsonObject = {}, more: PlayMore = {}) {
     const at = await temporaryFolder();
     await chmod(at, 0o755);
@@ -65,14 +65,14 @@ describe('a program', () => {
     return playProgram(stdio, agent, more);
   }
 
-  test('that only prints is an agent: its lines are what it says', async () => {
+  test('that only prints is an agent: its lines become messages', async () => {
     const { text, events, end } = await play("echo Hello; echo; printf '42\\n{not json\\nlast'");
     expect(text).toBe('Hello\n\n42\n{not json\nlast');
     expect(events).toHaveLength(6);
     expect(end).toEqual({ type: 'end', outcome: 'completed' });
   });
 
-  test('reads on its first line what it is to do, and where', async () => {
+  test('gets its input and its folders in the first line', async () => {
     const { text } = await play("head -n 1 | sed 's/^/got /'", {
       instructions: 'Be brief.',
       tools: ['write_file'],
@@ -90,7 +90,7 @@ describe('a program', () => {
     });
   });
 
-  test('may say every kind of event', async () => {
+  test('may emit every type of event', async () => {
     const said: Json[] = [
       { type: 'message_delta', text: 'hi', model: 'm' },
       { type: 'usage', input_tokens: 3, output_tokens: 4 },
@@ -117,13 +117,17 @@ describe('a program', () => {
     ]);
   });
 
-  test('that asks and goes is waited with, not completed', async () => {
+  test('that asks and exits is waiting, not completed', async () => {
     const { end } = await play(`echo '{"type":"user_question","ref":"q","question":"Well?"}'`);
     expect(end).toEqual({ type: 'end', outcome: 'waiting' });
   });
 
   test.each<[string, string, string]>([
-    ['fails', 'echo "no luck" >&2; exit 3', 'The program ended with code 3. It said:\nno luck'],
+    [
+      'fails',
+      'echo "no luck" >&2; exit 3',
+      'The program ended with code 3. Its error output:\nno luck',
+    ],
     [
       'says something that is no event',
       `echo '{"type":"mesage_delta"}'`,
@@ -144,20 +148,20 @@ describe('a program', () => {
       `for i in $(seq 150); do echo '{"type":"user_question","ref":"'$i'","question":"?"}'; done`,
       'asked more than 100 questions',
     ],
-  ])('that %s ends with an error that says so', async (_, script, message) => {
+  ])('that %s ends with an error that names the cause', async (_, script, message) => {
     expect((await play(script)).end).toEqual(agentError(message));
   });
 
   test.each([
     ['nosuch', 'The program nosuch was not found in the sandbox.'],
     ['./gone.sh', "The program ./gone.sh was not found in the agent's folder."],
-    ['/etc/passwd', 'The program /etc/passwd may not be executed.'],
+    ['/etc/passwd', 'The program /etc/passwd is not executable.'],
   ])('%s that cannot be started is named', async (program, message) => {
     const { end } = await play('true', { command: [program, 'x'] });
     expect(end).toEqual(agentError(message));
   });
 
-  test('that takes more memory than it has is told so', async () => {
+  test('that exceeds its memory limit ends with an error that names the limit', async () => {
     const { limits } = await stdio.sandbox.describe();
     const { end } = await play('exec python3 -c "a=[b\'x\'*20_000_000 for _ in range(50)]"', {
       limits: { memory_mb: 64, pids: 32 },
@@ -168,18 +172,18 @@ describe('a program', () => {
     );
   });
 
-  test('that said how it ends and stays is ended all the same', async () => {
+  test('that does not exit after its end event is killed', async () => {
     const { end } = await play(`echo '{"type":"end"}'; echo ignored; exec sleep 600`);
     expect(end).toEqual({ type: 'end', outcome: 'completed' });
   });
 
-  test('is held back while nobody takes what it says, and loses none of it', async () => {
+  test('is held back while its events are not taken, and loses none of them', async () => {
     const { text } = await play('seq 200000');
     expect(text.length).toBe(1_288_895);
     expect(text.endsWith('\n199999\n200000\n')).toBe(true);
   });
 
-  test('gets its secrets, and neither what it says nor how it fails gives them away', async () => {
+  test('gets its secrets, and neither its output nor its errors reveal them', async () => {
     process.env['STDIO_TEST_KEY'] = 'correct-horse-battery';
     const env = { API_KEY: '${env:STDIO_TEST_KEY}' };
     const script = `[ "$API_KEY" = correct-horse-battery ] && echo "got $API_KEY"
@@ -218,7 +222,7 @@ describe('a program', () => {
       'the line',
       `trap '' TERM; echo ready; read -r line; [ "$line" = '{"type":"cancel"}' ] && echo heard > how`,
     ],
-  ])('may clean up when it is cancelled: it hears of it by %s', async (_, script) => {
+  ])('may clean up when it is cancelled, notified by %s', async (_, script) => {
     const cancelling = new AbortController();
     const { end, sessionFolder } = await play(
       `read -r start; ${script}`,
@@ -232,7 +236,7 @@ describe('a program', () => {
     expect(readFileSync(join(sessionFolder, 'how'), 'utf8')).toBe('heard\n');
   });
 
-  test('is needed: an agent without a command is refused', () => {
+  test('is required: an agent without a command is refused', () => {
     const problems = problemsWith(stdio.harness, agentOf({ framework: 'stdio' }));
     expect(problems).toMatchObject([{ path: ['command'] }]);
   });

@@ -10,14 +10,14 @@ export const askUserSchema = z.strictObject({
     .array(z.strictObject({ label, description: z.string().max(1000).optional() }))
     .max(20)
     .optional()
-    .describe('What the person may choose from; they may also answer in their own words'),
+    .describe('Choices to offer; the user may also answer in their own words'),
   multiple: z.boolean().optional().describe('Whether several options may be chosen'),
 });
 
 export const askUserDescription =
-  'Asks the person a question and waits for the answer. Use it when you cannot go on without one.';
+  'Asks the user a question and waits for the answer. Use it when you cannot continue without one.';
 
-/** The interaction that a call of `ask_user` asks for; `undefined` when its input is none. */
+/** The interaction for a call of `ask_user`; `undefined` when its input is invalid. */
 export function questionOf(
   ref: string,
   input: unknown,

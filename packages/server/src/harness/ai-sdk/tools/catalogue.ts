@@ -3,20 +3,20 @@ import { type Agent, needsApproval } from '../../../domain/agent.ts';
 import { type AgentTool, type ToolOutput, failed, toolOutputSchema } from './agent-tool.ts';
 import { askUserDescription, askUserName, askUserSchema } from './ask-user.ts';
 
-/** The tools of one leg: by the name the model uses, and by the name people and `agent.yaml` use. */
+/** The tools of one leg, by the name for the model and by the name in `agent.yaml`. */
 export interface Catalogue {
-  /** What the SDK may call by itself, and what it may only announce. */
+  /** For the SDK: tools it may run itself, and tools whose calls it only reports. */
   readonly toolSet: ToolSet;
   byWireName(wireName: string): AgentTool | undefined;
   byName(name: string): AgentTool | undefined;
   isGated(tool: AgentTool): boolean;
-  /** What is thrown is a fault of ours, with paths and the like in its words: the model learns that there was one. */
+  /** An exception is a fault of the server and may contain paths, so the model learns only that the tool failed. */
   run(tool: AgentTool, input: unknown, signal: AbortSignal): Promise<ToolOutput>;
 }
 
 /**
- * A tool that needs an approval is given to the SDK without the means to run it: whatever its defaults are or
- * become, it cannot. The call comes back unanswered, a person decides, and the leg runs it (D-39).
+ * The SDK gets a tool that needs approval without an `execute` function, so it can never run it, whatever its defaults
+ * are. The call comes back unanswered, a person decides, and the leg runs it (D-39).
  */
 export function catalogueOf(
   agent: Agent,
@@ -27,7 +27,7 @@ export function catalogueOf(
   const byName = new Map([...byWireName.values()].map((tool) => [tool.name, tool]));
   const isGated = (tool: AgentTool) => needsApproval(agent, tool.name);
   const run: Catalogue['run'] = async (tool, input, signal) => {
-    if (!holdsLease()) return failed('The run was given to another server.');
+    if (!holdsLease()) return failed('The run continues on another server.');
     return tool.run(input, signal).catch(() => failed(`${tool.name} failed on this server`));
   };
   const toolSet: ToolSet = {};
@@ -64,7 +64,7 @@ function toModelOutput({ output }: { output: unknown }) {
   return { type: ok ? ('text' as const) : ('error-text' as const), value: text };
 }
 
-/** Names of servers and tools can become the same once they are cut to what providers take. */
+/** Two names can become equal when they are cut to what providers accept; a suffix tells them apart. */
 function uniquelyNamed(tools: readonly AgentTool[]): ReadonlyMap<string, AgentTool> {
   const named = new Map<string, AgentTool>();
   for (const tool of tools.toSorted((a, b) => (a.name < b.name ? -1 : 1))) {

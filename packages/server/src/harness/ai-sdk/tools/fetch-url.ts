@@ -16,9 +16,9 @@ const inputSchema = z.strictObject({
 });
 
 /**
- * Reads a page from one of the hosts of the agent's `sandbox.network`. Where the host is, is looked up once
- * and checked, and that address is connected to (`egress-target.ts`); a redirect is told, not followed, so that
- * it comes through here again.
+ * Fetches a page from one of the hosts in the agent's `sandbox.network`. The host is looked up once, the address is
+ * checked, and the connection goes to that address (`egress/target.ts`). A redirect is reported, not followed, so that
+ * the new address is checked too.
  */
 export function fetchUrlTool(network: readonly string[]): AgentTool {
   const name = 'fetch_url';
@@ -53,7 +53,7 @@ export function fetchUrlTool(network: readonly string[]): AgentTool {
 
 type Lookup = Extract<Awaited<ReturnType<typeof findTarget>>, { ok: true }>['lookup'];
 
-/** Not `fetch`: that follows the proxy variables and connects where it likes. */
+/** Does not use `fetch`, which obeys proxy variables and looks up the address again. */
 function get({ url, lookup, signal }: { url: URL; lookup: Lookup; signal: AbortSignal }) {
   return new Promise<IncomingMessage>((resolve, reject) => {
     const request = url.protocol === 'https:' ? requestSecure : requestPlain;
@@ -69,12 +69,12 @@ async function read(response: IncomingMessage): Promise<ToolOutput> {
   const { statusCode = 0, headers } = response;
   if (statusCode >= 300 && statusCode < 400) {
     response.destroy();
-    return failed(`fetch_url: it is now at ${headers.location ?? 'an unknown address'}`);
+    return failed(`fetch_url: it has moved to ${headers.location ?? 'an unknown address'}`);
   }
   const type = headers['content-type'] ?? 'text/plain';
   if (!textual.test(type)) {
     response.destroy();
-    return failed(`fetch_url: this is no text but ${type}`);
+    return failed(`fetch_url: not a text: the content type is ${type}`);
   }
   const chunks: Buffer[] = [];
   let size = 0;
@@ -82,7 +82,7 @@ async function read(response: IncomingMessage): Promise<ToolOutput> {
     const bytes = Buffer.from(chunk as Uint8Array);
     size += bytes.length;
     chunks.push(bytes);
-    // What there was until here is still worth reading.
+    // The beginning is still useful to the model.
     if (size > bodyBytesMax) break;
   }
   const body = Buffer.concat(chunks).toString('utf8');

@@ -13,13 +13,13 @@ const writeBytesMax = 1024 * 1024;
 const linesMax = 2000;
 const entriesMax = 1000;
 const foldersMax = 200;
-/** Listed, but not looked into: nobody asks for what is in there, and it is without end. */
+/** Listed, but not descended into: they are large and rarely useful. */
 const closedFolders = new Set(['.git', 'node_modules']);
 
 const path = z.string().min(1).describe('Relative to the workspace, with forward slashes');
 
-/** Files of the session's workspace; nothing here leaves it (`confined.ts`). */
-export function workspaceTools(sessionFolder: string): readonly AgentTool[] {
+/** Tools for the files of the session folder, confined to it (`confined-fs/files.ts`). */
+export function fileTools(sessionFolder: string): readonly AgentTool[] {
   return [
     toolOf({
       name: 'read_file',
@@ -49,14 +49,14 @@ export function workspaceTools(sessionFolder: string): readonly AgentTool[] {
   ];
 }
 
-interface WorkspaceTool<Input> {
+interface FileTool<Input> {
   readonly name: string;
   readonly description: string;
   readonly input: z.ZodType<Input>;
   readonly run: (input: Input) => Promise<ToolOutput>;
 }
 
-function toolOf<Input>({ name, description, input, run }: WorkspaceTool<Input>): AgentTool {
+function toolOf<Input>({ name, description, input, run }: FileTool<Input>): AgentTool {
   return {
     name,
     wireName: name,
@@ -80,13 +80,14 @@ async function readFile(
   request: { path: string; first_line?: number | undefined; lines?: number | undefined },
 ): Promise<ToolOutput> {
   const handle = await openConfined(root, request.path);
-  if (handle === undefined) return failed('read_file: there is no such file');
+  if (handle === undefined) return failed('read_file: the file does not exist');
   try {
     const { size } = await handle.stat();
-    if (size > readBytesMax) return failed(`read_file: the file has ${size} bytes, too many`);
+    if (size > readBytesMax) return failed(`read_file: the file is too large (${size} bytes)`);
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(size), 0);
     const bytes = buffer.subarray(0, bytesRead);
-    if (bytes.includes(0)) return failed(`read_file: this is no text but ${size} bytes of data`);
+    if (bytes.includes(0))
+      return failed(`read_file: not a text file (${size} bytes of binary data)`);
     const { first_line: first = 1, lines: count = linesMax } = request;
     const all = bytes.toString('utf8').split('\n');
     const shown = all.slice(first - 1, first - 1 + count);
@@ -121,7 +122,7 @@ async function listFiles(
     const folder = folders.shift();
     if (folder === undefined) break;
     const entries = await listConfined(root, folder);
-    if (entries === undefined) return failed('list_files: there is no such folder');
+    if (entries === undefined) return failed('list_files: the folder does not exist');
     for (const { name, kind } of entries) {
       const below = folder === '' ? name : `${folder}/${name}`;
       lines.push(kind === 'folder' ? `${below}/` : below);
@@ -130,6 +131,6 @@ async function listFiles(
     }
   }
   const isWhole = folders.length === 0 && lines.length <= entriesMax;
-  const note = isWhole ? [] : ['(there is more: list a folder by itself)'];
+  const note = isWhole ? [] : ['(not all entries are shown: list a subfolder)'];
   return succeeded([...lines.slice(0, entriesMax), ...note].join('\n') || '(empty)');
 }

@@ -1,7 +1,7 @@
 import { type JSONRPCMessage, type MCPTransport, validateJSONRPCMessage } from '@ai-sdk/mcp';
 import type { SandboxedProcess } from '../../../ports/sandbox.ts';
 
-/** A longer line is no message of a tool but a fault. */
+/** A longer line is treated as a fault of the server. */
 const lineCharsMax = 8 * 1024 * 1024;
 
 /** MCP over the standard streams of a program in the sandbox: one message per line. */
@@ -21,7 +21,7 @@ export class SandboxedTransport implements MCPTransport {
     const child = await this.#start();
     this.#child = child;
     child.stdin.on('error', (error) => this.onerror?.(error));
-    this.#read(child).catch((error: unknown) => this.#complain(error));
+    this.#read(child).catch((error: unknown) => this.#report(error));
     void child.exited.then(() => this.onclose?.());
   }
 
@@ -37,7 +37,7 @@ export class SandboxedTransport implements MCPTransport {
     await this.#child?.kill();
   }
 
-  /** What it said last on its standard error, for whoever has to find out why it does not work. */
+  /** The end of its standard error, for error messages. */
   errorOutput(): string {
     return this.#child?.errorOutput() ?? '';
   }
@@ -57,16 +57,16 @@ export class SandboxedTransport implements MCPTransport {
   }
 
   #take(line: string): void {
-    // Some servers greet on their standard output; only what looks like a message is one.
+    // Some servers print a greeting to standard output, so other lines are ignored.
     if (!line.startsWith('{')) return;
     try {
       this.onmessage?.(validateJSONRPCMessage(JSON.parse(line)));
     } catch (error) {
-      this.#complain(error);
+      this.#report(error);
     }
   }
 
-  #complain(error: unknown): void {
+  #report(error: unknown): void {
     this.onerror?.(error instanceof Error ? error : new Error(String(error)));
   }
 }

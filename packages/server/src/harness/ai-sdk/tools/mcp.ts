@@ -12,11 +12,11 @@ const toolsMax = 512;
 const pagesMax = 32;
 const reasonCharsMax = 500;
 
-/** An MCP server that an agent names, its references already resolved. */
+/** An MCP server of an agent, with its references resolved. */
 export interface McpTarget {
   readonly name: string;
   readonly server: McpServer;
-  /** Starts a local one in the sandbox. */
+  /** Starts a local server in the sandbox. */
   spawn(
     command: readonly string[],
     env: Readonly<Record<string, string>>,
@@ -28,7 +28,7 @@ export interface McpConnection {
   close(): Promise<void>;
 }
 
-/** Says which server it is and what is wrong with it; whoever started the run may read it. */
+/** The message names the server and the problem, and may be shown to the caller. */
 export class McpUnavailable extends Error {
   override readonly name = 'McpUnavailable';
 }
@@ -44,23 +44,23 @@ export async function connectMcp(target: McpTarget, signal: AbortSignal): Promis
       transport: local ?? remoteTransport(server),
       initializationOptions: { signal, timeout: connectMs },
       clientName: 'convoke',
-      // A call that is sent again may be carried out again; one allow is for one call.
+      // A repeated call might be executed twice, and an approval is for one call.
       maxRetries: 0,
-      // A server may fail between calls; the next call says so.
+      // When a server fails between calls, the next call reports it.
       onUncaughtError: () => undefined,
     });
     return { tools: await toolsOf(name, client, signal), close: () => client.close() };
   } catch (error) {
     await local?.close();
     if (error instanceof SandboxUnavailable) throw error;
-    const reason = complaintIn(local?.errorOutput() ?? '') ?? messageOf(error);
+    const reason = reasonIn(local?.errorOutput() ?? '') ?? messageOf(error);
     const message = `The MCP server ${name} is not available: ${reason.slice(0, reasonCharsMax)}`;
     throw new McpUnavailable(message, { cause: error });
   }
 }
 
-/** Of what a program wrote before it died, the line that says why: mostly there are many more. */
-function complaintIn(errorOutput: string): string | undefined {
+/** Picks the line of the error output that most likely gives the reason. */
+function reasonIn(errorOutput: string): string | undefined {
   const lines = errorOutput.split('\n').filter((line) => line.trim() !== '');
   return lines.find((line) => /\berror|cannot|not found|denied/i.test(line)) ?? lines.at(-1);
 }
@@ -88,7 +88,7 @@ async function toolsOf(
         name: `${server}/${name}`,
         wireName: wireNameOf(server, name),
         description: description ?? '',
-        // The server checks what it is given; here only the model has to know the shape.
+        // The server validates the input itself; the schema is for the model only.
         inputSchema: jsonSchema({ ...inputSchema, properties: inputSchema.properties ?? {} }),
         run: (input, abort) => call({ client, name, input, signal: abort }),
       });
@@ -99,7 +99,7 @@ async function toolsOf(
   return tools.slice(0, toolsMax);
 }
 
-/** Providers take 64 of these characters, and two tools must not have one name: the catalogue sees to that. */
+/** Providers accept 64 of these characters; the catalogue makes the names unique. */
 function wireNameOf(server: string, tool: string): string {
   return `${server}__${tool}`.replaceAll(/[^A-Za-z0-9_-]/g, '_').slice(0, 64);
 }
@@ -115,7 +115,7 @@ interface McpCall {
 
 async function call({ client, name, input, signal }: McpCall): Promise<ToolOutput> {
   const parsed = argumentsSchema.safeParse(input);
-  if (!parsed.success) return failed(`${name}: its input must be an object`);
+  if (!parsed.success) return failed(`${name}: the input must be an object`);
   try {
     const options = { signal, timeout: callMs };
     return outputOf(await client.callTool({ name, arguments: parsed.data, options }));

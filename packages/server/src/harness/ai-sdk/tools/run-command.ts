@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { type Sandbox, SandboxUnavailable, type SpawnOptions } from '../../../ports/sandbox.ts';
 import { type AgentTool, type ToolOutput, failed, succeeded } from './agent-tool.ts';
 
-const secondsUsual = 120;
+const defaultSeconds = 120;
 const secondsMax = 600;
-/** What went wrong mostly stands at the end, what was done at the beginning. */
+/** The beginning of an output mostly shows what was done, the end what went wrong. */
 const headBytes = 16 * 1024;
 const tailBytes = 48 * 1024;
 
@@ -17,7 +17,7 @@ const inputSchema = z.strictObject({
   timeout_seconds: z.int().min(1).max(secondsMax).optional(),
 });
 
-/** Where and as what commands of an agent run. */
+/** Folders, network and limits of the commands of an agent. */
 export type CommandPlace = Omit<SpawnOptions, 'env' | 'limits'> & {
   readonly limits: { readonly memoryMb: number; readonly pids: number };
 };
@@ -32,7 +32,7 @@ export function runCommandTool(sandbox: Pick<Sandbox, 'spawn'>, place: CommandPl
     async run(given, signal) {
       const parsed = inputSchema.safeParse(given);
       if (!parsed.success) return failed(`${name}: ${z.prettifyError(parsed.error)}`);
-      const { command, timeout_seconds: seconds = secondsUsual } = parsed.data;
+      const { command, timeout_seconds: seconds = defaultSeconds } = parsed.data;
       try {
         return await run({ sandbox, place, command, seconds, signal });
       } catch (error) {
@@ -53,7 +53,7 @@ interface Command {
 
 async function run({ sandbox, place, command, seconds, signal }: Command): Promise<ToolOutput> {
   if (signal.aborted) return failed('run_command: the run was cancelled');
-  // An environment of its own: what the agent's `env` refers to is for its model, not for commands.
+  // An empty environment: the secrets of the agent's `env` are for its model, not for commands.
   const child = await sandbox.spawn(['/bin/sh', '-c', `exec 2>&1\n${command}`], {
     ...place,
     env: {},
@@ -61,7 +61,7 @@ async function run({ sandbox, place, command, seconds, signal }: Command): Promi
   });
   const kill = () => void child.kill();
   signal.addEventListener('abort', kill, { once: true });
-  // It may have been aborted while the program was being started.
+  // The run may have been cancelled while the program was starting.
   if (signal.aborted) kill();
   child.stdin.on('error', () => undefined).end();
   try {
@@ -83,7 +83,7 @@ async function run({ sandbox, place, command, seconds, signal }: Command): Promi
   }
 }
 
-/** The two ends of an output of any length. */
+/** Keeps the beginning and the end of an output of any length. */
 class Ends {
   #head = Buffer.alloc(0);
   #tail = Buffer.alloc(0);
