@@ -12,7 +12,7 @@ export const tokenName = 'A2A_TOKEN';
 export function readA2a(agent: DeclaredAgent, allow: AllowList): ReadSettings<A2aSettings> {
   const { url: address, env } = agent.declared;
   if (address === undefined) {
-    const message = 'is needed: where the agent is, as in https://agents.example.com/a';
+    const message = 'is missing: name the address of the agent, as in https://agents.example.com/a';
     return { ok: false, problems: [{ path: ['url'], message }] };
   }
   const url = new URL(address);
@@ -31,7 +31,12 @@ export function readA2a(agent: DeclaredAgent, allow: AllowList): ReadSettings<A2
     ...Object.keys(env).flatMap((name) =>
       name === tokenName
         ? []
-        : [{ path: ['env', name], message: `has no use: a remote agent gets ${tokenName} only` }],
+        : [
+            {
+              path: ['env', name],
+              message: `has no effect: a remote agent gets ${tokenName} only; remove it`,
+            },
+          ],
     ),
   ];
   return problems.length > 0 ? { ok: false, problems } : { ok: true, settings: { url, env } };

@@ -68,7 +68,7 @@ function unknownKinds(globs: readonly string[], key: string): readonly AgentProb
       : [
           {
             path: [key, index],
-            message: `names no kind of tool call; ACP has ${toolKinds.join(', ')}, and * is all`,
+            message: `matches no kind of tool call; the kinds of ACP are ${toolKinds.join(', ')}, and * matches all`,
           },
         ],
   );

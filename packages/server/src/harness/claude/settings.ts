@@ -13,7 +13,7 @@ export interface ClaudeSettings extends Omit<ProcessSettings, 'command'> {
 export function readClaude({ declared }: DeclaredAgent): ReadSettings<ClaudeSettings> {
   const { env, instructions = '', tools, asksUser, stepsMax } = declared;
   const hasKey = Object.keys(env).some((name) => /^(ANTHROPIC|CLAUDE_CODE_USE)_/.test(name));
-  const message = 'must give Claude its key: ANTHROPIC_API_KEY: "${env:ANTHROPIC_API_KEY}"';
+  const message = 'must contain the key of Claude: ANTHROPIC_API_KEY: "${env:ANTHROPIC_API_KEY}"';
   const mcp = readMcpServers(declared.mcpServers);
   const problems = [...(hasKey ? [] : [{ path: ['env'], message }]), ...mcp.problems];
   if (problems.length > 0) return { ok: false, problems };

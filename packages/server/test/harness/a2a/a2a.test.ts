@@ -158,7 +158,7 @@ describe('the registry', () => {
   test('refuses an agent without a URL, with a private one, or with settings that cannot be enforced', () => {
     const url = 'https://agents.example.com/a';
     expect(problemsOf({ settings: { url } })).toBe('[]');
-    expect(problemsOf({ settings: {} })).toContain('where the agent is');
+    expect(problemsOf({ settings: {} })).toContain('the address of the agent');
     expect(problemsOf({ settings: { url: 'http://10.0.0.1' } })).toContain('CONVOKE_A2A_ALLOW');
     expect(problemsOf({ settings: { url }, approvalRequiredTools: ['*'] })).toContain(
       'is not supported',

@@ -184,7 +184,7 @@ describe('a failure of an ACP agent has a message that names the cause', () => {
       { env: { KEY: '${env:NOT_THERE}' } },
       [],
       'agent_error',
-      'no such variable',
+      'no such environment variable',
     ],
     [
       'a mode that is missing',
@@ -242,7 +242,7 @@ describe('a failure of an ACP agent has a message that names the cause', () => {
 describe('the registry', () => {
   test.each<[Partial<Agent>, string]>([
     [{ settings: {} }, 'the program to run'],
-    [{ approvalRequiredTools: ['write_file'] }, 'names no kind of tool call'],
+    [{ approvalRequiredTools: ['write_file'] }, 'matches no kind of tool call'],
   ])('refuses an ACP agent with %j', (parts, words) => {
     const problems = problemsWith({ read: readAcp }, { ...acpAgent({}), ...parts });
     expect(JSON.stringify(problems)).toContain(words);
