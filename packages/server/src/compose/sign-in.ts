@@ -9,7 +9,7 @@ import { createSignIn } from '../auth/sign-in/sign-in.ts';
 import { audiencesOf } from '../auth/tokens.ts';
 import type { Config } from '../config/config.ts';
 import type { CallerAddress } from '../http/caller-address.ts';
-import { mountPeople, pointToIssuer, signInPersonRate, signInRate } from '../http/sign-in.ts';
+import { mountSignInRoutes, pointToIssuer, signInPersonRate, signInRate } from '../http/sign-in.ts';
 import { createRateLimit } from '../runtime/rate-limit.ts';
 import type { Authority } from './authority.ts';
 
@@ -45,5 +45,5 @@ export function mountSignIn(app: FastifyInstance, services: Services, parts: Par
     records: { sealing, digestKey },
     cookieKey: deriveKey(masterKey, 'identity-cookies').toString('base64url'),
   });
-  mountPeople(app, { identityProvider, callerAddress, clock, log, metrics });
+  mountSignInRoutes(app, { identityProvider, callerAddress, clock, log, metrics });
 }

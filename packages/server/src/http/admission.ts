@@ -2,7 +2,7 @@ import type { Operation } from '@convoke/contract';
 import { refuse } from '../app/refusal.ts';
 import type { Allowance, RateLimit } from '../ports/rate-limit.ts';
 
-/** D-68: machines are limited in every call, people in what they change. */
+/** D-68: automation clients are limited in every call, people only in calls that change something. */
 export interface RateLimits {
   readonly application: RateLimit;
   readonly management: RateLimit;
@@ -10,13 +10,13 @@ export interface RateLimits {
 
 export interface Admission {
   readonly limits: RateLimits;
-  /** Gets the `RateLimit-*` headers, whatever becomes of the request. */
+  /** Receives the `RateLimit-*` headers, also of a request that fails later. */
   readonly headers: Record<string, string>;
 }
 
 /**
- * Takes one call off the caller's rate. A caller that has spent it is refused, but where a key may prove the
- * request to be a repetition the refusal waits until the use case knows (D-57): it is what this returns.
+ * Takes one call off the caller's rate and refuses a caller that has used it up. Where an idempotency key may show that
+ * the request is a replay, the refusal is left to the use case (D-57): it calls the returned function for a new request.
  */
 export function admission(
   operation: Operation,
@@ -34,7 +34,7 @@ export function admission(
 
 function admitted(): void {}
 
-/** Whether a key in the request may prove it to be a repetition. */
+/** Whether requests of the operation may carry an idempotency key. */
 function takesKey({ headers, body }: Operation): boolean {
   if (headers !== undefined && 'idempotency-key' in headers) return true;
   const shape = body !== undefined && 'shape' in body ? body.shape : undefined;
@@ -46,7 +46,7 @@ function limitOf(operation: Operation, limits: RateLimits): RateLimit | undefine
   return operation.method === 'GET' ? undefined : limits.management;
 }
 
-/** `RateLimit-*` and, when the rate is spent, `Retry-After`. */
+/** `RateLimit-*` and, when the rate is used up, `Retry-After`. */
 function rateLimitHeaders(allowance: Allowance): Record<string, string> {
   if (allowance.limit === 0) return {};
   const headers: Record<string, string> = {

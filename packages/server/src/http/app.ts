@@ -20,7 +20,7 @@ export interface AppParts extends Binding {
 const bytes = 'application/octet-stream';
 const requestIdPattern = /^[A-Za-z0-9-]{1,64}$/;
 
-/** The HTTP server: one route per declared operation, and nothing else. */
+/** Creates the HTTP server, with one route per declared operation. */
 export function createApp(parts: AppParts): FastifyInstance {
   const { handlers, ids, log, metrics } = parts;
   const app = fastify({
@@ -28,10 +28,10 @@ export function createApp(parts: AppParts): FastifyInstance {
     exposeHeadRoutes: false,
     // The handlers read bodies themselves: strictly, with their own bounds, or as a stream.
     bodyLimit: Number.MAX_SAFE_INTEGER,
-    // A request that came before the door closed is answered like any other.
+    // Requests that arrive while the server closes are still answered.
     return503OnClosing: false,
     routerOptions: { maxParamLength: 512 },
-    // No route has a schema of Fastify's: its two compilers are not even loaded.
+    // No route has a Fastify schema, so neither schema compiler is loaded.
     schemaController: { compilersFactory: { buildValidator: unused, buildSerializer: unused } },
     // An upload may take long; a stalled header or an idle connection may not.
     requestTimeout: 0,
@@ -50,12 +50,12 @@ export function createApp(parts: AppParts): FastifyInstance {
   });
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('*', (_request, _payload, done) => done(null));
-  // Whatever the client calls its body, whether it is acceptable is for the operation to say, in its turn.
+  // The operation checks the content type itself, after the gate. Fastify must not refuse it first.
   app.addHook('onRequest', (request, _reply, done) => {
     if ('content-type' in request.headers) request.headers = { 'content-type': bytes };
     done();
   });
-  // An expectation that is not understood may be ignored (RFC 9110 section 10.1.1); Node would answer without a body.
+  // An unknown `Expect` may be ignored (RFC 9110 section 10.1.1); Node would answer it without a body.
   app.server.on('checkExpectation', (request, response) => {
     app.server.emit('request', request, response);
   });
@@ -80,7 +80,7 @@ export function createApp(parts: AppParts): FastifyInstance {
 }
 
 function unused(): never {
-  throw new Error('routes are described by the contract, not by a schema');
+  throw new Error('routes are declared by the contract and have no Fastify schema');
 }
 
 type Refuse = (
@@ -93,12 +93,12 @@ const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
 function isKnownPath(app: FastifyInstance, url: string): boolean {
   const path = url.split('?')[0] ?? '/';
-  // Only who may read them learns that they are there.
+  // The path must look unknown to callers that may not read the metrics.
   if (path === metricsPath) return false;
   return methods.some((method) => app.findRoute({ method, url: path }) !== null);
 }
 
-/** What is not HTTP gets one plain answer; there is no request to give an id to. */
+/** Answers bytes that are not HTTP. There is no request, and so no request id. */
 function refuseMalformed(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
   const isTooLarge = error.code === 'HPE_HEADER_OVERFLOW';

@@ -23,7 +23,7 @@ import { type JsonAnswer, jsonReply, writeJson } from './json-reply.ts';
 import { baseHeaders } from './response-headers.ts';
 
 export interface Binding {
-  /** Which operations this server answers. */
+  /** Whether this server answers the operation. */
   readonly serves: (operation: Operation) => boolean;
   readonly gate: Gate;
   readonly callerAddress: CallerAddress;

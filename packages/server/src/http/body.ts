@@ -6,7 +6,7 @@ import { HttpRefusal } from './http-refusal.ts';
 import { parseJson } from './json-body.ts';
 import { mediaType } from './media.ts';
 
-/** The body as a value to validate, or undefined when the operation takes bytes or nothing. */
+/** Reads the body as a value to validate. Undefined when the operation takes bytes or no body. */
 export async function readBody(operation: Operation, message: IncomingMessage): Promise<unknown> {
   if (operation.body === undefined) return undefined;
   refuseEncoding(message);
@@ -36,19 +36,19 @@ function requireJson(message: IncomingMessage): void {
   refuse('unsupported_media_type', { message: 'Content-Type must be application/json.' });
 }
 
-/** A body that stops coming must not hold its connection: idle this long, and it is cut. */
+/** A connection whose body makes no progress for this long is closed. */
 const idleMs = 30_000;
 
-/** Of a body that nobody wants any more, this much is still taken off the connection. */
+/** How much of an unwanted body is still read and discarded. */
 const discardMaxBytes = 256 * 1024 * 1024;
 
-/** The body as it arrives, given up when the client falls silent. */
+/** Yields the body as it arrives. Closes the connection when the client sends nothing for too long. */
 export async function* arriving(message: IncomingMessage): AsyncGenerator<Buffer> {
   const { socket } = message;
   const cut = () => message.destroy();
   socket.setTimeout(idleMs, cut);
   try {
-    // Whoever stops taking it still has an answer to give: only the client ends its request.
+    // A reader that stops early must still be able to answer, so leaving the loop does not destroy the request.
     yield* message.iterator({ destroyOnReturn: false });
   } finally {
     if (message.complete || message.destroyed) {
@@ -63,7 +63,7 @@ export async function* arriving(message: IncomingMessage): AsyncGenerator<Buffer
 
 const abandoned = new WeakSet<IncomingMessage>();
 
-/** For who is answered before all of the body has come: the answer must reach whoever is still sending. */
+/** Call when responding before the body is fully read: keeps the socket readable so that the client gets the response. */
 export function abandonBody(message: IncomingMessage): void {
   if (message.complete || message.destroyed || abandoned.has(message)) return;
   abandoned.add(message);
@@ -71,7 +71,7 @@ export function abandonBody(message: IncomingMessage): void {
   linger(message);
 }
 
-/** Many clients read no answer before they have sent all; so that they get to it, the rest is thrown away. */
+/** Reads and discards the rest of the body, because many clients read no response before they have sent everything. */
 function discard(message: IncomingMessage): void {
   let left = discardMaxBytes;
   message.on('data', (chunk: Buffer) => {
@@ -82,9 +82,9 @@ function discard(message: IncomingMessage): void {
 }
 
 /**
- * Where the connection is to close after the answer, Node closes it as soon as the answer is written. What is still
- * on its way would then be met by a reset, which takes the answer from the client unread. So only our side is closed
- * at once; the other stays open until the request has ended, or has been silent for too long.
+ * Delays the close of the connection. Node closes it as soon as the response is written; bytes of the body that arrive
+ * afterwards would cause a reset, and the client would lose the response. So only the sending side is closed at once;
+ * the receiving side stays open until the request has ended or was idle for too long.
  */
 function linger(message: IncomingMessage): void {
   const { socket } = message;

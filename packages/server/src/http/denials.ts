@@ -7,9 +7,9 @@ import type { Gate } from '../auth/gate.ts';
 import { type Rate, createRateLimit } from '../runtime/rate-limit.ts';
 import type { RequestFacts } from './handler.ts';
 
-/** Tells the audit of management calls that the gate refused (D-69). */
+/** Writes management calls that the gate refused to the audit (D-69). */
 export interface Denials {
-  /** Never fails: a denial stands whether or not it could be written down. */
+  /** Never throws: the caller is denied even if the audit row could not be written. */
   record(error: unknown, denied: DeniedCall): Promise<void>;
 }
 
@@ -19,7 +19,7 @@ export interface DeniedCall {
   readonly facts: Pick<RequestFacts, 'id' | 'address'> & { readonly raw: GateRequest };
 }
 
-/** Anybody can be denied any number of times, so what is written down of it is bounded. */
+/** Anyone can cause any number of denials, so the number of audit rows is limited. */
 const actorRate: Rate = { perMinute: 60, burst: 60 };
 const organizationRate: Rate = { perMinute: 600, burst: 600 };
 
@@ -34,12 +34,12 @@ export function createDenials({
 
   async function write(error: Refusal, { operation, organization, facts }: DeniedCall) {
     if (!idPattern.test(organization)) return;
-    const who = await gate.identify(facts.raw);
-    const key = `${organization} ${who.kind} ${who.id === '' ? facts.address : who.id}`;
+    const actor = await gate.identify(facts.raw);
+    const key = `${organization} ${actor.kind} ${actor.id === '' ? facts.address : actor.id}`;
     if (!perActor.take(key).ok || !perOrganization.take(organization).ok) return;
-    // An organization that is not there has no audit, and nobody to read it.
+    // An organization that does not exist has no audit.
     if ((await store.read.organizations.find(organization)) === undefined) return;
-    const by = { ...who, requestId: facts.id, address: facts.address };
+    const by = { ...actor, requestId: facts.id, address: facts.address };
     const details = { code: error.code };
     await store.transaction((tx) =>
       recordAudit(tx, {
@@ -60,7 +60,7 @@ export function createDenials({
       const status = statusOfError(denied.operation, error.code);
       if (status !== 401 && status !== 403) return;
       await write(error, denied).catch((reason: unknown) => {
-        log.error('a denial was not recorded', reason, {
+        log.error('denial not written to the audit', reason, {
           request_id: denied.facts.id,
           operation: denied.operation.id,
         });

@@ -3,6 +3,7 @@ import {
   type JsonObject,
   type Operation,
   errors,
+  pathParams,
   statusOfError,
 } from '@convoke/contract';
 import { Refusal } from '../app/refusal.ts';
@@ -34,11 +35,23 @@ export function errorAnswer(error: unknown, request: FailedRequest, log: Log): E
     headers: headersOf(refusal),
     body: {
       error: refusal.code,
-      ...(refusal.codeOnly ? {} : { message: refusal.message }),
+      ...(refusal.codeOnly ? {} : { message: messageOf(refusal, request.operation) }),
       ...refusal.details,
       request_id: request.requestId,
     },
   };
+}
+
+/**
+ * Names the kind of thing that the path asks for. The text depends on the operation only, so a missing id, a malformed
+ * one and one of another tenant look alike (D-53).
+ */
+function messageOf({ code, message }: Refusal, operation: Operation | undefined): string {
+  if (message !== errors.not_found.message || code !== 'not_found') return message;
+  // The gate answers for organizations: 403.
+  const names = pathParams(operation?.path ?? '').filter((name) => name !== 'organization_id');
+  const things = names.map((name) => name.replace(/_(id|key|name)$/, '')).join(' or ');
+  return things === '' ? message : `${things.charAt(0).toUpperCase()}${things.slice(1)} not found.`;
 }
 
 /** The status that the operation declares for the code; outside operations, the one of the code. */

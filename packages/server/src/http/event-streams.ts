@@ -9,14 +9,14 @@ import type { Fanout } from '../ports/fanout.ts';
 import type { Log } from '../ports/log.ts';
 import type { Metrics } from '../ports/metrics.ts';
 
-/** One process holds no more; past it, and past a client's share, a reader is told to come back (A-48). */
+/** Open streams of one process, and of one client. Above either, a reader is refused with Retry-After (A-48). */
 export interface StreamCaps {
   readonly inAll: number;
   readonly perClient: number;
 }
-const usualCaps: StreamCaps = { inAll: 10_000, perClient: 2_000 };
+const defaultCaps: StreamCaps = { inAll: 10_000, perClient: 2_000 };
 
-/** One timer looks after all streams. Both bounds of D-30 and D-33 are 15 s, so this leaves room. */
+/** One timer checks all streams. The bounds of D-30 and D-33 are both 15 s, so 5 s keeps well within them. */
 const pulseMs = 5_000;
 const quietMs = limits.streamPingMs - pulseMs;
 
@@ -28,10 +28,10 @@ export interface EventStreamOptions {
   readonly log: Log;
   readonly metrics: Pick<Metrics, 'eventsDelivered'>;
   readonly maxAgeMs: number;
-  /** The usual ones when absent. */
+  /** `defaultCaps` when absent. */
   readonly caps?: StreamCaps | undefined;
   readonly fanout: Fanout;
-  /** Whether the caller would still be let in (D-33). */
+  /** Whether the caller still has access (D-33). */
   readonly recheck: (caller: AutomationCaller) => Promise<boolean>;
 }
 
@@ -49,21 +49,21 @@ interface Stream {
   lastWriteAt: number;
 }
 
-/** The streams of one client, which look again at once when something was taken from it. */
+/** The streams of one client. They recheck its access at once when some of it was revoked. */
 interface ClientStreams {
   readonly streams: Set<Stream>;
   readonly unsubscribe: () => void;
 }
 
 /**
- * Server-sent events to every open reader (D-30 to D-33). A stream ends only between frames; trouble on
- * the way closes it without a word, because `error` is an event that ends a run (spec §6.3).
+ * Sends server-sent events to every open reader (D-30 to D-33). A stream ends only between frames. A fault closes it
+ * without an event, because `error` is the event that ends a failed run (spec §6.3).
  */
 export class EventStreams {
   readonly #options: EventStreamOptions;
   readonly #open = new Set<Stream>();
   readonly #perClient = new Map<string, ClientStreams>();
-  #forgetPulse: () => void = () => {};
+  #cancelPulse: () => void = () => {};
   #isClosing = false;
 
   constructor(options: EventStreamOptions) {
@@ -92,13 +92,13 @@ export class EventStreams {
       response.write(opening);
       for await (const { rendered, after, lastSeq } of batches(closing.signal)) {
         stream.lastWriteAt = this.#options.clock.now();
-        // A log has no holes, so the numbers tell how many there are.
+        // Sequence numbers have no gaps, so their difference is the number of events.
         this.#options.metrics.eventsDelivered.add(lastSeq - after);
         if (!response.write(rendered) && !(await this.#drained(response))) return;
       }
       response.end();
     } catch (error) {
-      this.#options.log.error('a stream was cut', error);
+      this.#options.log.error('event stream failed', error);
       response.destroy();
     } finally {
       response.off('close', leave);
@@ -106,10 +106,10 @@ export class EventStreams {
     }
   }
 
-  /** Ends every stream at a frame boundary; no new one is taken. */
+  /** Ends every stream at a frame boundary and refuses new ones. */
   close(): void {
     this.#isClosing = true;
-    this.#forgetPulse();
+    this.#cancelPulse();
     for (const stream of this.#open) stream.closing.abort();
   }
 
@@ -117,7 +117,7 @@ export class EventStreams {
     const { id } = stream.caller.client;
     const held = this.#perClient.get(id)?.streams.size ?? 0;
     if (this.#isClosing) refuse('not_ready', { retryAfterSeconds: 1 });
-    const { inAll, perClient } = this.#options.caps ?? usualCaps;
+    const { inAll, perClient } = this.#options.caps ?? defaultCaps;
     if (this.#open.size >= inAll || held >= perClient) {
       refuse('rate_limited', { message: 'Too many open streams.', retryAfterSeconds: 5 });
     }
@@ -146,18 +146,18 @@ export class EventStreams {
     return streams;
   }
 
-  /** Waits for the reader, or for it to leave; one that takes nothing for too long is cut (D-33). */
+  /** Waits until the reader has read its buffer (true) or left (false). Closes a reader that stalls too long (D-33). */
   #drained(response: ServerResponse): Promise<boolean> {
     return new Promise((resolve) => {
       const settle = (isDrained: boolean) => {
-        forgetStall();
+        cancelStall();
         response.off('drain', onDrain);
         response.off('close', onClose);
         resolve(isDrained);
       };
       const onDrain = () => settle(true);
       const onClose = () => settle(false);
-      const forgetStall = this.#options.clock.after(limits.streamStallMs, () => response.destroy());
+      const cancelStall = this.#options.clock.after(limits.streamStallMs, () => response.destroy());
       response.once('drain', onDrain);
       response.once('close', onClose);
       if (response.destroyed) settle(false);
@@ -165,14 +165,14 @@ export class EventStreams {
   }
 
   #schedule(): void {
-    this.#forgetPulse = this.#options.clock.after(pulseMs, () => {
+    this.#cancelPulse = this.#options.clock.after(pulseMs, () => {
       const now = this.#options.clock.now();
-      for (const stream of this.#open) this.#attend(stream, now);
+      for (const stream of this.#open) this.#check(stream, now);
       if (!this.#isClosing) this.#schedule();
     });
   }
 
-  #attend(stream: Stream, now: number): void {
+  #check(stream: Stream, now: number): void {
     const { response, closing } = stream;
     if (now - stream.openedAt >= this.#options.maxAgeMs) return closing.abort();
     if (now - stream.lastWriteAt >= quietMs && response.writableLength === 0) {
@@ -184,11 +184,11 @@ export class EventStreams {
 
   #recheck({ caller, closing }: Stream): void {
     this.#options.recheck(caller).then(
-      (isWelcome) => {
-        if (!isWelcome) closing.abort();
+      (hasAccess) => {
+        if (!hasAccess) closing.abort();
       },
-      // The storage is away: what cannot be read cannot be withdrawn either; the next pulse asks again.
-      (error: unknown) => this.#options.log.error('a stream could not be rechecked', error),
+      // While the storage is unavailable nothing can be revoked either; the next pulse checks again.
+      (error: unknown) => this.#options.log.error('event stream recheck failed', error),
     );
   }
 }

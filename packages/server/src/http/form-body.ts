@@ -4,8 +4,8 @@ import { mediaType } from './media.ts';
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * RFC 6749 §3.2: a parameter without a value counts as absent, one that is sent twice is an error. Only the
- * token endpoint takes a form, so what is wrong with it is told in OAuth's words.
+ * RFC 6749 §3.2: a parameter without a value counts as absent, and a repeated parameter is an error. Only the token
+ * endpoint accepts a form, so a malformed form gets an OAuth error.
  */
 export function parseForm(
   bytes: Uint8Array,
@@ -19,7 +19,7 @@ export function parseForm(
   }
   const fields = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(decode(bytes))) {
-    if (fields.has(name)) return refuseToken('invalid_request', `${name} is sent twice.`);
+    if (fields.has(name)) return refuseToken('invalid_request', `${name} was sent twice.`);
     fields.set(name, value);
   }
   return Object.fromEntries([...fields].filter(([, value]) => value !== ''));

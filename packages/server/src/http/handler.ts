@@ -4,9 +4,8 @@ import type { AnyCaller } from '../auth/gate.ts';
 import type { AutomationCaller, HumanCaller } from '../domain/access.ts';
 
 /**
- * What stands between the wire and a use case. A handler unwraps a parsed call, calls one use case and
- * presents its result; it holds no rule and no SQL. There is exactly one per declared operation: a
- * missing one does not compile.
+ * The handlers between the wire and the use cases. A handler takes a parsed call, calls one use case and returns a view
+ * of the result; it contains no rules and no SQL. Each declared operation has exactly one: a missing one does not compile.
  */
 export type Handlers<Ids extends OperationId = OperationId> = {
   readonly [Id in Ids]: (call: Call<Id>) => Promise<Reply<Id>> | Reply<Id>;
@@ -39,8 +38,8 @@ export type Reply<Id extends OperationId> =
   | (OperationResult<Operations[Id]> & { readonly headers?: Readonly<Record<string, string>> })
   | RawReply;
 
-/** For bodies that are not one JSON value: bytes, pages, event streams. */
+/** A reply that writes itself: bytes, pages, event streams. */
 export interface RawReply {
-  /** Writes the whole response. `headers` are the ones every response carries. */
+  /** Writes the whole response. `headers` are those of every response. */
   write(response: ServerResponse, headers: Readonly<Record<string, string>>): Promise<void>;
 }

@@ -8,7 +8,7 @@ import {
 import type { z } from 'zod';
 import { refuse } from '../app/refusal.ts';
 
-/** A path segment that cannot be an id names nothing: 404, with the code of what is missing (D-01). */
+/** Reads path parameters. A segment that is not an id gets 404, with the code of the missing thing (D-01). */
 export function readParams(operation: Operation, raw: Readonly<Record<string, string>>) {
   const values: Record<string, unknown> = {};
   for (const [name, schema] of Object.entries(operation.params ?? {})) {
@@ -28,7 +28,7 @@ export function readQuery(operation: Operation, url: string): unknown {
   }
   const raw = Object.create(null) as Record<string, string>;
   for (const [name, value] of sent) {
-    if (name in raw) return refuse('invalid_query', { message: `${name} is given twice.` });
+    if (name in raw) return refuse('invalid_query', { message: `${name} was sent twice.` });
     raw[name] = value;
   }
   const parsed = operation.query.safeParse(raw);
@@ -55,7 +55,7 @@ export function readHeaders(
   return values;
 }
 
-/** D-72: names the field that is wrong, and tells unknown ones apart. */
+/** D-72: the refusal names the invalid field, and unknown fields have a code of their own. */
 export function validateBody(schema: z.ZodType, value: unknown): unknown {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
@@ -69,7 +69,7 @@ export function validateBody(schema: z.ZodType, value: unknown): unknown {
   return refuse('invalid_body', { message: `${where}: ${issue?.message ?? 'is not valid'}.` });
 }
 
-/** Of the alternatives of a union, the one that came furthest is what the caller meant. */
+/** Picks the alternative of a union that matched furthest: most likely the one the caller meant. */
 function deepest(issues: readonly z.core.$ZodIssue[]): z.core.$ZodIssue | undefined {
   const [issue] = issues;
   if (issue?.code !== 'invalid_union') return issue;

@@ -3,11 +3,11 @@ import { refuse } from '../app/refusal.ts';
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** D-72: strict JSON. What `JSON.parse` lets through (repeated keys, `__proto__`, any depth) is refused too. */
+/** Parses strict JSON (D-72): also refuses repeated keys, `__proto__` and deep nesting, which `JSON.parse` accepts. */
 export function parseJson(bytes: Uint8Array): Json {
   const text = decode(bytes);
   const value = parsed(text);
-  refuseTraps(text);
+  checkKeysAndDepth(text);
   return value;
 }
 
@@ -28,10 +28,10 @@ function decode(bytes: Uint8Array): string {
 }
 
 /**
- * Walks text that is known to be JSON: only brackets, strings and commas matter. In an object, a string
- * that follows `{` or `,` is a key.
+ * Scans text that is known to be JSON, so only brackets, strings and commas matter. In an object, a string after `{` or
+ * `,` is a key.
  */
-function refuseTraps(text: string): void {
+function checkKeysAndDepth(text: string): void {
   const open: (Set<string> | undefined)[] = [];
   let keys = 0;
   let expectsKey = false;
@@ -82,7 +82,7 @@ function endOfString(text: string, start: number): number {
 function noteKey(seen: Set<string> | undefined, literal: string): void {
   const key = JSON.parse(literal) as string;
   if (key === '__proto__') {
-    refuse('unknown_field', { message: '__proto__ is not a field that can be sent.' });
+    refuse('unknown_field', { message: '__proto__ cannot be a field.' });
   }
   if (seen?.has(key)) refuse('duplicate_key', { message: `The body names ${literal} twice.` });
   seen?.add(key);

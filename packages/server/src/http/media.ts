@@ -1,6 +1,6 @@
 import { refuse } from '../app/refusal.ts';
 
-/** The first of `offered` that the client accepts, in the client's order of preference (D-34). */
+/** Returns the offered media type that the client prefers (D-34), or refuses. */
 export function chooseMedia<Media extends string>(
   accept: string | undefined,
   offered: readonly [Media, ...Media[]],
@@ -19,7 +19,7 @@ export function chooseMedia<Media extends string>(
   return refuse('not_acceptable', { message: `Accept must be one of ${offered.join(', ')}.` });
 }
 
-/** A Content-Type without its parameters. */
+/** Returns a Content-Type without its parameters. */
 export function mediaType(contentType: string | undefined): string {
   return (contentType ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
 }

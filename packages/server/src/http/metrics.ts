@@ -7,19 +7,19 @@ import { baseHeaders } from './response-headers.ts';
 
 export const metricsPath = '/metrics';
 const contentType = 'text/plain; version=0.0.4; charset=utf-8';
-/** Whoever came through a proxy is not on this machine, wherever the proxy is. */
+/** A request through a proxy is not local, even if the proxy runs on this machine. */
 const proxyHeaders = ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via'] as const;
 const loopback = /^(::ffff:)?127\.\d+\.\d+\.\d+$|^::1$/;
 
 export interface MetricsParts {
   readonly page: MetricsPage;
-  /** Who shows it may read from anywhere. */
+  /** Allows reading from any address. */
   readonly token: string | undefined;
 }
 
 /**
- * Not an operation of the API: it is for the operator, who is on this machine or has a token. For everybody else the
- * path does not exist.
+ * Serves the metrics to the operator, who is on this machine or has the token. All other callers get 404. The path is not
+ * an operation of the API.
  */
 export function mountMetrics(app: FastifyInstance, { page, token }: MetricsParts): void {
   app.get(metricsPath, async (request, reply) => {
@@ -29,27 +29,27 @@ export function mountMetrics(app: FastifyInstance, { page, token }: MetricsParts
   });
 }
 
-export function mayReadMetrics(asked: Asked, token: string | undefined): boolean {
-  return isLocal(asked) || showsToken(asked, token);
+export function mayReadMetrics(request: MetricsRequest, token: string | undefined): boolean {
+  return isLocal(request) || hasToken(request, token);
 }
 
-interface Asked {
+interface MetricsRequest {
   readonly socket: Pick<IncomingMessage['socket'], 'remoteAddress'>;
   readonly headers: IncomingMessage['headers'];
 }
 
-function isLocal({ socket, headers }: Asked): boolean {
+function isLocal({ socket, headers }: MetricsRequest): boolean {
   return (
     loopback.test(socket.remoteAddress ?? '') &&
     proxyHeaders.every((name) => headers[name] === undefined)
   );
 }
 
-function showsToken({ headers }: Asked, token: string | undefined): boolean {
-  const shown = /^bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1];
-  if (token === undefined || shown === undefined) return false;
-  // Digests have one length, so comparing takes as long whatever is shown.
-  return timingSafeEqual(digest(shown), digest(token));
+function hasToken({ headers }: MetricsRequest, token: string | undefined): boolean {
+  const given = /^bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1];
+  if (token === undefined || given === undefined) return false;
+  // Digests have equal lengths, so the comparison takes constant time.
+  return timingSafeEqual(digest(given), digest(token));
 }
 
 function digest(text: string): Buffer {

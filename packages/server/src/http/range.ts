@@ -6,7 +6,7 @@ export interface ByteRange {
   readonly end: number;
 }
 
-/** D-42: one range. What is not a single well-formed byte range is ignored, as RFC 9110 §14.2 allows. */
+/** Reads a single byte range (D-42). Anything else is ignored, as RFC 9110 §14.2 allows. */
 export function readRange(header: string | undefined, sizeBytes: number): ByteRange | undefined {
   const match = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? '');
   const [, first = '', last = ''] = match ?? [];

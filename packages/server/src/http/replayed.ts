@@ -1,2 +1,2 @@
-/** Marks an answer that an earlier request with the same key had already got (D-12). */
+/** Marks the answer to a replayed request: an earlier request had the same idempotency key (D-12). */
 export const replayed = { 'idempotency-replayed': 'true' } as const;

@@ -11,15 +11,15 @@ import { errorAnswer } from './errors.ts';
 import { writeJson } from './json-reply.ts';
 import { baseHeaders } from './response-headers.ts';
 
-/** Attempts to sign in, per person and address; the burst is what a person who mistypes needs. */
+/** Sign-in attempts per person and address; the burst allows for typing errors. */
 export const signInRate: Rate = { perMinute: 5, burst: 10 };
-/** The same from all addresses together. */
+/** Sign-in attempts per person from all addresses together. */
 export const signInPersonRate: Rate = { perMinute: 20, burst: 40 };
 
-/** Beginning to sign in stores something for minutes before anybody proved anything: hence the bounds. */
-const beginRate: Rate = { perMinute: 60, burst: 60 };
-const beginTotalRate: Rate = { perMinute: 3_000, burst: 3_000 };
-const beginnings: ReadonlySet<string> = new Set([
+/** Starting a sign-in stores a record for minutes before the person is authenticated, so it is limited. */
+const startRate: Rate = { perMinute: 60, burst: 60 };
+const startTotalRate: Rate = { perMinute: 3_000, burst: 3_000 };
+const startPaths: ReadonlySet<string> = new Set([
   peopleRoutes.authorization,
   peopleRoutes.code_verification,
   peopleRoutes.device_authorization,
@@ -27,15 +27,15 @@ const beginnings: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Our own pages say what they need. The library has one of its own, which sends itself on; it adds the digest of
- * its script to `script-src`, which therefore has to be there.
+ * For pages of the library; our own pages replace it. One of the library's pages submits itself with a script and adds
+ * the digest of that script to `script-src`, which therefore must be present.
  */
 const policy =
   "default-src 'none'; script-src 'none'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 const discoveryPath = '/.well-known/openid-configuration';
 
-export interface PeopleParts {
+export interface SignInRouteParts {
   readonly identityProvider: IdentityProvider;
   readonly callerAddress: CallerAddress;
   readonly clock: Clock;
@@ -44,15 +44,15 @@ export interface PeopleParts {
 }
 
 /**
- * Routes the pages and endpoints of the built-in identity provider. They are OpenID Connect's, not
- * operations of this API: what they take and answer is in that specification.
+ * Routes the pages and endpoints of the built-in identity provider. They follow OpenID Connect and are not operations of
+ * this API.
  */
-export function mountPeople(app: FastifyInstance, parts: PeopleParts): void {
+export function mountSignInRoutes(app: FastifyInstance, parts: SignInRouteParts): void {
   const { identityProvider, callerAddress, clock, log, metrics } = parts;
-  const perAddress = createRateLimit(clock, beginRate);
-  const inTotal = createRateLimit(clock, beginTotalRate);
+  const perAddress = createRateLimit(clock, startRate);
+  const inTotal = createRateLimit(clock, startTotalRate);
 
-  function admitBeginning(address: string): void {
+  function limitStart(address: string): void {
     const mine = perAddress.take(address);
     const allowance = mine.ok ? inTotal.take('') : mine;
     if (allowance.ok) return;
@@ -62,11 +62,11 @@ export function mountPeople(app: FastifyInstance, parts: PeopleParts): void {
   async function handler({ raw, id }: FastifyRequest, reply: FastifyReply): Promise<void> {
     const address = callerAddress(raw);
     const [path = ''] = (raw.url ?? '').split('?');
-    if (beginnings.has(path)) admitBeginning(address);
+    if (startPaths.has(path)) limitStart(address);
     const response = reply.raw;
     const headers = { ...baseHeaders(undefined, id), 'content-security-policy': policy };
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
-    // Some look for the document below the endpoints it names.
+    // Some clients look for the document below `/oidc`.
     if (path.endsWith(discoveryPath)) raw.url = discoveryPath;
     reply.hijack();
     try {
@@ -84,7 +84,7 @@ export function mountPeople(app: FastifyInstance, parts: PeopleParts): void {
   app.route({ method: ['GET', 'POST'], url: '/oidc/*', handler });
 }
 
-/** Where people sign in when that is not here. */
+/** Redirects discovery to the other issuer, where people sign in. */
 export function pointToIssuer(app: FastifyInstance, issuer: string): void {
   const location = issuer.replace(/\/$/, '') + discoveryPath;
   const handler = (request: FastifyRequest, reply: FastifyReply) => {

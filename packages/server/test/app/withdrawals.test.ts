@@ -119,7 +119,7 @@ describe.each(databaseKinds)('withdrawing access on %s (spec §5.7)', (kind) => 
     await change(client.id, { status: 'disabled' }, 2);
     expect((await read(client.id)).client.resource.status).toBe('disabled');
     await deleteClient(services, home, { id: client.id, by });
-    await expect(read(client.id)).rejects.toThrow('no such resource');
+    await expect(read(client.id)).rejects.toThrow('Not found');
     expect(await rowsOf()).toHaveLength(4);
   });
 

@@ -51,7 +51,7 @@ export function fileRoutes(services: Services, cursors: Cursors): Handlers<FileO
       const at = { sessionId: params.session_id, fileId: params.file_id };
       const { file, open } = await downloadFile(services, caller.scope, at);
       const range = readRange(headers.range, file.sizeBytes);
-      // Opened before the first header goes out, so that a missing blob is still a proper answer.
+      // Opened before the headers are sent, so that a missing blob still gets an error response.
       const content = await open(range);
       const length = range === undefined ? file.sizeBytes : range.end - range.start + 1;
       return {
@@ -80,7 +80,7 @@ export function fileRoutes(services: Services, cursors: Cursors): Handlers<FileO
   };
 }
 
-/** RFC 8187: what `encodeURIComponent` leaves alone but the grammar does not allow. */
+/** Encodes a file name by RFC 8187, which also excludes some characters that `encodeURIComponent` keeps. */
 function encodeName(name: string): string {
   return encodeURIComponent(name).replace(
     /['()*]/g,

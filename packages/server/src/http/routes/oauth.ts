@@ -12,7 +12,7 @@ interface OAuthParts {
   readonly metrics: Pick<Metrics, 'tokenRequests'>;
 }
 
-/** Public, and the same for everyone: a verifier may keep them for as long as a key is known ahead. */
+/** Public documents: a verifier may cache them for as long as a key is published before it signs. */
 const cacheable = { 'cache-control': `public, max-age=${jwksMaxAgeMs / 1000}` } as const;
 
 export function oauthRoutes({

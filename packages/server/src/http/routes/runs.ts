@@ -112,7 +112,7 @@ async function readEventPage(
   return { events: items.map((event) => JSON.parse(event.body) as RunEvent), ...next };
 }
 
-/** D-32: empty is absent; what is not an id of this run's log is refused, never "start from now". */
+/** D-32: an empty header counts as absent. An id that is not in this run's log is refused, never read as "from now on". */
 function positionIn(run: Run, lastEventId: string | undefined): number {
   if (lastEventId === undefined || lastEventId === '') return 0;
   const seq = parseEventId(lastEventId);

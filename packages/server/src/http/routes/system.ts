@@ -8,11 +8,11 @@ type SystemOperations = 'get_health' | 'get_readiness' | 'get_openapi' | 'get_do
 export interface SystemParts {
   readonly version: string;
   readonly baseUrl: string;
-  /** False while the server starts or drains, or its storage cannot be read or takes no writes. */
+  /** False while the server starts or drains, or its storage cannot be read or written. */
   readonly isReady: () => Promise<boolean>;
 }
 
-/** The page styles itself and loads nothing. */
+/** The page has inline styles and loads nothing. */
 const pagePolicy = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
 
 export function systemRoutes({

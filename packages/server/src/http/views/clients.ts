@@ -24,7 +24,7 @@ export function clientView({ resource: client, pending }: Withdrawn<Client>): Cl
   };
 }
 
-/** With the secret: the only view of a client that has one. */
+/** The only view of a client that contains the secret. */
 export function issuedClientView({ client, credential, secret }: Issued): IssuedClient {
   return {
     client: clientView({ resource: client, pending: undefined }),

@@ -2,7 +2,7 @@ import { type SessionRecord, isTerminalSessionStatus } from '@convoke/contract';
 import type { Session } from '../../domain/session.ts';
 import { optional, optionalTime, timestamp } from './fields.ts';
 
-/** D-10. `expires_at` is when an unused session ends by itself (D-17). */
+/** D-10. `expires_at` is when an idle session expires (D-17). */
 export function sessionView(session: Session, idleTtlMs: number): SessionRecord {
   const isResting = session.status === 'idle' || session.status === 'stopped';
   const expiresAt = isResting && idleTtlMs > 0 ? session.updatedAt + idleTtlMs : undefined;

@@ -3,7 +3,7 @@ import type { AutomationCaller } from '../../domain/access.ts';
 import type { ReachableTenant } from '../../ports/repositories/tenants.ts';
 import { timestamp } from './fields.ts';
 
-/** D-56. A workspace is a way to look at a tenant, so its id is the tenant's under another name. */
+/** D-56. A workspace is a view of a tenant, so its id is the tenant's id with another prefix. */
 export function workspaceView({ tenant, organizationName }: ReachableTenant): WorkspaceRecord {
   return {
     id: tenant.id.replace(idPrefixes.tenant, idPrefixes.workspace),
