@@ -3,7 +3,8 @@ import { usualAgents } from '../support/agents.ts';
 import { ended, follow, logOf, readRun, readSession, textOf } from '../support/api-steps.ts';
 import { eventually } from '../support/eventually.ts';
 import { addClient, addTenant } from '../support/identities.ts';
-import { Puppet } from '../support/puppet-harness.ts';
+import type { Puppet } from '../support/puppet-harness.ts';
+import { startPuppetServer } from '../support/puppet-server.ts';
 import { type TestServer, deployments, startServer } from '../support/server.ts';
 
 const names = async (server: TestServer, as = server.client) =>
@@ -88,13 +89,9 @@ describe('the agents of a tenant (D-56, issue 2)', () => {
 
 describe.each(deployments)('invoke once on %s (D-27)', (database) => {
   let server: TestServer;
-  const puppet = new Puppet();
+  let puppet: Puppet;
   beforeAll(async () => {
-    server = await startServer({
-      database,
-      harnesses: [puppet],
-      agents: { ...usualAgents, puppet: puppet.agent() },
-    });
+    ({ server, puppet } = await startPuppetServer({ database }));
   });
 
   const invoke = (agent: string, body: object) =>

@@ -5,21 +5,21 @@ import { begin, ended, eventsPath, follow, readRun, runIn } from '../support/api
 import { MovingClock } from '../support/clocks.ts';
 import { eventually } from '../support/eventually.ts';
 import { addClient, addTenant } from '../support/identities.ts';
-import { Puppet } from '../support/puppet-harness.ts';
+import type { Puppet } from '../support/puppet-harness.ts';
+import { startPuppetServer } from '../support/puppet-server.ts';
 import { openSocket } from '../support/raw-requests.ts';
-import { type TestServer, startServer } from '../support/server.ts';
+import type { TestServer } from '../support/server.ts';
 
 const clock = new MovingClock();
-const puppet = new Puppet();
 const maxAgeSeconds = 300;
 let server: TestServer;
+let puppet: Puppet;
 beforeAll(async () => {
-  server = await startServer({
+  ({ server, puppet } = await startPuppetServer({
     clock,
-    harnesses: [puppet],
-    agents: { puppet: puppet.agent({ limits: { run_seconds: 86_400 } }) },
+    puppetAgent: { limits: { run_seconds: 86_400 } },
     env: { CONVOKE_STREAM_MAX_AGE_SECONDS: String(maxAgeSeconds) },
-  });
+  }));
 });
 
 /** Time in steps, as it passes: what looks every five seconds gets to look. */
@@ -174,12 +174,8 @@ describe('a reader that does not read (D-33)', () => {
 
 describe('a server that holds as many streams as it may (A-48)', () => {
   test('tells a client beyond its share, and everybody beyond the whole, to come back', async () => {
-    const own = new Puppet();
-    const small = await startServer({
-      harnesses: [own],
-      agents: { puppet: own.agent() },
-      streamCaps: { inAll: 3, perClient: 2 },
-    });
+    const streamCaps = { inAll: 3, perClient: 2 };
+    const { server: small, puppet: own } = await startPuppetServer({ streamCaps });
     const another = async () => (await addClient(small)).in(small.quickstart.tenant_id);
     const [second, third] = [await another(), await another()];
     const { run } = await begin(small, 'puppet');
@@ -208,8 +204,7 @@ describe('a server that holds as many streams as it may (A-48)', () => {
 
 describe('a server that stops', () => {
   test('closes its streams between two frames, and the readers go on with the next one', async () => {
-    const own = new Puppet();
-    const first = await startServer({ harnesses: [own], agents: { puppet: own.agent() } });
+    const { server: first, puppet: own } = await startPuppetServer();
     const { session, run } = await begin(first, 'puppet');
     const leg = await own.leg();
     leg.emit({ type: 'user_question', ref: 'q', question: 'Wait?' });

@@ -1,26 +1,22 @@
 import type { RunRecord, SessionRecord } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { usualAgents } from '../support/agents.ts';
 import { ended, logOf, openSession } from '../support/api-steps.ts';
 import { type Identity, pathOf } from '../support/checked-calls.ts';
 import { eventually } from '../support/eventually.ts';
 import { addClient, addTenant } from '../support/identities.ts';
-import { Puppet } from '../support/puppet-harness.ts';
+import type { Puppet } from '../support/puppet-harness.ts';
+import { startPuppetServer } from '../support/puppet-server.ts';
 import { openSocket } from '../support/raw-requests.ts';
-import { type TestServer, deployments, startServer } from '../support/server.ts';
+import { type TestServer, deployments } from '../support/server.ts';
 
 const parallel = 50;
 const rounds = 4;
 
 describe.each(deployments)('the same key on %s (D-57, P4)', (database) => {
   let server: TestServer;
-  const puppet = new Puppet();
+  let puppet: Puppet;
   beforeAll(async () => {
-    server = await startServer({
-      database,
-      harnesses: [puppet],
-      agents: { ...usualAgents, puppet: puppet.agent() },
-    });
+    ({ server, puppet } = await startPuppetServer({ database }));
   });
 
   const many = <Result>(call: (index: number) => Promise<Result>) =>

@@ -18,20 +18,17 @@ import {
 } from '../support/api-steps.ts';
 import { MovingClock } from '../support/clocks.ts';
 import { eventually } from '../support/eventually.ts';
-import { Puppet } from '../support/puppet-harness.ts';
+import type { Puppet } from '../support/puppet-harness.ts';
+import { startPuppetServer } from '../support/puppet-server.ts';
 import { type TestServer, deployments, startServer } from '../support/server.ts';
 
 const typesOf = (events: readonly { type: string }[]) => events.map(({ type }) => type);
 
 describe.each(deployments)('interactions on %s', (database) => {
   let server: TestServer;
-  const puppet = new Puppet();
+  let puppet: Puppet;
   beforeAll(async () => {
-    server = await startServer({
-      database,
-      harnesses: [puppet],
-      agents: { ...usualAgents, puppet: puppet.agent() },
-    });
+    ({ server, puppet } = await startPuppetServer({ database }));
   });
 
   const list = async (session: { id: string }, query: Record<string, string> = {}) =>

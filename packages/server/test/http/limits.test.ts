@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type OperationId, operations } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { usualAgents } from '../support/agents.ts';
 import { at, begin, openSession, runIn, startRun } from '../support/api-steps.ts';
 import { type OperationCall, pathOf } from '../support/checked-calls.ts';
 import { FakeClock, MovingClock } from '../support/clocks.ts';
@@ -13,7 +12,7 @@ import {
   addPerson,
   addTenant,
 } from '../support/identities.ts';
-import { Puppet } from '../support/puppet-harness.ts';
+import { startPuppetServer } from '../support/puppet-server.ts';
 import { type TestServer, startServer } from '../support/server.ts';
 import {
   type TenantData,
@@ -26,14 +25,11 @@ const ids = Object.keys(operations) as OperationId[];
 
 describe.each(databaseKinds)('lists on %s (D-71)', (database) => {
   let server: TestServer;
-  const puppet = new Puppet();
   const lists = new Map<string, OperationCall>();
   beforeAll(async () => {
-    server = await startServer({
-      database,
-      harnesses: [puppet],
-      agents: { ...usualAgents, puppet: puppet.agent() },
-    });
+    const started = await startPuppetServer({ database });
+    const { puppet } = started;
+    ({ server } = started);
     const { organization_id } = server.quickstart;
     const { session, run } = await begin(server, 'puppet');
     const leg = await puppet.leg();

@@ -1,5 +1,4 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { usualAgents } from '../support/agents.ts';
 import {
   at,
   begin,
@@ -16,20 +15,17 @@ import {
   startRun,
 } from '../support/api-steps.ts';
 import { MovingClock } from '../support/clocks.ts';
-import { Puppet } from '../support/puppet-harness.ts';
-import { type TestServer, deployments, startServer } from '../support/server.ts';
+import type { Puppet } from '../support/puppet-harness.ts';
+import { startPuppetServer } from '../support/puppet-server.ts';
+import { type TestServer, deployments } from '../support/server.ts';
 
 const typesOf = (events: readonly { type: string }[]) => events.map(({ type }) => type);
 
 describe.each(deployments)('cancel on %s', (database) => {
   let server: TestServer;
-  const puppet = new Puppet();
+  let puppet: Puppet;
   beforeAll(async () => {
-    server = await startServer({
-      database,
-      harnesses: [puppet],
-      agents: { ...usualAgents, puppet: puppet.agent() },
-    });
+    ({ server, puppet } = await startPuppetServer({ database }));
   });
 
   describe('cancel in every state (D-24)', () => {
@@ -132,15 +128,14 @@ describe.each(deployments)('cancel on %s', (database) => {
 
 describe('limits of time (D-24, D-25)', () => {
   const clock = new MovingClock();
-  const puppet = new Puppet();
   let server: TestServer;
+  let puppet: Puppet;
   beforeAll(async () => {
-    server = await startServer({
+    ({ server, puppet } = await startPuppetServer({
       clock,
-      harnesses: [puppet],
-      agents: { puppet: puppet.agent({ limits: { run_seconds: 60 } }) },
+      puppetAgent: { limits: { run_seconds: 60 } },
       env: { CONVOKE_CANCEL_GRACE_SECONDS: '10' },
-    });
+    }));
   });
 
   test('an agent that does not end within the grace is killed, and its run ends cancelled', async () => {

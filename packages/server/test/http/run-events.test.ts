@@ -16,9 +16,10 @@ import {
   startRun,
   textOf,
 } from '../support/api-steps.ts';
-import { Puppet } from '../support/puppet-harness.ts';
+import type { Puppet } from '../support/puppet-harness.ts';
+import { startPuppetServer } from '../support/puppet-server.ts';
 import { sendRaw } from '../support/raw-requests.ts';
-import { type TestServer, deployments, startServer } from '../support/server.ts';
+import { type TestServer, deployments } from '../support/server.ts';
 
 /** Reads what it wrote in its last run, so the second run finds its context changed. */
 const scribe: AgentYaml = {
@@ -42,14 +43,11 @@ const scribeFiles = {
 
 describe.each(deployments)('run events on %s', (database) => {
   let server: TestServer;
-  const puppet = new Puppet();
+  let puppet: Puppet;
   beforeAll(async () => {
-    server = await startServer({
-      database,
-      harnesses: [puppet],
-      agents: { ...usualAgents, scribe, puppet: puppet.agent() },
-      agentFiles: scribeFiles,
-    });
+    const agents = { ...usualAgents, scribe };
+    const options = { database, agents, agentFiles: scribeFiles };
+    ({ server, puppet } = await startPuppetServer(options));
   });
 
   describe('the envelope (spec §6, D-02, D-03)', () => {

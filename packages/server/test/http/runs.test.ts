@@ -13,7 +13,8 @@ import {
   startRun,
 } from '../support/api-steps.ts';
 import { addClient, addTenant } from '../support/identities.ts';
-import { Puppet } from '../support/puppet-harness.ts';
+import type { Puppet } from '../support/puppet-harness.ts';
+import { startPuppetServer } from '../support/puppet-server.ts';
 import { type TestServer, deployments, startServer } from '../support/server.ts';
 
 const queueMax = 2;
@@ -21,15 +22,14 @@ const typesOf = (events: readonly { type: string }[]) => events.map(({ type }) =
 
 describe.each(deployments)('runs on %s', (database) => {
   let server: TestServer;
-  const puppet = new Puppet();
+  let puppet: Puppet;
   beforeAll(async () => {
-    server = await startServer({
+    ({ server, puppet } = await startPuppetServer({
       database,
-      harnesses: [puppet],
-      agents: { ...usualAgents, puppet: puppet.agent({ model: 'strings' }) },
+      puppetAgent: { model: 'strings' },
       env: { CONVOKE_SESSION_QUEUE_MAX: String(queueMax) },
       expectsFaults: true,
-    });
+    }));
   });
 
   describe('start (D-22)', () => {
@@ -336,10 +336,7 @@ describe('a server that stops under a run', () => {
 
 describe('how many execute at once', () => {
   test('a tenant has its share, and another tenant does not wait behind its backlog', async () => {
-    const puppet = new Puppet();
-    const server = await startServer({
-      harnesses: [puppet],
-      agents: { puppet: puppet.agent() },
+    const { server, puppet } = await startPuppetServer({
       env: { CONVOKE_TENANT_RUN_CONCURRENCY: '2', CONVOKE_RUN_CONCURRENCY: '3' },
     });
     const busy = await Promise.all(
