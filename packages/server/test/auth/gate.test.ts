@@ -132,7 +132,7 @@ describe.each(databaseKinds)('the gate on %s', (kind) => {
     });
   });
 
-  test('every denial of access is the same, to the last byte (D-52)', async () => {
+  test('all denials of access are identical (D-52)', async () => {
     const disabled = (await world.seed.client(tenant.organizationId)).record;
     const disabledBearer = await bearerOf(disabled);
     await world.store.transaction((tx) =>
@@ -168,7 +168,7 @@ describe.each(databaseKinds)('the gate on %s', (kind) => {
     expect(await challenge(bearer, garbage)).toBe(invalid);
   });
 
-  test('a missing scope is told to someone inside, and only there (D-54)', async () => {
+  test('a missing scope is named only to a caller with access to the tenant (D-54)', async () => {
     const observer = (await world.seed.client(tenant.organizationId, ['runs:read'])).record;
     const observerBearer = await bearerOf(observer);
     const inside = request(observerBearer, organization(), workspace());
@@ -179,7 +179,7 @@ describe.each(databaseKinds)('the gate on %s', (kind) => {
     expect(await answer(world.gate.admitAutomation(operation, outside))).toBe('403 forbidden');
   });
 
-  test('a token grants no more than it says, and no more than the client still has (D-51)', async () => {
+  test('a token grants only its own scopes, and only those its client still has (D-51)', async () => {
     const { record } = await world.seed.client(tenant.organizationId);
     const narrow = await world.tokens.issueForClient(record, ['runs:read', 'agents:deploy']);
     const narrowBearer: [string, string] = ['Authorization', `Bearer ${narrow.token}`];
@@ -191,7 +191,7 @@ describe.each(databaseKinds)('the gate on %s', (kind) => {
     );
   });
 
-  test('what an admitted machine is told about itself', async () => {
+  test('an admitted automation client gets its identity and scopes', async () => {
     const sending = request(bearer, organization(), plain(sibling.id));
     expect(await world.gate.admitAutomation(operation, sending)).toMatchObject({
       kind: 'automation',
@@ -204,7 +204,7 @@ describe.each(databaseKinds)('the gate on %s', (kind) => {
     });
   });
 
-  describe('a withdrawal bites on the next request and on an open stream (spec §5.7, D-33)', () => {
+  describe('a revocation takes effect on the next request and on an open stream (spec §5.7, D-33)', () => {
     const withdrawals: Record<string, (of: Client, where: Tenant) => Promise<unknown>> = {
       'client disabled': (of) =>
         world.store.transaction((tx) =>
@@ -244,7 +244,7 @@ describe.each(databaseKinds)('the gate on %s', (kind) => {
     world.clock.advance(-600_000);
   });
 
-  test('X-Tenant-ID is not taken where the deployment says so (D-52)', async () => {
+  test('X-Tenant-ID is ignored where the deployment accepts X-Workspace-Tenant-ID only (D-52)', async () => {
     const strict = createGate({ ...world, tenantHeader: 'workspace' });
     const alone = request(bearer, organization(), plain());
     expect(await answer(strict.admitAutomation(operation, alone))).toBe('400 missing_selector');
@@ -271,7 +271,7 @@ describe.each(databaseKinds)('the gate on %s', (kind) => {
       expect(await answer(noId)).toBe('403 forbidden');
     });
 
-    test('refuses a machine, and a caller without a token', async () => {
+    test('refuses an automation client, and a caller without a token', async () => {
       const machine = await refusalOf(
         world.gate.admitHuman(request(bearer), client.organizationId),
       );
@@ -281,7 +281,7 @@ describe.each(databaseKinds)('the gate on %s', (kind) => {
     });
   });
 
-  test('workspace discovery takes either kind, without selectors (D-55)', async () => {
+  test('workspace discovery accepts clients and people, without selectors (D-55)', async () => {
     expect(await world.gate.admitAny(request(bearer))).toMatchObject({
       kind: 'automation',
       client,

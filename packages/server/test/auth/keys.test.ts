@@ -31,13 +31,13 @@ describe.each(databaseKinds)('signing keys on %s (D-50)', (kind) => {
     expect(await signers()).toEqual(expect.arrayContaining([before, next]));
   });
 
-  test('what is published holds no private part', async () => {
+  test('published keys contain no private part', async () => {
     for (const key of (await world.keys.published()).keys) {
       expect(Object.keys(key).sort()).toEqual(['alg', 'crv', 'kid', 'kty', 'use', 'x']);
     }
   });
 
-  test('a key is accepted until the last token it can have signed is over, and no longer', async () => {
+  test('a key is accepted until the last token it can have signed expires, and no longer', async () => {
     const { keys, clock } = world;
     const before = (await keys.signer()).kid;
     await keys.rotate({ leadMs: 5_000 });
@@ -48,7 +48,7 @@ describe.each(databaseKinds)('signing keys on %s (D-50)', (kind) => {
     expect(await signers()).not.toContain(before);
   });
 
-  test('a token signed by a key another process made is accepted at once', async () => {
+  test('a token signed with a key of another process is accepted at once', async () => {
     const { clock, ids } = world;
     const here = createTokens({ keys: await world.openKeys(), clock, ids, baseUrl });
     const otherKeys = await world.openKeys();
@@ -92,7 +92,7 @@ describe.each(databaseKinds)('signing keys on %s (D-50)', (kind) => {
     expect(reads).toBe(2);
   });
 
-  test('another master key is told from a broken database, in words', async () => {
+  test('a wrong master key gets an error message of its own', async () => {
     const sealing = createSealing(Buffer.alloc(32, 8));
     const { store, clock } = world;
     await expect(openSigningKeys({ store, clock, sealing, longestLifetimeMs: 1 })).rejects.toThrow(
@@ -100,7 +100,7 @@ describe.each(databaseKinds)('signing keys on %s (D-50)', (kind) => {
     );
   });
 
-  test('a key that is thirty days old is replaced, once, and the audit says so', async () => {
+  test('a key that is thirty days old is replaced once, with an audit row', async () => {
     const { clock, store, keys } = world;
     await keys.rotate();
     const since = clock.now();

@@ -15,7 +15,7 @@ afterEach(() => removeFolder(folder));
 const own = () => ({ path: join(folder, 'master.key'), isGiven: false });
 
 describe('the master key', () => {
-  test('is made once, readable by its owner only, and read again afterwards', async () => {
+  test('is created once, readable by its owner only, and read from then on', async () => {
     const [first, ...others] = await Promise.all(
       Array.from({ length: 8 }, () => loadMasterKey(own())),
     );
@@ -26,19 +26,19 @@ describe('the master key', () => {
     expect(await loadMasterKey(own())).toEqual(first);
   });
 
-  test('is refused when others may read it', async () => {
+  test('is refused when other users can read it', async () => {
     await loadMasterKey(own());
     await chmod(join(folder, 'master.key'), 0o640);
     await expect(loadMasterKey(own())).rejects.toThrow(/mode 640.*chmod 600/);
   });
 
-  test('is refused, and left alone, when it is not a key', async () => {
+  test('is refused and left unchanged when the file does not hold a key', async () => {
     await writeFile(join(folder, 'master.key'), 'c2hvcnQ=\n', { mode: 0o600 });
     await expect(loadMasterKey(own())).rejects.toThrow(/32 bytes/);
     expect(await readFile(join(folder, 'master.key'), 'utf8')).toBe('c2hvcnQ=\n');
   });
 
-  test('that servers share is never made by one of them', async () => {
+  test('shared by servers is never created by one of them', async () => {
     const path = join(folder, 'shared.key');
     await expect(loadMasterKey({ path, isGiven: true })).rejects.toThrow(
       /there is no .*shared\.key/,
@@ -58,10 +58,10 @@ describe('the master key', () => {
   });
 });
 
-describe('what is sealed', () => {
+describe('sealed text', () => {
   const sealing = createSealing(Buffer.alloc(32, 1));
 
-  test('opens under the same key and name only', () => {
+  test('can be unsealed with the same key and name only', () => {
     const sealed = sealing.seal('a', 'private');
     expect(sealed).not.toContain('private');
     expect(sealing.unseal('a', sealed)).toBe('private');

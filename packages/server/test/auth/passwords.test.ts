@@ -7,7 +7,7 @@ import { readPassword } from '../../src/domain/password.ts';
 describe('passwords', () => {
   const passwords = createPasswords();
 
-  test('are kept as argon2id with a salt of their own', async () => {
+  test('are stored as argon2id, each with its own salt', async () => {
     const [one, other] = await Promise.all([
       passwords.hash('secret text'),
       passwords.hash('secret text'),
@@ -21,16 +21,16 @@ describe('passwords', () => {
     expect(await passwords.matches('', one)).toBe(false);
   });
 
-  test('are the same however the keyboard composes them', async () => {
+  test('match in every Unicode composition', async () => {
     const hash = await passwords.hash('caf\u00e9 au lait');
     expect(await passwords.matches('cafe\u0301 au lait', hash)).toBe(true);
   });
 
-  test('match nothing where there is none', async () => {
+  test('never match when none is stored', async () => {
     expect(await passwords.matches('anything', undefined)).toBe(false);
   });
 
-  test('are checked at the cost they were made with, whatever it is today', async () => {
+  test('are checked with the cost they were hashed with', async () => {
     const salt = Buffer.from('somesalt');
     const cost = { parallelism: 1, tagLength: 24, memory: 64, passes: 1 };
     const tag = argon2Sync('argon2id', { message: 'password', nonce: salt, ...cost });
@@ -41,7 +41,7 @@ describe('passwords', () => {
     await expect(passwords.matches('password', '$2b$10$x')).rejects.toThrow(/PHC/);
   });
 
-  test('are checked a few at a time, and a flood is told to come back', async () => {
+  test('are checked a few at a time, and a flood gets rate_limited', async () => {
     const hash = await passwords.hash('secret text');
     const attempts = Array.from({ length: 60 }, () => passwords.matches('wrong', hash));
     const answers = await Promise.allSettled(attempts);
@@ -54,7 +54,7 @@ describe('passwords', () => {
     expect(await passwords.matches('secret text', hash)).toBe(true);
   });
 
-  test('need twelve characters and nothing else', () => {
+  test('need at least twelve characters and nothing else', () => {
     for (const text of [
       'a'.repeat(12),
       'пароль пароль',
@@ -68,7 +68,7 @@ describe('passwords', () => {
     }
   });
 
-  test('for one time can be read out, and are never the same', () => {
+  test('for one-time use are easy to read out and never repeat', () => {
     const made = new Set(Array.from({ length: 1_000 }, makeOneTimePassword));
     expect(made.size).toBe(1_000);
     for (const text of made) expect(text).toMatch(/^([a-hjkmnp-z2-9i]{4}-){4}[a-hjkmnp-z2-9i]{4}$/);

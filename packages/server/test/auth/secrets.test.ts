@@ -4,7 +4,7 @@ import { createSecrets, isSecretShaped, unmatchableHmac } from '../../src/auth/s
 const secrets = createSecrets(Buffer.alloc(32, 1));
 
 describe('a client secret (D-65)', () => {
-  test('has the shape that scanners look for: prefix, 43 characters, 6 of checksum', () => {
+  test('has the format that scanners look for: prefix, 43 characters, 6 of checksum', () => {
     for (let round = 0; round < 200; round += 1) {
       const { secret, hint } = secrets.issue();
       expect(secret).toMatch(/^cvk_[0-9A-Za-z]{49}$/);
@@ -21,7 +21,7 @@ describe('a client secret (D-65)', () => {
     }
   });
 
-  test('is matched by its own digest, under its own key, and by nothing else', () => {
+  test('matches its own digest, under its own key, and no other', () => {
     const { secret, hmac } = secrets.issue();
     expect(secrets.matches(secret, hmac)).toBe(true);
     expect(secrets.matches(secrets.issue().secret, hmac)).toBe(false);
@@ -30,7 +30,7 @@ describe('a client secret (D-65)', () => {
     expect(createSecrets(Buffer.alloc(32, 2)).matches(secret, hmac)).toBe(false);
   });
 
-  test('never comes twice', () => {
+  test('is never issued twice', () => {
     const issued = new Set(Array.from({ length: 1_000 }, () => secrets.issue().secret));
     expect(issued.size).toBe(1_000);
   });

@@ -63,7 +63,7 @@ describe.each(databaseKinds)('the token endpoint on %s (D-50)', (kind) => {
     return error as Refusal;
   }
 
-  test('gives a token for the secret, by Basic and in the form', async () => {
+  test('issues a token for the secret, sent with Basic or in the form', async () => {
     for (const attempt of [
       exchange(grant, basic(client.oauthClientId, secret)),
       exchange(`${grant}&client_id=${client.oauthClientId}`, basic(client.oauthClientId, secret)),
@@ -116,7 +116,7 @@ describe.each(databaseKinds)('the token endpoint on %s (D-50)', (kind) => {
     expect(refused instanceof Challenge).toBe(code === 'invalid_client');
   });
 
-  test('says the same of an unknown, wrong, expired, revoked, disabled or deleted one', async () => {
+  test('answers alike for an unknown, wrong, expired, revoked, disabled or deleted client', async () => {
     const organization = client.organizationId;
     const expired = await world.seed.client(organization);
     const revoked = await world.seed.client(organization);
@@ -155,7 +155,7 @@ describe.each(databaseKinds)('the token endpoint on %s (D-50)', (kind) => {
     ]);
   });
 
-  test('a revoked credential obtains no token, and its earlier tokens live on (spec §5.7)', async () => {
+  test('a revoked credential cannot obtain a token, and its earlier tokens stay valid (spec §5.7)', async () => {
     const { record, secret: own, credentialId } = await world.seed.client(client.organizationId);
     const { access_token: earlier } = await post(record.oauthClientId, own);
     await world.store.transaction((tx) => tx.credentials.revoke(credentialId, world.clock.now()));
@@ -163,7 +163,7 @@ describe.each(databaseKinds)('the token endpoint on %s (D-50)', (kind) => {
     expect(await world.tokens.verify(earlier)).toBeDefined();
   });
 
-  test('after ten failures a client at an address must wait, and nobody else', async () => {
+  test('after ten failures a client at one address must wait, and no other', async () => {
     const { record, secret: own } = await world.seed.client(client.organizationId);
     const attempt = (text: string, address = '192.0.2.1') =>
       endpoint.exchange({
@@ -200,7 +200,7 @@ describe.each(databaseKinds)('the token endpoint on %s (D-50)', (kind) => {
     expect(new Set(answers.map((answer) => answer.access_token)).size).toBe(40);
   });
 
-  test('remembers the last use to the minute', async () => {
+  test('records the last use to the minute', async () => {
     const { record, secret: own, credentialId } = await world.seed.client(client.organizationId);
     const lastUsed = async () =>
       (await world.store.read.credentials.find(record.id, credentialId))?.lastUsedAt;
@@ -215,7 +215,7 @@ describe.each(databaseKinds)('the token endpoint on %s (D-50)', (kind) => {
     await expect.poll(lastUsed).toBe(first + 60_000);
   });
 
-  test('a disk that takes no writes does not stop tokens', async () => {
+  test('tokens are issued while the disk accepts no writes', async () => {
     const { record, secret: own } = await world.seed.client(client.organizationId);
     const full = endpointOver({
       ...world.store,
@@ -241,7 +241,7 @@ test('no secret is in any file of the database (D-65)', async () => {
   expect(files.some((bytes) => bytes.includes(secret.slice(4, 47)))).toBe(false);
 });
 
-test('the metadata names where tokens and keys are (RFC 8414)', () => {
+test('the metadata names the token endpoint and the keys (RFC 8414)', () => {
   expect(serverMetadata(baseUrl)).toMatchObject({
     issuer: baseUrl,
     token_endpoint: `${baseUrl}/v1/oauth/token`,

@@ -25,7 +25,7 @@ beforeAll(async () => {
 
 const person = userId('usr_1');
 
-test('an automation token carries what RFC 9068 asks for (D-50)', async () => {
+test('an automation token carries the claims of RFC 9068 (D-50)', async () => {
   const { token, expiresInSeconds } = await world.tokens.issueForClient(client, ['runs:read']);
   expect(decodeProtectedHeader(token)).toEqual({
     alg: 'EdDSA',
@@ -47,13 +47,13 @@ test('an automation token carries what RFC 9068 asks for (D-50)', async () => {
   expect(expiresInSeconds).toBe(600);
 });
 
-test('a token of a person names another audience (D-55)', async () => {
+test('a token of a person has another audience (D-55)', async () => {
   const { token } = await world.tokens.issueForPerson(person);
   expect(decodeJwt(token).aud).not.toBe(baseUrl);
   expect(await world.tokens.verify(token)).toMatchObject({ kind: 'human', userId: person });
 });
 
-test('a token is valid to its last millisecond and not beyond, verified before or not', async () => {
+test('a token is valid to its last millisecond and not beyond, cached or not', async () => {
   const { tokens, clock } = world;
   const known = (await tokens.issueForClient(client, [])).token;
   const unknown = (await tokens.issueForClient(client, [])).token;
@@ -65,7 +65,7 @@ test('a token is valid to its last millisecond and not beyond, verified before o
   expect(await tokens.verify(unknown)).toBeUndefined();
 });
 
-test('a token from a replica whose clock is a minute ahead is accepted, from further ahead not', async () => {
+test('a token from a replica up to a minute ahead is accepted, from further ahead refused', async () => {
   const { tokens, clock } = world;
   clock.advance(60_000);
   const minute = (await tokens.issueForClient(client, [])).token;
@@ -188,7 +188,7 @@ describe('a forged token is refused', () => {
     expect(await world.tokens.verify(forged ?? '')).toBeUndefined();
   });
 
-  test('while the same token made honestly is accepted', async () => {
+  test('the same token without the forgery is accepted', async () => {
     const honest = await draft()
       .setProtectedHeader(await header())
       .sign(await ours());
@@ -196,7 +196,7 @@ describe('a forged token is refused', () => {
   });
 });
 
-test('a token whose key has retired is refused, even if it was verified before', async () => {
+test('a token whose key has retired is refused, even if it is cached', async () => {
   const { tokens, keys, clock } = world;
   const { token } = await tokens.issueForPerson(person, 30 * 86_400);
   expect(await tokens.verify(token)).toBeDefined();
@@ -207,7 +207,7 @@ test('a token whose key has retired is refused, even if it was verified before',
   expect(await tokens.verify(token)).toBeUndefined();
 });
 
-test('no more than 10,000 verified tokens are remembered, the least used are forgotten', async () => {
+test('the cache holds 10,000 verified tokens and evicts the least recently used', async () => {
   const kept = new TokenCache(world.clock);
   const expiresAt = world.clock.now() + 600_000;
   const token = { kind: 'human', userId: person, kid: 'k', expiresAt } as const;

@@ -43,7 +43,7 @@ describe('the agents of a tenant (D-56, issue 2)', () => {
     });
   });
 
-  test('a broken folder is reported and harms no other', async () => {
+  test('a broken folder is reported and does not affect others', async () => {
     expect(await names(server)).toEqual([...Object.keys(usualAgents), 'known'].toSorted());
     const problems = server.convoke.agentProblems.map(({ folder }) => folder);
     expect(problems.toSorted()).toEqual(['broken', 'misspelt', 'other-framework']);
@@ -51,7 +51,7 @@ describe('the agents of a tenant (D-56, issue 2)', () => {
     expect(refused).toMatchObject({ status: 404, error: 'agent_not_found' });
   });
 
-  test('are enabled tenant by tenant, and a change holds for the next request', async () => {
+  test('are enabled per tenant, and a change takes effect on the next request', async () => {
     const tenant = await addTenant(server);
     const as = (await addClient(server)).in(tenant);
     const agent = (tenants: object) => ({ ...usualAgents.echo, tenants: { ...tenants } });
@@ -77,7 +77,7 @@ describe('the agents of a tenant (D-56, issue 2)', () => {
     }
   });
 
-  test('a folder that is repaired, added or removed is seen without a restart', async () => {
+  test('a folder that is fixed, added or removed takes effect without a restart', async () => {
     await server.writeAgent('repaired', 'not: [an agent');
     await server.writeAgent('repaired', usualAgents.echo);
     await eventually(async () => (await names(server)).includes('repaired'));
@@ -101,7 +101,7 @@ describe.each(deployments)('invoke once on %s (D-27)', (database) => {
     session_id: headers.get('x-session-id') ?? '',
   });
 
-  test('streams the run of a new session, and says where both are', async () => {
+  test('streams the run of a new session, and names both in headers', async () => {
     const reader = await invoke('echo', { input: { prompt: 'hi' } });
     const frames = await reader.all();
     expect(textOf(frames.map(({ data }) => data))).toBe('hi (run 1)');
@@ -140,7 +140,7 @@ describe.each(deployments)('invoke once on %s (D-27)', (database) => {
     }
   });
 
-  test('a replay joins a run that still goes on, and does not start another', async () => {
+  test('a replay joins a run that is still running, and does not start another', async () => {
     const body = { input: { prompt: 'x' }, idempotency_key: 'invoke-long' };
     const first = await invoke('puppet', body);
     const leg = await puppet.leg();
@@ -151,7 +151,7 @@ describe.each(deployments)('invoke once on %s (D-27)', (database) => {
     expect((await second.all()).map(({ text }) => text)).toEqual(texts);
   });
 
-  test('leaving does not cancel', async () => {
+  test('a reader that disconnects does not cancel the run', async () => {
     const reader = await invoke('puppet', { input: { prompt: 'x' } });
     const leg = await puppet.leg();
     await reader.until('run_started');
@@ -165,7 +165,7 @@ describe.each(deployments)('invoke once on %s (D-27)', (database) => {
     });
   });
 
-  test('what is refused leaves no session behind, and no key', async () => {
+  test('a refused call leaves no session and no key behind', async () => {
     const count = async () => (await server.send('list_sessions')).body.sessions.length;
     const before = await count();
     const call = (agent_name: string, input: object) =>

@@ -47,7 +47,7 @@ describe.each(deployments)('approvals on %s', (database) => {
       expect(log.at(-1)?.type).toBe('run_completed');
     });
 
-    test('denied: the tool does not run, and the agent is told why', async () => {
+    test('denied: the tool does not run, and the agent gets the reason', async () => {
       const { session, run } = await begin(server, 'writer');
       const asked = await pendingIn(server, session.id);
       const denied = await answer(server, asked, { decision: 'deny', message: 'not today' });
@@ -62,7 +62,7 @@ describe.each(deployments)('approvals on %s', (database) => {
       expect(await written(session)).not.toContain('note.txt');
     });
 
-    test('with updated_input the tool runs with that and nothing else', async () => {
+    test('with updated_input the tool runs with exactly that input', async () => {
       const { session, run } = await begin(server, 'writer', 'as asked');
       const asked = await pendingIn(server, session.id);
       const updated_input = { path: 'note.txt', text: 'as allowed' };
@@ -77,7 +77,7 @@ describe.each(deployments)('approvals on %s', (database) => {
       expect(await workspaceFile(session, 'note.txt')).toBe('as allowed');
     });
 
-    test('an agent that is changed while it waits cannot run something else', async () => {
+    test('a change of the agent during the wait cannot change the approved call', async () => {
       await server.writeAgent('shifty', usualAgents.writer);
       const { session, run } = await eventually(() => begin(server, 'shifty', 'what was shown'));
       const asked = await pendingIn(server, session.id);
@@ -103,7 +103,7 @@ describe.each(deployments)('approvals on %s', (database) => {
   });
 
   describe('across a restart (D-36)', () => {
-    test('a pending interaction keeps its key, its run waits, and the answer is acted on', async () => {
+    test('a pending interaction keeps its key, its run waits, and the answer is applied', async () => {
       const { session, run } = await begin(server, 'writer', 'before the restart');
       const asked = await pendingIn(server, session.id);
       await runIn(server, run, 'waiting');
@@ -120,7 +120,7 @@ describe.each(deployments)('approvals on %s', (database) => {
       expect(await workspaceFile(session, 'note.txt')).toBe('before the restart');
     });
 
-    test('an answer given right before the server stops is acted on by the next one, once', async () => {
+    test('an answer given right before the server stops is applied by the next one, once', async () => {
       const { session, run } = await begin(server, 'writer', 'just in time');
       const asked = await pendingIn(server, session.id);
       await runIn(server, run, 'waiting');

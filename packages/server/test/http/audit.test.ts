@@ -48,7 +48,7 @@ describe.each(databaseKinds)('the audit of a server on %s (D-69)', (database) =>
     ]);
   });
 
-  test('every token that is issued leaves one row, with the credential that obtained it', async () => {
+  test('every issued token leaves one row, with the credential that obtained it', async () => {
     const rows = await added(() => requestToken(server.baseUrl, server.quickstart));
     expect(rows).toMatchObject([
       {
@@ -66,7 +66,7 @@ describe.each(databaseKinds)('the audit of a server on %s (D-69)', (database) =>
     expect(refused).toEqual([]);
   });
 
-  test('an answer leaves one row, with digests of what was asked and said', async () => {
+  test('an answer leaves one row, with digests of the request and the answer', async () => {
     const { run } = await begin(server, 'asker', 'a very private thing');
     const interaction = await pendingIn(server, run.session_id);
     const rows = await added(async () => {
@@ -87,7 +87,7 @@ describe.each(databaseKinds)('the audit of a server on %s (D-69)', (database) =>
   const managed = Object.keys(operations).filter(
     (id): id is OperationId => operations[id as OperationId].caller === 'human',
   );
-  test.each(managed)('a denied call of %s is written down, whoever it was', async (id) => {
+  test.each(managed)('a denied call by %s is written to the audit', async (id) => {
     const away = await addOrganization(server, `Away ${id}`);
     const member = await addPerson(server, home, 'member');
     const at = {
@@ -112,7 +112,7 @@ describe.each(databaseKinds)('the audit of a server on %s (D-69)', (database) =>
     expect(await audit(away.organization_id)).toEqual([]);
   });
 
-  test('parallel changes and tokens keep every chain whole', async () => {
+  test('parallel changes and tokens keep every chain intact', async () => {
     const { organization_id: away, owner } = await addOrganization(server, 'Busy');
     const body = { name: 'Parallel', profile: 'invoke' };
     await Promise.all([

@@ -165,26 +165,20 @@ const withoutReach = [
 ];
 
 describe('the application API, operation by operation (D-52, D-55)', () => {
-  test.each(of('automation'))(
-    '%s: without a token of ours, 401 and no more than the code',
-    async (id) => {
-      for (const name of withoutToken) {
-        const answer = await ask(id, callers.get(name) ?? anonymous);
-        expect([name, said(answer)]).toEqual([name, unauthorized]);
-        expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer realm="convoke"/);
-      }
-    },
-  );
+  test.each(of('automation'))('%s: without a valid token, 401 with the code only', async (id) => {
+    for (const name of withoutToken) {
+      const answer = await ask(id, callers.get(name) ?? anonymous);
+      expect([name, said(answer)]).toEqual([name, unauthorized]);
+      expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer realm="convoke"/);
+    }
+  });
 
-  test.each(of('automation'))(
-    '%s: without reach, or as a person, one and the same 403',
-    async (id) => {
-      for (const name of [...withoutReach, 'a person']) {
-        const answer = await ask(id, callers.get(name) ?? anonymous);
-        expect([name, said(answer)]).toEqual([name, forbidden]);
-      }
-    },
-  );
+  test.each(of('automation'))('%s: without access, or as a person, the same 403', async (id) => {
+    for (const name of [...withoutReach, 'a person']) {
+      const answer = await ask(id, callers.get(name) ?? anonymous);
+      expect([name, said(answer)]).toEqual([name, forbidden]);
+    }
+  });
 
   test.each(of('automation'))(
     '%s: without both selectors, or with two tenants, 400',
@@ -211,7 +205,7 @@ describe('the application API, operation by operation (D-52, D-55)', () => {
   );
 
   test.each(of('automation'))(
-    '%s: a selector that is sent twice is 400, even if equal',
+    '%s: a repeated selector is 400, even with equal values',
     async (id) => {
       for (const name of ['x-organization-id', 'x-workspace-tenant-id']) {
         const call = callOf(id);
@@ -252,28 +246,22 @@ describe('the application API, operation by operation (D-52, D-55)', () => {
 });
 
 describe('the management API, operation by operation (spec §4.3, D-55)', () => {
-  test.each(of('human'))(
-    '%s: without a token of ours, 401 and no more than the code',
-    async (id) => {
-      for (const name of withoutToken) {
-        const answer = await ask(id, callers.get(name) ?? anonymous);
-        expect([name, said(answer)]).toEqual([name, unauthorized]);
-      }
-    },
-  );
+  test.each(of('human'))('%s: without a valid token, 401 with the code only', async (id) => {
+    for (const name of withoutToken) {
+      const answer = await ask(id, callers.get(name) ?? anonymous);
+      expect([name, said(answer)]).toEqual([name, unauthorized]);
+    }
+  });
 
-  test.each(of('human'))(
-    '%s: machines, members and other owners, one and the same 403',
-    async (id) => {
-      for (const name of ['a machine', 'a member', 'the owner of another organization']) {
-        const answer = await ask(id, callers.get(name) ?? anonymous);
-        expect([name, said(answer)]).toEqual([name, forbidden]);
-        expect(answer.headers.get('cache-control')).toBe('no-store');
-      }
-    },
-  );
+  test.each(of('human'))('%s: clients, members and other owners get the same 403', async (id) => {
+    for (const name of ['a machine', 'a member', 'the owner of another organization']) {
+      const answer = await ask(id, callers.get(name) ?? anonymous);
+      expect([name, said(answer)]).toEqual([name, forbidden]);
+      expect(answer.headers.get('cache-control')).toBe('no-store');
+    }
+  });
 
-  test('an organization that never was is the same 403 as another’s', async () => {
+  test('an unknown organization gets the same 403 as a foreign one', async () => {
     for (const organization_id of ['org_never', 'not an id', 'x'.repeat(100)]) {
       const path = pathOf('list_clients', { params: { organization_id } });
       const answer = await server.call('GET', path, { as: here.organization.owner });
@@ -282,8 +270,8 @@ describe('the management API, operation by operation (spec §4.3, D-55)', () => 
   });
 });
 
-describe('what needs no more than a token, or none', () => {
-  test('list_workspaces: 401 without a token, 403 for a client that is gone', async () => {
+describe('operations that need only a token, or none', () => {
+  test('list_workspaces: 401 without a token, 403 for a deleted client', async () => {
     for (const name of withoutToken) {
       expect(said(await ask('list_workspaces', callers.get(name) ?? anonymous))).toBe(unauthorized);
     }
@@ -292,7 +280,7 @@ describe('what needs no more than a token, or none', () => {
     }
   });
 
-  test.each(of('anonymous'))('%s: whoever asks gets it, whatever token they show', async (id) => {
+  test.each(of('anonymous'))('%s: is public, with any token or none', async (id) => {
     for (const name of ['garbage', 'an expired token', 'a machine', 'a disabled client']) {
       // At the token endpoint that header is the client's own.
       if (id === 'issue_token') continue;
@@ -307,15 +295,15 @@ describe('after all these refusals', () => {
     expect(changedTables(tables, await restingDigests(server))).toEqual([]);
   });
 
-  test('nobody has received a byte of the tenant they could not reach (P10)', () => {
+  test('no caller received a byte of a tenant without access (P10)', () => {
     expect(received.length).toBeGreaterThan(500);
     const leaks = received.filter((text) => text.includes(here.word));
     expect(leaks).toEqual([]);
   });
 });
 
-describe('the one it is for', () => {
-  test.each(ids)('%s: is let in', async (id) => {
+describe('the right caller', () => {
+  test.each(ids)('%s: is admitted', async (id) => {
     const { method, responses } = operations[id];
     const call = await validCalls[id](server, here);
     if (id === 'invoke_agent') {
@@ -328,7 +316,7 @@ describe('the one it is for', () => {
     expect(Object.keys(responses)).toContain(String(status));
   });
 
-  test.each(of('human'))('%s: an admin is let in as an owner is', async (id) => {
+  test.each(of('human'))('%s: an admin is admitted like an owner', async (id) => {
     const as = await addPerson(server, here.ids.organization_id, 'admin');
     const call = await validCalls[id](server, here);
     const { status } = await server.call(operations[id].method, pathOf(id, call), { ...call, as });

@@ -68,7 +68,7 @@ function jsonOf(item: unknown): string {
   return JSON.stringify(item) ?? 'null';
 }
 
-describe('whatever is sent, the answer is ours to give (P16)', () => {
+describe('any input gets a declared answer (P16)', () => {
   const withBody = ids.filter((id) => {
     const operation = operations[id];
     return 'body' in operation || 'content' in operation;
@@ -190,8 +190,8 @@ describe('whatever is sent, the answer is ours to give (P16)', () => {
   });
 });
 
-describe('whatever comes over the wire', () => {
-  test('the server answers or closes, and goes on', async () => {
+describe('any bytes on the connection', () => {
+  test('get an answer or a close, and the server continues', async () => {
     const path = fc.oneof(
       fc.stringMatching(/^\/[!-~]{0,120}$/),
       fc.constantFrom('/v1/../v1/whoami', '/v1/sessions/%2e%2e', '//', '/v1/sessions/%00', '*'),

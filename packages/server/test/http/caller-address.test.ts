@@ -16,20 +16,20 @@ const asked = (remoteAddress: string | undefined, forwarded?: string) => ({
 describe("a caller's address", () => {
   const through = trusting('10.0.0.1, 10.1.0.0/16,fd00::/8');
 
-  test('is the peer, whatever it claims, when nobody is trusted', () => {
+  test('is the peer, whatever it claims, when no proxy is trusted', () => {
     const address = trusting('');
     expect(address(asked('203.0.113.9', '198.51.100.1'))).toBe('203.0.113.9');
     expect(address(asked('127.0.0.1', '198.51.100.1'))).toBe('127.0.0.1');
     expect(address(asked(undefined))).toBe('');
   });
 
-  test('is the peer when the peer is no proxy of ours', () => {
+  test('is the peer when the peer is not a trusted proxy', () => {
     expect(through(asked('203.0.113.9', '198.51.100.1'))).toBe('203.0.113.9');
     expect(through(asked('10.0.0.2', '198.51.100.1'))).toBe('10.0.0.2');
     expect(through(asked('10.0.0.1'))).toBe('10.0.0.1');
   });
 
-  test('is what the proxy saw, not what the caller had already claimed', () => {
+  test('is the address the proxy saw, not one the caller claimed', () => {
     expect(through(asked('10.0.0.1', '198.51.100.1'))).toBe('198.51.100.1');
     expect(through(asked('10.0.0.1', '192.0.2.66, 198.51.100.1'))).toBe('198.51.100.1');
     // Neither by naming a proxy of ours, nor by nonsense.
@@ -37,13 +37,13 @@ describe("a caller's address", () => {
     expect(through(asked('10.0.0.1', 'nonsense, 198.51.100.1'))).toBe('198.51.100.1');
   });
 
-  test('is found through several proxies, and no further than they are ours', () => {
+  test('is found through several proxies, as far as they are trusted', () => {
     expect(through(asked('10.0.0.1', '192.0.2.66, 198.51.100.1, 10.1.2.3'))).toBe('198.51.100.1');
     expect(through(asked('10.0.0.1', '198.51.100.1, 10.2.0.1, 10.1.2.3'))).toBe('10.2.0.1');
     expect(through(asked('10.0.0.1', '10.1.9.9, 10.1.2.3'))).toBe('10.1.9.9');
   });
 
-  test('is one text, however it is written', () => {
+  test('has one spelling', () => {
     expect(through(asked('::ffff:10.0.0.1', '::ffff:198.51.100.1'))).toBe('198.51.100.1');
     expect(through(asked('::ffff:a00:1', '198.51.100.1:4711'))).toBe('198.51.100.1');
     expect(through(asked('fd00::1', '[2001:DB8:0:0::7]:443'))).toBe('2001:db8::7');
@@ -58,12 +58,12 @@ describe("a caller's address", () => {
     '198.51.100.1, _hidden, 10.1.2.3',
     '1.2.3',
     '[::1',
-  ])('is the proxy when that writes "%s"', (forwarded) => {
+  ])('is the proxy when it sends "%s"', (forwarded) => {
     expect(through(asked('10.0.0.1', forwarded))).toBe('10.0.0.1');
   });
 
   test.each(['proxy.example', '10.0.0.0/33', '10.0.0.0/', '0.0.0.0/0', '::/0', '10.0.0.1/8/8'])(
-    'cannot be told by "%s": the start says so',
+    'is not configured by "%s": the start fails',
     (entry) => {
       expect(() => readConfig({ CONVOKE_TRUSTED_PROXIES: `10.0.0.1,${entry}` })).toThrow(
         `"${entry}" is neither an address nor a network`,
@@ -84,7 +84,7 @@ describe('behind a trusted proxy', () => {
       body: new URLSearchParams({ grant_type: 'client_credentials', ...fields }).toString(),
     });
 
-  test('who guesses a secret locks out nobody elsewhere, and gains nothing by lying (D-68)', async () => {
+  test('guessing a secret locks out no other address, and a false header gains nothing (D-68)', async () => {
     const { client_id, client_secret } = await addClient(server);
     const wrong = { client_id, client_secret: 'wrong' };
     for (let failures = 0; failures < 10; failures += 1) {
@@ -105,7 +105,7 @@ describe('behind a trusted proxy', () => {
     expect(row).toMatchObject({ action: 'token.issue', by: { address: '198.51.100.7' } });
   });
 
-  test('signing in is bounded for each caller', async () => {
+  test('sign-in is rate limited per caller', async () => {
     const begin = (from: string) =>
       server.fetch('POST', '/oidc/device', {
         headers: { 'content-type': 'application/x-www-form-urlencoded', 'x-forwarded-for': from },

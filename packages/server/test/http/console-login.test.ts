@@ -67,7 +67,7 @@ describe.each(databaseKinds)('the console, in which a person signs in, on %s', (
     program = await discover(server, 'convoke-console');
   });
 
-  test('gets a token by code and PKCE, and does not ask the same browser twice', async () => {
+  test('gets a token with code and PKCE, and asks the same browser only once', async () => {
     const browser = new Browser();
     const first = await signIn(server, program, browser);
     expect(first.wasAsked).toBe(true);
@@ -78,7 +78,7 @@ describe.each(databaseKinds)('the console, in which a person signs in, on %s', (
     expect((await signIn(server, program, new Browser())).wasAsked).toBe(true);
   });
 
-  test('cannot leave out PKCE, nor use the plain kind', async () => {
+  test('cannot omit PKCE or use the plain method', async () => {
     for (const change of [
       { code_challenge: '', code_challenge_method: '' },
       { code_challenge_method: 'plain' },
@@ -89,7 +89,7 @@ describe.each(databaseKinds)('the console, in which a person signs in, on %s', (
     }
   });
 
-  test('a code is worth nothing without its verifier, or a second time', async () => {
+  test('a code is refused without its verifier, and the second time', async () => {
     const login = await begin(server, program);
     const stopAt = `${server.baseUrl}/console/callback`;
     const browser = new Browser();
@@ -107,7 +107,7 @@ describe.each(databaseKinds)('the console, in which a person signs in, on %s', (
     expect(answers.filter(({ status }) => status === 'fulfilled').length).toBeLessThanOrEqual(1);
   });
 
-  test('nobody is sent to another place than the console', async () => {
+  test('a redirect to another address than the console is refused', async () => {
     for (const redirect_uri of [
       'https://evil.example/console/callback',
       `${server.baseUrl}/console/callback/../../elsewhere`,
@@ -120,13 +120,13 @@ describe.each(databaseKinds)('the console, in which a person signs in, on %s', (
     }
   });
 
-  test('a token for somewhere else is not to be had here', async () => {
+  test('a token for another audience is refused', async () => {
     const { url } = await begin(server, program, { resource: 'https://elsewhere.example/' });
     const page = await new Browser().open(url, `${server.baseUrl}/console/callback`);
     expect(new URL(page.url).searchParams.get('error')).toBe('invalid_target');
   });
 
-  test('signing out ends the browser’s session and what it obtained', async () => {
+  test('signing out ends the browser’s session and its tokens', async () => {
     const browser = new Browser();
     const { tokens } = await signIn(server, program, browser);
     const url = openid.buildEndSessionUrl(program, {
@@ -145,7 +145,7 @@ describe.each(databaseKinds)('the console, in which a person signs in, on %s', (
     expect((await signIn(server, program, browser)).wasAsked).toBe(true);
   });
 
-  test('who is not signed in may sign out, and is told so', async () => {
+  test('signing out works without being signed in', async () => {
     const browser = new Browser();
     await browser.open(`${server.baseUrl}/oidc/sign-out`);
     const page = await browser.submit({});
@@ -153,7 +153,7 @@ describe.each(databaseKinds)('the console, in which a person signs in, on %s', (
   });
 });
 
-test('a replaced key signs for people too, from its time on (D-50)', async () => {
+test('after a rotation the new key also signs tokens of people (D-50)', async () => {
   const clock = new MovingClock();
   const server = await startServer({ clock });
   await givePassword(server);

@@ -33,7 +33,7 @@ describe('denials of management calls (D-69)', () => {
   const rowsOf = async (organization: string) =>
     listAudit(world, { chain: organizationId(organization), limit: 1_000 });
 
-  test('one caller gets sixty rows a minute, and takes none from another', async () => {
+  test('one caller gets at most sixty rows a minute, independent of others', async () => {
     const home = await world.seed.organization();
     const person = await world.seed.person(home, 'member');
     const { token } = await world.tokens.issueForPerson(person);
@@ -54,14 +54,14 @@ describe('denials of management calls (D-69)', () => {
     expect(await rowsOf(home)).toHaveLength(600);
   });
 
-  test('an organization that is not there gets none, whatever is in its place', async () => {
+  test('an unknown organization gets no row', async () => {
     for (const id of ['org_unknown', '', '../x', 'a\u0000b']) {
       await record(id);
       expect(await rowsOf('org_unknown')).toEqual([]);
     }
   });
 
-  test('a store that takes no writes changes no denial', async () => {
+  test('a caller is denied even if the store accepts no writes', async () => {
     const store = {
       ...world.store,
       transaction: () => Promise.reject(new StorageUnavailable('disk full')),
@@ -72,7 +72,7 @@ describe('denials of management calls (D-69)', () => {
     expect(logged).toEqual(['a denial was not recorded']);
   });
 
-  test('what is no denial leaves no row', async () => {
+  test('other refusals leave no row', async () => {
     const home = await world.seed.organization();
     await denials.record(new StorageUnavailable('away'), denied(home));
     await denials.record(new Refusal('rate_limited'), denied(home));

@@ -55,7 +55,7 @@ describe.each(databaseKinds)('a terminal that a person signs in, on %s (RFC 8628
     });
   });
 
-  test('may not use its token where machines belong (D-55)', async () => {
+  test('cannot use its token on the application API (D-55)', async () => {
     const { tokens } = await signInTerminal(server);
     const { organization_id, tenant_id } = server.quickstart;
     const as = {
@@ -69,7 +69,7 @@ describe.each(databaseKinds)('a terminal that a person signs in, on %s (RFC 8628
     expect(body.workspaces.map((one) => one.organization_id)).toEqual([organization_id]);
   });
 
-  test('is refused when the person refuses it', async () => {
+  test('is refused when the person cancels', async () => {
     const code = await beginDevice(program);
     const browser = new Browser();
     await browser.open(code.verification_uri);
@@ -79,7 +79,7 @@ describe.each(databaseKinds)('a terminal that a person signs in, on %s (RFC 8628
     await expect(pollDevice(program, code)).rejects.toMatchObject({ error: 'access_denied' });
   });
 
-  test('can be brought the code in a link, which is confirmed all the same', async () => {
+  test('can pass the code in a link, which still needs confirmation', async () => {
     const code = await beginDevice(program);
     const browser = new Browser();
     await browser.open(code.verification_uri_complete ?? '');
@@ -93,7 +93,7 @@ describe.each(databaseKinds)('a terminal that a person signs in, on %s (RFC 8628
     expect((await pollDevice(program, code)).access_token).toBeDefined();
   });
 
-  test('a code that is wrong, or was used, is told as such', async () => {
+  test('a wrong or used code gets an error message', async () => {
     const browser = new Browser();
     const { verification_uri } = await beginDevice(program);
     await browser.open(verification_uri);
@@ -109,7 +109,7 @@ describe.each(databaseKinds)('a terminal that a person signs in, on %s (RFC 8628
     );
   });
 
-  test('gets its tokens once, however often it asks at the same time', async () => {
+  test('gets its tokens once, however many requests run in parallel', async () => {
     const code = await beginDevice(program);
     await confirmDevice(new Browser(), code, owner(server));
     const answers = await Promise.allSettled(
@@ -118,7 +118,7 @@ describe.each(databaseKinds)('a terminal that a person signs in, on %s (RFC 8628
     expect(answers.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
   });
 
-  test('renews its token with one that is replaced each time', async () => {
+  test('renews its token with a refresh token that rotates each time', async () => {
     const { tokens } = await signInTerminal(server);
     const renewed = await refresh(program, tokens.refresh_token);
     expect(renewed.refresh_token).not.toBe(tokens.refresh_token);
@@ -140,7 +140,7 @@ describe.each(databaseKinds)('a terminal that a person signs in, on %s (RFC 8628
     expect(answers.filter(({ status }) => status === 'fulfilled').length).toBeLessThanOrEqual(1);
   });
 
-  test('is signed out without the others', async () => {
+  test('is signed out without affecting other terminals', async () => {
     const browser = new Browser();
     const [one, other] = [
       await signInTerminal(server, browser),
@@ -161,7 +161,7 @@ describe.each(databaseKinds)('a terminal that a person signs in, on %s (RFC 8628
     });
   });
 
-  test('stays signed in when the server is restarted, and when the key is replaced', async () => {
+  test('stays signed in after a restart and after a key rotation', async () => {
     const { tokens } = await signInTerminal(server);
     await rotateSigningKey(server);
     server = await server.restart();

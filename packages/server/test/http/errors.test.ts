@@ -56,7 +56,7 @@ async function sendBody(id: OperationId, body: string | Uint8Array, type = 'appl
 }
 
 describe('one table of codes (D-70)', () => {
-  test('every code has the form of a code, a refusal’s status and a text for people', () => {
+  test('every code is well formed, with an error status and a message', () => {
     for (const [code, { status, message }] of Object.entries(errors)) {
       expect(code).toMatch(/^[a-z][a-z0-9_]*$/);
       expect(status).toBeGreaterThanOrEqual(400);
@@ -65,14 +65,14 @@ describe('one table of codes (D-70)', () => {
   });
 });
 
-describe('a body that is not the JSON it should be (D-72)', () => {
-  test.each(withJson)('%s: what is no JSON is invalid_json', async (id) => {
+describe('an invalid JSON body (D-72)', () => {
+  test.each(withJson)('%s: malformed JSON is invalid_json', async (id) => {
     for (const body of ['{', 'nonsense', '{"a":1}}', "{'a':1}", '{"a":01}', '\u0000']) {
       expect(await sendBody(id, body)).toMatchObject({ status: 400, error: 'invalid_json' });
     }
   });
 
-  test.each(withJson)('%s: what is no UTF-8 is invalid_json', async (id) => {
+  test.each(withJson)('%s: invalid UTF-8 is invalid_json', async (id) => {
     const body = Buffer.concat([
       Buffer.from('{"a":"'),
       Buffer.from([0xc3, 0x28]),
@@ -89,16 +89,13 @@ describe('a body that is not the JSON it should be (D-72)', () => {
     expect((await sendBody(id, deep(64))).error).not.toBe('invalid_json');
   });
 
-  test.each(withJson)(
-    '%s: a key that is there twice is duplicate_key, at any depth',
-    async (id) => {
-      for (const body of ['{"a":1,"a":1}', '{"x":{"a":1,"\\u0061":2}}', '{"x":[{"b":1,"b":2}]}']) {
-        expect(await sendBody(id, body)).toMatchObject({ status: 400, error: 'duplicate_key' });
-      }
-    },
-  );
+  test.each(withJson)('%s: a repeated key is duplicate_key, at any depth', async (id) => {
+    for (const body of ['{"a":1,"a":1}', '{"x":{"a":1,"\\u0061":2}}', '{"x":[{"b":1,"b":2}]}']) {
+      expect(await sendBody(id, body)).toMatchObject({ status: 400, error: 'duplicate_key' });
+    }
+  });
 
-  test.each(withJson)('%s: __proto__ is no field, at any depth', async (id) => {
+  test.each(withJson)('%s: __proto__ is refused, at any depth', async (id) => {
     for (const body of ['{"__proto__":{"a":1}}', '{"x":{"\\u005f_proto__":1}}']) {
       expect(await sendBody(id, body)).toMatchObject({ status: 400, error: 'unknown_field' });
     }
@@ -122,13 +119,13 @@ describe('a body that is not the JSON it should be (D-72)', () => {
     expect(missing).toMatchObject({ status: 400, error: 'invalid_body' });
   });
 
-  test.each(withJson)('%s: a body that is no object is invalid_body', async (id) => {
+  test.each(withJson)('%s: a body that is not an object is invalid_body', async (id) => {
     for (const body of ['null', '[]', '"text"', '7']) {
       expect(await sendBody(id, body)).toMatchObject({ status: 400, error: 'invalid_body' });
     }
   });
 
-  test.each(withJson)('%s: more fields than anybody needs is invalid_json', async (id) => {
+  test.each(withJson)('%s: too many fields are invalid_json', async (id) => {
     const names = Array.from({ length: 10_001 }, (_, index) => `"f${index}":0`);
     const refused = await sendBody(id, `{${names.join(',')}}`);
     expect(refused).toMatchObject({ status: 400, error: 'invalid_json' });
@@ -169,7 +166,7 @@ describe('a body that is not the JSON it should be (D-72)', () => {
     });
   });
 
-  test('a wrong value is named by its path', async () => {
+  test('an invalid value is named by its path', async () => {
     const params = { session_id: world.ids.session_id };
     for (const [id, body, name] of [
       ['create_session', { agent_name: 7 }, 'agent_name'],
@@ -263,7 +260,7 @@ describe('after all of these', () => {
 });
 
 describe('the order of refusals (D-52)', () => {
-  test('the shape of a request is told before what is not there', async () => {
+  test('a malformed request is reported before a missing resource', async () => {
     const session = await openSession(server, 'echo');
     for (const session_id of ['sess_never', 'not an id', 'ü']) {
       const params = { session_id, run_id: 'run_never', file_id: 'file_never' };
@@ -299,23 +296,26 @@ describe('the order of refusals (D-52)', () => {
   );
 });
 
-describe('trouble on our side (D-70, issue 2)', () => {
+describe('faults of the server (D-70, issue 2)', () => {
   const free = ['get_metadata', 'get_health', 'get_readiness', 'get_openapi', 'get_docs'];
   const touching = ids.filter((id) => !free.includes(id));
   // Keys that were read once go on verifying while the database is away, and are published all the same.
   const stored = touching.filter((id) => id !== 'get_jwks');
 
-  test.each(stored)('%s: storage that is away is 503 with Retry-After, and passes', async (id) => {
-    failing.fault = new StorageUnavailable('away');
-    const refused = await server.refused(id, callOf(id)).finally(() => {
-      failing.fault = undefined;
-    });
-    expect(refused).toMatchObject({ status: 503, error: 'storage_unavailable' });
-    expect(refused.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
-  });
+  test.each(stored)(
+    '%s: unavailable storage is 503 with Retry-After, until it is back',
+    async (id) => {
+      failing.fault = new StorageUnavailable('away');
+      const refused = await server.refused(id, callOf(id)).finally(() => {
+        failing.fault = undefined;
+      });
+      expect(refused).toMatchObject({ status: 503, error: 'storage_unavailable' });
+      expect(refused.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+    },
+  );
 
   test.each(touching)(
-    '%s: a fault is 500 internal, with an id and without a detail',
+    '%s: a fault is 500 internal, with a request id and no details',
     async (id) => {
       failing.fault = new Error('the secret reason');
       // Published keys are read again once a minute.
@@ -328,7 +328,7 @@ describe('trouble on our side (D-70, issue 2)', () => {
     },
   );
 
-  describe('the issuer that people sign in with is away', () => {
+  describe("the issuer of people's tokens is unreachable", () => {
     const issuer = 'http://127.0.0.1:1';
     let apart: TestServer;
     beforeAll(async () => {
@@ -350,7 +350,7 @@ describe('trouble on our side (D-70, issue 2)', () => {
     );
   });
 
-  test('the keys that are known are published while storage is away', async () => {
+  test('known keys are published while storage is unavailable', async () => {
     clock.advance(60_000);
     failing.fault = new StorageUnavailable('away');
     const { status } = await server.send('get_jwks').finally(() => {

@@ -31,7 +31,7 @@ async function pass(seconds: number): Promise<void> {
 }
 
 describe('a quiet stream (D-30)', () => {
-  test('says something at least every 15 seconds, in a comment', async () => {
+  test('sends a comment at least every 15 seconds', async () => {
     const { run } = await begin(server, 'puppet');
     const leg = await puppet.leg();
     const reader = await follow(server, run);
@@ -51,7 +51,7 @@ describe('a quiet stream (D-30)', () => {
 });
 
 describe('an old stream (D-33)', () => {
-  test('is closed between two frames, without a terminal event, and goes on by id', async () => {
+  test('is closed between two frames, without a terminal event, and resumes by id', async () => {
     const { run } = await begin(server, 'puppet');
     const leg = await puppet.leg();
     const reader = await follow(server, run);
@@ -133,7 +133,7 @@ describe('a stream whose reader lost its access (D-33, D-51)', () => {
 });
 
 describe('a reader that does not read (D-33)', () => {
-  test('costs a bounded buffer, is cut after 30 seconds, and gets everything by coming back', async () => {
+  test('has a bounded buffer, is closed after 30 seconds, and gets everything on reconnect', async () => {
     const connections = new Set<Socket>();
     const note = (socket: Socket) => connections.add(socket);
     server.convoke.app.server.on('connection', note);
@@ -172,8 +172,8 @@ describe('a reader that does not read (D-33)', () => {
   });
 });
 
-describe('a server that holds as many streams as it may (A-48)', () => {
-  test('tells a client beyond its share, and everybody beyond the whole, to come back', async () => {
+describe('a server with the maximum of open streams (A-48)', () => {
+  test('refuses a client above its share, and every client above the total', async () => {
     const streamCaps = { inAll: 3, perClient: 2 };
     const { server: small, puppet: own } = await startPuppetServer({ streamCaps });
     const another = async () => (await addClient(small)).in(small.quickstart.tenant_id);
@@ -203,7 +203,7 @@ describe('a server that holds as many streams as it may (A-48)', () => {
 });
 
 describe('a server that stops', () => {
-  test('closes its streams between two frames, and the readers go on with the next one', async () => {
+  test('closes its streams between two frames, and readers resume at the next server', async () => {
     const { server: first, puppet: own } = await startPuppetServer();
     const { session, run } = await begin(first, 'puppet');
     const leg = await own.leg();

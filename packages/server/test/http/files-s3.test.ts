@@ -47,7 +47,7 @@ test('a file is uploaded, downloaded, read in part and deleted (D-41, D-42)', as
   expect((await download(file)).status).toBe(404);
 });
 
-test('the bytes lie in the store and not in the data folder', async () => {
+test('the bytes are in the bucket and not in the data folder', async () => {
   s3.requests.length = 0;
   const file = await uploaded('abc');
   expect(s3.requests).toContainEqual(
@@ -57,7 +57,7 @@ test('the bytes lie in the store and not in the data folder', async () => {
   expect(await readdir(join(server.config.dataDir, 'blobs', '.staging'))).toEqual([]);
 });
 
-test('while the store is away files answer 503 and the rest works; afterwards all does', async () => {
+test('while S3 is unavailable files answer 503 and the rest works; afterwards all works', async () => {
   const file = await uploaded('abc');
   s3.intercept((_, response) => {
     response.writeHead(500).end();
@@ -78,7 +78,7 @@ test('while the store is away files answer 503 and the rest works; afterwards al
   expect(await (await download(file)).text()).toBe('abc');
 });
 
-test('a start without the bucket stops with one line; doctor says the same, and fine otherwise', async () => {
+test('a start without the bucket fails with one line; doctor reports the same', async () => {
   const dataDir = join(server.config.dataDir, 'another');
   const config = readConfig({ CONVOKE_DATA_DIR: dataDir, ...s3.env('not-there') });
   const said = await compose(config).then(

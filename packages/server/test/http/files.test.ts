@@ -109,7 +109,7 @@ describe.each(deployments)('files on %s', (database) => {
       expect(refused.message).toContain(Object.keys(wrong)[0]);
     });
 
-    test('refuses what is larger than the deployment takes before a byte is sent', async () => {
+    test('refuses a file above the deployment’s limit before a byte is sent', async () => {
       const refused = await server.refused('prepare_file', {
         params: { session_id: session.id },
         body: { name: 'a', size_bytes: maxBytes + 1 },
@@ -133,7 +133,7 @@ describe.each(deployments)('files on %s', (database) => {
       expect(Buffer.from((await download(body)).bytes).equals(bytes)).toBe(true);
     });
 
-    test('of no bytes at all is a file of no bytes', async () => {
+    test('of zero bytes makes an empty file', async () => {
       const file = await uploaded('empty', '');
       expect(file).toMatchObject({ status: 'ready', size_bytes: 0, sha256: sha256('') });
       expect((await download(file)).bytes).toHaveLength(0);
@@ -159,7 +159,7 @@ describe.each(deployments)('files on %s', (database) => {
       ['size', { size_bytes: 4 }],
       ['digest', { sha256: sha256('other') }],
     ])(
-      'that differs from the declared %s is content_mismatch, and can be repeated right',
+      'that differs from the declared %s is content_mismatch, and can be retried',
       async (_, declared) => {
         const file = await prepare({ name: 'a', ...declared });
         const refused = await server.refused('upload_file', { params: place(file), body: 'abc' });
@@ -178,7 +178,7 @@ describe.each(deployments)('files on %s', (database) => {
       expect((await download(file)).text).toBe('first');
     });
 
-    test('of ten at once: one content wins, and it is all there', async () => {
+    test('ten times in parallel: one content wins, and it is complete', async () => {
       const file = await prepare({ name: 'raced' });
       const contents = Array.from({ length: 10 }, (_, index) => String(index).repeat(5_000));
       const statuses = await Promise.all(
@@ -194,7 +194,7 @@ describe.each(deployments)('files on %s', (database) => {
       expect(blobs.filter((name) => name.startsWith(file.id))).toHaveLength(1);
     });
 
-    test('that is cut off leaves nothing visible, at whatever byte', async () => {
+    test('that is cut off at any byte leaves nothing visible', async () => {
       const file = await prepare({ name: 'cut' });
       const body = randomBytes(40_000);
       for (const cut of [0, 1, 20_000, 39_999]) {
@@ -217,7 +217,7 @@ describe.each(deployments)('files on %s', (database) => {
       expect((await upload(file, body)).body.sha256).toBe(sha256(body));
     });
 
-    test('with a content encoding is 415: bytes are stored as they come', async () => {
+    test('with a content encoding is 415', async () => {
       const file = await prepare({ name: 'packed' });
       const answer = await server.refused('upload_file', {
         params: place(file),
@@ -236,7 +236,7 @@ describe.each(deployments)('files on %s', (database) => {
   });
 
   describe('download (D-42)', () => {
-    test('sends the bytes with their type, length, tag and a name that cannot do harm', async () => {
+    test('sends the bytes with their type, length, ETag and a safely encoded name', async () => {
       const file = await prepare({ name: "it's naïve (1)*.html", content_type: 'text/html' });
       await upload(file, '<script>alert(1)</script>');
       const { status, headers, text } = await download(file);
@@ -271,7 +271,7 @@ describe.each(deployments)('files on %s', (database) => {
     });
 
     test.each(['bytes=10-', 'bytes=10-20', 'bytes=-0'])(
-      'Range %s lies outside: 416, and says how long the file is',
+      'Range %s is outside of the file: 416, with the file’s length',
       async (range) => {
         const refused = await server.refused('download_file', {
           params: place(await ten()),
@@ -287,7 +287,7 @@ describe.each(deployments)('files on %s', (database) => {
   });
 
   describe('delete (D-42)', () => {
-    test('answers 204, and then the file is not there for anybody', async () => {
+    test('answers 204, and then the file is not found', async () => {
       const file = await uploaded('gone', 'bytes');
       expect((await server.send('delete_file', { params: place(file) })).status).toBe(204);
       for (const operation of ['download_file', 'delete_file', 'upload_file'] as const) {
@@ -304,8 +304,8 @@ describe.each(deployments)('files on %s', (database) => {
     });
   });
 
-  describe('in the workspace (D-43)', () => {
-    test('ready files lie under files/ before a run starts, deleted ones do not', async () => {
+  describe('in the session folder (D-43)', () => {
+    test('ready files are under files/ before a run starts, deleted ones are not', async () => {
       const reading = await openSession(server, 'reader');
       const file = await uploaded('letter.txt', 'dear agent', reading);
       const start = async (prompt: string, files?: string[]) =>
@@ -327,13 +327,13 @@ describe.each(deployments)('files on %s', (database) => {
       });
     });
 
-    test('a session of an agent that takes no files has no file routes', async () => {
+    test('a session of an agent without files has no file routes', async () => {
       const without = await openSession(server, 'asker');
       expect(await refusalsOf(server, without)).toEqual(unavailable);
     });
   });
 
-  test('a file of another session is not there', async () => {
+  test('a file of another session is not found', async () => {
     const file = await uploaded('mine', 'x');
     const other = await openSession(server, 'echo');
     for (const operation of ['download_file', 'delete_file'] as const) {

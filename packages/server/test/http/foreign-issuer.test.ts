@@ -46,7 +46,7 @@ describe.each(databaseKinds)('people of another issuer, on %s', (database) => {
     return answer.status;
   };
 
-  test('manage as their token says: by the strongest role, in the organizations it names', async () => {
+  test('manage with the strongest role of their token, in the organizations it names', async () => {
     const [ann, bob, cleo] = await Promise.all(
       ['ann', 'bob', 'cleo'].map((one) => issuer.tokenOf(one)),
     );
@@ -55,7 +55,7 @@ describe.each(databaseKinds)('people of another issuer, on %s', (database) => {
     expect(await managing(cleo ?? '')).toBe(403);
   });
 
-  test('a value that the settings do not explain means nothing', async () => {
+  test('a token value that the settings do not map is ignored', async () => {
     for (const person of ['dan', 'eve', 'fay']) {
       expect(await managing(await issuer.tokenOf(person))).toBe(403);
     }
@@ -65,7 +65,7 @@ describe.each(databaseKinds)('people of another issuer, on %s', (database) => {
     );
   });
 
-  test('are one and the same person each time, and the audit names them', async () => {
+  test('are the same person each time, and the audit names them', async () => {
     const create = async (person: string, name: string) =>
       server.send('create_client', {
         as: bearer(await issuer.tokenOf(person)),
@@ -86,7 +86,7 @@ describe.each(databaseKinds)('people of another issuer, on %s', (database) => {
     expect(ann?.id).toBe(by(first));
   });
 
-  test('see the workspaces of their organizations, and are refused where machines belong', async () => {
+  test('see the workspaces of their organizations, and are refused on the application API', async () => {
     const as = bearer(await issuer.tokenOf('bob'));
     expect((await server.send('list_workspaces', { as })).body.workspaces).toEqual([]);
     const { organization_id, tenant_id } = server.quickstart;
@@ -95,7 +95,7 @@ describe.each(databaseKinds)('people of another issuer, on %s', (database) => {
     expect(refused.status).toBe(403);
   });
 
-  test('ten first visits at once make one record', async () => {
+  test('ten parallel first visits create one record', async () => {
     const token = await issuer.forge({ sub: 'newcomer', org: 'acme', groups: 'bosses' });
     const statuses = await Promise.all(Array.from({ length: 10 }, () => managing(token)));
     expect(new Set(statuses)).toEqual(new Set([200]));
@@ -121,12 +121,12 @@ describe.each(databaseKinds)('people of another issuer, on %s', (database) => {
     },
     'of the same name from elsewhere': () => issuer.forge({ iss: `${issuer.issuer}/` }),
   };
-  test.each(Object.keys(wrong))('a token %s is no token', async (name) => {
+  test.each(Object.keys(wrong))('a token %s is refused', async (name) => {
     const token = await wrong[name]?.();
     expect(await managing(token ?? '')).toBe(401);
   });
 
-  test('do not sign in here: there is no form, and programs are pointed to the issuer', async () => {
+  test('do not sign in here: there is no form, and discovery redirects to the issuer', async () => {
     const at = (path: string) => fetch(server.baseUrl + path, { redirect: 'manual' });
     for (const path of ['/oidc/auth', '/oidc/device', '/oidc/token']) {
       expect((await at(path)).status).toBe(404);
@@ -142,7 +142,7 @@ describe.each(databaseKinds)('people of another issuer, on %s', (database) => {
     }
   });
 
-  test('leave the operator a way in: a token issued on the machine', async () => {
+  test('do not lock out the operator, who issues a token on the machine', async () => {
     expect((await server.send('list_clients', params(server))).status).toBe(200);
   });
 });
@@ -164,7 +164,7 @@ describe('an issuer that cannot be reached', () => {
   const guarded = Object.keys(operations).filter(
     (id): id is OperationId => operations[id as OperationId].caller !== 'anonymous',
   );
-  test.each(guarded)('is told as such, and not as a wrong token, by %s', async (id) => {
+  test.each(guarded)('is reported as such, and not as an invalid token, by %s', async (id) => {
     const names = ['organization_id', 'client_id', 'credential_id', 'tenant_id', 'session_id'];
     const more = ['run_id', 'interaction_key', 'file_id', 'agent_name'];
     const at = Object.fromEntries([...names, ...more].map((name) => [name, 'x']));
@@ -173,13 +173,13 @@ describe('an issuer that cannot be reached', () => {
     expect(refused.headers.get('retry-after')).toBe('10');
   });
 
-  test('keeps nobody else waiting: machines and the operator’s tokens are served', async () => {
+  test('delays no other caller: clients and the operator’s tokens are served', async () => {
     expect((await server.send('list_agents')).status).toBe(200);
     expect((await server.send('list_clients', params(server))).status).toBe(200);
   });
 });
 
-test('an issuer whose document speaks for another one is not believed', async () => {
+test('a discovery document that names another issuer is refused', async () => {
   const issuer = await ForeignIssuer.start(people);
   const token = await issuer.forge({ iss: `${issuer.issuer}/` });
   const env = settings(`${issuer.issuer}/`);
@@ -209,8 +209,11 @@ describe('the settings of another issuer', () => {
       CONVOKE_OIDC_ROLES: 'boss=root',
     },
   };
-  test.each(Object.keys(complaints))('that are wrong are told in one line: %s', (complaint) => {
-    expect(() => readConfig(complaints[complaint] ?? {})).toThrow(WrongSetting);
-    expect(() => readConfig(complaints[complaint] ?? {})).toThrow(complaint);
-  });
+  test.each(Object.keys(complaints))(
+    'that are wrong fail the start with one line: %s',
+    (complaint) => {
+      expect(() => readConfig(complaints[complaint] ?? {})).toThrow(WrongSetting);
+      expect(() => readConfig(complaints[complaint] ?? {})).toThrow(complaint);
+    },
+  );
 });

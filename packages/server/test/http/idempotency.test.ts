@@ -83,7 +83,7 @@ describe.each(deployments)('the same key on %s (D-57, P4)', (database) => {
     expect(await sessionsOf('failing')).toHaveLength(before + 1);
   });
 
-  test('of two bodies at once one wins, and the other is a conflict that changes nothing', async () => {
+  test('of two parallel bodies one wins, and the other is a conflict that changes nothing', async () => {
     const session = await openSession(server, 'sleeper');
     const path = pathOf('start_run', { params: { session_id: session.id } });
     const results = await many(async (index) => {
@@ -107,7 +107,7 @@ describe.each(deployments)('the same key on %s (D-57, P4)', (database) => {
     await server.send('stop_session', { params: { session_id: session.id } });
   });
 
-  test('a caller that left right after its last byte finds what it made', async () => {
+  test('a caller that disconnects after its last byte finds what it created', async () => {
     const before = (await sessionsOf('busy')).length;
     const tries = 20;
     for (let index = 0; index < tries; index += 1) {
@@ -146,7 +146,7 @@ describe.each(deployments)('the same key on %s (D-57, P4)', (database) => {
       return status;
     };
 
-    test('whatever the order of its members and its spaces', async () => {
+    test('in any order of members and with any spaces', async () => {
       const first = '{"input":{"prompt":"x","files":[]},"idempotency_key":"k"}';
       expect(
         await replays(
@@ -198,7 +198,7 @@ describe.each(deployments)('the same key on %s (D-57, P4)', (database) => {
     });
   });
 
-  test('a key that made nothing is not used up', async () => {
+  test('a key of a refused request can be used again', async () => {
     const idempotency_key = 'second try';
     const refused = await server.refused('create_session', {
       body: { agent_name: 'nobody', idempotency_key },
@@ -210,7 +210,7 @@ describe.each(deployments)('the same key on %s (D-57, P4)', (database) => {
     expect(status).toBe(201);
   });
 
-  test('a key outlives a restart of the server', async () => {
+  test('a key survives a restart of the server', async () => {
     const body = { agent_name: 'echo', idempotency_key: 'before and after' };
     const first = await server.send('create_session', { body });
     server = await server.restart();

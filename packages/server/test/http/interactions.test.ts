@@ -35,7 +35,7 @@ describe.each(deployments)('interactions on %s', (database) => {
     (await server.send('list_interactions', { params: { session_id: session.id }, query })).body
       .interactions;
   describe('a question (D-36 to D-39)', () => {
-    test('is a record with a key, an event that tells of it, and a run that waits', async () => {
+    test('is a record with a key, an event, and a waiting run', async () => {
       const { session, run } = await begin(server, 'asker', 'friend');
       const asked = await pendingIn(server, session.id);
       expect(asked).toEqual({
@@ -99,7 +99,7 @@ describe.each(deployments)('interactions on %s', (database) => {
       expect(textOf(log)).toBe('Hm. You said .');
     });
 
-    test('that allows several takes several, and one that does not refuses them', async () => {
+    test('that allows several options accepts several, and any other refuses them', async () => {
       const { session, run } = await begin(server, 'puppet');
       const leg = await puppet.leg();
       leg.emit(
@@ -137,7 +137,7 @@ describe.each(deployments)('interactions on %s', (database) => {
   });
 
   describe('answers (D-38)', () => {
-    test('the identical one again is 200 and the same record; a different one is 409', async () => {
+    test('the identical answer again is 200 and the same record; a different one is 409', async () => {
       const { session, run } = await begin(server, 'asker');
       const asked = await pendingIn(server, session.id);
       const first = await answer(server, asked, { answer: 'red' });
@@ -208,7 +208,7 @@ describe.each(deployments)('interactions on %s', (database) => {
       expect((await pendingIn(server, session.id)).status).toBe('pending');
     });
 
-    test('twenty opposing answers at once: one wins, is told once, and is what the agent gets', async () => {
+    test('of twenty parallel answers one wins, is emitted once, and reaches the agent', async () => {
       const { session, run } = await begin(server, 'puppet');
       const leg = await puppet.leg();
       leg.emit({ type: 'permission_request', ref: 'p', toolName: 'rm', toolInput: { all: true } });
@@ -248,7 +248,7 @@ describe.each(deployments)('interactions on %s', (database) => {
   });
 
   describe('the list (D-37)', () => {
-    test('shows pending by default, and any status that is asked for', async () => {
+    test('shows pending ones by default, and any status on request', async () => {
       const { session, run } = await begin(server, 'puppet');
       const leg = await puppet.leg();
       for (const ref of ['a', 'b']) leg.emit({ type: 'user_question', ref, question: `${ref}?` });
@@ -290,7 +290,7 @@ describe.each(deployments)('interactions on %s', (database) => {
   });
 
   describe('the same request again (spec §6 rule 6)', () => {
-    test('is the same interaction, told once more as replayed, and keeps its answer', async () => {
+    test('is the same interaction, emitted again as replayed, and keeps its answer', async () => {
       const { session, run } = await begin(server, 'puppet');
       const ask = { type: 'user_question', ref: 'q', question: 'Why?' } as const;
       const leg = await puppet.leg();
@@ -319,7 +319,7 @@ describe.each(deployments)('interactions on %s', (database) => {
   });
 
   describe('a runtime that keeps running while a person thinks', () => {
-    test('gets the answer while it runs, and the run runs again', async () => {
+    test('gets the answer while it runs, and the run is running again', async () => {
       const { session, run } = await begin(server, 'puppet');
       const leg = await puppet.leg();
       leg.isLive = true;
@@ -336,7 +336,7 @@ describe.each(deployments)('interactions on %s', (database) => {
       expect((await ended(server, run)).status).toBe('completed');
     });
 
-    test('is cancelled like any other, and asks nobody any more', async () => {
+    test('is cancelled like any other, and its question is cancelled too', async () => {
       const { session, run } = await begin(server, 'puppet');
       const leg = await puppet.leg();
       leg.emit({ type: 'permission_request', ref: 'live', toolName: 't', toolInput: {} });
@@ -349,8 +349,8 @@ describe.each(deployments)('interactions on %s', (database) => {
   });
 });
 
-describe('an interaction nobody answers (D-25, D-36)', () => {
-  test('expires when its agent says so; its run fails and nothing can be answered', async () => {
+describe('an unanswered interaction (D-25, D-36)', () => {
+  test('expires after the time its agent sets; its run fails and an answer is refused', async () => {
     const clock = new MovingClock();
     const server = await startServer({
       clock,

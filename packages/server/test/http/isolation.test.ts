@@ -49,7 +49,7 @@ describe.each(databaseKinds)('on %s', (database) => {
     return said(await server.call(operations[id].method, path, { as, headers, body }));
   }
 
-  describe('an id of somebody else’s is an id that never was (D-53, P10)', () => {
+  describe('an id of another tenant looks like an unknown id (D-53, P10)', () => {
     test.each(naming)('$id with a $name of another', async ({ id, name }) => {
       const never = await askWith(id, { [name]: `${own.ids[name].split('_')[0]}_never` });
       expect(never).toMatch(/^404 \{"error":"not_found"/);
@@ -60,7 +60,7 @@ describe.each(databaseKinds)('on %s', (database) => {
       }
     });
 
-    test('a credential of another client is not this client’s', async () => {
+    test('a credential of another client is not found', async () => {
       const { client_id } = own.ids;
       const { credential_id } = sibling.ids;
       const wrong = await askWith('revoke_credential', { client_id, credential_id });
@@ -69,7 +69,7 @@ describe.each(databaseKinds)('on %s', (database) => {
       );
     });
 
-    test('a file of another cannot be named in an input, nor told from none', async () => {
+    test('a file of another tenant in an input looks like an unknown file', async () => {
       const start = async (id: string) => {
         const refused = await server.refused('start_run', {
           as: own.as,
@@ -83,7 +83,7 @@ describe.each(databaseKinds)('on %s', (database) => {
       for (const world of [sibling, foreign]) expect(await start(world.ids.file_id)).toBe(never);
     });
 
-    test('none of it changed anything', async () => {
+    test('none of these calls changed anything', async () => {
       const before = await restingDigests(server);
       for (const { id, name } of naming) {
         const call: OperationCall = await idsOnly(id);
@@ -126,7 +126,7 @@ describe.each(databaseKinds)('on %s', (database) => {
       return texts;
     }
 
-    test('has its own word wherever a caller can put one, and nobody else’s anywhere', async () => {
+    test('contains its own canary wherever a caller can write, and no other tenant’s', async () => {
       const worlds = [own, sibling, foreign];
       for (const world of worlds) {
         const texts = await crawl(world.as, world.ids);
@@ -172,7 +172,7 @@ describe.each(databaseKinds)('on %s', (database) => {
   });
 
   describe('what a manager can read', () => {
-    test('has nothing of another organization', async () => {
+    test('contains nothing of another organization', async () => {
       for (const [world, other] of [
         [own, foreign],
         [foreign, own],
@@ -197,8 +197,8 @@ describe.each(databaseKinds)('on %s', (database) => {
     });
   });
 
-  describe('access that is withdrawn (D-51, P8)', () => {
-    test('ends with the next request, even among many at once, and comes back the same way', async () => {
+  describe('revoked access (D-51, P8)', () => {
+    test('ends with the next request, also under parallel load, and can be restored', async () => {
       const { organization_id, owner } = own.organization;
       const client = await addClient(server, { name: 'Withdrawn' }, own.organization);
       const as = client.in(own.tenantId);
@@ -231,7 +231,7 @@ describe.each(databaseKinds)('on %s', (database) => {
       }
     });
 
-    test('a revoked credential obtains no token; the tokens it obtained live on (spec §5.7)', async () => {
+    test('a revoked credential cannot obtain a token; its earlier tokens stay valid (spec §5.7)', async () => {
       const { organization_id, owner } = own.organization;
       const client = await addClient(server, { name: 'Revoked' }, own.organization);
       await server.send('revoke_credential', {
@@ -250,7 +250,7 @@ describe.each(databaseKinds)('on %s', (database) => {
       expect(refused).toMatchObject({ status: 401, error: 'invalid_client' });
     });
 
-    test('a tenant that is offboarded is out of reach with the next request', async () => {
+    test('an offboarded tenant is inaccessible from the next request on', async () => {
       const leaving = await addTenant(server, 'Leaving', own.organization);
       const as = (await addClient(server, {}, own.organization)).in(leaving);
       const { body: session } = await server.send('create_session', {

@@ -96,7 +96,7 @@ describe.each(databaseKinds)('lists on %s (D-71)', (database) => {
     return pages;
   }
 
-  test.each(listing)('%s: page by page is all at once, each item once, in order', async (id) => {
+  test.each(listing)('%s: the pages together hold each item once, in order', async (id) => {
     const { items: all, next } = await page(id, {});
     expect(all.length).toBeGreaterThanOrEqual(5);
     expect(next).toBeUndefined();
@@ -111,24 +111,27 @@ describe.each(databaseKinds)('lists on %s (D-71)', (database) => {
     expect((await page(id, { order: usual })).items).toEqual(all);
   });
 
-  test.each(listing)('%s: a cursor is for its own order and cannot be edited', async (id) => {
-    const call = lists.get(id) ?? {};
-    const usual = operations[id].query.shape.order.parse(undefined);
-    const { next = '' } = await page(id, { limit: '1' });
-    const [position = '', mac = ''] = next.split('.');
-    const edited = `${position.slice(0, -2)}${position.endsWith('A') ? 'Q' : 'A'}`;
-    for (const query of [
-      { cursor: next, order: usual === 'asc' ? 'desc' : 'asc' },
-      { cursor: `${edited}.${mac}` },
-      { cursor: position },
-      { cursor: `${next}x` },
-    ]) {
-      const refused = await server.refused(id, { ...call, query });
-      expect(refused).toMatchObject({ status: 400, error: 'invalid_cursor' });
-    }
-  });
+  test.each(listing)(
+    '%s: a cursor is valid for its own order only and cannot be edited',
+    async (id) => {
+      const call = lists.get(id) ?? {};
+      const usual = operations[id].query.shape.order.parse(undefined);
+      const { next = '' } = await page(id, { limit: '1' });
+      const [position = '', mac = ''] = next.split('.');
+      const edited = `${position.slice(0, -2)}${position.endsWith('A') ? 'Q' : 'A'}`;
+      for (const query of [
+        { cursor: next, order: usual === 'asc' ? 'desc' : 'asc' },
+        { cursor: `${edited}.${mac}` },
+        { cursor: position },
+        { cursor: `${next}x` },
+      ]) {
+        const refused = await server.refused(id, { ...call, query });
+        expect(refused).toMatchObject({ status: 400, error: 'invalid_cursor' });
+      }
+    },
+  );
 
-  test('a cursor is for its own filter, session, tenant and list', async () => {
+  test('a cursor is valid for its own filter, session, tenant and list only', async () => {
     const { next: cursor = '' } = await page('list_sessions', { limit: '1' });
     const as = (await addClient(server)).in(await addTenant(server));
     const { session_id = '' } = lists.get('list_runs')?.params ?? {};
@@ -144,7 +147,7 @@ describe.each(databaseKinds)('lists on %s (D-71)', (database) => {
     }
   });
 
-  test('what is added while somebody pages does not move what they read', async () => {
+  test('items added during paging do not shift the pages', async () => {
     const first = await page('list_sessions', { limit: '3' });
     const added = await openSession(server, 'echo');
     const rest = await page('list_sessions', { limit: '100', cursor: first.next ?? '' });
@@ -153,7 +156,7 @@ describe.each(databaseKinds)('lists on %s (D-71)', (database) => {
     expect(seen).not.toContain(added.id);
   });
 
-  test('a page holds fifty items unless asked, and at most a hundred', async () => {
+  test('a page holds fifty items by default and at most a hundred', async () => {
     for (let count = 0; count < 51; count += 1) await openSession(server, 'failing');
     expect((await page('list_sessions', {})).items).toHaveLength(50);
     expect((await page('list_sessions', { limit: '100' })).items.length).toBeGreaterThan(50);
@@ -181,7 +184,7 @@ describe.each(databaseKinds)('what an organization may hold on %s (spec §8)', (
     return answers.map(({ status }) => status).sort((a, b) => a - b);
   };
 
-  test('twenty clients that are not deleted, however many are asked for at once', async () => {
+  test('at most twenty clients, however many are created in parallel', async () => {
     const create = () => {
       const { as, params, headers } = managing();
       const body = { name: 'One of many', profile: 'observe' };
@@ -204,7 +207,7 @@ describe.each(databaseKinds)('what an organization may hold on %s (spec §8)', (
     expect((await create()).status).toBe(201);
   });
 
-  test('two live credentials of a client, however many are asked for at once', async () => {
+  test('at most two live credentials per client, however many are created in parallel', async () => {
     const { body } = await server.send('list_clients', managing());
     const [client] = body.clients;
     const add = () => {
@@ -215,7 +218,7 @@ describe.each(databaseKinds)('what an organization may hold on %s (spec §8)', (
     expect(await statusesOf(10, add)).toEqual([201, ...Array(9).fill(409)]);
   });
 
-  test('a key of another body adds no credential', async () => {
+  test('a used key with another body adds no credential', async () => {
     const other = await addOrganization(server, 'Keys');
     const { record } = await addClient(server, {}, other);
     const call = {
@@ -230,7 +233,7 @@ describe.each(databaseKinds)('what an organization may hold on %s (spec §8)', (
     expect(again).toMatchObject({ status: 409, error: 'secret_already_issued' });
   });
 
-  test('as many tenants as the deployment says, however many are asked for at once', async () => {
+  test('at most the deployment’s number of tenants, however many are created in parallel', async () => {
     const create = () => {
       const { as, params, headers } = managing();
       const body = { display_name: 'One of many', mode: 'saas' };
@@ -246,7 +249,7 @@ describe.each(databaseKinds)('what an organization may hold on %s (spec §8)', (
 });
 
 describe('the rate of the application API (D-68)', () => {
-  test('burst, then one per interval, exactly; the headers say how it stands', async () => {
+  test('allows the burst, then one call per interval; the headers show what is left', async () => {
     const clock = new FakeClock();
     const server = await startServer({ clock, env: { CONVOKE_API_RATE_PER_MINUTE: '60' } });
     const other = (await addClient(server)).in(server.quickstart.tenant_id);
@@ -268,7 +271,7 @@ describe('the rate of the application API (D-68)', () => {
     expect((await server.refused('whoami')).status).toBe(429);
   });
 
-  test('a replayed key is answered to a caller that has spent its rate (D-57)', async () => {
+  test('a replay is answered even when the caller’s rate is used up (D-57)', async () => {
     const clock = new FakeClock();
     const server = await startServer({ clock, env: { CONVOKE_API_RATE_PER_MINUTE: '60' } });
     const session = await openSession(server, 'echo');
@@ -300,7 +303,7 @@ describe('the rate of the application API (D-68)', () => {
 });
 
 describe('the rate of management (D-68, spec §8)', () => {
-  test('limits what a person changes, not what they read, and nobody else', async () => {
+  test('limits the changes of one person, not their reads, and no other person', async () => {
     const clock = new FakeClock();
     const server = await startServer({ clock, env: { CONVOKE_MANAGEMENT_RATE_PER_MINUTE: '60' } });
     const { organization_id, tenant_id } = server.quickstart;
@@ -320,7 +323,7 @@ describe('the rate of management (D-68, spec §8)', () => {
   });
 });
 
-describe('a caller that has spent its rate', () => {
+describe('a caller whose rate is used up', () => {
   const limited = ids.filter((id) => {
     const { caller, method } = operations[id];
     return caller === 'automation' || caller === 'any' || (caller === 'human' && method !== 'GET');
@@ -353,7 +356,7 @@ describe('a caller that has spent its rate', () => {
   });
 });
 
-test('with a rate of zero nothing is limited, and no header speaks of it (D-68)', async () => {
+test('a rate of zero means no limit and no headers (D-68)', async () => {
   const server = await startServer();
   const { run } = await begin(server, 'echo');
   const { headers } = await server.send('get_run', { params: at(run) });

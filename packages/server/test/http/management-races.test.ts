@@ -11,7 +11,7 @@ import { type TestServer, startServer } from '../support/server.ts';
 const paramsOf = ({ quickstart }: TestServer) => ({ organization_id: quickstart.organization_id });
 
 describe.each(databaseKinds)('management by many at once, on %s', (database) => {
-  test('of twenty creates with one key one is answered 201, and one secret is shown (D-63)', async () => {
+  test('of twenty creates with one key one gets 201, and one secret is shown (D-63)', async () => {
     const server = await startServer({ database });
     const headers = { 'idempotency-key': randomUUID() };
     const body = { name: 'Raced', profile: 'invoke' };
@@ -32,7 +32,7 @@ describe.each(databaseKinds)('management by many at once, on %s', (database) => 
     expect(list.clients.filter(({ name }) => name === 'Raced')).toHaveLength(1);
   });
 
-  test('of twenty changes of one version one wins, and the version rises by one (spec §9.4)', async () => {
+  test('of twenty changes of one version one wins, and the version increases by one (spec §9.4)', async () => {
     const server = await startServer({ database });
     const { body: made } = await server.send('create_client', {
       params: paramsOf(server),
@@ -59,7 +59,7 @@ describe.each(databaseKinds)('management by many at once, on %s', (database) => 
 });
 
 describe('the rate of changes (D-68)', () => {
-  test('holds one person exactly to it, per organization, and no one else', async () => {
+  test('applies to one person per organization exactly, and to no other', async () => {
     const clock = new FakeClock();
     const env = { CONVOKE_MANAGEMENT_RATE_PER_MINUTE: '60' };
     const server = await startServer({ clock, env });
@@ -91,7 +91,7 @@ describe('the rate of changes (D-68)', () => {
 });
 
 describe('a tenant that cannot be provisioned (D-67)', () => {
-  test('says what to do about it, and goes on after a retry', async () => {
+  test('shows what to do, and continues after a retry', async () => {
     const server = await startServer({ expectsFaults: true });
     const workspaces = join(server.config.dataDir, 'workspaces');
     if (existsSync(workspaces)) renameSync(workspaces, `${workspaces}-away`);

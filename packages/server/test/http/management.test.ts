@@ -66,7 +66,7 @@ async function person(role: Role, organization: string): Promise<string> {
 }
 
 describe('the token endpoint (D-50)', () => {
-  test('gives a token that whoami describes (D-56)', async () => {
+  test('issues a token that whoami describes (D-56)', async () => {
     const { client_id: id, client_secret: secret } = server.quickstart;
     const answer = await exchange(id, secret);
     expect(answer.status).toBe(200);
@@ -90,7 +90,7 @@ describe('the token endpoint (D-50)', () => {
     });
   });
 
-  test('refuses in the words of RFC 6749 and in ours', async () => {
+  test('refuses with the fields of RFC 6749 and our own', async () => {
     const answer = await exchange(server.quickstart.client_id, 'wrong');
     expect(refusalIn(answer)).toBe('401 invalid_client');
     expect(answer.body.error_description).toBe(answer.body.message);
@@ -98,7 +98,7 @@ describe('the token endpoint (D-50)', () => {
     expect(answer.headers.get('pragma')).toBe('no-cache');
   });
 
-  test('its documents lead to the keys that signed', async () => {
+  test('the metadata leads to the keys that signed', async () => {
     const metadata = await server.call('GET', '/.well-known/oauth-authorization-server');
     expect(metadata.body.token_endpoint).toMatch(/\/v1\/oauth\/token$/);
     const jwks = await server.call('GET', '/.well-known/jwks.json');
@@ -109,7 +109,7 @@ describe('the token endpoint (D-50)', () => {
 });
 
 describe('automation clients (spec §4.3)', () => {
-  test('are created with a secret that works, and that nobody can read again (D-61, D-65)', async () => {
+  test('are created with a secret that works and cannot be read again (D-61, D-65)', async () => {
     const headers = key();
     const made = await createClient({ description: 'x', expires_in_days: 1 }, headers);
     expect(made.status).toBe(201);
@@ -170,7 +170,7 @@ describe('automation clients (spec §4.3)', () => {
     expect((await asOwner('GET', `/m2m/${client.id}`)).body.client.version).toBe(2);
   });
 
-  test('lose their reach with the next request when disabled, narrowed or deleted (spec §5.7)', async () => {
+  test('lose access with the next request when disabled, narrowed or deleted (spec §5.7)', async () => {
     const { client, client_id: id, client_secret: secret } = (await createClient()).body;
     const token = await tokenOf(id, secret);
     const headers = {
@@ -198,7 +198,7 @@ describe('automation clients (spec §4.3)', () => {
     expect(refusalIn(await asOwner('DELETE', `/m2m/${client.id}`))).toBe('404 not_found');
   });
 
-  test('rotate their secrets without a pause (D-62)', async () => {
+  test('rotate their secrets without downtime (D-62)', async () => {
     const made = (await createClient()).body;
     const path = `/m2m/${made.client.id}/credentials`;
     const add = (headers = key()) => asOwner('POST', path, { headers, body: { label: 'next' } });
@@ -240,7 +240,7 @@ describe('automation clients (spec §4.3)', () => {
 describe('who may manage (D-55)', () => {
   const paths = ['/m2m', '/m2m/profiles', '/m2m/cli_x', '/tenants', '/tenants/ten_x'];
 
-  test('nobody without a token, no machine, no member, no stranger', async () => {
+  test('no caller without a token, no client, no member, no stranger', async () => {
     const { client_id: id, client_secret: secret } = server.quickstart;
     const machine = await tokenOf(id, secret);
     const away = server.convoke.services.ids.next('org');
@@ -296,7 +296,7 @@ async function humanToken(person: string): Promise<string> {
 }
 
 describe('tenants (D-67)', () => {
-  test('are provisioned, reached, offboarded, and gone', async () => {
+  test('are provisioned, accessible, offboarded, and then gone', async () => {
     const headers = key();
     const create = (change: object = {}) =>
       asOwner('POST', '/tenants', {
@@ -346,7 +346,7 @@ describe('tenants (D-67)', () => {
     expect(refusalIn(await asOwner('POST', '/tenants/ten_unknown:retry'))).toBe('404 not_found');
   });
 
-  test('are listed page by page, with cursors nobody can forge', async () => {
+  test('are listed page by page, with cursors that cannot be forged', async () => {
     for (let index = 0; index < 3; index += 1) {
       const body = { display_name: `Page ${index}`, mode: 'saas' };
       await asOwner('POST', '/tenants', { headers: key(), body });
@@ -367,7 +367,7 @@ describe('tenants (D-67)', () => {
   });
 });
 
-describe('no success starts after a withdrawal was answered (spec §5.7)', () => {
+describe('no request succeeds after a revocation was answered (spec §5.7)', () => {
   const withdrawals: Record<string, (client: string, tenant: string) => Promise<Answer>> = {
     'client disabled': (client) =>
       asOwner('PATCH', `/m2m/${client}`, { body: { version: 1, status: 'disabled' } }),

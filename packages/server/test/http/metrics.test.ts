@@ -24,7 +24,7 @@ describe.each<DatabaseKind>(['sqlite', 'postgres'])('metrics of a server on %s',
     return readSamples(await response.text());
   }
 
-  test('tell of a run, its events, its readers and its requests', async () => {
+  test('count a run, its events, its readers and its requests', async () => {
     const { body: session } = await server.send('create_session', {
       body: { agent_name: 'echo' },
     });
@@ -70,7 +70,7 @@ describe.each<DatabaseKind>(['sqlite', 'postgres'])('metrics of a server on %s',
     );
   });
 
-  test('are those of the table, and carry no id', async () => {
+  test('are those of the table, without ids in labels', async () => {
     const known = new Map(
       Object.values(metricTable).map((described) => [described.name as string, described]),
     );
@@ -82,7 +82,7 @@ describe.each<DatabaseKind>(['sqlite', 'postgres'])('metrics of a server on %s',
     }
   });
 
-  test('are there for the token from anywhere, and for nobody else', async () => {
+  test('are served with the token from anywhere, and otherwise only locally', async () => {
     const path = '/metrics';
     const unknown = await server.call('GET', '/metricz', { headers: forwarded });
     const attempts = [
@@ -109,22 +109,25 @@ describe('who may read the metrics', () => {
   const ask = (remoteAddress: string, headers = {}) =>
     mayReadMetrics({ socket: { remoteAddress }, headers }, undefined);
 
-  test.each(['127.0.0.1', '127.8.9.1', '::1', '::ffff:127.0.0.1'])('a neighbour at %s', (at) => {
-    expect(ask(at)).toBe(true);
-  });
+  test.each(['127.0.0.1', '127.8.9.1', '::1', '::ffff:127.0.0.1'])(
+    'a local process at %s',
+    (at) => {
+      expect(ask(at)).toBe(true);
+    },
+  );
 
   test.each(['10.0.0.1', '192.168.1.127', '::ffff:10.0.0.1', 'fe80::1', ''])('not %s', (at) => {
     expect(ask(at)).toBe(false);
   });
 
   test.each(['forwarded', 'x-forwarded-for', 'x-real-ip', 'via'])(
-    'nobody who came through a proxy that says so with %s',
+    'no request through a proxy that sends %s',
     (name) => {
       expect(ask('127.0.0.1', { [name]: 'x' })).toBe(false);
     },
   );
 
-  test('nobody by an empty token where none is set', () => {
+  test('no request with an empty token when none is set', () => {
     expect(ask('10.0.0.1', { authorization: 'Bearer ' })).toBe(false);
     expect(ask('10.0.0.1', { authorization: 'Bearer undefined' })).toBe(false);
   });

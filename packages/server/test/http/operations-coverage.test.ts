@@ -46,7 +46,7 @@ describe('every declared operation', () => {
     expect(same).toEqual([operation]);
   });
 
-  test.each(operationList)('$id has scopes, or says why it has none (D-54)', (operation) => {
+  test.each(operationList)('$id has scopes, or a reason for having none (D-54)', (operation) => {
     const { scope } = operation;
     const reason = typeof scope === 'object' && 'unscoped' in scope ? scope.unscoped : '';
     expect(requiredScopes(operation).length > 0 || reason.length > 10).toBe(true);
@@ -56,7 +56,7 @@ describe('every declared operation', () => {
     }
   });
 
-  test.each(operationList)('$id says what each success carries', ({ responses }) => {
+  test.each(operationList)('$id declares the body of each success', ({ responses }) => {
     for (const [status, { schema, stream, media }] of Object.entries(responses)) {
       const isEmpty = schema === undefined && stream === undefined && media === undefined;
       expect(isEmpty).toBe(status === '204');
@@ -73,7 +73,7 @@ describe('every declared operation', () => {
   });
 });
 
-describe('what the tests observed', () => {
+describe('the answers that the tests observed', () => {
   /** Every test file that calls a server through `Calls`. */
   const files = readdirSync(here).filter(
     (name) =>
@@ -82,7 +82,7 @@ describe('what the tests observed', () => {
       /from '\.\.\/support\/(bare-)?server\.ts'/.test(readFileSync(new URL(name, here), 'utf8')),
   );
 
-  test('is every answer of every operation that the contract declares', (context) => {
+  test('are all answers that the contract declares', (context) => {
     const folder = journalFolder();
     const journal = folder === undefined ? undefined : readJournal(folder);
     const left = files.filter((name) => !journal?.files.has(name));
@@ -96,7 +96,7 @@ describe('what the tests observed', () => {
     expect(staleExemptions(operationList, observations, exemptions)).toEqual([]);
   });
 
-  test('is missed by name when a single answer was not observed', () => {
+  test('are incomplete, by name, when a single one is missing', () => {
     const all = operationList.flatMap(declaredAnswers);
     expect(coverageGaps(operationList, all)).toEqual([]);
     for (const one of all) {
@@ -105,7 +105,7 @@ describe('what the tests observed', () => {
     }
   });
 
-  test('every exemption says why', () => {
+  test('every exemption has a reason', () => {
     for (const { because } of exemptions) expect(because.length).toBeGreaterThan(30);
   });
 });

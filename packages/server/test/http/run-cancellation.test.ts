@@ -29,7 +29,7 @@ describe.each(deployments)('cancel on %s', (database) => {
   });
 
   describe('cancel in every state (D-24)', () => {
-    test('queued: 200, cancelled at once, with the one event; the line moves up', async () => {
+    test('queued: 200, cancelled at once, with one event; the queue moves up', async () => {
       const { session, run } = await begin(server, 'puppet');
       const leg = await puppet.leg();
       const queued = await startRun(server, session, 'never');
@@ -70,7 +70,7 @@ describe.each(deployments)('cancel on %s', (database) => {
       expect(over.body.output_text).toBe('half a');
     });
 
-    test('an agent that says it completed after a cancel was recorded is cancelled all the same', async () => {
+    test('a run that completes after a recorded cancel still ends cancelled', async () => {
       const { run } = await begin(server, 'puppet');
       const leg = await puppet.leg();
       leg.isObedient = false;
@@ -79,7 +79,7 @@ describe.each(deployments)('cancel on %s', (database) => {
       expect((await ended(server, run)).status).toBe('cancelled');
     });
 
-    test('waiting: 202, then cancelled, and nobody is asked any more', async () => {
+    test('waiting: 202, then cancelled, and so is its question', async () => {
       const { session, run } = await begin(server, 'asker');
       const asked = await pendingIn(server, session.id);
       await runIn(server, run, 'waiting');
@@ -105,7 +105,7 @@ describe.each(deployments)('cancel on %s', (database) => {
       }
     });
 
-    test('a run that is only starting never completes once it is cancelled', async () => {
+    test('a run that is cancelled while it starts never completes', async () => {
       const sessions = await Promise.all(
         Array.from({ length: 10 }, () => openSession(server, 'sleeper')),
       );
@@ -126,7 +126,7 @@ describe.each(deployments)('cancel on %s', (database) => {
   });
 });
 
-describe('limits of time (D-24, D-25)', () => {
+describe('time limits (D-24, D-25)', () => {
   const clock = new MovingClock();
   let server: TestServer;
   let puppet: Puppet;
@@ -138,7 +138,7 @@ describe('limits of time (D-24, D-25)', () => {
     }));
   });
 
-  test('an agent that does not end within the grace is killed, and its run ends cancelled', async () => {
+  test('an agent that does not end within the grace period is killed, and its run ends cancelled', async () => {
     const { run } = await begin(server, 'puppet');
     const leg = await puppet.leg();
     leg.isObedient = false;
@@ -154,7 +154,7 @@ describe('limits of time (D-24, D-25)', () => {
     expect(typesOf(await logOf(server, run))).toEqual(['run_started', 'run_cancelled']);
   });
 
-  test('an agent that takes longer than it may is killed, and its run ends as run_timeout', async () => {
+  test('an agent that exceeds its time limit is killed, and its run fails with run_timeout', async () => {
     const { run } = await begin(server, 'puppet');
     const leg = await puppet.leg();
     leg.say('so much to do');

@@ -51,7 +51,7 @@ describe.each(deployments)('run events on %s', (database) => {
   });
 
   describe('the envelope (spec §6, D-02, D-03)', () => {
-    test('has ids without gaps from 1, as wide as text order needs, and times that never go back', async () => {
+    test('has ids from 1 without gaps, padded for text order, and times that never decrease', async () => {
       const { session, run } = await begin(server, 'echo', 'one two three');
       const frames = await (await follow(server, run)).all();
       expect(frames.map(({ id }) => id)).toEqual(
@@ -85,7 +85,7 @@ describe.each(deployments)('run events on %s', (database) => {
   });
 
   describe('the types (spec §6, D-39, issue 2)', () => {
-    test('every one of the specification occurs, with exactly the payload it declares', async () => {
+    test('every type of the specification occurs, with exactly its declared payload', async () => {
       const seen = new Map<string, RunEvent[]>();
       for (const event of await everything()) {
         seen.set(event.type, [...(seen.get(event.type) ?? []), event]);
@@ -115,7 +115,7 @@ describe.each(deployments)('run events on %s', (database) => {
       return [...first, ...second, ...failed, ...others.flat()];
     }
 
-    test('context is told before the agent speaks, and again with the digest before when it changed', async () => {
+    test('context is announced before the first message, and again with the previous digest when it changed', async () => {
       const session = await openSession(server, 'scribe');
       const first = await logOf(server, await startRun(server, session, 'x'));
       const second = await logOf(server, await startRun(server, session, 'x'));
@@ -143,7 +143,7 @@ describe.each(deployments)('run events on %s', (database) => {
       });
     });
 
-    test('a framework has its own, under its own name, and they end nothing (spec §6 rule 5)', async () => {
+    test('a framework has types under its own name, which never end a run (spec §6 rule 5)', async () => {
       const { run } = await begin(server, 'scribe');
       const log = await logOf(server, run);
       const [own, next] = log.slice(log.findIndex(({ type }) => type === 'scripted.progress'));
@@ -153,7 +153,7 @@ describe.each(deployments)('run events on %s', (database) => {
   });
 
   describe('replay (spec §6 rule 2, D-32)', () => {
-    test('starts strictly after every single id, and is the same byte for byte', async () => {
+    test('starts strictly after any id, and is identical byte for byte', async () => {
       const { run } = await begin(server, 'asker');
       await answer(server, await pendingIn(server, run.session_id), { answer: 'blue' });
       const whole = await (await follow(server, run)).all();
@@ -174,7 +174,7 @@ describe.each(deployments)('run events on %s', (database) => {
       expect(reader.asides).toEqual(['retry: 2000']);
     });
 
-    test('an empty Last-Event-ID is an absent one', async () => {
+    test('an empty Last-Event-ID counts as absent', async () => {
       const { run } = await begin(server, 'echo');
       const whole = await (await follow(server, run)).all();
       expect(await (await follow(server, run, '')).all()).toEqual(whole);
@@ -195,7 +195,7 @@ describe.each(deployments)('run events on %s', (database) => {
       },
     );
 
-    test('a Last-Event-ID beyond the log is refused, never "from now"', async () => {
+    test('a Last-Event-ID beyond the log is refused, never read as "from now on"', async () => {
       const { run } = await begin(server, 'puppet');
       const leg = await puppet.leg();
       const beyond = { params: at(run), headers: { 'last-event-id': formatEventId(2) } };
@@ -211,7 +211,7 @@ describe.each(deployments)('run events on %s', (database) => {
   });
 
   describe('following (D-30, D-31)', () => {
-    test('retry comes first, then frames, with the headers a stream needs', async () => {
+    test('sends retry first, then frames, with the headers of a stream', async () => {
       const { run } = await begin(server, 'echo');
       const reader = await server.stream(eventsPath(run), {
         headers: { 'accept-encoding': 'gzip, br' },
@@ -228,7 +228,7 @@ describe.each(deployments)('run events on %s', (database) => {
       expect(head).not.toHaveProperty('content-encoding');
     });
 
-    test('every reader gets every event as it happens, whenever it joined, in the same bytes', async () => {
+    test('every reader gets every event as it happens, in the same bytes, whenever it joined', async () => {
       const { run } = await begin(server, 'puppet');
       const leg = await puppet.leg();
       const early = [await follow(server, run), await follow(server, run)];
@@ -245,7 +245,7 @@ describe.each(deployments)('run events on %s', (database) => {
       expect(texts[2]).toEqual(texts[0]);
     });
 
-    test('a reader that leaves changes nothing; it goes on where it was', async () => {
+    test('a reader that disconnects changes nothing and can resume', async () => {
       const { run } = await begin(server, 'puppet');
       const leg = await puppet.leg();
       const reader = await follow(server, run);
@@ -313,7 +313,7 @@ describe.each(deployments)('run events on %s', (database) => {
       expect(pages.map(({ length }) => length)).toEqual([3, 3, log.length - 6]);
     });
 
-    test('starts after Last-Event-ID, too', async () => {
+    test('also starts after Last-Event-ID', async () => {
       const { run } = await begin(server, 'echo');
       const log = await logOf(server, run);
       const { body } = await server.send('follow_run_events', {
@@ -323,7 +323,7 @@ describe.each(deployments)('run events on %s', (database) => {
       expect(body.events).toEqual(log.slice(2));
     });
 
-    test('a cursor belongs to its run and cannot be made up', async () => {
+    test('a cursor is valid for its run only and cannot be forged', async () => {
       const { run } = await begin(server, 'echo');
       const other = (await begin(server, 'echo')).run;
       await Promise.all([ended(server, run), ended(server, other)]);
@@ -383,7 +383,7 @@ describe.each(deployments)('run events on %s', (database) => {
       expect(await answered(accept)).toBe(expected);
     });
 
-    test('what cannot be served is refused as not_acceptable', async () => {
+    test('other media types are refused as not_acceptable', async () => {
       const { run } = await begin(server, 'echo');
       const refused = await server.refused('follow_run_events', {
         params: at(run),

@@ -105,7 +105,7 @@ describe.each(deployments)('runs on %s', (database) => {
       }
     });
 
-    test('again with the same key and body is the same run; another body is a conflict', async () => {
+    test('with the same key and body returns the same run; another body is a conflict', async () => {
       const session = await openSession(server, 'echo');
       const params = { session_id: session.id };
       const start = (prompt: string) => ({
@@ -132,7 +132,7 @@ describe.each(deployments)('runs on %s', (database) => {
       expect((await server.send('start_run', start('x'))).status).toBe(200);
     });
 
-    test('in a session of an agent that is not there any more is 404 agent_not_found', async () => {
+    test('in a session of a removed agent is 404 agent_not_found', async () => {
       await server.writeAgent('passing', usualAgents.echo);
       await expect
         .poll(async () => {
@@ -157,7 +157,7 @@ describe.each(deployments)('runs on %s', (database) => {
   });
 
   describe('one at a time (D-23)', () => {
-    test('the others stand in line, and execute in the order they were started', async () => {
+    test('the others are queued, and execute in the order they were started', async () => {
       const session = await openSession(server, 'puppet');
       const runs = [];
       for (const prompt of ['first', 'second', 'third']) {
@@ -184,7 +184,7 @@ describe.each(deployments)('runs on %s', (database) => {
       expect(times[1]?.started_at?.localeCompare(times[0]?.ended_at ?? '')).not.toBe(-1);
     });
 
-    test('beyond the bound of the line a run is refused as session_busy, and nothing changes', async () => {
+    test('a run beyond the queue limit is refused as session_busy, and nothing changes', async () => {
       const { session, run } = await begin(server, 'sleeper');
       await runIn(server, run, 'running');
       for (let place = 1; place <= queueMax; place += 1) await startRun(server, session, 'x');
@@ -198,7 +198,7 @@ describe.each(deployments)('runs on %s', (database) => {
       await server.send('stop_session', { params: { session_id: session.id } });
     });
 
-    test('an agent that says on_busy: reject has no line at all', async () => {
+    test('an agent with on_busy: reject has no queue', async () => {
       const { session, run } = await begin(server, 'busy');
       const start = {
         params: { session_id: session.id },
@@ -215,7 +215,7 @@ describe.each(deployments)('runs on %s', (database) => {
   });
 
   describe('how a run fails (D-21, D-25)', () => {
-    test('its error event and its record say the same', async () => {
+    test('its error event and its record agree', async () => {
       const { run } = await begin(server, 'failing', 'fly');
       const log = await logOf(server, run);
       expect(typesOf(log)).toEqual(['run_started', 'message_delta', 'error']);
@@ -228,7 +228,7 @@ describe.each(deployments)('runs on %s', (database) => {
       });
     });
 
-    test('a session outlives the failure of its run', async () => {
+    test('a session stays usable after its run failed', async () => {
       const { session, run } = await begin(server, 'failing');
       await ended(server, run);
       expect((await readSession(server, session.id)).status).toBe('idle');
@@ -236,7 +236,7 @@ describe.each(deployments)('runs on %s', (database) => {
     });
 
     test.each(['agent_error', 'model_error', 'tool_error', 'sandbox_unavailable'] as const)(
-      '%s, as the agent says',
+      '%s, as the agent reports',
       async (code) => {
         const { run } = await begin(server, 'puppet');
         (await puppet.leg()).emit({ type: 'end', outcome: 'error', code, message: 'because' });
@@ -257,7 +257,7 @@ describe.each(deployments)('runs on %s', (database) => {
       expect(server.errors.map(({ message }) => message)).toEqual(['harness failed']);
     });
 
-    test('agent_error, when it waits and asked nobody', async () => {
+    test('agent_error, when it waits without a question', async () => {
       const { run } = await begin(server, 'puppet');
       (await puppet.leg()).end('waiting');
       expect(await ended(server, run)).toMatchObject({
@@ -266,7 +266,7 @@ describe.each(deployments)('runs on %s', (database) => {
       });
     });
 
-    test('whoever has seen the terminal event reads a terminal run at once', async () => {
+    test('after the terminal event, the run reads as terminal at once', async () => {
       for (const agent of ['echo', 'failing']) {
         const { run } = await begin(server, agent);
         const reader = await follow(server, run);
@@ -296,7 +296,7 @@ describe.each(deployments)('runs on %s', (database) => {
       await cancel(server, second);
     });
 
-    test('a run of another session is not there, nor are its events, nor can it be cancelled', async () => {
+    test('a run of another session is not found, nor are its events, nor can it be cancelled', async () => {
       const { run } = await begin(server, 'echo');
       await ended(server, run);
       const other = await openSession(server, 'echo');
@@ -334,8 +334,8 @@ describe('a server that stops under a run', () => {
   });
 });
 
-describe('how many execute at once', () => {
-  test('a tenant has its share, and another tenant does not wait behind its backlog', async () => {
+describe('concurrency', () => {
+  test('a tenant has its share, and its backlog does not delay another tenant', async () => {
     const { server, puppet } = await startPuppetServer({
       env: { CONVOKE_TENANT_RUN_CONCURRENCY: '2', CONVOKE_RUN_CONCURRENCY: '3' },
     });

@@ -39,8 +39,8 @@ async function rowsOf(url: string): Promise<Buffer> {
   }
 }
 
-describe.each(databaseKinds)('what was issued, on %s (D-65, invariant 19)', (database) => {
-  test('is in no table, log of the database, audit, event or answer but its own', async () => {
+describe.each(databaseKinds)('an issued secret, on %s (D-65, invariant 19)', (database) => {
+  test('is in no table, database log, audit, event or other answer', async () => {
     const said: string[] = [];
     const server = await startServer({ database });
     const secrets: string[] = [];

@@ -7,7 +7,7 @@ import { type TestServer, startServer } from '../support/server.ts';
 const id = (session: { id: string }) => ({ session_id: session.id });
 
 describe('time (D-14, D-17)', () => {
-  test('a session nobody used for its idle time ends terminated, as expired', async () => {
+  test('a session that was idle for its idle time is terminated as expired', async () => {
     const clock = new MovingClock();
     const server = await startServer({
       clock,
@@ -32,7 +32,7 @@ describe('time (D-14, D-17)', () => {
     expect(read?.statusReason).toBe('expired');
   });
 
-  test('with an idle time of zero no session ends by itself, and none says when it would', async () => {
+  test('with an idle time of zero sessions do not expire and have no expires_at', async () => {
     const server = await startServer({ env: { CONVOKE_SESSION_IDLE_TTL_SECONDS: '0' } });
     expect((await openSession(server, 'echo')).expires_at).toBeUndefined();
   });

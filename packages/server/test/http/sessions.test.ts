@@ -62,18 +62,18 @@ describe.each(deployments)('sessions on %s', (database) => {
       });
     });
 
-    test('says whether its agent takes files (D-43)', async () => {
+    test('shows whether its agent accepts files (D-43)', async () => {
       expect((await openSession(server, 'asker')).session_files_supported).toBe(false);
     });
 
-    test('of an unknown agent and of one that is not enabled for the tenant are one 404 (D-12)', async () => {
+    test('for an unknown agent or one not enabled for the tenant is the same 404 (D-12)', async () => {
       for (const agent_name of ['nobody', 'elsewhere', 'Not A Name', '__proto__']) {
         const refused = await server.refused('create_session', { body: { agent_name } });
         expect(refused).toMatchObject({ status: 404, error: 'agent_not_found' });
       }
     });
 
-    test('again with the same key and body answers 200, the record of now, and says so (D-12)', async () => {
+    test('with the same key and body answers 200, the current record and a replay header (D-12)', async () => {
       const body = { agent_name: 'sleeper', idempotency_key: 'open-once' };
       const first = await server.send('create_session', { body });
       const run = await startRun(server, first.body, 'x');
@@ -150,7 +150,7 @@ describe.each(deployments)('sessions on %s', (database) => {
       expect(idle.current_run_id).toBeUndefined();
     });
 
-    test('whoever has seen the terminal event finds the session free', async () => {
+    test('after the terminal event, the session is free', async () => {
       const { session, run } = await begin(server, 'echo');
       await logOf(server, run);
       expect((await readSession(server, session.id)).status).toBe('idle');
@@ -158,7 +158,7 @@ describe.each(deployments)('sessions on %s', (database) => {
   });
 
   describe('stop (D-13)', () => {
-    test('an idle session is stopped at once, and stays so when it is stopped again', async () => {
+    test('an idle session is stopped at once, and a second stop changes nothing', async () => {
       const session = await openSession(server, 'echo');
       const stopped = await server.send('stop_session', {
         params: id(session),
@@ -189,7 +189,7 @@ describe.each(deployments)('sessions on %s', (database) => {
       expect(stopped.stopped_at).toBeDefined();
     });
 
-    test('takes the queue with it, each run with its own run_cancelled event', async () => {
+    test('cancels the queue, each run with its own run_cancelled event', async () => {
       const session = await openSession(server, 'sleeper');
       const runs = [];
       for (const prompt of ['a', 'b', 'c']) runs.push(await startRun(server, session, prompt));
@@ -203,7 +203,7 @@ describe.each(deployments)('sessions on %s', (database) => {
       expect(body.runs.map(({ status }) => status)).toEqual(Array(3).fill('cancelled'));
     });
 
-    test('a waiting session cancels what it asked', async () => {
+    test('a waiting session cancels its questions', async () => {
       const { session, run } = await begin(server, 'asker');
       const asked = await pendingIn(server, session.id);
       await server.send('stop_session', { params: id(session) });
@@ -215,7 +215,7 @@ describe.each(deployments)('sessions on %s', (database) => {
       expect(refused).toMatchObject({ status: 409, error: 'interaction_not_pending' });
     });
 
-    test('terminate ends a stopped session for good; then nothing can be asked of it', async () => {
+    test('terminate ends a stopped session for good; then every call is refused', async () => {
       const session = await openSession(server, 'echo');
       await server.send('stop_session', { params: id(session) });
       const over = await server.send('stop_session', {
@@ -232,7 +232,7 @@ describe.each(deployments)('sessions on %s', (database) => {
       expect(await readSession(server, session.id)).toEqual(over.body);
     });
 
-    test('terminate while it suspends leads to the end, whatever is asked afterwards', async () => {
+    test('terminate during a suspend wins over later calls', async () => {
       const { session } = await begin(server, 'puppet');
       const leg = await puppet.leg();
       leg.isObedient = false;
@@ -249,7 +249,7 @@ describe.each(deployments)('sessions on %s', (database) => {
       await sessionIn(server, session.id, 'terminated');
     });
 
-    test('a wrong mode is refused by name', async () => {
+    test('an unknown mode is refused by name', async () => {
       const session = await openSession(server, 'echo');
       const refused = await server.refused('stop_session', {
         params: id(session),
@@ -261,7 +261,7 @@ describe.each(deployments)('sessions on %s', (database) => {
   });
 
   describe('resume (D-14)', () => {
-    test('makes a stopped session usable; one that was not stopped is as it was', async () => {
+    test('makes a stopped session usable, and does not change any other', async () => {
       const session = await openSession(server, 'echo');
       const same = await server.send('resume_session', { params: id(session) });
       expect(same.body).toEqual(session);
@@ -273,7 +273,7 @@ describe.each(deployments)('sessions on %s', (database) => {
       expect((await ended(server, await startRun(server, session, 'x'))).status).toBe('completed');
     });
 
-    test('calls off a suspend that has not come to its end; the run is cancelled all the same', async () => {
+    test('undoes an unfinished suspend; the run is still cancelled', async () => {
       const { session, run } = await begin(server, 'puppet');
       const leg = await puppet.leg();
       leg.isObedient = false;
@@ -287,7 +287,7 @@ describe.each(deployments)('sessions on %s', (database) => {
       expect((await ended(server, next)).status).toBe('completed');
     });
 
-    test('finds the files of the workspace and the count of runs as they were left', async () => {
+    test('keeps the files of the session folder and the run count', async () => {
       const session = await openSession(server, 'diary');
       await ended(server, await startRun(server, session, 'dear diary'));
       await server.send('stop_session', { params: id(session) });
@@ -322,11 +322,11 @@ describe.each(deployments)('sessions on %s', (database) => {
   });
 });
 
-describe('a session whose workspace is gone from its machine (D-11, A-69)', () => {
+describe('a session whose folder is missing on this machine (D-11, A-69)', () => {
   const loseFolder = ({ config, quickstart }: TestServer, session: { readonly id: string }) =>
     rm(join(config.dataDir, 'workspaces', quickstart.tenant_id, session.id), { recursive: true });
 
-  test('on SQLite fails for good, with everything that stood in its line', async () => {
+  test('on SQLite fails for good, with all queued runs', async () => {
     const server = await startServer();
     const session = await openSession(server, 'asker');
     const run = await startRun(server, session, 'x');
@@ -350,7 +350,7 @@ describe('a session whose workspace is gone from its machine (D-11, A-69)', () =
     expect(refused).toMatchObject({ status: 409, error: 'session_terminal' });
   });
 
-  test('on PostgreSQL goes on: what it held is fetched', async () => {
+  test('on PostgreSQL continues with a restored folder', async () => {
     const server = await startServer({ database: 'postgres' });
     const session = await openSession(server, 'asker');
     const run = await startRun(server, session, 'x');

@@ -39,7 +39,7 @@ describe.each(databaseKinds)('signing in with a password, on %s', (database) => 
     await givePassword(server);
   });
 
-  test('says the same of a wrong password, an unknown person and one without a password', async () => {
+  test('answers alike for a wrong password, an unknown person and one without a password', async () => {
     const { store, ids, clock } = server.convoke.services;
     const user = { email: 'none@example.test', createdAt: clock.now() };
     await store.transaction((tx) =>
@@ -60,13 +60,13 @@ describe.each(databaseKinds)('signing in with a password, on %s', (database) => 
     expect([...answers][0]).toMatch(/^401 .*Incorrect email or password/s);
   });
 
-  test('takes the address in any case', async () => {
+  test('accepts the email address in any case', async () => {
     const browser = await openSignIn(server);
     const email = ` ${server.quickstart.owner_email.toUpperCase()} `;
     expect((await browser.submit({ email, password })).body).toContain('Return to your terminal');
   });
 
-  test('a form that was made for another sign-in, or on another site, is not taken', async () => {
+  test('a form of another sign-in or of another site is refused', async () => {
     const [mine, other] = [await openSignIn(server), await openSignIn(server)];
     const proof = /name="proof" value="([^"]*)"/.exec(other.page.body)?.[1] ?? '';
     const forged = await mine.submit({ ...owner(server), proof });
@@ -86,7 +86,7 @@ describe.each(databaseKinds)('signing in with a password, on %s', (database) => 
     expect(await post({ cookie, 'sec-fetch-site': 'same-origin' })).toBe(303);
   });
 
-  test('its pages run no script, cannot be framed, are kept by nobody, and can be used by all', async () => {
+  test('its pages run no script, cannot be framed or cached, and are accessible', async () => {
     const browser = await openSignIn(server);
     const pages = [browser.page];
     pages.push(await browser.open(`${server.baseUrl}/oidc/device`));
@@ -109,7 +109,7 @@ describe.each(databaseKinds)('signing in with a password, on %s', (database) => 
     expect(browser.page.status).toBe(400);
   });
 
-  test('nothing that a client says of itself changes where it is sent', async () => {
+  test('no header of a client changes where it is redirected', async () => {
     const response = await fetch(`${server.baseUrl}/.well-known/openid-configuration`, {
       headers: { 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'https' },
     });
@@ -118,7 +118,7 @@ describe.each(databaseKinds)('signing in with a password, on %s', (database) => 
     expect(document).toContain(server.baseUrl);
   });
 
-  test('a one-time password leads to one of the person’s own, and is worth nothing then', async () => {
+  test('a one-time password must be replaced, and is then invalid', async () => {
     const text = 'abcd-efgh-ijkm-npqr-stuv';
     await givePassword(server, { text, isOneTime: true });
     const browser = await openSignIn(server);
@@ -148,7 +148,7 @@ describe.each(databaseKinds)('signing in with a password, on %s', (database) => 
   });
 });
 
-test('a one-time password that nobody used is over after a day', async () => {
+test('an unused one-time password expires after a day', async () => {
   const clock = new MovingClock();
   const server = await startServer({ clock });
   const text = 'abcd-efgh-ijkm-npqr-stuv';
@@ -176,7 +176,7 @@ test('ten attempts are allowed at once, then one every twelve seconds; others ar
   expect((await browser.submit({ ...owner(server) })).body).toContain('Return to your terminal');
 });
 
-test('who begins sixty sign-ins at once has to wait', async () => {
+test('starting sixty sign-ins at once is rate limited', async () => {
   const clock = new FakeClock();
   const server = await startServer({ clock });
   const begin = () => fetch(`${server.baseUrl}/oidc/device`);
@@ -189,7 +189,7 @@ test('who begins sixty sign-ins at once has to wait', async () => {
   expect((await begin()).status).toBe(200);
 });
 
-test('what sign-ins leave is swept when its time is over', async () => {
+test('records of sign-ins are deleted after they expire', async () => {
   const clock = new MovingClock();
   const server = await startServer({ clock });
   await givePassword(server);

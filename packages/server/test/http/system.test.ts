@@ -13,12 +13,12 @@ beforeAll(async () => {
 });
 
 describe('health and readiness (issue 2)', () => {
-  test('a server that runs says so, to anyone', async () => {
+  test('a running server is healthy, for any caller', async () => {
     expect((await server.send('get_health')).body).toEqual({ status: 'ok' });
     expect((await server.send('get_readiness')).body).toEqual({ status: 'ready' });
   });
 
-  test('it is alive but not ready while its storage is away, and ready again afterwards', async () => {
+  test('it is alive but not ready while its storage is unavailable, and ready again afterwards', async () => {
     failing.fault = new StorageUnavailable('away');
     const refused = await server.refused('get_readiness');
     expect(refused).toMatchObject({ status: 503, error: 'not_ready' });
@@ -44,7 +44,7 @@ describe('the description of the API', () => {
     expect(JSON.stringify(served.servers)).toContain(server.baseUrl);
   });
 
-  test('is a page that loads nothing and runs nothing', async () => {
+  test('is a page that loads nothing and runs no script', async () => {
     const { status, headers, text } = await server.call('GET', '/docs');
     expect(status).toBe(200);
     expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
@@ -54,7 +54,7 @@ describe('the description of the API', () => {
   });
 });
 
-describe('what is not routed is denied', () => {
+describe('unrouted requests are denied', () => {
   test.each([
     ['GET', '/v2/sessions', 404, 'not_found'],
     ['GET', '/', 404, 'not_found'],
@@ -77,7 +77,7 @@ describe('what is not routed is denied', () => {
     expect(answer.headers.get('x-request-id')).toBeTruthy();
   });
 
-  test('a tenant id never swallows the verb behind it (issue 2)', async () => {
+  test('a tenant id does not include the verb after it (issue 2)', async () => {
     const { organization_id, tenant_id } = server.quickstart;
     const path = `/v1/organizations/${organization_id}/tenants/${tenant_id}`;
     const retry = await server.call('POST', `${path}:retry`, { as: server.owner });
@@ -92,7 +92,7 @@ describe('what is not routed is denied', () => {
     }
   });
 
-  test('an empty id names nothing', async () => {
+  test('an empty id is not found', async () => {
     const headers = Object.entries(server.client);
     const answer = await sendRaw(server, { method: 'GET', path: '/v1/sessions/', headers });
     expect([answer.status, JSON.parse(answer.text).error]).toEqual([404, 'not_found']);
@@ -101,7 +101,7 @@ describe('what is not routed is denied', () => {
   test.each([
     ['GARBAGE\r\n\r\n', 400],
     [`GET / HTTP/1.1\r\nhost: x\r\nx-long: ${'x'.repeat(17_000)}\r\n\r\n`, 431],
-  ])('what is not HTTP gets one plain answer', async (bytes, status) => {
+  ])('bytes that are not HTTP get one plain answer', async (bytes, status) => {
     const socket = await openSocket(server);
     socket.write(bytes);
     const answer = await readAnswer(socket);
@@ -111,7 +111,7 @@ describe('what is not routed is denied', () => {
 });
 
 describe('every answer', () => {
-  test('carries the id of its request: the client’s if it is one, else a new one (D-70)', async () => {
+  test('carries the request id: the client’s if valid, else a new one (D-70)', async () => {
     const { headers } = await server.send('whoami', { headers: { 'x-request-id': 'trace-123' } });
     expect(headers.get('x-request-id')).toBe('trace-123');
     for (const sent of ['has space', 'x'.repeat(65), '<script>']) {
@@ -125,7 +125,7 @@ describe('every answer', () => {
     expect(JSON.parse(refused.text).request_id).toBe('trace-456');
   });
 
-  test('to somebody with a token is not to be kept, and none invites a browser', async () => {
+  test('to a caller with a token is not cacheable, and none lets a browser act on it', async () => {
     const { headers } = await server.send('whoami');
     expect(Object.fromEntries(headers)).toMatchObject({
       'cache-control': 'no-store',

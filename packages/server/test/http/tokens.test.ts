@@ -61,7 +61,7 @@ describe('a client secret becomes a token (D-50)', () => {
     expect((await server.send('whoami', { as })).body.client_id).toBe(client_id);
   });
 
-  test('the token is an at+jwt of ours, signed by a published key (RFC 9068)', async () => {
+  test('the token is an at+jwt, signed by a published key (RFC 9068)', async () => {
     const { client_id, client_secret } = server.quickstart;
     const { body } = await server.send(
       'issue_token',
@@ -83,7 +83,7 @@ describe('a client secret becomes a token (D-50)', () => {
     expect(JSON.stringify(jwks)).not.toContain('"d":');
   });
 
-  test('may be narrowed, and then does no more than it says', async () => {
+  test('may be narrowed, and then grants only those scopes', async () => {
     const { client_id, client_secret } = server.quickstart;
     const { body } = await server.send(
       'issue_token',
@@ -98,7 +98,7 @@ describe('a client secret becomes a token (D-50)', () => {
   });
 });
 
-describe('everything else is refused in the words of RFC 6749', () => {
+describe('everything else is refused with the errors of RFC 6749', () => {
   test.each([
     ['no grant type', {}, 400, 'invalid_request'],
     ['another grant type', { grant_type: 'password' }, 400, 'unsupported_grant_type'],
@@ -122,7 +122,7 @@ describe('everything else is refused in the words of RFC 6749', () => {
     expect(said(refused)).toEqual(refusal(400, 'invalid_request'));
   });
 
-  test('a secret in two places, or a body that is no form → 400 invalid_request', async () => {
+  test('a secret in two places, or a body that is not a form → 400 invalid_request', async () => {
     const { client_id, client_secret } = server.quickstart;
     const both = exchange({ ...grant, client_id, client_secret }, basic(client_id, client_secret));
     expect(said(await server.refused('issue_token', both))).toEqual(
@@ -147,7 +147,7 @@ describe('everything else is refused in the words of RFC 6749', () => {
     });
   });
 
-  test('unknown, wrong, disabled and revoked are one and the same 401', async () => {
+  test('unknown, wrong, disabled and revoked get the same 401', async () => {
     const texts = new Set<string>();
     const attempt = async ({ client_id, client_secret }: ClientSecret) => {
       const call = exchange({ ...grant, client_id, client_secret });
@@ -174,7 +174,7 @@ describe('everything else is refused in the words of RFC 6749', () => {
     expect(texts.size).toBe(1);
   });
 
-  test('after ten failures a client id has to wait, and others need not (D-68)', async () => {
+  test('after ten failures a client id must wait, and no other (D-68)', async () => {
     const { client_id } = await addClient(server);
     const attempt = () =>
       server.refused('issue_token', exchange({ ...grant, client_id, client_secret: 'wrong' }));
@@ -195,7 +195,7 @@ describe('everything else is refused in the words of RFC 6749', () => {
 });
 
 describe('keys (D-50)', () => {
-  test('rotate without a false 401: old tokens live to their expiry, new ones are accepted', async () => {
+  test('rotate without a false 401: old tokens are valid until they expire, new ones at once', async () => {
     const clock = new FakeClock();
     const rotating = await startServer({ clock });
     const { client_id, client_secret } = rotating.quickstart;
@@ -222,14 +222,14 @@ describe('keys (D-50)', () => {
     expect(await works(await token())).toBe(200);
   });
 
-  test('a token outlives a restart of the server', async () => {
+  test('a token survives a restart of the server', async () => {
     const first = await startServer();
     const as = first.client;
     const second = await first.restart();
     expect((await second.send('whoami', { as })).status).toBe(200);
   });
 
-  test('a token is only looked for in Authorization', async () => {
+  test('a token is read from Authorization only', async () => {
     const { authorization = '', ...selectors } = server.client;
     const token = authorization.replace('Bearer ', '');
     for (const as of [

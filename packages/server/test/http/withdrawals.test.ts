@@ -22,7 +22,7 @@ describe.each(deployments)('withdrawals over HTTP on %s (spec §5.7)', (database
     client_id: client.record.id,
   });
 
-  test('that a slow provider has not finished answer 202, show it, and are finished later', async () => {
+  test('with a slow provider answer 202, show the pending operation, and finish later', async () => {
     const provider = slowProvider();
     const clock = new MovingClock();
     const server = await startServer({ database, provider, clock });
@@ -90,7 +90,7 @@ describe.each(deployments)('withdrawals over HTTP on %s (spec §5.7)', (database
     });
   });
 
-  test('that are pending when the server goes are finished by the next one', async () => {
+  test('that are pending when the server stops are finished by the next one', async () => {
     const provider = slowProvider();
     const first = await startServer({ database, provider });
     const client = await addClient(first);
@@ -107,7 +107,7 @@ describe.each(deployments)('withdrawals over HTTP on %s (spec §5.7)', (database
     });
   });
 
-  test('with the built-in provider are complete when they are answered', async () => {
+  test('with the built-in provider are complete in the answer', async () => {
     const server = await startServer({ database });
     const client = await addClient(server);
     const params = paramsOf(server, client);
@@ -156,7 +156,7 @@ describe('open streams of a client (D-33)', () => {
     await other.until('run_cancelled');
   });
 
-  test('stay open when only a credential is revoked: its tokens live on (spec §5.7)', async () => {
+  test('stay open when only a credential is revoked: its tokens stay valid (spec §5.7)', async () => {
     const clock = new MovingClock();
     const server = await startServer({ clock });
     const client = await addClient(server);

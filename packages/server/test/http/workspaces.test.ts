@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 
 describe('whoami (D-56)', () => {
-  test('says who calls, where, and what the token may do now', async () => {
+  test('shows the caller, its tenant, and the current scopes of the token', async () => {
     const { organization_id, tenant_id, client_id } = server.quickstart;
     const { body } = await server.send('whoami');
     expect(body).toEqual({
@@ -44,7 +44,7 @@ describe('whoami (D-56)', () => {
     expect(body).toMatchObject({ profile: 'custom', scopes: ['agents:deploy'] });
   });
 
-  test('takes X-Tenant-ID in the place of X-Workspace-Tenant-ID (D-52)', async () => {
+  test('accepts X-Tenant-ID instead of X-Workspace-Tenant-ID (D-52)', async () => {
     const { 'x-workspace-tenant-id': tenant = '', ...rest } = server.client;
     const { body } = await server.send('whoami', { as: { ...rest, 'x-tenant-id': tenant } });
     expect(body.tenant_id).toBe(tenant);
@@ -59,7 +59,7 @@ describe('whoami (D-56)', () => {
 });
 
 describe('workspaces (D-55, D-56)', () => {
-  test('need no selectors, and are what goes into them', async () => {
+  test('need no selectors, and provide their values', async () => {
     const { authorization = '' } = server.client;
     const { body } = await server.send('list_workspaces', { as: { authorization } });
     const { organization_id, tenant_id } = server.quickstart;
@@ -76,7 +76,7 @@ describe('workspaces (D-55, D-56)', () => {
     });
   });
 
-  test('are the usable tenants of the organization, and nobody else’s', async () => {
+  test('are the usable tenants of the organization, and no others', async () => {
     const other = await addOrganization(server, 'Other');
     const theirs = await addTenant(server, 'Theirs', other);
     const gone = await addTenant(server, 'Gone', other);
