@@ -12,7 +12,7 @@ interface PeerRequest {
 
 type IsTrusted = (address: string, hop: number) => boolean;
 
-/** Stands for a hop that is not an address. It is never trusted. */
+/** Replaces a hop that is not an address. It is never trusted. */
 const unknownHop = 'unknown';
 
 /**

@@ -276,8 +276,8 @@ describe.each(databaseKinds)('the gate on %s', (kind) => {
         world.gate.admitHuman(request(bearer), client.organizationId),
       );
       expect(machine).toMatchObject({ code: 'forbidden', codeOnly: true });
-      const nobody = world.gate.admitHuman(request(), client.organizationId);
-      expect(await answer(nobody)).toBe('401 unauthorized');
+      const anonymous = world.gate.admitHuman(request(), client.organizationId);
+      expect(await answer(anonymous)).toBe('401 unauthorized');
     });
   });
 

@@ -129,7 +129,7 @@ describe.each(deployments)('approvals on %s', (database) => {
       const over = await ended(server, run);
       const log = await logOf(server, run);
       const writes = log.filter(({ data }) => data['name'] === 'write_file');
-      // Claimed before the stop, it was lost with its worker; claimed after it, it ran: never twice.
+      // Claimed before the stop the run is lost with its worker; claimed after it, it executes. Never twice.
       expect(writes.length).toBe(over.status === 'completed' ? 1 : writes.length);
       expect(writes.length).toBeLessThanOrEqual(1);
       expect(typesOf(log).filter((type) => type === 'permission_resolved')).toHaveLength(1);

@@ -23,7 +23,7 @@ describe.each(databaseKinds)('the audit of a server on %s (D-69)', (database) =>
       await listAudit({ store }, { chain: organizationId(chain), limit: 1_000 })
     ).toReversed();
   };
-  /** What was added by `work`. */
+  /** The audit rows that `work` added. */
   const added = async (work: () => Promise<unknown>, chain = home): Promise<AuditRow[]> => {
     const before = (await audit(chain)).length;
     await work();

@@ -33,7 +33,7 @@ let server: TestServer;
 let here: TenantData;
 const calls = new Map<OperationId, OperationCall>();
 const callers = new Map<string, Identity>();
-/** Every byte that was received by somebody who may not see this tenant. */
+/** Every byte that callers without access to this tenant received. */
 const received: string[] = [];
 let tables: Record<string, string>;
 
@@ -45,7 +45,7 @@ beforeAll(async () => {
   tables = await restingDigests(server);
 });
 
-/** Everybody who is not the one an operation is for. */
+/** All callers that an operation must refuse. */
 async function strangers(): Promise<[string, Identity][]> {
   const { as } = here;
   const { authorization = '', ...selectors } = as;
@@ -86,12 +86,12 @@ async function strangers(): Promise<[string, Identity][]> {
   const choose = (organization_id: string, tenant_id: string, token = right) =>
     selecting({ organization_id, tenant_id }, token);
   return [
-    ['nobody', selectors],
+    ['no token', selectors],
     ['garbage', { ...selectors, ...bearer('garbage') }],
     ['garbage of three parts', { ...selectors, ...bearer('a.b.c') }],
     ['an expired token', { ...selectors, ...bearer(expired.token) }],
     ['a token signed by a stranger', { ...selectors, ...bearer(await forged(right)) }],
-    ['a token nobody signed', { ...selectors, ...bearer(unsigned(right)) }],
+    ['an unsigned token', { ...selectors, ...bearer(unsigned(right)) }],
     ['a token that was edited', { ...selectors, ...bearer(edited(right)) }],
     ['a person', { ...selectors, ...own.owner }],
     ['a machine', as],
@@ -111,7 +111,7 @@ async function strangers(): Promise<[string, Identity][]> {
 
 const bearerOf = ({ authorization = '' }: Identity): Identity => ({ authorization });
 
-/** The same claims under the same key id, signed by somebody else's key. */
+/** The same claims under the same key id, signed with another key. */
 async function forged(token: string): Promise<string> {
   const { privateKey } = generateKeyPairSync('ed25519');
   const { kid = '' } = decodeProtectedHeader(token);
@@ -145,12 +145,12 @@ async function ask(id: OperationId, as: Identity): Promise<Answer> {
 const unauthorized = '401 {"error":"unauthorized",}';
 const forbidden = '403 {"error":"forbidden",}';
 const withoutToken = [
-  'nobody',
+  'no token',
   'garbage',
   'garbage of three parts',
   'an expired token',
   'a token signed by a stranger',
-  'a token nobody signed',
+  'an unsigned token',
   'a token that was edited',
 ];
 const withoutReach = [
@@ -198,7 +198,7 @@ describe('the application API, operation by operation (D-52, D-55)', () => {
       for (const [error, selectors] of wrong) {
         const answer = await ask(id, { authorization, ...selectors });
         expect([answer.status, JSON.parse(answer.text).error]).toEqual([400, error]);
-        // The token comes first: without one nobody learns what is wrong with the rest.
+        // The token is checked first: a caller without one learns nothing about the rest.
         expect((await ask(id, selectors)).status).toBe(401);
       }
     },
@@ -282,7 +282,7 @@ describe('operations that need only a token, or none', () => {
 
   test.each(of('anonymous'))('%s: is public, with any token or none', async (id) => {
     for (const name of ['garbage', 'an expired token', 'a machine', 'a disabled client']) {
-      // At the token endpoint that header is the client's own.
+      // At the token endpoint that header authenticates the client.
       if (id === 'issue_token') continue;
       expect((await ask(id, callers.get(name) ?? anonymous)).status).toBe(200);
     }

@@ -8,7 +8,7 @@ import { type TestServer, startServer } from '../support/server.ts';
 import { fillFirstOrganization, tenantDataAgents } from '../support/tenant-data.ts';
 import { validCalls } from '../support/valid-calls.ts';
 
-/** How often each operation is asked wrongly in each way. Every answer is held to the contract as well. */
+/** How many invalid calls of each kind each operation gets. Every answer is checked against the contract as well. */
 const numRuns = 15;
 
 const ids = Object.keys(operations) as OperationId[];
@@ -18,7 +18,7 @@ beforeAll(async () => {
   server = await startServer({ agents: tenantDataAgents });
   const world = await fillFirstOrganization(server, 'input');
   for (const id of ids) calls.set(id, await validCalls[id](server, world));
-  // A stream of a run that waits would not end; of one that is over it does.
+  // The stream of a waiting run would not end; that of an ended run does.
   const run = await startRun(server, await openSession(server, 'echo'), 'x');
   await ended(server, run);
   const params = { session_id: run.session_id, run_id: run.id };
@@ -27,7 +27,7 @@ beforeAll(async () => {
 
 const callOf = (id: OperationId) => calls.get(id) ?? {};
 
-/** Sends it and gives what must not be: an answer of ours that says we failed. */
+/** Sends a call and returns the answer if it is a server error. */
 async function faultOf(id: OperationId, call: OperationCall): Promise<string | undefined> {
   const { status, text } = await server.call(operations[id].method, pathOf(id, call), call);
   if (status < 400) return undefined;
@@ -42,13 +42,13 @@ const nasty = fc.oneof(
 );
 const value = fc.oneof(nasty, fc.jsonValue({ maxDepth: 3 }), fc.double(), fc.bigInt().map(String));
 
-/** A body that is nearly right, or not at all. */
+/** A body that is almost valid, or arbitrary. */
 function bodyNear(right: unknown): fc.Arbitrary<string> {
   const fields = typeof right === 'object' && right !== null ? Object.keys(right) : [];
   const name = fc.oneof(nasty, fc.constantFrom('a', ...fields));
   const base = typeof right === 'object' && right !== null ? { ...right } : {};
   const changed = fc.array(fc.tuple(name, value), { minLength: 1, maxLength: 4 }).map((changes) => {
-    // Not by spread: `__proto__` has to arrive as a name.
+    // Not by spread: `__proto__` must arrive as a name.
     const members = new Map<string, unknown>([...Object.entries(base), ...changes]);
     const texts = Array.from(members, ([key, item]) => `${JSON.stringify(key)}:${jsonOf(item)}`);
     return `{${texts.join(',')}}`;

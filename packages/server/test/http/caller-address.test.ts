@@ -32,7 +32,7 @@ describe("a caller's address", () => {
   test('is the address the proxy saw, not one the caller claimed', () => {
     expect(through(asked('10.0.0.1', '198.51.100.1'))).toBe('198.51.100.1');
     expect(through(asked('10.0.0.1', '192.0.2.66, 198.51.100.1'))).toBe('198.51.100.1');
-    // Neither by naming a proxy of ours, nor by nonsense.
+    // Neither the address of a trusted proxy nor malformed text changes that.
     expect(through(asked('10.0.0.1', '192.0.2.66, 10.1.0.7, 198.51.100.1'))).toBe('198.51.100.1');
     expect(through(asked('10.0.0.1', 'nonsense, 198.51.100.1'))).toBe('198.51.100.1');
   });

@@ -25,7 +25,7 @@ interface Login {
   readonly state: string;
 }
 
-/** What the console does in a browser: authorization code with PKCE. */
+/** The console's sign-in in a browser: authorization code with PKCE. */
 async function begin(
   { baseUrl }: TestServer,
   program: Program,

@@ -123,7 +123,7 @@ describe.each(databaseKinds)('a terminal that a person signs in, on %s (RFC 8628
     const renewed = await refresh(program, tokens.refresh_token);
     expect(renewed.refresh_token).not.toBe(tokens.refresh_token);
     expect(await managesWith(server, renewed.access_token)).toBe(200);
-    // Whoever comes with the old one has stolen it, or was stolen from: both are signed out.
+    // Reuse of the old refresh token means that it was stolen, before or after: both holders are signed out.
     await expect(refresh(program, tokens.refresh_token)).rejects.toMatchObject({
       error: 'invalid_grant',
     });

@@ -48,7 +48,7 @@ const requiringBody = where(({ body, content, bodyRequired }) =>
   Boolean(body !== undefined && content !== 'form' && bodyRequired),
 );
 
-/** Sends a body as it stands, with everything else right. */
+/** Sends a body unchanged in an otherwise valid call. */
 async function sendBody(id: OperationId, body: string | Uint8Array, type = 'application/json') {
   const call = callOf(id);
   const headers = { ...call.headers, 'content-type': type };
@@ -101,7 +101,7 @@ describe('an invalid JSON body (D-72)', () => {
     }
   });
 
-  // The kind of the interaction decides what its answer may be (D-38).
+  // The kind of the interaction decides which answers are valid (D-38).
   const strict = withJson.filter((id) => id !== 'answer_interaction');
   test.each(strict)('%s: an unknown field is named', async (id) => {
     const { body } = callOf(id);
@@ -299,7 +299,7 @@ describe('the order of refusals (D-52)', () => {
 describe('faults of the server (D-70, issue 2)', () => {
   const free = ['get_metadata', 'get_health', 'get_readiness', 'get_openapi', 'get_docs'];
   const touching = ids.filter((id) => !free.includes(id));
-  // Keys that were read once go on verifying while the database is away, and are published all the same.
+  // Keys that were read once still verify, and are published, while the database is unavailable.
   const stored = touching.filter((id) => id !== 'get_jwks');
 
   test.each(stored)(
@@ -340,7 +340,7 @@ describe('faults of the server (D-70, issue 2)', () => {
     const foreign = `${part({ alg: 'EdDSA', kid: 'theirs' })}.${part({ iss: issuer })}.AAAA`;
 
     test.each(where(({ caller }) => caller !== 'anonymous'))(
-      '%s: who shows a token of it is told to come back',
+      '%s: a caller with its token gets 503 with Retry-After',
       async (id) => {
         const as = { ...world.as, authorization: `Bearer ${foreign}` };
         const refused = await apart.refused(id, { ...callOf(id), as });

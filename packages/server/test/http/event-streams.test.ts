@@ -22,7 +22,7 @@ beforeAll(async () => {
   }));
 });
 
-/** Time in steps, as it passes: what looks every five seconds gets to look. */
+/** Advances the clock in steps of five seconds, so that periodic checks run. */
 async function pass(seconds: number): Promise<void> {
   for (let left = seconds; left > 0; left -= 5) {
     clock.advance(5_000);
@@ -84,7 +84,7 @@ describe('a stream whose reader lost its access (D-33, D-51)', () => {
       await pass(15);
       expect((await reader.all()).map(({ event }) => event)).toEqual(['run_started']);
       expect(reader.torn).toBe('');
-      // Others go on.
+      // Other streams stay open.
       const other = await follow(server, run);
       leg.end();
       await other.until('run_completed');
@@ -127,7 +127,7 @@ describe('a stream whose reader lost its access (D-33, D-51)', () => {
     });
     await pass(15);
     const types = (await reader.all()).map(({ event }) => event);
-    // Offboarding also cancels what runs; the stream may still have told so.
+    // Offboarding also cancels the run; the stream may still have sent that event.
     expect(['run_started', 'run_started,run_cancelled']).toContain(types.join(','));
   });
 });
@@ -192,7 +192,7 @@ describe('a server with the maximum of open streams (A-48)', () => {
     await refusedTo();
     const theirs = await small.stream(eventsPath(run), { as: second });
     await refusedTo(third);
-    // The log itself stays readable, and whoever leaves makes room.
+    // The log itself stays readable, and a reader that disconnects frees its place.
     const json = { accept: 'application/json' };
     expect((await small.send('follow_run_events', { params, headers: json })).status).toBe(200);
     theirs.close();

@@ -348,7 +348,7 @@ describe.each(deployments)('files on %s', (database) => {
 
 const unavailable = new Set(['404 files_unavailable']);
 
-/** How every file operation of the session is refused. */
+/** The refusal of every file operation of the session. */
 async function refusalsOf(server: TestServer, session: { id: string }): Promise<Set<string>> {
   const params = { session_id: session.id, file_id: 'file_any' };
   const refusals = new Set<string>();

@@ -119,7 +119,7 @@ describe.each(deployments)('interactions on %s', (database) => {
       });
       expect(refused).toMatchObject({ status: 400, error: 'invalid_answer' });
       await answer(server, many, { answer: ['a', 'b'] });
-      // One is still open: the run goes on only when everything is answered.
+      // One is still open: the run continues only when all are answered.
       expect(await readRun(server, run)).toMatchObject({
         status: 'waiting',
         pending_interactions: 1,
@@ -149,7 +149,7 @@ describe.each(deployments)('interactions on %s', (database) => {
       }
       const log = await logOf(server, run);
       expect(typesOf(log).filter((type) => type === 'user_answered')).toHaveLength(1);
-      // Still so when the run is over.
+      // Still so after the run has ended.
       expect((await answer(server, asked, { answer: 'red' })).status).toBe('answered');
     });
 
@@ -177,7 +177,7 @@ describe.each(deployments)('interactions on %s', (database) => {
     });
 
     const asking = new Map<string, Promise<{ id: string }>>();
-    /** One session per kind is enough: what is refused changes nothing. */
+    /** One session per kind is enough: a refused answer changes nothing. */
     function sessionThatAsks(kind: string): Promise<{ id: string }> {
       const agent = kind === 'permission' ? 'writer' : 'asker';
       const known = asking.get(kind) ?? begin(server, agent).then(({ session }) => session);
@@ -242,8 +242,8 @@ describe.each(deployments)('interactions on %s', (database) => {
       );
       resumed.end();
       const log = await logOf(server, run);
-      const told = log.filter(({ type }) => type === 'permission_resolved');
-      expect(told.map(({ data }) => data['decision'])).toEqual([winner]);
+      const emitted = log.filter(({ type }) => type === 'permission_resolved');
+      expect(emitted.map(({ data }) => data['decision'])).toEqual([winner]);
     });
   });
 
@@ -301,8 +301,8 @@ describe.each(deployments)('interactions on %s', (database) => {
       await answer(server, asked, { answer: 'so' });
       (await puppet.leg()).end();
       const log = await logOf(server, run);
-      const told = log.filter(({ type }) => type === 'user_question');
-      expect(told.map(({ data }) => data)).toEqual([
+      const emitted = log.filter(({ type }) => type === 'user_question');
+      expect(emitted.map(({ data }) => data)).toEqual([
         { request_id: 'q', interaction_key: asked.interaction_key, question: 'Why?' },
         {
           request_id: 'q',
@@ -312,7 +312,7 @@ describe.each(deployments)('interactions on %s', (database) => {
         },
       ]);
       expect(await list(session, { status: 'all' })).toHaveLength(1);
-      for (const { data } of told) {
+      for (const { data } of emitted) {
         expect(eventTypes.user_question.data.parse(data)).toEqual(data);
       }
     });

@@ -16,7 +16,7 @@ import {
 import { validCalls } from '../support/valid-calls.ts';
 
 describe.each(databaseKinds)('on %s', (database) => {
-  /** Three tenants: two of one organization, one of another. No tenant's word is part of another's. */
+  /** Three tenants: two of one organization, one of another. No canary is part of another. */
   let server: TestServer;
   let own: TenantData;
   let sibling: TenantData;
@@ -54,7 +54,7 @@ describe.each(databaseKinds)('on %s', (database) => {
       const never = await askWith(id, { [name]: `${own.ids[name].split('_')[0]}_never` });
       expect(never).toMatch(/^404 \{"error":"not_found"/);
       const isShared = name === 'client_id' || name === 'tenant_id' || name === 'credential_id';
-      // Of an organization its owner sees all clients and tenants, so there only another's are foreign.
+      // The owner of an organization sees all its clients and tenants, so only ids of other organizations are foreign.
       for (const world of isShared ? [foreign] : [sibling, foreign]) {
         expect(await askWith(id, { [name]: world.ids[name] })).toBe(never);
       }
@@ -93,7 +93,7 @@ describe.each(databaseKinds)('on %s', (database) => {
       expect(changedTables(before, await restingDigests(server))).toEqual([]);
     });
 
-    /** A call that makes nothing beforehand. */
+    /** A call that creates nothing beforehand. */
     async function idsOnly(id: OperationId): Promise<OperationCall> {
       const isManaged = operations[id].caller === 'human';
       const as = isManaged ? own.organization.owner : own.as;
@@ -102,7 +102,7 @@ describe.each(databaseKinds)('on %s', (database) => {
   });
 
   describe('what a tenant can read', () => {
-    /** Everything a client can get at in its tenant, page by page. */
+    /** Everything a client can read in its tenant, page by page. */
     async function crawl(
       as: Identity,
       ids: Pick<TenantDataIds, 'session_id' | 'run_id' | 'file_id'>,

@@ -262,7 +262,7 @@ describe('the rate of the application API (D-68)', () => {
     expect(refused).toMatchObject({ status: 429, error: 'rate_limited' });
     expect(refused.headers.get('retry-after')).toBe('1');
     expect(refused.headers.get('ratelimit-remaining')).toBe('0');
-    // One client does not slow another.
+    // One client does not affect another.
     expect((await server.send('whoami', { as: other })).status).toBe(200);
     clock.advance(999);
     expect((await server.refused('whoami')).status).toBe(429);
@@ -293,7 +293,7 @@ describe('the rate of the application API (D-68)', () => {
       const refused = await server.refused(id, call);
       expect(refused).toMatchObject({ status: 429, error: 'rate_limited' });
     }
-    // What was refused for its rate has not used its key up.
+    // A call refused for its rate has not used up its key.
     clock.advance(60_000);
     const later = await server.send('create_session', {
       body: { agent_name: 'echo', idempotency_key: 'fresh' },

@@ -46,7 +46,7 @@ const tokenOf = async (id: string, secret: string): Promise<string> =>
 const createClient = (change: object = {}, headers: Record<string, string> = key()) =>
   asOwner('POST', '/m2m', { headers, body: { name: 'Backend', profile: 'invoke', ...change } });
 
-/** The status and code of a refusal that has what every refusal has. */
+/** The status and code of a refusal, after checking the fields that every refusal has. */
 function refusalIn(answer: Answer): string {
   expect(answer.body.request_id).toBe(answer.headers.get('x-request-id'));
   expect(answer.headers.get('cache-control')).toBe('no-store');
@@ -283,7 +283,7 @@ describe('who may manage (D-55)', () => {
   });
 });
 
-/** As an operator's command would make one: from the data folder, beside the running server. */
+/** Creates one as an operator's command does: from the data folder, beside the running server. */
 async function humanToken(person: string): Promise<string> {
   const { store, clock, ids } = server.convoke.services;
   const master = await loadMasterKey({ path: join(server.dataDir, 'master.key'), isGiven: false });

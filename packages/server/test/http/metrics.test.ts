@@ -41,7 +41,7 @@ describe.each<DatabaseKind>(['sqlite', 'postgres'])('metrics of a server on %s',
       headers: { 'content-type': 'application/x-www-form-urlencoded' },
       body: 'grant_type=client_credentials&client_id=x&client_secret=y',
     });
-    // A stream is counted once it is over on the server's side too.
+    // A stream is counted once it has ended on the server's side too.
     const seen = await eventually(async () => {
       const now = await samples();
       return sampleOf(now, 'convoke_http_requests_total', { operation: 'follow_run_events' }) === 1

@@ -50,7 +50,7 @@ describe('every declared operation', () => {
     const { scope } = operation;
     const reason = typeof scope === 'object' && 'unscoped' in scope ? scope.unscoped : '';
     expect(requiredScopes(operation).length > 0 || reason.length > 10).toBe(true);
-    // Only a human's role, a public document or a token by itself stands in for a scope.
+    // Without a scope, an operation needs a human's role, a token, or is a public document.
     if (operation.caller === 'automation' && operation.id !== 'whoami') {
       expect(requiredScopes(operation)).not.toEqual([]);
     }
@@ -86,11 +86,11 @@ describe('the answers that the tests observed', () => {
     const folder = journalFolder();
     const journal = folder === undefined ? undefined : readJournal(folder);
     const left = files.filter((name) => !journal?.files.has(name));
-    // A run of chosen files cannot say what the whole suite observes.
+    // A run of selected files cannot show what the whole suite observes.
     if (journal === undefined || left.length > 0) {
       return context.skip(`not every test of test/http was run: ${left.join(', ')}`);
     }
-    // What comes about by chance today may not come about tomorrow.
+    // Answers that depend on timing may be missing in the next run.
     const observations = journal.observations.filter(({ file }) => file !== 'bad-input.test.ts');
     expect(coverageGaps(operationList, observations, exemptions)).toEqual([]);
     expect(staleExemptions(operationList, observations, exemptions)).toEqual([]);

@@ -21,7 +21,7 @@ import { startPuppetServer } from '../support/puppet-server.ts';
 import { sendRaw } from '../support/raw-requests.ts';
 import { type TestServer, deployments } from '../support/server.ts';
 
-/** Reads what it wrote in its last run, so the second run finds its context changed. */
+/** Rewrites its own context files, so the second run finds its context changed. */
 const scribe: AgentYaml = {
   description: 'Rewrites its own context',
   context_files: ['docs/STYLE.md'],
@@ -97,7 +97,7 @@ describe.each(deployments)('run events on %s', (database) => {
       }
     });
 
-    /** Runs that together bring every event about. */
+    /** Runs that together emit every event type. */
     async function everything(): Promise<RunEvent[]> {
       const scribbling = await openSession(server, 'scribe');
       const first = await logOf(server, await startRun(server, scribbling, 'x'));

@@ -127,7 +127,7 @@ describe.each(deployments)('runs on %s', (database) => {
         params: { session_id: other.id },
       });
       expect(elsewhere.status).toBe(201);
-      // A replay is a replay, even where a new run would be refused.
+      // A replay is answered even where a new run would be refused.
       await server.send('stop_session', { params, body: { mode: 'terminate' } });
       expect((await server.send('start_run', start('x'))).status).toBe(200);
     });
@@ -328,7 +328,7 @@ describe('a server that stops under a run', () => {
     });
     const log = await logOf(restarted, run);
     expect(typesOf(log)).toEqual(['run_started', 'message_delta', 'error']);
-    // What had not begun is not lost: it has its turn now.
+    // A queued run is not lost: it executes now.
     await runIn(restarted, queued, 'running');
     await cancel(restarted, queued);
   });

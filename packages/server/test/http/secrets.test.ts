@@ -15,7 +15,7 @@ import { makeOneTimePassword } from '../../src/auth/passwords.ts';
 async function stored(server: TestServer, database: DatabaseKind): Promise<Buffer[]> {
   const { dataDir, databaseUrl } = server.config;
   const files = readdirSync(dataDir, { recursive: true, withFileTypes: true })
-    // The one file whose purpose is to hold a secret for its owner.
+    // The one file that is meant to contain a secret.
     .filter((entry) => entry.isFile() && entry.name !== 'quickstart.json')
     .map((entry) => readFileSync(join(entry.parentPath, entry.name)));
   return database === 'sqlite' ? files : [...files, await rowsOf(databaseUrl ?? '')];
@@ -45,7 +45,7 @@ describe.each(databaseKinds)('an issued secret, on %s (D-65, invariant 19)', (da
     const server = await startServer({ database });
     const secrets: string[] = [];
     const params = { organization_id: server.quickstart.organization_id };
-    // Machines: a client's secret, an added one, and the tokens of both.
+    // Clients: a client's secret, an added one, and the tokens of both.
     const client = await addClient(server);
     const added = await server.send('add_credential', {
       params: { ...params, client_id: client.record.id },

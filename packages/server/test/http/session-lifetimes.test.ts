@@ -19,7 +19,7 @@ describe('time (D-14, D-17)', () => {
     const { session: busy, run } = await begin(server, 'sleeper');
     await runIn(server, run, 'running');
     expect(Date.parse(idle.expires_at ?? '') - Date.parse(idle.updated_at)).toBe(24 * 3_600_000);
-    // The owner's day-long token outlives the client's: time passes for tokens too.
+    // The owner's token is valid for a day; the client's would expire as the clock advances.
     clock.advance(24 * 3_600_000 + 60_000);
     const { store } = server.convoke.services;
     const scope = await scopeOf(server);

@@ -15,14 +15,15 @@ import {
   sessionIn,
   startRun,
 } from '../support/api-steps.ts';
-import { Puppet } from '../support/puppet-harness.ts';
+import type { Puppet } from '../support/puppet-harness.ts';
+import { startPuppetServer } from '../support/puppet-server.ts';
 import { type TestServer, deployments, startServer } from '../support/server.ts';
 
 const id = (session: { id: string }) => ({ session_id: session.id });
 
 describe.each(deployments)('sessions on %s', (database) => {
   let server: TestServer;
-  const puppet = new Puppet();
+  let puppet: Puppet;
   const diary = {
     description: 'Writes a page in every run and reads the first one',
     script: [
@@ -31,16 +32,9 @@ describe.each(deployments)('sessions on %s', (database) => {
     ],
   };
   beforeAll(async () => {
-    server = await startServer({
-      database,
-      harnesses: [puppet],
-      agents: {
-        ...usualAgents,
-        diary,
-        puppet: puppet.agent(),
-        elsewhere: { ...usualAgents.echo, tenants: { default: 'disabled' } },
-      },
-    });
+    const elsewhere = { ...usualAgents.echo, tenants: { default: 'disabled' } };
+    const agents = { ...usualAgents, diary, elsewhere };
+    ({ server, puppet } = await startPuppetServer({ database, agents }));
   });
 
   describe('create', () => {

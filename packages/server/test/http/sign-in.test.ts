@@ -28,7 +28,7 @@ async function openSignIn(server: TestServer, browser = new Browser()): Promise<
   return browser;
 }
 
-/** A page without what differs from one sign-in to the next. */
+/** A page without the values that differ between sign-ins. */
 const anonymous = ({ status, body }: BrowserPage) =>
   `${status} ${body.replaceAll(/(sign-in\/|name="proof" value=")[^"]*"/g, '')}`;
 

@@ -1,4 +1,4 @@
-// The first lock is the tenant in every statement. Here it is broken on purpose: what is left is the second.
+// Every statement names its tenant. This test breaks that on purpose, so only row-level security is left.
 import {
   type OperationId,
   operations,
@@ -14,7 +14,7 @@ import { validCalls } from '../support/valid-calls.ts';
 import type { TenantScope } from '../../src/domain/scope.ts';
 import type { Store } from '../../src/ports/store.ts';
 
-/** A store whose repositories take whatever tenant they are asked about for another one. */
+/** A store that replaces the tenant of every call by another one. */
 class MistakenStore {
   mistake: TenantScope | undefined;
 
@@ -54,7 +54,7 @@ async function scene(database: 'sqlite' | 'postgres') {
   const server = await startServer({ database, agents: tenantDataAgents, wrapStore: storage.wrap });
   const ours = await fillTenant(server, 'canaryours');
   const theirs = await fillTenant(server, 'canarytheirs');
-  /** As we, with their ids, by a server that mistakes us for them. */
+  /** Calls as our client, with their ids, while the store takes our tenant for theirs. */
   async function ask(id: OperationId, whose: TenantData): Promise<string> {
     const { body, headers = {} } = await validCalls[id](server, ours);
     const path = pathOf(id, { params: { ...whose.ids } });

@@ -28,7 +28,7 @@ const exchange = (fields: Record<string, string>, headers: Record<string, string
 const basic = (id: string, secret: string) => ({
   authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}`,
 });
-/** What a refusal of the token endpoint says, in our words and in those of RFC 6749. */
+/** The facts of a refusal by the token endpoint: our own fields and those of RFC 6749. */
 const said = (refused: Refused) => ({
   status: refused.status,
   error: refused.error,

@@ -6,7 +6,7 @@ import { type TestClient, addClient, addTenant } from '../support/identities.ts'
 import { type TestServer, deployments, requestToken, startServer } from '../support/server.ts';
 import type { CredentialProvider } from '../../src/ports/credential-provider.ts';
 
-/** A provider elsewhere that takes its time. */
+/** A slow external provider. */
 function slowProvider(): CredentialProvider & { isDone: boolean } {
   return {
     isDone: false,
@@ -141,7 +141,7 @@ describe('open streams of a client (D-33)', () => {
     });
 
   test.each(Object.keys(closings))('close at once when it %s, between frames', async (name) => {
-    // Time stands still, so no periodic look can have closed them.
+    // The clock does not advance, so no periodic check can have closed them.
     const server = await startServer({ clock: new FakeClock() });
     const client = await addClient(server);
     const { run } = await begin(server, 'sleeper');
