@@ -59,7 +59,7 @@ async function person(role: Role, organization: string): Promise<string> {
   await store.transaction(async (tx) => {
     const createdAt = clock.now();
     const of = organizationId(organization);
-    await tx.organizations.insertUser({ id, email: `${id}@test`, createdAt });
+    await tx.organizations.ensureUser({ id, email: `${id}@test`, createdAt });
     await tx.organizations.insertMembership({ organizationId: of, userId: id, role, createdAt });
   });
   return id;

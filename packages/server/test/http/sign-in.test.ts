@@ -43,7 +43,7 @@ describe.each(databaseKinds)('signing in with a password, on %s', (database) => 
     const { store, ids, clock } = server.convoke.services;
     const user = { email: 'none@example.test', createdAt: clock.now() };
     await store.transaction((tx) =>
-      tx.organizations.insertUser({ ...user, id: userId(ids.next('usr')) }),
+      tx.organizations.ensureUser({ ...user, id: userId(ids.next('usr')) }),
     );
     const answers = new Set<string>();
     for (const email of [

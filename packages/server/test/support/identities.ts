@@ -45,7 +45,7 @@ export async function addPerson(
   const id = userId(ids.next(idPrefixes.user));
   const createdAt = clock.now();
   await store.transaction(async (tx) => {
-    await tx.organizations.insertUser({ id, email: `${id}@convoke.test`, createdAt });
+    await tx.organizations.ensureUser({ id, email: `${id}@convoke.test`, createdAt });
     await tx.organizations.insertMembership({
       organizationId: organizationId(organization),
       userId: id,

@@ -137,7 +137,7 @@ function seeds({ store, clock, ids, secrets }: SeedParts) {
   async function person(of: Client['organizationId'], role: Role) {
     const id = userId(ids.next('usr'));
     await write(store, async (tx) => {
-      await tx.organizations.insertUser({ id, email: `${id}@test`, createdAt: clock.now() });
+      await tx.organizations.ensureUser({ id, email: `${id}@test`, createdAt: clock.now() });
       const createdAt = clock.now();
       await tx.organizations.insertMembership({ organizationId: of, userId: id, role, createdAt });
     });

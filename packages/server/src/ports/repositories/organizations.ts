@@ -30,7 +30,6 @@ export interface Membership {
 
 export interface OrganizationRepository {
   insert(organization: Organization): Promise<void>;
-  insertUser(user: User): Promise<void>;
   /** The person with this address: the one who is known, or the one given. */
   ensureUser(user: User): Promise<User>;
   insertMembership(membership: Membership): Promise<void>;

@@ -9,7 +9,6 @@ export interface RunEventRepository {
     after: number,
     bounds: { limit: number; maxBytes: number },
   ): Promise<EventPage>;
-  before(runId: RunId, before: number, limit: number): Promise<RunEvent[]>;
   /** The first run in the range that has events. */
   firstRun(range: RunIdRange): Promise<RunId | undefined>;
   /** Whether the range holds a run that has not ended, or not before that moment. */

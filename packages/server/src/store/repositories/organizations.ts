@@ -23,11 +23,6 @@ export function organizationRepository(db: Transaction): OrganizationRepository 
         sql`insert into organizations (id, name, created_at) values (${id}, ${name}, ${createdAt})`,
       );
     },
-    async insertUser({ id, email, createdAt }) {
-      await db.run(
-        sql`insert into users (id, email, created_at) values (${id}, ${email}, ${createdAt})`,
-      );
-    },
     async ensureUser(user) {
       await db.run(sql`
         insert into users (id, email, created_at)

@@ -56,12 +56,6 @@ export function runEventRepository(db: Transaction): RunEventRepository {
       return { events, isCut: true };
     },
 
-    async before(runId, before, limit) {
-      return db.all<RunEvent>(sql`
-        select seq, type, body from run_events
-        where run_id = ${runId} and seq < ${before} order by seq desc limit ${limit}`);
-    },
-
     async firstRun({ from, until }) {
       const row = await db.get<{ run_id: string }>(sql`
         select run_id from run_events where run_id >= ${from} and run_id < ${until}
