@@ -22,7 +22,7 @@ import type { PageRequest } from '../ports/page.ts';
 import type { Secrets } from '../ports/secrets.ts';
 import type { StoreTransaction } from '../ports/store.ts';
 import { recordAudit } from './audit.ts';
-import { onceInOrganization } from './once-in-organization.ts';
+import { once } from './once.ts';
 import { orRefuse, refuse } from './refusal.ts';
 import type { Services } from './services.ts';
 import {
@@ -50,7 +50,7 @@ export interface CreateClient {
   readonly lifetimeDays: number;
   readonly idempotencyKey: string;
   readonly by: Actor;
-  readonly admit: () => void;
+  readonly chargeRate: () => void;
 }
 
 /** D-61, D-63. The organization's row is held, so that twenty at once cannot pass the limit of twenty. */
@@ -63,8 +63,8 @@ export async function createClient(
     const now = services.clock.now();
     const id = clientId(services.ids.next(idPrefixes.client));
     const { name, description, permissions, lifetimeDays } = request;
-    const first = await onceInOrganization(tx, {
-      organizationId,
+    const first = await once(tx, {
+      scope: { organizationId },
       place: 'create_client',
       key: request.idempotencyKey,
       body: {
@@ -76,7 +76,7 @@ export async function createClient(
       },
       resourceId: id,
       now,
-      admit: request.admit,
+      chargeRate: request.chargeRate,
     });
     if (!first.fresh) return refuseSecondSecret(tx, organizationId, clientId(first.resourceId));
     await tx.organizations.lock(organizationId);

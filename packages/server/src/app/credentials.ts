@@ -15,7 +15,7 @@ import {
   issueCredential,
   refuseIssued,
 } from './clients.ts';
-import { onceInOrganization } from './once-in-organization.ts';
+import { once } from './once.ts';
 import { orRefuse, refuse } from './refusal.ts';
 import {
   type WithdrawingServices,
@@ -30,7 +30,7 @@ export interface AddCredential {
   readonly lifetimeDays: number;
   readonly idempotencyKey: string;
   readonly by: Actor;
-  readonly admit: () => void;
+  readonly chargeRate: () => void;
 }
 
 /** D-62, D-63. The client's row is held, so that parallel requests cannot pass the limit of two. */
@@ -44,14 +44,14 @@ export async function addCredential(
     const { label, lifetimeDays } = request;
     const client = (await tx.clients.lock(organizationId, request.clientId)) ?? refuse('not_found');
     const id = credentialId(services.ids.next(idPrefixes.credential));
-    const first = await onceInOrganization(tx, {
-      organizationId,
+    const first = await once(tx, {
+      scope: { organizationId },
       place: `add_credential:${client.id}`,
       key: request.idempotencyKey,
       body: { label, expires_in_days: lifetimeDays },
       resourceId: id,
       now,
-      admit: request.admit,
+      chargeRate: request.chargeRate,
     });
     if (!first.fresh) return refuseIssued(client, first.resourceId);
     orRefuse(mayAddCredential((await tx.credentials.live(client.id, now)).length));

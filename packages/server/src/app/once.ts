@@ -1,44 +1,50 @@
 import { hash } from 'node:crypto';
+import type { OrganizationId, TenantId } from '@convoke/contract';
 import { type Json, canonicalJson } from '../domain/json.ts';
-import type { TenantScope } from '../domain/scope.ts';
 import type { StoreTransaction } from '../ports/store.ts';
 import { refuse } from './refusal.ts';
 
 export interface OnceRequest {
-  readonly scope: TenantScope;
-  /** The operation, and the session where it belongs to one: keys of different places never meet (D-57). */
+  /**
+   * Owner of the key. The key of a tenant goes with the tenant; without one the key belongs to the
+   * organization, whose people and clients share their keys (D-57).
+   */
+  readonly scope: { readonly organizationId: OrganizationId; readonly tenantId?: TenantId };
+  /** The operation, with the session or client it belongs to: keys of different places never collide (D-57). */
   readonly place: string;
+  /** Undefined when the caller sent none: then every request is a first one. */
   readonly key: string | undefined;
-  /** The request without its key: what must be equal for a repetition to be one. */
+  /** The request without its key: a repetition must have an equal one. */
   readonly body: Json;
-  /** The id the resource gets if this request is the first. */
+  /** Id of the resource if this request is the first. */
   readonly resourceId: string;
   readonly now: number;
-  /** Called only for a new resource: a repetition is answered before rate and capacity are looked at. */
-  readonly admit: () => void;
+  /** D-57: called for a first request only, so a repetition is answered before any rate limit. May throw. */
+  readonly chargeRate: () => void;
 }
 
 export type Once =
   | { readonly fresh: true }
   | { readonly fresh: false; readonly resourceId: string };
 
-/** The key, its fingerprint and the resource stand or fall together: the caller inserts in this transaction. */
+/** Claims the key. The caller inserts the resource in the same transaction, so both are written atomically. */
 export async function once(tx: StoreTransaction, request: OnceRequest): Promise<Once> {
-  if (request.key === undefined) {
-    request.admit();
+  const { scope, key, resourceId } = request;
+  if (key === undefined) {
+    request.chargeRate();
     return { fresh: true };
   }
   const fingerprint = hash('sha256', canonicalJson(request.body), 'base64url');
   const claim = await tx.idempotency.claim({
-    scope: `${request.scope.tenantId}:${request.place}`,
-    key: request.key,
-    tenantId: request.scope.tenantId,
+    scope: `${scope.tenantId ?? scope.organizationId}:${request.place}`,
+    key,
+    tenantId: scope.tenantId ?? null,
     fingerprint,
-    resourceId: request.resourceId,
+    resourceId,
     createdAt: request.now,
   });
   if (claim.taken) {
-    request.admit();
+    request.chargeRate();
     return { fresh: true };
   }
   if (claim.known.fingerprint !== fingerprint) return refuse('idempotency_conflict');

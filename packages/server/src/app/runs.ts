@@ -16,7 +16,7 @@ import { type Created, askToEnd, insertSession } from './sessions.ts';
 export interface StartRun {
   readonly input: JsonObject;
   readonly idempotencyKey: string | undefined;
-  readonly admit: () => void;
+  readonly chargeRate: () => void;
 }
 
 type StartServices = Pick<
@@ -40,7 +40,7 @@ export async function startRun(
       body: { input: request.input },
       resourceId: id,
       now: services.clock.now(),
-      admit: request.admit,
+      chargeRate: request.chargeRate,
     });
     if (!first.fresh) {
       const known = await tx.runs.findById(scope, runId(first.resourceId));
@@ -69,7 +69,7 @@ export async function invokeAgent(
       body: { agent_name: request.agentName, input: request.input },
       resourceId: id,
       now: services.clock.now(),
-      admit: request.admit,
+      chargeRate: request.chargeRate,
     });
     if (!first.fresh) {
       const known = await tx.runs.findById(scope, runId(first.resourceId));

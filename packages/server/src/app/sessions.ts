@@ -26,7 +26,7 @@ import type { Services } from './services.ts';
 export interface CreateSession {
   readonly agentName: string;
   readonly idempotencyKey: string | undefined;
-  readonly admit: () => void;
+  readonly chargeRate: () => void;
 }
 
 export interface Created<T> {
@@ -53,7 +53,7 @@ export async function createSession(
       body: { agent_name: request.agentName },
       resourceId: id,
       now,
-      admit: request.admit,
+      chargeRate: request.chargeRate,
     });
     if (first.fresh) {
       return {

@@ -9,7 +9,7 @@ import {
 } from '../domain/tenant.ts';
 import type { PageRequest } from '../ports/page.ts';
 import { recordAudit } from './audit.ts';
-import { onceInOrganization } from './once-in-organization.ts';
+import { once } from './once.ts';
 import { orRefuse, refuse } from './refusal.ts';
 import type { Services } from './services.ts';
 import type { Created } from './sessions.ts';
@@ -19,7 +19,7 @@ export interface CreateTenant {
   readonly mode: string;
   readonly idempotencyKey: string;
   readonly by: Actor;
-  readonly admit: () => void;
+  readonly chargeRate: () => void;
 }
 
 /** D-67. A worker does the rest; the organization's row is held while its tenants are counted. */
@@ -32,14 +32,14 @@ export async function createTenant(
     const now = clock.now();
     const { displayName, mode } = request;
     const id = tenantId(ids.next(idPrefixes.tenant));
-    const first = await onceInOrganization(tx, {
-      organizationId,
+    const first = await once(tx, {
+      scope: { organizationId },
       place: 'create_tenant',
       key: request.idempotencyKey,
       body: { display_name: displayName, mode },
       resourceId: id,
       now,
-      admit: request.admit,
+      chargeRate: request.chargeRate,
     });
     if (!first.fresh) {
       const known = await tx.tenants.find(organizationId, tenantId(first.resourceId));

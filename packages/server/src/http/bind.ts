@@ -138,7 +138,7 @@ async function readCall(
     operation,
     binding.metrics,
   );
-  const admit = admission(operation, caller, { limits: binding.limits, headers });
+  const chargeRate = admission(operation, caller, { limits: binding.limits, headers });
   const query = readQuery(operation, request.url);
   const sent = readHeaders(operation, raw.headers);
   const value = await readBody(operation, raw);
@@ -147,7 +147,7 @@ async function readCall(
   const body = isChecked ? validateBody(operation.body, value) : value;
   // Last: a malformed request is reported before a missing resource.
   const params = readParams(operation, rawParams);
-  return { params, query, headers: sent, body, caller, request: facts, admit };
+  return { params, query, headers: sent, body, caller, request: facts, chargeRate };
 }
 
 async function countDecision<Caller>(

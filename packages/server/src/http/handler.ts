@@ -15,7 +15,7 @@ export type Call<Id extends OperationId> = OperationInput<Operations[Id]> & {
   readonly caller: CallerOf<Operations[Id]['caller']>;
   readonly request: RequestFacts;
   /** Throws `rate_limited` when the caller has spent its rate; a replayed key never asks (D-57). */
-  readonly admit: () => void;
+  readonly chargeRate: () => void;
 };
 
 export interface RequestFacts {

@@ -43,7 +43,7 @@ describe.each(databaseKinds)('the audit on %s (D-69)', (kind) => {
       lifetimeDays: 1,
       idempotencyKey,
       by,
-      admit: () => {},
+      chargeRate: () => {},
     });
 
   test('a client, its changes and its end leave one row each, naming who and what', async () => {
@@ -60,7 +60,7 @@ describe.each(databaseKinds)('the audit on %s (D-69)', (kind) => {
       lifetimeDays: 1,
       idempotencyKey: 'audit-credential',
       by,
-      admit: () => {},
+      chargeRate: () => {},
     });
     const at = { clientId: client.id, credentialId: credential.id, by };
     await revokeCredential(world, home, at);
@@ -103,7 +103,7 @@ describe.each(databaseKinds)('the audit on %s (D-69)', (kind) => {
 
   test('a tenant leaves a row when it is created, retried and offboarded', async () => {
     const parts = { ...world, settings };
-    const request = { displayName: 'A', mode: 'saas', by, admit: () => {} };
+    const request = { displayName: 'A', mode: 'saas', by, chargeRate: () => {} };
     const made = await createTenant(parts, home, { ...request, idempotencyKey: 'audit-tenant' });
     await createTenant(parts, home, { ...request, idempotencyKey: 'audit-tenant' });
     const tenant = made.resource;

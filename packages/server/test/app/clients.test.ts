@@ -70,7 +70,7 @@ describe.each(databaseKinds)('automation clients on %s', (kind) => {
     lifetimeDays: 90,
     idempotencyKey: `key-${(keys += 1)}`,
     by,
-    admit: () => {},
+    chargeRate: () => {},
     ...change,
   });
   const create = (change?: Partial<CreateClient>) => createClient(world, home, request(change));
@@ -149,19 +149,19 @@ describe.each(databaseKinds)('automation clients on %s', (kind) => {
 
   test('a repetition is told so before rate and capacity are looked at (D-57)', async () => {
     let admitted = 0;
-    const admit = () => void (admitted += 1);
-    const first = request({ admit });
+    const chargeRate = () => void (admitted += 1);
+    const first = request({ chargeRate });
     await createClient(world, home, first);
     await refusal(createClient(world, home, first));
     expect(admitted).toBe(1);
   });
 
   test('a create that was refused leaves nothing, its key included', async () => {
-    const admit = () => {
+    const chargeRate = () => {
       throw new Refusal('rate_limited');
     };
     const idempotencyKey = 'refused-key';
-    expect((await refusal(create({ idempotencyKey, admit }))).code).toBe('rate_limited');
+    expect((await refusal(create({ idempotencyKey, chargeRate }))).code).toBe('rate_limited');
     expect(await listClients(world, home, page)).toEqual([]);
     await create({ idempotencyKey });
   });
@@ -260,7 +260,7 @@ describe.each(databaseKinds)('automation clients on %s', (kind) => {
     const { client, credential } = await create();
     const away = await world.seed.organization();
     const change = { version: 1, name: 'x' };
-    const added = { label: 'x', lifetimeDays: 1, idempotencyKey: 'away-key', admit: () => {} };
+    const added = { label: 'x', lifetimeDays: 1, idempotencyKey: 'away-key', chargeRate: () => {} };
     for (const id of [client.id, clientId('cli_unknown')]) {
       const revocation = { clientId: id, credentialId: credential.id };
       for (const attempt of [
@@ -283,7 +283,7 @@ describe.each(databaseKinds)('automation clients on %s', (kind) => {
         label: 'second',
         lifetimeDays: 365,
         idempotencyKey: key,
-        admit: () => {},
+        chargeRate: () => {},
       });
 
     test('no concurrency passes two live ones; revoking or expiry makes room (D-62)', async () => {
@@ -326,7 +326,7 @@ test('no issued secret is in any file of the database (D-65)', async () => {
   const world = await createIdentityFixture('sqlite');
   const home = await world.seed.organization();
   const secrets: string[] = [];
-  const base = { description: undefined, lifetimeDays: 90, by, admit: () => {} };
+  const base = { description: undefined, lifetimeDays: 90, by, chargeRate: () => {} };
   for (const name of ['one', 'two', 'three']) {
     const permissions = { profile: 'invoke' } as const;
     const { client, secret } = await createClient(world, home, {

@@ -16,9 +16,9 @@ describe.each(databaseKinds)('a key on %s (D-57)', (kind) => {
     readonly place?: string;
     readonly body?: Json;
     readonly resourceId?: string;
-    readonly admit?: () => void;
+    readonly chargeRate?: () => void;
   }
-  const ask = ({ key, place = 'place', body = {}, resourceId = 'made', admit }: Asked) =>
+  const ask = ({ key, place = 'place', body = {}, resourceId = 'made', chargeRate }: Asked) =>
     world.store.transaction((tx) =>
       once(tx, {
         scope: world.scope,
@@ -27,7 +27,7 @@ describe.each(databaseKinds)('a key on %s (D-57)', (kind) => {
         body,
         resourceId,
         now: world.clock.now(),
-        admit: admit ?? (() => {}),
+        chargeRate: chargeRate ?? (() => {}),
       }),
     );
 
@@ -43,18 +43,18 @@ describe.each(databaseKinds)('a key on %s (D-57)', (kind) => {
 
   test('asks for admission once, for the first request only', async () => {
     let asked = 0;
-    const admit = () => void (asked += 1);
-    await ask({ key: 'admission', admit });
-    await ask({ key: 'admission', admit });
+    const chargeRate = () => void (asked += 1);
+    await ask({ key: 'admission', chargeRate });
+    await ask({ key: 'admission', chargeRate });
     expect(asked).toBe(1);
-    await ask({ admit });
-    await ask({ admit });
+    await ask({ chargeRate });
+    await ask({ chargeRate });
     expect(asked).toBe(3);
   });
 
   test('of a request that was not admitted is free again', async () => {
-    const admit = () => refuse('rate_limited');
-    await expect(ask({ key: 'refused', admit })).rejects.toThrow(Refusal);
+    const chargeRate = () => refuse('rate_limited');
+    await expect(ask({ key: 'refused', chargeRate })).rejects.toThrow(Refusal);
     expect(await ask({ key: 'refused', resourceId: 'later' })).toEqual({ fresh: true });
   });
 

@@ -42,7 +42,7 @@ describe.each(databaseKinds)('tenants on %s (D-67)', (kind) => {
       mode: 'saas',
       idempotencyKey: `key-${(keys += 1)}`,
       by,
-      admit: () => {},
+      chargeRate: () => {},
       ...change,
     });
   const code = (attempt: Promise<unknown>) =>

@@ -52,7 +52,7 @@ describe.each(databaseKinds)('withdrawing access on %s (spec §5.7)', (kind) => 
       lifetimeDays: 90,
       idempotencyKey: `withdrawal-${(keys += 1)}`,
       by,
-      admit: () => {},
+      chargeRate: () => {},
     });
   const change = (id: ClientId, changed: Omit<ClientChange, 'version'>, version = 1) =>
     updateClient(services, home, { id, change: { version, ...changed }, by });

@@ -36,7 +36,7 @@ describe.each(databaseKinds)('a run that finds a free slot, on %s', (kind) => {
   const start = async (slots: RunSlots, parts: { sessionId?: Session['id'] } = {}) => {
     const sessionId = parts.sessionId ?? (await world.open());
     const request = { sessionId, input: { prompt: 'hi' }, idempotencyKey: undefined };
-    return startRun({ ...world, slots }, world.scope, { ...request, admit: () => {} });
+    return startRun({ ...world, slots }, world.scope, { ...request, chargeRate: () => {} });
   };
 
   test('is claimed by the transaction that inserts it, and can be executed to its end', async () => {
@@ -81,7 +81,7 @@ describe.each(databaseKinds)('a run that finds a free slot, on %s', (kind) => {
     const request = { sessionId, input: { prompt: 'hi' }, idempotencyKey: undefined };
     const starting = startRun({ ...world, store, slots }, world.scope, {
       ...request,
-      admit: () => {},
+      chargeRate: () => {},
     });
     await expect(starting).rejects.toThrow('the disk is full');
     expect(slots).toMatchObject({ started: undefined, isReleased: true });

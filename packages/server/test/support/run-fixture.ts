@@ -44,16 +44,16 @@ export async function createRunFixture(
     settings,
     agents: only(agentOf({ name: 'agent', ...parts })),
   };
-  const admit = () => {};
+  const chargeRate = () => {};
 
   async function open(): Promise<SessionId> {
-    const request = { agentName: 'agent', idempotencyKey: undefined, admit };
+    const request = { agentName: 'agent', idempotencyKey: undefined, chargeRate };
     return (await createSession(services, scope, request)).resource.id;
   }
 
   async function start(sessionId: SessionId): Promise<Run> {
     const input = { prompt: 'hi' };
-    const request = { sessionId, input, idempotencyKey: undefined, admit };
+    const request = { sessionId, input, idempotencyKey: undefined, chargeRate };
     return (await startRun(services, scope, request)).resource;
   }
 

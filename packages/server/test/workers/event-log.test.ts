@@ -26,7 +26,7 @@ describe.each(databaseKinds)('the event log on %s (A-66)', (kind) => {
   /** A run whose id contains its creation time, as ids do outside of tests. */
   async function begin(deltas = 1): Promise<{ run: Run; leg: ClaimedLeg }> {
     const services = { ...world, ids: createIds(world.clock) };
-    const request = { input: { prompt: 'hi' }, idempotencyKey: undefined, admit: () => {} };
+    const request = { input: { prompt: 'hi' }, idempotencyKey: undefined, chargeRate: () => {} };
     const sessionId = await world.open();
     const { resource } = await startRun(services, world.scope, { ...request, sessionId });
     const leg = await world.claimed(resource);
@@ -129,7 +129,7 @@ describe('the partitions of the event log', () => {
   test('are not created over existing events outside of them, which are deleted row by row', async () => {
     const { world, partitions } = await emptyStore();
     const services = { ...world, ids: createIds(world.clock) };
-    const request = { input: { prompt: 'hi' }, idempotencyKey: undefined, admit: () => {} };
+    const request = { input: { prompt: 'hi' }, idempotencyKey: undefined, chargeRate: () => {} };
     const sessionId = await world.open();
     const { resource: run } = await startRun(services, world.scope, { ...request, sessionId });
     const leg = await world.claimed(run);

@@ -20,12 +20,12 @@ export function agentRoutes(
       return { status: 200, body: { agents, ...next } };
     },
 
-    async invoke_agent({ caller, params, body, admit }) {
+    async invoke_agent({ caller, params, body, chargeRate }) {
       const started = await invokeAgent(services, caller.scope, {
         agentName: params.agent_name,
         input: body.input,
         idempotencyKey: body.idempotency_key,
-        admit,
+        chargeRate,
       });
       const run = started.resource;
       return {

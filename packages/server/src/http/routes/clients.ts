@@ -38,7 +38,7 @@ export function clientRoutes(
 
     list_profiles: () => ({ status: 200, body: permissionCatalog() }),
 
-    async create_client({ caller, headers, body, request, admit }) {
+    async create_client({ caller, headers, body, request, chargeRate }) {
       const issued = await createClient({ ...services, secrets }, caller.organizationId, {
         name: body.name,
         description: body.description,
@@ -46,7 +46,7 @@ export function clientRoutes(
         lifetimeDays: body.expires_in_days,
         idempotencyKey: headers['idempotency-key'],
         by: actorOf(caller, request),
-        admit,
+        chargeRate,
       });
       return { status: 201, body: issuedClientView(issued) };
     },

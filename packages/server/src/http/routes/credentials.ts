@@ -10,14 +10,14 @@ export function credentialRoutes(
   secrets: Secrets,
 ): Handlers<'add_credential' | 'revoke_credential'> {
   return {
-    async add_credential({ caller, params, headers, body, request, admit }) {
+    async add_credential({ caller, params, headers, body, request, chargeRate }) {
       const issued = await addCredential({ ...services, secrets }, caller.organizationId, {
         clientId: params.client_id,
         label: body.label,
         lifetimeDays: body.expires_in_days,
         idempotencyKey: headers['idempotency-key'],
         by: actorOf(caller, request),
-        admit,
+        chargeRate,
       });
       return { status: 201, body: issuedCredentialView(issued) };
     },

@@ -26,12 +26,12 @@ export function runRoutes(
 ): Handlers<RunOperations> {
   const view = async (run: Run) => runView(await withQueuePosition(services.store, run));
   return {
-    async start_run({ caller, params, body, admit }) {
+    async start_run({ caller, params, body, chargeRate }) {
       const started = await startRun(services, caller.scope, {
         sessionId: params.session_id,
         input: body.input,
         idempotencyKey: body.idempotency_key,
-        admit,
+        chargeRate,
       });
       const record = await view(started.resource);
       return started.replayed

@@ -22,8 +22,8 @@ type SessionOperations =
 export function sessionRoutes(services: Services, cursors: Cursors): Handlers<SessionOperations> {
   const view = (session: Session) => sessionView(session, services.settings.sessionIdleTtlMs);
   return {
-    async create_session({ caller, body, admit }) {
-      const request = { agentName: body.agent_name, idempotencyKey: body.idempotency_key, admit };
+    async create_session({ caller, body, chargeRate }) {
+      const request = { agentName: body.agent_name, idempotencyKey: body.idempotency_key, chargeRate };
       const created = await createSession(services, caller.scope, request);
       const record = view(created.resource);
       return created.replayed

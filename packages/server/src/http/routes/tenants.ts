@@ -32,13 +32,13 @@ export function tenantRoutes(
       return { status: 200, body: { tenants: items.map(tenantView), ...next } };
     },
 
-    async create_tenant({ caller, headers, body, request, admit }) {
+    async create_tenant({ caller, headers, body, request, chargeRate }) {
       const created = await createTenant(services, caller.organizationId, {
         displayName: body.display_name,
         mode: body.mode,
         idempotencyKey: headers['idempotency-key'],
         by: actorOf(caller, request),
-        admit,
+        chargeRate,
       });
       const record = tenantView(created.resource);
       return created.replayed
