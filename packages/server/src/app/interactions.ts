@@ -14,9 +14,9 @@ import {
   answeredEvent,
 } from '../domain/interaction.ts';
 import { type Json, type JsonObject, canonicalJson } from '../domain/json.ts';
-import { unparkRun } from '../domain/run.ts';
+import { interactionAnswered as runAnswered, isLeased, resumeLive } from '../domain/run.ts';
 import type { TenantScope } from '../domain/scope.ts';
-import { runDispatched } from '../domain/session.ts';
+import { interactionAnswered as sessionAnswered, runDispatched } from '../domain/session.ts';
 import type { PageRequest } from '../ports/page.ts';
 import { recordAudit } from './audit.ts';
 import { type Holder, lockRun, recordMove } from './record.ts';
@@ -45,8 +45,8 @@ export interface AnswerInteraction {
 }
 
 /**
- * D-38: records the answer, tells of it, and lets the run go on once nothing is open any more, all in one
- * transaction: an answer that was accepted can neither be lost nor be acted on twice.
+ * D-38: records the answer, emits its event and makes the run ready once no interaction is pending, all in
+ * one transaction: an accepted answer can neither be lost nor be acted on twice.
  */
 export async function answerInteraction(
   services: Pick<Services, 'store' | 'clock' | 'fanout' | 'metrics'>,
@@ -58,7 +58,7 @@ export async function answerInteraction(
     const known = await tx.interactions.find(scope, request.sessionId, request.key);
     const runId = (known ?? refuse('not_found')).runId;
     const seen = await lockRun(tx, { scope, sessionId: request.sessionId, runId });
-    // Read again under the lock: only now can nobody else answer it.
+    // Read again under the lock: no other request can answer it from here on.
     const interaction = await tx.interactions.find(scope, request.sessionId, request.key);
     if (seen === undefined || interaction === undefined) return refuse('not_found');
     const now = clock.now();
@@ -67,17 +67,15 @@ export async function answerInteraction(
     if (ruling.repeated) return ruling.interaction;
     await tx.interactions.settle(ruling.interaction);
     const open = await tx.interactions.countPending(runId);
-    const isParked = seen.run.leaseOwner === null;
-    const run = { ...seen.run, pendingInteractions: open };
     await recordMove(services, tx, {
       seen,
       move: {
-        run: open === 0 && isParked ? unparkRun(run, now) : run,
-        session: { ...seen.session, pendingInteractions: open, updatedAt: now },
+        run: runAnswered(seen.run, open, now),
+        session: sessionAnswered(seen.session, open, now),
         events: [answeredEvent(interaction.key, answer)],
       },
     });
-    if (!isParked) tx.onCommit(() => fanout.wake(`control:${runId}`));
+    if (isLeased(seen.run)) tx.onCommit(() => fanout.wake(`control:${runId}`));
     await recordAudit(tx, {
       chain: scope.organizationId,
       at: now,
@@ -91,8 +89,8 @@ export async function answerInteraction(
 }
 
 /**
- * What was shown and what was said, as digests: enough to prove either from the record itself, and nothing
- * of a conversation outlives its tenant here.
+ * Digests of the request and of the answer. They prove what was asked and answered while the audit keeps no
+ * text of a conversation beyond its tenant.
  */
 function answerDetails(interaction: Interaction, answer: InteractionAnswer): JsonObject {
   const { tenantId, sessionId, runId, kind } = interaction;
@@ -114,7 +112,7 @@ function sha256(value: Json): string {
   return hash('sha256', canonicalJson(value), 'base64url');
 }
 
-/** The wrong shape for the kind changes nothing: it stays pending (D-38). */
+/** Refuses an answer of the wrong shape for the kind; the interaction stays pending (D-38). */
 function readAnswer(interaction: Interaction, body: JsonObject): InteractionAnswer {
   if (interaction.kind === 'permission') {
     const parsed = permissionAnswer.safeParse(body);
@@ -149,7 +147,7 @@ function invalidAnswer(what: string): never {
   return refuse('invalid_answer', { message: `The answer does not fit the interaction: ${what}.` });
 }
 
-/** A live runtime took its answers: they are spent, and the run executes again once none is open. */
+/** Marks the answers that a live agent process took as applied; the run executes again once none is pending. */
 export async function markLiveAnswers(
   services: Pick<Services, 'store' | 'clock' | 'fanout' | 'metrics'>,
   holder: Holder,
@@ -157,13 +155,14 @@ export async function markLiveAnswers(
   await services.store.transaction(async (tx) => {
     const seen = await lockRun(tx, holder);
     if (seen?.run.status !== 'waiting' || seen.run.leaseEpoch !== holder.epoch) return;
+    if (seen.run.lease === null) return;
     const now = services.clock.now();
     await tx.interactions.markApplied(holder.runId, now);
     if (seen.run.pendingInteractions > 0) return;
     await recordMove(services, tx, {
       seen,
       move: {
-        run: { ...seen.run, status: 'running' },
+        run: resumeLive(seen.run),
         session: runDispatched(seen.session, seen.run.id, now),
         events: [],
       },

@@ -1,6 +1,18 @@
 import type { RunId, SessionId } from '@convoke/contract';
 import { type RunEventDraft, placeEvents, terminalEvent } from '../domain/run-event.ts';
-import { type Lease, type Run, type RunOutcome, endRun, leaseRun } from '../domain/run.ts';
+import {
+  type EndedRun,
+  type Lease,
+  type OpenRun,
+  type ParkedRun,
+  type QueuedRun,
+  type Run,
+  type RunOutcome,
+  type RunningRun,
+  endRun,
+  isReady,
+  leaseRun,
+} from '../domain/run.ts';
 import type { TenantScope } from '../domain/scope.ts';
 import { type Session, runDispatched, runEnded } from '../domain/session.ts';
 import type { StoreTransaction } from '../ports/store.ts';
@@ -12,12 +24,12 @@ export interface RunAddress {
   readonly runId: RunId;
 }
 
-export interface RunInSession {
+export interface RunInSession<R extends Run = Run> {
   readonly session: Session;
-  readonly run: Run;
+  readonly run: R;
 }
 
-/** Session first, run second, everywhere: two transactions can then never wait for each other. */
+/** Locks the session, then the run. Every transaction uses this order, so two cannot deadlock. */
 export async function lockRun(
   tx: StoreTransaction,
   at: RunAddress,
@@ -25,7 +37,7 @@ export async function lockRun(
   return runIn(await tx.sessions.lock(at.scope, at.sessionId), tx, at);
 }
 
-/** The same for who has other things to do while somebody else holds the session. */
+/** Non-blocking variant (SKIP LOCKED): undefined when another transaction holds the session. */
 export async function tryLockRun(
   tx: StoreTransaction,
   at: RunAddress,
@@ -42,31 +54,36 @@ async function runIn(
   return session && run && run.sessionId === session.id ? { session, run } : undefined;
 }
 
-export interface RunMove {
-  readonly run: Run;
-  /** Absent when the session is as it was. */
+/** The next state of a run, with the session and the events that change in the same transaction. */
+export interface RunMove<R extends Run = Run> {
+  readonly run: R;
+  /** Absent when the session does not change. */
   readonly session?: Session;
   readonly events: readonly RunEventDraft[];
 }
 
-/** Leases the run for its next leg: the first one moves the session on and emits `run_started`. */
-export function startLegMove({ run, session }: RunInSession, lease: Lease, now: number) {
+/** Leases the run for its next leg. The first leg emits `run_started`. */
+export function startLegMove(
+  { run, session }: RunInSession<QueuedRun | ParkedRun>,
+  lease: Lease,
+  now: number,
+): RunMove<RunningRun> & { readonly session: Session } {
   const isFirst = run.status === 'queued';
   return {
     run: leaseRun(run, lease, now),
     session: runDispatched(session, run.id, now),
     events: isFirst ? [{ type: 'run_started', data: { run_id: run.id } }] : [],
-  } satisfies RunMove;
+  };
 }
 
 type Recorder = Pick<Services, 'clock' | 'fanout' | 'metrics'>;
 
-/** A run begins to be: as `recordMove`, for a row that nobody can have seen. */
-export async function recordNew(
+/** Inserts a new run, with its session's row and its first events. */
+export async function recordNew<R extends Run>(
   services: Recorder,
   tx: StoreTransaction,
-  move: RunMove,
-): Promise<Run> {
+  move: RunMove<R>,
+): Promise<R> {
   const run = { ...move.run, lastSeq: move.events.length };
   await tx.runs.insert(run);
   await writeSessionAndEvents(services, tx, { ...move, run });
@@ -74,16 +91,16 @@ export async function recordNew(
 }
 
 /**
- * The one way a run changes: its row, its session's row and the events that tell of it, in one
- * transaction, conditional on the run being what was seen. Readers are woken once it is durable.
+ * The only way a run changes: writes its row, its session's row and the events of the change in one
+ * transaction, on condition that the row is still the one that was seen. Readers are woken after the commit.
  */
-export async function recordMove(
+export async function recordMove<R extends Run>(
   services: Recorder,
   tx: StoreTransaction,
-  { seen, move }: { readonly seen: RunInSession; readonly move: RunMove },
-): Promise<Run> {
+  { seen, move }: { readonly seen: RunInSession; readonly move: RunMove<R> },
+): Promise<R> {
   const at = Math.max(services.clock.now(), seen.run.lastEventAt);
-  const next: Run = {
+  const next = {
     ...move.run,
     lastSeq: seen.run.lastSeq + move.events.length,
     lastEventAt: move.events.length === 0 ? seen.run.lastEventAt : at,
@@ -95,7 +112,7 @@ export async function recordMove(
   return next;
 }
 
-/** What stands beside the run's row, which is written already. */
+/** Saves the session, appends the events and schedules the wake-ups. The run's row is written already. */
 async function writeSessionAndEvents(
   { fanout, metrics }: Recorder,
   tx: StoreTransaction,
@@ -104,7 +121,7 @@ async function writeSessionAndEvents(
   if (session !== undefined) await tx.sessions.save(session);
   const after = run.lastSeq - events.length;
   await insertEvents(tx, run, { drafts: events, after, at: run.lastEventAt });
-  if (run.readyAt !== null) tx.onCommit(() => fanout.wake('work'));
+  if (isReady(run)) tx.onCommit(() => fanout.wake('work'));
   if (events.length === 0) return;
   tx.onCommit(() => {
     fanout.wake(`run:${run.id}`);
@@ -112,12 +129,12 @@ async function writeSessionAndEvents(
   });
 }
 
-/** Ends a run: terminal event, open interactions closed, the session freed, the next in line made ready. */
+/** Ends a run: appends the terminal event, cancels its interactions and makes the next queued run ready. */
 export async function recordEnd(
   services: Recorder,
   tx: StoreTransaction,
   { seen, outcome, before = [], recovered = false }: RunEnd,
-): Promise<Run> {
+): Promise<EndedRun> {
   const now = services.clock.now();
   const { run, session } = seen;
   if (run.pendingInteractions > 0) await tx.interactions.cancelPending(run.id);
@@ -131,7 +148,11 @@ export async function recordEnd(
     },
   });
   tx.onCommit(() => {
-    services.metrics.runsEnded.add(1, ended.status, ended.errorCode ?? '');
+    services.metrics.runsEnded.add(
+      1,
+      ended.status,
+      outcome.status === 'failed' ? outcome.code : '',
+    );
     if (recovered) services.metrics.runsRecovered.add(1);
   });
   if (freed.currentRunId === null && freed.queuedRuns > 0) {
@@ -141,35 +162,33 @@ export async function recordEnd(
   return ended;
 }
 
-/** Ends runs that never executed and never will; `session` counts without them already. */
+/** Cancels queued runs. The counters of `session` no longer include them. */
 export async function recordQueueEnd(
   services: Recorder,
   tx: StoreTransaction,
-  { session, queue }: { readonly session: Session; readonly queue: readonly Run[] },
+  { session, queue }: { readonly session: Session; readonly queue: readonly QueuedRun[] },
 ): Promise<void> {
-  const cancelRequestedAt = services.clock.now();
   for (const run of queue) {
-    const seen = { session, run: { ...run, cancelRequestedAt } };
-    await recordEnd(services, tx, { seen, outcome: { status: 'cancelled' } });
+    await recordEnd(services, tx, { seen: { session, run }, outcome: { status: 'cancelled' } });
   }
 }
 
 export interface RunEnd {
-  readonly seen: RunInSession;
+  readonly seen: RunInSession<OpenRun>;
   readonly outcome: RunOutcome;
-  /** What happened just before the end and has not been told yet. */
+  /** Events to append before the terminal one. */
   readonly before?: readonly RunEventDraft[];
   readonly recovered?: boolean;
 }
 
 export interface Holder extends RunAddress {
-  /** The lease's epoch: a worker that was given up holds an old one and can write nothing. */
+  /** Epoch of the lease: a worker that lost its lease has an old one and can write nothing. */
   readonly epoch: number;
 }
 
 /**
- * The hot path: adds events under the worker's lease. The last sequence number, or undefined when the lease
- * is lost or the run is over.
+ * Appends events under the worker's lease (the hot path). Returns the last sequence number, or undefined when
+ * the lease is lost or the run has ended.
  */
 export async function appendEvents(
   { clock, fanout, metrics }: Recorder,

@@ -1,11 +1,17 @@
 import { type RunId, type SessionId, idPrefixes, runId, sessionId } from '@convoke/contract';
 import { type Agent, type RunInput, isEnabledFor, readRunInput } from '../domain/agent.ts';
 import type { JsonObject } from '../domain/json.ts';
-import { type Run, cancelRun as cancelled, openRun } from '../domain/run.ts';
+import {
+  type QueuedRun,
+  type Run,
+  cancelRun as cancelled,
+  isReady,
+  openRun,
+} from '../domain/run.ts';
 import type { TenantScope } from '../domain/scope.ts';
 import { type Session, acceptRun, queuedRunsCancelled } from '../domain/session.ts';
 import type { PageRequest } from '../ports/page.ts';
-import type { Slot } from '../ports/run-slots.ts';
+import type { RunSlots, Slot } from '../ports/run-slots.ts';
 import type { Store, StoreTransaction } from '../ports/store.ts';
 import { once } from './once.ts';
 import { lockRun, recordEnd, recordNew, startLegMove } from './record.ts';
@@ -24,32 +30,22 @@ type StartServices = Pick<
   'store' | 'clock' | 'ids' | 'agents' | 'fanout' | 'metrics' | 'settings' | 'traces' | 'slots'
 >;
 
-/** D-22, D-23: one transaction takes the key, the place in line and the run. */
+/** D-22, D-23: one transaction claims the key, takes the position in the queue and inserts the run. */
 export async function startRun(
   services: StartServices,
   scope: TenantScope,
   request: StartRun & { readonly sessionId: SessionId },
 ): Promise<Created<Run>> {
-  return startInOneTransaction(services, async (tx, reserve) => {
+  return startInTransaction(services, async (tx, slot) => {
     const session = (await tx.sessions.lock(scope, request.sessionId)) ?? refuse('not_found');
-    const id = runId(services.ids.next(idPrefixes.run));
-    const first = await once(tx, {
+    return startOnce(services, tx, {
       scope,
+      request,
       place: `start_run:${session.id}`,
-      key: request.idempotencyKey,
       body: { input: request.input },
-      resourceId: id,
-      now: services.clock.now(),
-      chargeRate: request.chargeRate,
+      session: () => Promise.resolve(session),
+      slot,
     });
-    if (!first.fresh) {
-      const known = await tx.runs.findById(scope, runId(first.resourceId));
-      return { resource: known ?? refuse('not_found'), replayed: true };
-    }
-    return {
-      resource: await insertRun(services, tx, { session, id, input: request.input, reserve }),
-      replayed: false,
-    };
   });
 }
 
@@ -59,70 +55,109 @@ export async function invokeAgent(
   scope: TenantScope,
   request: StartRun & { readonly agentName: string },
 ): Promise<Created<Run>> {
-  return startInOneTransaction(services, async (tx, reserve) => {
-    const id = runId(services.ids.next(idPrefixes.run));
-    const first = await once(tx, {
+  return startInTransaction(services, (tx, slot) =>
+    startOnce(services, tx, {
       scope,
+      request,
       place: 'invoke_agent',
-      key: request.idempotencyKey,
-      // The path names the agent: with another one it is another request, not another key.
+      // The path names the agent: with another agent it is another request, not another key.
       body: { agent_name: request.agentName, input: request.input },
-      resourceId: id,
-      now: services.clock.now(),
-      chargeRate: request.chargeRate,
-    });
-    if (!first.fresh) {
-      const known = await tx.runs.findById(scope, runId(first.resourceId));
-      return { resource: known ?? refuse('not_found'), replayed: true };
-    }
-    const opened = sessionId(services.ids.next(idPrefixes.session));
-    const session = await insertSession(services, tx, { scope, id: opened, request });
-    return {
-      resource: await insertRun(services, tx, { session, id, input: request.input, reserve }),
-      replayed: false,
-    };
-  });
+      session: () => {
+        const id = sessionId(services.ids.next(idPrefixes.session));
+        return insertSession(services, tx, { scope, id, request });
+      },
+      slot,
+    }),
+  );
 }
 
-type Reserve = (run: Run) => Slot | undefined;
+/** The slot of a run that is being started, if it gets one. */
+class StartSlot {
+  readonly #slots: RunSlots | undefined;
+  #slot: Slot | undefined;
 
-/** In a span that names the run: from here a trace of the request leads to those of the run's legs. */
-function startInOneTransaction(
+  constructor(slots: RunSlots | undefined) {
+    this.#slots = slots;
+  }
+
+  /** The transaction may be retried: this releases the slot of the attempt before. */
+  reserve(run: QueuedRun): Slot | undefined {
+    this.release();
+    this.#slot = this.#slots?.reserve(run);
+    return this.#slot;
+  }
+
+  release(): void {
+    this.#slot?.release();
+    this.#slot = undefined;
+  }
+}
+
+/** Runs in a span that names the run, so a trace of the request leads to the traces of the run's legs. */
+function startInTransaction(
   { store, traces, slots }: StartServices,
-  work: (tx: StoreTransaction, reserve: Reserve) => Promise<Created<Run>>,
+  work: (tx: StoreTransaction, slot: StartSlot) => Promise<Created<Run>>,
 ): Promise<Created<Run>> {
-  let slot: Slot | undefined;
-  const reserve: Reserve = (run) => {
-    // The work may be done twice: what it took the first time came to nothing.
-    slot?.release();
-    return (slot = slots?.reserve(run));
-  };
+  const slot = new StartSlot(slots);
   return traces.within({ name: 'start run', parent: 'current' }, async (span) => {
     try {
-      const created = await store.transaction((tx) => work(tx, reserve));
+      const created = await store.transaction((tx) => work(tx, slot));
       span.note('convoke.run_id', created.resource.id);
       return created;
     } catch (error) {
-      slot?.release();
+      slot.release();
       throw error;
     }
   });
 }
 
-/** What it returns is the run as it was taken in, also where it began at once. */
+interface Start {
+  readonly scope: TenantScope;
+  readonly request: StartRun;
+  readonly place: string;
+  readonly body: JsonObject;
+  /** The session of the run; called for a first request only. */
+  readonly session: () => Promise<Session>;
+  readonly slot: StartSlot;
+}
+
+async function startOnce(
+  services: StartServices,
+  tx: StoreTransaction,
+  { scope, request, place, body, session, slot }: Start,
+): Promise<Created<Run>> {
+  const id = runId(services.ids.next(idPrefixes.run));
+  const first = await once(tx, {
+    scope,
+    place,
+    key: request.idempotencyKey,
+    body,
+    resourceId: id,
+    now: services.clock.now(),
+    chargeRate: request.chargeRate,
+  });
+  if (!first.fresh) {
+    const known = await tx.runs.findById(scope, runId(first.resourceId));
+    return { resource: known ?? refuse('not_found'), replayed: true };
+  }
+  const run = await insertRun(services, tx, {
+    session: await session(),
+    id,
+    input: request.input,
+    slot,
+  });
+  return { resource: run, replayed: false };
+}
+
+/** Returns the run as it was accepted (`queued`), even when its first leg starts with the commit. */
 async function insertRun(
   services: StartServices,
   tx: StoreTransaction,
-  {
-    session,
-    id,
-    input,
-    reserve,
-  }: { session: Session; id: RunId; input: JsonObject; reserve: Reserve },
+  { session, id, input, slot }: { session: Session; id: RunId; input: JsonObject; slot: StartSlot },
 ): Promise<Run> {
   const now = services.clock.now();
   const agent = enabledAgent(services, session);
-  // D-52: what is wrong with the request is told before what is wrong with the state of things.
+  // D-52: faults of the request are reported before those of the session's state.
   const wanted = orRefuse(readRunInput(agent, input));
   const busy = { onBusy: agent.onBusy, queueMax: services.settings.sessionQueueMax };
   const accepted = orRefuse(acceptRun(session, busy, now));
@@ -139,13 +174,13 @@ async function insertRun(
     },
     { isHead: session.currentRunId === null && session.queuedRuns === 0, now },
   );
-  const slot = run.readyAt === null ? undefined : reserve(run);
-  if (slot === undefined) {
+  const reserved = isReady(run) ? slot.reserve(run) : undefined;
+  if (reserved === undefined) {
     return recordNew(services, tx, { run, session: accepted, events: [] });
   }
-  const begins = startLegMove({ run, session: accepted }, slot.lease, now);
-  const begun = await recordNew(services, tx, begins);
-  tx.onCommit(() => slot.start({ run: begun, session: begins.session }));
+  const move = startLegMove({ run, session: accepted }, reserved.lease, now);
+  const started = await recordNew(services, tx, move);
+  tx.onCommit(() => reserved.start({ run: started, session: move.session }));
   return run;
 }
 
@@ -170,7 +205,7 @@ async function requireReadyFiles(
   }
 }
 
-/** A run as it is shown: with its place in line while it waits for its turn. */
+/** A run as the API shows it: with its position in the queue while it is queued. */
 export interface RunWithQueuePosition {
   readonly run: Run;
   readonly queuePosition: number | undefined;
@@ -178,8 +213,8 @@ export interface RunWithQueuePosition {
 
 export async function withQueuePosition(store: Store, run: Run): Promise<RunWithQueuePosition> {
   if (run.status !== 'queued') return { run, queuePosition: undefined };
-  // Only the head of the line is ready to be picked up.
-  if (run.readyAt !== null) return { run, queuePosition: 1 };
+  // Only the head of the queue is ready to be claimed.
+  if (isReady(run)) return { run, queuePosition: 1 };
   return {
     run,
     queuePosition: 1 + (await store.read.runs.queuedBefore(run.sessionId, run.number)),
@@ -209,7 +244,7 @@ export async function listRuns(
   return store.read.runs.list(scope, request);
 }
 
-/** D-24: a queued run ends at once; an executing one is asked to, and the wish is durable. */
+/** D-24: a queued run ends at once; the worker of an executing one is asked to end it, durably. */
 export async function cancelRun(
   services: Pick<Services, 'store' | 'clock' | 'fanout' | 'metrics'>,
   scope: TenantScope,
@@ -221,16 +256,15 @@ export async function cancelRun(
     const ruling = orRefuse(cancelled(seen.run, now));
     switch (ruling.kind) {
       case 'already':
-        // Asked again perhaps because the first answer was lost, and with it the word to the worker.
+        // The wake-up of the first request may have been lost with its answer: send it again.
         tx.onCommit(() => services.fanout.wake(`control:${at.runId}`));
         return { run: ruling.run, pending: false };
       case 'asked':
         return { run: await askToEnd(services, tx, seen), pending: true };
-      case 'ended': {
+      case 'unstarted': {
         const session = queuedRunsCancelled(seen.session, 1, now);
-        const run = { ...seen.run, cancelRequestedAt: now };
         const ended = await recordEnd(services, tx, {
-          seen: { session, run },
+          seen: { session, run: ruling.run },
           outcome: { status: 'cancelled' },
         });
         return { run: ended, pending: false };

@@ -11,7 +11,7 @@ import type { Settings } from '../ports/settings.ts';
 import type { Store } from '../ports/store.ts';
 import type { Traces } from '../ports/traces.ts';
 
-/** What use cases stand on. Each takes the part it needs: `Pick<Services, 'store' | 'clock'>`. */
+/** Dependencies of the use cases. Each takes the part it needs: `Pick<Services, 'store' | 'clock'>`. */
 export interface Services {
   readonly store: Store;
   readonly clock: Clock;

@@ -6,10 +6,11 @@ import {
   sessionId,
 } from '@convoke/contract';
 import { isEnabledFor } from '../domain/agent.ts';
-import { type Run, cancelRun } from '../domain/run.ts';
+import { type Run, cancelRun, leaseOf } from '../domain/run.ts';
 import type { TenantScope } from '../domain/scope.ts';
 import {
   type Session,
+  interactionsCancelled,
   openSession,
   queuedRunsCancelled,
   resumeSession as resumed,
@@ -140,10 +141,10 @@ export async function askToEnd(
   if (ruling.kind !== 'asked') return run;
   if (run.pendingInteractions > 0) await tx.interactions.cancelPending(run.id);
   // A leg is told; a parked run has none, and a worker looks for those.
-  tx.onCommit(() => services.fanout.wake(run.leaseOwner === null ? 'work' : `control:${run.id}`));
+  tx.onCommit(() => services.fanout.wake(leaseOf(run) === null ? 'work' : `control:${run.id}`));
   return recordMove(services, tx, {
     seen,
-    move: { run: ruling.run, session: { ...session, pendingInteractions: 0 }, events: [] },
+    move: { run: ruling.run, session: interactionsCancelled(session), events: [] },
   });
 }
 

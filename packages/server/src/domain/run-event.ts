@@ -1,6 +1,6 @@
 import { type RunId, type SessionId, formatEventId, isTerminalEventType } from '@convoke/contract';
 import type { JsonObject } from './json.ts';
-import { type Run, type RunOutcome, outcomeOf } from './run.ts';
+import { type Run, type RunOutcome, isEnded, outcomeOf } from './run.ts';
 
 /** What happened, before it has a place in the log. */
 export interface RunEventDraft {
@@ -61,13 +61,12 @@ export function terminalEvent(
 }
 
 /**
- * The terminal event as the record of an ended run still tells it, in the place it had. That a run was
- * recovered is not in its record.
+ * The terminal event of an ended run, rebuilt from its row, at the position it had. The row does not say
+ * whether the run was recovered.
  */
 export function rememberedEnd(run: Run): RunEvent | undefined {
-  const outcome = outcomeOf(run);
-  if (outcome === undefined) return undefined;
-  const [end] = placeEvents([terminalEvent(run.id, outcome, { recovered: false })], {
+  if (!isEnded(run)) return undefined;
+  const [end] = placeEvents([terminalEvent(run.id, outcomeOf(run), { recovered: false })], {
     sessionId: run.sessionId,
     runId: run.id,
     after: run.lastSeq - 1,

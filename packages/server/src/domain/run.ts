@@ -1,10 +1,10 @@
-import type {
-  OrganizationId,
-  RunErrorCode,
-  RunId,
-  RunStatus,
-  SessionId,
-  TenantId,
+import {
+  type OrganizationId,
+  type RunErrorCode,
+  type RunId,
+  type SessionId,
+  type TenantId,
+  isTerminalRunStatus,
 } from '@convoke/contract';
 import { type Ruling, accepted, refused } from './refusal.ts';
 
@@ -13,69 +13,47 @@ import { type Ruling, accepted, refused } from './refusal.ts';
  *
  * - `queued`: accepted, not yet handed to an agent.
  * - `running`: a leg executes under a lease.
- * - `waiting`: parked; nothing executes until every open interaction is answered.
- * - `cancelling`: a cancel is recorded and the leg has not ended yet. The intent is durable.
+ * - `waiting`: a person has to answer. Parked: no leg executes until every interaction is answered. Live:
+ *   the agent's process waits under its lease.
+ * - `cancelling`: a cancel is recorded, so it survives a crash, and the run has not ended yet. A parked run
+ *   has no lease here: a worker ends it.
  * - `completed`, `failed`, `cancelled`: terminal, entered together with the one terminal event.
  *
- * `readyAt` says that a worker should pick the run up: it is the head of its session's queue, or all its
- * answers are there. `leaseEpoch` rises with every pick-up and is
- * part of every later write, so a worker that was given up cannot write any more.
+ * `readyAt` is set when a worker should claim the run: it is the head of its session's queue, or all its
+ * interactions are answered. `leaseEpoch` rises with every claim and is a condition of every later write,
+ * so a worker that lost its lease can no longer write (fencing).
  */
-export interface Run {
+export type Run = OpenRun | EndedRun;
+export type OpenRun = QueuedRun | StartedRun;
+/** Handed to an agent and not ended. */
+export type StartedRun = RunningRun | WaitingRun | CancellingRun;
+export type WaitingRun = ParkedRun | LiveWaitingRun;
+export type EndedRun = FinishedRun | FailedRun;
+
+/** A run under a lease: a leg executes. */
+export type LeasedRun = RunningRun | LiveWaitingRun | (CancellingRun & { readonly lease: Lease });
+
+interface RunRecord {
   readonly id: RunId;
   readonly organizationId: OrganizationId;
   readonly tenantId: TenantId;
   readonly sessionId: SessionId;
   readonly agentName: string;
   readonly number: number;
-  readonly status: RunStatus;
   /** The request's `input`, as JSON text. */
   readonly input: string;
   readonly outputText: string | null;
-  readonly errorCode: RunErrorCode | null;
-  readonly errorMessage: string | null;
+  readonly usage: TokenUsage | null;
   readonly pendingInteractions: number;
   readonly lastSeq: number;
   readonly lastEventAt: number;
-  readonly readyAt: number | null;
-  readonly leaseOwner: string | null;
   readonly leaseEpoch: number;
-  readonly leaseExpiresAt: number | null;
-  readonly inputTokens: number | null;
-  readonly outputTokens: number | null;
   readonly createdAt: number;
-  readonly startedAt: number | null;
-  readonly endedAt: number | null;
-  readonly cancelRequestedAt: number | null;
 }
 
-export function openRun(
-  identity: Pick<
-    Run,
-    'id' | 'organizationId' | 'tenantId' | 'sessionId' | 'agentName' | 'number' | 'input'
-  >,
-  { isHead, now }: { readonly isHead: boolean; readonly now: number },
-): Run {
-  return {
-    ...identity,
-    status: 'queued',
-    outputText: null,
-    errorCode: null,
-    errorMessage: null,
-    pendingInteractions: 0,
-    lastSeq: 0,
-    lastEventAt: now,
-    readyAt: isHead ? now : null,
-    leaseOwner: null,
-    leaseEpoch: 0,
-    leaseExpiresAt: null,
-    inputTokens: null,
-    outputTokens: null,
-    createdAt: now,
-    startedAt: null,
-    endedAt: null,
-    cancelRequestedAt: null,
-  };
+export interface TokenUsage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
 }
 
 export interface Lease {
@@ -83,61 +61,195 @@ export interface Lease {
   readonly expiresAt: number;
 }
 
-/** A worker picked the run up, for its first leg or for a resume leg. */
-export function leaseRun(run: Run, lease: Lease, now: number): Run {
+export interface QueuedRun extends RunRecord {
+  readonly status: 'queued';
+  readonly readyAt: number | null;
+}
+
+export interface RunningRun extends RunRecord {
+  readonly status: 'running';
+  readonly lease: Lease;
+  readonly startedAt: number;
+}
+
+export interface ParkedRun extends RunRecord {
+  readonly status: 'waiting';
+  readonly lease: null;
+  readonly readyAt: number | null;
+  readonly startedAt: number;
+}
+
+export interface LiveWaitingRun extends RunRecord {
+  readonly status: 'waiting';
+  readonly lease: Lease;
+  readonly startedAt: number;
+}
+
+export interface CancellingRun extends RunRecord {
+  readonly status: 'cancelling';
+  readonly lease: Lease | null;
+  readonly startedAt: number;
+  readonly cancelRequestedAt: number;
+}
+
+interface End extends RunRecord {
+  /** Null when the run was cancelled in the queue. */
+  readonly startedAt: number | null;
+  readonly cancelRequestedAt: number | null;
+  readonly endedAt: number;
+}
+
+export interface FinishedRun extends End {
+  readonly status: 'completed' | 'cancelled';
+}
+
+export interface FailedRun extends End {
+  readonly status: 'failed';
+  readonly error: RunError;
+}
+
+export interface RunError {
+  readonly code: RunErrorCode;
+  readonly message: string;
+}
+
+export type NewRun = Pick<
+  RunRecord,
+  'id' | 'organizationId' | 'tenantId' | 'sessionId' | 'agentName' | 'number' | 'input'
+>;
+
+export function openRun(
+  identity: NewRun,
+  { isHead, now }: { readonly isHead: boolean; readonly now: number },
+): QueuedRun {
   return {
-    ...run,
-    status: 'running',
-    readyAt: null,
-    leaseOwner: lease.owner,
-    leaseEpoch: run.leaseEpoch + 1,
-    leaseExpiresAt: lease.expiresAt,
-    startedAt: run.startedAt ?? now,
+    ...identity,
+    status: 'queued',
+    outputText: null,
+    usage: null,
+    pendingInteractions: 0,
+    lastSeq: 0,
+    lastEventAt: now,
+    readyAt: isHead ? now : null,
+    leaseEpoch: 0,
+    createdAt: now,
   };
 }
 
-/** The leg ended `waiting`: the lease is given back, nothing executes. */
-export function parkRun(run: Run, outputText: string | null): Run {
-  return { ...released(run), status: 'waiting', outputText };
+export function isEnded(run: Run): run is EndedRun {
+  return isTerminalRunStatus(run.status);
 }
 
-/** Every open interaction has its answer: a worker may start the resume leg. */
-export function unparkRun(run: Run, now: number): Run {
+/** The lease under which a leg of the run executes, if one does. */
+export function leaseOf(run: Run): Lease | null {
+  return isEnded(run) || run.status === 'queued' ? null : run.lease;
+}
+
+export function isLeased(run: Run): run is LeasedRun {
+  return leaseOf(run) !== null;
+}
+
+function isParked(run: Run): run is ParkedRun {
+  return run.status === 'waiting' && run.lease === null;
+}
+
+/** Since when a worker should claim the run; null when it should not. */
+export function readyAtOf(run: Run): number | null {
+  return run.status === 'queued' || isParked(run) ? run.readyAt : null;
+}
+
+/** True when a worker may claim the run. */
+export function isReady(run: Run): run is (QueuedRun | ParkedRun) & { readonly readyAt: number } {
+  return readyAtOf(run) !== null;
+}
+
+/** A worker claimed the run, for its first leg or for a resume leg. */
+export function leaseRun(run: QueuedRun | ParkedRun, lease: Lease, now: number): RunningRun {
+  return {
+    ...recordOf(run),
+    status: 'running',
+    lease: { owner: lease.owner, expiresAt: lease.expiresAt },
+    leaseEpoch: run.leaseEpoch + 1,
+    startedAt: run.status === 'queued' ? now : run.startedAt,
+  };
+}
+
+/** The leg ended `waiting`: the lease is released and nothing executes. */
+export function parkRun(run: StartedRun): ParkedRun {
+  const { startedAt } = run;
+  return { ...recordOf(run), status: 'waiting', lease: null, readyAt: null, startedAt };
+}
+
+/** Every interaction is answered: a worker may start the resume leg. */
+export function unparkRun(run: ParkedRun, now: number): ParkedRun {
   return { ...run, pendingInteractions: 0, readyAt: now };
 }
 
+/** The agent's process keeps running while a person answers: the run waits under its lease. */
+export function waitLive(run: LeasedRun, pendingInteractions: number): Run {
+  if (run.status === 'cancelling') return { ...run, pendingInteractions };
+  const { lease, startedAt } = run;
+  return { ...recordOf(run), status: 'waiting', lease, startedAt, pendingInteractions };
+}
+
+/** The agent's process took every answer: the run executes again. */
+export function resumeLive(run: LiveWaitingRun): RunningRun {
+  return { ...run, status: 'running' };
+}
+
+/** One interaction was answered and `pending` are left. A parked run becomes ready after the last one. */
+export function interactionAnswered(run: Run, pending: number, now: number): Run {
+  if (isParked(run) && pending === 0) return unparkRun(run, now);
+  return { ...run, pendingInteractions: pending };
+}
+
+/** A leg ended: its text replaces the one before it, its tokens are added. */
+export function recordProgress<R extends StartedRun>(
+  run: R,
+  leg: {
+    readonly outputText: string | null;
+    readonly usage: TokenUsage | undefined;
+    readonly pendingInteractions: number;
+  },
+): R {
+  const { outputText, pendingInteractions } = leg;
+  return { ...run, outputText, pendingInteractions, usage: addUsage(run.usage, leg.usage) };
+}
+
+function addUsage(known: TokenUsage | null, more: TokenUsage | undefined): TokenUsage | null {
+  if (more === undefined) return known;
+  return {
+    inputTokens: (known?.inputTokens ?? 0) + more.inputTokens,
+    outputTokens: (known?.outputTokens ?? 0) + more.outputTokens,
+  };
+}
+
 export type Cancellation =
-  /** It never executed: it ends in this transaction. */
-  | { readonly kind: 'ended'; readonly run: Run }
-  /** It executes: whoever holds it ends it. */
-  | { readonly kind: 'asked'; readonly run: Run }
+  /** It never executed: the caller ends it now. */
+  | { readonly kind: 'unstarted'; readonly run: QueuedRun }
+  /** The cancel is to be recorded; the worker that holds the run, or the next one, ends it. */
+  | { readonly kind: 'asked'; readonly run: CancellingRun }
   | { readonly kind: 'already'; readonly run: Run };
 
 /** D-24. */
 export function cancelRun(run: Run, now: number): Ruling<Cancellation> {
   switch (run.status) {
     case 'queued':
-      return accepted({
-        kind: 'ended',
-        run: endRun({ ...run, cancelRequestedAt: now }, { status: 'cancelled' }, now),
-      });
+      return accepted({ kind: 'unstarted', run });
     case 'running':
       return accepted({
         kind: 'asked',
         run: { ...run, status: 'cancelling', cancelRequestedAt: now },
       });
-    case 'waiting':
-      // Nobody executes a parked run: a worker ends it, and no leg may be claimed any more.
+    case 'waiting': {
+      // No leg may be claimed from here on; a parked run has none, so a worker ends it.
+      const { lease, startedAt } = run;
+      const waited = { ...recordOf(run), pendingInteractions: 0, lease, startedAt };
       return accepted({
         kind: 'asked',
-        run: {
-          ...run,
-          status: 'cancelling',
-          cancelRequestedAt: now,
-          readyAt: null,
-          pendingInteractions: 0,
-        },
+        run: { ...waited, status: 'cancelling', cancelRequestedAt: now },
       });
+    }
     case 'cancelling':
     case 'cancelled':
       return accepted({ kind: 'already', run });
@@ -145,47 +257,40 @@ export function cancelRun(run: Run, now: number): Ruling<Cancellation> {
     case 'failed':
       return refused('run_terminal');
     default:
-      return run.status satisfies never;
+      return run satisfies never;
   }
 }
 
 export type RunOutcome =
   | { readonly status: 'completed' }
   | { readonly status: 'cancelled' }
-  | { readonly status: 'failed'; readonly code: RunErrorCode; readonly message: string };
+  | ({ readonly status: 'failed' } & RunError);
 
-export function endRun(run: Run, outcome: RunOutcome, now: number): Run {
-  const ended: Run = {
-    ...released(run),
-    status: outcome.status,
+export function endRun(run: OpenRun, outcome: RunOutcome, now: number): EndedRun {
+  const end = {
+    ...recordOf(run),
     pendingInteractions: 0,
-    readyAt: null,
+    startedAt: run.status === 'queued' ? null : run.startedAt,
+    cancelRequestedAt: cancelTimeOf(run, outcome, now),
     endedAt: now,
   };
-  if (outcome.status !== 'failed') return ended;
-  return { ...ended, errorCode: outcome.code, errorMessage: outcome.message };
+  if (outcome.status !== 'failed') return { ...end, status: outcome.status };
+  const { status, code, message } = outcome;
+  return { ...end, status, error: { code, message } };
 }
 
-/** How a run ended, as its record tells; undefined while it has not. */
-export function outcomeOf({ status, errorCode, errorMessage }: Run): RunOutcome | undefined {
-  switch (status) {
-    case 'completed':
-    case 'cancelled':
-      return { status };
-    case 'failed':
-      return { status, code: errorCode ?? 'internal_error', message: errorMessage ?? '' };
-    case 'queued':
-    case 'running':
-    case 'waiting':
-    case 'cancelling':
-      return undefined;
-    default:
-      return status satisfies never;
-  }
+/** A queued run that is cancelled ends with the request itself. */
+function cancelTimeOf(run: OpenRun, outcome: RunOutcome, now: number): number | null {
+  if (run.status === 'cancelling') return run.cancelRequestedAt;
+  return run.status === 'queued' && outcome.status === 'cancelled' ? now : null;
 }
 
-/** D-26: what becomes of a run whose worker died. A pending cancel is honoured, anything else is an error. */
-export function outcomeOfLostWorker(run: Run): RunOutcome {
+export function outcomeOf(run: EndedRun): RunOutcome {
+  return run.status === 'failed' ? { status: run.status, ...run.error } : { status: run.status };
+}
+
+/** D-26: the outcome of a run whose worker died. A recorded cancel is honoured, anything else is an error. */
+export function outcomeOfLostWorker(run: OpenRun): RunOutcome {
   if (run.status === 'cancelling') return { status: 'cancelled' };
   return {
     status: 'failed',
@@ -194,6 +299,22 @@ export function outcomeOfLostWorker(run: Run): RunOutcome {
   };
 }
 
-function released(run: Run): Run {
-  return { ...run, leaseOwner: null, leaseExpiresAt: null };
+/** The fields that every state has, without those of the state that the run leaves. */
+function recordOf(run: Run): RunRecord {
+  return {
+    id: run.id,
+    organizationId: run.organizationId,
+    tenantId: run.tenantId,
+    sessionId: run.sessionId,
+    agentName: run.agentName,
+    number: run.number,
+    input: run.input,
+    outputText: run.outputText,
+    usage: run.usage,
+    pendingInteractions: run.pendingInteractions,
+    lastSeq: run.lastSeq,
+    lastEventAt: run.lastEventAt,
+    leaseEpoch: run.leaseEpoch,
+    createdAt: run.createdAt,
+  };
 }

@@ -96,6 +96,20 @@ export function runParked(session: Session, pendingInteractions: number, now: nu
   return { ...session, status, pendingInteractions, updatedAt: now };
 }
 
+/** One interaction of the current run was answered; `pendingInteractions` are left. */
+export function interactionAnswered(
+  session: Session,
+  pendingInteractions: number,
+  now: number,
+): Session {
+  return { ...session, pendingInteractions, updatedAt: now };
+}
+
+/** The current run is to be cancelled, and its interactions with it. */
+export function interactionsCancelled(session: Session): Session {
+  return { ...session, pendingInteractions: 0 };
+}
+
 /** The executing run ended. A stop that waited for it is now complete. */
 export function runEnded(session: Session, now: number): Session {
   const freed = { ...session, currentRunId: null, pendingInteractions: 0, updatedAt: now };

@@ -8,7 +8,7 @@ import {
 } from '../app/record.ts';
 import type { Services } from '../app/services.ts';
 import { type AnsweredInteraction, approvedInput } from '../domain/interaction.ts';
-import type { Lease, Run } from '../domain/run.ts';
+import { type Lease, type Run, isReady, leaseOf } from '../domain/run.ts';
 import type { Session } from '../domain/session.ts';
 import type { Answer } from '../ports/harness.ts';
 import type { StoreTransaction } from '../ports/store.ts';
@@ -48,10 +48,10 @@ export async function claimLeg(
     }
     const seen = await tryLockRun(tx, address);
     if (seen === undefined) return 'busy';
-    if (seen.run.readyAt === null) return 'gone';
-    const isFirst = seen.run.status === 'queued';
-    const answers = isFirst ? undefined : await applyAnswers(tx, seen.run, at);
-    const move = startLegMove(seen, lease, at);
+    const { session, run: ready } = seen;
+    if (!isReady(ready)) return 'gone';
+    const answers = ready.status === 'queued' ? undefined : await applyAnswers(tx, ready, at);
+    const move = startLegMove({ session, run: ready }, lease, at);
     const run = await recordMove(services, tx, { seen, move });
     return {
       run,
@@ -74,7 +74,7 @@ export async function recallClaim(
   return store.transaction(async (tx) => {
     // Behind the lock, so that a commit still under way is seen too.
     const seen = await lockRun(tx, address);
-    if (seen?.run.leaseOwner !== lease.owner) return 'gone';
+    if (seen === undefined || leaseOf(seen.run)?.owner !== lease.owner) return 'gone';
     const applied = await tx.interactions.appliedAt(seen.run.id, at);
     const answers = applied.length === 0 ? undefined : answersOf(applied);
     return { ...seen, answers, holder: { ...address, epoch: seen.run.leaseEpoch } };

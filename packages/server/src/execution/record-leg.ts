@@ -9,7 +9,17 @@ import {
 } from '../app/record.ts';
 import type { Services } from '../app/services.ts';
 import type { FolderState } from '../domain/folder-snapshot.ts';
-import { type Run, type RunOutcome, parkRun } from '../domain/run.ts';
+import {
+  type LeasedRun,
+  type Run,
+  type RunOutcome,
+  type TokenUsage,
+  isLeased,
+  parkRun,
+  recordProgress,
+  unparkRun,
+  waitLive,
+} from '../domain/run.ts';
 import { type Session, loseFolder, queuedRunsCancelled, runParked } from '../domain/session.ts';
 import type { StoreTransaction } from '../ports/store.ts';
 import { type LegItem, type Raised, isDraft, raiseInteractions } from './raise-interactions.ts';
@@ -35,7 +45,7 @@ export type LegOutcome = (
   | { readonly status: 'workspace_lost' }
 ) & {
   readonly outputText: string | null;
-  readonly usage: { readonly inputTokens: number; readonly outputTokens: number } | undefined;
+  readonly usage: TokenUsage | undefined;
   /** State of the session folder after the leg, if the leg changed it. */
   readonly snapshot?: FolderState | undefined;
 };
@@ -102,13 +112,11 @@ async function recordItems(
   if (batch.end === undefined && batch.items.every(isDraft)) {
     return appendEvents(services, tx, { holder, drafts: batch.items });
   }
-  const seen = await lockRun(tx, holder);
-  if (seen === undefined || !holds(holder, seen.run)) return undefined;
-  const raised = await raiseInteractions(services, tx, {
-    run: seen.run,
-    items: batch.items,
-    waitMs,
-  });
+  const locked = await lockRun(tx, holder);
+  if (locked === undefined || !holds(holder, locked.run)) return undefined;
+  const { session, run } = locked;
+  const seen = { session, run };
+  const raised = await raiseInteractions(services, tx, { run, items: batch.items, waitMs });
   const { lastSeq } =
     batch.end === undefined
       ? await recordLiveWaiting(services, tx, { seen, raised })
@@ -116,25 +124,20 @@ async function recordItems(
   return lastSeq;
 }
 
-function holds(holder: Holder, run: Run): boolean {
-  return run.leaseEpoch === holder.epoch && run.leaseOwner !== null && run.endedAt === null;
+function holds(holder: Holder, run: Run): run is LeasedRun {
+  return run.leaseEpoch === holder.epoch && isLeased(run);
 }
 
 /** A live runtime keeps its process while it waits for a person: the lease stays, the status is `waiting`. */
 async function recordLiveWaiting(
   services: Pick<Services, 'clock' | 'fanout' | 'metrics'>,
   tx: StoreTransaction,
-  { seen, raised }: { seen: RunInSession; raised: Raised },
+  { seen, raised }: { seen: RunInSession<LeasedRun>; raised: Raised },
 ): Promise<Run> {
-  const isCancelling = seen.run.status === 'cancelling';
   return recordMove(services, tx, {
     seen,
     move: {
-      run: {
-        ...seen.run,
-        status: isCancelling ? 'cancelling' : 'waiting',
-        pendingInteractions: raised.open,
-      },
+      run: waitLive(seen.run, raised.open),
       session: runParked(seen.session, raised.open, services.clock.now()),
       events: raised.events,
     },
@@ -144,26 +147,21 @@ async function recordLiveWaiting(
 async function recordLegEnd(
   services: Pick<Services, 'clock' | 'fanout' | 'metrics'>,
   tx: StoreTransaction,
-  { seen, raised, end }: { seen: RunInSession; raised: Raised; end: LegOutcome },
+  { seen, raised, end }: { seen: RunInSession<LeasedRun>; raised: Raised; end: LegOutcome },
 ): Promise<Run> {
   const { outputText, usage } = end;
-  const run: Run = {
-    ...seen.run,
-    outputText,
-    pendingInteractions: raised.open,
-    inputTokens: sum(seen.run.inputTokens, usage?.inputTokens),
-    outputTokens: sum(seen.run.outputTokens, usage?.outputTokens),
-  };
+  const leg = { outputText, usage, pendingInteractions: raised.open };
+  const run = recordProgress(seen.run, leg);
   const now = services.clock.now();
   if (end.status === 'waiting' && run.status !== 'cancelling') {
-    const parked = parkRun(run, outputText);
+    const parked = parkRun(run);
     // Answered while the leg was ending: the run can continue at once.
     const isAnswered = raised.open === 0 && (await tx.interactions.unapplied(run.id)).length > 0;
     if (raised.open > 0 || isAnswered) {
       return recordMove(services, tx, {
         seen,
         move: {
-          run: isAnswered ? { ...parked, readyAt: now } : parked,
+          run: isAnswered ? unparkRun(parked, now) : parked,
           session: runParked(seen.session, raised.open, now),
           events: raised.events,
         },
@@ -215,8 +213,4 @@ function outcomeOf(run: Run, end: LegOutcome): RunOutcome {
     default:
       return end satisfies never;
   }
-}
-
-function sum(known: number | null, more: number | undefined): number | null {
-  return more === undefined ? known : (known ?? 0) + more;
 }

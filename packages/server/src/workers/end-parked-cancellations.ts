@@ -11,8 +11,9 @@ export async function endParkedCancellations(
   for (const { id, sessionId, ...scope } of parked) {
     await services.store.transaction(async (tx) => {
       const seen = await lockRun(tx, { scope, sessionId, runId: id });
-      if (seen?.run.status !== 'cancelling' || seen.run.leaseOwner !== null) return;
-      await recordEnd(services, tx, { seen, outcome: { status: 'cancelled' } });
+      if (seen?.run.status !== 'cancelling' || seen.run.lease !== null) return;
+      const { session, run } = seen;
+      await recordEnd(services, tx, { seen: { session, run }, outcome: { status: 'cancelled' } });
     });
   }
   return parked.length === perPass;

@@ -16,8 +16,9 @@ export async function expireInteractions(
       const isSettled = await tx.interactions.settle(expireInteraction(interaction));
       // A run that already ends needs no second end.
       if (seen === undefined || !isSettled || seen.run.status !== 'waiting') return;
+      const { session, run } = seen;
       await recordEnd(services, tx, {
-        seen,
+        seen: { session, run },
         outcome: {
           status: 'failed',
           code: 'interaction_expired',

@@ -2,7 +2,7 @@ import type { RunId } from '@convoke/contract';
 import { readOutputText } from '../app/output-text.ts';
 import { lockRun, recordEnd } from '../app/record.ts';
 import type { Services } from '../app/services.ts';
-import { type Run, outcomeOfLostWorker } from '../domain/run.ts';
+import { type LeasedRun, type Run, leaseOf, outcomeOfLostWorker } from '../domain/run.ts';
 
 const perPass = 100;
 
@@ -32,9 +32,10 @@ export async function reconcileRuns(services: Recovery, leases: Leases): Promise
 }
 
 /** A process knows which of its own runs it executes; runs of other processes are lost when their lease expires. */
-function isLost(run: Run, { owner, isExecuting }: Leases, now: number): boolean {
-  if (run.leaseOwner === owner) return !isExecuting(run.id);
-  return run.leaseOwner !== null && (run.leaseExpiresAt ?? 0) < now;
+function isLost(run: Run, { owner, isExecuting }: Leases, now: number): run is LeasedRun {
+  const lease = leaseOf(run);
+  if (lease === null) return false;
+  return lease.owner === owner ? !isExecuting(run.id) : lease.expiresAt < now;
 }
 
 async function endLostRun(services: Recovery, leases: Leases, run: Run): Promise<void> {
@@ -44,10 +45,11 @@ async function endLostRun(services: Recovery, leases: Leases, run: Run): Promise
     if (seen?.run.leaseEpoch !== run.leaseEpoch) return;
     // A worker that was suspended has appended one more event: the next pass reads the text again.
     if (seen.run.lastSeq !== run.lastSeq) return;
-    if (!isLost(seen.run, leases, services.clock.now())) return;
-    const outcome = outcomeOfLostWorker(seen.run);
+    const { session, run: current } = seen;
+    if (!isLost(current, leases, services.clock.now())) return;
+    const outcome = outcomeOfLostWorker(current);
     await recordEnd(services, tx, {
-      seen: { ...seen, run: { ...seen.run, outputText } },
+      seen: { session, run: { ...current, outputText } },
       outcome,
       recovered: true,
     });

@@ -1,22 +1,18 @@
-import {
-  type RunStatus,
-  isTerminalRunStatus,
-  organizationId,
-  runId,
-  runStatuses,
-  sessionId,
-  tenantId,
-} from '@convoke/contract';
+import { type RunStatus, organizationId, runId, sessionId, tenantId } from '@convoke/contract';
 import { describe, expect, test } from 'vitest';
 import {
+  type CancellingRun,
+  type OpenRun,
   type Run,
   type RunOutcome,
   cancelRun,
   endRun,
   leaseRun,
   openRun,
+  outcomeOf,
   outcomeOfLostWorker,
   parkRun,
+  recordProgress,
   unparkRun,
 } from '../../src/domain/run.ts';
 
@@ -36,13 +32,14 @@ const identity = {
 
 const queued = openRun(identity, { isHead: true, now });
 const running = leaseRun(queued, lease, now);
-const waiting: Run = { ...parkRun(running, 'so far'), pendingInteractions: 1 };
-const cancelling: Run = { ...running, status: 'cancelling', cancelRequestedAt: now };
+const progress = { outputText: 'so far', usage: undefined, pendingInteractions: 1 };
+const waiting = parkRun(recordProgress(running, progress));
+const cancelling: CancellingRun = { ...running, status: 'cancelling', cancelRequestedAt: now };
 const completed = endRun(running, { status: 'completed' }, now);
 const failed = endRun(running, { status: 'failed', code: 'agent_error', message: 'broken' }, now);
 const cancelled = endRun(cancelling, { status: 'cancelled' }, now);
 
-const states: Record<RunStatus, Run> = {
+const states = {
   queued,
   running,
   waiting,
@@ -50,11 +47,11 @@ const states: Record<RunStatus, Run> = {
   completed,
   failed,
   cancelled,
-};
+} satisfies Record<RunStatus, Run>;
 
 describe('cancel in every state (D-24)', () => {
   test.each([
-    ['queued', 'ended', 'cancelled'],
+    ['queued', 'unstarted', 'queued'],
     ['running', 'asked', 'cancelling'],
     ['waiting', 'asked', 'cancelling'],
     ['cancelling', 'already', 'cancelling'],
@@ -78,14 +75,14 @@ describe('cancel in every state (D-24)', () => {
   test('a parked run waits for nobody any more, and no leg of it may start', () => {
     expect(cancelRun(unparkRun(waiting, later), later)).toMatchObject({
       ok: true,
-      value: { run: { readyAt: null, pendingInteractions: 0, leaseOwner: null } },
+      value: { run: { pendingInteractions: 0, lease: null } },
     });
   });
 
   test('a run that executes stays with the worker that holds it', () => {
     expect(cancelRun(running, later)).toMatchObject({
       ok: true,
-      value: { run: { leaseOwner: 'worker-1', readyAt: null } },
+      value: { run: { lease } },
     });
   });
 });
@@ -96,18 +93,17 @@ describe('a lease', () => {
     expect(running).toMatchObject({ status: 'running', leaseEpoch: 1, startedAt: now });
     expect(again).toMatchObject({
       status: 'running',
-      leaseOwner: 'worker-2',
+      lease: { ...lease, owner: 'worker-2' },
       leaseEpoch: 2,
       startedAt: now,
-      readyAt: null,
     });
+    expect(again).not.toHaveProperty('readyAt');
   });
 
   test('is given back when the run parks', () => {
     expect(waiting).toMatchObject({
       status: 'waiting',
-      leaseOwner: null,
-      leaseExpiresAt: null,
+      lease: null,
       leaseEpoch: 1,
       outputText: 'so far',
     });
@@ -125,20 +121,28 @@ describe('the end of a run (D-21)', () => {
     { status: 'cancelled' },
     { status: 'failed', code: 'run_timeout', message: 'too long' },
   ];
-  const open = runStatuses.filter((status) => !isTerminalRunStatus(status));
-  const cells = open.flatMap((from) => outcomes.map((outcome) => ({ from, outcome })));
+  const open: readonly OpenRun[] = [queued, running, waiting, cancelling];
+  const cells = open.flatMap((run) => outcomes.map((outcome) => ({ run, outcome })));
 
-  test.each(cells)('$from → $outcome.status holds nothing any more', ({ from, outcome }) => {
-    expect(endRun(states[from], outcome, later)).toMatchObject({
-      status: outcome.status,
-      endedAt: later,
-      leaseOwner: null,
-      leaseExpiresAt: null,
-      readyAt: null,
-      pendingInteractions: 0,
-      errorCode: outcome.status === 'failed' ? outcome.code : null,
-      errorMessage: outcome.status === 'failed' ? outcome.message : null,
-    });
+  test.each(cells)(
+    '$run.status → $outcome.status leaves no lease and no work',
+    ({ run, outcome }) => {
+      const ended = endRun(run, outcome, later);
+      expect(ended).toMatchObject({
+        status: outcome.status,
+        endedAt: later,
+        pendingInteractions: 0,
+      });
+      expect(ended).not.toHaveProperty('lease');
+      expect(ended).not.toHaveProperty('readyAt');
+      expect(outcomeOf(ended)).toEqual(outcome);
+    },
+  );
+
+  test('a run cancelled in the queue was asked to end when it ended', () => {
+    const ended = endRun(queued, { status: 'cancelled' }, later);
+    expect(ended).toMatchObject({ startedAt: null, cancelRequestedAt: later });
+    expect(cancelled.cancelRequestedAt).toBe(now);
   });
 });
 
@@ -146,7 +150,7 @@ describe('a run whose worker died (D-26)', () => {
   test('is cancelled if that was asked for, and worker_lost otherwise', () => {
     expect(outcomeOfLostWorker(cancelling)).toEqual({ status: 'cancelled' });
     expect(outcomeOfLostWorker(running)).toMatchObject({ status: 'failed', code: 'worker_lost' });
-    expect(outcomeOfLostWorker({ ...waiting, leaseOwner: 'worker-1' })).toMatchObject({
+    expect(outcomeOfLostWorker({ ...running, status: 'waiting' })).toMatchObject({
       status: 'failed',
       code: 'worker_lost',
     });

@@ -44,8 +44,8 @@ describe.each(databaseKinds)('a run that finds a free slot, on %s', (kind) => {
     const { resource } = await start(slots);
     expect(resource.status).toBe('queued');
     const run = await world.read(resource);
-    expect(run).toMatchObject({ status: 'running', leaseOwner: 'worker-1', leaseEpoch: 1 });
-    expect(run).toMatchObject({ lastSeq: 1, readyAt: null, startedAt: world.clock.now() });
+    expect(run).toMatchObject({ status: 'running', lease: { owner: 'worker-1' }, leaseEpoch: 1 });
+    expect(run).toMatchObject({ lastSeq: 1, startedAt: world.clock.now() });
     expect(slots.started).toEqual({ run, session: await world.session(run.sessionId) });
     expect(slots.started?.session).toMatchObject({ currentRunId: run.id, queuedRuns: 0 });
     expect(await world.logOf(run.id)).toEqual([{ type: 'run_started', data: { run_id: run.id } }]);
@@ -62,7 +62,7 @@ describe.each(databaseKinds)('a run that finds a free slot, on %s', (kind) => {
     const slots = new OneSlot();
     const first = (await start(slots)).resource;
     const other = (await start(slots)).resource;
-    expect(await world.read(other)).toMatchObject({ status: 'queued', leaseOwner: null });
+    expect(await world.read(other)).toMatchObject({ status: 'queued' });
     const second = (await start(new OneSlot(), { sessionId: first.sessionId })).resource;
     expect(await world.read(second)).toMatchObject({ status: 'queued', readyAt: null });
   });

@@ -44,8 +44,12 @@ test('a leg that is stopped because its run ended elsewhere counts as a lost lea
   });
   await services.store.transaction(async (tx) => {
     const seen = await lockRun(tx, at);
-    if (seen === undefined) throw new Error('no such run');
-    await recordEnd(services, tx, { seen, outcome: { status: 'cancelled' } });
+    if (seen?.run.status !== 'running') throw new Error('the run does not execute');
+    const { session, run: running } = seen;
+    await recordEnd(services, tx, {
+      seen: { session, run: running },
+      outcome: { status: 'cancelled' },
+    });
   });
   const lost = await eventually(async () => {
     services.fanout.wake(`control:${at.runId}`);

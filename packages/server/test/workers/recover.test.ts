@@ -35,9 +35,8 @@ describe.each(databaseKinds)('recovery on %s (D-26)', (kind) => {
     await reconcileRuns(world, idle);
     expect(await world.read(run)).toMatchObject({
       status: 'failed',
-      errorCode: 'worker_lost',
+      error: { code: 'worker_lost' },
       outputText: 'half an answer',
-      leaseOwner: null,
     });
     const log = await world.logOf(run.id);
     expect(log.map(({ type }) => type)).toEqual([
@@ -211,7 +210,7 @@ describe.each(databaseKinds)('expiry on %s', (kind) => {
     await expireInteractions(world);
     expect(await world.read(run)).toMatchObject({
       status: 'failed',
-      errorCode: 'interaction_expired',
+      error: { code: 'interaction_expired' },
     });
     const states = await Promise.all(
       ['a', 'b'].map((ref) => world.store.read.interactions.findByRequest(run.id, ref)),

@@ -23,7 +23,11 @@ export function sessionRoutes(services: Services, cursors: Cursors): Handlers<Se
   const view = (session: Session) => sessionView(session, services.settings.sessionIdleTtlMs);
   return {
     async create_session({ caller, body, chargeRate }) {
-      const request = { agentName: body.agent_name, idempotencyKey: body.idempotency_key, chargeRate };
+      const request = {
+        agentName: body.agent_name,
+        idempotencyKey: body.idempotency_key,
+        chargeRate,
+      };
       const created = await createSession(services, caller.scope, request);
       const record = view(created.resource);
       return created.replayed

@@ -1,6 +1,6 @@
 import type { RunId, RunStatus, SessionId, TenantId } from '@convoke/contract';
 import type { PageRequest } from '../page.ts';
-import type { Run } from '../../domain/run.ts';
+import type { QueuedRun, Run } from '../../domain/run.ts';
 import type { TenantScope } from '../../domain/scope.ts';
 
 export interface RunRepository {
@@ -24,7 +24,7 @@ export interface RunRepository {
     list: { sessionId: SessionId; filter: { status?: RunStatus | undefined }; page: PageRequest },
   ): Promise<Run[]>;
   /** Queued runs of a session, first in line first. */
-  queued(sessionId: SessionId): Promise<Run[]>;
+  queued(sessionId: SessionId): Promise<QueuedRun[]>;
   /** Makes the first in line ready to be picked up. */
   readyNext(sessionId: SessionId, now: number): Promise<void>;
   /** How many queued runs of the session stand before this one. */

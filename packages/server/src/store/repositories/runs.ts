@@ -11,7 +11,16 @@ import { fromJsonText, toJsonText } from '../json-text.ts';
 import { pageOf } from '../page.ts';
 import type { Transaction } from '../sql-database.ts';
 import { sql } from '../sql.ts';
-import type { Run } from '../../domain/run.ts';
+import {
+  type EndedRun,
+  type Lease,
+  type QueuedRun,
+  type Run,
+  type StartedRun,
+  type TokenUsage,
+  leaseOf,
+  readyAtOf,
+} from '../../domain/run.ts';
 import type { RunRepository } from '../../ports/repositories/runs.ts';
 import { executingOf, readyRuns } from './ready-runs.ts';
 import { runBacklog } from './run-backlog.ts';
@@ -22,6 +31,7 @@ const generousShare = 32;
 export function runRepository(db: Transaction): RunRepository {
   return {
     async insert(run) {
+      const lease = leaseOf(run);
       await db.run(sql`
         insert into runs (
           id, organization_id, tenant_id, session_id, agent_name, number, status, input,
@@ -30,8 +40,8 @@ export function runRepository(db: Transaction): RunRepository {
         ) values (
           ${run.id}, ${run.organizationId}, ${run.tenantId}, ${run.sessionId}, ${run.agentName},
           ${run.number}, ${run.status}, ${run.input}, ${run.pendingInteractions}, ${run.lastSeq},
-          ${run.lastEventAt}, ${run.readyAt}, ${run.leaseOwner}, ${run.leaseEpoch},
-          ${run.leaseExpiresAt}, ${run.createdAt}, ${run.startedAt}
+          ${run.lastEventAt}, ${readyAtOf(run)}, ${lease?.owner ?? null}, ${run.leaseEpoch},
+          ${lease?.expiresAt ?? null}, ${run.createdAt}, ${'startedAt' in run ? run.startedAt : null}
         )`);
     },
 
@@ -55,16 +65,21 @@ export function runRepository(db: Transaction): RunRepository {
     },
 
     async save(next, seen) {
+      const lease = leaseOf(next);
+      const error = next.status === 'failed' ? next.error : null;
       const changed = await db.run(sql`
         update runs set
           status = ${next.status}, output_text = ${toJsonText(next.outputText)},
-          error_code = ${next.errorCode}, error_message = ${toJsonText(next.errorMessage)},
+          error_code = ${error?.code ?? null}, error_message = ${toJsonText(error?.message)},
           pending_interactions = ${next.pendingInteractions}, last_seq = ${next.lastSeq},
-          last_event_at = ${next.lastEventAt}, ready_at = ${next.readyAt},
-          lease_owner = ${next.leaseOwner}, lease_epoch = ${next.leaseEpoch},
-          lease_expires_at = ${next.leaseExpiresAt}, input_tokens = ${next.inputTokens},
-          output_tokens = ${next.outputTokens}, started_at = ${next.startedAt},
-          ended_at = ${next.endedAt}, cancel_requested_at = ${next.cancelRequestedAt}
+          last_event_at = ${next.lastEventAt}, ready_at = ${readyAtOf(next)},
+          lease_owner = ${lease?.owner ?? null}, lease_epoch = ${next.leaseEpoch},
+          lease_expires_at = ${lease?.expiresAt ?? null},
+          input_tokens = ${next.usage?.inputTokens ?? null},
+          output_tokens = ${next.usage?.outputTokens ?? null},
+          started_at = ${'startedAt' in next ? next.startedAt : null},
+          ended_at = ${'endedAt' in next ? next.endedAt : null},
+          cancel_requested_at = ${'cancelRequestedAt' in next ? next.cancelRequestedAt : null}
         where id = ${seen.id} and status = ${seen.status}
           and lease_epoch = ${seen.leaseEpoch} and last_seq = ${seen.lastSeq}`);
       return changed === 1;
@@ -110,7 +125,7 @@ export function runRepository(db: Transaction): RunRepository {
     async queued(session) {
       const rows = await db.all<RunRow>(sql`
         select * from runs where session_id = ${session} and status = 'queued' order by number`);
-      return rows.map(runOf);
+      return rows.map(queuedRunOf);
     },
 
     async readyNext(session, now) {
@@ -199,6 +214,55 @@ interface RunRow {
 }
 
 function runOf(row: RunRow): Run {
+  switch (row.status) {
+    case 'queued':
+      return queuedRunOf(row);
+    case 'running':
+    case 'waiting':
+    case 'cancelling':
+      return startedRunOf(row);
+    case 'completed':
+    case 'failed':
+    case 'cancelled':
+      return endedRunOf(row);
+    default:
+      return row.status satisfies never;
+  }
+}
+
+function queuedRunOf(row: RunRow): QueuedRun {
+  return { ...recordOf(row), status: 'queued', readyAt: row.ready_at };
+}
+
+function startedRunOf(row: RunRow): StartedRun {
+  const lease = leaseIn(row);
+  const started = { ...recordOf(row), startedAt: row.started_at ?? broken(row) };
+  if (row.status === 'cancelling') {
+    const cancelRequestedAt = row.cancel_requested_at ?? broken(row);
+    return { ...started, status: 'cancelling', lease, cancelRequestedAt };
+  }
+  if (row.status === 'running')
+    return { ...started, status: 'running', lease: lease ?? broken(row) };
+  if (lease === null) return { ...started, status: 'waiting', lease, readyAt: row.ready_at };
+  return { ...started, status: 'waiting', lease };
+}
+
+function endedRunOf(row: RunRow): EndedRun {
+  const ended = {
+    ...recordOf(row),
+    startedAt: row.started_at,
+    cancelRequestedAt: row.cancel_requested_at,
+    endedAt: row.ended_at ?? broken(row),
+  };
+  if (row.status === 'completed' || row.status === 'cancelled') {
+    return { ...ended, status: row.status };
+  }
+  const code = row.error_code ?? broken(row);
+  const message = fromJsonText<string>(row.error_message) ?? broken(row);
+  return { ...ended, status: 'failed', error: { code, message } };
+}
+
+function recordOf(row: RunRow) {
   return {
     id: runId(row.id),
     organizationId: organizationId(row.organization_id),
@@ -206,23 +270,26 @@ function runOf(row: RunRow): Run {
     sessionId: sessionId(row.session_id),
     agentName: row.agent_name,
     number: row.number,
-    status: row.status,
     input: row.input,
-    outputText: fromJsonText(row.output_text),
-    errorCode: row.error_code,
-    errorMessage: fromJsonText(row.error_message),
+    outputText: fromJsonText<string>(row.output_text),
+    usage: usageIn(row),
     pendingInteractions: row.pending_interactions,
     lastSeq: row.last_seq,
     lastEventAt: row.last_event_at,
-    readyAt: row.ready_at,
-    leaseOwner: row.lease_owner,
     leaseEpoch: row.lease_epoch,
-    leaseExpiresAt: row.lease_expires_at,
-    inputTokens: row.input_tokens,
-    outputTokens: row.output_tokens,
     createdAt: row.created_at,
-    startedAt: row.started_at,
-    endedAt: row.ended_at,
-    cancelRequestedAt: row.cancel_requested_at,
   };
+}
+
+function leaseIn({ lease_owner: owner, lease_expires_at: expiresAt }: RunRow): Lease | null {
+  return owner === null || expiresAt === null ? null : { owner, expiresAt };
+}
+
+function usageIn({ input_tokens, output_tokens }: RunRow): TokenUsage | null {
+  if (input_tokens === null || output_tokens === null) return null;
+  return { inputTokens: input_tokens, outputTokens: output_tokens };
+}
+
+function broken(row: RunRow): never {
+  throw new Error(`the row of run ${row.id} does not fit the status ${row.status}`);
 }
