@@ -196,7 +196,7 @@ describe('an operator', () => {
     const remove = ['admin', 'member', 'remove', '--org', organization_id, '--email', email];
     const last = await convoke.run(remove);
     expect(last).toMatchObject({ stdout: '', code: 1 });
-    expect(last.stderr).toMatch(/last owner cannot go: make somebody else owner first/);
+    expect(last.stderr).toMatch(/last owner cannot be removed: make another member owner first/);
     const heir = ['--email', 'heir@example.com', '--role', 'owner'];
     await convoke.json('admin', 'member', 'add', '--org', organization_id, ...heir);
     expect((await fetch(address, { headers })).status).toBe(200);

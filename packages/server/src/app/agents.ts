@@ -3,7 +3,7 @@ import type { TenantScope } from '../domain/scope.ts';
 import type { PageRequest } from '../ports/page.ts';
 import type { Services } from './services.ts';
 
-/** The agents enabled for the tenant, by name. The catalogue is in memory, so a page is a slice of it. */
+/** Lists the agents enabled for the tenant, by name. They are in memory, so a page is a slice. */
 export function listAgents(
   { agents }: Pick<Services, 'agents'>,
   scope: TenantScope,

@@ -24,8 +24,8 @@ export type NewAuditEntry = Omit<AuditEntry, 'outcome' | 'details'> & {
 };
 
 /**
- * Adds a row in the transaction of what it tells of: both are kept, or neither is. It comes last there: the
- * head of the chain is held from here to the commit, and nothing else is waited for while holding it.
+ * Appends a row in the transaction of the action it describes, so both are written atomically. Call it last in
+ * the transaction: the head of the chain is locked from here to the commit, and no other lock may follow.
  */
 export async function recordAudit(tx: StoreTransaction, entry: NewAuditEntry): Promise<void> {
   const { chain, at, by, action, object, outcome = 'done', details = {} } = entry;
@@ -44,7 +44,7 @@ export async function recordAudit(tx: StoreTransaction, entry: NewAuditEntry): P
   await tx.audit.append({ ...content, hash: digest(auditText(content)) });
 }
 
-/** What concerns a person stands in the audit of every organization that the person belongs to. */
+/** Records an action on a person in the chain of every organization they belong to. */
 export async function recordForPerson(
   tx: StoreTransaction,
   userId: UserId,
@@ -53,13 +53,13 @@ export async function recordForPerson(
   const memberships = await tx.organizations.membershipsOf(userId);
   const chains: AuditChain[] = memberships.map(({ organizationId }) => organizationId);
   if (chains.length === 0) chains.push(deploymentChain);
-  // Always in the same order (the repository sorts): two such transactions never wait for each other.
+  // The repository sorts them: with one lock order two such transactions cannot deadlock.
   for (const chain of chains) await recordAudit(tx, { ...entry, chain });
 }
 
 const listMax = 10_000;
 
-/** The newest rows first, of one chain or of all. */
+/** Lists rows of one chain or of all, newest first. */
 export async function listAudit(
   { store }: Pick<Services, 'store'>,
   { chain, limit }: { readonly chain?: AuditChain | undefined; readonly limit: number },
@@ -69,11 +69,11 @@ export async function listAudit(
 
 export interface VerifiedChain {
   readonly head: ChainHead;
-  /** The first thing that is wrong; what comes after it proves nothing. */
+  /** The first problem; rows after it prove nothing. */
   readonly problem: ChainProblem | undefined;
 }
 
-/** Walks every chain to its end, also while rows are added. */
+/** Verifies every chain. Rows may be appended at the same time. */
 export async function* verifyAudit({
   store,
 }: Pick<Services, 'store'>): AsyncGenerator<VerifiedChain> {
@@ -91,7 +91,7 @@ const rowsPerPage = 500;
 
 async function verifyChain(store: Services['store'], chain: AuditChain): Promise<VerifiedChain> {
   const empty = { chain, seq: 0, hash: chainStart };
-  // Rows that come after this moment are the next verification's business.
+  // Rows appended after this read are left to the next verification.
   const head = (await store.read.audit.head(chain)) ?? empty;
   let last: ChainHead = empty;
   while (last.seq < head.seq) {
@@ -108,7 +108,7 @@ async function verifyChain(store: Services['store'], chain: AuditChain): Promise
   return { head, problem };
 }
 
-/** A row and the head that counts it are written together, so none is ever ahead of a head read later. */
+/** A row and the head are written together, so no row can be beyond a head that is read later. */
 async function surplus(
   store: Services['store'],
   chain: AuditChain,

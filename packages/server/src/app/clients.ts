@@ -36,7 +36,7 @@ export type IssuingServices = Pick<Services, 'store' | 'clock' | 'ids'> & {
   readonly secrets: Secrets;
 };
 
-/** The one moment at which a secret is known. */
+/** A new credential with its secret, which is shown once and not stored. */
 export interface Issued {
   readonly client: Client;
   readonly credential: Credential;
@@ -53,7 +53,7 @@ export interface CreateClient {
   readonly chargeRate: () => void;
 }
 
-/** D-61, D-63. The organization's row is held, so that twenty at once cannot pass the limit of twenty. */
+/** D-61, D-63. Locks the organization's row, so that parallel requests cannot exceed the limit of clients. */
 export async function createClient(
   services: IssuingServices,
   organizationId: OrganizationId,
@@ -112,7 +112,7 @@ export async function createClient(
   });
 }
 
-/** Adds a credential inside the caller's transaction, which has counted the live ones. */
+/** Inserts a credential in the caller's transaction, which has checked the limit of live ones. */
 export async function issueCredential(
   { clock, secrets }: Pick<IssuingServices, 'clock' | 'secrets'>,
   tx: StoreTransaction,
@@ -125,7 +125,7 @@ export async function issueCredential(
   return { credential, secret };
 }
 
-/** What the audit says of a credential that was issued. */
+/** Audit details of an issued credential. */
 export function credentialDetails({ id, label, expiresAt }: Credential): JsonObject {
   return { credential_id: id, label, expires_at: expiresAt };
 }
@@ -147,7 +147,7 @@ export async function listClients(
   return clients.map((client) => ({ resource: client, pending: pendingOf(client, running) }));
 }
 
-/** The newest that concerns the client itself; those of its credentials show on them. */
+/** The newest pending withdrawal of the client itself, without those of its credentials. */
 function pendingOf(client: Client, running: readonly Withdrawal[]): Withdrawal | undefined {
   return running.findLast(
     ({ clientId: of, credentialId: one }) => of === client.id && one === null,
@@ -171,7 +171,7 @@ export async function getClient(
   };
 }
 
-/** D-64. Withdrawn access ends with the client's next request: the gate reads this row (D-51). */
+/** D-64. Access that is taken away ends with the client's next request: the gate reads this row (D-51). */
 export async function updateClient(
   services: WithdrawingServices,
   organizationId: OrganizationId,
@@ -184,7 +184,7 @@ export async function updateClient(
     const next = orRefuse(changeClient(seen, change, now));
     if (!(await tx.clients.save(next, seen))) return refuse('version_conflict');
     const restored = restoredBy(seen, next);
-    if (restored !== undefined) await tx.withdrawals.callOff(id, restored);
+    if (restored !== undefined) await tx.withdrawals.cancel(id, restored);
     const kind = withdrawnBy(seen, next);
     const pending = kind && (await enterWithdrawal(services, tx, { client: next, kind }));
     await recordAudit(tx, {
@@ -244,7 +244,7 @@ function changedFields(change: ClientChange, next: Client): JsonObject {
 export const firstLabel = 'default';
 export const oauthClientPrefix = 'oac';
 
-/** D-63: what the key made, in the places where its first answer had it; never the secret. */
+/** D-63: refuses with the ids that the first response had; the secret is not shown again. */
 async function refuseSecondSecret(
   tx: StoreTransaction,
   organizationId: OrganizationId,

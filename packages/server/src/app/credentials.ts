@@ -33,7 +33,7 @@ export interface AddCredential {
   readonly chargeRate: () => void;
 }
 
-/** D-62, D-63. The client's row is held, so that parallel requests cannot pass the limit of two. */
+/** D-62, D-63. Locks the client's row, so that parallel requests cannot exceed the limit of two. */
 export async function addCredential(
   services: IssuingServices,
   organizationId: OrganizationId,
@@ -68,7 +68,7 @@ export async function addCredential(
   });
 }
 
-/** Spec §5.7: no new token from here on; those it obtained live to their expiry. */
+/** Spec §5.7: the credential obtains no new token; its earlier tokens stay valid until they expire. */
 export async function revokeCredential(
   services: WithdrawingServices,
   organizationId: OrganizationId,

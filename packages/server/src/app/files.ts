@@ -25,7 +25,7 @@ export interface PrepareFile {
   readonly sha256: string | undefined;
 }
 
-/** D-40: a place for bytes that come next. */
+/** D-40: announces a file; its bytes are uploaded next. */
 export async function prepareFile(
   services: Pick<Services, 'store' | 'clock' | 'ids' | 'settings'>,
   scope: TenantScope,
@@ -63,7 +63,7 @@ export interface FileAddress {
   readonly fileId: FileId;
 }
 
-/** D-41: bytes are complete, checked and durable before the record says so; a cut upload leaves nothing. */
+/** D-41: bytes are complete, checked and durable before the row is `ready`; an aborted upload leaves nothing. */
 export async function uploadFile(
   services: Pick<Services, 'store' | 'blobs' | 'settings'>,
   scope: TenantScope,
@@ -78,14 +78,14 @@ export async function uploadFile(
     await staged.publish(fileKey(file, staged.sha256));
     if (await services.store.transaction((tx) => tx.files.complete(received.file)))
       return received.file;
-    // Another upload was first: what it stored decides whether these bytes are the same.
+    // Another upload was first: compare with the bytes it stored.
     return await afterLosing(services, scope, { at: request, content: staged });
   } finally {
     await staged.discard();
   }
 }
 
-/** Bytes that no record names must not stay; equal ones are those of the upload that won. */
+/** Removes the bytes of an upload that lost the race, unless they equal those of the winner. */
 async function afterLosing(
   services: Pick<Services, 'store' | 'blobs' | 'settings'>,
   scope: TenantScope,
@@ -125,7 +125,7 @@ export async function downloadFile(
   if (file.status !== 'ready') return refuse('file_not_ready');
   return {
     file,
-    // Deleted between the row and the bytes: the file is gone, and that is what the caller sees.
+    // The file may be deleted between the reads of its row and of its bytes.
     open: async (range) =>
       (await services.blobs.read(fileKey(file, file.sha256), range)) ?? refuse('not_found'),
   };
@@ -140,7 +140,7 @@ export async function listFiles(
   return store.read.files.list(scope, request.sessionId, request.page);
 }
 
-/** D-42: the row goes first, so nobody can meet a record without its bytes. */
+/** D-42: deletes the row first, so that no row exists without its bytes. */
 export async function deleteFile(
   services: Pick<Services, 'store' | 'blobs' | 'settings'>,
   scope: TenantScope,
@@ -163,7 +163,7 @@ async function findFile(
   return (await store.read.files.find(scope, at.sessionId, at.fileId)) ?? refuse('not_found');
 }
 
-/** D-43: with attachments off, or for an agent that takes none, the file routes are not there. */
+/** D-43: without attachments, or for an agent that takes none, file operations are unavailable. */
 async function sessionWithFiles(
   read: Repositories,
   settings: Services['settings'],

@@ -6,9 +6,9 @@ import { readLog } from './run-log.ts';
 import type { Services } from './services.ts';
 
 /**
- * A reader is only a cursor over a run's log. It reads pages until it has caught up; from then on it shares
- * one tail per run with every other reader in this process: a wake-up costs one read and one rendering,
- * however many follow. A reader that falls behind reads pages again until it has caught up once more.
+ * A reader is a cursor over a run's log. It reads pages until it has caught up, then shares one tail per run
+ * with all readers of this process: a wake-up costs one read and one rendering for all of them. A reader that
+ * falls behind reads pages again.
  */
 export interface Follow {
   readonly run: Run;
@@ -25,19 +25,19 @@ export interface EventBatch<Rendered> {
   readonly after: number;
   readonly lastSeq: number;
   readonly rendered: Rendered;
-  /** The terminal event is among them: nothing follows. */
+  /** True when the last one is the terminal event. */
   readonly ended: boolean;
-  /** More was there already when they were read. */
+  /** True when the log had more events at the time of the read. */
   readonly isCut: boolean;
 }
 
 /**
- * With the lines around each event, and with what a connection may already hold when it takes a page, a
- * reader that does not read stays below the 256 KiB of D-33. Only a single larger event takes more.
+ * A page with the SSE lines around its events, plus the bytes a connection may already buffer, stays below the
+ * 256 KiB of D-33 for a reader that does not read. Only a single larger event takes more.
  */
 const pageBounds = { limit: 1000, maxBytes: 128 * 1024 };
 
-/** How long a lost wake-up may hold a reader back. */
+/** Longest delay that a lost wake-up can cause. */
 const pollMs = 1000;
 const runsPerPoll = 500;
 
@@ -57,7 +57,7 @@ export class RunFollower<Rendered> {
   async *follow({ run, after, signal }: Follow): AsyncGenerator<EventBatch<Rendered>> {
     const end = isTerminalRunStatus(run.status) ? run.lastSeq : undefined;
     if (end !== undefined && after >= end) return;
-    // Subscribed before the first read: what is written in between wakes the tail.
+    // Subscribe before the first read, so that no write between the two is missed.
     const tail = this.#join(run);
     try {
       let cursor = after;
@@ -92,16 +92,16 @@ export class RunFollower<Rendered> {
     };
   }
 
-  /** Where wake-ups can be lost: one question for many tails, so that following costs no reads of its own. */
+  /** Polls where wake-ups can be lost: one query for many tails. */
   #poll(): void {
     this.#services.clock.after(pollMs, () => {
-      this.#lookForMissed()
-        .catch((error: unknown) => this.#services.log.error('logs could not be looked at', error))
+      this.#pollTails()
+        .catch((error: unknown) => this.#services.log.error('polling of run logs failed', error))
         .finally(() => this.#poll());
     });
   }
 
-  async #lookForMissed(): Promise<void> {
+  async #pollTails(): Promise<void> {
     const runIds = Array.from(this.#tails.keys());
     for (let from = 0; from < runIds.length; from += runsPerPoll) {
       const asked = runIds.slice(from, from + runsPerPoll);
@@ -136,7 +136,7 @@ class Tail<Rendered> {
   readonly #unsubscribe: () => void;
   #latest: EventBatch<Rendered> | undefined;
   #seq = 0;
-  /** The count of wake-ups before the read that found the log's end at `#seq`. */
+  /** `wakes` before the read that found the end of the log at `#seq`. */
   #endedAtWake: number | undefined;
   #waiting = new Set<(isOpen: boolean) => void>();
   #refreshing = false;
@@ -152,7 +152,7 @@ class Tail<Rendered> {
     this.#unsubscribe = services.fanout.subscribe(`run:${runId}`, () => this.#wake());
   }
 
-  /** The log is known to reach this far, whoever said so. */
+  /** Called with the last sequence number that the poll found. */
   learn(lastSeq: number): void {
     if (lastSeq <= this.#seq) return;
     if (this.#waiting.size > 0 && !this.#refreshing) this.#services.metrics.wakeupsMissed.add(1);
@@ -163,19 +163,19 @@ class Tail<Rendered> {
     return this.#latest?.after === cursor ? this.#latest : undefined;
   }
 
-  /** Whether the log is known to end at `cursor`: then whoever stands there need not look for itself. */
+  /** True when the log is known to end at `cursor`, so that a reader there can skip the query. */
   isReadTo(cursor: number): boolean {
     return cursor === this.#seq && this.#endedAtWake === this.wakes;
   }
 
   /**
-   * Resolves when there may be something after `cursor`; false when the reader should go. `wakes` is the count
-   * from before the reader looked for itself: a wake-up since then means that it has to look again.
+   * Resolves to true when there may be events after `cursor`, to false when the reader should end. `wakes` is the
+   * count before the reader's own query: if it changed, the reader queries again.
    */
   async waitBeyond(cursor: number, wakes: number, signal: AbortSignal): Promise<boolean> {
     if (cursor < this.#seq || wakes !== this.wakes) return true;
     if (cursor > this.#seq) {
-      // Whoever has caught up tells the tail where to read on from; those further back look for themselves.
+      // The reader that is furthest ahead sets the tail's position; others query for themselves.
       this.#seq = cursor;
       this.#release(true);
     }
@@ -199,7 +199,7 @@ class Tail<Rendered> {
   }
 
   #release(isOpen: boolean): void {
-    // Each settles itself out of the set; a reader that waits again does so for what comes next.
+    // Each removes itself from the set. A reader that waits again waits for the next release.
     const waiting = Array.from(this.#waiting);
     for (const settle of waiting) settle(isOpen);
   }
@@ -210,7 +210,7 @@ class Tail<Rendered> {
     else void this.#refresh();
   }
 
-  /** One read at a time; a wake-up that comes meanwhile means one more. */
+  /** Runs one read at a time; a wake-up during a read causes one more. */
   async #refresh(): Promise<void> {
     this.#refreshing = true;
     try {
@@ -226,8 +226,8 @@ class Tail<Rendered> {
         this.#release(true);
       } while (this.#wokenAgain);
     } catch (error) {
-      // Readers close cleanly and come back with their cursor; a transport fault is not the run's end.
-      this.#services.log.error('the tail of a run could not be read', error);
+      // Readers close and clients reconnect with their cursor: a storage fault is not the end of the run.
+      this.#services.log.error('reading the tail of a run failed', error);
       this.#release(false);
     } finally {
       this.#refreshing = false;

@@ -7,18 +7,18 @@ import { recordAudit } from './audit.ts';
 import { orRefuse, refuse } from './refusal.ts';
 import type { Services } from './services.ts';
 
-type Making = Pick<Services, 'clock' | 'ids'>;
+type CreateServices = Pick<Services, 'clock' | 'ids'>;
 
-/** No API makes organizations: an operator does, on the machine. */
+/** Only an operator on the machine creates organizations; the API cannot. */
 export async function createOrganization(
-  services: Making & Pick<Services, 'store'>,
+  services: CreateServices & Pick<Services, 'store'>,
   request: { readonly name: string; readonly by: Actor },
 ): Promise<Organization> {
   return services.store.transaction((tx) => openOrganization(services, tx, request));
 }
 
 export async function openOrganization(
-  { clock, ids }: Making,
+  { clock, ids }: CreateServices,
   tx: StoreTransaction,
   { name, by }: { readonly name: string; readonly by: Actor },
 ): Promise<Organization> {
@@ -51,16 +51,16 @@ export interface Member {
   readonly membership: Membership;
 }
 
-/** Who is a member already gets the role; the same again changes nothing and leaves no row. */
+/** An existing member gets the role; the same role again changes nothing and writes no audit row. */
 export async function addMember(
-  services: Making & Pick<Services, 'store'>,
+  services: CreateServices & Pick<Services, 'store'>,
   request: AddMember,
 ): Promise<Member> {
   return services.store.transaction((tx) => joinOrganization(services, tx, request));
 }
 
 export async function joinOrganization(
-  { clock, ids }: Making,
+  { clock, ids }: CreateServices,
   tx: StoreTransaction,
   request: AddMember,
 ): Promise<Member> {
@@ -72,7 +72,7 @@ export async function joinOrganization(
   const user = await tx.organizations.ensureUser(fresh);
   const known = await tx.organizations.membership(organization.id, user.id);
   if (known?.role === role) return { user, membership: known };
-  if (known !== undefined) await letGo(tx, known);
+  if (known !== undefined) await requireAnotherOwner(tx, known);
   const membership = {
     organizationId: organization.id,
     userId: user.id,
@@ -92,7 +92,7 @@ export async function joinOrganization(
   return { user, membership };
 }
 
-/** Membership is read on every request, so what the person holds opens nothing here from the next one on. */
+/** Membership is read on every request, so the person's tokens stop working here with the next one. */
 export async function removeMember(
   { store, clock }: Pick<Services, 'store' | 'clock'>,
   request: Omit<AddMember, 'role'>,
@@ -103,9 +103,9 @@ export async function removeMember(
     const user = await tx.organizations.findUserByEmail(email);
     const membership = user && (await tx.organizations.membership(organization.id, user.id));
     if (user === undefined || membership === undefined) {
-      return refuse('not_found', { message: `${email} is no member of ${organization.id}.` });
+      return refuse('not_found', { message: `${email} is not a member of ${organization.id}.` });
     }
-    await letGo(tx, membership);
+    await requireAnotherOwner(tx, membership);
     await tx.organizations.deleteMembership(membership);
     await recordAudit(tx, {
       chain: organization.id,
@@ -119,8 +119,8 @@ export async function removeMember(
   });
 }
 
-/** The organization is locked, so two owners cannot both go because the other one stays. */
-async function letGo(
+/** The organization is locked, so two owners cannot both leave at the same time. */
+async function requireAnotherOwner(
   tx: StoreTransaction,
   { organizationId: id, role }: Membership,
 ): Promise<void> {

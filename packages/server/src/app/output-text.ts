@@ -1,15 +1,15 @@
 import type { Run } from '../domain/run.ts';
 import type { Store } from '../ports/store.ts';
 
-/** Longer answers are read from the events; the run's own field stays bounded, and is absent rather than cut. */
+/** A longer answer is read from the events; the run's field is then absent, not truncated. */
 export const outputTextMaxCharacters = 1024 * 1024;
 
-/** As `message_delta` was written. */
+/** Body of a `message_delta` event. */
 interface Delta {
   readonly data: { readonly text: string };
 }
 
-/** The answer as the log has it: the deltas joined in order (spec §6). Undefined when it is too long to keep. */
+/** Joins the text of the run's deltas in order (spec §6). Undefined when it is too long to store. */
 export async function readOutputText(store: Store, run: Run): Promise<string | undefined> {
   let text = '';
   let after = 0;

@@ -11,10 +11,10 @@ export interface SetPassword {
   readonly by: Actor;
 }
 
-/** A one-time password that nobody used is worth nothing after a day. */
+/** An unused one-time password expires after a day. */
 const oneTimeMs = 24 * 3600 * 1000;
 
-/** Whoever was signed in with the old one is signed out, wherever that was. */
+/** Sets the password and ends every signed-in session of the person. */
 export async function setPassword(
   { store, clock }: Pick<Services, 'store' | 'clock'>,
   { userId, hash, isOneTime, by }: SetPassword,

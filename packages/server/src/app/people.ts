@@ -4,13 +4,13 @@ import type { Identity } from '../ports/repositories/organizations.ts';
 import type { Services } from './services.ts';
 
 export interface Visitor extends Identity {
-  /** Only if the issuer says that it is theirs. */
+  /** Only if the issuer verified it. */
   readonly email: string | undefined;
 }
 
 /**
- * Who somebody is here whom another issuer vouches for. The first visit makes the record that the audit names
- * them by; it gives no right to anything, since what they may do is in their token.
+ * The user of a person that another issuer authenticated. The first visit inserts the record that the audit
+ * names; it grants nothing, because the person's rights come from their token.
  */
 export async function recognise(
   { store, clock, ids }: Pick<Services, 'store' | 'clock' | 'ids'>,

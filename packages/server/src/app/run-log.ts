@@ -10,8 +10,8 @@ export interface LogPage {
 }
 
 /**
- * A page of a run's log. Of a run whose events were forgotten (A-66) the end is told again from the run's
- * own record, so that whoever follows comes to an end like everybody else.
+ * Reads a page of a run's log. If the events of an ended run were deleted (A-66), the terminal event is rebuilt
+ * from the run's row, so that every reader reaches the end.
  */
 export async function readLog(
   { store }: Pick<Services, 'store'>,

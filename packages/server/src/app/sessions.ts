@@ -64,7 +64,7 @@ export async function createSession(
     }
     const known = await tx.sessions.find(scope, sessionId(first.resourceId));
     if (known === undefined) return refuse('not_found');
-    // Spec §4.2 rule 2: a terminal session cannot be handed out as if it were new.
+    // Spec §4.2 rule 2: a terminal session must not be returned as if it were new.
     if (isTerminalSessionStatus(known.status)) return refuse('session_terminal');
     return { resource: known, replayed: true };
   });
@@ -75,7 +75,7 @@ export async function insertSession(
   tx: StoreTransaction,
   { scope, id, request }: { scope: TenantScope; id: SessionId; request: { agentName: string } },
 ): Promise<Session> {
-  // The gate looked before this transaction began; an offboarding may have come in between.
+  // The gate checked before this transaction began; the tenant may be offboarding by now.
   if (!(await tx.tenants.isUsable(scope))) return refuse('forbidden', { codeOnly: true });
   const agent = agents.find(request.agentName);
   if (agent === undefined || !isEnabledFor(agent, scope.tenantId)) return refuse('agent_not_found');
@@ -108,7 +108,7 @@ export interface StopSession {
   readonly reason: string | undefined;
 }
 
-/** D-13: the queue is emptied, open interactions are closed, the executing run is asked to end. */
+/** D-13: cancels the queue and pending interactions, and asks the current run to end. */
 export async function stopSession(
   services: Pick<Services, 'store' | 'clock' | 'fanout' | 'metrics'>,
   scope: TenantScope,
@@ -130,7 +130,7 @@ export async function stopSession(
   });
 }
 
-/** Records the wish to end an executing run; whoever holds it, or the next worker, carries it out. */
+/** Records the cancel of a started run. The worker that holds the run, or the next one, ends it. */
 export async function askToEnd(
   services: Pick<Services, 'clock' | 'fanout' | 'metrics'>,
   tx: StoreTransaction,
@@ -140,7 +140,7 @@ export async function askToEnd(
   const ruling = orRefuse(cancelRun(run, services.clock.now()));
   if (ruling.kind !== 'asked') return run;
   if (run.pendingInteractions > 0) await tx.interactions.cancelPending(run.id);
-  // A leg is told; a parked run has none, and a worker looks for those.
+  // Wake the leg; a parked run has none, so wake the workers.
   tx.onCommit(() => services.fanout.wake(leaseOf(run) === null ? 'work' : `control:${run.id}`));
   return recordMove(services, tx, {
     seen,

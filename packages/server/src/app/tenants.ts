@@ -22,7 +22,7 @@ export interface CreateTenant {
   readonly chargeRate: () => void;
 }
 
-/** D-67. A worker does the rest; the organization's row is held while its tenants are counted. */
+/** D-67. Locks the organization's row while its tenants are counted. A worker provisions the tenant. */
 export async function createTenant(
   { store, clock, ids, settings }: Pick<Services, 'store' | 'clock' | 'ids' | 'settings'>,
   organizationId: OrganizationId,
@@ -103,12 +103,12 @@ export async function retryTenant(
 
 export interface OffboardTenant {
   readonly id: TenantId;
-  /** What the caller wrote to confirm: it must be the exact id. */
+  /** Confirmation of the caller: must be the exact id. */
   readonly confirm: string;
   readonly by: Actor;
 }
 
-/** Machine reach ends in this transaction: from its commit on the gate finds no usable tenant (D-51). */
+/** Access of machines ends with this commit: from then on the gate finds no usable tenant (D-51). */
 export async function offboardTenant(
   { store, clock }: Pick<Services, 'store' | 'clock'>,
   organizationId: OrganizationId,

@@ -16,13 +16,13 @@ export type WithdrawingServices = Pick<Services, 'store' | 'clock' | 'ids' | 'lo
   readonly provider: CredentialProvider;
 };
 
-/** A resource, and the withdrawal of access that it still waits for. */
+/** A resource, and its pending withdrawal of access, if any. */
 export interface Withdrawn<T> {
   readonly resource: T;
   readonly pending: Withdrawal | undefined;
 }
 
-/** Enters what is left to do in the transaction that takes the access away. */
+/** Inserts the record of the remaining steps, in the transaction that takes the access away. */
 export async function enterWithdrawal(
   { ids, clock }: Pick<Services, 'ids' | 'clock'>,
   tx: StoreTransaction,
@@ -40,10 +40,10 @@ export async function enterWithdrawal(
   return withdrawal;
 }
 
-/** How long the one who asked waits for the end; past it the answer is 202, and the end comes anyway. */
-const patienceMs = 1_000;
+/** How long the request waits for the steps. After that it is answered 202 and a worker finishes them. */
+const requestWaitMs = 1_000;
 
-/** What is still pending once as much is done as can be done while somebody waits for the answer. */
+/** Takes the steps while the request waits. Returns the withdrawal if it is still pending then. */
 export async function finishWithinRequest(
   services: WithdrawingServices,
   withdrawal: Withdrawal | undefined,
@@ -54,13 +54,13 @@ export async function finishWithinRequest(
     return false;
   });
   const isFinished = await within(
-    { clock: services.clock, ms: patienceMs, late: false },
+    { clock: services.clock, ms: requestWaitMs, late: false },
     finishing,
   );
   return isFinished ? undefined : withdrawal;
 }
 
-/** Takes the steps that are left, one transaction each; true once nothing is left. */
+/** Takes the remaining steps, one transaction each; true once none is left. */
 export async function finishWithdrawal(
   services: WithdrawingServices,
   begun: Withdrawal,
@@ -75,17 +75,17 @@ export async function finishWithdrawal(
     const isMoved = await store.transaction((tx) =>
       next === undefined ? tx.withdrawals.remove(current) : tx.withdrawals.save(next, current),
     );
-    // Somebody else takes the same steps, or the access was given back: then it is theirs to finish.
+    // Another worker took the step, or the access was given back: leave the rest to them.
     if (!isMoved) return (await store.read.withdrawals.find(current.id)) === undefined;
     if (next === undefined) return true;
     current = next;
   }
 }
 
-/** A provider that has not answered by then is asked again. */
+/** A provider that has not answered after this time is called again later. */
 const attemptMaxMs = 30_000;
 
-/** What fails is as pending as what takes long: the step stands, and is taken again. */
+/** A step that fails counts as `pending`, like one that takes long: it is retried. */
 async function attempt(
   services: WithdrawingServices,
   withdrawal: Withdrawal,
@@ -107,7 +107,7 @@ const steps: {
     withdrawal: Withdrawal,
   ) => Promise<'done' | 'pending'>;
 } = {
-  // A wake-up may be lost; then each server's own look, every few seconds, closes what is to be closed (D-33).
+  // If the wake-up is lost, each server's periodic check of its streams closes them (D-33).
   streams({ fanout }, { clientId }) {
     fanout.wake(`access:${clientId}`);
     return Promise.resolve('done');
@@ -124,7 +124,7 @@ async function postpone(
 }
 
 function report({ log }: Pick<Services, 'log'>, withdrawal: Withdrawal, error: unknown): void {
-  log.error('a withdrawal of access is not finished yet', error, {
+  log.error('a step of a withdrawal of access failed', error, {
     withdrawal_id: withdrawal.id,
     client_id: withdrawal.clientId,
     kind: withdrawal.kind,

@@ -3,7 +3,7 @@ import type { PageRequest } from '../ports/page.ts';
 import type { ReachableTenant } from '../ports/repositories/tenants.ts';
 import type { Services } from './services.ts';
 
-/** D-56: the usable tenants of the organizations a caller belongs to. */
+/** D-56: lists the usable tenants of the caller's organizations. */
 export async function listWorkspaces(
   { store }: Pick<Services, 'store'>,
   organizationIds: readonly OrganizationId[],

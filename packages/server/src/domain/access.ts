@@ -5,7 +5,7 @@ import { type Ruling, accepted, refused } from './refusal.ts';
 import type { TenantScope } from './scope.ts';
 import { type Tenant, isUsableTenant } from './tenant.ts';
 
-/** As much of the live rows as a decision needs: it is read on every request. */
+/** The fields of the live client and tenant rows that an access decision needs. Read on every request. */
 export type ReachedClient = Pick<
   Client,
   'id' | 'organizationId' | 'oauthClientId' | 'profile' | 'scopes' | 'status'
@@ -18,18 +18,18 @@ export interface Reach {
   readonly tenant?: ReachedTenant;
 }
 
-/** An automation client that was let in, with what it may do in the tenant it selected. */
+/** An automation client that passed the gate, with its scopes in the tenant it selected. */
 export interface AutomationCaller {
   readonly kind: 'automation';
   readonly client: ReachedClient;
   readonly tenant: ReachedTenant;
   readonly scope: TenantScope;
-  /** What the token and the live client both grant. */
+  /** Scopes that both the token and the live client grant. */
   readonly scopes: ReadonlySet<Scope>;
-  /** What the operation it was let in for needs: an open stream is held to the same. */
+  /** Scopes that the operation requires. An open stream is checked against them again. */
   readonly required: readonly Scope[];
   readonly tokenExpiresAt: number;
-  /** Who acted, as records name it: the client's record id. */
+  /** The client's record id, which records name as the actor. */
   readonly subject: string;
 }
 
@@ -56,9 +56,9 @@ export interface Access {
 }
 
 /**
- * D-52, D-54: what a machine may do now, from the live rows. Whatever is wrong with the client, the
- * organization or the tenant is one and the same refusal, so that nobody learns which tenants exist;
- * only someone who is inside may learn which scope is missing.
+ * D-52, D-54: decides what a machine may do now, from the live rows. Every problem of the client, the
+ * organization or the tenant gives the same refusal, so that a caller cannot find out which tenants exist.
+ * Only a client with access to the tenant learns that a scope is missing.
  */
 export function decideAccess(reached: Reach | undefined, claim: Claim): Ruling<Access> {
   if (reached === undefined || reached.client.status !== 'active') return refused('forbidden');

@@ -20,7 +20,7 @@ export interface Agent {
     readonly allow: readonly string[];
     readonly deny: readonly string[];
   };
-  /** The folder it was read from: `workspace/` and `skills/` lie there. */
+  /** The folder it was read from, which also holds `workspace/` and `skills/`. */
   readonly folder: string;
   /**
    * What its harness read from the keys of `agent.yaml` that only its framework uses (`script`, `command`, `url`, …).
@@ -39,7 +39,7 @@ export function needsApproval(agent: Agent, toolName: string): boolean {
   return agent.approvalRequiredTools.some((glob) => matchesGlob(glob, toolName));
 }
 
-/** `*` stands for any run of characters; everything else is literal. */
+/** `*` matches any number of characters; everything else is literal. */
 export function matchesGlob(glob: string, text: string): boolean {
   const [head = '', ...parts] = glob.split('*');
   const tail = parts.pop();
@@ -60,7 +60,7 @@ export interface RunInput {
   readonly fileIds: readonly string[];
 }
 
-/** D-22: `prompt`, optionally `files`; members the agent does not declare are refused. */
+/** D-22: `prompt`, and `files` if the agent takes them. Any other member is refused. */
 export function readRunInput(agent: Agent, input: JsonObject): Ruling<RunInput> {
   for (const member of Object.keys(input)) {
     if (member === 'prompt' || (member === 'files' && agent.sessionFiles)) continue;

@@ -2,18 +2,18 @@ import type { OrganizationId } from '@convoke/contract';
 import { type JsonObject, canonicalJson } from './json.ts';
 
 /**
- * The audit log (D-69): who did what, in the order in which it became true.
+ * A row of the audit log (D-69): who did what, in commit order.
  *
- * Each organization has a chain of rows numbered 1, 2, 3 …; what concerns none of them stands in the chain
- * of the deployment. A row holds the hash of the row before it, and its own hash covers that: whoever
- * changes, removes or moves a row has to change every later row and the head of the chain as well. Rows
- * are only ever added. A hash covers no secret, because no row holds one.
+ * Each organization has a chain of rows numbered 1, 2, 3 …; rows that concern no organization are in the
+ * chain of the deployment. A row holds the hash of the row before it, and its own hash covers that one: to
+ * change, remove or move a row undetected, every later row and the head of the chain must change too. Rows
+ * are only appended. No row holds a secret.
  */
 export interface AuditRow extends AuditEntry {
   readonly chain: AuditChain;
   readonly seq: number;
   readonly at: number;
-  /** Of the row before; of the first row, `chainStart`. */
+  /** Hash of the previous row; `chainStart` in the first row. */
   readonly previousHash: string;
   readonly hash: string;
 }
@@ -25,7 +25,7 @@ export const chainStart = '';
 export interface AuditEntry {
   readonly by: Actor;
   readonly action: AuditAction;
-  /** The id of what was acted on. */
+  /** Id of the object of the action. */
   readonly object: string;
   readonly outcome: 'done' | 'denied';
   /** Ids, names, codes and digests; never a secret, a token or a prompt. */
@@ -53,8 +53,8 @@ export type AuditAction =
   | 'token.issue';
 
 /**
- * Who acts, and from where. An operator acts on the machine itself and `system` is the server by its own
- * schedule, so they have neither request nor address.
+ * Who acts, and from where. `operator` (on the machine itself) and `system` (a scheduled task of the server)
+ * have neither request nor address.
  */
 export interface Actor {
   readonly kind: 'user' | 'client' | 'operator' | 'system' | 'anonymous';
@@ -63,14 +63,14 @@ export interface Actor {
   readonly address: string | null;
 }
 
-/** The last row of a chain: what the next one builds on, and what tells that rows are missing at the end. */
+/** Number and hash of the last row of a chain. Reveals rows that are missing at the end. */
 export interface ChainHead {
   readonly chain: AuditChain;
   readonly seq: number;
   readonly hash: string;
 }
 
-/** What the hash of a row covers: everything but the hash. */
+/** The text that the hash of a row covers: every field but the hash. */
 export function auditText(row: Omit<AuditRow, 'hash'>): string {
   return canonicalJson({
     organization_id: row.chain,
@@ -96,7 +96,7 @@ export interface ChainProblem {
 
 type Digest = (text: string) => string;
 
-/** What is wrong with `row` coming after `before`, if anything. */
+/** Checks that `row` follows `before`; undefined when it does. */
 export function linkProblem(
   before: ChainHead,
   row: AuditRow,
@@ -111,7 +111,7 @@ export function linkProblem(
   return { ...at, problem: 'does not follow the row before it' };
 }
 
-/** What is wrong with the end of a chain whose rows were walked up to `last`, if anything. */
+/** Checks that a chain whose last row is `last` ends at its head; undefined when it does. */
 export function headProblem(last: ChainHead, head: ChainHead): ChainProblem | undefined {
   const at = { chain: head.chain, seq: last.seq + 1 };
   if (last.seq < head.seq) return { ...at, problem: `missing: the chain ends at row ${head.seq}` };

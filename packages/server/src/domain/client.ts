@@ -12,9 +12,9 @@ import { type Ruling, accepted, refused } from './refusal.ts';
 /**
  * An automation client: a machine's identity inside one organization.
  *
- * - `active`: its credentials obtain tokens and its tokens are let in.
- * - `disabled`: neither, from the next request on. It keeps its credentials, and can be enabled again.
- * - deleted (`deletedAt`): as if it had never been, for everybody. Its credentials are revoked with it.
+ * - `active`: its credentials obtain tokens and the gate accepts its tokens.
+ * - `disabled`: neither, from the next request on. It keeps its credentials and can be enabled again.
+ * - deleted (`deletedAt`): the API no longer shows it. Its credentials are revoked with it. Final.
  *
  * `version` rises by one with every change, and every change names the version it saw (spec §9.4).
  */
@@ -35,7 +35,7 @@ export interface Client {
   readonly deletedAt: number | null;
 }
 
-/** A profile, and with `custom` the scopes it stands for. */
+/** A profile; `custom` names its scopes. */
 export interface Permissions {
   readonly profile: Profile;
   readonly scopes?: readonly Scope[] | undefined;
@@ -63,7 +63,7 @@ export function openClient(fresh: NewClient, now: number): Client {
   };
 }
 
-/** Spec §8: at most 20 that are not deleted. */
+/** Spec §8: at most 20 clients per organization that are not deleted. */
 export function mayAddClient(liveClients: number): Ruling<undefined> {
   return liveClients < limits.clientsPerOrganization
     ? accepted(undefined)
@@ -79,7 +79,7 @@ export interface ClientChange {
   readonly status?: ClientStatus | undefined;
 }
 
-/** D-64: a change of status stands alone, and nothing happens on top of a version nobody saw. */
+/** D-64: a status change cannot be combined with others, and a change needs the current version. */
 export function changeClient(client: Client, change: ClientChange, now: number): Ruling<Client> {
   const { name, description, permissions, status } = change;
   const hasOther = name !== undefined || description !== undefined || permissions !== undefined;

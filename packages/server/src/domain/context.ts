@@ -1,7 +1,7 @@
 import type { JsonObject } from './json.ts';
 import type { RunEventDraft } from './run-event.ts';
 
-/** Which digests of context files the session has announced so far, by path. */
+/** Digests of the context files that the session has announced, by path. */
 export type KnownContext = Readonly<Record<string, string>>;
 
 export interface ContextFile {
@@ -34,8 +34,8 @@ export interface SkillsReport {
 }
 
 /**
- * What a leg is told about its context (spec §6). The first leg of a run tells everything it starts with;
- * a later leg only what changed while it was parked.
+ * Events that announce a leg's context (spec §6). The first leg of a run announces all of it, a later leg
+ * only what changed while the run was parked.
  */
 export function contextEvents(
   loaded: LoadedContext,

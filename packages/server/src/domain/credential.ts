@@ -2,8 +2,8 @@ import { type ClientId, type CredentialId, type CredentialStatus, limits } from 
 import { type Ruling, accepted, refused } from './refusal.ts';
 
 /**
- * One secret of an automation client. Only its HMAC is ever stored (D-65). It is `active` until it is
- * `revoked` or its time is over (`expired`); neither can be undone.
+ * One secret of an automation client. Only its HMAC is stored (D-65). It is `active` until it is `revoked`
+ * or `expired`; both are final.
  */
 export interface Credential {
   readonly id: CredentialId;
@@ -31,15 +31,15 @@ export function openCredential(
   fresh: NewCredential,
   { lifetimeDays, now }: { readonly lifetimeDays: number; readonly now: number },
 ): Credential {
-  const expiresAt = now + lifetimeDays * DAY_MS;
+  const expiresAt = now + lifetimeDays * dayMs;
   return { ...fresh, createdAt: now, expiresAt, revokedAt: null, lastUsedAt: null };
 }
 
-/** Spec §8: two live ones, so that a secret can be replaced without a pause. */
+/** Spec §8: at most two live credentials, so that a secret can be replaced without downtime. */
 export function mayAddCredential(liveCredentials: number): Ruling<undefined> {
   return liveCredentials < limits.liveCredentialsPerClient
     ? accepted(undefined)
     : refused('credential_limit_reached');
 }
 
-const DAY_MS = 24 * 60 * 60 * 1000;
+const dayMs = 24 * 60 * 60 * 1000;

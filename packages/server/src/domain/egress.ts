@@ -1,11 +1,11 @@
 /**
- * Which hosts an agent's programs may reach. An entry is a host (`api.example.com`), any host below a
- * domain (`*.example.com`) or an address (`10.0.0.7`, `[fd00::1]`), each with a port or without.
- * Without one it means the ports of the web, 80 and 443.
+ * A host that an agent's programs may reach: a host name (`api.example.com`), any host below a domain
+ * (`*.example.com`) or an address (`10.0.0.7`, `[fd00::1]`), with a port or without. Without a port, 80 and
+ * 443 are allowed.
  */
 export interface Egress {
   readonly host: string;
-  /** `host` stands for everything below it. */
+  /** True when `host` is a domain and the entry allows every host below it. */
   readonly isWildcard: boolean;
   readonly port: number | undefined;
 }
@@ -13,7 +13,7 @@ export interface Egress {
 const webPorts = [80, 443];
 const entryPattern = /^(\*\.)?(\[[0-9a-f:.]+\]|[a-z0-9_]([a-z0-9_.-]*[a-z0-9_])?)(?::(\d{1,5}))?$/;
 
-/** `undefined` when the entry is none. */
+/** Undefined when the text is not a valid entry. */
 export function readEgress(entry: string): Egress | undefined {
   const match = entryPattern.exec(entry.toLowerCase());
   if (match === null) return undefined;
@@ -24,7 +24,7 @@ export function readEgress(entry: string): Egress | undefined {
   return { host: plainHost(host), isWildcard: wildcard !== undefined, port: number };
 }
 
-/** The entry that lets a program reach this host and port; `undefined` when none does. */
+/** The entry that allows this host and port; undefined when none does. */
 export function egressTo(
   entries: readonly Egress[],
   host: string,
@@ -37,7 +37,7 @@ export function egressTo(
   });
 }
 
-/** `host.` is the same host, and an IPv6 address is one with its brackets or without. */
+/** Removes a trailing dot and the brackets of an IPv6 address. */
 function plainHost(host: string): string {
   return host.replace(/^\[(.*)\]$/, '$1').replace(/\.$/, '');
 }

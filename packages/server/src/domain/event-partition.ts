@@ -48,7 +48,7 @@ export function hoursOf({ from, until }: LogPartition): LogPartition[] {
   return hours;
 }
 
-/** No run made at this moment or later has a smaller id, and none made earlier a greater one. */
+/** Lower bound of the ids of runs made at or after this time; runs made earlier have smaller ids. */
 export function firstRunId(ms: number): string {
   return `run_${timeText(ms)}`;
 }

@@ -1,9 +1,9 @@
-/** Sorted by code unit, so that the text of a UUID orders as its bytes do. */
+/** Crockford base32 as TypeID uses it. Sorted by code unit, so ids order as their UUIDv7 bytes do. */
 export const idAlphabet = '0123456789abcdefghjkmnpqrstvwxyz';
 
 const timeDigits = 10;
 
-/** D-01: the 48 bits of time are an id's first ten digits, with two bits to spare. */
+/** D-01: the first ten digits of an id encode its 48 bits of time. */
 export function timeText(ms: number): string {
   let text = '';
   for (let rest = ms; text.length < timeDigits; rest = Math.floor(rest / 32)) {
@@ -12,7 +12,7 @@ export function timeText(ms: number): string {
   return text;
 }
 
-/** The moment that ten digits stand for. */
+/** The time that ten digits encode, in milliseconds. */
 export function timeOfText(text: string): number {
   let ms = 0;
   for (const digit of text) ms = ms * 32 + idAlphabet.indexOf(digit);

@@ -1,19 +1,19 @@
 import { type Ruling, accepted, refused } from './refusal.ts';
 
-/** What a person may be in an organization. Owners and admins manage it; a member belongs to it. */
+/** Role of a person in an organization. Owners and admins manage it; a member only belongs to it. */
 export type Role = 'owner' | 'admin' | 'member';
 
-/** An organization that nobody owns could be managed by nobody: its last owner stays one. */
+/** The last owner keeps the role: an organization without an owner could not be managed. */
 export function giveUpRole(role: Role, owners: number): Ruling<Role> {
   return role === 'owner' && owners <= 1
-    ? refused('forbidden', 'The last owner cannot go: make somebody else owner first.')
+    ? refused('forbidden', 'The last owner cannot be removed: make another member owner first.')
     : accepted(role);
 }
 
 const emailMaxCharacters = 254;
 const emailPattern = /^[^\s@\p{C}]+@[^\s@\p{C}]+$/u;
 
-/** One spelling per address, so that one person has one record. */
+/** Normalizes the address, so that one person has one record. */
 export function readEmail(text: string): Ruling<string> {
   const email = text.trim().toLowerCase();
   return email.length <= emailMaxCharacters && emailPattern.test(email)

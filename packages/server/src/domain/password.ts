@@ -1,6 +1,6 @@
 import { type Ruling, accepted, refused } from './refusal.ts';
 
-/** Length is what protects a password; rules about its characters only make people write it down. */
+/** Only the length is checked: rules about characters make passwords weaker in practice. */
 export const passwordMinCharacters = 12;
 const passwordMaxCharacters = 256;
 

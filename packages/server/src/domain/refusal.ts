@@ -1,6 +1,6 @@
 import type { ErrorCode } from '@convoke/contract';
 
-/** What a rule answers instead of throwing. */
+/** Result of a domain rule: a value, or the error code of a refusal. Rules never throw. */
 export type Ruling<T> = { readonly ok: true; readonly value: T } | Refused;
 export type Refused = { readonly ok: false; readonly code: ErrorCode; readonly message?: string };
 

@@ -2,13 +2,13 @@ import { type RunId, type SessionId, formatEventId, isTerminalEventType } from '
 import type { JsonObject } from './json.ts';
 import { type Run, type RunOutcome, isEnded, outcomeOf } from './run.ts';
 
-/** What happened, before it has a place in the log. */
+/** An event before it has a sequence number. */
 export interface RunEventDraft {
   readonly type: string;
   readonly data: JsonObject;
 }
 
-/** One line of a run's log. `body` is the exact JSON that goes on the wire, now and on every replay (D-31). */
+/** One entry of a run's log. `body` is the exact JSON sent on the wire, live and on every replay (D-31). */
 export interface RunEvent {
   readonly seq: number;
   readonly type: string;
@@ -18,7 +18,7 @@ export interface RunEvent {
 export interface LogPosition {
   readonly sessionId: SessionId;
   readonly runId: RunId;
-  /** The sequence number before the first of these events. */
+  /** Sequence number of the event before the first of these. */
   readonly after: number;
   readonly createdAt: string;
 }
@@ -38,7 +38,7 @@ export function placeEvents(drafts: readonly RunEventDraft[], position: LogPosit
   });
 }
 
-/** D-21: the one event that ends a run, of the kind its outcome asks for. */
+/** D-21: the one event that ends a run. */
 export function terminalEvent(
   runId: RunId,
   outcome: RunOutcome,
@@ -75,7 +75,7 @@ export function rememberedEnd(run: Run): RunEvent | undefined {
   return end;
 }
 
-/** A harness may name its own events but can never write one of the service's: they carry its prefix. */
+/** Prefixes an event of a harness with its framework, so it cannot imitate an event of the service. */
 export function harnessEventType(framework: string, name: string): string {
   return `${framework}.${name}`;
 }

@@ -10,14 +10,15 @@ import {
 import { type Refused, type Ruling, accepted, refused } from './refusal.ts';
 
 /**
- * A session is a conversation with one agent: a workspace, a history, runs one after another.
+ * A session is a conversation with one agent: a session folder, a history, and runs one after another.
  *
- * - `idle`: nothing to do. Entered on create, on resume, and when the last run ends.
- * - `running`: a run executes or stands in the queue.
- * - `waiting`: the executing run waits for a person.
- * - `stopping`: a stop was asked for and the executing run has not ended yet; `stopMode` says where it leads.
- * - `stopped`: suspended; only resume or stop(terminate) leave it.
- * - `failed`, `terminated`: terminal. `failed` means its workspace was lost, so what D-14 promises cannot hold.
+ * - `idle`: no run is queued or executes. Entered on create, on resume, and when the last run ends.
+ * - `running`: a run executes or is queued.
+ * - `waiting`: the current run waits for a person.
+ * - `stopping`: a stop was requested and the current run has not ended yet; `stopMode` says what follows.
+ * - `stopped`: suspended. Only resume and stop(terminate) leave it.
+ * - `failed`, `terminated`: terminal. `failed` means that the session folder is lost, so the session cannot
+ *   continue as D-14 promises.
  *
  * Session status always changes in the transaction of the run change that causes it (D-11).
  */
@@ -29,10 +30,10 @@ export interface Session {
   readonly status: SessionStatus;
   readonly statusReason: string | null;
   readonly filesSupported: boolean;
-  /** The run that executes or waits; the queue stands behind it. */
+  /** The run that executes or waits for a person. Queued runs come after it. */
   readonly currentRunId: RunId | null;
   readonly queuedRuns: number;
-  /** How many runs were ever accepted: the next one's number. */
+  /** Number of runs accepted so far, which is the number of the latest one. */
   readonly runCount: number;
   readonly pendingInteractions: number;
   readonly stopMode: StopMode | null;
@@ -67,15 +68,15 @@ export interface BusyPolicy {
   readonly queueMax: number;
 }
 
-/** D-15, D-23: may this session take one more run? */
+/** D-15, D-23: accepts one more run, or refuses it. */
 export function acceptRun(session: Session, policy: BusyPolicy, now: number): Ruling<Session> {
   const closed = refusalOfClosed(session);
   if (closed !== undefined) return closed;
   const isBusy = session.currentRunId !== null || session.queuedRuns > 0;
   if (isBusy && policy.onBusy === 'reject') return refused('session_busy');
-  // The run at the head of an idle session is dispatched at once: it does not count as waiting in line.
-  const inLine = session.currentRunId === null ? session.queuedRuns - 1 : session.queuedRuns;
-  if (isBusy && inLine >= policy.queueMax) return refused('session_busy');
+  // The first run of an idle session is dispatched at once: it does not count as queued.
+  const queued = session.currentRunId === null ? session.queuedRuns - 1 : session.queuedRuns;
+  if (isBusy && queued >= policy.queueMax) return refused('session_busy');
   return accepted({
     ...session,
     status: session.status === 'waiting' ? 'waiting' : 'running',
@@ -85,7 +86,7 @@ export function acceptRun(session: Session, policy: BusyPolicy, now: number): Ru
   });
 }
 
-/** The head of the queue was handed to an agent. */
+/** A worker claimed the run at the head of the queue, or a resume leg of the current run. */
 export function runDispatched(session: Session, runId: RunId, now: number): Session {
   const queuedRuns = session.currentRunId === runId ? session.queuedRuns : session.queuedRuns - 1;
   return { ...session, status: 'running', currentRunId: runId, queuedRuns, updatedAt: now };
@@ -118,7 +119,7 @@ export function runEnded(session: Session, now: number): Session {
   return { ...freed, status: session.queuedRuns > 0 ? 'running' : 'idle' };
 }
 
-/** Runs that never executed left the queue. */
+/** `count` runs were cancelled in the queue. */
 export function queuedRunsCancelled(session: Session, count: number, now: number): Session {
   if (count === 0) return session;
   const queuedRuns = session.queuedRuns - count;
@@ -126,7 +127,7 @@ export function queuedRunsCancelled(session: Session, count: number, now: number
   return { ...session, queuedRuns, status: isIdle ? 'idle' : session.status, updatedAt: now };
 }
 
-/** D-13. The caller has already taken the queue away; an executing run keeps the session `stopping`. */
+/** D-13. The caller has already cancelled the queue. A current run keeps the session `stopping`. */
 export function stopSession(
   session: Session,
   request: { readonly mode: StopMode; readonly reason?: string | undefined },
@@ -141,7 +142,7 @@ export function stopSession(
   return accepted(closeSession(asked, now));
 }
 
-/** D-14. A suspend that has not completed yet is simply called off. */
+/** D-14. Cancels a suspend that is not complete yet. */
 export function resumeSession(session: Session, now: number): Ruling<Session> {
   if (isTerminalSessionStatus(session.status)) return refused('session_terminal');
   if (session.status === 'stopping' && session.stopMode === 'terminate') {
@@ -164,7 +165,7 @@ export function isUnused(session: Session, before: number): boolean {
   return isResting && session.updatedAt < before;
 }
 
-/** D-17: nobody used it for the idle time the deployment allows. */
+/** D-17: the session was unused for longer than the deployment allows. */
 export function expireSession(session: Session, now: number): Session {
   return {
     ...session,
@@ -175,7 +176,7 @@ export function expireSession(session: Session, now: number): Session {
   };
 }
 
-/** The folder that holds its history and files is gone. */
+/** The session folder, which holds its history and files, is gone. */
 export function loseFolder(session: Session, now: number): Session {
   return {
     ...session,

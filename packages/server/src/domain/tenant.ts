@@ -2,17 +2,17 @@ import type { AttachmentState, OrganizationId, TenantId, TenantStatus } from '@c
 import { type Ruling, accepted, refused } from './refusal.ts';
 
 /**
- * A tenant is a separate space of an organization (D-67).
+ * A tenant is a separate space of an organization (D-67). Its state is `status` / `attachmentState`:
  *
  * - `provisioning` / `pending`: entered on create and on retry. A worker takes the provisioning steps in
- *   order; `step` names the one to take next, so a crash loses nothing.
- * - `active` / `ready`: after the last step. Only here can machines reach it, both words together.
- * - `failed` / `failed`: a step could not be taken; `statusReason` says why. Retry goes on at that step.
- * - `offboarding` / `detached`: entered from any of the above, for good. Reach ends in the transaction
- *   that records it; a worker then takes the offboarding steps in order.
- * - `offboarded` / `detached`: nothing of the tenant is left but this record.
+ *   order; `step` names the next one, so work continues there after a crash.
+ * - `active` / `ready`: after the last step. Machines can reach the tenant in this state only.
+ * - `failed` / `failed`: a step failed; `statusReason` says why. Retry continues at that step.
+ * - `offboarding` / `detached`: entered from any state above; final. Access ends in the transaction that
+ *   records it; a worker then takes the offboarding steps in order.
+ * - `offboarded` / `detached`: only this record is left of the tenant.
  *
- * Every step may be taken twice with the effect of once.
+ * Every step is idempotent.
  */
 export interface Tenant {
   readonly id: TenantId;
@@ -22,17 +22,17 @@ export interface Tenant {
   readonly status: TenantStatus;
   readonly attachmentState: AttachmentState;
   readonly statusReason: string | null;
-  /** The step its provisioning or offboarding stands at. */
+  /** The next step of its provisioning or offboarding. */
   readonly step: string | null;
   readonly createdAt: number;
   readonly updatedAt: number;
 }
 
-/** `storage`: file contents can be kept. `workspaces`: session folders can be made. */
+/** `storage`: the file store can be written. `workspaces`: session folders can be made. */
 export const provisioningSteps = ['storage', 'workspaces'] as const;
 export type ProvisioningStep = (typeof provisioningSteps)[number];
 
-/** `cancel`: what runs is asked to end. `rows`: sessions go with all they hold. `remains`: everything else. */
+/** `cancel`: ends runs. `rows`: deletes sessions with all they hold. `remains`: deletes everything else. */
 export const offboardingSteps = ['cancel', 'rows', 'remains'] as const;
 export type OffboardingStep = (typeof offboardingSteps)[number];
 
@@ -71,7 +71,7 @@ export function openTenant(
   };
 }
 
-/** The step a tenant stands at; one this release does not know is begun from the start. */
+/** The tenant's next step. A step that this release does not know restarts at the first one. */
 export function provisioningStep(tenant: Tenant): ProvisioningStep {
   return provisioningSteps.find((step) => step === tenant.step) ?? provisioningSteps[0];
 }
@@ -80,14 +80,14 @@ export function offboardingStep(tenant: Tenant): OffboardingStep {
   return offboardingSteps.find((step) => step === tenant.step) ?? offboardingSteps[0];
 }
 
-/** The step was taken: the next one stands, or the tenant is usable. */
+/** The step succeeded: moves to the next one, or to `active` after the last. */
 export function provisioned(tenant: Tenant, step: ProvisioningStep, now: number): Tenant {
   const next = provisioningSteps[provisioningSteps.indexOf(step) + 1];
   if (next !== undefined) return { ...tenant, step: next, updatedAt: now };
   return { ...tenant, status: 'active', attachmentState: 'ready', step: null, updatedAt: now };
 }
 
-/** The step could not be taken. It still stands, for a retry. */
+/** The step failed. `step` stays, so that a retry continues there. */
 export function provisioningFailed(tenant: Tenant, reason: string, now: number): Tenant {
   return {
     ...tenant,
@@ -109,7 +109,7 @@ export function retryTenant(tenant: Tenant, now: number): Ruling<Tenant> {
   });
 }
 
-/** From any state; a tenant that is leaving or gone stays as it is. */
+/** From any state. A tenant that is offboarding or offboarded does not change. */
 export function offboardTenant(tenant: Tenant, now: number): Tenant {
   if (tenant.status === 'offboarding' || tenant.status === 'offboarded') return tenant;
   return {

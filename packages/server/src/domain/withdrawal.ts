@@ -7,16 +7,16 @@ import type {
 import type { Client } from './client.ts';
 
 /**
- * Taking access away (spec §5.7). What bites changes in the transaction that answers the request: the row
- * of the client or of the credential, which the gate and the token endpoint read each time. What is left to
- * do then is this record, entered in that same transaction.
+ * Cleanup after access was taken away (spec §5.7). Access itself ends in the request's transaction: it
+ * changes the client's or the credential's row, which the gate and the token endpoint read on every request.
+ * The same transaction inserts this record of the remaining steps:
  *
- * - `streams`: readers of the client look again at what they may still see. Revoking a credential begins
- *   after it: tokens that it obtained live on, and so do the streams they opened.
- * - `provider`: where secrets are kept, what was withdrawn is cleaned up.
+ * - `streams`: open streams of the client check their access again. Skipped when a credential is revoked:
+ *   tokens that it obtained stay valid, and so do the streams they opened.
+ * - `provider`: the provider of secrets cleans up.
  *
- * A step that could not be taken stands, and is tried again later and later. After the last one the record
- * is gone. Every step may be taken twice with the effect of once.
+ * A step that fails is retried with backoff. The record is deleted after the last step. Every step is
+ * idempotent.
  */
 export interface Withdrawal {
   readonly id: string;
@@ -39,7 +39,7 @@ export type NewWithdrawal = Pick<
   'id' | 'organizationId' | 'clientId' | 'credentialId' | 'kind'
 >;
 
-/** Whoever asked for it tries first; a worker takes over when that was not enough. */
+/** The request itself tries first; after this time a worker takes over. */
 const firstAttemptMs = 2_000;
 
 export function openWithdrawal(fresh: NewWithdrawal, now: number): Withdrawal {
@@ -47,7 +47,7 @@ export function openWithdrawal(fresh: NewWithdrawal, now: number): Withdrawal {
   return { ...fresh, step, attempts: 0, nextAttemptAt: now + firstAttemptMs, requestedAt: now };
 }
 
-/** What a change of a client takes away, if anything. */
+/** The kind of access that a change of a client takes away, if any. */
 export function withdrawnBy(seen: Client, next: Client): PendingOperationKind | undefined {
   if (next.deletedAt !== null) return 'delete_client';
   if (seen.status === 'active' && next.status === 'disabled') return 'disable_client';
@@ -55,14 +55,14 @@ export function withdrawnBy(seen: Client, next: Client): PendingOperationKind | 
   return isNarrowed ? 'change_permissions' : undefined;
 }
 
-/** What a change of a client gives back: a withdrawal of this kind that still runs is called off. */
+/** The kind of access that a change of a client gives back. A pending withdrawal of it is cancelled. */
 export function restoredBy(seen: Client, next: Client): PendingOperationKind | undefined {
   if (seen.status === 'disabled' && next.status === 'active') return 'disable_client';
   const isWidened = next.scopes.some((scope) => !seen.scopes.includes(scope));
   return isWidened ? 'change_permissions' : undefined;
 }
 
-/** The step was taken: the next one stands, or nothing is left. */
+/** The step succeeded. Returns the record at its next step; undefined after the last. */
 export function stepTaken(withdrawal: Withdrawal): Withdrawal | undefined {
   const step = withdrawalSteps[withdrawalSteps.indexOf(withdrawal.step) + 1];
   return step && { ...withdrawal, step, attempts: 0 };

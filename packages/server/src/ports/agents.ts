@@ -4,7 +4,7 @@ import type { Agent } from '../domain/agent.ts';
 export interface Agents {
   all(): readonly Agent[];
   find(name: string): Agent | undefined;
-  /** Folders that could not be read as an agent; they harm no other. */
+  /** Folders that could not be read as an agent. Other agents work regardless. */
   problems(): readonly { readonly folder: string; readonly reason: string }[];
   close(): Promise<void>;
 }

@@ -1,7 +1,7 @@
-/** The one source of time. Everything that waits or stamps goes through it, so tests can move it. */
+/** The only source of time and timers, so that tests can control both. */
 export interface Clock {
-  /** Milliseconds since the epoch: what is stored and shown. */
+  /** Milliseconds since the Unix epoch, as stored and shown. */
   now(): number;
-  /** Calls back once after `ms`. The returned function forgets it; it never keeps the process alive. */
+  /** Calls back once after `ms`. Returns a cancel function. The timer does not keep the process alive. */
   after(ms: number, callback: () => void): () => void;
 }

@@ -1,18 +1,18 @@
 /**
- * Wake-ups: "look again", never what changed. The log in the database is the only data path, so a
- * lost wake-up costs latency and nothing else.
+ * Wake-ups between processes. They carry no data: the subscriber reads the database again, so a lost
+ * wake-up only adds latency.
  */
 export interface Fanout {
-  /** True when a wake-up cannot be lost (one process); then nobody needs to poll. */
+  /** True when a wake-up cannot be lost (one process): then subscribers need not poll. */
   readonly lossless: boolean;
   wake(topic: Topic): void;
-  /** `onWake` is also called after a reconnect, because wake-ups were missed meanwhile. */
+  /** `onWake` is also called after a reconnect, because wake-ups may have been missed. */
   subscribe(topic: Topic, onWake: () => void): () => void;
   close(): Promise<void>;
 }
 
 /**
- * `run:<id>`: its log grew. `control:<id>`: someone wants it cancelled, or answered it. `access:<id>`: what
- * this client may do was taken away. `work`: a run is ready.
+ * `run:<id>`: the run's log grew. `control:<id>`: the run was cancelled or answered. `access:<id>`: access
+ * of this client was taken away. `work`: a run is ready to be claimed.
  */
 export type Topic = `run:${string}` | `control:${string}` | `access:${string}` | 'work';

@@ -6,8 +6,8 @@ import type { ProcessLimits, SandboxMode } from './sandbox.ts';
 
 /**
  * One framework that can run agents. A run is a series of legs; a leg ends `completed`, `cancelled`,
- * `error` or `waiting`. Waiting means parked: nothing runs, and what is needed to go on is the last
- * checkpoint plus the answers. Adapters never touch the database and never make ids.
+ * `error` or `waiting`. After `waiting` nothing runs: the next leg starts from the last checkpoint and the
+ * answers. Adapters never touch the database and never make ids.
  *
  * The registry and the workers handle a harness as `Harness<unknown>`. That `start` gets settings which its own
  * `read` returned is not checked by the compiler (methods are bivariant); it holds because `agent.framework`
@@ -23,9 +23,9 @@ export interface Harness<Settings = unknown> {
    */
   read(agent: DeclaredAgent): ReadSettings<Settings>;
   start(input: LegInput, context: LegContext<Settings>): Leg;
-  /** The sessions for whose next leg something is kept warm (processes, connections). */
+  /** Sessions for which a process or connection is kept warm for the next leg. */
   kept?(): readonly SessionId[];
-  /** Lets go of what is kept for a session. A leg under way is not concerned. */
+  /** Closes what is kept warm for a session. Does not affect a leg that executes. */
   release?(sessionId: SessionId): Promise<void>;
 }
 
@@ -61,7 +61,7 @@ export interface FrameworkKeys {
   readonly script: Json | undefined;
 }
 
-/** Something wrong in an `agent.yaml`, by where in it. */
+/** A problem in an `agent.yaml`, with its path in the document. */
 export interface AgentProblem {
   readonly path: readonly PropertyKey[];
   readonly message: string;
@@ -69,11 +69,11 @@ export interface AgentProblem {
 
 export type LegInput =
   | { readonly kind: 'prompt' }
-  /** Every interaction the previous leg left open has its answer here, keyed by `ref`. */
+  /** Answers to every interaction that the previous leg left pending, keyed by `ref`. */
   | { readonly kind: 'resume'; readonly answers: ReadonlyMap<string, Answer> };
 
 export type Answer =
-  /** `input` is the exact input that was approved: an adapter runs that and nothing else (D-39). */
+  /** `input` is the exact input that was approved: the adapter must run this input only (D-39). */
   | { readonly kind: 'permission'; readonly allow: true; readonly input: Json }
   | { readonly kind: 'permission'; readonly allow: false; readonly reason?: string }
   | { readonly kind: 'question'; readonly values: readonly string[] }
@@ -89,27 +89,27 @@ export interface LegContext<Settings = unknown> {
   readonly runNumber: number;
   readonly prompt: string;
   readonly input: JsonObject;
-  /** The session's own folder: seed files, `files/`, what the agent wrote. */
+  /** The session folder: seed files, `files/`, and files the agent wrote. */
   readonly sessionFolder: string;
-  /** The session's own HOME, outside the workspace. */
+  /** HOME of the session, outside the session folder. */
   readonly stateDir: string;
   /** Context files, CLAUDE.md and skills as they were announced; empty unless the harness uses them. */
   readonly texts: ContextTexts;
-  /** The last checkpoint of this session, whichever run made it. */
+  /** The last checkpoint of this session, from any of its runs. */
   readonly state: Json | undefined;
   /** Aborted when the run is cancelled, times out or loses its lease. */
   readonly signal: AbortSignal;
   /**
-   * Whether this worker may still act for the run. Asked right before a tool begins: a process that was
-   * stopped and goes on does not know yet that its run was given up.
+   * True while this worker holds the run's lease. Check it right before a tool starts: a process that was
+   * suspended does not know yet that its lease expired.
    */
   readonly holdsLease: () => boolean;
 }
 
 export interface Leg extends AsyncIterable<HarnessEvent> {
-  /** True when the running leg took the answer (a live runtime); false when it will come with a resume leg. */
+  /** True when the executing leg took the answer; false when the answer has to come with a resume leg. */
   answer(ref: string, answer: Answer): Promise<boolean>;
-  /** Asks the work to end; the leg then ends `cancelled`. Past the grace period `kill` follows. */
+  /** Asks the agent to stop; the leg then ends `cancelled`. After the grace period `kill` follows. */
   cancel(): Promise<void>;
   /** Ends every process of the leg at once. */
   kill(): Promise<void>;

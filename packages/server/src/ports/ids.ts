@@ -1,4 +1,4 @@
-/** Makes ids that sort in the order they were made (D-01). */
+/** Makes TypeIDs, which sort in the order they were made (D-01). */
 export interface Ids {
   next(prefix: string): string;
 }

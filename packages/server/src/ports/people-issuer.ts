@@ -1,6 +1,6 @@
 import type { Role } from '../domain/member.ts';
 
-/** An OpenID Connect issuer that vouches for people, and what its claims mean here. */
+/** An external OpenID Connect issuer for people, and how its token claims map to organizations and roles. */
 export interface PeopleIssuer {
   readonly issuer: string;
   readonly audience: string;

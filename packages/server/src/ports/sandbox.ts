@@ -1,13 +1,13 @@
 import type { Readable, Writable } from 'node:stream';
 
-/** Where programs run that nobody has to trust: tools, and agents that are processes. */
+/** Runs untrusted programs: tools, and agents that are processes. */
 export interface Sandbox {
   /**
-   * Who the programs run as, when that is not the server's own user. Folders they write into must be
-   * theirs.
+   * Account of the programs, when it is not the server's own user. It must own the folders that programs
+   * write to.
    */
   readonly account: Account | undefined;
-  /** What was found to hold on this machine, by running a command in it. */
+  /** Capabilities of the sandbox on this machine, found by running a command in it. */
   describe(): Promise<SandboxReport>;
   /** Starts a program. Rejects with `SandboxUnavailable` when it may not run here. */
   spawn(command: readonly string[], options: SpawnOptions): Promise<SandboxedProcess>;
@@ -23,7 +23,7 @@ export interface Account {
 export type SandboxMode = 'auto' | 'bwrap' | 'none';
 
 export interface SpawnOptions {
-  /** What the agent asks for. `none` is refused unless the operator set it too. */
+  /** Mode the agent requests. `none` is rejected unless the operator set it too. */
   readonly mode: SandboxMode;
   /** Writable, and the folder the program starts in. */
   readonly sessionFolder: string;
@@ -33,7 +33,7 @@ export interface SpawnOptions {
   readonly folder: string;
   /** More folders and files the program may read, at their own paths. */
   readonly readOnly?: readonly string[];
-  /** Everything the program gets, beside HOME, PATH and the like. The server's own environment is not inherited. */
+  /** The program's environment, beside HOME, PATH and the like. The server's environment is not inherited. */
   readonly env: Readonly<Record<string, string>>;
   readonly limits: ProcessLimits;
   /** Hosts it may reach (`domain/egress.ts`). Empty means no network at all. */
@@ -48,20 +48,20 @@ export interface ProcessLimits {
 }
 
 export interface SandboxedProcess {
-  /** Where the program sees its folders: elsewhere than the server does. */
+  /** Paths of its folders as the program sees them, which differ from the server's. */
   readonly places: Places;
   readonly stdin: Writable;
-  /** Flow-controlled: what is not read holds the program back. */
+  /** With backpressure: unread output blocks the program. */
   readonly stdout: Readable;
-  /** The last of what it wrote to its standard error; the rest is dropped. */
+  /** The end of its standard error; earlier output is dropped. */
   errorOutput(): string;
-  /** Never rejects. When it resolves, nothing of the program runs any more. */
+  /** Never rejects. Resolves when every process of the program has ended. */
   readonly exited: Promise<ProcessExit>;
-  /** Remembers what runs now. What it gives counts the processes that were started since and still run. */
+  /** Remembers the current processes. The returned function counts the running ones that started since. */
   mark(): Promise<() => Promise<number>>;
   /** Asks the program and its children to end (SIGTERM). */
   terminate(): void;
-  /** Ends the program and whatever it started, at once. */
+  /** Kills the program and every process it started (SIGKILL). */
   kill(): Promise<void>;
 }
 
@@ -74,7 +74,7 @@ export interface Places {
 export interface ProcessExit {
   /** False when the sandbox itself could not be set up: the program never ran. */
   readonly started: boolean;
-  /** As a shell tells it: 128 and the signal's number for a program that a signal ended. */
+  /** As in a shell: 128 plus the signal's number for a program that a signal ended. */
   readonly code: number;
   readonly outOfMemory: boolean;
   readonly timedOut: boolean;
@@ -82,19 +82,19 @@ export interface ProcessExit {
 
 export interface SandboxReport {
   readonly mode: SandboxMode;
-  /** What an agent of mode `auto` runs in; `nothing` means that it fails with `sandbox_unavailable`. */
+  /** Sandbox of an agent with mode `auto`; `nothing` means that it fails with `sandbox_unavailable`. */
   readonly level: 'bwrap' | 'none' | 'nothing';
   readonly userNamespace: boolean;
-  /** `allow-list`: off, but for the agent's hosts through a proxy. `off`: an allow-list would need socat. */
+  /** `allow-list`: only the agent's hosts, through a proxy. `off`: no network; an allow-list needs socat. */
   readonly network: 'allow-list' | 'off' | 'open';
   readonly limits: 'cgroup v2' | 'cgroup v1' | 'prlimit' | 'none';
-  /** What programs run as, seen from the host. */
+  /** User id of programs, seen from the host. */
   readonly uid: number;
-  /** What does not hold, and what to do about it. */
+  /** Missing capabilities, each with its remedy. */
   readonly problems: readonly string[];
 }
 
-/** The message may be shown to whoever started the run, and tells an operator what to do. */
+/** The message may be shown to the client that started the run, and says what an operator can do. */
 export class SandboxUnavailable extends Error {
   override readonly name = 'SandboxUnavailable';
 }

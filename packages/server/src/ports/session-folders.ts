@@ -3,7 +3,7 @@ import type { Agent } from '../domain/agent.ts';
 import type { ContextTexts, LoadedContext } from '../domain/context.ts';
 import type { FolderState } from '../domain/folder-snapshot.ts';
 
-/** Each session's own folder on disk and its own HOME. */
+/** The folder and the HOME of each session on disk. */
 export interface SessionFolders {
   /**
    * Makes the folder ready for a leg: seeds it on first use, mirrors skills, places the session's
@@ -11,23 +11,23 @@ export interface SessionFolders {
    */
   prepare(request: PrepareFolder): Promise<PreparedFolder>;
   /**
-   * Offers what is new or changed below `outputs/`. What is taken becomes a file of the session, and is
-   * neither offered again unless it changes nor placed under `files/`.
+   * Offers each new or changed file below `outputs/`. One that is taken becomes a file of the session: it is
+   * not placed under `files/`, and offered again only if it changes.
    */
   takeOutputs(place: FolderOwner, take: TakeOutput): Promise<void>;
-  /** What a leg changed in the workspace; undefined when nothing, and always where one machine has all of them. */
+  /** Changes of a leg to the folder; undefined when there are none, and always on a single machine. */
   changes(place: FolderOwner): Promise<FolderChanges | undefined>;
   remove(tenantId: TenantId, sessionId: SessionId): Promise<void>;
 }
 
 export interface FolderChanges {
-  /** The state that the folder was at before. */
+  /** State of the folder before the leg. */
   readonly before: FolderState | null;
   /** Why it cannot be archived, if it cannot. */
   readonly problem?: 'too_large' | 'not_stored' | undefined;
-  /** The whole workspace, as `prepare` restores it. `leg` tells one archive from every other. */
+  /** Archive of the whole folder, as `prepare` restores it. `leg` makes the archive unique. */
   archive(leg: string): AsyncIterable<Uint8Array>;
-  /** The folder is at this state now. */
+  /** Records that the folder is now in this state. */
   settle(state: FolderState): Promise<void>;
 }
 
@@ -36,11 +36,11 @@ export interface FolderOwner {
   readonly sessionId: SessionId;
 }
 
-/** `undefined` when it is not taken, so that it is offered again. */
+/** Returns undefined when the output is not taken; then it is offered again. */
 export type TakeOutput = (output: Output) => Promise<FileId | undefined>;
 
 export interface Output {
-  /** Below `outputs/`. */
+  /** Path below `outputs/`. */
   readonly path: string;
   readonly sizeBytes: number;
   readonly content: AsyncIterable<Uint8Array>;
@@ -50,16 +50,16 @@ export interface PrepareFolder {
   readonly tenantId: TenantId;
   readonly sessionId: SessionId;
   readonly agent: Agent;
-  /** Whether an earlier leg prepared this folder: only if none did may it be missing. */
+  /** True when an earlier leg prepared this folder, so it must exist. */
   readonly expected: boolean;
   readonly files: readonly AttachedFile[];
-  /** What the session's folder has to hold, where several machines execute its runs. */
+  /** State that the folder must have, where several machines execute runs. */
   readonly saved?: SavedFolder;
 }
 
 export interface SavedFolder {
   readonly state: FolderState | null;
-  /** Undefined when nothing that could be fetched holds that state. */
+  /** Undefined when no archive of that state exists. */
   open(): Promise<AsyncIterable<Uint8Array> | undefined>;
 }
 
@@ -67,7 +67,7 @@ export interface AttachedFile {
   readonly id: FileId;
   readonly name: string;
   readonly sha256: string;
-  /** Undefined when it was deleted meanwhile: then there is nothing to place. */
+  /** Undefined when the file was deleted after the list was read. */
   open(): Promise<AsyncIterable<Uint8Array> | undefined>;
 }
 
@@ -81,8 +81,8 @@ export type PreparedFolder =
       readonly texts: ContextTexts;
       readonly sessionFolder: string;
       readonly stateDir: string;
-      /** The state of a folder that was made just now, where sessions go from machine to machine. */
+      /** State of a folder that was just made, where several machines execute runs. */
       readonly startsAs?: FolderState;
     })
-  /** The session ran before and its folder is gone: its promise (D-14) cannot be kept any more. */
+  /** The session ran before and its folder is gone, so it cannot continue (D-14). */
   | { readonly found: false };

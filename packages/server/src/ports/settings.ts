@@ -1,4 +1,4 @@
-/** What an operator may set; read once at start (config/), never from the environment here. */
+/** Settings of the operator; read once at start by config/. */
 export interface Settings {
   readonly fileAttachments: boolean;
   readonly maxFileBytes: number;

@@ -89,8 +89,8 @@ describe.each(databaseKinds)('organizations and their people on %s', (kind) => {
     const [first, second] = [someone(), someone()];
     await add(id, first, 'owner');
     await add(id, someone(), 'admin');
-    await expect(remove(id, first)).rejects.toThrow('The last owner cannot go');
-    await expect(add(id, first, 'admin')).rejects.toThrow('The last owner cannot go');
+    await expect(remove(id, first)).rejects.toThrow('The last owner cannot be removed');
+    await expect(add(id, first, 'admin')).rejects.toThrow('The last owner cannot be removed');
     await add(id, second, 'owner');
     const outcomes = await Promise.allSettled([remove(id, first), add(id, second, 'member')]);
     expect(outcomes.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);

@@ -6,14 +6,14 @@ import type { Client } from '../../domain/client.ts';
 export interface ClientRepository {
   insert(client: Client): Promise<void>;
   find(organizationId: OrganizationId, id: ClientId): Promise<Client | undefined>;
-  /** Also when it was deleted. */
+  /** Finds deleted clients too. */
   findEver(organizationId: OrganizationId, id: ClientId): Promise<Client | undefined>;
   lock(organizationId: OrganizationId, id: ClientId): Promise<Client | undefined>;
   /** By the OAuth `client_id`, deleted ones excluded. */
   findByOAuthId(oauthClientId: string): Promise<Client | undefined>;
   /** The gate's one read (D-51). */
   reach(oauthClientId: string, tenantId: TenantId): Promise<Reach | undefined>;
-  /** Writes `next` where the row still has the version of `seen`; false when the world moved on. */
+  /** Writes `next` if the row still has the version of `seen`; false otherwise. */
   save(next: Client, seen: Client): Promise<boolean>;
   list(organizationId: OrganizationId, page: PageRequest): Promise<Client[]>;
   countLive(organizationId: OrganizationId): Promise<number>;

@@ -1,7 +1,7 @@
 import type { TenantId } from '@convoke/contract';
 
 export interface IdempotencyRepository {
-  /** Takes the key for a new resource, or tells who has it. One statement decides (D-57). */
+  /** Claims the key for a new resource, or returns its entry. One statement decides (D-57). */
   claim(
     entry: IdempotencyEntry,
   ): Promise<{ taken: true } | { taken: false; known: IdempotencyEntry }>;

@@ -1,6 +1,6 @@
 import type { UserId } from '@convoke/contract';
 
-/** One thing that the identity provider remembers, as it is stored: sealed, and named by digests. */
+/** A stored record of the identity provider: the payload is sealed, and lookups use digests. */
 export interface IdentityRecord {
   readonly model: string;
   readonly digest: string;
@@ -14,17 +14,17 @@ export interface IdentityRecord {
 }
 
 export interface IdentityRecordRepository {
-  /** Writes it, whether or not it was there; what was consumed stays so. */
+  /** Inserts or replaces the record; a consumed one stays consumed. */
   save(record: IdentityRecord): Promise<void>;
   find(model: string, digest: string): Promise<IdentityRecord | undefined>;
   findByUid(model: string, uidDigest: string): Promise<IdentityRecord | undefined>;
   findByUserCode(model: string, userCodeDigest: string): Promise<IdentityRecord | undefined>;
-  /** False when somebody was faster, or it is gone. */
+  /** False when the record was already consumed or is gone. */
   consume(model: string, digest: string, now: number): Promise<boolean>;
   remove(model: string, digest: string): Promise<void>;
   removeByGrant(grantDigest: string): Promise<void>;
-  /** Signs the person out everywhere. */
+  /** Signs the person out of every session. */
   removeByUser(userId: UserId): Promise<void>;
-  /** Deletes what has expired, at most `limit`; true when there may be more. */
+  /** Deletes at most `limit` expired records; true when there may be more. */
   removeExpired(now: number, limit: number): Promise<boolean>;
 }

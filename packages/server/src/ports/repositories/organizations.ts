@@ -15,7 +15,7 @@ export interface User {
   readonly createdAt: number;
 }
 
-/** A person as another issuer names them. */
+/** Identity of a person at another issuer. */
 export interface Identity {
   readonly issuer: string;
   readonly subject: string;
@@ -30,22 +30,22 @@ export interface Membership {
 
 export interface OrganizationRepository {
   insert(organization: Organization): Promise<void>;
-  /** The person with this address: the one who is known, or the one given. */
+  /** Returns the person with this address; inserts the given one if there is none. */
   ensureUser(user: User): Promise<User>;
   insertMembership(membership: Membership): Promise<void>;
   saveRole(membership: Membership): Promise<void>;
   deleteMembership(membership: Membership): Promise<void>;
   countOwners(id: OrganizationId): Promise<number>;
   find(id: OrganizationId): Promise<Organization | undefined>;
-  /** Holds the row until the transaction ends, so that what it limits is counted and added by one at a time. */
+  /** Locks the row until the transaction ends, so that limits are counted and used by one transaction at a time. */
   lock(id: OrganizationId): Promise<Organization | undefined>;
   findUser(id: UserId): Promise<User | undefined>;
   findUserByEmail(email: string): Promise<User | undefined>;
-  /** Who the subject of another issuer is here; undefined before the first visit. */
+  /** The user of an identity; undefined before their first visit. */
   findIdentity(identity: Identity): Promise<UserId | undefined>;
-  /** Takes the identity for the user; gives whoever has it. */
+  /** Links the identity to the user, unless it is linked already; returns the user it is linked to. */
   claimIdentity(identity: Identity, user: UserId, now: number): Promise<UserId>;
-  /** The person's standing in the organization, read anew on every request. */
+  /** The person's membership in the organization, read on every request. */
   membership(id: OrganizationId, userId: UserId): Promise<Membership | undefined>;
   membershipsOf(userId: UserId): Promise<Membership[]>;
   first(): Promise<Organization | undefined>;

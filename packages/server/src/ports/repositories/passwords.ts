@@ -4,7 +4,7 @@ export interface UserPassword {
   readonly userId: UserId;
   /** In the PHC string format, with its salt and its cost. */
   readonly hash: string;
-  /** Made by an operator: good for one sign-in, which has to choose another. */
+  /** Made by an operator: valid for one sign-in, which must set another. */
   readonly isOneTime: boolean;
   readonly setAt: number;
   readonly expiresAt: number | null;
@@ -12,6 +12,6 @@ export interface UserPassword {
 
 export interface PasswordRepository {
   find(userId: UserId): Promise<UserPassword | undefined>;
-  /** Puts it in the place of whatever was there. */
+  /** Inserts the password or replaces the old one. */
   save(password: UserPassword): Promise<void>;
 }

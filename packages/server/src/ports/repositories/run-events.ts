@@ -3,7 +3,7 @@ import type { RunEvent } from '../../domain/run-event.ts';
 
 export interface RunEventRepository {
   append(tenantId: TenantId, runId: RunId, events: readonly RunEvent[]): Promise<void>;
-  /** Events strictly after `after`, in order, bounded by count and by bytes (at least one if there is one). */
+  /** Events strictly after `after`, in order, bounded by count and bytes (always at least one, if any). */
   after(
     runId: RunId,
     after: number,
@@ -11,13 +11,13 @@ export interface RunEventRepository {
   ): Promise<EventPage>;
   /** The first run in the range that has events. */
   firstRun(range: RunIdRange): Promise<RunId | undefined>;
-  /** Whether the range holds a run that has not ended, or not before that moment. */
+  /** True when the range has a run that has not ended, or ended at or after that time. */
   hasRunAfter(range: RunIdRange, endedBefore: number): Promise<boolean>;
-  /** Removes the oldest events of a run, if it ended before that moment; gives how many. */
+  /** Deletes the oldest events of a run that ended before that time; returns their number. */
   forget(runId: RunId, endedBefore: number, limit: number): Promise<number>;
 }
 
-/** Ids `>= from` and `< until`; they need not be ids of runs. */
+/** Ids `>= from` and `< until`. The bounds need not be ids of runs. */
 export interface RunIdRange {
   readonly from: string;
   readonly until: string;
@@ -25,6 +25,6 @@ export interface RunIdRange {
 
 export interface EventPage {
   readonly events: readonly RunEvent[];
-  /** A bound ended the page: there may be more. */
+  /** True when a bound ended the page: there may be more events. */
   readonly isCut: boolean;
 }

@@ -6,68 +6,68 @@ import type { TenantScope } from '../../domain/scope.ts';
 export interface RunRepository {
   insert(run: Run): Promise<void>;
   find(scope: TenantScope, sessionId: SessionId, id: RunId): Promise<Run | undefined>;
-  /** For a resource named by its id alone, as an idempotency key does. */
+  /** Finds a run by its id alone, as an idempotency key names it. */
   findById(scope: TenantScope, id: RunId): Promise<Run | undefined>;
-  /** Holds the row until the transaction ends; the session's row is locked first. */
+  /** Locks the row until the transaction ends. The session's row must be locked first. */
   lock(id: RunId): Promise<Run | undefined>;
-  /** Writes `next` where the row still is what `seen` was; false when the world moved on. */
+  /** Writes `next` if status, epoch and last sequence number are still those of `seen`; false otherwise. */
   save(next: Run, seen: Run): Promise<boolean>;
   /**
-   * Reserves `count` places at the end of the log, in one statement, for the worker that holds `epoch`.
-   * Undefined when the run is terminal or belongs to a newer epoch: then nothing may be written.
+   * Reserves `count` sequence numbers at the end of the log, in one statement, for the worker with `epoch`.
+   * Undefined when the run has ended or has a newer epoch: then the worker may not write.
    */
   extendLog(extension: LogExtension): Promise<LogTail | undefined>;
-  /** Where the logs of these runs end. */
+  /** Last sequence numbers of these runs. */
   lastSeqs(ids: readonly RunId[]): Promise<{ readonly id: RunId; readonly lastSeq: number }[]>;
   list(
     scope: TenantScope,
     list: { sessionId: SessionId; filter: { status?: RunStatus | undefined }; page: PageRequest },
   ): Promise<Run[]>;
-  /** Queued runs of a session, first in line first. */
+  /** Queued runs of a session, in queue order. */
   queued(sessionId: SessionId): Promise<QueuedRun[]>;
-  /** Makes the first in line ready to be picked up. */
+  /** Makes the first queued run ready to be claimed. */
   readyNext(sessionId: SessionId, now: number): Promise<void>;
-  /** How many queued runs of the session stand before this one. */
+  /** Number of queued runs of the session before this one. */
   queuedBefore(sessionId: SessionId, number: number): Promise<number>;
-  /** Ready runs, fair between tenants: a tenant with less executing goes first. */
+  /** Ready runs, fair between tenants: a tenant with fewer executing runs goes first. */
   claimable(bounds: ClaimBounds): Promise<ReadyRuns>;
-  /** What has not ended, over all tenants, each count up to `most`. */
+  /** Counts of runs that have not ended, over all tenants, each up to `most`. */
   backlog(most: number): Promise<RunBacklog>;
-  /** Runs that are to be cancelled and that nobody executes. */
+  /** Runs in `cancelling` without a lease: no worker executes them. */
   parkedCancellations(limit: number): Promise<Run[]>;
-  /** Runs under a lease that ran out before `now`: their worker is gone. */
+  /** Runs whose lease expired before `now`: their worker is gone. */
   expiredLeases(now: number, limit: number): Promise<Run[]>;
   leasedBy(owner: string): Promise<Run[]>;
   renewLeases(owner: string, expiresAt: number): Promise<void>;
   /**
-   * Whether the tenant may have one more run executing, however many servers ask at once; holds until the
+   * True when the tenant may execute one more run. Safe across servers: the result holds until the
    * transaction ends.
    */
   hasFreeSlot(tenantId: TenantId, perTenant: number): Promise<boolean>;
-  /** On one machine every lease of an earlier process is void: nobody else can hold one. */
+  /** Expires every lease of other owners. Only for a single process: leases of an earlier one are void. */
   voidLeasesExcept(owner: string): Promise<void>;
 }
 
 export interface ClaimBounds {
   readonly limit: number;
-  /** How many runs of one tenant may execute at once. */
+  /** Max runs of one tenant that may execute at once. */
   readonly perTenant: number;
-  /** How many tenants are looked at, in the order of their ids, */
+  /** Max tenants per page, in the order of their ids. */
   readonly tenants: number;
-  /** from the one after this on. */
+  /** Resume after this tenant id. */
   readonly after: TenantId | undefined;
 }
 
 export interface ReadyRuns {
   readonly runs: readonly ReadyRun[];
-  /** Whom to go on after; absent when the last tenant was reached. */
+  /** Cursor for the next page; undefined after the last tenant. */
   readonly next: TenantId | undefined;
 }
 
 export interface RunBacklog {
-  /** Waits for a worker. */
+  /** Runs that wait for a worker. */
   readonly ready: number;
-  /** Stands behind another run of its session. */
+  /** Runs behind another run of their session. */
   readonly queued: number;
   readonly running: number;
   readonly waiting: number;
@@ -86,6 +86,6 @@ export interface LogExtension {
 
 export interface LogTail {
   readonly lastSeq: number;
-  /** Never before the time of an earlier event of the run (D-03). */
+  /** Time of the events, never before that of an earlier event of the run (D-03). */
   readonly at: number;
 }

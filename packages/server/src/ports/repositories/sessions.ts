@@ -7,19 +7,19 @@ import type { Session } from '../../domain/session.ts';
 export interface SessionRepository {
   insert(session: Session): Promise<void>;
   find(scope: TenantScope, id: SessionId): Promise<Session | undefined>;
-  /** Holds the row until the transaction ends. Always taken before any row of its runs. */
+  /** Locks the row until the transaction ends. Always locked before any row of its runs. */
   lock(scope: TenantScope, id: SessionId): Promise<Session | undefined>;
-  /** The same for who need not wait: undefined also while somebody else holds it. */
+  /** Non-blocking variant (SKIP LOCKED): undefined also while another transaction holds the lock. */
   tryLock(scope: TenantScope, id: SessionId): Promise<Session | undefined>;
   save(session: Session): Promise<void>;
   list(scope: TenantScope, filter: SessionFilter, page: PageRequest): Promise<Session[]>;
-  /** Sessions nobody has touched since `before`, oldest first. */
+  /** Sessions that have not changed since `before`, oldest first. */
   unusedSince(before: number, limit: number): Promise<Session[]>;
-  /** Those of these that may still have a next run without anybody resuming them. */
+  /** The sessions of these that accept another run without a resume. */
   usable(ids: readonly SessionId[]): Promise<SessionId[]>;
   state(id: SessionId): Promise<SessionState>;
   saveCheckpoint(id: SessionId, checkpoint: string): Promise<void>;
-  /** `snapshot` is written along where it is given. */
+  /** Also writes `snapshot`, if given. */
   saveContext(id: SessionId, context: string, snapshot?: FolderState): Promise<void>;
   saveSnapshot(id: SessionId, snapshot: FolderState): Promise<void>;
 }
@@ -34,6 +34,6 @@ export interface SessionState {
   readonly checkpoint: string | null;
   /** Digests of the context files the session has announced, as JSON text. */
   readonly context: string | null;
-  /** The state of the workspace, where several machines execute runs. */
+  /** State of the session folder, where several machines execute runs. */
   readonly snapshot: FolderState | null;
 }

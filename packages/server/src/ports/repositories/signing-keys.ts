@@ -5,7 +5,7 @@ export interface SigningKey {
   /** JWK as JSON text, sealed under the data folder's master key. */
   readonly sealedPrivateJwk: string;
   readonly createdAt: number;
-  /** Published before it signs, so that no verifier meets an unknown key. */
+  /** Later than its publication, so that every verifier knows the key when it first signs. */
   readonly signsFrom: number;
   readonly retiresAt: number | null;
 }

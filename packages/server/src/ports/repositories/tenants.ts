@@ -8,36 +8,36 @@ export interface TenantRepository {
   find(organizationId: OrganizationId, id: TenantId): Promise<Tenant | undefined>;
   lock(organizationId: OrganizationId, id: TenantId): Promise<Tenant | undefined>;
   /**
-   * Whether the tenant is usable, and stays so until the transaction ends: an offboarding waits for it.
-   * What makes a session asks this, so that none can appear behind the back of a cleanup.
+   * True when the tenant is usable. It stays so until the transaction ends: an offboarding waits. Called
+   * before a session is inserted, so that none can appear during an offboarding.
    */
   isUsable(scope: TenantScope): Promise<boolean>;
-  /** Writes `next` where the row still stands where `seen` stood; false when the world moved on. */
+  /** Writes `next` if the row still has the status and step of `seen`; false otherwise. */
   save(next: Tenant, seen: Tenant): Promise<boolean>;
   list(organizationId: OrganizationId, page: PageRequest): Promise<Tenant[]>;
-  /** Tenants a machine may reach: active and ready. */
+  /** Tenants that machines may reach: active and ready. */
   usable(organizationId: OrganizationId, limit: number): Promise<Tenant[]>;
-  /** The same over several organizations, with their names. */
+  /** Usable tenants of several organizations, with the organizations' names. */
   reachable(
     organizationIds: readonly OrganizationId[],
     page: PageRequest,
   ): Promise<ReachableTenant[]>;
-  /** Those that do not count as gone, for the quota. */
+  /** Number of tenants that count towards the quota. */
   countLive(organizationId: OrganizationId): Promise<number>;
-  /** Those in `status`, longest untouched first: what a worker still has to bring to an end. */
+  /** Tenants in `status` that a worker has to advance, least recently updated first. */
   inStatus(status: 'provisioning' | 'offboarding', limit: number): Promise<Tenant[]>;
-  /** Those of these that were offboarded to the end. */
+  /** The tenants of these that are `offboarded`. */
   offboarded(ids: readonly TenantId[]): Promise<TenantId[]>;
-  /** Sessions in which a run executes, waits or stands in line. */
+  /** Sessions in which a run executes, waits or is queued. */
   busySessions(
     tenantId: TenantId,
     limit: number,
   ): Promise<{ readonly id: SessionId; readonly isStopping: boolean }[]>;
-  /** Any session of the tenant that is still stored; undefined when none is. */
+  /** Any stored session of the tenant; undefined when there is none. */
   anySession(tenantId: TenantId): Promise<SessionId | undefined>;
-  /** Deletes rows of one session, at most `limit`; true once nothing of it is left. */
+  /** Deletes at most `limit` rows of one session; true once none is left. */
   purgeSession(tenantId: TenantId, sessionId: SessionId, limit: number): Promise<boolean>;
-  /** Deletes idempotency keys of the tenant, at most `limit`; true once none is left. */
+  /** Deletes at most `limit` idempotency keys of the tenant; true once none is left. */
   purgeKeys(tenantId: TenantId, limit: number): Promise<boolean>;
 }
 

@@ -4,14 +4,14 @@ import type { Withdrawal } from '../../domain/withdrawal.ts';
 export interface WithdrawalRepository {
   insert(withdrawal: Withdrawal): Promise<void>;
   find(id: string): Promise<Withdrawal | undefined>;
-  /** Writes `next` where the row still stands where `seen` stood; false when the world moved on. */
+  /** Writes `next` if the row still has the step and attempts of `seen`; false otherwise. */
   save(next: Withdrawal, seen: Withdrawal): Promise<boolean>;
-  /** Nothing is left to do; false when the world moved on. */
+  /** Deletes a finished withdrawal; false when the row is no longer at `seen`. */
   remove(seen: Withdrawal): Promise<boolean>;
-  /** Calls off what was given back. */
-  callOff(clientId: ClientId, kind: PendingOperationKind): Promise<void>;
-  /** Those whose next attempt is due, longest waiting first. */
+  /** Deletes a pending withdrawal of access that was given back. */
+  cancel(clientId: ClientId, kind: PendingOperationKind): Promise<void>;
+  /** Withdrawals whose next attempt is due, oldest first. */
   due(now: number, limit: number): Promise<Withdrawal[]>;
-  /** Everything that still runs for these clients, oldest first. */
+  /** Pending withdrawals of these clients, oldest first. */
   ofClients(clientIds: readonly ClientId[]): Promise<Withdrawal[]>;
 }

@@ -37,7 +37,7 @@ export function withdrawalRepository(db: Transaction): WithdrawalRepository {
         delete from withdrawals where id = ${seen.id} and step = ${seen.step}`);
       return removed === 1;
     },
-    async callOff(client, kind) {
+    async cancel(client, kind) {
       await db.run(sql`
         delete from withdrawals where client_record_id = ${client} and kind = ${kind}`);
     },
