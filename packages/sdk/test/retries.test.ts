@@ -85,7 +85,7 @@ describe('an error that a retry cannot fix is thrown immediately', () => {
       name: 'PermissionError',
       code: 'forbidden',
       requestId: 'req_9',
-      message: 'GET /v1/whoami was answered with 403.',
+      message: 'GET /v1/whoami returned 403.',
     });
   });
 
