@@ -128,7 +128,7 @@ describe.each(databaseKinds)('signing in with a password, on %s', (database) => 
     expect([short.status, short.body.includes('12 to 256 characters')]).toEqual([400, true]);
     const chosen = 'my own long password';
     const unequal = await browser.submit({ chosen, repeated: `${chosen}!` });
-    expect([unequal.status, unequal.body.includes('not the same')]).toEqual([400, true]);
+    expect([unequal.status, unequal.body.includes('do not match')]).toEqual([400, true]);
     const ticket = /name="ticket" value="([^"]*)"/.exec(unequal.body)?.[1] ?? '';
     const done = await browser.submit({ chosen, repeated: chosen });
     expect(done.body).toContain('Return to your terminal');
