@@ -9,6 +9,7 @@ import {
   createPostgresDatabase,
 } from '../packages/server/test/support/postgres-databases.ts';
 import { removeFolder } from './remove-folder.ts';
+import { compileCache } from './compile-cache.ts';
 import { root } from './repository.ts';
 
 const run = promisify(execFile);
@@ -46,6 +47,7 @@ test('what the guide of clusters says to type works, from SQLite to three server
     timeout: 170_000,
     env: {
       PATH: process.env['PATH'],
+      ...compileCache,
       CONVOKE_PORT: '0',
       CONVOKE_AGENTS_DIR: join(root, 'agents'),
       DATABASE_URL: await createPostgresDatabase(database),

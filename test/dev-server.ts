@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { compileCache } from './compile-cache.ts';
 import { root } from './repository.ts';
 import { removeFolder } from './remove-folder.ts';
 
@@ -28,7 +29,7 @@ export async function startDevServer(
   await prepare?.(place);
   const server = spawn(process.execPath, [join(root, 'packages/cli/src/main.ts'), 'dev'], {
     cwd: place,
-    env: { PATH: process.env['PATH'], CONVOKE_PORT: '0' },
+    env: { PATH: process.env['PATH'], ...compileCache, CONVOKE_PORT: '0' },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   await new Promise<void>((resolve, reject) => {

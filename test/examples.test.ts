@@ -6,6 +6,7 @@ import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { Convoke } from '@convoke/sdk';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { compileCache } from './compile-cache.ts';
 import { type DevServer, startDevServer } from './dev-server.ts';
 import { root } from './repository.ts';
 
@@ -83,6 +84,7 @@ function start(
   return spawn(process.execPath, [join(root, 'examples', example), ...parameters], {
     env: {
       PATH: process.env['PATH'],
+      ...compileCache,
       CONVOKE_BASE_URL: base_url,
       CONVOKE_CLIENT_ID: client_id,
       CONVOKE_CLIENT_SECRET: client_secret,

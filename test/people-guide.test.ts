@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { root } from './repository.ts';
+import { compileCache } from './compile-cache.ts';
 import { removeFolder } from './remove-folder.ts';
 
 const run = promisify(execFile);
@@ -19,7 +20,7 @@ beforeAll(async () => {
   await mkdir(join(place, 'agents'));
   server = spawn(process.execPath, [cli, 'serve'], {
     cwd: place,
-    env: { PATH: process.env['PATH'], CONVOKE_PORT: '0' },
+    env: { PATH: process.env['PATH'], ...compileCache, CONVOKE_PORT: '0' },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   await new Promise<void>((resolve, reject) => {
@@ -46,7 +47,7 @@ test('what the guide of people says to type works, on a server that runs', {
   const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', script], {
     cwd: place,
     timeout: 110_000,
-    env: { PATH: process.env['PATH'] },
+    env: { PATH: process.env['PATH'], ...compileCache },
   });
   const [bootstrap, token, rotation, offboarding, audit] = stdout.split('--\n');
   expect(bootstrap).toMatch(/ann@acme\.example is owner of org_/);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openTerminal } from '../packages/cli/test/terminal-session.ts';
+import { compileCache } from './compile-cache.ts';
 import { type DevServer, startDevServer } from './dev-server.ts';
 import { root, textOf } from './repository.ts';
 import { requireTerminal } from './services.ts';
@@ -33,7 +34,7 @@ test('the first command asks the person at the terminal, and writes what they al
   requireTerminal();
   const [command = ''] = blocks('sh terminal');
   const PATH = process.env['PATH'] ?? '';
-  const terminal = await openTerminal({ cwd: server.place, env: { PATH } });
+  const terminal = await openTerminal({ cwd: server.place, env: { PATH, ...compileCache } });
   try {
     await terminal.type(command.trim());
     await terminal.shows(/What should I call you\?[\s\S]*>/);

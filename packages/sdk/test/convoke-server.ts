@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { cp, mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { compileCache } from '../../../test/compile-cache.ts';
 import { removeFolder } from '../../../test/remove-folder.ts';
 
 /** What the server wrote for newcomers. */
@@ -70,7 +71,7 @@ export function clientOf({ quickstart }: ConvokeServer, baseUrl = quickstart.bas
 
 async function launch(env: Readonly<Record<string, string>>) {
   const child = fork(new URL('./server-process.ts', import.meta.url), {
-    env: { PATH: process.env['PATH'], ...env },
+    env: { PATH: process.env['PATH'], ...compileCache, ...env },
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   const started = once(child, 'message') as Promise<[{ baseUrl: string }]>;

@@ -14,6 +14,7 @@ import { bearer, requestToken, selecting } from '../support/server.ts';
 import { verifyAudit } from '../../src/app/audit.ts';
 import { openStore } from '../../src/compose/database.ts';
 import type { Quickstart } from '../../src/quickstart.ts';
+import { compileCache } from '../../../../test/compile-cache.ts';
 import { removeFolderSync } from '../../../../test/remove-folder.ts';
 
 const script = fileURLToPath(new URL('mortal-server.ts', import.meta.url));
@@ -52,6 +53,7 @@ class MortalServer {
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
       env: {
         PATH: process.env['PATH'],
+        ...compileCache,
         CONVOKE_PORT: String(this.#port),
         CONVOKE_DATA_DIR: this.dataDir,
         CONVOKE_AGENTS_DIR: join(this.#folder, 'agents'),

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { until } from '../../support/eventually.ts';
+import { compileCache } from '../../../../../test/compile-cache.ts';
 import { exchange } from './exchange.ts';
 import { isAlive, processTree } from './process-tree.ts';
 import type { ServerFolder } from './server-folder.ts';
@@ -41,7 +42,7 @@ export class ServerProcess {
       process.execPath,
       [...imports.flatMap((path) => ['--import', path]), cli, command],
       {
-        env: { ...environment(), ...settingsOf(folder), ...settings },
+        env: { ...environment(), ...compileCache, ...settingsOf(folder), ...settings },
         stdio: ['ignore', 'pipe', 'pipe'],
       },
     );
