@@ -1,21 +1,26 @@
 import { type ViteUserConfig, configDefaults } from 'vitest/config';
+import { LongFilesFirst } from './test/runner/long-files-first.ts';
+import { SlowestFiles } from './test/runner/slowest-files.ts';
 
-/** It judges what the other test files observed. */
+/** It checks what the other test files observed. */
 const lastOfAll = 'packages/server/test/http/operations-coverage.test.ts';
-/** Fetched from npm by themselves, hundreds of megabytes: `npm run test:agents` runs these. */
+/** They download hundreds of megabytes from npm: `npm run test:agents` runs them. */
 const realAgents = 'packages/server/test/real-agents/**';
 
 export default {
   test: {
     globalSetup: [
+      'test/compile-cache.ts',
       'test/services.ts',
       'test/nats-service.ts',
       'packages/server/test/support/coverage/global-setup.ts',
     ],
+    reporters: ['default', new SlowestFiles()],
     testTimeout: 30_000,
     hookTimeout: 60_000,
     // Two cores: more workers only make timing noisier.
     maxWorkers: 2,
+    sequence: { sequencer: LongFilesFirst },
     projects: [
       {
         extends: true,

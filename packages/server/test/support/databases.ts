@@ -8,8 +8,12 @@ import { migrate, type MigratableDatabase } from '../../src/store/migrate.ts';
 import { removeFolderSync } from '../../../../test/remove-folder.ts';
 import { administer, createPostgresDatabase } from './postgres-databases.ts';
 
-export const databaseKinds = ['sqlite', 'postgres'] as const;
-export type DatabaseKind = (typeof databaseKinds)[number];
+export type DatabaseKind = 'sqlite' | 'postgres';
+
+/** Whether this is `npm run test:quick`, which runs on SQLite only what runs on every database. */
+export const isQuick = process.env['CONVOKE_TEST_QUICK'] !== undefined;
+
+export const databaseKinds: readonly DatabaseKind[] = isQuick ? ['sqlite'] : ['sqlite', 'postgres'];
 
 interface TestDatabaseOptions {
   /** A folder of migrations; without one the database starts empty. */

@@ -24,7 +24,7 @@ import {
   operationAt,
 } from './checked-calls.ts';
 import { observe, markFileDone } from './coverage/journal.ts';
-import { createLocation, databaseKinds } from './databases.ts';
+import { type DatabaseKind, createLocation, databaseKinds, isQuick } from './databases.ts';
 import { EventReader } from './event-reader.ts';
 
 export interface ServerOptions {
@@ -154,9 +154,12 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
   return startOn({ env, config }, options);
 }
 
-/** What a server may stand on. PostgreSQL alone wakes by LISTEN/NOTIFY. */
-export const deployments = [...databaseKinds, 'postgres and nats'] as const;
-export type Deployment = (typeof deployments)[number];
+export type Deployment = DatabaseKind | 'postgres and nats';
+
+/** The engines a server runs on. PostgreSQL without NATS wakes by LISTEN/NOTIFY. */
+export const deployments: readonly Deployment[] = isQuick
+  ? databaseKinds
+  : [...databaseKinds, 'postgres and nats'];
 
 async function enginesOf(deployment: Deployment): Promise<Record<string, string>> {
   if (deployment === 'sqlite') return {};
