@@ -1,7 +1,39 @@
 import { type ViteUserConfig, configDefaults } from 'vitest/config';
+import { commonSettings } from './test/runner/common-settings.ts';
 import { SlowestFiles } from './test/runner/slowest-files.ts';
 
 const server = 'packages/server/test';
+
+const pure = ['packages/contract/test/**/*.test.ts', `${server}/{domain,egress}/**/*.test.ts`];
+
+const leftOut = [
+  `${server}/real-agents/**`,
+  // Faults: servers that are killed, and networks and disks that fail.
+  `${server}/faults/**`,
+  `${server}/workers/kills.test.ts`,
+  `${server}/execution/following.test.ts`,
+  'packages/sdk/test/survival.test.ts',
+  // Browsers that sign a person in.
+  `${server}/http/{console-login,device-login,foreign-issuer,sign-in}.test.ts`,
+  // Packages, terminals and agents in processes of their own.
+  'packages/cli/test/{application,management,migrate,operator,terminal,transfer}.test.ts',
+  'packages/sdk/test/{package,readme}.test.ts',
+  `${server}/harness/acp/**`,
+  `${server}/harness/ai-sdk/{adapter,failures}.test.ts`,
+  `${server}/harness/stdio/stdio.test.ts`,
+  `${server}/sandbox/**`,
+  `${server}/workers/roles.test.ts`,
+  // Engines other than SQLite, and one version after another.
+  `${server}/blobs/s3.test.ts`,
+  `${server}/fanout/{nats,postgres}.test.ts`,
+  `${server}/http/files-s3.test.ts`,
+  `${server}/store/{fsync,postgres,rolling-migration,row-security,run-backlog,transfer}.test.ts`,
+  // Every operation with every kind of caller, input or failure, and races.
+  `${server}/http/{authority,bad-input,confinement,denials,errors,isolation,limits}.test.ts`,
+  `${server}/http/management-races.test.ts`,
+  // It checks what all the other files observed together.
+  `${server}/http/operations-coverage.test.ts`,
+];
 
 /** For `npm run test:quick`: what a change breaks most often, within 90 seconds on two cores. */
 export default {
@@ -10,37 +42,21 @@ export default {
     // Suites that run on every database run on SQLite only.
     env: { CONVOKE_TEST_QUICK: '1' },
     reporters: [['default', { summary: false }], new SlowestFiles()],
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
-    maxWorkers: 2,
-    include: ['packages/*/test/**/*.test.ts', 'test/{docs,imports,tree}.test.ts'],
-    exclude: [
-      ...configDefaults.exclude,
-      `${server}/real-agents/**`,
-      // Faults: servers that are killed, and networks and disks that fail.
-      `${server}/faults/**`,
-      `${server}/workers/kills.test.ts`,
-      `${server}/execution/following.test.ts`,
-      'packages/sdk/test/survival.test.ts',
-      // Browsers that sign a person in.
-      `${server}/http/{console-login,device-login,foreign-issuer,sign-in}.test.ts`,
-      // Packages, terminals and agents in processes of their own.
-      'packages/cli/test/{application,management,migrate,operator,terminal,transfer}.test.ts',
-      'packages/sdk/test/{package,readme}.test.ts',
-      `${server}/harness/acp/**`,
-      `${server}/harness/ai-sdk/{adapter,failures}.test.ts`,
-      `${server}/harness/stdio/stdio.test.ts`,
-      `${server}/sandbox/**`,
-      `${server}/workers/roles.test.ts`,
-      // Engines other than SQLite, and one version after another.
-      `${server}/blobs/s3.test.ts`,
-      `${server}/fanout/{nats,postgres}.test.ts`,
-      `${server}/http/files-s3.test.ts`,
-      `${server}/store/{fsync,postgres,rolling-migration,row-security,run-backlog,transfer}.test.ts`,
-      // Every operation with every kind of caller or input.
-      `${server}/http/{authority,bad-input,confinement,isolation,limits,management-races}.test.ts`,
-      // It checks what all the other files observed together.
-      `${server}/http/operations-coverage.test.ts`,
+    ...commonSettings,
+    projects: [
+      {
+        extends: true,
+        // Pure functions share a process: nothing one file does can reach another.
+        test: { name: 'rules', include: pure, isolate: false },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'parts',
+          include: ['packages/*/test/**/*.test.ts', 'test/{docs,imports,tree}.test.ts'],
+          exclude: [...configDefaults.exclude, ...pure, ...leftOut],
+        },
+      },
     ],
   },
 } satisfies ViteUserConfig;

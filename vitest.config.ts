@@ -1,4 +1,5 @@
 import { type ViteUserConfig, configDefaults } from 'vitest/config';
+import { commonSettings } from './test/runner/common-settings.ts';
 import { LongFilesFirst } from './test/runner/long-files-first.ts';
 import { SlowestFiles } from './test/runner/slowest-files.ts';
 
@@ -16,10 +17,7 @@ export default {
       'packages/server/test/support/coverage/global-setup.ts',
     ],
     reporters: ['default', new SlowestFiles()],
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
-    // Two cores: more workers only make timing noisier.
-    maxWorkers: 2,
+    ...commonSettings,
     sequence: { sequencer: LongFilesFirst },
     projects: [
       {

@@ -1,0 +1,12 @@
+/** How long a condition may take on a busy machine before it counts as never. */
+const patienceMs = 15_000;
+
+/** Settings of vitest that the whole suite and the quick one share. */
+export const commonSettings = {
+  testTimeout: 30_000,
+  hookTimeout: 60_000,
+  // The usual second is too short when other work has the processor.
+  expect: { poll: { timeout: patienceMs, interval: 10 } },
+  // Two cores: more workers only make timing noisier.
+  maxWorkers: 2,
+};
