@@ -1,6 +1,6 @@
 /**
  * What an agent of the benchmark does, the same on every server: waits, then says `deltas` words, one each
- * `everyMs` milliseconds or, with 0, as fast as they are taken. The name tells it all, so that the reference
+ * `everyMs` milliseconds or, with 0, as fast as they are taken. The name carries all settings, so that the reference
  * needs no registry.
  */
 export interface BenchAgent {

@@ -2,7 +2,7 @@ export interface FramesSeen {
   readonly count: number;
   readonly bytes: number;
   readonly lastSeq: number;
-  /** The last frame tells the end of the run. */
+  /** The last frame is the end of the run. */
   readonly ended: boolean;
 }
 
@@ -10,7 +10,7 @@ const idLine = '\nid: ';
 const tailBytes = 512;
 
 /**
- * Counts server-sent events without building anything. An `id:` line stands once in each frame and a
+ * Counts server-sent events without building anything. Each frame has exactly one `id:` line and a
  * line break never inside one, so counting those lines counts frames. Strictly, it also holds each id
  * against the one before: a gap, a repetition or a reorder throws.
  */

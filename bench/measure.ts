@@ -15,7 +15,7 @@ export interface MeasureOptions {
   readonly profiles?: string;
 }
 
-/** What each target's slices gave, in the order they were taken. */
+/** The figures of each target's slices, in the order they were taken. */
 export type Slices = ReadonlyMap<TargetName, readonly Figures[]>;
 
 const storedEvents = { full: 1_000_000, quick: 200_000, smoke: 1_000 };

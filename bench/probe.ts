@@ -1,5 +1,5 @@
 /**
- * Preloaded into every server that is measured (`node --import`), the same in all: tells over the channel to
+ * Preloaded into every server that is measured (`node --import`), the same in all: reports over the channel to
  * the parent what the process has used. A server whose benchmark is gone ends itself.
  */
 import { writeFileSync } from 'node:fs';
@@ -57,7 +57,7 @@ async function startProfiler(): Promise<Session> {
   return session;
 }
 
-/** What is garbage is no cost of the thing measured; it goes after two rounds with a turn of the loop between. */
+/** Garbage is not part of the measured cost: two collections with a turn of the event loop between remove it. */
 async function collect(): Promise<void> {
   for (let round = 0; round < 2; round += 1) {
     globalThis.gc?.();

@@ -49,7 +49,7 @@ createServer((request, response) => {
   void follow(response, run, Number(request.headers['last-event-id'] ?? 0));
 }).listen(Number(values.port), '127.0.0.1');
 
-// An exit of its own accord leaves the compiled modules for the next start, as Convoke's does.
+// A normal exit writes the compile cache for the next start, as Convoke's does.
 process.once('SIGTERM', () => process.exit());
 
 function openSession(response: ServerResponse, agent: string): void {

@@ -20,7 +20,7 @@ export interface Row {
 export interface Slice {
   readonly address: Address;
   readonly scale: Scale;
-  /** Asks the server, through whoever started it. */
+  /** Asks the server, through the process that started it. */
   readonly usage: (kind: 'usage' | 'collected') => Promise<Usage>;
 }
 

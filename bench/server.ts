@@ -50,7 +50,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     probe,
     ...command,
   ] as const;
-  // Several servers share what the machine has; one alone shares a core with nobody.
+  // Several servers share the machine; a single one gets a core of its own.
   const [program, ...args] = options.member === undefined ? pinned(serverCore, run) : run;
   const startedAt = performance.now();
   const child = spawn(program, args, {

@@ -22,7 +22,7 @@ export function table(sections: readonly { rows: readonly Row[]; slices: Slices 
   return [join(headings), rule, ...lines.map(join)].join('\n');
 }
 
-/** The history's own pair stands in the columns of the first two: with next to nothing stored, and with much. */
+/** The history's pair uses the first two columns: with almost nothing stored, and with much. */
 function line(row: Row, slices: Slices, isFirst: boolean): string[] {
   const mine = slices.has('convoke, old') ? 'convoke, old' : 'convoke';
   const other = slices.has('convoke, old') ? 'convoke' : 'ref:sqlite';

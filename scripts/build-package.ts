@@ -1,4 +1,4 @@
-// What is published. Inside the repository a package is its sources, which Node and TypeScript read as they are; Node
+// Builds the published packages. Inside the repository a package is its sources, which Node and TypeScript read as they are; Node
 // refuses to strip types below node_modules, so what others install is JavaScript with declarations. The two have a
 // manifest each, because one manifest with a condition for the sources would reach other people's bundlers.
 import { execFileSync } from 'node:child_process';
@@ -115,7 +115,7 @@ function published(manifest: Manifest) {
   };
 }
 
-/** Outside the checkout nobody has to be found a Node or dependencies: npm has seen to that. */
+/** Outside the checkout there is no Node or dependency to find: npm has installed both. */
 async function writeProgram(built: string): Promise<void> {
   const path = join(built, 'bin/convoke.mjs');
   await mkdir(dirname(path));

@@ -1,4 +1,4 @@
-// Installs what package-lock.json names, when it is not what node_modules holds. Runs on the Node Convoke runs on.
+// Installs what package-lock.json names, if node_modules holds something else. Runs on the Node Convoke runs on.
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
@@ -38,8 +38,8 @@ function fingerprint(root) {
 }
 
 /**
- * Two installs at once would tear node_modules apart. An exclusive SQLite transaction is a lock that the system
- * lets go of when its holder dies, however it dies.
+ * Two installs at once would tear node_modules apart. An exclusive SQLite transaction is a lock that the
+ * operating system releases when its holder dies.
  * @param {string} folder
  */
 async function lock(folder) {

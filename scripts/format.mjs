@@ -1,4 +1,4 @@
-// npm run format: writes every file the way the format check wants it.
+// npm run format: formats every file as the format check requires.
 import { launch } from './launch.mjs';
 import { runTool } from './tools.mjs';
 

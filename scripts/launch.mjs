@@ -1,7 +1,7 @@
-// Every command of the checkout starts here: find a Node that suits, install what is missing, then do the work. Started
-// directly by a Node that suits, the work happens in this very process. Under a Node that is too old, or under npm, this
-// process starts itself again under the right one and from then on only stands in for it: it passes signals on and ends
-// as the other one ends.
+// Every command of the checkout starts here: find a suitable Node, install what is missing, then do the work. Started
+// directly by a suitable Node, the work happens in this process. Under a Node that is too old, or under npm, this
+// process starts itself again under the right one and is then only its stand-in: it passes signals on and exits with
+// the exit status of the other one.
 import { spawn } from 'node:child_process';
 import module from 'node:module';
 import { delimiter, dirname } from 'node:path';
@@ -23,7 +23,7 @@ export async function launch(work) {
     }
     process.env['PATH'] = `${dirname(node)}${delimiter}${process.env['PATH']}`;
     await ensureDependencies();
-    // Types are stripped and modules compiled by the first start and not by every other one.
+    // Only the first start strips types and compiles modules; later ones read the cache.
     module.enableCompileCache(compiled);
   } catch (error) {
     console.error(`convoke: ${reasonsOf(error)}`);
@@ -50,10 +50,10 @@ export async function standInFor(node, args) {
   else process.exit(end ?? 1);
 }
 
-/** The channel closes when the stand-in is gone, even killed: then nobody is left who could pass a signal on. */
+/** The channel closes when the stand-in is gone, even killed: then no process is left to pass signals on. */
 export function dieWithStandIn() {
   delete process.env['CONVOKE_STAND_IN'];
-  // What this process starts is not a script of npm any more.
+  // Processes started from here are not npm scripts.
   delete process.env['npm_lifecycle_event'];
   process.once('disconnect', () => process.kill(process.pid, 'SIGKILL'));
   process.channel?.unref();
@@ -64,8 +64,8 @@ function isUnderNpm() {
 }
 
 /**
- * npm passes a signal to the shell between it and us, and Debian's shell dies of it without a word. Our own death would
- * never be asked for, so the loss of the parent counts as SIGTERM, unless a signal came here as well.
+ * npm passes a signal to the shell between it and us, and Debian's shell dies of it without passing it on. This
+ * process would never receive it, so the loss of the parent counts as SIGTERM, unless a signal arrived here too.
  */
 function stopWithParent() {
   const parent = process.ppid;

@@ -44,7 +44,7 @@ const builds = {
   },
 };
 
-/** The path of a Node that suits: the running one where it does, else the cached one, fetched once. */
+/** Returns the path of a suitable Node: the running one if it is, else the cached one, downloaded once. */
 export async function findNode() {
   const range = supportedRange();
   if (satisfies(process.versions.node, range)) return process.execPath;
@@ -53,21 +53,21 @@ export async function findNode() {
   const build = Object.entries(builds).find(([name]) => name === platform)?.[1];
   if (build === undefined) {
     throw new Error(
-      `Node ${range} is needed, and there is none to fetch for ${platform}: install one`,
+      `Node ${range} is required, and there is no download for ${platform}: install it yourself`,
     );
   }
   const home = join(cache, `${build.version}-${platform}`);
   const node = executableIn(home);
   if (existsSync(node)) return node;
   console.error(
-    `convoke: Node ${process.versions.node} is too old; fetching Node ${build.version} into .cache/node, once`,
+    `convoke: Node ${process.versions.node} is too old; downloading Node ${build.version} into .cache/node (only once)`,
   );
   await fetchBuild(build, home);
   return node;
 }
 
 /**
- * Whether `version` lies in `range`, for the one form our `engines` use: `^a.b.c || >=a.b.c`.
+ * Whether `version` is in `range`, for the one form our `engines` use: `^a.b.c || >=a.b.c`.
  * @param {string} version
  * @param {string} range
  */
@@ -90,8 +90,8 @@ function supportedRange() {
 }
 
 /**
- * Fetches into a folder of its own and moves the result into place in one step, so that two at once cannot meet:
- * the later one finds the place taken and uses what is there.
+ * Fetches into a folder of its own and moves the result into place in one step, so that two processes cannot
+ * collide: the later one finds the folder and uses it.
  * @param {{ name: string, version: string, integrity: string }} build
  * @param {string} home
  */
@@ -113,7 +113,7 @@ async function fetchBuild({ name, version, integrity }, home) {
   } catch (cause) {
     if (existsSync(executableIn(home))) return;
     throw new Error(
-      `could not fetch Node ${version}; install Node ${supportedRange()} or try again`,
+      `could not download Node ${version}; install Node ${supportedRange()} or try again`,
       {
         cause,
       },

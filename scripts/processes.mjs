@@ -1,11 +1,11 @@
-// Starts another program and waits for it. Interrupting the one who waits interrupts the program too.
+// Starts another program and waits for it. Interrupting the waiting process interrupts the program too.
 import { spawn } from 'node:child_process';
 
 /** @type {readonly NodeJS.Signals[]} */
 export const passedSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
 /**
- * Runs a program without showing what it says, and gives that back with the way it ended.
+ * Runs a program without showing its output; returns the output and how the program ended.
  * @param {string} command
  * @param {string[]} args
  * @param {{ cwd?: string }} [options]
@@ -27,7 +27,7 @@ export async function runQuietly(command, args, options = {}) {
 }
 
 /**
- * The same, for a program that has to succeed: what it said is shown when it does not.
+ * Like `runQuietly`, but throws with the output if the program fails.
  * @param {string} command
  * @param {string[]} args
  * @param {{ cwd?: string }} [options]

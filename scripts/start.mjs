@@ -1,4 +1,4 @@
-// npm start: `convoke dev`, set up from nothing.
+// npm start: installs what is missing and runs `convoke dev`.
 import { launch } from './launch.mjs';
 
 await launch(() => {

@@ -44,7 +44,7 @@ export async function runChecks(names) {
 }
 
 /**
- * Runs one tool in the open and says whether it succeeded.
+ * Runs one tool with its output shown and returns whether it succeeded.
  * @param {keyof typeof programs} tool
  * @param {string[]} args
  */

@@ -97,7 +97,7 @@ const workload = z.object({
 });
 const configMap = z.object({ data: z.record(z.string(), z.string()) });
 
-/** What stands in the secret that an operator makes. */
+/** The contents of the secret that an operator creates. */
 const secrets: Readonly<Record<string, string>> = {
   CONVOKE_DATABASE_URL: 'postgres://convoke:secret@postgres:5432/convoke',
   CONVOKE_METRICS_TOKEN: 'something-secret-enough',

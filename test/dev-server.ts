@@ -1,4 +1,4 @@
-// A place like a fresh clone after `npm start`, but with a server and a data folder of its own.
+// A folder like a fresh clone after `npm start`, with its own server and data folder.
 import { spawn } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ export interface DevServer {
   readonly place: string;
   /** What `.convoke/quickstart.json` says. */
   readonly quickstart: Readonly<Record<string, string>>;
-  /** It stays, but does nothing until it is thawed. */
+  /** Suspends the server until `thaw`. */
   freeze(): void;
   thaw(): void;
   stop(): Promise<void>;

@@ -1,4 +1,4 @@
-// Does what a Dockerfile says in folders of this machine, for where there is no Docker. It knows the instructions that
+// Executes a Dockerfile in folders of this machine, for machines without Docker. It knows the instructions that
 // deploy/Dockerfile uses, and leaves out what changes the system itself.
 import { execFileSync } from 'node:child_process';
 import { cp, mkdir } from 'node:fs/promises';
@@ -13,7 +13,7 @@ export interface Stage {
 
 export interface Building {
   readonly text: string;
-  /** What a builder would be sent: the repository. */
+  /** The build context: the repository. */
   readonly context: string;
   readonly folder: string;
   readonly env: NodeJS.ProcessEnv;

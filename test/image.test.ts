@@ -14,9 +14,9 @@ import { root, textOf } from './repository.ts';
 import { freePort } from './free-port.ts';
 
 const buildMs = 600_000;
-const someoneElse = 61_000;
+const otherUser = 61_000;
 const isRoot = process.getuid?.() === 0;
-const user = isRoot ? { uid: someoneElse, gid: someoneElse } : {};
+const user = isRoot ? { uid: otherUser, gid: otherUser } : {};
 
 let folder: string;
 let stage: Stage;
@@ -36,12 +36,12 @@ beforeAll(async () => {
       npm_config_prefer_offline: 'true',
     },
   });
-  // The Node of the tests may lie where nobody else may look.
+  // The Node of the tests may be in a folder that other users cannot read.
   node = join(folder, 'node');
   await copyFile(process.execPath, node);
   const data = join(folder, 'data');
   await mkdir(data, { mode: 0o700 });
-  if (isRoot) await chown(data, someoneElse, someoneElse);
+  if (isRoot) await chown(data, otherUser, otherUser);
   env = {
     ...stage.env,
     CONVOKE_HOST: '127.0.0.1',
@@ -75,7 +75,7 @@ test('holds what production needs, and nothing else', () => {
   expect(has('packages/server/test')).toBe(false);
 });
 
-test('starts for a user who may change nothing of it, and its own health check finds it well', async () => {
+test('starts for a user without write access to it, and its own health check succeeds', async () => {
   const check = JSON.parse(/CMD (\[.+\])$/.exec(stage.says.get('HEALTHCHECK') ?? '')?.[1] ?? '[]');
   const [, ...args] = check as string[];
   await eventually(() => {
@@ -90,7 +90,7 @@ test('starts for a user who may change nothing of it, and its own health check f
   expect(stage.says.get('ENTRYPOINT')).toBe('["tini", "--", "convoke"]');
 });
 
-test('ends by itself when it is told to', async () => {
+test('exits with 0 on SIGTERM', async () => {
   const ended = once(server, 'exit');
   server.kill('SIGTERM');
   expect(await ended).toEqual([0, null]);

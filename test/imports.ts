@@ -65,7 +65,7 @@ const mayUse: Record<string, readonly string[]> = {
   'server/app': ['node:'],
 };
 
-// A package that stands for one layer's business stays in that layer.
+// A package that serves one layer is imported by that layer only.
 const belongsTo: Record<string, readonly string[]> = {
   fastify: ['server/http'],
   pg: ['server/store', 'server/fanout'],
@@ -73,7 +73,7 @@ const belongsTo: Record<string, readonly string[]> = {
   'node:sqlite': ['server/store', 'server/runtime', 'cli'],
 };
 
-/** What is wrong with the imports of one source file of a package, one line each. */
+/** Problems with the imports of one source file of a package, one line each. */
 export function importProblems(path: string, source: string): string[] {
   const from = partOf(path);
   if (from === undefined) return [`${path}: stands in no part that the layout knows`];

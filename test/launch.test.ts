@@ -21,7 +21,7 @@ test('the launcher knows which Node suits', () => {
   expect(['18.20.8', '20.20.2', '24.18.0', '24.9.9', '25.9.0', '26.5.0'].some(suits)).toBe(false);
 });
 
-describe('a launcher that stands in for the right Node', () => {
+describe('a launcher that is the stand-in of the right Node', () => {
   test('ends with the code its program ends with', async () => {
     const { ended } = standIn(`process.exit(7);`);
     expect(await ended).toBe(7);
@@ -117,7 +117,7 @@ function standInCode(code: string): string {
   return `import { standInFor } from '${launch}'; await standInFor(process.execPath, ${args});`;
 }
 
-/** A program that counts a signal, ends a moment after the first, and would tell of a second. */
+/** A program that counts a signal, exits a moment after the first, and would report a second. */
 function counting(signal: NodeJS.Signals): string {
   return `
     let count = 0;

@@ -1,4 +1,4 @@
-// The NATS the tests talk to: found where one runs, started where only its program is installed, never skipped.
+// The NATS the tests talk to: found if one runs, started if only its program is installed, never skipped.
 // Vitest runs `setup` once, before any test file; test workers inherit the environment set here.
 import { spawn } from 'node:child_process';
 import { connect } from 'node:net';
@@ -14,7 +14,7 @@ export async function setup(): Promise<(() => void) | undefined> {
     return undefined;
   }
   const port = await freePort();
-  // The shell waits for the end of its input, which comes when this process ends, however it ends: nothing is left.
+  // The shell waits for the end of its input, which comes when this process ends, even killed: no server is left.
   const guard = `PATH=$PATH:/usr/sbin; nats-server -a 127.0.0.1 -p ${port} & read -r _; kill $!`;
   const server = spawn('sh', ['-c', guard], { stdio: ['pipe', 'ignore', 'ignore'] });
   const deadline = performance.now() + startLimitMs;
@@ -29,7 +29,7 @@ export async function setup(): Promise<(() => void) | undefined> {
 const advice =
   'No NATS for the tests: set CONVOKE_TEST_NATS_URL, run one on 127.0.0.1:4222, or install it (Debian: apt install nats-server)';
 
-/** The NATS a suite uses. It fails, and says what to do, where there is none: a suite never skips itself. */
+/** The NATS a suite uses. Throws with advice if there is none: a suite never skips itself. */
 export function natsUrl(): string {
   const url = process.env['CONVOKE_TEST_NATS_URL'];
   if (url === undefined) throw new Error(advice);

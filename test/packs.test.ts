@@ -37,7 +37,7 @@ test.each(names)('%s holds no sources, no tests and no settings of the repositor
   expect(files).toContain('README.md');
 });
 
-test('examples of the readmes work: of the contract as it stands, of the command line by the names it knows', async () => {
+test('examples of the readmes work: the code of the contract runs, and the command line has every named command', async () => {
   await writeFile(join(project, 'contract.js'), (await examples('contract', 'js')).join('\n'));
   const said = run(process.execPath, ['contract.js'], project);
   expect(said).toMatch(/^POST \/v1\/sessions\/\S+\/runs 409\nfalse \d+\n$/);
@@ -81,7 +81,7 @@ test('in an empty project the command line starts a server with an agent, and ru
   }
 }, 120_000);
 
-test('who asks for S3 without its SDK is told what to install, in one line', () => {
+test('a server with S3 but without its SDK says in one line what to install', () => {
   const program = ['node_modules/convoke/bin/convoke.mjs', 'serve'];
   const env = { PATH: process.env['PATH'], CONVOKE_PORT: '0', CONVOKE_BLOBS: 's3://files' };
   const { status, stderr } = spawnSync(process.execPath, program, { cwd: project, env });
@@ -100,7 +100,7 @@ const run = await (await convoke.sessions.create('demo')).run('Hello');
 console.log(await run.text({ onQuestion: () => 'Captain', onPermission: () => 'allow' }));
 `;
 
-test('the types of every package hold for whoever uses them', async () => {
+test('the types of every package hold in a project that uses them', async () => {
   const code = `
     import { renderApiPage } from '@convoke/api-page';
     import { errors, openApiDocument } from '@convoke/contract';

@@ -1,4 +1,4 @@
-// The servers the tests talk to: found where one runs, started where only its programs are installed, never skipped.
+// The servers the tests talk to: found if one runs, started if only its programs are installed, never skipped.
 // Vitest runs `setup` once, before any test file; test workers inherit the environment set here.
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, globSync } from 'node:fs';
@@ -40,7 +40,7 @@ async function findPostgres(): Promise<(() => Promise<void>) | undefined> {
   return undefined;
 }
 
-/** The database a PostgreSQL suite uses. It fails, and says what to do, where there is none: a suite never skips itself. */
+/** The database a PostgreSQL suite uses. Throws with advice if there is none: a suite never skips itself. */
 export function postgresUrl(): string {
   const url = process.env['CONVOKE_TEST_POSTGRES_URL'];
   if (url === undefined) throw new Error(advice);
@@ -53,19 +53,19 @@ const terminalPrograms = ['tmux'];
 const natsPrograms = ['nats-server'];
 const sandboxAdvice = `The sandbox tests need ${sandboxPrograms.join(', ')} (Debian: apt install ${sandboxPackages.join(' ')})`;
 
-/** For suites that run programs in a sandbox. They fail, and say what to do, where it is not installed. */
+/** For suites that run programs in a sandbox. Throws with advice if a program is missing. */
 export function requireSandbox(): void {
   const missing = missingPrograms(sandboxPrograms);
   if (missing.length > 0) throw new Error(`${sandboxAdvice}; missing: ${missing.join(', ')}`);
 }
 
-/** For suites with a person at a terminal. They fail, and say what to do, where it is not installed. */
+/** For suites with a person at a terminal. Throws with advice if tmux is missing. */
 export function requireTerminal(): void {
   if (missingPrograms(terminalPrograms).length === 0) return;
   throw new Error('The terminal tests need tmux (Debian: apt install tmux)');
 }
 
-/** Installed where this may be done: by root, on a system with apt. */
+/** Installs missing programs if it can: as root, on a system with apt. */
 function installPrograms(): void {
   if (missingPrograms([...sandboxPrograms, ...terminalPrograms, ...natsPrograms]).length === 0)
     return;
@@ -112,7 +112,7 @@ async function startPostgres(
   const initdb = ['-D', data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8', '--no-sync'];
   execFileSync(join(programs, 'initdb'), initdb, { ...account, stdio: 'pipe', cwd: folder });
 
-  // The shell waits for the end of its input, which comes when this process ends, however it ends: nothing is left.
+  // The shell waits for the end of its input, which comes when this process ends, even killed: no server is left.
   const guard = '"$@" & read -r _; kill -INT $!; wait $!; rm -rf "$0"';
   const settings = ['-h', '127.0.0.1', '-p', `${port}`, '-c', 'unix_socket_directories='];
   const server = spawn(

@@ -42,7 +42,7 @@ async function starts(clients: readonly Client[], ms: number): Promise<number> {
     count += 1;
   });
   const seconds = (performance.now() - from) / 1000;
-  // What was started is also done, so that no server gets away with a queue.
+  // Every started run must also end, so that no server hides work in a queue.
   await Promise.all(Array.from(last.values(), (end) => end()));
   return count / seconds;
 }

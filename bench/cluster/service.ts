@@ -14,7 +14,7 @@ import { removeFolder } from '../../test/remove-folder.ts';
 const natsUrl = process.env['CONVOKE_TEST_NATS_URL'] ?? 'nats://127.0.0.1:4222';
 
 export interface ServiceOptions {
-  /** What each server does: `['api', 'worker']` is two servers. */
+  /** The role of each server: `['api', 'worker']` is two servers. */
   readonly roles: readonly ('api' | 'worker' | 'api,worker')[];
   readonly wakeups: 'postgres' | 'nats';
   readonly agents: readonly BenchAgent[];

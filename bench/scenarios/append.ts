@@ -7,7 +7,7 @@ const runs = 32;
 const agentAt = (scale: Scale) => ({ deltas: { full: 3000, quick: 1500, smoke: 50 }[scale] });
 const warmAgent = { deltas: 1 };
 
-/** Long runs side by side that nobody reads: how many events a second become durable. */
+/** Long parallel runs without readers: how many events a second become durable. */
 export const append: Scenario = {
   id: 'append',
   targets: everyServer,

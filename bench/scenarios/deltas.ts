@@ -12,7 +12,7 @@ import {
 
 const ms = { full: 3000, quick: 1500, smoke: 100 };
 
-/** A run of 50 words, from the POST to the last event, for callers who each wait for their own. */
+/** A run of 50 words, from the POST to the last event, for callers that each wait for their own run. */
 export const deltasOne = deltas({ id: 'deltas-1', clients: 1, everyMs: 0, target: '' });
 export const deltasMany = deltas({ id: 'deltas-32', clients: 32, everyMs: 0, target: '' });
 /** One word per millisecond: each of them is a commit of its own, unless commits are shared. */

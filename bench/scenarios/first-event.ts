@@ -13,7 +13,7 @@ import {
 const agent = { deltas: 1 };
 const ms = { full: 3000, quick: 1500, smoke: 100 };
 
-/** What one caller waits from its POST until the first event stands in its hands: two requests. */
+/** The time from a caller's POST to the first event it receives: two requests. */
 export const firstEvent: Scenario = {
   id: 'first-event',
   targets: everyServer,

@@ -34,13 +34,13 @@ export const idleStreams: Scenario = {
     const client = new Client(address, Math.max(count, warmUpStreams) + 1);
     const [session = ''] = await openSessions(client, agent, 1);
     const run = await startRun(client, session);
-    // Code that is compiled on first use is no cost of a stream.
+    // Code compiled on first use is not part of the cost of a stream.
     const leaveFirst = await openStreams(client, run, warmUpStreams);
     await leaveFirst();
     const before = await usage('collected');
-    const leave = await openStreams(client, run, count);
+    const close = await openStreams(client, run, count);
     const after = await usage('collected');
-    await leave();
+    await close();
     client.close();
     const each = (bytes: number) => bytes / count / 1024;
     return {

@@ -11,7 +11,7 @@ import { isAlive } from './support/process-tree.ts';
 import { createServerFolder } from './support/server-folder.ts';
 import { ServerProcess } from './support/server-process.ts';
 
-/** A time that nobody else on the machine sleeps. */
+/** A duration that no other process on the machine sleeps for, to find it by. */
 const nap = `8081.${process.pid}`;
 /** Sleeps itself, and leaves two children that left its process group and its session. */
 const program = `read -r start; setsid sleep ${nap} & (setsid sleep ${nap} &); exec sleep ${nap}`;
@@ -76,7 +76,7 @@ function sleepers(): number[] {
   return readdirSync('/proc').filter(isSleeper).map(Number).filter(isAlive);
 }
 
-/** What a server left in the kernel's control groups, which are also this process's. */
+/** Control groups that a server left behind below this process's own. */
 function groupsOf(pid: number): string[] {
   const { unified, memory, pids } = mountedCgroups();
   return [...unified, memory, pids].flatMap((folder) =>

@@ -1,5 +1,5 @@
-// Three real servers, one PostgreSQL, and every fault between them. The load goes on during each fault; afterwards
-// nothing may be stuck, lost, repeated, reordered or done twice. CONVOKE_TEST_ROUNDS=20 makes a night of it.
+// Three real servers, one PostgreSQL, and every fault between them. The load continues during each fault; afterwards
+// nothing may be stuck, lost, repeated, reordered or done twice. CONVOKE_TEST_ROUNDS=20 makes an overnight run.
 import { setTimeout as lasting } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { query } from '../support/postgres-databases.ts';
@@ -30,7 +30,7 @@ describe.each([
   }, 2 * minute);
   afterAll(async () => {
     await watch.stop();
-    // What the servers said is the only witness of what went wrong between them.
+    // Only the output of the servers shows what went wrong between them.
     if (isBroken)
       for (const {
         process: { output },
@@ -43,7 +43,7 @@ describe.each([
   test.each(faults)(
     '$title',
     async (fault) => {
-      if (isBroken) throw new Error('an earlier fault has left the load in pieces');
+      if (isBroken) throw new Error('an earlier fault failed, so the load is not in a known state');
       isBroken = true;
       for (let round = 0; round < rounds(1); round++) await suffer(fault);
       isBroken = false;
@@ -52,7 +52,7 @@ describe.each([
     rounds(1) * 3 * minute,
   );
 
-  /** What is under way comes to its end before this returns: none may be stuck. */
+  /** Returns when every run under way has ended: none may be stuck. */
   async function suffer({ happen, losesRuns }: Fault): Promise<void> {
     const { lost, completed, cancelled } = load.tally;
     load.begin();

@@ -61,7 +61,7 @@ describe('the server is killed under twenty streaming runs, on PostgreSQL', () =
     database = await createDatabase();
     scenario = await CrashScenario.open({
       random: seededRandom('crash on PostgreSQL'),
-      // Another replica might hold the lease of the dead one, so it has to run out first (D-26).
+      // The lease of the dead server must expire first: another replica could hold it (D-26).
       recoveryMs: clusterRecoveryMs,
       databaseUrl: database.url,
     });
@@ -74,7 +74,10 @@ describe('the server is killed under twenty streaming runs, on PostgreSQL', () =
   test(
     'every received event stays, every run ends once, and every waiting run still waits',
     async () => {
-      for (let round = 0; round < Math.ceil(usualRounds / 4); round++) {
+      // Few rounds: SQLite has shown what a crash interrupts; this shows that recovery is the same here.
+      const isUntested = () => scenario.tally.recovered === 0;
+      const enough = Math.ceil(usualRounds / 4);
+      for (let round = 0; round < enough || (isUntested() && round < mostRounds); round++) {
         await scenario.crash();
         await scenario.recover();
       }

@@ -117,7 +117,7 @@ describe.each(['sqlite', 'postgres'] as const)(
     );
 
     test(
-      'whoever comes back with any id of a log of 500 events gets the rest of it, and then the end',
+      'a reader that reconnects with any id of a log of 500 events gets the rest of it, and then the end',
       async () => {
         const run = await startRun('quick', sentence(random, 500));
         const log = await replay(run);

@@ -14,7 +14,7 @@ import { type AgentFolder, createServerFolder } from './support/server-folder.ts
 import { ServerProcess } from './support/server-process.ts';
 
 const minute = 60_000;
-/** P13: nobody waits longer for an answer, whatever it is; the rest is for a busy machine. */
+/** P13: no caller waits longer than this for any answer; the rest is margin for a busy machine. */
 const longestAnswerMs = 5_000 + 3_000;
 
 const agents: Readonly<Record<string, AgentFolder>> = {
@@ -85,11 +85,11 @@ class Load {
         caller.askForToken(),
       ]).catch((error: unknown) => [String(error)]);
       this.longestMs = Math.max(this.longestMs, performance.now() - begun);
-      for (const reply of replies) this.#judge(reply);
+      for (const reply of replies) this.#check(reply);
     }
   }
 
-  #judge(reply: Reply | string): void {
+  #check(reply: Reply | string): void {
     if (typeof reply === 'string') return void this.faults.push(reply);
     if (reply.status === 200 || reply.status === 201) return;
     if (reply.status !== 503) return void this.faults.push(JSON.stringify(reply));

@@ -79,7 +79,7 @@ describe.runIf(isRoot)('a full disk under the server (P12, P17)', () => {
         await until(() => reader.frames.length > 5, { withinMs: 10_000, what: 'stream' });
 
         disk.fill();
-        // What was left in half-used pages may still take a commit or two.
+        // Free space in half-used pages may still hold a commit or two.
         await until(
           async () => (await caller.call('POST', '/v1/sessions', talker)).status === 503,
           {
@@ -144,7 +144,7 @@ describe.runIf(isRoot)('a full disk under the server (P12, P17)', () => {
   );
 
   test(
-    'a server that dies on a full disk starts again once there is space, with everything it had told',
+    'a server that dies on a full disk starts again once there is space, with every event it had sent',
     async () => {
       const run = await start('talker', words);
       const reader = readerOf(run);

@@ -197,7 +197,7 @@ describe('SIGTERM (P19)', () => {
   );
 
   test(
-    'nobody can hold the process up: not a reader that reads nothing, not a half-sent request',
+    'no client can delay the exit: not a reader that reads nothing, not a half-sent request',
     async () => {
       const run = await start('flood');
       const { id, session_id } = await prepareFile();

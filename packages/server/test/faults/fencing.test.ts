@@ -15,7 +15,7 @@ const nothing: LegBatch = {
   end: undefined,
 };
 
-// I9: a worker that was given up, and does not know it, holds an epoch that is not the run's any more.
+// I9: a worker that lost its lease without noticing still holds an old epoch of the run.
 describe.each(databaseKinds)('a worker with an old lease, on %s (P6, I9)', (database) => {
   const puppet = new Puppet();
   let server: TestServer;

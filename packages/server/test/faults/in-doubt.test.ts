@@ -56,7 +56,7 @@ class ForgetfulStore {
   }
 }
 
-/** Only who claims a run locks its session without waiting. */
+/** Only claiming a run locks its session without waiting. */
 function noticingClaims(tx: StoreTransaction, seen: { isClaim: boolean }): StoreTransaction {
   const sessions: StoreTransaction['sessions'] = {
     ...tx.sessions,

@@ -14,7 +14,7 @@ const mebibyte = 2 ** 20;
 const readers = 50;
 /** Those of them that read on in the end; the rest go away. */
 const wakers = 5;
-/** What one reader may cost (reliability P11), and what a busy process may vary by. */
+/** The memory that one reader may cost (reliability P11), and the variation of a busy process. */
 const perReaderBytes = 300 * 1024;
 const varianceBytes = 64 * mebibyte;
 
@@ -71,12 +71,12 @@ describe('readers that read nothing (P11, D-33)', () => {
     ['that has ended', 'flood'],
     ['that is under way', 'stream'],
   ])(
-    'cost little memory on the log of a run %s, harm nobody, and get all of it later',
+    'cost little memory on the log of a run %s, slow down no other reader, and get all of it later',
     async (_, agentName) => {
       const first = await start('flood');
       const sizes = (await readAll(first)).map(({ text }) => text.length);
       expect(sizes.reduce((sum, size) => sum + size)).toBeGreaterThan(15 * mebibyte);
-      // Some who do read, so that what is measured afterwards is the others alone.
+      // Readers that do read come first, so that the growth measured afterwards is due to the stalled ones alone.
       await Promise.all(Array.from({ length: 8 }, () => readAll(first)));
       const usual = residentBytes(server.pid);
 
@@ -95,7 +95,7 @@ describe('readers that read nothing (P11, D-33)', () => {
       expect(performance.now() - beside, 'a run of one second').toBeLessThan(5_000);
       expect(together[1]).toEqual(together[0]);
 
-      // What is held stays; what is only left over goes as soon as the process needs room.
+      // Held memory stays; garbage goes as soon as the process needs room.
       const grown = () => residentBytes(server.pid) - usual;
       const bound = varianceBytes + readers * perReaderBytes;
       await until(async () => (await readAll(talk)) && grown() < bound, {

@@ -88,7 +88,7 @@ describe('uploads that are interrupted (P17, I24)', () => {
   );
 
   test(
-    'by a refusal: the answer reaches whoever is still sending, and wants to close afterwards',
+    'by a refusal: the answer reaches a client that is still sending, with Connection: close',
     async () => {
       const large = randomBytes(3 * maxFileBytes);
       const send = async (url: string, headers: Record<string, string>) => {
@@ -109,7 +109,7 @@ describe('uploads that are interrupted (P17, I24)', () => {
   );
 
   test(
-    'by its size: whoever sends on and on without saying how much is told so',
+    'by its size: a client that sends without end and without a length gets the refusal',
     async () => {
       const file = await prepare();
       const sending = request(contentUrl(file), {
@@ -129,7 +129,7 @@ describe('uploads that are interrupted (P17, I24)', () => {
       const chunk = new Uint8Array(64 * 1024);
       for (let left = 40 * maxFileBytes; left > 0 && !isAnswered; left -= chunk.length) {
         const written = new Promise((resolve) => sending.write(chunk, resolve));
-        // Once it has the answer, Node's client may never tell what became of a write.
+        // Once it has the answer, Node's client may never settle a write.
         await Promise.race([written, answered]);
       }
       expect(isAnswered, 'an answer while it sends').toBe(true);

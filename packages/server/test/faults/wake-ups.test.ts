@@ -8,11 +8,11 @@ import type { Repositories, Store } from '../../src/ports/store.ts';
 
 type ReadEvents = Repositories['runEvents']['after'];
 
-/** A database that takes its time to answer: what was read may be old by the time it is known. */
+/** A slow database: a result may be out of date when it arrives. */
 class SlowReads {
   #held: { isReached: () => void; answer: Promise<void> } | undefined;
 
-  /** The next read of events answers when it is told to. */
+  /** Delays the next read of events until the test releases it. */
   holdNext(): { reached: Promise<void>; answer: () => void } {
     const reached = Promise.withResolvers<void>();
     const answered = Promise.withResolvers<void>();
@@ -53,7 +53,7 @@ describe('a reader that waits for more (P3)', () => {
     const { run } = await begin(server, 'puppet');
     const leg = await puppet.leg();
     leg.say('first');
-    // Nobody else may follow: a reader that finds others caught up where it stands does not read at all.
+    // No other reader may follow: a reader skips its query when another one is caught up at the same event.
     const second = formatEventId(2);
     const id = await eventually(
       async () => (await readRun(server, run)).last_event_id === second && second,

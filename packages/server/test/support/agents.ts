@@ -10,7 +10,7 @@ const echo: AgentYaml = {
   script: [{ say: '{{prompt}} (run {{run_number}})' }],
 };
 
-/** Says one word and then nothing for an hour: it executes until somebody ends it. */
+/** Says one word and then sleeps for an hour: it executes until a test ends it. */
 const sleeper: AgentYaml = {
   description: 'Sleeps',
   script: [{ say: 'Zzz' }, { sleep_ms: 3_600_000 }, { say: 'awake' }],
@@ -31,7 +31,7 @@ const asker: AgentYaml = {
   ],
 };
 
-/** Writes a note once somebody allows it, then reads it back. */
+/** Writes a note once it is allowed to, then reads it back. */
 const writer: AgentYaml = {
   description: 'Writes a note',
   approval_required_tools: ['write_*'],

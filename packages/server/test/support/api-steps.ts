@@ -12,7 +12,7 @@ import type { EventReader } from './event-reader.ts';
 import { eventually } from './eventually.ts';
 import type { TestServer } from './server.ts';
 
-/** The words tests are told in: what a product's backend does all day. */
+/** Steps of tests: the calls that a product's backend makes all day. */
 
 interface From {
   readonly as?: Identity;

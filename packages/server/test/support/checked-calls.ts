@@ -12,7 +12,7 @@ import {
 } from '@convoke/contract';
 import { observe } from './coverage/journal.ts';
 
-/** Who calls, as headers: a token and, for the application API, what it selects. */
+/** A caller as headers: a token and, for the application API, the selectors. */
 export type Identity = Readonly<Record<string, string>>;
 
 export const anonymous: Identity = {};
@@ -40,7 +40,7 @@ export interface Refused {
   readonly text: string;
 }
 
-/** What one operation answered, with the body its contract promises for that status. */
+/** The response of one operation, with the body that its contract declares for that status. */
 export type Result<Id extends OperationId> = OperationResult<Operations[Id]> & {
   readonly headers: Headers;
   readonly text: string;
@@ -51,7 +51,7 @@ export interface OperationCall extends CallOptions {
   readonly query?: Readonly<Record<string, string>> | string;
 }
 
-/** Calls to one server. Every answer is held to the contract and noted for coverage, whoever asked. */
+/** Calls to one server. Every response is checked against the contract and recorded for coverage. */
 export class CheckedCalls {
   readonly #baseUrl: string;
   readonly #usual: (operation: Operation) => Identity;
@@ -61,7 +61,7 @@ export class CheckedCalls {
     this.#usual = usual;
   }
 
-  /** Any request. Without `as` it comes from whom the operation is for. */
+  /** Sends any request. Without `as` it comes from the kind of caller the operation is for. */
   async call(method: Method, path: string, options: CallOptions = {}): Promise<Answer> {
     const operation = operationAt(method, path);
     const response = await this.fetch(method, path, options);
@@ -72,7 +72,7 @@ export class CheckedCalls {
     return answer;
   }
 
-  /** The same, unread: for bodies that do not end by themselves. */
+  /** Like `call`, but with the body unread: for streams. */
   async fetch(method: Method, path: string, options: CallOptions = {}): Promise<Response> {
     const operation = operationAt(method, path);
     const identity = options.as ?? (operation === undefined ? anonymous : this.#usual(operation));
@@ -179,13 +179,13 @@ function refusalProblems(operation: Operation | undefined, answer: Answer): stri
 function successProblems(operation: Operation | undefined, answer: Answer): string[] {
   const { status, headers, text } = answer;
   const response = operation?.responses[status];
-  if (operation === undefined || response === undefined) return ['nobody declares this status'];
+  if (operation === undefined || response === undefined) return ['the status is not declared'];
   observe({ operation: operation.id, status, code: undefined });
   if (response.schema === undefined || headers.get('content-type') !== json) return [];
   const value: unknown = JSON.parse(text);
   const parsed = response.schema.safeParse(value);
   if (!parsed.success) return [parsed.error.message];
-  return isDeepStrictEqual(parsed.data, value) ? [] : ['it sends fields nobody declared'];
+  return isDeepStrictEqual(parsed.data, value) ? [] : ['it sends undeclared fields'];
 }
 
 const json = 'application/json; charset=utf-8';

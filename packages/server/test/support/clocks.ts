@@ -1,6 +1,6 @@
 import type { Clock } from '../../src/ports/clock.ts';
 
-/** Time that stands still until a test moves it. */
+/** A clock that stops until a test moves it. */
 export class FakeClock implements Clock {
   #now: number;
   readonly #timers = new Set<{ at: number; callback: () => void }>();
@@ -19,7 +19,7 @@ export class FakeClock implements Clock {
     return () => void this.#timers.delete(timer);
   }
 
-  /** Moves the time and calls back, in order, whatever was due meanwhile. */
+  /** Moves the time and calls, in order, every timer that became due. */
   advance(ms: number): void {
     const until = this.#now + ms;
     for (let next = this.#nextBefore(until); next; next = this.#nextBefore(until)) {
@@ -37,8 +37,8 @@ export class FakeClock implements Clock {
 }
 
 /**
- * Time that passes by itself and can be moved ahead: what runs goes on running, and a test need not wait
- * for hours to be over. A timer is due when either way of passing has brought its moment.
+ * A real clock that a test can move ahead: running work continues, and a test need not wait for hours.
+ * A timer is due when the sum of passed and added time reaches it.
  */
 export class MovingClock implements Clock {
   #ahead = 0;
@@ -55,7 +55,7 @@ export class MovingClock implements Clock {
     return () => this.#forget(timer);
   }
 
-  /** Moves the time and calls back, in order, whatever is due now. */
+  /** Moves the time and calls, in order, every timer that is due now. */
   advance(ms: number): void {
     this.#ahead += ms;
     const due = [...this.#timers].filter((timer) => timer.at <= this.now());

@@ -18,13 +18,13 @@ export const databaseKinds: readonly DatabaseKind[] = isQuick ? ['sqlite'] : ['s
 interface TestDatabaseOptions {
   /** A folder of migrations; without one the database starts empty. */
   migrations?: string;
-  /** Where to open; without one, a fresh place. */
+  /** Path or URL; without one, a new database. */
   location?: string;
-  /** What reaches the log. */
+  /** Receives what is logged. */
   report?: (message: string, error: unknown) => void;
 }
 
-/** Opens a database of the kind that ships, on a fresh place; closed and removed after the file's tests. */
+/** Opens a new database with the real driver; closed and removed after the file's tests. */
 export async function openTestDatabase(
   kind: DatabaseKind,
   options: TestDatabaseOptions = {},
@@ -40,7 +40,7 @@ export async function openTestDatabase(
   return database;
 }
 
-/** A SQLite path or a PostgreSQL URL that nobody else uses. */
+/** A SQLite path or a PostgreSQL URL that no other test uses. */
 export async function createLocation(kind: DatabaseKind): Promise<string> {
   if (kind === 'sqlite') {
     const folder = mkdtempSync(join(tmpdir(), 'convoke-test-'));

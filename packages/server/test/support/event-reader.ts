@@ -8,7 +8,7 @@ export interface Frame {
   readonly text: string;
 }
 
-/** What came on one `text/event-stream`, in order. */
+/** The frames received on one `text/event-stream`, in order. */
 export class EventReader implements AsyncIterable<Frame> {
   readonly status: number;
   readonly headers: Headers;
@@ -38,7 +38,7 @@ export class EventReader implements AsyncIterable<Frame> {
     }
   }
 
-  /** Reads until a frame of this type, and gives it. */
+  /** Reads until a frame of this type, and returns it. */
   async until(type: string): Promise<Frame> {
     for await (const frame of this) if (frame.event === type) return frame;
     throw new Error(`the stream ended without ${type}; it had ${this.types().join(', ')}`);
@@ -54,7 +54,7 @@ export class EventReader implements AsyncIterable<Frame> {
     return this.frames.map((frame) => frame.event);
   }
 
-  /** What was received of a frame that is not complete. */
+  /** The received part of an incomplete frame. */
   get torn(): string {
     return this.#rest;
   }

@@ -1,8 +1,8 @@
 import type { Store } from '../../src/ports/store.ts';
 
-/** A store that works until a test says otherwise, and again afterwards. */
+/** A store that fails while a test wants it to. */
 export class FailingStore {
-  /** What every read and every transaction meets, while it is set. */
+  /** While set, every read and every transaction throws it. */
   fault: Error | undefined;
 
   /** For `wrapStore`. */

@@ -17,7 +17,7 @@ import type { Identity } from './checked-calls.ts';
 import { eventually } from './eventually.ts';
 import { type ClientSecret, type TestServer, bearer, requestToken, selecting } from './server.ts';
 
-/** An organization and somebody who may manage it. */
+/** An organization and an owner who may manage it. */
 export interface Organization {
   readonly organization_id: string;
   readonly owner: Identity;
@@ -27,7 +27,7 @@ export function firstOrganization(server: TestServer): Organization {
   return { organization_id: server.quickstart.organization_id, owner: server.owner };
 }
 
-/** Another organization with an owner. No API makes one, so it is written where they are kept. */
+/** Another organization with an owner. No API creates one, so it is written to the store. */
 export async function addOrganization(server: TestServer, name: string): Promise<Organization> {
   const { store, ids, clock } = server.convoke.services;
   const id = organizationId(ids.next(idPrefixes.organization));

@@ -33,12 +33,12 @@ import { type DatabaseKind, createLocation, openTestDatabase } from './databases
 const masterKey = Buffer.alloc(32, 7);
 export const baseUrl = 'https://convoke.test';
 
-/** The person who acts where it does not matter who does. */
+/** An actor for tests in which any person will do. */
 export const by: Actor = { kind: 'user', id: 'usr_1', requestId: 'req-1', address: '192.0.2.7' };
 
 export type IdentityFixture = Awaited<ReturnType<typeof createIdentityFixture>>;
 
-/** A deployment's identity parts on a real database, with time in the test's hands. */
+/** The identity parts of a deployment on a real database, with a fake clock. */
 export async function createIdentityFixture(kind: DatabaseKind, place?: string) {
   const location = place ?? (await createLocation(kind));
   const database = await openTestDatabase(kind, { location, migrations: migrationsFolder(kind) });

@@ -1,10 +1,10 @@
 import { Client } from 'pg';
 import { postgresUrl } from '../../../../test/services.ts';
 
-/** As whom the service connects: a role that owns its databases and is bound by row-level security. */
+/** The role of the service: it owns its databases and is subject to row-level security. */
 const plain = { role: 'convoke_plain', password: 'convoke' };
 
-/** Makes a database of the PostgreSQL the tests share and gives the address a service is to use. */
+/** Creates a database on the shared PostgreSQL and returns the URL for a service. */
 export async function createPostgresDatabase(name: string): Promise<string> {
   await administer(`do $$ begin
     create role ${plain.role} login password '${plain.password}';
@@ -46,7 +46,7 @@ export async function createDatabase(): Promise<OwnDatabase> {
   };
 }
 
-/** Asks as one who may see the rows of every tenant. */
+/** Runs a query that sees the rows of every tenant. */
 export async function query(url: string, text: string): Promise<unknown[]> {
   const client = new Client({ connectionString: url });
   // The test may be about to stop the database that this is connected to.

@@ -11,7 +11,7 @@ import type { AgentYaml } from './agents.ts';
 
 /**
  * A framework whose agents do what a test says, when it says so: emit this, wait, ignore a cancel, take an
- * answer while running. It goes through the same port as every other.
+ * answer while running. It implements the same port as every other framework.
  */
 export class Puppet implements Harness {
   readonly framework = 'puppet';
@@ -20,7 +20,7 @@ export class Puppet implements Harness {
 
   /** An agent of this framework. */
   agent(more: AgentYaml = {}): AgentYaml {
-    return { framework: 'puppet', description: 'Does as it is told', ...more };
+    return { framework: 'puppet', description: 'Does what the test says', ...more };
   }
 
   read(): ReadSettings<undefined> {

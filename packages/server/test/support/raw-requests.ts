@@ -5,12 +5,12 @@ import type { TestServer } from './server.ts';
 export interface RawRequest {
   readonly method: string;
   readonly path: string;
-  /** In this order and as often as they stand here; nothing is added but `Host` and `Connection`. */
+  /** Sent in this order, duplicates included; only `Host` and `Connection` are added. */
   readonly headers?: readonly (readonly [string, string])[];
   readonly body?: string | Uint8Array;
 }
 
-/** A request written byte by byte, for what no well-behaved client would send. */
+/** A request written byte by byte, for requests that no well-behaved client sends. */
 export async function sendRaw(server: TestServer, request: RawRequest): Promise<Answer> {
   const socket = await openSocket(server);
   const { method, path, headers = [], body = '' } = request;
@@ -25,7 +25,7 @@ export async function sendRaw(server: TestServer, request: RawRequest): Promise<
   return readAnswer(socket);
 }
 
-/** A connection to the server, with nothing said yet. */
+/** Opens a connection to the server and sends nothing. */
 export async function openSocket(server: TestServer): Promise<Socket> {
   const { host, port } = server.config;
   const socket = connect({ host, port });

@@ -18,7 +18,7 @@ export type RunFixture = Awaited<ReturnType<typeof createRunFixture>>;
 
 export const hour = 3_600_000;
 
-/** The use cases of runs on a real database: the test is the worker, and time is in its hands. */
+/** The use cases of runs on a real database. The test acts as the worker and moves the clock. */
 export async function createRunFixture(
   kind: DatabaseKind,
   parts: Partial<Agent> = {},

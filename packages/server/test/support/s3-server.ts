@@ -13,7 +13,7 @@ import untyped from 's3rver';
 import { afterAll } from 'vitest';
 import { removeFolder } from '../../../../test/remove-folder.ts';
 
-/** What is used of it. */
+/** The part of its interface used here. */
 const S3rver = untyped as new (options: {
   readonly directory: string;
   readonly silent: boolean;
@@ -24,7 +24,7 @@ const S3rver = untyped as new (options: {
   callback(): RequestListener;
 };
 
-/** What stands between: true when it has answered in the store's place. */
+/** Sees each request before the store; returns true if it has answered the request itself. */
 export type Interception = (request: IncomingMessage, response: ServerResponse) => boolean;
 
 export interface S3Server {

@@ -43,7 +43,7 @@ export interface ServerOptions {
   readonly expectsFaults?: boolean;
 }
 
-/** What a server leaves behind when it stops, and the next one finds. */
+/** What a server keeps for the next start: settings and folders. */
 interface Place {
   readonly env: Readonly<Record<string, string>>;
   readonly config: Config;
@@ -54,7 +54,7 @@ export class TestServer extends CheckedCalls {
   readonly convoke: Convoke;
   readonly config: Config;
   readonly quickstart: Quickstart;
-  /** What the server logged as an error. */
+  /** Errors that the server logged. */
   readonly errors: readonly LoggedError[];
   readonly #options: ServerOptions;
   readonly #place: Place;
@@ -277,7 +277,7 @@ async function writeAgents(
 async function writeFiles(folder: string, files: Readonly<Record<string, string>>): Promise<void> {
   for (const [path, text] of Object.entries(files)) {
     await mkdir(dirname(join(folder, path)), { recursive: true });
-    // In one step, as editors do: nobody reads a file that is only half there.
+    // Renamed into place, as editors do, so that no reader sees half a file.
     const draft = join(folder, `.${path.replaceAll('/', '-')}.draft`);
     await writeFile(draft, text);
     await rename(draft, join(folder, path));

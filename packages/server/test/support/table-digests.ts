@@ -4,7 +4,7 @@ import type { TransferConnection, TransferTable } from '../../src/store/transfer
 import { eventually } from './eventually.ts';
 import type { TestServer } from './server.ts';
 
-/** What is written when somebody is refused or a token is used: that is their purpose. */
+/** Tables that are written on every refusal and every use of a token, by design. */
 const witnesses = new Set(['audit_rows', 'audit_heads']);
 const marks: Readonly<Record<string, readonly string[]>> = {
   credentials: ['last_used_at'],
@@ -25,16 +25,16 @@ async function tableDigests(server: TestServer): Promise<Record<string, string>>
   }
 }
 
-/** The digests once nothing goes on any more: several looks in a row are equal. */
+/** The digests once the server is idle: several reads in a row are equal. */
 export async function restingDigests(server: TestServer): Promise<Record<string, string>> {
   let last = '';
-  let equalLooks = 0;
+  let equalReads = 0;
   return eventually(async () => {
     const digests = await tableDigests(server);
     const text = JSON.stringify(digests);
-    equalLooks = text === last ? equalLooks + 1 : 0;
+    equalReads = text === last ? equalReads + 1 : 0;
     last = text;
-    return equalLooks >= 20 && digests;
+    return equalReads >= 20 && digests;
   });
 }
 

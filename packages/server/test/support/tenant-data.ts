@@ -13,7 +13,7 @@ import type { TestServer } from './server.ts';
 
 /**
  * Everything one tenant can hold, one of each kind, with the tenant's own word in every text that a caller
- * can choose: whoever reads that word has read this tenant's data.
+ * can choose: a response that holds the word holds data of this tenant.
  */
 export interface TenantData {
   readonly word: string;

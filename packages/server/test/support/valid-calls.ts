@@ -7,8 +7,8 @@ import type { TestServer } from './server.ts';
 import { type TenantData, fileTextOf } from './tenant-data.ts';
 
 /**
- * For every operation, a call that succeeds, from the one it is for. What a call would use up is made for
- * it. A new operation does not compile without one.
+ * For every operation, a call that succeeds, from a caller it is for. Resources that a call uses up are created
+ * for it. A new operation does not compile without one.
  */
 export const validCalls: {
   readonly [Id in OperationId]: (server: TestServer, data: TenantData) => Promise<OperationCall>;

@@ -21,7 +21,7 @@ const script = fileURLToPath(new URL('mortal-server.ts', import.meta.url));
 /** Twice as many as any of these operations has. */
 const momentsMax = 60;
 
-/** A server process on one data folder, which dies when it is told to and is started again. */
+/** A server process on one data folder that kills itself on demand and is started again. */
 class MortalServer {
   readonly #folder = mkdtempSync(join(tmpdir(), 'convoke-kills-'));
   readonly dataDir = join(this.#folder, 'data');
@@ -70,7 +70,7 @@ class MortalServer {
     this.#calls = new CheckedCalls(quickstart.base_url, usual);
   }
 
-  /** Lets the process end at this moment from now; then starts another one. False when it outlived the work. */
+  /** Lets the process die this many moments from now, then starts another one. Returns false if the work ended first. */
   async dieAt(moment: number, work: () => Promise<unknown>): Promise<boolean> {
     const child = this.#child ?? fail('the server was not started');
     const isGone = once(child, 'exit').then(([, signal]) => signal === 'SIGKILL');
@@ -168,7 +168,7 @@ describe('a server that is killed (kill -9) at every moment of its work', () => 
       });
       const { status } = await tenantOf(made.id);
       if (status === 'active') {
-        // Killed before the commit: nothing happened, and it can be asked for again.
+        // Killed before the commit: nothing happened, and the request can be repeated.
         await server.calls.send('offboard_tenant', { params, body: { confirm: made.id } });
       }
       const machine = await requestToken(server.quickstart.base_url, server.quickstart);

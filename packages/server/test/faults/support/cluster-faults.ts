@@ -13,14 +13,14 @@ export interface Fault {
   readonly happen: (cluster: Cluster) => Promise<void>;
 }
 
-const fairWeather: Fault = {
-  title: 'nothing: any server serves any stream, cancel and answer',
+const noFault: Fault = {
+  title: 'no fault: any server serves any stream, cancel and answer',
   losesRuns: false,
   happen: () => lasting(2_000),
 };
 
 const killed: Fault = {
-  title: 'a server is killed; its parked runs go on elsewhere (P1, P5, P6, D-26)',
+  title: 'a server is killed; its parked runs continue on another server (P1, P5, P6, D-26)',
   losesRuns: true,
   async happen(cluster) {
     const replica = replicaOf(cluster, 0);
@@ -30,8 +30,8 @@ const killed: Fault = {
   },
 };
 
-const standsStill: Fault = {
-  title: 'a server stands still for longer than its lease, and goes on (P6)',
+const suspended: Fault = {
+  title: 'a server is suspended for longer than its lease, and resumes (P6)',
   losesRuns: true,
   async happen(cluster) {
     const { process } = replicaOf(cluster, 1);
@@ -65,7 +65,7 @@ const databaseRestarts: Fault = {
 };
 
 const connectionsKilled: Fault = {
-  title: 'connections are killed in the middle of what they do (P13)',
+  title: 'connections are killed in the middle of statements (P13)',
   losesRuns: false,
   async happen({ database }) {
     for (let time = 0; time < 8; time++) {
@@ -76,7 +76,7 @@ const connectionsKilled: Fault = {
 };
 
 const clockSet: Fault = {
-  title: 'the clock of one server is set forth and back by hours (P15)',
+  title: 'the clock of one server is set forward and back by hours (P15)',
   losesRuns: false,
   async happen(cluster) {
     for (let step = 0; step < 4; step++) {
@@ -87,7 +87,7 @@ const clockSet: Fault = {
 };
 
 const wakeUpsAway: Fault = {
-  title: 'what wakes the servers is away for a while (P14)',
+  title: 'the wake-ups are unavailable for a while (P14)',
   losesRuns: false,
   async happen({ nats, database }) {
     if (nats === undefined) {
@@ -112,9 +112,9 @@ const replacedInTurn: Fault = {
 };
 
 export const allFaults: readonly Fault[] = [
-  fairWeather,
+  noFault,
   killed,
-  standsStill,
+  suspended,
   cutOff('to-target'),
   cutOff('from-target'),
   databaseRestarts,
@@ -124,8 +124,8 @@ export const allFaults: readonly Fault[] = [
   replacedInTurn,
 ];
 
-/** Those in which the way of waking makes a difference. */
-export const wakingFaults: readonly Fault[] = [fairWeather, killed, databaseRestarts, wakeUpsAway];
+/** The faults whose outcome can depend on how servers wake each other. */
+export const wakingFaults: readonly Fault[] = [noFault, killed, databaseRestarts, wakeUpsAway];
 
 function replicaOf({ replicas }: Cluster, index: number): Replica {
   const replica = replicas[index];

@@ -28,7 +28,7 @@ const roles: readonly (Role | 'pay')[] = [
   'pay',
 ];
 const readersPerRun = 2;
-/** A server that says nothing for so long is left for another, as a load balancer would. */
+/** After this time without a response, a request goes to another server, as a load balancer would do. */
 const patienceMs = 4_000;
 /** Longer than any fault, a lease, its recovery and the run itself together: past it a run is stuck. */
 const stuckMs = 90_000;
@@ -44,8 +44,8 @@ export interface LoadTally {
 }
 
 /**
- * A product's backend in front of several servers: each request and each reader goes to whichever comes, and on
- * to another when that one fails. It remembers all it was told, and holds every log against it.
+ * A product's backend in front of several servers: each request and each reader goes to a random server, and to
+ * another one when that fails. It remembers every event it received and compares every log with them.
  */
 export class ClusterLoad {
   readonly tally: LoadTally = {
@@ -93,7 +93,7 @@ export class ClusterLoad {
   begin(): void {
     this.#isOver = false;
     this.#work = Promise.all(this.#users.map((user) => this.#keepGoing(user)));
-    // Whoever awaits `rest` is told.
+    // `rest` awaits the same promise and throws.
     this.#work.catch(() => undefined);
   }
 
@@ -125,7 +125,7 @@ export class ClusterLoad {
     }
   }
 
-  /** The same key until somebody answers: it is one run, however often it was asked for. */
+  /** Repeats the start with the same key until a server answers: it is one run, however often it was requested. */
   async #start(user: SimulatedUser, tested: TestedRun): Promise<void> {
     const run = await this.#insist(() =>
       this.#caller.startRun(user.sessionId, tested.prompt, tested.key),
@@ -144,7 +144,7 @@ export class ClusterLoad {
       this.#wholeLog(at, pickReplica(this.#cluster, this.#random)),
     );
     for (const frames of read) deepEqual(frames, log, 'no event lost, repeated or reordered');
-    this.#judge(user, tested, { run, log });
+    this.#check(user, tested, { run, log });
     this.#ended.push({ at, log });
   }
 
@@ -200,19 +200,19 @@ export class ClusterLoad {
     const key = pending.find((item) => item.run_id === tested.id)?.interaction_key;
     if (key === undefined) return;
     tested.answer ??= planAnswer(user);
-    // Whether an answer that got no reply was taken is told by asking again with the same.
+    // An answer without a reply may have been accepted: sending the same one again returns which.
     await this.#caller
       .answer(user.sessionId, key, tested.answer?.body ?? {})
       .catch(() => undefined);
   }
 
-  #judge(
+  #check(
     user: SimulatedUser & { readonly pays: boolean },
     tested: TestedRun,
     end: { run: RunRecord; log: readonly Frame[] },
   ) {
     const events = checkLog(end.run, end.log);
-    if (user.pays) this.#judgePayment(tested, end.run, saidIn(events));
+    if (user.pays) this.#checkPayment(tested, end.run, saidIn(events));
     else checkEnd(user, tested, { run: end.run, events });
     if (end.run.status === 'completed') this.tally.completed += 1;
     if (end.run.status === 'cancelled') this.tally.cancelled += 1;
@@ -220,7 +220,7 @@ export class ClusterLoad {
   }
 
   /** P7: at most one effect for an allowed call, none for a denied one, whatever happened to the servers. */
-  #judgePayment(tested: TestedRun, run: RunRecord, said: string): void {
+  #checkPayment(tested: TestedRun, run: RunRecord, said: string): void {
     const body = tested.answer?.body;
     const isAllowed = body !== undefined && 'decision' in body && body.decision === 'allow';
     const payments = this.#cluster.ledger.lines.filter((line) => line === run.id).length;

@@ -31,12 +31,12 @@ export class ClusterWatch {
         `select session_id, count(*)::int as runs from runs where lease_owner is not null group by session_id`,
         // It may be the database that is away.
       ).catch(() => undefined);
-      if (rows !== undefined) this.#judge(rows as { session_id: string; runs: number }[]);
+      if (rows !== undefined) this.#check(rows as { session_id: string; runs: number }[]);
       await pause(lookEveryMs);
     }
   }
 
-  #judge(sessions: readonly { readonly session_id: string; readonly runs: number }[]): void {
+  #check(sessions: readonly { readonly session_id: string; readonly runs: number }[]): void {
     this.looks += 1;
     this.widest = Math.max(
       this.widest,

@@ -50,7 +50,7 @@ export class Replica {
   }
 }
 
-/** Three real servers, a PostgreSQL, an S3 and a NATS of their own, and the ways between them. */
+/** Three real servers, a PostgreSQL, an S3 and a NATS of their own, and the proxies between them. */
 export class Cluster {
   readonly replicas: readonly Replica[];
   readonly database: PostgresServer;
@@ -70,7 +70,7 @@ export class Cluster {
     const first = await createServerFolder({ agents });
     const root = dirname(first.agentsDir);
     const ledger = await Ledger.open();
-    layPayingAgent(first.agentsDir, ledger);
+    writePayingAgent(first.agentsDir, ledger);
     const keyFile = join(root, 'shared.key');
     writeFileSync(keyFile, randomBytes(32).toString('base64'), { mode: 0o600 });
     const s3 = await startS3();
@@ -117,8 +117,8 @@ export class Cluster {
   }
 }
 
-/** A program whose one tool does something that cannot be taken back, and that nobody but the ledger sees. */
-function layPayingAgent(agentsDir: string, ledger: Ledger): void {
+/** An agent whose one tool has an effect that cannot be undone and that only the ledger sees. */
+function writePayingAgent(agentsDir: string, ledger: Ledger): void {
   const folder = join(agentsDir, 'payer');
   mkdirSync(folder);
   const described = {

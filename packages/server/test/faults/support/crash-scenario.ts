@@ -39,20 +39,20 @@ export interface CrashOptions {
   readonly databaseUrl?: string;
 }
 
-/** What the rounds have met, to prove that they met something. */
+/** Counts of what the rounds met, to prove that they met something. */
 export interface Tally {
   recovered: number;
   cancelledByRecovery: number;
   completed: number;
   stillWaiting: number;
   answeredAfterCrash: number;
-  /** Runs that stood in line behind one that was lost. */
+  /** Runs that were queued behind one that was lost. */
   behindLost: number;
   framesSeen: number;
   connections: number;
 }
 
-/** A server that is killed again and again under load, and the memory of everything it ever told anybody. */
+/** A server that is killed repeatedly under load, with a record of everything it ever sent to a client. */
 export class CrashScenario {
   readonly folder: ServerFolder;
   readonly tally: Tally = {
@@ -119,7 +119,7 @@ export class CrashScenario {
     for (const outcome of await outcomes) if (outcome.status === 'rejected') throw outcome.reason;
   }
 
-  /** Starts again, sometimes dying once more on the way, and holds everything against what was seen. */
+  /** Starts the server again, sometimes killing it once more during the start, and compares everything with what was seen. */
   async recover(): Promise<void> {
     const { random } = this.#options;
     if (random.chance(0.4)) {
@@ -138,7 +138,7 @@ export class CrashScenario {
     });
   }
 
-  /** Answers what still waits and reads every log once more: nothing of it may have changed. */
+  /** Answers every pending interaction and reads every log once more: no log may have changed. */
   async finish(): Promise<void> {
     await this.#asEveryUser(async (user) => {
       for (const tested of user.runs) {
@@ -193,7 +193,7 @@ export class CrashScenario {
       }
       await Promise.all(user.runs.map((tested) => this.#watch(user, tested, gone)));
     } catch (error) {
-      // What is asked of a dead server fails, and is asked again later.
+      // Requests to a dead server fail; they are repeated later.
       if (!this.#isDying) throw error;
     }
   }
@@ -249,14 +249,13 @@ export class CrashScenario {
   /** D-12, D-57: a start that was answered is known; one that was not either happened or happens now. */
   async #repeatStarts(user: SimulatedUser): Promise<void> {
     const [head, ...line] = user.runs;
-    const stoodInLine = line.filter((tested) => tested.id !== undefined).length;
+    const queued = line.filter((tested) => tested.id !== undefined).length;
     for (const tested of user.runs) {
       const { prompt, key, id } = tested;
       const { status, body } = await this.#caller.tryStartRun(user.sessionId, prompt, key);
       if (id !== undefined) deepEqual([status, body.id], [200, id]);
       tested.id = body.id;
-      if (tested === head && body.error_code === 'worker_lost')
-        this.tally.behindLost += stoodInLine;
+      if (tested === head && body.error_code === 'worker_lost') this.tally.behindLost += queued;
     }
     const ids = (await this.#caller.runs(user.sessionId)).map((run) => run.id);
     deepEqual(
@@ -340,7 +339,7 @@ interface Settling {
   readonly withinMs: number;
 }
 
-/** Waiting for a person, and nobody has answered yet. */
+/** Whether the run waits for an answer that no one has given yet. */
 function isParked(run: RunRecord, { answer }: TestedRun): boolean {
   return run.status === 'waiting' && run.pending_interactions > 0 && answer?.isAccepted !== true;
 }

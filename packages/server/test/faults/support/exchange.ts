@@ -18,7 +18,7 @@ export interface Exchange {
 const longestExchangeMs = 30_000;
 
 /**
- * One request on a connection of its own: nothing is left over from a server that died. Rejects when the
+ * One request on a new connection, so that none is reused from a server that died. Rejects when the
  * connection fails.
  */
 export function exchange({ method, url, headers = {}, body, timeoutMs }: Exchange): Promise<Reply> {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type Server, createServer } from 'node:http';
 
-/** The outside world: it writes down what tools did to it, a line each, and nothing can be taken back. */
+/** An outside service that records each effect of a tool as a line; no line can be undone. */
 export class Ledger {
   readonly lines: string[] = [];
   readonly #server: Server;

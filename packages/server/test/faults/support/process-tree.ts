@@ -16,7 +16,7 @@ export function processTree(root: number): number[] {
   return tree.filter(isAlive);
 }
 
-/** A zombie is dead: it only waits for somebody to read its exit code, and nobody may do so here. */
+/** A zombie is dead: it only waits for its parent to read the exit code, which may never happen here. */
 export function isAlive(pid: number): boolean {
   const state = statOf(pid)?.state;
   return state !== undefined && state !== 'Z' && state !== 'X';

@@ -1,4 +1,4 @@
-/** Chance that can be repeated: the same seed gives the same decisions. */
+/** A repeatable random generator: the same seed gives the same decisions. */
 export class Random {
   readonly seed: number;
   #state: number;
@@ -22,7 +22,7 @@ export class Random {
     return least + Math.floor(this.next() * (most - least + 1));
   }
 
-  /** Chance of its own for something that goes on beside others, so that timing does not mix them up. */
+  /** A generator of its own for concurrent work, so that timing does not change its decisions. */
   fork(): Random {
     return new Random(this.whole(1, 2 ** 31));
   }
@@ -36,7 +36,7 @@ export class Random {
   }
 }
 
-/** Printed with every use, so that a failure can be played again with CONVOKE_TEST_SEED. */
+/** Printed with every use, so that a failure can be repeated with CONVOKE_TEST_SEED. */
 export function seededRandom(what: string): Random {
   const given = Number(process.env['CONVOKE_TEST_SEED']);
   const random = new Random(given > 0 ? given : Math.ceil(Math.random() * 2 ** 31));
@@ -44,7 +44,7 @@ export function seededRandom(what: string): Random {
   return random;
 }
 
-/** How often a fault is repeated: the given number, or CONVOKE_TEST_ROUNDS for a long night. */
+/** How often a fault is repeated: the given number, or CONVOKE_TEST_ROUNDS for an overnight run. */
 export function rounds(usual: number): number {
   const given = Number(process.env['CONVOKE_TEST_ROUNDS']);
   return given > 0 ? given : usual;

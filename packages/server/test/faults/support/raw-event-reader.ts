@@ -19,7 +19,7 @@ export interface Reading {
   readonly cutAfterFrames?: number | undefined;
   /** Destroys the connection when this event has come. */
   readonly untilId?: string | undefined;
-  /** Sends the request, then takes nothing off the connection before this. */
+  /** Sends the request, then reads nothing until this resolves. */
   readonly stallUntil?: Promise<unknown> | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onFrame?: (frame: Frame) => void;
@@ -32,7 +32,7 @@ export interface Read {
   readonly frames: readonly Frame[];
   /** `retry:` lines and comments, in order. */
   readonly asides: readonly string[];
-  /** What came after the last complete frame. */
+  /** Bytes after the last complete frame. */
   readonly rest: Buffer;
   /** All bytes of this connection, headers and chunk framing counted. */
   readonly received: number;
@@ -106,7 +106,7 @@ function requestBytes({ caller, at, lastEventId, port }: Reading): string {
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Gives complete frames away until it is told that these are enough; returns what follows them. */
+/** Passes complete frames to `give` until it returns true; returns the bytes after them. */
 function takeFrames(bytes: Buffer, give: (text: string) => boolean): Buffer {
   let from = 0;
   for (let end = bytes.indexOf('\n\n'); end !== -1; end = bytes.indexOf('\n\n', from)) {
@@ -132,7 +132,7 @@ export class RawEventReader {
   connections = 0;
   readonly #reading: Omit<Reading, 'lastEventId' | 'onFrame'>;
 
-  /** The port is for those who always go to the same server. */
+  /** `port` is the default for reads that do not name a server. */
   constructor(reading: Pick<Reading, 'port' | 'caller' | 'at' | 'signal'>) {
     this.#reading = reading;
   }

@@ -15,7 +15,7 @@ export class ResponseBytes {
   #left = 0;
   #inChunk = false;
 
-  /** What of the body was in these bytes. */
+  /** Returns the body bytes among these. */
   push(bytes: Buffer): Buffer {
     this.#rest = this.#rest.length === 0 ? bytes : Buffer.concat([this.#rest, bytes]);
     if (!this.#inBody && !this.#readHead()) return Buffer.alloc(0);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { z } from 'zod';
 import { removeFolderSync } from '../../../../../test/remove-folder.ts';
 
-/** Where a server lives across its starts: always the same folder, agents, address and database. */
+/** Everything a server keeps across its starts: folder, agents, port and database. */
 export interface ServerFolder {
   readonly dataDir: string;
   readonly agentsDir: string;
@@ -21,7 +21,7 @@ export interface ServerFolderOptions {
   readonly dataDir?: string;
 }
 
-/** What stands in `agent.yaml` beside the name and the framework. */
+/** The fields of `agent.yaml` beside the name and the framework. */
 export interface AgentFolder {
   readonly script: readonly object[];
   readonly [key: string]: unknown;

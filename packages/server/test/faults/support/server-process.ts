@@ -71,7 +71,7 @@ export class ServerProcess {
     return `http://127.0.0.1:${this.folder.port}`;
   }
 
-  /** What the process has written, errors included. */
+  /** Standard output and standard error of the process. */
   get output(): string {
     return this.#output;
   }
@@ -88,7 +88,7 @@ export class ServerProcess {
     if (!this.isRunning) throw new Error(`the server did not start:\n${this.#output}`);
   }
 
-  /** The status of the readiness probe; undefined when nobody answers. */
+  /** The status of the readiness probe; undefined without an answer. */
   async readiness(): Promise<number | undefined> {
     const url = `${this.baseUrl}/readyz`;
     const reply = await exchange({ method: 'GET', url, timeoutMs: 5_000 }).catch(() => undefined);

@@ -5,7 +5,7 @@ import type { Frame } from './raw-event-reader.ts';
 import { saidIn } from './run-log.ts';
 import type { AgentFolder } from './server-folder.ts';
 
-/** What the runs of one session are for. */
+/** The purpose of the runs of one session. */
 export type Role = 'talk' | 'ask' | 'write' | 'cancel' | 'queue';
 
 export const agents: Readonly<Record<string, AgentFolder>> = {
@@ -35,7 +35,7 @@ const agentOf: Readonly<Record<Role, string>> = {
   write: 'writer',
 };
 
-/** A session and the runs it has under way. */
+/** A simulated user: one session and its runs under way. */
 export interface SimulatedUser {
   readonly role: Role;
   readonly agentName: string;
@@ -51,13 +51,13 @@ export function createUser(role: Role, sessionId: string, random: Random): Simul
 
 type AnswerBody = { readonly answer: string } | { readonly decision: 'allow' | 'deny' };
 
-/** A run, what was asked of it, and what was seen of it. */
+/** A run, the requests made for it, and the events seen of it. */
 export interface TestedRun {
   readonly key: string;
   readonly prompt: string;
   /** Known once a start was answered. */
   id: string | undefined;
-  /** What each reader got before the server died. */
+  /** The frames that each reader received before the server died. */
   seen: (readonly Frame[])[];
   /** The log as it was last read whole. */
   log: readonly Frame[];
@@ -93,7 +93,7 @@ export function planAnswer(user: SimulatedUser): TestedRun['answer'] {
   return { body: { decision: user.random.pick(['allow', 'deny']) }, isAccepted: false };
 }
 
-/** D-21, D-24, D-26, I7, I15: what a run may have come to, given what was asked of it. */
+/** D-21, D-24, D-26, I7, I15: checks the end of a run against the requests made for it. */
 export function checkEnd(
   user: SimulatedUser,
   tested: TestedRun,
@@ -119,7 +119,7 @@ export function checkEnd(
   if (isAllowed && run.status === 'completed') equal(written, 1);
 }
 
-/** All that the agent says when nothing comes between. */
+/** The whole text of the agent in an uninterrupted run. */
 function wholeText({ role }: SimulatedUser, tested: TestedRun): string {
   if (role === 'ask') {
     const said = answerOf(tested);

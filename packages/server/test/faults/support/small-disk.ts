@@ -31,7 +31,7 @@ export class SmallDisk {
   }
 
   remove(): void {
-    // Lazily: a server that a failed test left alive must not leave the mount as well.
+    // Lazily: a server that a failed test left running must not keep the mount.
     execFileSync('umount', ['-l', this.folder]);
     removeFolderSync(this.folder);
   }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { removeFolderSync } from '../../../../../test/remove-folder.ts';
 
-/** What SQLite itself says of the files a killed process left: asked of a copy, so that nothing is repaired. */
+/** Returns SQLite's integrity check of the files a killed process left, run on a copy so that nothing is repaired. */
 export function integrityOf(dataDir: string): unknown {
   const folder = mkdtempSync(join(tmpdir(), 'convoke-copy-'));
   try {

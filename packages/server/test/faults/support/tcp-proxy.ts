@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type Server, type Socket, connect, createServer } from 'node:net';
 
-/** Which way nothing gets through any more; the connections stay open, as in a real partition. */
+/** The direction in which no byte passes; connections stay open, as in a real network partition. */
 export type Cut = 'to-target' | 'from-target';
 
 /** A way between two programs that a test can break. */
@@ -65,7 +65,7 @@ export class TcpProxy {
     this.#apply(pair);
   }
 
-  /** What is not read piles up in the kernel and comes when the way is healed, as a network would deliver it. */
+  /** Unread bytes queue in the kernel and arrive after `heal`, as on a real network. */
   #apply({ near, far }: { readonly near: Socket; readonly far: Socket }): void {
     if (this.#cuts.has('to-target')) near.pause();
     else near.resume();

@@ -6,7 +6,7 @@ import { journalFolder, openJournal } from './journal-folder.ts';
 
 /** Run by vitest before any test file: one journal per run, whichever workers write it. */
 export async function setup(): Promise<(() => Promise<void>) | undefined> {
-  // Each project of the configuration asks; the first one makes it.
+  // Every project of the configuration calls this; the first call creates the folder.
   if (journalFolder() !== undefined) return undefined;
   const folder = await mkdtemp(join(tmpdir(), 'convoke-journal-'));
   openJournal(folder);

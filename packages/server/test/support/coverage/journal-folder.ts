@@ -1,4 +1,4 @@
-/** Where this run of vitest keeps what its tests observed. Workers inherit it. */
+/** Names the folder in which this run of vitest records what its tests observed. Workers inherit it. */
 const variable = 'CONVOKE_TEST_JOURNAL';
 
 export function openJournal(folder: string): void {

@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import { afterAll, expect } from 'vitest';
 import { journalFolder } from './journal-folder.ts';
 
-/** One answer of the server, as far as coverage is concerned. */
+/** One response of the server, reduced to what coverage needs. */
 export interface Observation {
   readonly operation: string;
   readonly status: number;
@@ -23,7 +23,7 @@ export function observe({ operation, status, code }: Observation): void {
   write('seen', `${operation} ${status} ${code ?? '-'} ${testFile()}`);
 }
 
-/** Says at its end that the test file ran, so that coverage is judged only when nothing was left out. */
+/** Records at its end that the test file ran, so that coverage is checked only when no file was left out. */
 export function markFileDone(): void {
   afterAll(() => write('done', testFile()));
 }

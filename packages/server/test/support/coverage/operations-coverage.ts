@@ -27,7 +27,7 @@ export function declaredAnswers(operation: Operation): readonly Declared[] {
   return [...successes, ...refusals];
 }
 
-/** What is declared, observed by nobody and not exempt, by name. */
+/** Names of declared responses that no test observed and no exemption covers. */
 export function coverageGaps(
   operations: readonly Operation[],
   observations: readonly Observation[],
@@ -40,7 +40,7 @@ export function coverageGaps(
     .filter((name) => !known.has(name));
 }
 
-/** Exemptions of what was observed after all, or is not declared any more. */
+/** Exemptions of responses that were observed, or are no longer declared. */
 export function staleExemptions(
   operations: readonly Operation[],
   observations: readonly Observation[],

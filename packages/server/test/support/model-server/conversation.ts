@@ -15,7 +15,7 @@ export type Entry =
   | { readonly role: 'assistant' }
   | { readonly role: 'tool'; readonly text: string };
 
-/** What the answer is made of, in order. */
+/** The parts of the answer, in order. */
 export type Piece =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'call'; readonly call: Call }

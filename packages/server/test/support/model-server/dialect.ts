@@ -15,7 +15,7 @@ export interface Dialect {
   whole(answer: WholeAnswer): unknown;
 }
 
-/** A streamed answer, each call giving the bytes for what it tells. */
+/** A streamed answer: each call returns the bytes of one part. */
 export interface Frames {
   open(): string;
   text(text: string): string;
@@ -29,7 +29,7 @@ export interface WholeAnswer {
   readonly calls: readonly Call[];
 }
 
-/** The same for every answer, so that a test can tell how often the model was asked. */
+/** The same for every answer, so that a test can count the requests to the model. */
 export const usage = { input: 100, output: 10 } as const;
 
 export function bearerOf({ authorization }: IncomingHttpHeaders): string | undefined {

@@ -17,7 +17,7 @@ export interface LoggedRequest {
   wasCut: boolean;
 }
 
-/** What was asked, oldest first. The only thing the server remembers, and nothing it answers depends on it. */
+/** The received requests, oldest first. It is the only state of the server, and no answer depends on it. */
 export class RequestLog {
   readonly #requests: LoggedRequest[] = [];
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /**
- * What the model server answers stands in the prompt: `@@ say Working && call write_file {"path":"a"} ;; last`.
+ * The prompt holds the answers of the model server: `@@ say Working && call write_file {"path":"a"} ;; last`.
  * `;;` separates turns, `&&` the steps of a turn; both with a space on either side. The script ends with its line.
  * Turn 1 answers the prompt itself, turn 2 what came back from the tools that turn 1 called, and so on.
  */
@@ -11,7 +11,7 @@ export type Step =
   /** Streams `times` words with a pause before each. */
   | { readonly verb: 'slow'; readonly times: number; readonly everyMs: number }
   | { readonly verb: 'call'; readonly tool: string; readonly input: unknown }
-  /** `probe A+B`: says whether `AB` stands anywhere in the request, where the prompt itself only has `A+B`. */
+  /** `probe A+B`: says whether `AB` is anywhere in the request, where the prompt itself only has `A+B`. */
   | { readonly verb: 'probe'; readonly marker: string }
   /** Says what the tools of the turn before gave back. */
   | { readonly verb: 'last' }

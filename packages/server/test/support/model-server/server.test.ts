@@ -70,7 +70,7 @@ test('a request for a title, with the prompt in it but no tools, gets one', asyn
   expect(await answer.json()).toMatchObject({ content: [{ text: 'A title' }] });
 });
 
-test('failures, refusals and a client that leaves stand in the log', async () => {
+test('failures, refusals and a client that disconnects are in the log', async () => {
   const failed = await post('/v1/messages', { model: 'm', messages: asked('@@ fail 529') });
   expect(failed.status).toBe(529);
   const key = { headers: { authorization: 'Bearer bad-key' } };

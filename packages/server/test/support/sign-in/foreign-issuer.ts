@@ -3,7 +3,7 @@ import { type Server, createServer } from 'node:http';
 import { type CryptoKey, type JWK, SignJWT, exportJWK, generateKeyPair } from 'jose';
 import { Provider } from 'oidc-provider';
 
-/** What a client of the other issuer gets into its tokens. */
+/** Token claims of a client of the other issuer. */
 export type Claims = Readonly<Record<string, string | number | boolean | readonly string[]>>;
 
 const audience = 'https://convoke.example/api';

@@ -6,7 +6,7 @@ import { createPasswords } from '../../../src/auth/passwords.ts';
 import type { Actor } from '../../../src/domain/audit.ts';
 import { Browser, type BrowserPage } from './browser.ts';
 
-/** The words that tests of people are told in. The programs they use are real OpenID Connect clients. */
+/** Steps of tests in which a person signs in. The programs are real OpenID Connect clients. */
 
 const operator: Actor = { kind: 'operator', id: 'root', requestId: null, address: null };
 export const password = 'correct horse battery staple';
@@ -44,7 +44,7 @@ export async function beginDevice(program: Program): Promise<openid.DeviceAuthor
 
 const deviceGrant = 'urn:ietf:params:oauth:grant-type:device_code';
 
-/** One look whether the person has confirmed it. */
+/** Polls once whether the person has confirmed the code. */
 export async function pollDevice(
   program: Program,
   { device_code }: openid.DeviceAuthorizationResponse,
@@ -95,7 +95,7 @@ export async function refresh(
   return openid.refreshTokenGrant(program, token ?? '');
 }
 
-/** Whether the management API takes the token. */
+/** Returns the status with which the management API answers the token. */
 export async function managesWith(server: TestServer, token: string): Promise<number> {
   const { organization_id } = server.quickstart;
   const as = { authorization: `Bearer ${token}` };
