@@ -43,7 +43,7 @@ export function contextEvents(
 ): { readonly events: readonly RunEventDraft[]; readonly known: KnownContext } {
   const events: RunEventDraft[] = [];
   const next: Record<string, string> = {};
-  const tell = (family: 'context_file' | 'claude_md', file: ContextFile) => {
+  const announce = (family: 'context_file' | 'claude_md', file: ContextFile) => {
     const key = `${family}:${file.path}`;
     const previous = known[key];
     next[key] = file.sha256;
@@ -54,8 +54,8 @@ export function contextEvents(
       events.push({ type: `${family}_loaded`, data });
     }
   };
-  for (const file of loaded.contextFiles) tell('context_file', file);
-  if (loaded.claudeMd !== undefined) tell('claude_md', loaded.claudeMd);
+  for (const file of loaded.contextFiles) announce('context_file', file);
+  if (loaded.claudeMd !== undefined) announce('claude_md', loaded.claudeMd);
   if (loaded.skills !== undefined && isFirstLeg) {
     const { skills, warnings } = loaded.skills;
     events.push({ type: 'agent_skills_loaded', data: { skills, warnings } });

@@ -7,7 +7,7 @@ import type { TenantScope } from './scope.ts';
  * A request of a run to a person: for permission to call a tool, or for the answer to a question. It is a
  * row, so it survives the process that raised it.
  *
- * - `pending`: nobody answered yet. It leaves this state exactly once.
+ * - `pending`: not answered yet. It leaves this state exactly once.
  * - `answered`: by a person. `appliedAt` is set when the leg that acts on the answer is claimed: from then
  *   on an allow is spent, whatever becomes of that leg.
  * - `expired`: its time ran out.

@@ -115,7 +115,7 @@ describe.each(databaseKinds)('the audit on %s (D-69)', (kind) => {
     expect(await actionsOf()).toEqual(['tenant.create', 'tenant.retry', 'tenant.offboard']);
   });
 
-  test('a row is kept exactly when what it tells of is', async () => {
+  test('a row is committed exactly when the action it describes is', async () => {
     const failing = world.store.transaction(async (tx) => {
       await recordAudit(tx, { chain: home, at: 1, by, action: 'keys.rotate', object: 'x' });
       throw new Error('undone');
@@ -153,7 +153,7 @@ describe.each(databaseKinds)('the audit on %s (D-69)', (kind) => {
     expect(await problemsOf()).toEqual([undefined]);
   });
 
-  describe('somebody who can write to the tables', () => {
+  describe('an attacker with write access to the tables', () => {
     beforeEach(async () => {
       await world.database.transaction((tx) =>
         tx.script(

@@ -147,7 +147,7 @@ describe.each(databaseKinds)('automation clients on %s', (kind) => {
     await createClient(world, await world.seed.organization(), other);
   });
 
-  test('a repetition is told so before rate and capacity are looked at (D-57)', async () => {
+  test('a repetition is answered before rate and capacity are checked (D-57)', async () => {
     let admitted = 0;
     const chargeRate = () => void (admitted += 1);
     const first = request({ chargeRate });
@@ -216,7 +216,7 @@ describe.each(databaseKinds)('automation clients on %s', (kind) => {
     expect((await getClient(world, home, client.id)).client).toEqual(permitted);
   });
 
-  test('a change of status stands alone (D-64)', async () => {
+  test('a status change cannot be combined with others (D-64)', async () => {
     const { client } = await create();
     for (const other of [
       { name: 'x' },

@@ -31,7 +31,7 @@ describe.each(databaseKinds)('a key on %s (D-57)', (kind) => {
       }),
     );
 
-  test('makes the first request the one, and every other a repetition', async () => {
+  test('accepts one request as the first, and every other as a repetition', async () => {
     const results = await Promise.all(
       Array.from({ length: 20 }, (_, index) => ask({ key: 'race', resourceId: `made-${index}` })),
     );
@@ -41,7 +41,7 @@ describe.each(databaseKinds)('a key on %s (D-57)', (kind) => {
     expect(new Set(known)).toEqual(new Set(fresh));
   });
 
-  test('asks for admission once, for the first request only', async () => {
+  test('charges the rate limit once, for the first request only', async () => {
     let asked = 0;
     const chargeRate = () => void (asked += 1);
     await ask({ key: 'admission', chargeRate });
@@ -52,7 +52,7 @@ describe.each(databaseKinds)('a key on %s (D-57)', (kind) => {
     expect(asked).toBe(3);
   });
 
-  test('of a request that was not admitted is free again', async () => {
+  test('of a request over the rate limit is free again', async () => {
     const chargeRate = () => refuse('rate_limited');
     await expect(ask({ key: 'refused', chargeRate })).rejects.toThrow(Refusal);
     expect(await ask({ key: 'refused', resourceId: 'later' })).toEqual({ fresh: true });

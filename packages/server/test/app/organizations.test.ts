@@ -97,7 +97,7 @@ describe.each(databaseKinds)('organizations and their people on %s', (kind) => {
     expect(await world.store.read.organizations.countOwners(id)).toBe(1);
   });
 
-  test('what is not there, or no address, is told by its name', async () => {
+  test('an unknown organization or member and an invalid address are named in the error', async () => {
     const { id } = await organization();
     await expect(add('org_unknown', someone(), 'owner')).rejects.toThrow('org_unknown');
     for (const email of ['', 'ann', 'ann@', 'a b@c', 'a@b\u0000']) {
@@ -107,7 +107,7 @@ describe.each(databaseKinds)('organizations and their people on %s', (kind) => {
     expect(await actions(id)).toEqual(['organization.create']);
   });
 
-  test('a visitor of another issuer is the same person at each visit, and nobody else', async () => {
+  test('a visitor of another issuer is the same person at each visit, and no other', async () => {
     const at = (issuer: string, subject: string, email?: string) =>
       recognise(world, { issuer, subject, email });
     const visits = await Promise.all(Array.from({ length: 10 }, () => at('https://id', 'ann')));

@@ -100,7 +100,7 @@ describe.each(databaseKinds)('tenants on %s (D-67)', (kind) => {
     expect(await code(create({ idempotencyKey }))).toBe('accepted');
   });
 
-  test('only a failed tenant can be retried; it goes on at the step that failed', async () => {
+  test('only a failed tenant can be retried; it continues at the step that failed', async () => {
     const { resource } = await create();
     expect(await code(retryTenant(world, home, resource.id))).toBe('409 tenant_not_retryable');
     await set(resource, {
@@ -161,7 +161,7 @@ describe.each(databaseKinds)('tenants on %s (D-67)', (kind) => {
     expect(await listWorkspaces(world, [home, away], rest)).toHaveLength(1);
   });
 
-  test('whoever makes a session in a tenant keeps its offboarding waiting, and none comes after', async () => {
+  test('an offboarding waits for a transaction that inserts a session, and none is inserted after it', async () => {
     const tenant = await world.seed.tenant(home);
     const scope = { organizationId: home, tenantId: tenant.id };
     const order: string[] = [];

@@ -148,7 +148,7 @@ describe.each(databaseKinds)('withdrawing access on %s (spec §5.7)', (kind) => 
     expect(await rowsOf()).toEqual([]);
   });
 
-  test('a provider that fails is asked again, and keeps nobody from an answer', async () => {
+  test('a provider that fails is called again, and does not delay the response', async () => {
     const { client } = await create();
     provider.answer = 'failing';
     const asked = await change(client.id, { status: 'disabled' });
@@ -229,7 +229,7 @@ describe.each(databaseKinds)('withdrawing access on %s (spec §5.7)', (kind) => 
     expect(await rowsOf()).toEqual([]);
   });
 
-  test('the streams of the client are told to look again, those of others are not', async () => {
+  test('the streams of the client are woken, those of others are not', async () => {
     const [one, other] = [await create(), await create()];
     const woken: string[] = [];
     for (const { client } of [one, other]) {

@@ -11,7 +11,7 @@ const skills = {
 const loaded = { contextFiles: [style], claudeMd: claude, skills };
 const told = contextEvents(loaded, { known: {}, isFirstLeg: true });
 
-describe('what a leg is told about its context (issue 2, spec §6)', () => {
+describe("the events that announce a leg's context (issue 2, spec §6)", () => {
   test('at first, everything it starts with', () => {
     expect(told.events).toEqual([
       {
@@ -60,7 +60,7 @@ describe('what a leg is told about its context (issue 2, spec §6)', () => {
     ]);
   });
 
-  test('a context file that is also the project instructions is told of as both', () => {
+  test('a context file that is also the project instructions is announced as both', () => {
     const { events } = contextEvents(
       { contextFiles: [claude], claudeMd: claude },
       { known: {}, isFirstLeg: true },

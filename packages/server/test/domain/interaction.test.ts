@@ -108,12 +108,15 @@ describe('an answer (D-38)', () => {
     expect(answerInteraction(question, allow, by)).toEqual(refusal);
   });
 
-  test.each(['expired', 'cancelled'] as const)('to one that is %s comes too late', (status) => {
-    expect(answerInteraction({ ...permission, status }, allow, by)).toEqual({
-      ok: false,
-      code: 'interaction_not_pending',
-    });
-  });
+  test.each(['expired', 'cancelled'] as const)(
+    'to an interaction that is %s is refused',
+    (status) => {
+      expect(answerInteraction({ ...permission, status }, allow, by)).toEqual({
+        ok: false,
+        code: 'interaction_not_pending',
+      });
+    },
+  );
 });
 
 describe('an approval (D-39)', () => {
@@ -126,7 +129,7 @@ describe('an approval (D-39)', () => {
   });
 });
 
-describe('the event that tells of an answer (D-39)', () => {
+describe('the event of an answer (D-39)', () => {
   test.each([
     [allow, 'permission_resolved', { decision: 'allow' }],
     [deny, 'permission_resolved', { decision: 'deny', message: 'no' }],

@@ -42,7 +42,7 @@ describe('canonical JSON (D-39, D-57)', () => {
     expect(canonicalJson(value)).toBe(text);
   });
 
-  test('tells an array from an object with the same members', () => {
+  test('distinguishes an array from an object with the same members', () => {
     expect(canonicalJson(['a'])).not.toBe(canonicalJson({ 0: 'a' }));
     expect(canonicalJson('1')).not.toBe(canonicalJson(1));
   });

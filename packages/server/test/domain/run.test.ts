@@ -72,7 +72,7 @@ describe('cancel in every state (D-24)', () => {
     });
   });
 
-  test('a parked run waits for nobody any more, and no leg of it may start', () => {
+  test('a cancelled parked run has no pending interactions, and no leg of it may start', () => {
     expect(cancelRun(unparkRun(waiting, later), later)).toMatchObject({
       ok: true,
       value: { run: { pendingInteractions: 0, lease: null } },

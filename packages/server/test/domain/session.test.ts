@@ -218,7 +218,7 @@ describe('what a run does to its session (D-11)', () => {
     expect(session).toMatchObject({ status: 'running', currentRunId: first, queuedRuns: 0 });
   });
 
-  test('going on after an answer takes nobody else out of the line', () => {
+  test('resuming after an answer takes no other run out of the queue', () => {
     const parked: Session = { ...places.waiting, queuedRuns: 1 };
     expect(runDispatched(parked, first, later)).toMatchObject({
       status: 'running',

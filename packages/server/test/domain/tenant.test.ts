@@ -62,7 +62,7 @@ test('provisioning takes its steps in order and ends usable', () => {
   expect(tenant).toMatchObject({ status: 'active', attachmentState: 'ready', step: null });
 });
 
-test('a failed step still stands after a retry', () => {
+test('a retry continues at the failed step', () => {
   const [, second] = provisioningSteps;
   const failed = provisioningFailed({ ...openTenant(identity, 1), step: second }, 'why', 2);
   expect(failed).toMatchObject({

@@ -62,7 +62,7 @@ test('what is given back calls the withdrawal of it off', () => {
   expect(widened.scopes).toEqual(scopesOf('invoke'));
 });
 
-test('a withdrawal tells its streams first, then cleans up, and is over', () => {
+test('a withdrawal wakes the streams first, then cleans up, and ends', () => {
   const first = openWithdrawal({ ...fresh, kind: 'disable_client' }, 1_000);
   expect(first).toMatchObject({ step: 'streams', attempts: 0, requestedAt: 1_000 });
   const second = stepTaken({ ...first, attempts: 3 });
