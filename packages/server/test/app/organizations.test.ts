@@ -78,9 +78,9 @@ describe.each(databaseKinds)('organizations and their people on %s', (kind) => {
     const [row] = await listAudit(world, { chain: id, limit: 1 });
     const details = { email: other, role: 'admin' };
     expect(row).toMatchObject({ action: 'member.remove', object: user.id, by, details });
-    await expect(remove(id, other)).rejects.toThrow(`${other} is no member`);
+    await expect(remove(id, other)).rejects.toThrow(`${other} is not a member`);
     await expect(remove('org_unknown', other)).rejects.toThrow('org_unknown');
-    await expect(remove(id, someone())).rejects.toThrow('is no member');
+    await expect(remove(id, someone())).rejects.toThrow('is not a member');
     expect(await actions(id)).toHaveLength(4);
   });
 
