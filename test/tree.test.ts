@@ -25,6 +25,8 @@ describe('each offence is named', () => {
     [`${server}/domain/run.ts`, 'const now = Date.now();'],
     [`${server}/app/runs.ts`, 'setTimeout(() => {}, 5);'],
     [`${server}/http/sse.ts`, '// ' + 'TO' + 'DO: later'],
+    [`${server}/app/runs.ts`, '// Nobody waits for this run.'],
+    ['packages/sdk/src/runs.ts', "throw new Error('whoever asked is gone');"],
     [`${server}/index.ts`, `export * from './main.ts';`],
     [`${server}/http/sse.ts`, at('registry.example.org')],
     ['package-lock.json', `"resolved": ${'"https:'}/example.org/x.tgz"`],

@@ -1,4 +1,4 @@
-// What the tree refuses, beyond what the linter knows: places, names and words. One function, so that a planted
+// Rules about folders, names and words that the linter does not know. One function, so that a planted
 // offence can be shown to it.
 const maxLines = 400;
 
@@ -17,7 +17,7 @@ const names: readonly Rule[] = [
   {
     where: /\.(ts|tsx|mjs)$/,
     refuses: /(^|[/-])(v2|new|legacy)[-./]/,
-    because: 'a name that tells history; there is one version of each thing',
+    because: 'a name about history; there is one version of each thing',
   },
   {
     where: /\.(ts|tsx|mjs)$/,
@@ -53,6 +53,12 @@ const words: readonly Rule[] = [
     because: 'work left for later inside the tree',
   },
   {
+    // Not in migrations: a released one never changes.
+    where: /^packages\/[^/]+\/src\/.*\.(ts|tsx|mjs)$/,
+    refuses: /\b([Ww]hoever|[Nn]obody|[Ss]omebody)\b/,
+    because: 'a pronoun instead of an actor; name the worker, reader, client or caller',
+  },
+  {
     where: /\.tsx?$/,
     refuses: /^\s*export \* from/,
     because: 'a barrel that names nothing; export explicit names',
@@ -64,7 +70,7 @@ const words: readonly Rule[] = [
   },
 ];
 
-/** What is wrong with one file of the repository, one line each. */
+/** Problems with one file of the repository, one line each. */
 export function treeProblems(path: string, text: string): string[] {
   const problems = names
     .filter((rule) => rule.where.test(path) && rule.refuses.test(path))
