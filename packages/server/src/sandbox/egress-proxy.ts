@@ -1,8 +1,14 @@
 import { chmod, mkdir, open, rm } from 'node:fs/promises';
-import { type IncomingMessage, type ServerResponse, createServer, request } from 'node:http';
+import {
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  type ServerResponse,
+  createServer,
+  request,
+} from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { type Duplex, pipeline } from 'node:stream';
+import { type Duplex, type Readable, type Writable, pipeline } from 'node:stream';
 import { type Egress, readEgress } from '../domain/egress.ts';
 import { findTarget } from '../egress/target.ts';
 import { hostOf } from '../egress/url-host.ts';
@@ -25,40 +31,43 @@ export async function openEgressProxy(
   const entries = network.flatMap((entry) => readEgress(entry) ?? []);
   const sockets = new Set<Duplex>();
   const keep = (socket: Duplex) => {
-    sockets.add(socket);
+    sockets.add(ignoreErrors(socket));
     socket.once('close', () => sockets.delete(socket));
-    socket.on('error', () => undefined);
   };
   const server = createServer({ maxHeaderSize: headersMaxBytes, requestTimeout: idleMs });
   server.maxConnections = connectionsMax;
   server.on('connection', (socket) => keep(socket.setTimeout(idleMs, () => socket.destroy())));
-  server.on('request', (incoming, outgoing) => void forward(entries, { incoming, outgoing }));
+  server.on('request', (incoming, outgoing) => {
+    forward(entries, { incoming, outgoing }).catch(() => outgoing.destroy());
+  });
   server.on('connect', (incoming, client, head) => {
-    void tunnel(entries, incoming, { client, head, keep });
+    tunnel(entries, incoming, { client, head, keep }).catch(() => client.destroy());
   });
 
   await mkdir(folder, { mode: 0o700 });
+  // Stays open as long as the server listens: closing the server unlinks the socket by the path it listened on, and that
+  // path names this descriptor. A descriptor closed earlier may by then belong to the folder of another proxy.
   const handle = await open(folder);
+  const close = async () => {
+    for (const each of sockets) each.destroy();
+    if (server.listening) await new Promise((resolve) => void server.close(resolve));
+    await handle.close();
+    await rm(folder, { recursive: true, force: true });
+  };
   try {
     // The path of a socket may have about a hundred characters: through /proc it is short for any folder.
     await new Promise<void>((resolve, reject) => {
-      server.once('error', reject);
+      server.on('error', reject);
       server.listen(`/proc/self/fd/${handle.fd}/proxy.sock`, resolve);
     });
-  } finally {
-    await handle.close();
+    const socket = join(folder, 'proxy.sock');
+    // No other user can enter the folder; the program's user sees only this file, by a bind mount.
+    await chmod(socket, 0o666);
+    return { socket, close };
+  } catch (error) {
+    await close();
+    throw error;
   }
-  const socket = join(folder, 'proxy.sock');
-  // No other user can enter the folder; the program's user sees only this file, by a bind mount.
-  await chmod(socket, 0o666);
-  return {
-    socket,
-    async close() {
-      server.close();
-      for (const each of sockets) each.destroy();
-      await rm(folder, { recursive: true, force: true });
-    },
-  };
 }
 
 async function forward(
@@ -77,7 +86,8 @@ async function forward(
     outgoing.writeHead(403).end(`convoke: ${target.reason}\n`);
     return;
   }
-  const headers = { ...incoming.headers };
+  // RFC 9112 §3.2.2: the host of the URL replaces the program's, which could name a neighbour on the same server.
+  const headers: OutgoingHttpHeaders = { ...incoming.headers, host: url.host };
   for (const name of hopByHop) delete headers[name];
   const { lookup } = target;
   const { method } = incoming;
@@ -85,14 +95,23 @@ async function forward(
   const onward = request({ agent: false, host, port, method, path, headers, lookup });
   onward.setTimeout(idleMs, () => onward.destroy());
   onward.once('response', (response) => {
-    outgoing.writeHead(response.statusCode ?? 502, response.headers);
-    pipeline(response, outgoing, () => undefined);
+    const status = response.statusCode ?? 0;
+    // The parser accepts any three digits, `writeHead` only a valid status.
+    if (status < 200 || status > 999) {
+      onward.destroy();
+      answerBadGateway(outgoing, `${url.host} sent the status ${status}`);
+      return;
+    }
+    outgoing.writeHead(status, response.headers);
+    connectStreams(response, outgoing);
   });
-  onward.once('error', () => {
-    if (outgoing.headersSent) outgoing.destroy();
-    else outgoing.writeHead(502).end(`convoke: ${url.host} does not answer\n`);
-  });
-  pipeline(incoming, onward, () => undefined);
+  onward.on('error', () => answerBadGateway(outgoing, `${url.host} does not answer`));
+  connectStreams(incoming, onward);
+}
+
+function answerBadGateway(outgoing: ServerResponse, reason: string): void {
+  if (outgoing.headersSent) outgoing.destroy();
+  else outgoing.writeHead(502).end(`convoke: ${reason}\n`);
 }
 
 interface Tunnel {
@@ -124,8 +143,8 @@ async function tunnel(
     remote.off('error', onFailure);
     client.write('HTTP/1.1 200 Connection established\r\n\r\n');
     remote.write(head);
-    pipeline(client, remote, () => undefined);
-    pipeline(remote, client, () => undefined);
+    connectStreams(client, remote);
+    connectStreams(remote, client);
   });
 }
 
@@ -135,4 +154,26 @@ function refuse(client: Duplex, status: string, reason: string): void {
   client.end(
     `HTTP/1.1 ${status}\r\ncontent-type: text/plain\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
   );
+}
+
+/**
+ * Pipes one stream into another; when either fails or closes, both are destroyed. Either side may be gone already: the
+ * program was killed, its run was cancelled, the remote hung up. `pipeline` then throws, and an exception in an event
+ * handler would end the server.
+ */
+function connectStreams(source: Readable, target: Writable): void {
+  ignoreErrors(source);
+  ignoreErrors(target);
+  try {
+    pipeline(source, target, () => undefined);
+  } catch {
+    source.destroy();
+    target.destroy();
+  }
+}
+
+/** An `error` event without a listener ends the process. A failed socket of a program needs no more than its `close`. */
+function ignoreErrors<Stream extends Readable | Writable>(stream: Stream): Stream {
+  stream.on('error', () => undefined);
+  return stream;
 }
