@@ -15,22 +15,23 @@ const leftOut = [
   'packages/sdk/test/survival.test.ts',
   // Browsers that sign a person in.
   `${server}/http/{console-login,device-login,foreign-issuer,sign-in}.test.ts`,
-  // Packages, terminals and agents in processes of their own.
+  // Packages, terminals, agents and servers in processes of their own, and long logs.
   'packages/cli/test/{application,management,migrate,operator,terminal,transfer}.test.ts',
-  'packages/sdk/test/{package,readme}.test.ts',
+  'packages/sdk/test/{admin,package,readme,service}.test.ts',
   `${server}/harness/acp/**`,
   `${server}/harness/ai-sdk/{adapter,failures}.test.ts`,
   `${server}/harness/stdio/stdio.test.ts`,
   `${server}/sandbox/**`,
-  `${server}/workers/roles.test.ts`,
+  `${server}/workers/{event-log,roles}.test.ts`,
+  `${server}/session-folders/outputs.test.ts`,
   // Engines other than SQLite, and one version after another.
   `${server}/blobs/s3.test.ts`,
   `${server}/fanout/{nats,postgres}.test.ts`,
   `${server}/http/files-s3.test.ts`,
   `${server}/store/{fsync,postgres,rolling-migration,row-security,run-backlog,transfer}.test.ts`,
   // Every operation with every kind of caller, input or failure, and races.
-  `${server}/http/{authority,bad-input,confinement,denials,errors,isolation,limits}.test.ts`,
-  `${server}/http/management-races.test.ts`,
+  `${server}/http/{authority,bad-input,denials,errors,isolation,limits,tenant-scope}.test.ts`,
+  `${server}/http/{management,management-races}.test.ts`,
   // It checks what all the other files observed together.
   `${server}/http/operations-coverage.test.ts`,
 ];
