@@ -97,7 +97,7 @@ async function execute(run: Run, agent: string): Promise<void> {
   append(run, 'run_completed', { run_id: run.id });
 }
 
-/** Nobody sees an event before it is durable; all that one commit made durable is written at once. */
+/** Delivers events only once they are durable: those of one commit are written together. */
 function append(run: Run, type: string, data: unknown): void {
   const seq = ++run.seq;
   const id = String(seq).padStart(12, '0');

@@ -51,7 +51,7 @@ const hour = 60 * minute;
 export function catalogue(parts: CatalogueParts) {
   const { services, dispatcher, leaseWatch, leases, report, isAlone, eventRetentionMs } = parts;
   const leaseMs = services.settings.leaseMs;
-  // Wake-ups can be lost where several servers send them; then these are found by polling.
+  // Wake-ups between servers can be lost: then polling finds what they announced.
   const isPolling = !services.fanout.lossless;
   const keepsEvents = eventRetentionMs === 0;
   const forgetEvents = forgetOldEvents(services, eventRetentionMs);
