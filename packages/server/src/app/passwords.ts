@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto';
 import type { UserId } from '@convoke/contract';
 import type { Actor } from '../domain/audit.ts';
 import type { UserPassword } from '../ports/repositories/passwords.ts';
+import type { StoreTransaction } from '../ports/store.ts';
 import { recordForPerson } from './audit.ts';
 import type { Services } from './services.ts';
 
@@ -24,13 +26,51 @@ export async function setPassword(
   const password: UserPassword = { userId, hash, isOneTime, setAt: now, expiresAt };
   await store.transaction(async (tx) => {
     await tx.passwords.save(password);
-    await tx.identityRecords.removeByUser(userId);
-    await recordForPerson(tx, userId, {
-      at: now,
-      by,
-      action: 'member.password',
-      object: userId,
-      details: { is_one_time: isOneTime },
-    });
+    await finishChange(tx, password, by);
+  });
+}
+
+export interface ReplaceOneTimePassword extends Omit<SetPassword, 'isOneTime'> {
+  /** `fingerprintOf` the one-time password with which the person signed in. */
+  readonly replaces: string;
+}
+
+/**
+ * Replaces a one-time password by one that the person chose. Returns false and changes nothing unless the stored
+ * password is still the one the person signed in with: it was not replaced, reset or expired since. So a one-time
+ * password lets one person choose once, also when two try at the same moment.
+ */
+export async function replaceOneTimePassword(
+  { store, clock }: Pick<Services, 'store' | 'clock'>,
+  { userId, hash, replaces, by }: ReplaceOneTimePassword,
+): Promise<boolean> {
+  const now = clock.now();
+  const password: UserPassword = { userId, hash, isOneTime: false, setAt: now, expiresAt: null };
+  return store.transaction(async (tx) => {
+    const stored = await tx.passwords.find(userId);
+    if (stored === undefined || fingerprintOf(stored) !== replaces) return false;
+    if (!(await tx.passwords.replaceOneTime(password, stored.hash))) return false;
+    await finishChange(tx, password, by);
+    return true;
+  });
+}
+
+/** Identifies a stored password without revealing its hash. Every password has its own salt, so no two are equal. */
+export function fingerprintOf({ hash }: Pick<UserPassword, 'hash'>): string {
+  return createHash('sha256').update(hash).digest('base64url');
+}
+
+async function finishChange(
+  tx: StoreTransaction,
+  { userId, isOneTime, setAt }: UserPassword,
+  by: Actor,
+): Promise<void> {
+  await tx.identityRecords.removeByUser(userId);
+  await recordForPerson(tx, userId, {
+    at: setAt,
+    by,
+    action: 'member.password',
+    object: userId,
+    details: { is_one_time: isOneTime },
   });
 }

@@ -1,7 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { userId } from '@convoke/contract';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { FakeClock, MovingClock } from '../support/clocks.ts';
 import { databaseKinds } from '../support/databases.ts';
 import { type TestServer, startServer } from '../support/server.ts';
@@ -136,8 +136,8 @@ describe.each(databaseKinds)('signing in with a password, on %s', (database) => 
     expect((await later.submit({ ...owner(server, text) })).status).toBe(401);
     const stolen = await later.submit({
       ticket,
-      chosen: 'somebody else’s',
-      repeated: 'somebody else’s',
+      chosen: 'another long password',
+      repeated: 'another long password',
     });
     expect(stolen.status).toBe(400);
     const again = await openSignIn(server);
@@ -147,6 +147,72 @@ describe.each(databaseKinds)('signing in with a password, on %s', (database) => 
     await givePassword(server);
   });
 });
+
+describe.each(databaseKinds)(
+  'a person who signed in with a one-time password, on %s (S-1)',
+  (database) => {
+    const oneTime = 'abcd-efgh-ijkm-npqr-stuv';
+    const [mine, theirs] = ['my own long password', 'their own long password'];
+    const clock = new MovingClock();
+    let server: TestServer;
+    beforeAll(async () => {
+      server = await startServer({ database, clock });
+    });
+    beforeEach(() => {
+      // Attempts are limited per minute, and each test signs in several times.
+      clock.advance(60_000);
+    });
+
+    /** A browser on the page that asks for a new password. */
+    async function choosing(text = oneTime): Promise<Browser> {
+      const browser = await openSignIn(server);
+      const page = await browser.submit({ ...owner(server, text) });
+      expect(page.body).toContain('Choose a password');
+      return browser;
+    }
+    const choose = (browser: Browser, chosen: string) =>
+      browser.submit({ chosen, repeated: chosen });
+    const opens = async (text: string) =>
+      (await (await openSignIn(server)).submit({ ...owner(server, text) })).status === 200;
+
+    test('cannot choose after another browser did', async () => {
+      await givePassword(server, { text: oneTime, isOneTime: true });
+      const [first, second] = [await choosing(), await choosing()];
+      expect((await choose(first, mine)).body).toContain('Return to your terminal');
+      expect((await choose(second, theirs)).status).toBe(400);
+      expect([await opens(mine), await opens(theirs)]).toEqual([true, false]);
+    });
+
+    test('cannot choose after an operator made another one-time password', async () => {
+      await givePassword(server, { text: oneTime, isOneTime: true });
+      const leaked = await choosing();
+      const next = 'bcde-fghi-jkmn-pqrs-tuvw';
+      await givePassword(server, { text: next, isOneTime: true });
+      expect((await choose(leaked, theirs)).status).toBe(400);
+      expect(await opens(theirs)).toBe(false);
+      expect((await choose(await choosing(next), mine)).body).toContain('Return to your terminal');
+    });
+
+    test('cannot choose after an operator set the same one-time password again', async () => {
+      await givePassword(server, { text: oneTime, isOneTime: true });
+      const leaked = await choosing();
+      await givePassword(server, { text: oneTime, isOneTime: true });
+      expect((await choose(leaked, theirs)).status).toBe(400);
+      expect(await opens(theirs)).toBe(false);
+    });
+
+    test('of two browsers that choose at the same moment only one succeeds', async () => {
+      await givePassword(server, { text: oneTime, isOneTime: true });
+      const browsers = [await choosing(), await choosing()];
+      const pages = await Promise.all(
+        browsers.map((browser, index) => choose(browser, index === 0 ? mine : theirs)),
+      );
+      expect(pages.map(({ status }) => status).sort((a, b) => a - b)).toEqual([200, 400]);
+      const isFirst = pages[0]?.status === 200;
+      expect([await opens(mine), await opens(theirs)]).toEqual([isFirst, !isFirst]);
+    });
+  },
+);
 
 test('an unused one-time password expires after a day', async () => {
   const clock = new MovingClock();

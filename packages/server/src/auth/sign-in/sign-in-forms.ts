@@ -27,7 +27,10 @@ interface SignInFormParts {
 
 /** How long a person may take to choose a password. */
 const ticketMs = 10 * 60_000;
-const ticketContent = z.object({ user_id: z.string(), at: z.number() });
+const ticketContent = z.object({ user_id: z.string(), replaces: z.string(), at: z.number() });
+
+/** Proof that the person signed in with a one-time password, until they have chosen another. */
+type Ticket = z.infer<typeof ticketContent>;
 
 export function createSignInForms(parts: SignInFormParts): SignInForms {
   const { signIn, sealing, proofKey, clock } = parts;
@@ -43,8 +46,9 @@ export function createSignInForms(parts: SignInFormParts): SignInForms {
       case 'known':
         return finish(login, result.userId);
       case 'must_choose': {
-        const content = JSON.stringify({ user_id: result.userId, at: clock.now() });
-        const ticket = sealing.seal(`choose ${login.uid}`, content);
+        const { userId: user_id, replaces } = result;
+        const content: Ticket = { user_id, replaces, at: clock.now() };
+        const ticket = sealing.seal(`choose ${login.uid}`, JSON.stringify(content));
         return sendPage(exchange, choosePage({ ...page, ticket }));
       }
       case 'limited': {
@@ -66,26 +70,28 @@ export function createSignInForms(parts: SignInFormParts): SignInForms {
 
   async function choose(login: Login, ticket: string): Promise<void> {
     const { form, exchange, page } = login;
-    const person = personOf(ticket, login.uid);
-    if (person === undefined) return sendPage(exchange, expired, { status: 400 });
+    const content = readTicket(ticket, login.uid);
+    if (content === undefined) return sendPage(exchange, expired, { status: 400 });
+    const person = userId(content.user_id);
     const chosen = form.get('chosen') ?? '';
     const again = (problem: string) =>
       sendPage(exchange, choosePage({ ...page, ticket, problem }), { status: 400 });
     if (chosen !== form.get('repeated')) return again('The passwords do not match.');
+    const choice = { userId: person, password: chosen, replaces: content.replaces };
     try {
-      await signIn.choose(person, chosen, exchange);
+      if (await signIn.choose(choice, exchange)) return await finish(login, person);
+      return sendPage(exchange, expired, { status: 400 });
     } catch (error) {
       if (error instanceof Refusal) return again(error.message);
       throw error;
     }
-    return finish(login, person);
   }
 
-  function personOf(ticket: string, uid: string) {
+  function readTicket(ticket: string, uid: string): Ticket | undefined {
     const text = sealing.unseal(`choose ${uid}`, ticket);
     const content = ticketContent.safeParse(text === undefined ? undefined : JSON.parse(text));
     if (!content.success || clock.now() - content.data.at > ticketMs) return undefined;
-    return userId(content.data.user_id);
+    return content.data;
   }
 
   return {

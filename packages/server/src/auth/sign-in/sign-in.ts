@@ -1,6 +1,6 @@
 import type { UserId } from '@convoke/contract';
 import type { Passwords } from '../passwords.ts';
-import { setPassword } from '../../app/passwords.ts';
+import { fingerprintOf, replaceOneTimePassword } from '../../app/passwords.ts';
 import { orRefuse } from '../../app/refusal.ts';
 import type { Services } from '../../app/services.ts';
 import type { Actor } from '../../domain/audit.ts';
@@ -11,8 +11,18 @@ import type { RateLimit } from '../../ports/rate-limit.ts';
 /** Checks the password of a person. */
 export interface SignIn {
   attempt(login: PasswordLogin): Promise<SignInResult>;
-  /** Replaces the one-time password by one that the person chose. Refuses one that is too short. */
-  choose(userId: UserId, password: string, by: Pick<Actor, 'requestId' | 'address'>): Promise<void>;
+  /**
+   * Replaces the one-time password by one that the person chose. Refuses one that is too short. Returns false when the
+   * one-time password was replaced, reset or expired since the person signed in with it.
+   */
+  choose(choice: PasswordChoice, by: Pick<Actor, 'requestId' | 'address'>): Promise<boolean>;
+}
+
+export interface PasswordChoice {
+  readonly userId: UserId;
+  readonly password: string;
+  /** Fingerprint of the one-time password with which the person signed in. */
+  readonly replaces: string;
 }
 
 export interface PasswordLogin {
@@ -25,7 +35,7 @@ export interface PasswordLogin {
 export type SignInResult =
   | { readonly kind: 'known'; readonly userId: UserId }
   /** The password was a one-time password: the person must choose another. */
-  | { readonly kind: 'must_choose'; readonly userId: UserId }
+  | { readonly kind: 'must_choose'; readonly userId: UserId; readonly replaces: string }
   /** Unknown person, wrong or expired password. */
   | { readonly kind: 'refused' }
   | { readonly kind: 'limited'; readonly retryAfterSeconds: number };
@@ -48,7 +58,9 @@ export function createSignIn(parts: SignInParts): SignIn {
     const isLive = (stored?.expiresAt ?? Number.POSITIVE_INFINITY) > clock.now();
     const isRight = await passwords.matches(password, stored?.hash);
     if (!isRight || !isLive || stored === undefined) return { kind: 'refused' };
-    return { kind: stored.isOneTime ? 'must_choose' : 'known', userId: stored.userId };
+    const { userId } = stored;
+    if (!stored.isOneTime) return { kind: 'known', userId };
+    return { kind: 'must_choose', userId, replaces: fingerprintOf(stored) };
   }
 
   return {
@@ -61,10 +73,10 @@ export function createSignIn(parts: SignInParts): SignIn {
       return { kind: 'limited', retryAfterSeconds: anywhere.retryAfterSeconds };
     },
 
-    async choose(userId, password, { requestId, address }) {
+    async choose({ userId, password, replaces }, { requestId, address }) {
       const hash = await passwords.hash(orRefuse(readPassword(password)));
       const by: Actor = { kind: 'user', id: userId, requestId, address };
-      await setPassword(parts, { userId, hash, isOneTime: false, by });
+      return replaceOneTimePassword(parts, { userId, hash, replaces, by });
     },
   };
 }
