@@ -8,8 +8,8 @@ import {
   administer,
   createPostgresDatabase,
 } from '../packages/server/test/support/postgres-databases.ts';
-import { removeFolder } from './remove-folder.ts';
 import { compileCache } from './compile-cache.ts';
+import { removeFolder } from './remove-folder.ts';
 import { root } from './repository.ts';
 
 const run = promisify(execFile);

@@ -4,8 +4,8 @@ import { cp, mkdir, mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { compileCache } from './compile-cache.ts';
-import { root } from './repository.ts';
 import { removeFolder } from './remove-folder.ts';
+import { root } from './repository.ts';
 
 export interface DevServer {
   /** The folder the server was started in: `agents/`, `examples/` and `.convoke/` are there. */

@@ -9,9 +9,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually } from '../packages/server/test/support/eventually.ts';
 import { type Stage, buildStages } from './dockerfile.ts';
+import { freePort } from './free-port.ts';
 import { removeFolder } from './remove-folder.ts';
 import { root, textOf } from './repository.ts';
-import { freePort } from './free-port.ts';
 
 const buildMs = 600_000;
 const otherUser = 61_000;

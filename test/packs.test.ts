@@ -4,9 +4,9 @@ import { mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { removeFolder } from './remove-folder.ts';
 import { buildPackage as buildSdk } from '../packages/sdk/scripts/build-package.ts';
 import { buildPackages } from '../scripts/build-package.ts';
+import { removeFolder } from './remove-folder.ts';
 import { root } from './repository.ts';
 
 const names = ['contract', 'api-page', 'sdk', 'server', 'cli'] as const;

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { root } from './repository.ts';
 import { compileCache } from './compile-cache.ts';
 import { removeFolder } from './remove-folder.ts';
+import { root } from './repository.ts';
 
 const run = promisify(execFile);
 const cli = join(root, 'packages/cli/src/main.ts');

@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest';
 import pg from 'pg';
+import { expect, test } from 'vitest';
 import { postgresUrl } from './services.ts';
 
 test('a test worker is handed a PostgreSQL that answers', async () => {

@@ -2,14 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { BenchAgent } from '../agents.ts';
-import { Client } from '../client.ts';
-import { type Server, startServer } from '../server.ts';
 import {
   administer,
   createPostgresDatabase,
 } from '../../packages/server/test/support/postgres-databases.ts';
 import { removeFolder } from '../../test/remove-folder.ts';
+import type { BenchAgent } from '../agents.ts';
+import { Client } from '../client.ts';
+import { type Server, startServer } from '../server.ts';
 
 const natsUrl = process.env['CONVOKE_TEST_NATS_URL'] ?? 'nats://127.0.0.1:4222';
 

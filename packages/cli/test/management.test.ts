@@ -3,9 +3,9 @@ import { spawn } from 'node:child_process';
 import { readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { type DevServer, startDevServer } from '../../../test/dev-server.ts';
 import { eventually } from '../../server/test/support/eventually.ts';
 import { Browser } from '../../server/test/support/sign-in/browser.ts';
-import { type DevServer, startDevServer } from '../../../test/dev-server.ts';
 import {
   type CommandLine,
   createCommandLine,

@@ -1,3 +1,4 @@
+import contract from '../package.json' with { type: 'json' };
 import {
   errors,
   errorsOf,
@@ -7,7 +8,6 @@ import {
   runErrorCodes,
   runErrors,
 } from '../src/index.ts';
-import contract from '../package.json' with { type: 'json' };
 import { markdownPage, markdownTable } from './markdown.ts';
 
 /** The generated files of docs/reference, by name. */

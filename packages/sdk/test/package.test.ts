@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { rolldown } from 'rolldown';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { buildPackage } from '../scripts/build-package.ts';
 import { removeFolder } from '../../../test/remove-folder.ts';
+import { buildPackage } from '../scripts/build-package.ts';
 import { type ConvokeServer, startConvoke } from './convoke-server.ts';
 
 const root = join(import.meta.dirname, '../../..');

@@ -3,6 +3,7 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { removeFolder } from '../../../test/remove-folder.ts';
 import {
   AuthenticationError,
   ConflictError,
@@ -13,7 +14,6 @@ import {
   RunError,
 } from '../src/index.ts';
 import { openFile } from '../src/node.ts';
-import { removeFolder } from '../../../test/remove-folder.ts';
 import { type ConvokeServer, clientOf, startConvoke } from './convoke-server.ts';
 
 let server: ConvokeServer;

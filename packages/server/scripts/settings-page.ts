@@ -1,6 +1,6 @@
 import { markdownPage, markdownTable } from '../../contract/scripts/markdown.ts';
-import type { Setting } from '../src/config/setting.ts';
 import { settingTable } from '../src/config/setting-table.ts';
+import type { Setting } from '../src/config/setting.ts';
 
 /** docs/reference/settings.md: every setting of the server. */
 export function settingsPage(): string {

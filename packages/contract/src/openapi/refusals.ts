@@ -1,8 +1,8 @@
 import type { ErrorCode } from '../errors.ts';
 import { type DeclaredError, errorsOf, type Operation } from '../operation.ts';
 import { alreadyIssuedBody, errorBody } from '../resources/error.ts';
-import { commonHeaders, headerRef } from './headers.ts';
 import type { Ref, Response, Schema } from './document.ts';
+import { commonHeaders, headerRef } from './headers.ts';
 import type { SchemaWriter } from './schemas.ts';
 
 /** Spec §7: meaning of each error status for the caller. */

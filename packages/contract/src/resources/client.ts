@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { profileNames, profiles, scopes } from '../scopes.ts';
 import { credentialRecord } from './credential.ts';
-import { pendingOperation } from './pending-operation.ts';
 import { opaqueId } from './opaque-id.ts';
 import { nextCursor, timestamp } from './page.ts';
+import { pendingOperation } from './pending-operation.ts';
 
 export const clientStatuses = ['active', 'disabled'] as const;
 export type ClientStatus = (typeof clientStatuses)[number];

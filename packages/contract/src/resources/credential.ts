@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { pendingOperation } from './pending-operation.ts';
 import { opaqueId } from './opaque-id.ts';
 import { timestamp } from './page.ts';
+import { pendingOperation } from './pending-operation.ts';
 
 export const credentialStatuses = ['active', 'revoked', 'expired'] as const;
 export type CredentialStatus = (typeof credentialStatuses)[number];

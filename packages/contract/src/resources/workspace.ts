@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { attachmentStates, tenantStatuses } from './tenant.ts';
 import { opaqueId } from './opaque-id.ts';
 import { nextCursor } from './page.ts';
+import { attachmentStates, tenantStatuses } from './tenant.ts';
 
 /** D-56. Selected with `X-Organization-ID` and `X-Workspace-Tenant-ID`. */
 export const workspaceRecord = z

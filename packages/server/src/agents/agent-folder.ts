@@ -3,8 +3,8 @@ import { type Document, LineCounter, isMap, isNode, isScalar, parseDocument } fr
 import { z } from 'zod';
 import { AgentFileError, readAgentFile } from '../confined-fs/agent-file.ts';
 import type { Agent } from '../domain/agent.ts';
-import { errorCode } from '../runtime/error-code.ts';
 import type { Harness } from '../ports/harness.ts';
+import { errorCode } from '../runtime/error-code.ts';
 import { type AgentYaml, agentSchema, toDeclaredAgent } from './agent-schema.ts';
 import { type AgentProblem, problemsOf } from './problems.ts';
 import { literalSecrets } from './secret-references.ts';

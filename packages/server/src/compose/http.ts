@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import manifest from '../../package.json' with { type: 'json' };
 import { RunFollower } from '../app/follow.ts';
 import type { WithdrawingServices } from '../app/withdrawals.ts';
 import { deriveKey } from '../auth/master-key.ts';
@@ -28,7 +29,6 @@ import {
   managementRate,
   tokenFailureRate,
 } from '../runtime/rate-limit.ts';
-import manifest from '../../package.json' with { type: 'json' };
 import type { Authority } from './authority.ts';
 import { showMetrics } from './metrics.ts';
 import type { OpenServices } from './services.ts';

@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify';
+import manifest from '../../package.json' with { type: 'json' };
 import type { Services } from '../app/services.ts';
 import type { Config } from '../config/config.ts';
 import type { EventStreams } from '../http/event-streams.ts';
 import { mountMetrics } from '../http/metrics.ts';
 import type { MetricsPage } from '../ports/metrics.ts';
 import { measureBacklog } from '../telemetry/backlog.ts';
-import manifest from '../../package.json' with { type: 'json' };
 
 type Shown = Pick<Services, 'store' | 'clock'> & {
   readonly metrics: Services['metrics'] & MetricsPage;

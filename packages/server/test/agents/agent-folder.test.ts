@@ -1,10 +1,10 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { declaringHarness, temporaryFolder, writeFiles } from '../support/agent-folders.ts';
 import { readAgentFolder } from '../../src/agents/agent-folder.ts';
 import { scanFolder } from '../../src/agents/folder-scan.ts';
 import { readScript } from '../../src/harness/scripted/script.ts';
+import { declaringHarness, temporaryFolder, writeFiles } from '../support/agent-folders.ts';
 
 const harnesses = new Map([
   ['scripted', { read: readScript }],

@@ -1,10 +1,10 @@
 import { appendFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { recordingLog, temporaryFolder, writeFiles } from '../support/agent-folders.ts';
 import { type OpenAgents, openAgents } from '../../src/agents/registry.ts';
 import { readScript } from '../../src/harness/scripted/script.ts';
 import type { Agents } from '../../src/ports/agents.ts';
+import { recordingLog, temporaryFolder, writeFiles } from '../support/agent-folders.ts';
 
 const echo = 'framework: scripted\nscript:\n  - say: "{{prompt}}"\n';
 

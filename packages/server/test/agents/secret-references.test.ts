@@ -1,14 +1,14 @@
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { openAgents } from '../../src/agents/registry.ts';
+import { redactor, resolveReferences } from '../../src/agents/secret-references.ts';
 import {
   declaringHarness,
   recordingLog,
   temporaryFolder,
   writeFiles,
 } from '../support/agent-folders.ts';
-import { openAgents } from '../../src/agents/registry.ts';
-import { redactor, resolveReferences } from '../../src/agents/secret-references.ts';
 
 describe('a reference', () => {
   test('to a variable or a file is replaced by its value, anywhere in the text', async () => {

@@ -1,14 +1,14 @@
 import { type OrganizationId, type TenantId, scopesOf } from '@convoke/contract';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { databaseKinds } from '../support/databases.ts';
-import { type IdentityFixture, by, createIdentityFixture } from '../support/identity-fixture.ts';
-import { settings } from '../support/settings.ts';
 import { listAudit, recordAudit, verifyAudit } from '../../src/app/audit.ts';
 import { createClient, deleteClient, updateClient } from '../../src/app/clients.ts';
 import { addCredential, revokeCredential } from '../../src/app/credentials.ts';
 import { createTenant, offboardTenant, retryTenant } from '../../src/app/tenants.ts';
 import { type AuditRow, deploymentChain } from '../../src/domain/audit.ts';
 import { sql } from '../../src/store/sql.ts';
+import { databaseKinds } from '../support/databases.ts';
+import { type IdentityFixture, by, createIdentityFixture } from '../support/identity-fixture.ts';
+import { settings } from '../support/settings.ts';
 
 describe.each(databaseKinds)('the audit on %s (D-69)', (kind) => {
   let world: IdentityFixture;

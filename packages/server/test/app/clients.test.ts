@@ -8,8 +8,6 @@ import {
   scopesOf,
 } from '@convoke/contract';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { databaseKinds } from '../support/databases.ts';
-import { type IdentityFixture, by, createIdentityFixture } from '../support/identity-fixture.ts';
 import {
   type CreateClient,
   createClient,
@@ -26,6 +24,8 @@ import {
 import { Refusal } from '../../src/app/refusal.ts';
 import type { ClientChange } from '../../src/domain/client.ts';
 import type { PageRequest } from '../../src/ports/page.ts';
+import { databaseKinds } from '../support/databases.ts';
+import { type IdentityFixture, by, createIdentityFixture } from '../support/identity-fixture.ts';
 
 const DAY_MS = 86_400_000;
 

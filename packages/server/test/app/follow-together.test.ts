@@ -1,7 +1,5 @@
 import { runId, tenantId } from '@convoke/contract';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { openTestDatabase } from '../support/databases.ts';
-import { eventually } from '../support/eventually.ts';
 import { RunFollower } from '../../src/app/follow.ts';
 import type { Run } from '../../src/domain/run.ts';
 import { createLocalFanout } from '../../src/fanout/local.ts';
@@ -10,6 +8,8 @@ import { systemClock } from '../../src/runtime/clock.ts';
 import { migrationsFolder } from '../../src/store/database.ts';
 import { createStore } from '../../src/store/store.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
+import { openTestDatabase } from '../support/databases.ts';
+import { eventually } from '../support/eventually.ts';
 
 const id = runId('run_followed');
 const tenant = tenantId('ten');

@@ -1,9 +1,5 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { databaseKinds } from '../support/databases.ts';
-import { eventually } from '../support/eventually.ts';
-import { readSamples, sampleOf } from '../support/metric-samples.ts';
-import { type RunFixture, createRunFixture, delta, over } from '../support/run-fixture.ts';
 import { RunFollower } from '../../src/app/follow.ts';
 import type { Run } from '../../src/domain/run.ts';
 import type { ClaimedLeg } from '../../src/execution/claim-leg.ts';
@@ -11,6 +7,10 @@ import { renderFrames } from '../../src/http/event-streams.ts';
 import type { Fanout } from '../../src/ports/fanout.ts';
 import type { Store } from '../../src/ports/store.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
+import { databaseKinds } from '../support/databases.ts';
+import { eventually } from '../support/eventually.ts';
+import { readSamples, sampleOf } from '../support/metric-samples.ts';
+import { type RunFixture, createRunFixture, delta, over } from '../support/run-fixture.ts';
 
 const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
 

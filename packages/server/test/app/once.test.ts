@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { databaseKinds } from '../support/databases.ts';
-import { type RunFixture, createRunFixture } from '../support/run-fixture.ts';
 import { once } from '../../src/app/once.ts';
 import { Refusal, refuse } from '../../src/app/refusal.ts';
 import type { Json } from '../../src/domain/json.ts';
+import { databaseKinds } from '../support/databases.ts';
+import { type RunFixture, createRunFixture } from '../support/run-fixture.ts';
 
 describe.each(databaseKinds)('a key on %s (D-57)', (kind) => {
   let world: RunFixture;

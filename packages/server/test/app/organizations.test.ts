@@ -1,7 +1,5 @@
 import { organizationId } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { databaseKinds } from '../support/databases.ts';
-import { type IdentityFixture, createIdentityFixture } from '../support/identity-fixture.ts';
 import { listAudit } from '../../src/app/audit.ts';
 import {
   addMember,
@@ -12,6 +10,8 @@ import {
 import { recognise } from '../../src/app/people.ts';
 import type { Actor } from '../../src/domain/audit.ts';
 import type { Role } from '../../src/domain/member.ts';
+import { databaseKinds } from '../support/databases.ts';
+import { type IdentityFixture, createIdentityFixture } from '../support/identity-fixture.ts';
 
 const by: Actor = { kind: 'operator', id: 'root', requestId: null, address: null };
 

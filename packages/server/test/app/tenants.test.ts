@@ -1,8 +1,5 @@
 import { type OrganizationId, type TenantId, errors, tenantId } from '@convoke/contract';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { databaseKinds } from '../support/databases.ts';
-import { type IdentityFixture, by, createIdentityFixture } from '../support/identity-fixture.ts';
-import { settings } from '../support/settings.ts';
 import { Refusal } from '../../src/app/refusal.ts';
 import {
   createTenant,
@@ -13,6 +10,9 @@ import {
 } from '../../src/app/tenants.ts';
 import { listWorkspaces } from '../../src/app/workspaces.ts';
 import type { Tenant } from '../../src/domain/tenant.ts';
+import { databaseKinds } from '../support/databases.ts';
+import { type IdentityFixture, by, createIdentityFixture } from '../support/identity-fixture.ts';
+import { settings } from '../support/settings.ts';
 
 // Everything here is done by the same person.
 const retryTenant = (world: IdentityFixture, home: OrganizationId, id: TenantId) =>

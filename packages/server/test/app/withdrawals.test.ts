@@ -1,7 +1,5 @@
 import { type ClientId, type CredentialId, type OrganizationId } from '@convoke/contract';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { databaseKinds } from '../support/databases.ts';
-import { type IdentityFixture, by, createIdentityFixture } from '../support/identity-fixture.ts';
 import {
   createClient,
   deleteClient,
@@ -16,6 +14,8 @@ import type { Withdrawal } from '../../src/domain/withdrawal.ts';
 import type { CredentialProvider } from '../../src/ports/credential-provider.ts';
 import { sql } from '../../src/store/sql.ts';
 import { finishWithdrawals } from '../../src/workers/finish-withdrawals.ts';
+import { databaseKinds } from '../support/databases.ts';
+import { type IdentityFixture, by, createIdentityFixture } from '../support/identity-fixture.ts';
 
 /** A provider elsewhere: it is asked, and says when it is done. */
 class SlowProvider implements CredentialProvider {

@@ -1,12 +1,12 @@
 import { errors, operations, organizationId } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { databaseKinds } from '../support/databases.ts';
-import { type IdentityFixture, createIdentityFixture } from '../support/identity-fixture.ts';
 import { Refusal } from '../../src/app/refusal.ts';
 import { Challenge } from '../../src/auth/challenge.ts';
 import { createGate } from '../../src/auth/gate.ts';
 import type { Client } from '../../src/domain/client.ts';
 import type { Tenant } from '../../src/domain/tenant.ts';
+import { databaseKinds } from '../support/databases.ts';
+import { type IdentityFixture, createIdentityFixture } from '../support/identity-fixture.ts';
 
 const { create_session: operation, whoami } = operations;
 

@@ -1,16 +1,16 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { databaseKinds } from '../support/databases.ts';
-import {
-  type IdentityFixture,
-  baseUrl,
-  createIdentityFixture,
-} from '../support/identity-fixture.ts';
 import { listAudit } from '../../src/app/audit.ts';
 import { jwksMaxAgeMs, openSigningKeys } from '../../src/auth/keys.ts';
 import { createSealing } from '../../src/auth/sealing.ts';
 import { createTokens } from '../../src/auth/tokens.ts';
 import { deploymentChain } from '../../src/domain/audit.ts';
 import { rotateSigningKeys } from '../../src/workers/rotate-signing-keys.ts';
+import { databaseKinds } from '../support/databases.ts';
+import {
+  type IdentityFixture,
+  baseUrl,
+  createIdentityFixture,
+} from '../support/identity-fixture.ts';
 
 describe.each(databaseKinds)('signing keys on %s (D-50)', (kind) => {
   let world: IdentityFixture;

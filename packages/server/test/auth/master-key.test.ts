@@ -2,9 +2,9 @@ import { chmod, mkdtemp, readFile, readdir, stat, writeFile } from 'node:fs/prom
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { removeFolder } from '../../../../test/remove-folder.ts';
 import { deriveKey, loadMasterKey } from '../../src/auth/master-key.ts';
 import { createSealing } from '../../src/auth/sealing.ts';
-import { removeFolder } from '../../../../test/remove-folder.ts';
 
 let folder: string;
 beforeEach(async () => {

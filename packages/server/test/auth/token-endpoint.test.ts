@@ -2,12 +2,6 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { TokenResponse } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { databaseKinds } from '../support/databases.ts';
-import {
-  type IdentityFixture,
-  baseUrl,
-  createIdentityFixture,
-} from '../support/identity-fixture.ts';
 import { Refusal } from '../../src/app/refusal.ts';
 import { Challenge } from '../../src/auth/challenge.ts';
 import { serverMetadata } from '../../src/auth/metadata.ts';
@@ -16,6 +10,12 @@ import type { Client } from '../../src/domain/client.ts';
 import { StorageUnavailable } from '../../src/ports/errors.ts';
 import type { Store } from '../../src/ports/store.ts';
 import { createRateLimit, tokenFailureRate } from '../../src/runtime/rate-limit.ts';
+import { databaseKinds } from '../support/databases.ts';
+import {
+  type IdentityFixture,
+  baseUrl,
+  createIdentityFixture,
+} from '../support/identity-fixture.ts';
 
 const basic = (id: string, secret: string) =>
   `Basic ${Buffer.from(`${encodeURIComponent(id)}:${encodeURIComponent(secret)}`).toString('base64')}`;

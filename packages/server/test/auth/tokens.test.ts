@@ -8,13 +8,13 @@ import {
   generateKeyPair,
 } from 'jose';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { TokenCache } from '../../src/auth/token-cache.ts';
+import type { Client } from '../../src/domain/client.ts';
 import {
   type IdentityFixture,
   baseUrl,
   createIdentityFixture,
 } from '../support/identity-fixture.ts';
-import { TokenCache } from '../../src/auth/token-cache.ts';
-import type { Client } from '../../src/domain/client.ts';
 
 let world: IdentityFixture;
 let client: Client;

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { removeFolder } from '../../../../test/remove-folder.ts';
 import { openDiskBlobs } from '../../src/blobs/disk.ts';
 import { BlobTooLarge } from '../../src/ports/blobs.ts';
-import { removeFolder } from '../../../../test/remove-folder.ts';
 import { blobSuite, get, keyOf, put } from './suite.ts';
 
 async function temporaryFolder(): Promise<string> {

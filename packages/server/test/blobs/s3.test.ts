@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
-import { eventually } from '../support/eventually.ts';
-import { type Interception, startS3 } from '../support/s3-server.ts';
+import { removeFolder } from '../../../../test/remove-folder.ts';
 import { openS3Blobs } from '../../src/blobs/s3.ts';
 import { StorageUnavailable } from '../../src/ports/errors.ts';
-import { removeFolder } from '../../../../test/remove-folder.ts';
+import { eventually } from '../support/eventually.ts';
+import { type Interception, startS3 } from '../support/s3-server.ts';
 import { blobSuite, get, keyOf, put } from './suite.ts';
 
 const s3 = await startS3();

@@ -3,7 +3,7 @@ import { renameSync, symlinkSync } from 'node:fs';
 import { mkdir, readFile, readdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { temporaryFolder } from '../support/agent-folders.ts';
+import { removeFolderSync } from '../../../../test/remove-folder.ts';
 import {
   ConfinedError,
   openConfined,
@@ -11,7 +11,7 @@ import {
   writeConfined,
 } from '../../src/confined-fs/files.ts';
 import { confinedPath } from '../../src/confined-fs/path.ts';
-import { removeFolderSync } from '../../../../test/remove-folder.ts';
+import { temporaryFolder } from '../support/agent-folders.ts';
 
 const bytes = [Buffer.from('content')];
 

@@ -4,8 +4,8 @@ import { chmod, chown, mkdir, readFile, symlink, writeFile } from 'node:fs/promi
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import { temporaryFolder } from '../support/agent-folders.ts';
 import { removeTree } from '../../src/confined-fs/remove-tree.ts';
+import { temporaryFolder } from '../support/agent-folders.ts';
 
 const otherUser = 65_534;
 const module = new URL('../../src/confined-fs/remove-tree.ts', import.meta.url).href;

@@ -1,9 +1,9 @@
 import { tenantId } from '@convoke/contract';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { agentOf } from '../support/agent-folders.ts';
 import { isEnabledFor, matchesGlob, needsApproval, readRunInput } from '../../src/domain/agent.ts';
 import type { JsonObject } from '../../src/domain/json.ts';
+import { agentOf } from '../support/agent-folders.ts';
 
 describe('which tenants an agent is for (issue 2: enabled per tenant)', () => {
   const id = tenantId('ten_1');

@@ -3,6 +3,7 @@ import { copyFile, mkdir, readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FileRecord, RunRecord, SessionRecord } from '@convoke/contract';
 import { afterEach, beforeAll, expect, test } from 'vitest';
+import { requireSandbox } from '../../../../test/services.ts';
 import {
   answer,
   ended,
@@ -16,7 +17,6 @@ import {
 import { eventually } from '../support/eventually.ts';
 import { type S3Server, startS3 } from '../support/s3-server.ts';
 import { type TestServer, startServer } from '../support/server.ts';
-import { requireSandbox } from '../../../../test/services.ts';
 
 /** Its prompt is the shell command it runs. */
 const shell = {

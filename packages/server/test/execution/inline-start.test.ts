@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { databaseKinds } from '../support/databases.ts';
-import { type RunFixture, createRunFixture, over } from '../support/run-fixture.ts';
 import { startRun } from '../../src/app/runs.ts';
 import type { Run } from '../../src/domain/run.ts';
 import type { Session } from '../../src/domain/session.ts';
 import type { RunSlots, Slot } from '../../src/ports/run-slots.ts';
+import { databaseKinds } from '../support/databases.ts';
+import { type RunFixture, createRunFixture, over } from '../support/run-fixture.ts';
 
 /** One run slot that records how it was used. */
 class OneSlot implements RunSlots {

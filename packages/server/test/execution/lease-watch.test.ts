@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { FakeClock } from '../support/clocks.ts';
 import { LeaseWatch } from '../../src/execution/lease-watch.ts';
 import { StorageUnavailable } from '../../src/ports/errors.ts';
 import type { Store, StoreTransaction } from '../../src/ports/store.ts';
+import { FakeClock } from '../support/clocks.ts';
 
 const leaseMs = 15_000;
 

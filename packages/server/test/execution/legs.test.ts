@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { databaseKinds } from '../support/databases.ts';
-import { by } from '../support/identity-fixture.ts';
-import { type RunFixture, createRunFixture, delta, over } from '../support/run-fixture.ts';
 import { answerInteraction } from '../../src/app/interactions.ts';
 import { cancelRun } from '../../src/app/runs.ts';
 import type { Run } from '../../src/domain/run.ts';
+import { databaseKinds } from '../support/databases.ts';
+import { by } from '../support/identity-fixture.ts';
+import { type RunFixture, createRunFixture, delta, over } from '../support/run-fixture.ts';
 
 describe.each(databaseKinds)('legs on %s', (kind) => {
   let world: RunFixture;

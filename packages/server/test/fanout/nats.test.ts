@@ -1,9 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { openNatsFanout } from '../../src/fanout/nats.ts';
+import type { Fanout } from '../../src/ports/fanout.ts';
 import { NatsServer } from '../faults/support/nats-server.ts';
 import { eventually } from '../support/eventually.ts';
 import { quietLog } from '../support/quiet-log.ts';
-import { openNatsFanout } from '../../src/fanout/nats.ts';
-import type { Fanout } from '../../src/ports/fanout.ts';
 import { fanoutSuite } from './suite.ts';
 
 let nats: NatsServer;

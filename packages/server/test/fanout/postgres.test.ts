@@ -1,10 +1,10 @@
 import pg from 'pg';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { openPostgresFanout } from '../../src/fanout/postgres.ts';
+import type { Fanout } from '../../src/ports/fanout.ts';
 import { createLocation } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { quietLog } from '../support/quiet-log.ts';
-import { openPostgresFanout } from '../../src/fanout/postgres.ts';
-import type { Fanout } from '../../src/ports/fanout.ts';
 import { fanoutSuite } from './suite.ts';
 
 let url: string;

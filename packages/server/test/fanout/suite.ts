@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { eventually } from '../support/eventually.ts';
 import type { Fanout, Topic } from '../../src/ports/fanout.ts';
+import { eventually } from '../support/eventually.ts';
 
 /** The medium that carries wake-ups between servers. */
 export interface Medium {

@@ -1,11 +1,11 @@
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { requireSandbox } from '../../../../test/services.ts';
+import { mountedCgroups } from '../../src/sandbox/cgroup-mounts.ts';
 import { at, begin, runIn } from '../support/api-steps.ts';
 import { until } from '../support/eventually.ts';
 import { startServer } from '../support/server.ts';
-import { mountedCgroups } from '../../src/sandbox/cgroup-mounts.ts';
-import { requireSandbox } from '../../../../test/services.ts';
 import { Caller } from './support/caller.ts';
 import { isAlive } from './support/process-tree.ts';
 import { createServerFolder } from './support/server-folder.ts';

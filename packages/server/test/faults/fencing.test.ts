@@ -1,12 +1,12 @@
 import { type RunRecord, organizationId, runId, sessionId, tenantId } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { markLiveAnswers } from '../../src/app/interactions.ts';
+import type { Holder } from '../../src/app/record.ts';
+import { type LegBatch, recordLeg } from '../../src/execution/record-leg.ts';
 import { answer, begin, ended, logOf, pendingIn, readRun, textOf } from '../support/api-steps.ts';
 import { databaseKinds } from '../support/databases.ts';
 import { Puppet } from '../support/puppet-harness.ts';
 import { type TestServer, startServer } from '../support/server.ts';
-import { markLiveAnswers } from '../../src/app/interactions.ts';
-import type { Holder } from '../../src/app/record.ts';
-import { type LegBatch, recordLeg } from '../../src/execution/record-leg.ts';
 
 const nothing: LegBatch = {
   items: [],

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { StorageUnavailable } from '../../src/ports/errors.ts';
+import type { Store, StoreTransaction } from '../../src/ports/store.ts';
 import {
   answer,
   at,
@@ -14,8 +16,6 @@ import {
 import { databaseKinds } from '../support/databases.ts';
 import { Puppet } from '../support/puppet-harness.ts';
 import { startServer } from '../support/server.ts';
-import { StorageUnavailable } from '../../src/ports/errors.ts';
-import type { Store, StoreTransaction } from '../../src/ports/store.ts';
 
 /**
  * Commits, and then loses the answer: whoever asked cannot know and has to look, and nobody is woken

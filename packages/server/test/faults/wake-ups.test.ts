@@ -1,10 +1,10 @@
 import { formatEventId } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
+import type { Repositories, Store } from '../../src/ports/store.ts';
 import { begin, ended, follow, readRun } from '../support/api-steps.ts';
 import { eventually } from '../support/eventually.ts';
 import { Puppet } from '../support/puppet-harness.ts';
 import { type TestServer, startServer } from '../support/server.ts';
-import type { Repositories, Store } from '../../src/ports/store.ts';
 
 type ReadEvents = Repositories['runEvents']['after'];
 

@@ -3,13 +3,13 @@ import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runId, sessionId, tenantId } from '@convoke/contract';
 import { describe, expect, test } from 'vitest';
-import { readBy, recordingLog, temporaryFolder } from '../support/agent-folders.ts';
-import { eventually } from '../support/eventually.ts';
 import type { Agent } from '../../src/domain/agent.ts';
 import type { Json } from '../../src/domain/json.ts';
 import type { Answer, Harness, HarnessEvent, Leg, LegInput } from '../../src/ports/harness.ts';
 import type { Account } from '../../src/ports/sandbox.ts';
 import { openSessionFolders } from '../../src/session-folders/session-folders.ts';
+import { readBy, recordingLog, temporaryFolder } from '../support/agent-folders.ts';
+import { eventually } from '../support/eventually.ts';
 
 /** One step of an agent of the suite. */
 export type Step =

@@ -2,8 +2,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
-import { agentOf, problemsWith, temporaryFolder } from '../support/agent-folders.ts';
 import type { Harness } from '../../src/ports/harness.ts';
+import { agentOf, problemsWith, temporaryFolder } from '../support/agent-folders.ts';
 import { Sitting } from './sittings.ts';
 
 const guide = fileURLToPath(new URL('../../../../docs/guides/add-a-harness.md', import.meta.url));

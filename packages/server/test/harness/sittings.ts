@@ -2,7 +2,7 @@ import { chown, mkdir, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runId, sessionId } from '@convoke/contract';
-import { noTexts, readBy, recordingLog } from '../support/agent-folders.ts';
+import { removeFolder } from '../../../../test/remove-folder.ts';
 import type { Agent } from '../../src/domain/agent.ts';
 import type { ContextTexts } from '../../src/domain/context.ts';
 import type { Json } from '../../src/domain/json.ts';
@@ -10,7 +10,7 @@ import type { Answer, Harness, HarnessEvent, Leg, LegContext } from '../../src/p
 import type { Sandbox, SandboxMode } from '../../src/ports/sandbox.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { openSandbox } from '../../src/sandbox/sandbox.ts';
-import { removeFolder } from '../../../../test/remove-folder.ts';
+import { noTexts, readBy, recordingLog } from '../support/agent-folders.ts';
 
 export type Asked = Extract<HarnessEvent, { type: 'permission_request' | 'user_question' }>;
 

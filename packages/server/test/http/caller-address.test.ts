@@ -1,10 +1,10 @@
 import { organizationId } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { addClient } from '../support/identities.ts';
-import { type TestServer, startServer } from '../support/server.ts';
 import { listAudit } from '../../src/app/audit.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { callerAddressBehind } from '../../src/http/caller-address.ts';
+import { addClient } from '../support/identities.ts';
+import { type TestServer, startServer } from '../support/server.ts';
 
 const trusting = (proxies: string) =>
   callerAddressBehind(readConfig({ CONVOKE_TRUSTED_PROXIES: proxies }).trustedProxies);

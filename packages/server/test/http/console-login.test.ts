@@ -1,6 +1,10 @@
 import { decodeProtectedHeader } from 'jose';
 import * as openid from 'openid-client';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { openSigningKeys } from '../../src/auth/keys.ts';
+import { deriveKey, loadMasterKey } from '../../src/auth/master-key.ts';
+import { createSealing } from '../../src/auth/sealing.ts';
+import { longestTokenLifetimeMs } from '../../src/auth/tokens.ts';
 import { MovingClock } from '../support/clocks.ts';
 import { databaseKinds } from '../support/databases.ts';
 import { type TestServer, startServer } from '../support/server.ts';
@@ -14,10 +18,6 @@ import {
   owner,
   refresh,
 } from '../support/sign-in/steps.ts';
-import { openSigningKeys } from '../../src/auth/keys.ts';
-import { deriveKey, loadMasterKey } from '../../src/auth/master-key.ts';
-import { createSealing } from '../../src/auth/sealing.ts';
-import { longestTokenLifetimeMs } from '../../src/auth/tokens.ts';
 
 interface Login {
   readonly url: string;

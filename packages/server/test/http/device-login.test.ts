@@ -1,6 +1,7 @@
 import { organizationId } from '@convoke/contract';
 import { tokenRevocation } from 'openid-client';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { listAudit, verifyAudit } from '../../src/app/audit.ts';
 import { databaseKinds } from '../support/databases.ts';
 import { type TestServer, startServer } from '../support/server.ts';
 import { Browser } from '../support/sign-in/browser.ts';
@@ -18,7 +19,6 @@ import {
   signInTerminal,
 } from '../support/sign-in/steps.ts';
 import { rotateSigningKey } from '../support/signing-keys.ts';
-import { listAudit, verifyAudit } from '../../src/app/audit.ts';
 
 describe.each(databaseKinds)('a terminal that a person signs in, on %s (RFC 8628)', (database) => {
   let server: TestServer;

@@ -6,6 +6,7 @@ import {
   pathParams,
 } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { StorageUnavailable } from '../../src/ports/errors.ts';
 import { openSession } from '../support/api-steps.ts';
 import { type OperationCall, pathOf } from '../support/checked-calls.ts';
 import { MovingClock } from '../support/clocks.ts';
@@ -19,7 +20,6 @@ import {
   tenantDataAgents,
 } from '../support/tenant-data.ts';
 import { validCalls } from '../support/valid-calls.ts';
-import { StorageUnavailable } from '../../src/ports/errors.ts';
 
 const failing = new FailingStore();
 const clock = new MovingClock();

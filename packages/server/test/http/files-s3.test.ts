@@ -3,12 +3,12 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FileRecord } from '@convoke/contract';
 import { afterEach, beforeAll, expect, test } from 'vitest';
-import { openSession } from '../support/api-steps.ts';
-import { type S3Server, startS3 } from '../support/s3-server.ts';
-import { type TestServer, startServer } from '../support/server.ts';
 import { compose } from '../../src/compose/compose.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { examine } from '../../src/operate/doctor/doctor.ts';
+import { openSession } from '../support/api-steps.ts';
+import { type S3Server, startS3 } from '../support/s3-server.ts';
+import { type TestServer, startServer } from '../support/server.ts';
 
 let s3: S3Server;
 let server: TestServer;

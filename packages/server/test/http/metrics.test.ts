@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { mayReadMetrics } from '../../src/http/metrics.ts';
+import { metricTable } from '../../src/telemetry/metric-table.ts';
 import { anonymous } from '../support/checked-calls.ts';
 import type { DatabaseKind } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { type MetricSample, readSamples, sampleOf } from '../support/metric-samples.ts';
 import { sendRaw } from '../support/raw-requests.ts';
 import { type TestServer, startServer } from '../support/server.ts';
-import { mayReadMetrics } from '../../src/http/metrics.ts';
-import { metricTable } from '../../src/telemetry/metric-table.ts';
 
 const token = 'what-the-operator-knows';
 const forwarded = { 'x-forwarded-for': '203.0.113.7' };

@@ -3,13 +3,13 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { describe, expect, test } from 'vitest';
+import { listAudit } from '../../src/app/audit.ts';
+import { makeOneTimePassword } from '../../src/auth/passwords.ts';
 import { answer, begin, logOf, pendingIn } from '../support/api-steps.ts';
 import { type DatabaseKind, databaseKinds } from '../support/databases.ts';
 import { addClient } from '../support/identities.ts';
 import { type TestServer, requestToken, startServer } from '../support/server.ts';
 import { givePassword, password, refresh, signInTerminal } from '../support/sign-in/steps.ts';
-import { listAudit } from '../../src/app/audit.ts';
-import { makeOneTimePassword } from '../../src/auth/passwords.ts';
 
 /** Everything that is stored, as bytes: files of the data folder, and the rows of PostgreSQL. */
 async function stored(server: TestServer, database: DatabaseKind): Promise<Buffer[]> {

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { StorageUnavailable } from '../../src/ports/errors.ts';
 import { anonymous } from '../support/checked-calls.ts';
 import { FailingStore } from '../support/failing-store.ts';
 import { openSocket, sendRaw, readAnswer } from '../support/raw-requests.ts';
 import { type TestServer, startServer } from '../support/server.ts';
-import { StorageUnavailable } from '../../src/ports/errors.ts';
 
 const failing = new FailingStore();
 let server: TestServer;

@@ -7,12 +7,12 @@ import {
   tenantId,
 } from '@convoke/contract';
 import { describe, expect, test } from 'vitest';
+import type { TenantScope } from '../../src/domain/scope.ts';
+import type { Store } from '../../src/ports/store.ts';
 import { pathOf } from '../support/checked-calls.ts';
 import { startServer } from '../support/server.ts';
 import { type TenantData, fillTenant, tenantDataAgents } from '../support/tenant-data.ts';
 import { validCalls } from '../support/valid-calls.ts';
-import type { TenantScope } from '../../src/domain/scope.ts';
-import type { Store } from '../../src/ports/store.ts';
 
 /** A store that replaces the tenant of every call by another one. */
 class MistakenStore {

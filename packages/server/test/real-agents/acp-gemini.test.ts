@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { eventually } from '../support/eventually.ts';
 import type { Json, JsonObject } from '../../src/domain/json.ts';
+import { eventually } from '../support/eventually.ts';
 import { acpSuite, withEnv } from './acp-suite.ts';
 
 const name = '@google/gemini-cli';

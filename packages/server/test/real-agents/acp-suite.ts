@@ -1,6 +1,10 @@
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { requireSandbox } from '../../../../test/services.ts';
+import { type JsonObject, isObject } from '../../src/domain/json.ts';
+import { acpHarness } from '../../src/harness/acp/harness.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
 import { type CommandingAgent, commandSuite } from '../harness/acp/commands.ts';
 import {
   type AdapterUnderTest,
@@ -12,10 +16,6 @@ import { type AgentPackage, installedAgent } from '../harness/installed-agent.ts
 import { SandboxPlace, Sitting } from '../harness/sittings.ts';
 import { agentOf, recordingLog, writeFiles } from '../support/agent-folders.ts';
 import { startModelServer } from '../support/model-server/server.ts';
-import { type JsonObject, isObject } from '../../src/domain/json.ts';
-import { acpHarness } from '../../src/harness/acp/harness.ts';
-import { systemClock } from '../../src/runtime/clock.ts';
-import { requireSandbox } from '../../../../test/services.ts';
 
 export interface RealAcpAgent {
   readonly package: AgentPackage;

@@ -1,10 +1,10 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import { openDatabaseClock } from '../../src/runtime/database-clock.ts';
+import { createStore } from '../../src/store/store.ts';
 import { FakeClock } from '../support/clocks.ts';
 import { databaseKinds, openTestDatabase } from '../support/databases.ts';
 import { quietLog } from '../support/quiet-log.ts';
-import { openDatabaseClock } from '../../src/runtime/database-clock.ts';
-import { createStore } from '../../src/store/store.ts';
 
 const compareEveryMs = 10_000;
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { FakeClock } from '../support/clocks.ts';
 import { apiRate, createRateLimit, managementRate } from '../../src/runtime/rate-limit.ts';
+import { FakeClock } from '../support/clocks.ts';
 
 describe('a rate limit (D-68)', () => {
   test('allows the burst at once, then exactly one per interval', () => {

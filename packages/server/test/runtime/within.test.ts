@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { FakeClock } from '../support/clocks.ts';
 import { within } from '../../src/runtime/within.ts';
+import { FakeClock } from '../support/clocks.ts';
 
 test('work that ends in time returns its result', async () => {
   const clock = new FakeClock();

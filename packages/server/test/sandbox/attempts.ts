@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { removeFolder } from '../../../../test/remove-folder.ts';
 import type {
   ProcessExit,
   Sandbox,
@@ -17,7 +18,6 @@ import type {
 } from '../../src/ports/sandbox.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { openSandbox } from '../../src/sandbox/sandbox.ts';
-import { removeFolder } from '../../../../test/remove-folder.ts';
 
 export interface Outcome extends ProcessExit {
   readonly output: string;

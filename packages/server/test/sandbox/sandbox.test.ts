@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { requireSandbox } from '../../../../test/services.ts';
 import {
   type Capabilities,
   missingPrograms,
@@ -9,7 +10,6 @@ import {
   reportOf,
 } from '../../src/sandbox/capabilities.ts';
 import { findPrograms } from '../../src/sandbox/programs.ts';
-import { requireSandbox } from '../../../../test/services.ts';
 import type { Attempts } from './attempts.ts';
 
 const script = fileURLToPath(new URL('attempts.ts', import.meta.url));

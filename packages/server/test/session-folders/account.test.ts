@@ -2,9 +2,9 @@ import { chmod, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileId, sessionId, tenantId } from '@convoke/contract';
 import { expect, test } from 'vitest';
-import { agentOf, recordingLog, temporaryFolder, writeFiles } from '../support/agent-folders.ts';
 import { writeConfined } from '../../src/confined-fs/files.ts';
 import { openSessionFolders } from '../../src/session-folders/session-folders.ts';
+import { agentOf, recordingLog, temporaryFolder, writeFiles } from '../support/agent-folders.ts';
 
 test('every file placed into a session folder belongs to the account of the agent', async () => {
   const folder = await temporaryFolder();

@@ -3,9 +3,9 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FileRecord, SessionRecord } from '@convoke/contract';
 import { beforeAll, expect, test } from 'vitest';
+import { requireSandbox } from '../../../../test/services.ts';
 import { openSession, runIn, startRun } from '../support/api-steps.ts';
 import { type TestServer, startServer } from '../support/server.ts';
-import { requireSandbox } from '../../../../test/services.ts';
 
 /** Agents whose prompt is the shell command they run. */
 const shell = {

@@ -3,10 +3,10 @@ import { chmod, mkdir, readFile, readdir, rm, stat, symlink, writeFile } from 'n
 import { join } from 'node:path';
 import { fileId, sessionId, tenantId } from '@convoke/contract';
 import { describe, expect, test } from 'vitest';
-import { agentOf, recordingLog, temporaryFolder, writeFiles } from '../support/agent-folders.ts';
 import type { Agent } from '../../src/domain/agent.ts';
 import type { PrepareFolder, AttachedFile } from '../../src/ports/session-folders.ts';
 import { openSessionFolders } from '../../src/session-folders/session-folders.ts';
+import { agentOf, recordingLog, temporaryFolder, writeFiles } from '../support/agent-folders.ts';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 

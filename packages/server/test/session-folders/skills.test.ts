@@ -2,9 +2,9 @@ import { mkdir, readFile, readdir, rm, stat, symlink, writeFile } from 'node:fs/
 import { join } from 'node:path';
 import { sessionId, tenantId } from '@convoke/contract';
 import { describe, expect, test } from 'vitest';
-import { agentOf, recordingLog, temporaryFolder, writeFiles } from '../support/agent-folders.ts';
 import type { Agent } from '../../src/domain/agent.ts';
 import { openSessionFolders } from '../../src/session-folders/session-folders.ts';
+import { agentOf, recordingLog, temporaryFolder, writeFiles } from '../support/agent-folders.ts';
 
 const skill = (name: string, description = `does ${name}`) =>
   `---\nname: ${name}\ndescription: ${description}\n---\n\nText.\n`;

@@ -18,6 +18,7 @@ import { dirname, join } from 'node:path';
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
+import { removeFolder } from '../../../../test/remove-folder.ts';
 import type { FolderPaths } from '../../src/session-folders/folder-paths.ts';
 import { archiveFolder, fingerprintFolder } from '../../src/session-folders/snapshots/archive.ts';
 import { restoreFolder } from '../../src/session-folders/snapshots/restore.ts';
@@ -28,7 +29,6 @@ import {
   tarPadding,
 } from '../../src/session-folders/snapshots/tar.ts';
 import { BrokenArchive, unpack } from '../../src/session-folders/snapshots/unpack.ts';
-import { removeFolder } from '../../../../test/remove-folder.ts';
 
 async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'convoke-archive-'));

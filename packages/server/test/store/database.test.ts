@@ -1,9 +1,9 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createLocation, databaseKinds, openTestDatabase } from '../support/databases.ts';
 import { StorageUnavailable } from '../../src/ports/errors.ts';
 import type { MigratableDatabase } from '../../src/store/migrate.ts';
 import { UniqueViolation, type Reader, type Transaction } from '../../src/store/sql-database.ts';
 import { sql } from '../../src/store/sql.ts';
+import { createLocation, databaseKinds, openTestDatabase } from '../support/databases.ts';
 
 const schema = `
   create table counters (id text primary key, n bigint not null);

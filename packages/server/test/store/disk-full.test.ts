@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { openTestDatabase } from '../support/databases.ts';
+import { removeFolderSync } from '../../../../test/remove-folder.ts';
 import { StorageUnavailable } from '../../src/ports/errors.ts';
 import type { MigratableDatabase } from '../../src/store/migrate.ts';
 import { sql } from '../../src/store/sql.ts';
-import { removeFolderSync } from '../../../../test/remove-folder.ts';
+import { openTestDatabase } from '../support/databases.ts';
 
 const isRoot = process.getuid?.() === 0;
 const body = 'x'.repeat(8_000);

@@ -5,8 +5,8 @@ import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { createLocation, openTestDatabase } from '../support/databases.ts';
 import { sql } from '../../src/store/sql.ts';
+import { createLocation, openTestDatabase } from '../support/databases.ts';
 
 const sqliteIoErrorFsync = 1034;
 const here = (file: string) => fileURLToPath(new URL(file, import.meta.url));

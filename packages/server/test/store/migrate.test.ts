@@ -2,10 +2,10 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createLocation, databaseKinds, openTestDatabase } from '../support/databases.ts';
+import { removeFolderSync } from '../../../../test/remove-folder.ts';
 import { migrate } from '../../src/store/migrate.ts';
 import { sql } from '../../src/store/sql.ts';
-import { removeFolderSync } from '../../../../test/remove-folder.ts';
+import { createLocation, databaseKinds, openTestDatabase } from '../support/databases.ts';
 
 const first = {
   '0001-runs.sql': `

@@ -1,8 +1,8 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { databaseKinds } from '../support/databases.ts';
 import { migrationsFolder } from '../../src/store/database.ts';
+import { databaseKinds } from '../support/databases.ts';
 import { migrationProblems } from './migration-rules.ts';
 
 describe.each(databaseKinds)('the migrations of %s', (kind) => {

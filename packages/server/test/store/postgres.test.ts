@@ -1,14 +1,14 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { PostgresServer } from '../faults/support/postgres-server.ts';
-import { createLocation, openTestDatabase } from '../support/databases.ts';
-import { query } from '../support/postgres-databases.ts';
-import { administer } from '../support/postgres-databases.ts';
 import { StorageUnavailable } from '../../src/ports/errors.ts';
 import { openPostgres } from '../../src/store/dialects/postgres.ts';
 import type { MigratableDatabase } from '../../src/store/migrate.ts';
 import type { Transaction } from '../../src/store/sql-database.ts';
 import { sql } from '../../src/store/sql.ts';
+import { PostgresServer } from '../faults/support/postgres-server.ts';
+import { createLocation, openTestDatabase } from '../support/databases.ts';
+import { query } from '../support/postgres-databases.ts';
+import { administer } from '../support/postgres-databases.ts';
 
 let location: string;
 let database: MigratableDatabase;

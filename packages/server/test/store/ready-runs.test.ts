@@ -1,12 +1,12 @@
 import { type TenantId, organizationId, runId, sessionId, tenantId } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { databaseKinds, openTestDatabase } from '../support/databases.ts';
 import { leaseRun, openRun } from '../../src/domain/run.ts';
 import { openSession } from '../../src/domain/session.ts';
 import type { ClaimBounds } from '../../src/ports/repositories/runs.ts';
 import type { Store } from '../../src/ports/store.ts';
 import { migrationsFolder } from '../../src/store/database.ts';
 import { createStore } from '../../src/store/store.ts';
+import { databaseKinds, openTestDatabase } from '../support/databases.ts';
 
 const bounds: ClaimBounds = { limit: 64, perTenant: 3, tenants: 64, after: undefined };
 

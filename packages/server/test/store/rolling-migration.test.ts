@@ -2,15 +2,15 @@ import { cpSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { begin, runIn } from '../support/api-steps.ts';
-import { openTestDatabase } from '../support/databases.ts';
-import { quietLog } from '../support/quiet-log.ts';
-import { startServer } from '../support/server.ts';
+import { removeFolderSync } from '../../../../test/remove-folder.ts';
 import { compose } from '../../src/compose/compose.ts';
 import { migrationsFolder } from '../../src/store/database.ts';
 import { migrate, schemaState } from '../../src/store/migrate.ts';
 import { sql } from '../../src/store/sql.ts';
-import { removeFolderSync } from '../../../../test/remove-folder.ts';
+import { begin, runIn } from '../support/api-steps.ts';
+import { openTestDatabase } from '../support/databases.ts';
+import { quietLog } from '../support/quiet-log.ts';
+import { startServer } from '../support/server.ts';
 
 /** The migrations of this release, and one more. */
 function nextRelease(statements: string): string {

@@ -1,7 +1,7 @@
 import { type TenantId, tenantId } from '@convoke/contract';
 import { Client } from 'pg';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { createRunFixture, delta, over } from '../support/run-fixture.ts';
+import { postgresUrl } from '../../../../test/services.ts';
 import { readConfig } from '../../src/config/config.ts';
 import { partitionAt } from '../../src/domain/event-partition.ts';
 import { examineDatabase } from '../../src/operate/doctor/database.ts';
@@ -9,7 +9,7 @@ import { openPostgres } from '../../src/store/dialects/postgres.ts';
 import type { MigratableDatabase } from '../../src/store/migrate.ts';
 import { sql } from '../../src/store/sql.ts';
 import { createStore } from '../../src/store/store.ts';
-import { postgresUrl } from '../../../../test/services.ts';
+import { createRunFixture, delta, over } from '../support/run-fixture.ts';
 
 const guarded = [
   'sessions',

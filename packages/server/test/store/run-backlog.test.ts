@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { cancelRun } from '../../src/app/runs.ts';
 import type { DatabaseKind } from '../support/databases.ts';
 import { createRunFixture, over } from '../support/run-fixture.ts';
-import { cancelRun } from '../../src/app/runs.ts';
 
 const question = {
   type: 'user_question',

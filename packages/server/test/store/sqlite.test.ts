@@ -1,10 +1,10 @@
 import { DatabaseSync } from 'node:sqlite';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { createLocation, openTestDatabase } from '../support/databases.ts';
 import { StorageUnavailable } from '../../src/ports/errors.ts';
 import type { MigratableDatabase } from '../../src/store/migrate.ts';
 import type { Transaction } from '../../src/store/sql-database.ts';
 import { sql } from '../../src/store/sql.ts';
+import { createLocation, openTestDatabase } from '../support/databases.ts';
 
 let location: string;
 let database: MigratableDatabase;

@@ -1,6 +1,10 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { verifyAudit } from '../../src/app/audit.ts';
+import type { Config } from '../../src/config/config.ts';
+import { exportDeployment, importDeployment, openTransfer } from '../../src/operate/transfer.ts';
+import { sql } from '../../src/store/sql.ts';
 import { begin, logOf, runIn } from '../support/api-steps.ts';
 import { createLocation, databaseKinds, openTestDatabase } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
@@ -11,10 +15,6 @@ import {
   tenantDataAgents,
   fileTextOf,
 } from '../support/tenant-data.ts';
-import { verifyAudit } from '../../src/app/audit.ts';
-import type { Config } from '../../src/config/config.ts';
-import { exportDeployment, importDeployment, openTransfer } from '../../src/operate/transfer.ts';
-import { sql } from '../../src/store/sql.ts';
 
 let server: TestServer;
 let world: TenantData;

@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { z } from 'zod';
+import { removeFolder } from '../../../../test/remove-folder.ts';
 import { agentSchema, toDeclaredAgent } from '../../src/agents/agent-schema.ts';
 import type { Agent } from '../../src/domain/agent.ts';
 import type { ContextTexts } from '../../src/domain/context.ts';
 import type { Json } from '../../src/domain/json.ts';
 import type { AgentProblem, DeclaredAgent, Harness } from '../../src/ports/harness.ts';
 import type { Log, LogFields } from '../../src/ports/log.ts';
-import { removeFolder } from '../../../../test/remove-folder.ts';
 
 /** A temporary folder for one test, removed afterwards. */
 export async function temporaryFolder(): Promise<string> {

@@ -1,11 +1,11 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { removeFolderSync } from '../../../../test/remove-folder.ts';
 import { type Convoke, compose } from '../../src/compose/compose.ts';
 import { readConfig } from '../../src/config/config.ts';
 import type { Log } from '../../src/ports/log.ts';
 import type { Quickstart } from '../../src/quickstart.ts';
-import { removeFolderSync } from '../../../../test/remove-folder.ts';
 import { checkAnswer, operationAt } from './checked-calls.ts';
 import { markFileDone } from './coverage/journal.ts';
 

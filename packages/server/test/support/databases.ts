@@ -2,10 +2,10 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
+import { removeFolderSync } from '../../../../test/remove-folder.ts';
 import { openPostgres } from '../../src/store/dialects/postgres.ts';
 import { openSqlite } from '../../src/store/dialects/sqlite.ts';
 import { migrate, type MigratableDatabase } from '../../src/store/migrate.ts';
-import { removeFolderSync } from '../../../../test/remove-folder.ts';
 import { administer, createPostgresDatabase } from './postgres-databases.ts';
 
 export type DatabaseKind = 'sqlite' | 'postgres';

@@ -3,6 +3,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type Method, type Operation, operations } from '@convoke/contract';
 import { afterAll } from 'vitest';
+import { freePort } from '../../../../test/free-port.ts';
+import { natsUrl } from '../../../../test/nats-service.ts';
+import { removeFolder } from '../../../../test/remove-folder.ts';
 import { type Convoke, compose } from '../../src/compose/compose.ts';
 import { type Config, readConfig } from '../../src/config/config.ts';
 import type { StreamCaps } from '../../src/http/event-streams.ts';
@@ -12,9 +15,6 @@ import type { Harness } from '../../src/ports/harness.ts';
 import type { Log } from '../../src/ports/log.ts';
 import type { Store } from '../../src/ports/store.ts';
 import type { Quickstart } from '../../src/quickstart.ts';
-import { freePort } from '../../../../test/free-port.ts';
-import { natsUrl } from '../../../../test/nats-service.ts';
-import { removeFolder } from '../../../../test/remove-folder.ts';
 import { type AgentYaml, usualAgents } from './agents.ts';
 import {
   type CallOptions,

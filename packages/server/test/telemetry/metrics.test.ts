@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { FakeClock } from '../support/clocks.ts';
-import { readSamples, sampleOf } from '../support/metric-samples.ts';
 import { cachedReading } from '../../src/telemetry/cached-reading.ts';
 import { metricTable } from '../../src/telemetry/metric-table.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
+import { FakeClock } from '../support/clocks.ts';
+import { readSamples, sampleOf } from '../support/metric-samples.ts';
 
 const table = Object.values(metricTable);
 

@@ -1,13 +1,13 @@
 import { organizationId, runId, sessionId, tenantId } from '@convoke/contract';
 import { expect, test } from 'vitest';
+import { lockRun, recordEnd } from '../../src/app/record.ts';
+import { reconcileRuns } from '../../src/workers/reconcile-runs.ts';
 import { begin } from '../support/api-steps.ts';
 import { databaseKinds } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { readSamples, sampleOf } from '../support/metric-samples.ts';
 import { createRunFixture } from '../support/run-fixture.ts';
 import { startServer } from '../support/server.ts';
-import { lockRun, recordEnd } from '../../src/app/record.ts';
-import { reconcileRuns } from '../../src/workers/reconcile-runs.ts';
 
 test.each(databaseKinds)(
   'a run whose worker has died counts as ended and as recovered, once (%s)',

@@ -1,12 +1,12 @@
 // Starts a real server with the real SDK, and a receiver instead of a collector.
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createTraces } from '../../src/telemetry/traces.ts';
 import { Caller } from '../faults/support/caller.ts';
 import { exchange } from '../faults/support/exchange.ts';
 import { type ServerFolder, createServerFolder } from '../faults/support/server-folder.ts';
 import { ServerProcess } from '../faults/support/server-process.ts';
 import { eventually } from '../support/eventually.ts';
-import { createTraces } from '../../src/telemetry/traces.ts';
 import { type ReceivedSpan, SpanReceiver } from './span-receiver.ts';
 
 const register = fileURLToPath(new URL('register-sdk.mjs', import.meta.url));

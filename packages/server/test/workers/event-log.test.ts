@@ -1,7 +1,5 @@
 import type { RunId } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { databaseKinds, openTestDatabase } from '../support/databases.ts';
-import { type RunFixture, createRunFixture, delta, over } from '../support/run-fixture.ts';
 import { RunFollower } from '../../src/app/follow.ts';
 import { readHistory } from '../../src/app/history.ts';
 import { startRun } from '../../src/app/runs.ts';
@@ -13,6 +11,8 @@ import { createIds } from '../../src/runtime/ids.ts';
 import { createStore } from '../../src/store/store.ts';
 import { forgetOldEvents } from '../../src/workers/forget-old-events.ts';
 import { prepareEventLog } from '../../src/workers/prepare-event-log.ts';
+import { databaseKinds, openTestDatabase } from '../support/databases.ts';
+import { type RunFixture, createRunFixture, delta, over } from '../support/run-fixture.ts';
 
 const day = 86_400_000;
 const week = 7 * day;

@@ -7,15 +7,15 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Operation, TenantStatus } from '@convoke/contract';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { compileCache } from '../../../../test/compile-cache.ts';
+import { removeFolderSync } from '../../../../test/remove-folder.ts';
+import { verifyAudit } from '../../src/app/audit.ts';
+import { openStore } from '../../src/compose/database.ts';
+import type { Quickstart } from '../../src/quickstart.ts';
 import { usualAgents } from '../support/agents.ts';
 import { CheckedCalls, type Identity } from '../support/checked-calls.ts';
 import { eventually } from '../support/eventually.ts';
 import { bearer, requestToken, selecting } from '../support/server.ts';
-import { verifyAudit } from '../../src/app/audit.ts';
-import { openStore } from '../../src/compose/database.ts';
-import type { Quickstart } from '../../src/quickstart.ts';
-import { compileCache } from '../../../../test/compile-cache.ts';
-import { removeFolderSync } from '../../../../test/remove-folder.ts';
 
 const script = fileURLToPath(new URL('mortal-server.ts', import.meta.url));
 /** Twice as many as any of these operations has. */

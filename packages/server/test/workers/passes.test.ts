@@ -1,18 +1,18 @@
 import { readFile, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { FakeClock } from '../support/clocks.ts';
-import { databaseKinds } from '../support/databases.ts';
-import { eventually } from '../support/eventually.ts';
-import { type MetricSample, readSamples, sampleOf } from '../support/metric-samples.ts';
-import { quietLog } from '../support/quiet-log.ts';
-import { type TestServer, startServer } from '../support/server.ts';
 import type { Config } from '../../src/config/config.ts';
 import { examineBackground } from '../../src/operate/doctor/background.ts';
 import type { Store } from '../../src/ports/store.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { drive } from '../../src/workers/driver.ts';
 import { type ReportedPasses, readPassReport } from '../../src/workers/pass-report.ts';
+import { FakeClock } from '../support/clocks.ts';
+import { databaseKinds } from '../support/databases.ts';
+import { eventually } from '../support/eventually.ts';
+import { type MetricSample, readSamples, sampleOf } from '../support/metric-samples.ts';
+import { quietLog } from '../support/quiet-log.ts';
+import { type TestServer, startServer } from '../support/server.ts';
 
 const alone = [
   'dispatch runs',

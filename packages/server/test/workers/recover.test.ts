@@ -1,7 +1,4 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { databaseKinds } from '../support/databases.ts';
-import { by } from '../support/identity-fixture.ts';
-import { type RunFixture, createRunFixture, delta, hour, over } from '../support/run-fixture.ts';
 import { answerInteraction } from '../../src/app/interactions.ts';
 import { cancelRun } from '../../src/app/runs.ts';
 import { stopSession } from '../../src/app/sessions.ts';
@@ -10,6 +7,9 @@ import { endParkedCancellations } from '../../src/workers/end-parked-cancellatio
 import { expireInteractions } from '../../src/workers/expire-interactions.ts';
 import { expireSessions } from '../../src/workers/expire-sessions.ts';
 import { reconcileRuns } from '../../src/workers/reconcile-runs.ts';
+import { databaseKinds } from '../support/databases.ts';
+import { by } from '../support/identity-fixture.ts';
+import { type RunFixture, createRunFixture, delta, hour, over } from '../support/run-fixture.ts';
 
 describe.each(databaseKinds)('recovery on %s (D-26)', (kind) => {
   let world: RunFixture;

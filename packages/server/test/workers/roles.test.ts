@@ -2,6 +2,9 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { removeFolder } from '../../../../test/remove-folder.ts';
+import { type Convoke, compose } from '../../src/compose/compose.ts';
+import { readConfig } from '../../src/config/config.ts';
 import { unusedPort } from '../faults/support/server-folder.ts';
 import {
   answer,
@@ -13,9 +16,6 @@ import {
   startRun,
 } from '../support/api-steps.ts';
 import { type TestServer, startServer } from '../support/server.ts';
-import { type Convoke, compose } from '../../src/compose/compose.ts';
-import { readConfig } from '../../src/config/config.ts';
-import { removeFolder } from '../../../../test/remove-folder.ts';
 
 describe('an api server and a worker', () => {
   const agents = {

@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type RunId, fileId, interactionKey, runId, sessionId } from '@convoke/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { databaseKinds } from '../support/databases.ts';
-import { type IdentityFixture, by, createIdentityFixture } from '../support/identity-fixture.ts';
+import { removeFolderSync } from '../../../../test/remove-folder.ts';
 import { fileKey } from '../../src/app/blob-keys.ts';
 import { offboardTenant, retryTenant } from '../../src/app/tenants.ts';
 import { openDiskBlobs } from '../../src/blobs/disk.ts';
@@ -22,7 +21,8 @@ import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { forgetTenants } from '../../src/workers/forget-tenants.ts';
 import { type OffboardServices, offboardTenants } from '../../src/workers/offboard-tenants.ts';
 import { provisionTenants } from '../../src/workers/provision-tenants.ts';
-import { removeFolderSync } from '../../../../test/remove-folder.ts';
+import { databaseKinds } from '../support/databases.ts';
+import { type IdentityFixture, by, createIdentityFixture } from '../support/identity-fixture.ts';
 
 const folders: string[] = [];
 const newFolder = () => {

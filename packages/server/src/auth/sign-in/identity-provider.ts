@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import { type UserId, userId } from '@convoke/contract';
 import type { KoaContextWithOIDC, Provider } from 'oidc-provider';
-import type { SigningKeys } from '../keys.ts';
 import { recordForPerson } from '../../app/audit.ts';
 import type { Services } from '../../app/services.ts';
+import type { SigningKeys } from '../keys.ts';
 import type { Exchange } from './exchange.ts';
 import { type IssuedAccessToken, providerSettings, signInPath } from './provider-settings.ts';
 import { type RecordParts, createRecordAdapter } from './record-adapter.ts';

@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 import type { Adapter, AdapterPayload } from 'oidc-provider';
-import type { Sealing } from '../sealing.ts';
 import type { Services } from '../../app/services.ts';
 import type { IdentityRecord } from '../../ports/repositories/identity-records.ts';
+import type { Sealing } from '../sealing.ts';
 
 /**
  * Stores the sessions, codes and refresh tokens of the identity provider in our database. Their ids are the secrets that

@@ -1,5 +1,4 @@
 import type { UserId } from '@convoke/contract';
-import type { Passwords } from '../passwords.ts';
 import { fingerprintOf, replaceOneTimePassword } from '../../app/passwords.ts';
 import { orRefuse } from '../../app/refusal.ts';
 import type { Services } from '../../app/services.ts';
@@ -7,6 +6,7 @@ import type { Actor } from '../../domain/audit.ts';
 import { readEmail } from '../../domain/member.ts';
 import { readPassword } from '../../domain/password.ts';
 import type { RateLimit } from '../../ports/rate-limit.ts';
+import type { Passwords } from '../passwords.ts';
 
 /** Checks the password of a person. */
 export interface SignIn {

@@ -1,6 +1,6 @@
-import { LazyLeg } from '../lazy-leg.ts';
 import { readAllowList } from '../../egress/allow-list.ts';
 import type { Harness } from '../../ports/harness.ts';
+import { LazyLeg } from '../lazy-leg.ts';
 import type { A2aParts } from './leg.ts';
 import { type A2aSettings, readA2a } from './settings.ts';
 

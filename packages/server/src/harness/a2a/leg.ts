@@ -1,5 +1,3 @@
-import { redactedEvent } from '../event-redaction.ts';
-import { LegFailure } from '../leg-failure.ts';
 import { resolveReferences } from '../../agents/secret-references.ts';
 import type { AllowList } from '../../egress/allow-list.ts';
 import { Unreachable } from '../../egress/guarded-fetch.ts';
@@ -14,6 +12,8 @@ import type {
 } from '../../ports/harness.ts';
 import type { Log } from '../../ports/log.ts';
 import { within } from '../../runtime/within.ts';
+import { redactedEvent } from '../event-redaction.ts';
+import { LegFailure } from '../leg-failure.ts';
 import { MessageTranslator } from './message-translator.ts';
 import { Remote, type UserMessage } from './remote.ts';
 import { type A2aSettings, tokenName } from './settings.ts';

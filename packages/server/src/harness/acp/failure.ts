@@ -1,7 +1,7 @@
 import type { RequestError } from '@agentclientprotocol/sdk';
 import { z } from 'zod';
-import { LegFailure } from '../leg-failure.ts';
 import type { ProcessExit } from '../../ports/sandbox.ts';
+import { LegFailure } from '../leg-failure.ts';
 
 const authRequired = -32_000;
 const excerptMaxCharacters = 400;

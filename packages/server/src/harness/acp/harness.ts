@@ -1,10 +1,10 @@
 import type { SessionId } from '@convoke/contract';
-import { LazyLeg } from '../lazy-leg.ts';
 import type { Agent } from '../../domain/agent.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Harness, Leg, LegContext, LegInput } from '../../ports/harness.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Sandbox } from '../../ports/sandbox.ts';
+import { LazyLeg } from '../lazy-leg.ts';
 import type { OpenProcess } from './leg.ts';
 import type { AgentProcess } from './process.ts';
 import { type AcpSettings, readAcp } from './settings.ts';

@@ -1,8 +1,5 @@
 import type { PromptResponse } from '@agentclientprotocol/sdk';
 import { z } from 'zod';
-import { EventQueue } from '../event-queue.ts';
-import { redactedSpeech } from '../event-redaction.ts';
-import { LegFailure } from '../leg-failure.ts';
 import { redactor } from '../../agents/secret-references.ts';
 import type {
   Answer,
@@ -12,6 +9,9 @@ import type {
   LegEnd,
   LegInput,
 } from '../../ports/harness.ts';
+import { EventQueue } from '../event-queue.ts';
+import { redactedSpeech } from '../event-redaction.ts';
+import { LegFailure } from '../leg-failure.ts';
 import type { AgentProcess } from './process.ts';
 import type { AcpSettings } from './settings.ts';
 import { Turn } from './turn.ts';

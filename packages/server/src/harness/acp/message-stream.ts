@@ -1,7 +1,7 @@
 import { type Readable, Writable } from 'node:stream';
 import { type Stream, ndJsonStream } from '@agentclientprotocol/sdk';
-import type { EventQueue } from '../event-queue.ts';
 import type { SandboxedProcess } from '../../ports/sandbox.ts';
+import type { EventQueue } from '../event-queue.ts';
 
 const messageBytesMax = 8 * 1024 * 1024;
 const eventsHeldMax = 1024;

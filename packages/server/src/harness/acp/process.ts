@@ -14,12 +14,12 @@ import {
   type SessionUpdate,
   client,
 } from '@agentclientprotocol/sdk';
-import type { EventQueue } from '../event-queue.ts';
-import { LegFailure } from '../leg-failure.ts';
 import type { Redact } from '../../agents/secret-references.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { SandboxedProcess } from '../../ports/sandbox.ts';
 import { within } from '../../runtime/within.ts';
+import type { EventQueue } from '../event-queue.ts';
+import { LegFailure } from '../leg-failure.ts';
 import { exitFailure, requestFailure } from './failure.ts';
 import { messageStream } from './message-stream.ts';
 import {

@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
-import { LegFailure } from '../leg-failure.ts';
-import { resolveEquipment } from '../resolve-equipment.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { LegContext } from '../../ports/harness.ts';
 import { type Sandbox, SandboxUnavailable, type SandboxedProcess } from '../../ports/sandbox.ts';
 import { findProgram, systemPath } from '../../sandbox/program-path.ts';
+import { LegFailure } from '../leg-failure.ts';
+import { resolveEquipment } from '../resolve-equipment.ts';
 import { AgentProcess } from './process.ts';
 import type { AcpSettings } from './settings.ts';
 

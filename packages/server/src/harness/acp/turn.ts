@@ -6,13 +6,13 @@ import type {
   SessionUpdate,
   ToolCallUpdate,
 } from '@agentclientprotocol/sdk';
+import { type Agent, matchesGlob, needsApproval } from '../../domain/agent.ts';
+import type { Answer, HarnessEvent } from '../../ports/harness.ts';
+import { BoundedMap } from '../../runtime/bounded-map.ts';
 import type { EventQueue } from '../event-queue.ts';
 import { redactedEvent, redactedJson } from '../event-redaction.ts';
 import { LegFailure } from '../leg-failure.ts';
 import { OpenRequests } from '../open-requests.ts';
-import { type Agent, matchesGlob, needsApproval } from '../../domain/agent.ts';
-import type { Answer, HarnessEvent } from '../../ports/harness.ts';
-import { BoundedMap } from '../../runtime/bounded-map.ts';
 import { questionEvent, questionsOf, responseTo } from './elicitation.ts';
 import { allowOutcome, isAllowOf, decidePermission, rejectOutcome } from './permission.ts';
 import type { Listener } from './process.ts';

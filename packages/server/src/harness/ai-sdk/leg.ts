@@ -1,6 +1,5 @@
 import type { ModelMessage } from 'ai';
 import type { Answer, HarnessEvent, LegContext, LegEnd, LegInput } from '../../ports/harness.ts';
-import { type ToolSet, openTools } from './open-tools.ts';
 import { failure, isRefusedRequest, isSilence, isTooLong, modelFailure } from './failure.ts';
 import {
   type Memory,
@@ -12,12 +11,13 @@ import {
   resultOf,
   storedMemory,
 } from './memory.ts';
+import { type ToolSet, openTools } from './open-tools.ts';
 import type { LegParts } from './parts.ts';
+import type { AiSdkSettings } from './settings.ts';
 import { toolResultEvent } from './step-record.ts';
 import { type StepResult, runStep } from './step.ts';
 import { type ToolOutput, failed, succeeded } from './tools/agent-tool.ts';
 import { askUserName, questionOf } from './tools/ask-user.ts';
-import type { AiSdkSettings } from './settings.ts';
 
 /**
  * A leg is a series of steps: ask the model, run the tools that need no approval, and ask again with their results. It

@@ -11,9 +11,9 @@ import { systemPrompt } from './system-prompt.ts';
 import type { AgentTool } from './tools/agent-tool.ts';
 import { type Catalogue, catalogueOf } from './tools/catalogue.ts';
 import { fetchUrlTool } from './tools/fetch-url.ts';
+import { fileTools } from './tools/file-tools.ts';
 import { type McpConnection, McpUnavailable, connectMcp } from './tools/mcp.ts';
 import { type CommandPlace, runCommandTool } from './tools/run-command.ts';
-import { fileTools } from './tools/file-tools.ts';
 
 /** The model, system prompt and tools of one leg. */
 export interface ToolSet {

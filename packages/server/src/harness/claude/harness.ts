@@ -1,5 +1,5 @@
-import { LazyLeg } from '../lazy-leg.ts';
 import type { Harness } from '../../ports/harness.ts';
+import { LazyLeg } from '../lazy-leg.ts';
 import type { ClaudeParts } from './leg.ts';
 import { loadClaudeSdk } from './sdk.ts';
 import { type ClaudeSettings, readClaude } from './settings.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import type { ResolvedEquipment } from '../resolve-equipment.ts';
 import type { McpServer, McpServers } from '../../agents/mcp-servers.ts';
 import { writeConfined } from '../../confined-fs/files.ts';
+import type { ResolvedEquipment } from '../resolve-equipment.ts';
 
 /** Settings for Claude's program that keep secrets out of its command line and its commands. */
 export interface HiddenSecrets {

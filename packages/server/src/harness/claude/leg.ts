@@ -1,8 +1,4 @@
 import { dirname } from 'node:path';
-import { EventQueue } from '../event-queue.ts';
-import { redactedEvent, redactedSpeech } from '../event-redaction.ts';
-import { LegFailure } from '../leg-failure.ts';
-import { resolveEquipment } from '../resolve-equipment.ts';
 import { redactor } from '../../agents/secret-references.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type {
@@ -15,6 +11,10 @@ import type {
 } from '../../ports/harness.ts';
 import type { Log } from '../../ports/log.ts';
 import { type Sandbox, SandboxUnavailable, type SandboxedProcess } from '../../ports/sandbox.ts';
+import { EventQueue } from '../event-queue.ts';
+import { redactedEvent, redactedSpeech } from '../event-redaction.ts';
+import { LegFailure } from '../leg-failure.ts';
+import { resolveEquipment } from '../resolve-equipment.ts';
 import { interactionEvents } from './approvals.ts';
 import { hideSecrets, writeUnsetScript } from './hide-secrets.ts';
 import { MessageCalls } from './message-calls.ts';

@@ -1,7 +1,7 @@
-import { LegFailure } from '../leg-failure.ts';
 import { type Agent, needsApproval } from '../../domain/agent.ts';
 import type { Json, JsonObject } from '../../domain/json.ts';
 import type { HarnessEvent, LegEnd } from '../../ports/harness.ts';
+import { LegFailure } from '../leg-failure.ts';
 import type { MessageCalls } from './message-calls.ts';
 import { type ClaudeMessage, type ClaudeResult, toolResultsIn, toolUsesIn } from './messages.ts';
 import type { PermissionHook } from './permission-hook.ts';

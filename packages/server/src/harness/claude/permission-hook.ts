@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { OpenRequests } from '../open-requests.ts';
 import { type Agent, matchesGlob, needsApproval } from '../../domain/agent.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { Answer, HarnessEvent } from '../../ports/harness.ts';
+import { OpenRequests } from '../open-requests.ts';
 import {
   type FinalDecision,
   type ToolCall,

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
-import { LegFailure } from '../leg-failure.ts';
 import { errorCode } from '../../runtime/error-code.ts';
+import { LegFailure } from '../leg-failure.ts';
 
 /** The version this adapter is tested with. */
 export const claudeSdkVersion = '0.3.325';

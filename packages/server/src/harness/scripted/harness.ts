@@ -1,8 +1,8 @@
 import type { Clock } from '../../ports/clock.ts';
 import type { Harness, HarnessEvent, Leg, LegContext, LegInput } from '../../ports/harness.ts';
+import { CancelFlag } from './cancel-flag.ts';
 import { runLeg } from './leg.ts';
 import { type Script, readScript } from './script.ts';
-import { CancelFlag } from './cancel-flag.ts';
 
 /**
  * Agents whose behaviour is a list of steps in their `agent.yaml`: deterministic, in process, without an account. The

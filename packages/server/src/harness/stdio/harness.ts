@@ -1,5 +1,5 @@
-import { LazyLeg } from '../lazy-leg.ts';
 import type { Harness } from '../../ports/harness.ts';
+import { LazyLeg } from '../lazy-leg.ts';
 import type { StdioParts } from './leg.ts';
 import { type StdioSettings, readStdio } from './settings.ts';
 

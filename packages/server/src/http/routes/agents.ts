@@ -1,9 +1,9 @@
-import type { Handlers } from '../handler.ts';
-import { replayed } from '../replayed.ts';
-import { agentView } from '../views/agents.ts';
 import { listAgents } from '../../app/agents.ts';
 import { invokeAgent } from '../../app/runs.ts';
 import type { Services } from '../../app/services.ts';
+import type { Handlers } from '../handler.ts';
+import { replayed } from '../replayed.ts';
+import { agentView } from '../views/agents.ts';
 import type { RunRouteParts } from './runs.ts';
 
 export function agentRoutes(

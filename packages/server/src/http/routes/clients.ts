@@ -1,9 +1,4 @@
 import { permissionCatalog, type Profile, type Scope } from '@convoke/contract';
-import { actorOf } from '../actor.ts';
-import type { Cursors } from '../cursors.ts';
-import type { Handlers } from '../handler.ts';
-import { clientView, issuedClientView } from '../views/clients.ts';
-import { credentialView } from '../views/credentials.ts';
 import {
   createClient,
   deleteClient,
@@ -14,6 +9,11 @@ import {
 import type { WithdrawingServices } from '../../app/withdrawals.ts';
 import type { Permissions } from '../../domain/client.ts';
 import type { Secrets } from '../../ports/secrets.ts';
+import { actorOf } from '../actor.ts';
+import type { Cursors } from '../cursors.ts';
+import type { Handlers } from '../handler.ts';
+import { clientView, issuedClientView } from '../views/clients.ts';
+import { credentialView } from '../views/credentials.ts';
 
 type ClientOperations =
   | 'list_clients'

@@ -1,9 +1,9 @@
-import { actorOf } from '../actor.ts';
-import type { Handlers } from '../handler.ts';
-import { credentialView, issuedCredentialView } from '../views/credentials.ts';
 import { addCredential, revokeCredential } from '../../app/credentials.ts';
 import type { WithdrawingServices } from '../../app/withdrawals.ts';
 import type { Secrets } from '../../ports/secrets.ts';
+import { actorOf } from '../actor.ts';
+import type { Handlers } from '../handler.ts';
+import { credentialView, issuedCredentialView } from '../views/credentials.ts';
 
 export function credentialRoutes(
   services: WithdrawingServices,

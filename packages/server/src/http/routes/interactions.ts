@@ -1,9 +1,9 @@
+import { answerInteraction, listInteractions } from '../../app/interactions.ts';
+import type { Services } from '../../app/services.ts';
 import { actorOf } from '../actor.ts';
 import type { Cursors } from '../cursors.ts';
 import type { Handlers } from '../handler.ts';
 import { interactionView } from '../views/interactions.ts';
-import { answerInteraction, listInteractions } from '../../app/interactions.ts';
-import type { Services } from '../../app/services.ts';
 
 export function interactionRoutes(
   services: Services,

@@ -1,16 +1,16 @@
 import { type RunEvent, formatEventId, parseEventId } from '@convoke/contract';
-import type { Cursors, PageQuery } from '../cursors.ts';
-import type { EventStreams } from '../event-streams.ts';
-import type { Handlers } from '../handler.ts';
-import { chooseMedia } from '../media.ts';
-import { replayed } from '../replayed.ts';
-import { runView } from '../views/runs.ts';
 import type { RunFollower } from '../../app/follow.ts';
 import { readHistory } from '../../app/history.ts';
 import { refuse } from '../../app/refusal.ts';
 import { cancelRun, getRun, withQueuePosition, listRuns, startRun } from '../../app/runs.ts';
 import type { Services } from '../../app/services.ts';
 import type { Run } from '../../domain/run.ts';
+import type { Cursors, PageQuery } from '../cursors.ts';
+import type { EventStreams } from '../event-streams.ts';
+import type { Handlers } from '../handler.ts';
+import { chooseMedia } from '../media.ts';
+import { replayed } from '../replayed.ts';
+import { runView } from '../views/runs.ts';
 
 type RunOperations = 'start_run' | 'list_runs' | 'get_run' | 'cancel_run' | 'follow_run_events';
 

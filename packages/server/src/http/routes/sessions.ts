@@ -1,7 +1,3 @@
-import type { Cursors } from '../cursors.ts';
-import type { Handlers } from '../handler.ts';
-import { replayed } from '../replayed.ts';
-import { sessionView } from '../views/sessions.ts';
 import type { Services } from '../../app/services.ts';
 import {
   createSession,
@@ -11,6 +7,10 @@ import {
   stopSession,
 } from '../../app/sessions.ts';
 import type { Session } from '../../domain/session.ts';
+import type { Cursors } from '../cursors.ts';
+import type { Handlers } from '../handler.ts';
+import { replayed } from '../replayed.ts';
+import { sessionView } from '../views/sessions.ts';
 
 type SessionOperations =
   | 'create_session'

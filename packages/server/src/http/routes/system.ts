@@ -1,7 +1,7 @@
 import { renderApiPage } from '@convoke/api-page';
 import { openApiDocument } from '@convoke/contract';
-import type { Handlers } from '../handler.ts';
 import { refuse } from '../../app/refusal.ts';
+import type { Handlers } from '../handler.ts';
 
 type SystemOperations = 'get_health' | 'get_readiness' | 'get_openapi' | 'get_docs';
 

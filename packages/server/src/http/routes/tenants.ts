@@ -1,8 +1,3 @@
-import { actorOf } from '../actor.ts';
-import type { Cursors } from '../cursors.ts';
-import type { Handlers } from '../handler.ts';
-import { replayed } from '../replayed.ts';
-import { tenantView } from '../views/tenants.ts';
 import type { Services } from '../../app/services.ts';
 import {
   createTenant,
@@ -11,6 +6,11 @@ import {
   offboardTenant,
   retryTenant,
 } from '../../app/tenants.ts';
+import { actorOf } from '../actor.ts';
+import type { Cursors } from '../cursors.ts';
+import type { Handlers } from '../handler.ts';
+import { replayed } from '../replayed.ts';
+import { tenantView } from '../views/tenants.ts';
 
 type TenantOperations =
   | 'list_tenants'

@@ -1,9 +1,9 @@
-import type { Cursors } from '../cursors.ts';
-import type { Handlers } from '../handler.ts';
-import { callerView, workspaceView } from '../views/workspaces.ts';
 import type { Services } from '../../app/services.ts';
 import { listWorkspaces } from '../../app/workspaces.ts';
 import type { AnyCaller } from '../../auth/gate.ts';
+import type { Cursors } from '../cursors.ts';
+import type { Handlers } from '../handler.ts';
+import { callerView, workspaceView } from '../views/workspaces.ts';
 
 export function workspaceRoutes(
   services: Pick<Services, 'store' | 'settings'>,

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import manifest from '../../../package.json' with { type: 'json' };
 import { openAgents } from '../../agents/registry.ts';
 import { builtHarnesses } from '../../compose/services.ts';
 import type { Config } from '../../config/config.ts';
@@ -9,7 +10,6 @@ import { systemClock } from '../../runtime/clock.ts';
 import { openSandbox } from '../../sandbox/sandbox.ts';
 import { oldestSafeVersion } from '../../store/dialects/sqlite-connection.ts';
 import { createLog } from '../../telemetry/log.ts';
-import manifest from '../../../package.json' with { type: 'json' };
 import { examineBackground } from './background.ts';
 import { examineBlobs } from './blobs.ts';
 import { examineDataFolder, examineMasterKey } from './data-folder.ts';

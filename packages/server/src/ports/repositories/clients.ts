@@ -1,7 +1,7 @@
 import type { ClientId, OrganizationId, TenantId } from '@convoke/contract';
-import type { PageRequest } from '../page.ts';
 import type { Reach } from '../../domain/access.ts';
 import type { Client } from '../../domain/client.ts';
+import type { PageRequest } from '../page.ts';
 
 export interface ClientRepository {
   insert(client: Client): Promise<void>;

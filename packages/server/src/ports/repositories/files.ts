@@ -1,7 +1,7 @@
 import type { FileId, SessionId } from '@convoke/contract';
-import type { PageRequest } from '../page.ts';
 import type { File, ReadyFile } from '../../domain/file.ts';
 import type { TenantScope } from '../../domain/scope.ts';
+import type { PageRequest } from '../page.ts';
 
 export interface FileRepository {
   insert(file: File): Promise<void>;

@@ -1,5 +1,4 @@
 import type { InteractionKey, InteractionStatus, RunId, SessionId } from '@convoke/contract';
-import type { PageRequest } from '../page.ts';
 import type {
   AnsweredInteraction,
   ClosedInteraction,
@@ -7,6 +6,7 @@ import type {
   PendingInteraction,
 } from '../../domain/interaction.ts';
 import type { TenantScope } from '../../domain/scope.ts';
+import type { PageRequest } from '../page.ts';
 
 export interface InteractionRepository {
   insert(interaction: PendingInteraction): Promise<void>;

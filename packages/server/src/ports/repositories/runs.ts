@@ -1,7 +1,7 @@
 import type { RunId, RunStatus, SessionId, TenantId } from '@convoke/contract';
-import type { PageRequest } from '../page.ts';
 import type { QueuedRun, Run } from '../../domain/run.ts';
 import type { TenantScope } from '../../domain/scope.ts';
+import type { PageRequest } from '../page.ts';
 
 export interface RunRepository {
   insert(run: Run): Promise<void>;

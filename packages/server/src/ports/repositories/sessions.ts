@@ -1,8 +1,8 @@
 import type { SessionId, SessionStatus } from '@convoke/contract';
-import type { PageRequest } from '../page.ts';
 import type { FolderState } from '../../domain/folder-snapshot.ts';
 import type { TenantScope } from '../../domain/scope.ts';
 import type { Session } from '../../domain/session.ts';
+import type { PageRequest } from '../page.ts';
 
 export interface SessionRepository {
   insert(session: Session): Promise<void>;

@@ -1,7 +1,7 @@
 import type { OrganizationId, SessionId, TenantId } from '@convoke/contract';
-import type { PageRequest } from '../page.ts';
 import type { TenantScope } from '../../domain/scope.ts';
 import type { Tenant } from '../../domain/tenant.ts';
+import type { PageRequest } from '../page.ts';
 
 export interface TenantRepository {
   insert(tenant: Tenant): Promise<void>;

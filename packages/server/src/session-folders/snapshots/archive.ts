@@ -4,9 +4,9 @@ import type { FileHandle } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { constants, createZstdCompress } from 'node:zlib';
-import type { FolderPaths } from '../folder-paths.ts';
 import { TooDeep, type WalkedEntry, walkConfined } from '../../confined-fs/walk.ts';
 import { hasCode } from '../../runtime/error-code.ts';
+import type { FolderPaths } from '../folder-paths.ts';
 import { tarEnd, tarHead, tarPadding } from './tar.ts';
 
 /** A session folder beyond these limits is not archived and stays on its machine. */

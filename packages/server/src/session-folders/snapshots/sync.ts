@@ -1,12 +1,12 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type FolderPaths, tenantsFolder } from '../folder-paths.ts';
-import { type FolderManifest, parseManifest, manifestText } from '../manifest.ts';
-import { portableOutputs, localOutputs } from '../outputs.ts';
 import { bareState } from '../../domain/folder-snapshot.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Account } from '../../ports/sandbox.ts';
 import type { SavedFolder, FolderChanges } from '../../ports/session-folders.ts';
+import { type FolderPaths, tenantsFolder } from '../folder-paths.ts';
+import { type FolderManifest, parseManifest, manifestText } from '../manifest.ts';
+import { portableOutputs, localOutputs } from '../outputs.ts';
 import {
   type FolderFingerprint,
   archiveFolder,

@@ -1,6 +1,6 @@
 import { DatabaseError } from 'pg';
-import { UniqueViolation } from '../sql-database.ts';
 import { StorageUnavailable } from '../../ports/errors.ts';
+import { UniqueViolation } from '../sql-database.ts';
 
 /**
  * SQLSTATE classes and codes for problems of the server rather than the statement: connection, login, missing

@@ -1,8 +1,8 @@
 import type { PoolClient, QueryConfig, QueryResult } from 'pg';
+import { StorageUnavailable } from '../../ports/errors.ts';
 import { runEffects, type Report } from '../effects.ts';
 import type { MigrationTransaction } from '../migrate.ts';
 import type { Statement } from '../sql-database.ts';
-import { StorageUnavailable } from '../../ports/errors.ts';
 import { isConnectionLost, isRetryable, isStalePlan, toStoreError } from './postgres-errors.ts';
 import type { PreparedQueries } from './postgres-prepared.ts';
 

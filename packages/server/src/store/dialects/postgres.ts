@@ -1,9 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
 import { Pool, TypeOverrides, types, type QueryConfig, type QueryResult } from 'pg';
+import { StorageUnavailable } from '../../ports/errors.ts';
 import type { Report } from '../effects.ts';
 import type { MigratableDatabase } from '../migrate.ts';
 import type { Connections, Statement } from '../sql-database.ts';
-import { StorageUnavailable } from '../../ports/errors.ts';
 import { isConnectionLost, isStalePlan, toStoreError } from './postgres-errors.ts';
 import { PreparedQueries } from './postgres-prepared.ts';
 import { PostgresTransaction } from './postgres-transaction.ts';

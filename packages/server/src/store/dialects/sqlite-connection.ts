@@ -1,7 +1,7 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { StorageUnavailable } from '../../ports/errors.ts';
 import { UniqueViolation, type Statement } from '../sql-database.ts';
 import { renderSql } from '../sql.ts';
-import { StorageUnavailable } from '../../ports/errors.ts';
 
 /** How long to wait while another process (a backup, an admin command) holds the lock. Waiting blocks the event loop. */
 const defaultBusyTimeoutMs = 100;

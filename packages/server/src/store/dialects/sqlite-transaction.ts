@@ -1,7 +1,7 @@
+import type { StorageUnavailable } from '../../ports/errors.ts';
 import { runEffects, type Report } from '../effects.ts';
 import type { MigrationTransaction } from '../migrate.ts';
 import type { Statement } from '../sql-database.ts';
-import type { StorageUnavailable } from '../../ports/errors.ts';
 import { prepare, toStoreError, type SqliteConnection } from './sqlite-connection.ts';
 
 /** A transaction that awaits anything but the store blocks all others; it fails after this. */

@@ -1,7 +1,7 @@
+import { StorageUnavailable } from '../../ports/errors.ts';
 import type { Report } from '../effects.ts';
 import type { MigratableDatabase } from '../migrate.ts';
 import type { Statement } from '../sql-database.ts';
-import { StorageUnavailable } from '../../ports/errors.ts';
 import { SqliteCommits } from './sqlite-commits.ts';
 import {
   openReader,

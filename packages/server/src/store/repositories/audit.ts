@@ -1,7 +1,4 @@
 import { organizationId } from '@convoke/contract';
-import { fromJsonText } from '../json-text.ts';
-import type { Transaction } from '../sql-database.ts';
-import { sql } from '../sql.ts';
 import {
   type Actor,
   type AuditAction,
@@ -14,6 +11,9 @@ import {
 } from '../../domain/audit.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import type { AuditRepository } from '../../ports/repositories/audit.ts';
+import { fromJsonText } from '../json-text.ts';
+import type { Transaction } from '../sql-database.ts';
+import { sql } from '../sql.ts';
 
 export function auditRepository(db: Transaction): AuditRepository {
   async function head(chain: AuditChain): Promise<ChainHead | undefined> {

@@ -9,12 +9,12 @@ import {
   organizationId,
   tenantId,
 } from '@convoke/contract';
-import { pageOf } from '../page.ts';
-import type { Transaction } from '../sql-database.ts';
-import { sql } from '../sql.ts';
 import type { Reach } from '../../domain/access.ts';
 import type { Client } from '../../domain/client.ts';
 import type { ClientRepository } from '../../ports/repositories/clients.ts';
+import { pageOf } from '../page.ts';
+import type { Transaction } from '../sql-database.ts';
+import { sql } from '../sql.ts';
 
 export function clientRepository(db: Transaction): ClientRepository {
   return {

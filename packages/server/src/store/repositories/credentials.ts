@@ -1,8 +1,8 @@
 import { clientId, credentialId } from '@convoke/contract';
-import type { Transaction } from '../sql-database.ts';
-import { sql } from '../sql.ts';
 import type { Credential } from '../../domain/credential.ts';
 import type { CredentialRepository } from '../../ports/repositories/credentials.ts';
+import type { Transaction } from '../sql-database.ts';
+import { sql } from '../sql.ts';
 
 export function credentialRepository(db: Transaction): CredentialRepository {
   return {

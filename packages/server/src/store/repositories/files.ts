@@ -1,9 +1,9 @@
 import { type FileStatus, fileId, organizationId, sessionId, tenantId } from '@convoke/contract';
+import type { File, ReadyFile } from '../../domain/file.ts';
+import type { FileRepository } from '../../ports/repositories/files.ts';
 import { pageOf } from '../page.ts';
 import type { Transaction } from '../sql-database.ts';
 import { sql } from '../sql.ts';
-import type { File, ReadyFile } from '../../domain/file.ts';
-import type { FileRepository } from '../../ports/repositories/files.ts';
 
 export function fileRepository(db: Transaction): FileRepository {
   return {

@@ -1,10 +1,10 @@
 import { tenantId } from '@convoke/contract';
-import type { Transaction } from '../sql-database.ts';
-import { sql } from '../sql.ts';
 import type {
   IdempotencyEntry,
   IdempotencyRepository,
 } from '../../ports/repositories/idempotency.ts';
+import type { Transaction } from '../sql-database.ts';
+import { sql } from '../sql.ts';
 
 export function idempotencyRepository(db: Transaction): IdempotencyRepository {
   async function find(scope: string, key: string): Promise<IdempotencyEntry | undefined> {

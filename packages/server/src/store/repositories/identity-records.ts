@@ -1,9 +1,9 @@
-import type { Transaction } from '../sql-database.ts';
-import { sql } from '../sql.ts';
 import type {
   IdentityRecord,
   IdentityRecordRepository,
 } from '../../ports/repositories/identity-records.ts';
+import type { Transaction } from '../sql-database.ts';
+import { sql } from '../sql.ts';
 
 export function identityRecordRepository(db: Transaction): IdentityRecordRepository {
   return {

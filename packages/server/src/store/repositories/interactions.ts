@@ -7,10 +7,6 @@ import {
   sessionId,
   tenantId,
 } from '@convoke/contract';
-import { fromJsonText, toJsonText } from '../json-text.ts';
-import { pageOf } from '../page.ts';
-import type { Transaction } from '../sql-database.ts';
-import { sql } from '../sql.ts';
 import type {
   AnsweredInteraction,
   Interaction,
@@ -19,6 +15,10 @@ import type {
   PendingInteraction,
 } from '../../domain/interaction.ts';
 import type { InteractionRepository } from '../../ports/repositories/interactions.ts';
+import { fromJsonText, toJsonText } from '../json-text.ts';
+import { pageOf } from '../page.ts';
+import type { Transaction } from '../sql-database.ts';
+import { sql } from '../sql.ts';
 
 export function interactionRepository(db: Transaction): InteractionRepository {
   return {

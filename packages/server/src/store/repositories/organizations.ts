@@ -1,6 +1,4 @@
 import { type UserId, organizationId, userId } from '@convoke/contract';
-import type { Transaction } from '../sql-database.ts';
-import { sql } from '../sql.ts';
 import type {
   Identity,
   Membership,
@@ -9,6 +7,8 @@ import type {
   Role,
   User,
 } from '../../ports/repositories/organizations.ts';
+import type { Transaction } from '../sql-database.ts';
+import { sql } from '../sql.ts';
 
 export function organizationRepository(db: Transaction): OrganizationRepository {
   async function findIdentity({ issuer, subject }: Identity): Promise<UserId | undefined> {

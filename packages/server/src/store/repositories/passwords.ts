@@ -1,7 +1,7 @@
 import { userId } from '@convoke/contract';
+import type { PasswordRepository } from '../../ports/repositories/passwords.ts';
 import type { Transaction } from '../sql-database.ts';
 import { sql } from '../sql.ts';
-import type { PasswordRepository } from '../../ports/repositories/passwords.ts';
 
 export function passwordRepository(db: Transaction): PasswordRepository {
   return {

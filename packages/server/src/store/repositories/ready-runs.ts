@@ -1,7 +1,7 @@
 import { type TenantId, organizationId, runId, sessionId, tenantId } from '@convoke/contract';
+import type { ClaimBounds, ReadyRun, ReadyRuns } from '../../ports/repositories/runs.ts';
 import type { Reader } from '../sql-database.ts';
 import { sql } from '../sql.ts';
-import type { ClaimBounds, ReadyRun, ReadyRuns } from '../../ports/repositories/runs.ts';
 
 /**
  * Selects ready runs fairly between tenants: takes the head of each tenant's queue and ranks a run behind all runs

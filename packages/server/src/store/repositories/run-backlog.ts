@@ -1,6 +1,6 @@
+import type { RunBacklog } from '../../ports/repositories/runs.ts';
 import type { Reader, Statement } from '../sql-database.ts';
 import { sql } from '../sql.ts';
-import type { RunBacklog } from '../../ports/repositories/runs.ts';
 
 /**
  * Counts unfinished runs with indexes that hold only those, each up to `most`, so the cost does not depend on how many

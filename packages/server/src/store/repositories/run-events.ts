@@ -1,8 +1,8 @@
 import { runId as asRunId } from '@convoke/contract';
-import type { SqlValue, Transaction } from '../sql-database.ts';
-import { sql } from '../sql.ts';
 import type { RunEvent } from '../../domain/run-event.ts';
 import type { RunEventRepository } from '../../ports/repositories/run-events.ts';
+import type { SqlValue, Transaction } from '../sql-database.ts';
+import { sql } from '../sql.ts';
 
 /**
  * Few batch sizes mean few statement texts to prepare; a batch of any length is split into these. The texts are built

@@ -7,10 +7,6 @@ import {
   sessionId,
   tenantId,
 } from '@convoke/contract';
-import { fromJsonText, toJsonText } from '../json-text.ts';
-import { pageOf } from '../page.ts';
-import type { Transaction } from '../sql-database.ts';
-import { sql } from '../sql.ts';
 import {
   type EndedRun,
   type Lease,
@@ -22,6 +18,10 @@ import {
   readyAtOf,
 } from '../../domain/run.ts';
 import type { RunRepository } from '../../ports/repositories/runs.ts';
+import { fromJsonText, toJsonText } from '../json-text.ts';
+import { pageOf } from '../page.ts';
+import type { Transaction } from '../sql-database.ts';
+import { sql } from '../sql.ts';
 import { executingOf, readyRuns } from './ready-runs.ts';
 import { runBacklog } from './run-backlog.ts';
 

@@ -6,11 +6,11 @@ import {
   sessionId,
   tenantId,
 } from '@convoke/contract';
+import type { Session } from '../../domain/session.ts';
+import type { SessionRepository, SessionState } from '../../ports/repositories/sessions.ts';
 import { pageOf } from '../page.ts';
 import type { Transaction } from '../sql-database.ts';
 import { sql } from '../sql.ts';
-import type { Session } from '../../domain/session.ts';
-import type { SessionRepository, SessionState } from '../../ports/repositories/sessions.ts';
 
 export function sessionRepository(db: Transaction): SessionRepository {
   return {

@@ -1,6 +1,6 @@
+import type { SigningKey, SigningKeyRepository } from '../../ports/repositories/signing-keys.ts';
 import type { Transaction } from '../sql-database.ts';
 import { sql } from '../sql.ts';
-import type { SigningKey, SigningKeyRepository } from '../../ports/repositories/signing-keys.ts';
 
 export function signingKeyRepository(db: Transaction): SigningKeyRepository {
   return {

@@ -7,11 +7,11 @@ import {
   sessionId,
   tenantId,
 } from '@convoke/contract';
+import type { Tenant } from '../../domain/tenant.ts';
+import type { TenantRepository } from '../../ports/repositories/tenants.ts';
 import { pageOf } from '../page.ts';
 import type { Transaction } from '../sql-database.ts';
 import { sql } from '../sql.ts';
-import type { Tenant } from '../../domain/tenant.ts';
-import type { TenantRepository } from '../../ports/repositories/tenants.ts';
 
 export function tenantRepository(db: Transaction): TenantRepository {
   return {

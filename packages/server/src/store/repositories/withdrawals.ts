@@ -4,10 +4,10 @@ import {
   credentialId,
   organizationId,
 } from '@convoke/contract';
-import type { Transaction } from '../sql-database.ts';
-import { sql } from '../sql.ts';
 import { type Withdrawal, withdrawalSteps } from '../../domain/withdrawal.ts';
 import type { WithdrawalRepository } from '../../ports/repositories/withdrawals.ts';
+import type { Transaction } from '../sql-database.ts';
+import { sql } from '../sql.ts';
 
 export function withdrawalRepository(db: Transaction): WithdrawalRepository {
   return {

@@ -1,8 +1,8 @@
 import { Client } from 'pg';
-import { numbersAsNumbers } from '../dialects/postgres.ts';
-import { attachPartitionSql } from '../event-partitions.ts';
 import { partitionAt } from '../../domain/event-partition.ts';
 import { timeOfText } from '../../domain/id-time.ts';
+import { numbersAsNumbers } from '../dialects/postgres.ts';
+import { attachPartitionSql } from '../event-partitions.ts';
 import type { TransferConnection, TransferMode, TransferRow, TransferTable } from './connection.ts';
 
 const rowsPerFetch = 64;

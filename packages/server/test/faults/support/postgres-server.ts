@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { chownSync, globSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { query } from '../../support/postgres-databases.ts';
 import { removeFolderSync } from '../../../../../test/remove-folder.ts';
+import { query } from '../../support/postgres-databases.ts';
 import { unusedPort } from './server-folder.ts';
 
 /** A PostgreSQL of the test's own, to be stopped and started at will. It runs without privileges. */

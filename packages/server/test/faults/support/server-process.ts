@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { until } from '../../support/eventually.ts';
 import { compileCache } from '../../../../../test/compile-cache.ts';
+import { until } from '../../support/eventually.ts';
 import { exchange } from './exchange.ts';
 import { isAlive, processTree } from './process-tree.ts';
 import type { ServerFolder } from './server-folder.ts';

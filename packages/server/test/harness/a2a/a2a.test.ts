@@ -1,9 +1,9 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { Sitting } from '../sittings.ts';
-import { agentOf, problemsWith, recordingLog } from '../../support/agent-folders.ts';
 import { a2aHarness } from '../../../src/harness/a2a/harness.ts';
 import type { Answer } from '../../../src/ports/harness.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
+import { agentOf, problemsWith, recordingLog } from '../../support/agent-folders.ts';
+import { Sitting } from '../sittings.ts';
 import { A2aServer, type A2aServerOptions, type Step } from './agent.ts';
 
 describe('a remote agent', () => {

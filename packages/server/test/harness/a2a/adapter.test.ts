@@ -1,8 +1,8 @@
 import { afterAll } from 'vitest';
-import { type Plan, type Step as SuiteStep, adapterSuite } from '../adapter-suite.ts';
-import { agentOf, recordingLog } from '../../support/agent-folders.ts';
 import { a2aHarness } from '../../../src/harness/a2a/harness.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
+import { agentOf, recordingLog } from '../../support/agent-folders.ts';
+import { type Plan, type Step as SuiteStep, adapterSuite } from '../adapter-suite.ts';
 import { A2aServer, type Step } from './agent.ts';
 
 const server = await A2aServer.start();

@@ -1,8 +1,8 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { allowing, denying } from '../sittings.ts';
-import { eventually } from '../../support/eventually.ts';
 import type { Answer } from '../../../src/ports/harness.ts';
+import { eventually } from '../../support/eventually.ts';
+import { allowing, denying } from '../sittings.ts';
 import type { Step } from './agent.ts';
 import { steps, useAcpAgent } from './use-acp-agent.ts';
 

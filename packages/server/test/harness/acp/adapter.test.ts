@@ -1,11 +1,11 @@
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll } from 'vitest';
-import { type Plan, type Step as SuiteStep, adapterSuite } from '../adapter-suite.ts';
-import { SandboxPlace } from '../sittings.ts';
-import { agentOf, recordingLog } from '../../support/agent-folders.ts';
+import { requireSandbox } from '../../../../../test/services.ts';
 import { acpHarness } from '../../../src/harness/acp/harness.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
-import { requireSandbox } from '../../../../../test/services.ts';
+import { agentOf, recordingLog } from '../../support/agent-folders.ts';
+import { type Plan, type Step as SuiteStep, adapterSuite } from '../adapter-suite.ts';
+import { SandboxPlace } from '../sittings.ts';
 import type { Step } from './agent.ts';
 
 // The shared suite with an agent that uses all of the protocol, questions included.

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { installedAgent } from '../installed-agent.ts';
 import type { JsonObject } from '../../../src/domain/json.ts';
+import { installedAgent } from '../installed-agent.ts';
 
 /** codex-acp: the lightest real ACP agent there is, one program without a runtime. */
 export const codexVersion = '0.16.0';

@@ -1,11 +1,11 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { type SandboxPlace, Sitting, denying } from '../sittings.ts';
-import { agentOf, recordingLog, writeFiles } from '../../support/agent-folders.ts';
-import { eventually } from '../../support/eventually.ts';
 import { type JsonObject, isObject } from '../../../src/domain/json.ts';
 import { acpHarness } from '../../../src/harness/acp/harness.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
+import { agentOf, recordingLog, writeFiles } from '../../support/agent-folders.ts';
+import { eventually } from '../../support/eventually.ts';
+import { type SandboxPlace, Sitting, denying } from '../sittings.ts';
 
 export interface CommandingAgent {
   readonly place: SandboxPlace;

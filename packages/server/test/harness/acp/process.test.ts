@@ -1,13 +1,13 @@
 import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import type { Sitting } from '../sittings.ts';
-import { problemsWith } from '../../support/agent-folders.ts';
-import { eventually } from '../../support/eventually.ts';
 import type { Agent } from '../../../src/domain/agent.ts';
 import { readAcp } from '../../../src/harness/acp/settings.ts';
 import type { Clock } from '../../../src/ports/clock.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
+import { problemsWith } from '../../support/agent-folders.ts';
+import { eventually } from '../../support/eventually.ts';
+import type { Sitting } from '../sittings.ts';
 import type { Step } from './agent.ts';
 import { acpAgent, program, sdk, steps, useAcpAgent } from './use-acp-agent.ts';
 

@@ -1,6 +1,7 @@
 import { readFileSync, readdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, expect, test } from 'vitest';
+import { requireSandbox } from '../../../../../test/services.ts';
 import type { AgentYaml } from '../../support/agents.ts';
 import {
   answer,
@@ -15,7 +16,6 @@ import {
 } from '../../support/api-steps.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startServer } from '../../support/server.ts';
-import { requireSandbox } from '../../../../../test/services.ts';
 import type { Step } from './agent.ts';
 
 // An ACP agent as callers of the API see it: its process waits for answers, and no process is left behind.

@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { sessionId } from '@convoke/contract';
 import { afterAll, beforeAll, onTestFinished } from 'vitest';
-import { SandboxPlace, Sitting } from '../sittings.ts';
-import { agentOf, recordingLog } from '../../support/agent-folders.ts';
+import { requireSandbox } from '../../../../../test/services.ts';
 import type { Agent } from '../../../src/domain/agent.ts';
 import { acpHarness } from '../../../src/harness/acp/harness.ts';
 import type { Clock } from '../../../src/ports/clock.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
-import { requireSandbox } from '../../../../../test/services.ts';
+import { agentOf, recordingLog } from '../../support/agent-folders.ts';
+import { SandboxPlace, Sitting } from '../sittings.ts';
 import type { Step } from './agent.ts';
 
 /** The test agent and the SDK it imports. */

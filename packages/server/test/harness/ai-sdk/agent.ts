@@ -1,8 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { sessionId, tenantId } from '@convoke/contract';
-import { SandboxPlace, Sitting } from '../sittings.ts';
-import { agentOf, recordingLog } from '../../support/agent-folders.ts';
-import { type ModelServer, startModelServer } from '../../support/model-server/server.ts';
 import type { Agent } from '../../../src/domain/agent.ts';
 import type { JsonObject } from '../../../src/domain/json.ts';
 import { aiSdkHarness } from '../../../src/harness/ai-sdk/harness.ts';
@@ -10,6 +7,9 @@ import type { AiSdkParts } from '../../../src/harness/ai-sdk/parts.ts';
 import type { Answer, Harness } from '../../../src/ports/harness.ts';
 import type { Sandbox } from '../../../src/ports/sandbox.ts';
 import { openSessionFolders } from '../../../src/session-folders/session-folders.ts';
+import { agentOf, recordingLog } from '../../support/agent-folders.ts';
+import { type ModelServer, startModelServer } from '../../support/model-server/server.ts';
+import { SandboxPlace, Sitting } from '../sittings.ts';
 
 /** One provider of each wire format, with the path of its address. */
 export const dialects = {

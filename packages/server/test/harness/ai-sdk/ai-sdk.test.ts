@@ -2,10 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runId, sessionId } from '@convoke/contract';
 import { afterAll, expect, test } from 'vitest';
-import { denying } from '../sittings.ts';
+import type { Answer } from '../../../src/ports/harness.ts';
 import { noTexts, readBy, temporaryFolder, writeFiles } from '../../support/agent-folders.ts';
 import { eventually } from '../../support/eventually.ts';
-import type { Answer } from '../../../src/ports/harness.ts';
+import { denying } from '../sittings.ts';
 import { AiSdkPlace, type AiSdkSession } from './agent.ts';
 
 const place = await AiSdkPlace.open();

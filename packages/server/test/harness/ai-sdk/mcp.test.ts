@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
-import { allowing, denying } from '../sittings.ts';
-import { temporaryFolder } from '../../support/agent-folders.ts';
+import { requireSandbox } from '../../../../../test/services.ts';
 import type { Agent } from '../../../src/domain/agent.ts';
 import type { JsonObject } from '../../../src/domain/json.ts';
-import { requireSandbox } from '../../../../../test/services.ts';
+import { temporaryFolder } from '../../support/agent-folders.ts';
+import { allowing, denying } from '../sittings.ts';
 import { AiSdkPlace, type AiSdkSession } from './agent.ts';
 
 const place = await AiSdkPlace.open();

@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test, vi } from 'vitest';
+import { readAgentFolder } from '../../../src/agents/agent-folder.ts';
+import { readAiSdk } from '../../../src/harness/ai-sdk/settings.ts';
 import { temporaryFolder, writeFiles } from '../../support/agent-folders.ts';
 import {
   answer,
@@ -14,8 +16,6 @@ import {
 } from '../../support/api-steps.ts';
 import { startModelServer } from '../../support/model-server/server.ts';
 import { startServer } from '../../support/server.ts';
-import { readAgentFolder } from '../../../src/agents/agent-folder.ts';
-import { readAiSdk } from '../../../src/harness/ai-sdk/settings.ts';
 
 const modelServer = await startModelServer();
 afterAll(() => modelServer.close());

@@ -3,10 +3,10 @@ import { symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
-import type { Said } from '../sittings.ts';
+import { requireSandbox } from '../../../../../test/services.ts';
 import { writeFiles } from '../../support/agent-folders.ts';
 import { eventually } from '../../support/eventually.ts';
-import { requireSandbox } from '../../../../../test/services.ts';
+import type { Said } from '../sittings.ts';
 import { AiSdkPlace } from './agent.ts';
 
 const place = await AiSdkPlace.open();

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { Sitting } from '../sittings.ts';
-import { agentOf, problemsWith, recordingLog } from '../../support/agent-folders.ts';
 import { claudeHarness } from '../../../src/harness/claude/harness.ts';
 import { answeredInput, askingOf } from '../../../src/harness/claude/questions.ts';
 import { loadClaudeSdk } from '../../../src/harness/claude/sdk.ts';
 import { toolNameOf } from '../../../src/harness/claude/settings.ts';
 import type { Sandbox } from '../../../src/ports/sandbox.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
+import { agentOf, problemsWith, recordingLog } from '../../support/agent-folders.ts';
+import { Sitting } from '../sittings.ts';
 
 // Claude itself is tested by `npm run test:agents`, since its SDK is not installed here.
 

@@ -1,8 +1,8 @@
-import { type Plan, type Step, adapterSuite } from '../adapter-suite.ts';
-import { agentOf } from '../../support/agent-folders.ts';
 import type { Json } from '../../../src/domain/json.ts';
 import { scriptedHarness } from '../../../src/harness/scripted/harness.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
+import { agentOf } from '../../support/agent-folders.ts';
+import { type Plan, type Step, adapterSuite } from '../adapter-suite.ts';
 
 adapterSuite('scripted', {
   open: async () => ({ harness: scriptedHarness({ clock: systemClock }) }),

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { sessionId, tenantId } from '@convoke/contract';
 import { expect, onTestFinished, test } from 'vitest';
-import { declaringHarness, recordingLog, temporaryFolder } from '../../support/agent-folders.ts';
 import { openAgents } from '../../../src/agents/registry.ts';
 import { readScript } from '../../../src/harness/scripted/script.ts';
 import { openSessionFolders } from '../../../src/session-folders/session-folders.ts';
+import { declaringHarness, recordingLog, temporaryFolder } from '../../support/agent-folders.ts';
 import { allow, deny, play, say, stateOf, testClock, textOf } from './leg.ts';
 
 const folder = fileURLToPath(new URL('../../../../../agents', import.meta.url));

@@ -2,8 +2,8 @@ import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runId } from '@convoke/contract';
 import { describe, expect, test } from 'vitest';
-import { agentOf, temporaryFolder } from '../../support/agent-folders.ts';
 import type { Answer } from '../../../src/ports/harness.ts';
+import { agentOf, temporaryFolder } from '../../support/agent-folders.ts';
 import { type Start, allow, deny, play, say, stateOf, textOf } from './leg.ts';
 
 describe('ask', () => {

@@ -1,5 +1,4 @@
 import { runId, sessionId } from '@convoke/contract';
-import { noTexts, readBy } from '../../support/agent-folders.ts';
 import type { Agent } from '../../../src/domain/agent.ts';
 import type { Json } from '../../../src/domain/json.ts';
 import { scriptedHarness } from '../../../src/harness/scripted/harness.ts';
@@ -12,6 +11,7 @@ import type {
   LegContext,
   LegInput,
 } from '../../../src/ports/harness.ts';
+import { noTexts, readBy } from '../../support/agent-folders.ts';
 
 export interface TestClock extends Clock {
   readonly waits: number[];

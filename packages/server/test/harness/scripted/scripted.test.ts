@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { agentOf } from '../../support/agent-folders.ts';
 import type { Json } from '../../../src/domain/json.ts';
 import { words } from '../../../src/harness/scripted/words.ts';
 import type { HarnessEvent } from '../../../src/ports/harness.ts';
+import { agentOf } from '../../support/agent-folders.ts';
 import { collect, deny, play, start, testClock, textOf } from './leg.ts';
 
 describe('say', () => {

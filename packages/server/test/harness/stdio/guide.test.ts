@@ -3,11 +3,11 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { sessionId } from '@convoke/contract';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { temporaryFolder } from '../../support/agent-folders.ts';
+import { requireSandbox } from '../../../../../test/services.ts';
 import { readAgentFolder } from '../../../src/agents/agent-folder.ts';
 import type { Agent } from '../../../src/domain/agent.ts';
 import type { Json } from '../../../src/domain/json.ts';
-import { requireSandbox } from '../../../../../test/services.ts';
+import { temporaryFolder } from '../../support/agent-folders.ts';
 import { type OpenStdio, type Played, openStdio, playProgram } from './leg.ts';
 
 const repository = fileURLToPath(new URL('../../../../..', import.meta.url));

@@ -2,7 +2,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { runId, sessionId, tenantId } from '@convoke/contract';
-import { readBy, recordingLog } from '../../support/agent-folders.ts';
+import { removeFolder } from '../../../../../test/remove-folder.ts';
 import type { Agent } from '../../../src/domain/agent.ts';
 import { stdioHarness } from '../../../src/harness/stdio/harness.ts';
 import type { Answer, Harness, HarnessEvent, LegContext } from '../../../src/ports/harness.ts';
@@ -10,7 +10,7 @@ import type { Sandbox, SandboxMode } from '../../../src/ports/sandbox.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { openSandbox } from '../../../src/sandbox/sandbox.ts';
 import { openSessionFolders } from '../../../src/session-folders/session-folders.ts';
-import { removeFolder } from '../../../../../test/remove-folder.ts';
+import { readBy, recordingLog } from '../../support/agent-folders.ts';
 
 export interface OpenStdio {
   readonly harness: Harness;

@@ -3,11 +3,11 @@ import { chmod, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Plan, type Step, adapterSuite } from '../adapter-suite.ts';
-import { agentOf, problemsWith, temporaryFolder } from '../../support/agent-folders.ts';
+import { requireSandbox } from '../../../../../test/services.ts';
 import type { Json, JsonObject } from '../../../src/domain/json.ts';
 import type { HarnessEvent } from '../../../src/ports/harness.ts';
-import { requireSandbox } from '../../../../../test/services.ts';
+import { agentOf, problemsWith, temporaryFolder } from '../../support/agent-folders.ts';
+import { type Plan, type Step, adapterSuite } from '../adapter-suite.ts';
 import { type OpenStdio, type PlayMore, openStdio, playProgram } from './leg.ts';
 
 const folder = dirname(fileURLToPath(import.meta.url));

@@ -1,9 +1,9 @@
 import type { UserId } from '@convoke/contract';
 import * as openid from 'openid-client';
-import type { TestServer } from '../server.ts';
 import { setPassword } from '../../../src/app/passwords.ts';
 import { createPasswords } from '../../../src/auth/passwords.ts';
 import type { Actor } from '../../../src/domain/audit.ts';
+import type { TestServer } from '../server.ts';
 import { Browser, type BrowserPage } from './browser.ts';
 
 /** Steps of tests in which a person signs in. The programs are real OpenID Connect clients. */
