@@ -104,7 +104,7 @@ describe('SIGTERM (P19)', () => {
       const askedAt = performance.now();
       server.signal('SIGTERM');
 
-      // Whoever asks there is sent elsewhere in time; a refused connection would be too late.
+      // Load balancers see it and route elsewhere in time; a refused connection would be too late.
       await until(async () => (await server.readiness()) === 503, {
         withinMs: 5_000,
         what: 'readiness of 503',

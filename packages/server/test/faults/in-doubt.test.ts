@@ -18,7 +18,7 @@ import { Puppet } from '../support/puppet-harness.ts';
 import { startServer } from '../support/server.ts';
 
 /**
- * Commits, and then loses the answer: whoever asked cannot know and has to look, and nobody is woken
+ * Commits and then loses the answer: the caller has to read the database to learn the outcome, and no wake-up is sent
  * (reliability P13).
  */
 class ForgetfulStore {

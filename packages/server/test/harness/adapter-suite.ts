@@ -130,7 +130,7 @@ export function adapterSuite(name: string, adapter: AdapterUnderTest): void {
     );
 
     test.runIf(can('tools'))(
-      `uses a tool that needs no leave without asking${without('tools')}`,
+      `uses a tool that needs no approval without asking${without('tools')}`,
       async () => {
         const { session, plan } = await start([{ write: note }]);
         expect((await session.run(plan)).asked).toEqual([]);
@@ -172,8 +172,8 @@ export function adapterSuite(name: string, adapter: AdapterUnderTest): void {
       async () => {
         const { session, plan } = await start([{ ask: colour }, { say: 'never said' }]);
         await session.abandonWhenAsked(plan);
-        const { events, end } = await session.run(await adapter.planFor([{ say: 'anew' }], []));
-        expect(textOf(events)).toContain('anew');
+        const { events, end } = await session.run(await adapter.planFor([{ say: 'again' }], []));
+        expect(textOf(events)).toContain('again');
         expect(textOf(events)).not.toContain('never said');
         expect(end).toMatchObject({ outcome: 'completed' });
       },

@@ -16,8 +16,8 @@ export interface AgentPackage {
 }
 
 /**
- * The `node_modules` that holds a real agent, fetched once into `.cache/agents` of the checkout. Real agents are no
- * dependencies of ours: they are large, and nobody needs them who only runs Convoke.
+ * The `node_modules` that holds a real agent, fetched once into `.cache/agents` of the checkout. Real agents are not
+ * dependencies of the project: they are large, and running Convoke does not need them.
  */
 export async function installedAgent(wanted: AgentPackage): Promise<string> {
   const { name, version } = wanted;

@@ -71,7 +71,7 @@ describe('a plain request whose program hangs up', () => {
     program.destroy();
     // The proxy has seen the hang-up once it has served another request.
     await serves(proxy);
-    response.end('an answer nobody waits for');
+    response.end('a late answer');
     expect(await serves(proxy)).toBe(true);
   });
 
