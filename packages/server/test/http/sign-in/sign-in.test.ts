@@ -2,11 +2,11 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { userId } from '@convoke/contract';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { expireIdentityRecords } from '../../src/workers/expire-identity-records.ts';
-import { FakeClock, MovingClock } from '../support/clocks.ts';
-import { databaseKinds } from '../support/databases.ts';
-import { type TestServer, startServer } from '../support/server.ts';
-import { Browser, type BrowserPage } from '../support/sign-in/browser.ts';
+import { expireIdentityRecords } from '../../../src/workers/expire-identity-records.ts';
+import { FakeClock, MovingClock } from '../../support/clocks.ts';
+import { databaseKinds } from '../../support/databases.ts';
+import { type TestServer, startServer } from '../../support/server.ts';
+import { Browser, type BrowserPage } from '../../support/sign-in/browser.ts';
 import {
   beginDevice,
   confirmDevice,
@@ -17,7 +17,7 @@ import {
   pollDevice,
   refresh,
   signInTerminal,
-} from '../support/sign-in/steps.ts';
+} from '../../support/sign-in/steps.ts';
 
 /** The page that asks for a password. */
 async function openSignIn(server: TestServer, browser = new Browser()): Promise<Browser> {

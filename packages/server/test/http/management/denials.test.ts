@@ -1,10 +1,10 @@
 import { operations, organizationId } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { listAudit } from '../../src/app/audit.ts';
-import { Refusal } from '../../src/app/refusal.ts';
-import { type Denials, createDenials } from '../../src/http/denials.ts';
-import { StorageUnavailable } from '../../src/ports/errors.ts';
-import { type IdentityFixture, createIdentityFixture } from '../support/identity-fixture.ts';
+import { listAudit } from '../../../src/app/audit.ts';
+import { Refusal } from '../../../src/app/refusal.ts';
+import { type Denials, createDenials } from '../../../src/http/denials.ts';
+import { StorageUnavailable } from '../../../src/ports/errors.ts';
+import { type IdentityFixture, createIdentityFixture } from '../../support/identity-fixture.ts';
 
 describe('denials of management calls (D-69)', () => {
   let world: IdentityFixture;

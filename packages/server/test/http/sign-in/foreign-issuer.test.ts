@@ -1,11 +1,11 @@
 import { type OperationId, operations, organizationId } from '@convoke/contract';
 import { generateKeyPair } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { listAudit } from '../../src/app/audit.ts';
-import { WrongSetting, readConfig } from '../../src/config/config.ts';
-import { databaseKinds } from '../support/databases.ts';
-import { type TestServer, bearer, startServer } from '../support/server.ts';
-import { type Claims, ForeignIssuer } from '../support/sign-in/foreign-issuer.ts';
+import { listAudit } from '../../../src/app/audit.ts';
+import { WrongSetting, readConfig } from '../../../src/config/config.ts';
+import { databaseKinds } from '../../support/databases.ts';
+import { type TestServer, bearer, startServer } from '../../support/server.ts';
+import { type Claims, ForeignIssuer } from '../../support/sign-in/foreign-issuer.ts';
 
 const people: Record<string, Claims> = {
   ann: { org: 'acme', groups: ['staff', 'bosses'], email: 'Ann@acme.test', email_verified: true },

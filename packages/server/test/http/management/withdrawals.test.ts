@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import type { CredentialProvider } from '../../src/ports/credential-provider.ts';
-import { begin, eventsPath } from '../support/api-steps.ts';
-import { FakeClock, MovingClock } from '../support/clocks.ts';
-import { eventually } from '../support/eventually.ts';
-import { type TestClient, addClient, addTenant } from '../support/identities.ts';
-import { type TestServer, deployments, requestToken, startServer } from '../support/server.ts';
+import type { CredentialProvider } from '../../../src/ports/credential-provider.ts';
+import { begin, eventsPath } from '../../support/api-steps.ts';
+import { FakeClock, MovingClock } from '../../support/clocks.ts';
+import { eventually } from '../../support/eventually.ts';
+import { type TestClient, addClient, addTenant } from '../../support/identities.ts';
+import { type TestServer, deployments, requestToken, startServer } from '../../support/server.ts';
 
 /** A slow external provider. */
 function slowProvider(): CredentialProvider & { isDone: boolean } {

@@ -1,10 +1,10 @@
 import { organizationId } from '@convoke/contract';
 import { tokenRevocation } from 'openid-client';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { listAudit, verifyAudit } from '../../src/app/audit.ts';
-import { databaseKinds } from '../support/databases.ts';
-import { type TestServer, startServer } from '../support/server.ts';
-import { Browser } from '../support/sign-in/browser.ts';
+import { listAudit, verifyAudit } from '../../../src/app/audit.ts';
+import { databaseKinds } from '../../support/databases.ts';
+import { type TestServer, startServer } from '../../support/server.ts';
+import { Browser } from '../../support/sign-in/browser.ts';
 import {
   type Program,
   beginDevice,
@@ -17,8 +17,8 @@ import {
   pollDevice,
   refresh,
   signInTerminal,
-} from '../support/sign-in/steps.ts';
-import { rotateSigningKey } from '../support/signing-keys.ts';
+} from '../../support/sign-in/steps.ts';
+import { rotateSigningKey } from '../../support/signing-keys.ts';
 
 describe.each(databaseKinds)('a terminal that a person signs in, on %s (RFC 8628)', (database) => {
   let server: TestServer;

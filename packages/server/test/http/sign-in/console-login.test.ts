@@ -1,14 +1,14 @@
 import { decodeProtectedHeader } from 'jose';
 import * as openid from 'openid-client';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { openSigningKeys } from '../../src/auth/keys.ts';
-import { deriveKey, loadMasterKey } from '../../src/auth/master-key.ts';
-import { createSealing } from '../../src/auth/sealing.ts';
-import { longestTokenLifetimeMs } from '../../src/auth/tokens.ts';
-import { MovingClock } from '../support/clocks.ts';
-import { databaseKinds } from '../support/databases.ts';
-import { type TestServer, startServer } from '../support/server.ts';
-import { Browser } from '../support/sign-in/browser.ts';
+import { openSigningKeys } from '../../../src/auth/keys.ts';
+import { deriveKey, loadMasterKey } from '../../../src/auth/master-key.ts';
+import { createSealing } from '../../../src/auth/sealing.ts';
+import { longestTokenLifetimeMs } from '../../../src/auth/tokens.ts';
+import { MovingClock } from '../../support/clocks.ts';
+import { databaseKinds } from '../../support/databases.ts';
+import { type TestServer, startServer } from '../../support/server.ts';
+import { Browser } from '../../support/sign-in/browser.ts';
 import {
   type Program,
   discover,
@@ -17,7 +17,7 @@ import {
   managesWith,
   owner,
   refresh,
-} from '../support/sign-in/steps.ts';
+} from '../../support/sign-in/steps.ts';
 
 interface Login {
   readonly url: string;

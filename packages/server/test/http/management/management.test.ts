@@ -8,17 +8,17 @@ import {
   userId,
 } from '@convoke/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openSigningKeys } from '../../src/auth/keys.ts';
-import { deriveKey, loadMasterKey } from '../../src/auth/master-key.ts';
-import { createSealing } from '../../src/auth/sealing.ts';
-import { createTokens, longestTokenLifetimeMs } from '../../src/auth/tokens.ts';
-import type { Role } from '../../src/ports/repositories/organizations.ts';
+import { openSigningKeys } from '../../../src/auth/keys.ts';
+import { deriveKey, loadMasterKey } from '../../../src/auth/master-key.ts';
+import { createSealing } from '../../../src/auth/sealing.ts';
+import { createTokens, longestTokenLifetimeMs } from '../../../src/auth/tokens.ts';
+import type { Role } from '../../../src/ports/repositories/organizations.ts';
 import {
   type Answer,
   type CallOptions,
   type TestServer,
   startTestServer,
-} from '../support/bare-server.ts';
+} from '../../support/bare-server.ts';
 
 let server: TestServer;
 let base: string;

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { type OperationId, operations, organizationId } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { listAudit, verifyAudit } from '../../src/app/audit.ts';
-import type { AuditRow } from '../../src/domain/audit.ts';
-import { answer, begin, pendingIn } from '../support/api-steps.ts';
-import { anonymous } from '../support/checked-calls.ts';
-import { databaseKinds } from '../support/databases.ts';
-import { addOrganization, addPerson } from '../support/identities.ts';
-import { type TestServer, requestToken, startServer } from '../support/server.ts';
+import { listAudit, verifyAudit } from '../../../src/app/audit.ts';
+import type { AuditRow } from '../../../src/domain/audit.ts';
+import { answer, begin, pendingIn } from '../../support/api-steps.ts';
+import { anonymous } from '../../support/checked-calls.ts';
+import { databaseKinds } from '../../support/databases.ts';
+import { addOrganization, addPerson } from '../../support/identities.ts';
+import { type TestServer, requestToken, startServer } from '../../support/server.ts';
 
 describe.each(databaseKinds)('the audit of a server on %s (D-69)', (database) => {
   let server: TestServer;

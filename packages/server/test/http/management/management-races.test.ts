@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { FakeClock } from '../support/clocks.ts';
-import { databaseKinds } from '../support/databases.ts';
-import { eventually } from '../support/eventually.ts';
-import { addOrganization, addPerson } from '../support/identities.ts';
-import { type TestServer, startServer } from '../support/server.ts';
+import { FakeClock } from '../../support/clocks.ts';
+import { databaseKinds } from '../../support/databases.ts';
+import { eventually } from '../../support/eventually.ts';
+import { addOrganization, addPerson } from '../../support/identities.ts';
+import { type TestServer, startServer } from '../../support/server.ts';
 
 const paramsOf = ({ quickstart }: TestServer) => ({ organization_id: quickstart.organization_id });
 
