@@ -14,6 +14,7 @@ import {
   type Run,
   type RunOutcome,
   type TokenUsage,
+  isEnded,
   isLeased,
   parkRun,
   recordProgress,
@@ -75,7 +76,11 @@ export async function recordLeg(
     if (inDoubtAfter !== undefined) {
       // Behind the lock, so that a commit still under way is seen too.
       const seen = await lockRun(tx, holder);
-      if (seen !== undefined && (await isCommitted(tx, seen.run, inDoubtAfter))) {
+      const isKnown = seen !== undefined && (await isCommitted(tx, seen.run, inDoubtAfter));
+      if (
+        seen !== undefined &&
+        (isKnown || (batch.end !== undefined && hasParked(holder, seen.run)))
+      ) {
         // The wake-up was lost with the answer.
         tx.onCommit(() => services.fanout.wake(`run:${holder.runId}`));
         return seen.run.lastSeq;
@@ -101,6 +106,14 @@ async function isCommitted(tx: StoreTransaction, run: Run, after: number): Promi
   const bounds = { limit: 1000, maxBytes: 1024 * 1024 };
   const { events } = await tx.runEvents.after(run.id, after, bounds);
   return events.some(({ type }) => type !== 'permission_resolved' && type !== 'user_answered');
+}
+
+/**
+ * Whether the leg's end was committed without an event: the run is parked. Only the end of this leg releases its lease
+ * while the run goes on, and only a parked run is claimed again, under a higher epoch.
+ */
+function hasParked({ epoch }: Holder, run: Run): boolean {
+  return run.leaseEpoch > epoch || (run.leaseEpoch === epoch && !isEnded(run) && !isLeased(run));
 }
 
 /** Checks the lease first, even without events to append: a worker that lost it may store nothing. */

@@ -8,7 +8,7 @@ import { StorageUnavailable } from '../ports/errors.ts';
 import type { FolderChanges } from '../ports/session-folders.ts';
 import type { ClaimedLeg } from './claim-leg.ts';
 
-type SnapshotServices = Pick<Services, 'clock' | 'blobs' | 'sessionFolders' | 'log'>;
+type SnapshotServices = Pick<Services, 'store' | 'clock' | 'blobs' | 'sessionFolders' | 'log'>;
 
 /** Compressed; the archive bounds the uncompressed size. */
 const snapshotBytesMax = 2 * 1024 ** 3;
@@ -113,11 +113,12 @@ async function publish(
 
 /**
  * The folder has the new state whether or not the row of the session will name it: if not, the next leg on this machine
- * restores the state that the row names. Of the two archives the one without a row is removed, by its full name:
- * another leg of the session may be about to record its own.
+ * restores the state that the row names. Of the two archives the one that the row does not name is removed, by its full
+ * name: another leg of the session may be about to record its own. An end that seemed lost may have been committed, so
+ * the row is read again before its archive could be removed.
  */
 async function settling(
-  { blobs, log }: SnapshotServices,
+  { store, blobs, log }: SnapshotServices,
   { owner, changes, state }: Omit<SaveRequest, 'leg'> & { readonly state: FolderState },
 ): Promise<SavedSnapshot> {
   // The state is still known in memory; after a restart the archive is fetched once more.
@@ -132,10 +133,13 @@ async function settling(
     async settle(wasRecorded) {
       const key = snapshotKey(owner, wasRecorded ? changes.before : state);
       if (key === undefined) return;
-      await blobs.removeAll(key).catch((error: unknown) =>
+      try {
+        const { snapshot } = await store.read.sessions.state(owner.sessionId);
+        if (key !== snapshotKey(owner, snapshot)) await blobs.removeAll(key);
+      } catch (error) {
         // The offboarding of the tenant removes it at the latest.
-        log.error('old snapshot could not be removed', error, { session_id: owner.sessionId }),
-      );
+        log.error('old snapshot could not be removed', error, { session_id: owner.sessionId });
+      }
     },
   };
 }

@@ -1,4 +1,8 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { sessionId, tenantId } from '@convoke/contract';
 import { describe, expect, test } from 'vitest';
+import { snapshotKey } from '../../src/app/blob-keys.ts';
 import { StorageUnavailable } from '../../src/ports/errors.ts';
 import type { Store, StoreTransaction } from '../../src/ports/store.ts';
 import {
@@ -22,7 +26,7 @@ import { startServer } from '../support/server.ts';
  * (reliability P13).
  */
 class ForgetfulStore {
-  forgets: 'never' | 'every other' | 'every' | 'the next claim' = 'never';
+  forgets: 'never' | 'every other' | 'every' | 'the next claim' | 'the next' = 'never';
   forgotten = 0;
   #commits = 0;
 
@@ -46,6 +50,10 @@ class ForgetfulStore {
   });
 
   #isForgotten(isClaim: boolean): boolean {
+    if (this.forgets === 'the next') {
+      this.forgets = 'never';
+      return true;
+    }
     if (this.forgets !== 'the next claim') {
       return (
         this.forgets === 'every' || (this.forgets === 'every other' && this.#commits % 2 === 1)
@@ -152,6 +160,41 @@ describe.each(databaseKinds)('a commit whose answer is lost, on %s (P13)', (data
     second.end();
     expect(await ended(server, run)).toMatchObject({ status: 'completed' });
     expect(storage.forgotten).toBe(1);
+  }, 60_000);
+
+  test('a leg that ends waiting without an event keeps its run, and the snapshot of its folder (F2)', async () => {
+    const { storage, puppet, server } = await forgetfulServer();
+    const { session, run } = await begin(server, 'puppet');
+    const first = await puppet.leg();
+    first.emit({ type: 'user_question', ref: 'q', question: 'Which?' });
+    first.emit({ type: 'checkpoint', state: { at: 1 } });
+    const asked = await pendingIn(server, session.id);
+    await writeFile(join(first.context.sessionFolder, 'note.txt'), 'written before the question');
+    const { sessions } = server.convoke.services.store.read;
+    await expect
+      .poll(async () => (await sessions.state(sessionId(session.id))).checkpoint)
+      .not.toBe(null);
+    storage.forgets = 'the next';
+    first.end('waiting');
+    await expect.poll(() => storage.forgotten).toBe(1);
+    await answer(server, asked, { answer: 'this one' });
+
+    const second = await puppet.leg();
+    second.end();
+    expect(await ended(server, run)).toMatchObject({ status: 'completed' });
+    const { snapshot } = await sessions.state(sessionId(session.id));
+    const owner = {
+      tenantId: tenantId(server.quickstart.tenant_id),
+      sessionId: sessionId(session.id),
+    };
+    const key = snapshotKey(owner, snapshot);
+    // A single machine has no snapshots; several find the folder's files in this one.
+    expect(key === undefined).toBe(database === 'sqlite');
+    if (key === undefined) return;
+    const archive = await server.convoke.services.blobs.read(key);
+    let bytes = 0;
+    for await (const chunk of archive ?? []) bytes += chunk.length;
+    expect(bytes).toBeGreaterThan(0);
   }, 60_000);
 
   test('a cancel reaches the agent when it is asked for again', async () => {
