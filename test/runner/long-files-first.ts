@@ -2,18 +2,26 @@ import { relative } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { root } from '../repository.ts';
 
-/** The longest files, longest first. One of them started last would keep one core busy and the other idle. */
+/**
+ * The files that start first. One of the longest started last would keep one core busy and the other idle. The cluster
+ * needs the processor for four servers, so the files beside it are those that mostly wait.
+ */
 const longFiles: readonly string[] = [
   'packages/server/test/faults/cluster.test.ts',
-  'packages/server/test/faults/crash.test.ts',
-  'bench/bench.test.ts',
-  'test/image.test.ts',
-  'packages/server/test/workers/kills.test.ts',
-  'test/packs.test.ts',
-  'packages/server/test/faults/drain.test.ts',
   'packages/server/test/faults/cuts.test.ts',
-  'packages/server/test/harness/acp/acp.test.ts',
+  'packages/server/test/faults/drain.test.ts',
+  'packages/server/test/execution/following.test.ts',
   'packages/server/test/faults/settings.test.ts',
+  'packages/server/test/faults/slow-readers.test.ts',
+  'packages/server/test/faults/database-away.test.ts',
+  'packages/server/test/faults/disk-full.test.ts',
+  'packages/server/test/faults/uploads.test.ts',
+  'packages/server/test/workers/kills.test.ts',
+  'packages/server/test/faults/crash.test.ts',
+  'test/image.test.ts',
+  'bench/bench.test.ts',
+  'test/packs.test.ts',
+  'packages/cli/test/management.test.ts',
 ];
 
 /** Starts the long files first, in the same order on every machine; the rest in the order of vitest. */

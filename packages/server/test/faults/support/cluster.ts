@@ -13,8 +13,11 @@ import { TcpProxy } from './tcp-proxy.ts';
 
 const steppingClock = fileURLToPath(new URL('step-wall-clock.ts', import.meta.url));
 
-/** Short, so that a test need not wait long for a lease to run out. */
-export const leaseSeconds = 6;
+/**
+ * Short, so that a test need not wait long for a lease to expire; long enough that a database which restarts beside other
+ * tests is back before a server gives up its leases.
+ */
+export const leaseSeconds = 10;
 
 /** Fewer than there are sessions, so that runs have to wait for each other. */
 export const tenantShare = 8;
