@@ -1,4 +1,4 @@
-// Which way imports may point. Each part of the house is a folder of a package; a part may always import itself.
+// Which way imports may point: one line per folder. A folder may always import itself.
 import { posix } from 'node:path';
 
 const rules = ['contract', 'server/domain'];
@@ -23,9 +23,9 @@ const mayImport: Record<string, readonly string[]> = {
   'server/http': [...useCases, 'server/auth', 'api-page'],
   'server/confined-fs': runtime,
   'server/egress': runtime,
-  'server/agents': [...runtime, 'server/confined-fs', 'server/egress'],
+  'server/agents': [...runtime, 'server/confined-fs'],
   'server/session-folders': [...runtime, 'server/confined-fs'],
-  'server/sandbox': [...runtime, 'server/confined-fs', 'server/egress'],
+  'server/sandbox': [...runtime, 'server/egress'],
   'server/harness': [...runtime, 'server/agents'],
   'server/harness/*': [
     ...runtime,
@@ -33,15 +33,14 @@ const mayImport: Record<string, readonly string[]> = {
     'server/agents',
     'server/confined-fs',
     'server/egress',
-    'server/session-folders',
     'server/sandbox',
   ],
   'server/store': runtime,
   'server/fanout': runtime,
   'server/blobs': runtime,
-  'server/telemetry': runtime,
+  'server/telemetry': ports,
   'server/runtime': ports,
-  'server/config': runtime,
+  'server/config': ports,
   'server/quickstart': [...useCases, 'server/auth'],
   'server/main': [...ports, 'server/config', 'server/compose'],
   'server/index': [
