@@ -2,7 +2,8 @@ import type { Withdrawal } from '../domain/withdrawal.ts';
 
 /**
  * Stores client secrets. The built-in provider is the service's own database, where a withdrawal is complete
- * with its row; an external provider may need time.
+ * with its row. It is the only one so far: the port exists because the API promises `pending_operation` (A-40) for a
+ * provider that needs time.
  */
 export interface CredentialProvider {
   /** Cleans up after a withdrawal. Idempotent. `pending`: requested and not done yet. */
