@@ -17,7 +17,7 @@ const leftOut = [
   `${server}/http/sign-in/**`,
   // Packages, terminals, agents and servers in processes of their own, and long logs.
   'packages/cli/test/{application,management,migrate,operator,terminal,transfer}.test.ts',
-  'packages/sdk/test/{admin,package,readme,service}.test.ts',
+  'packages/sdk/test/{admin,follow,package,readme,service}.test.ts',
   `${server}/harness/acp/**`,
   `${server}/harness/ai-sdk/{adapter,failures}.test.ts`,
   `${server}/harness/stdio/stdio.test.ts`,
@@ -29,6 +29,8 @@ const leftOut = [
   `${server}/fanout/{nats,postgres}.test.ts`,
   `${server}/http/files-s3.test.ts`,
   `${server}/store/{fsync,postgres,rolling-migration,row-security,run-backlog,transfer}.test.ts`,
+  // Streams that are cut, slow or shared by many readers.
+  `${server}/http/event-streams.test.ts`,
   // Every operation with every kind of caller, input or failure, and races.
   `${server}/http/{authority,bad-input,errors,isolation,limits,tenant-scope}.test.ts`,
   `${server}/http/management/{denials,management,management-races}.test.ts`,
