@@ -32,9 +32,12 @@ export interface Convoke {
 
 /** Assembles a server from its adapters. */
 export async function compose(config: Config, overrides: Overrides = {}): Promise<Convoke> {
+  // Closes what is open already when a later step fails: a connection left open would keep the process alive.
+  await using opening = new AsyncDisposableStack();
   const folder = holdDataFolder(config.dataDir);
+  opening.defer(() => folder.release());
   const masterKey = await loadMasterKey(config.cluster.masterKeyFile);
-  const opened = await openServices(config, overrides, masterKey);
+  const opened = await openServices(config, overrides, { masterKey, closers: opening });
   // Before the first event is written: an event outside every partition stays outside.
   await prepareEventLog(opened);
   const authority = await openAuthority(opened, config, masterKey);
@@ -52,6 +55,7 @@ export async function compose(config: Config, overrides: Overrides = {}): Promis
     },
   );
 
+  const open = opening.move();
   return {
     app,
     baseUrl: config.baseUrl,
@@ -71,11 +75,7 @@ export async function compose(config: Config, overrides: Overrides = {}): Promis
       // Requests are still answered, and readiness says no, while legs end.
       await background?.stop(graceMs);
       await closeApp(app, services.clock);
-      await services.sandbox.close();
-      await services.agents.close();
-      await services.fanout.close();
-      await services.store.close();
-      folder.release();
+      await open.disposeAsync();
     },
   };
 }

@@ -44,23 +44,32 @@ export type OpenServices = ExecutionServices & {
   readonly metrics: ReturnType<typeof createMetrics>;
 };
 
-/** Opens the services that everything else uses, in an order in which a failure leaves nothing open. */
+export interface Opening {
+  readonly masterKey: Uint8Array;
+  /** Closes each service; used also when a later one cannot be opened. */
+  readonly closers: AsyncDisposableStack;
+}
+
+/** Opens the services that everything else uses. */
 export async function openServices(
   config: Config,
   overrides: Overrides,
-  masterKey: Uint8Array,
+  { masterKey, closers }: Opening,
 ): Promise<OpenServices> {
   const { dataDir, agentsDir, settings } = config;
   const log = overrides.log ?? createLog({ level: config.logLevel });
-  // First, so that a start that fails here leaves nothing open.
   const blobs = await openBlobs(config);
   if (config.cluster.roles.size === 1 && config.cluster.blobs.kind === 'disk') {
     log.warn('uploaded files stay on the disk of this server: set CONVOKE_BLOBS on all servers');
   }
   const metrics = createMetrics();
   const store = await openStore(config, { log, metrics });
+  closers.defer(() => store.close());
   const clock = overrides.clock ?? (await openClock(config, { store, log }));
+  const fanout = await openFanout(config, { log, metrics, masterKey });
+  closers.defer(() => fanout.close());
   const sandbox = await openSandbox({ mode: config.sandbox, dataDir, clock, log });
+  closers.defer(() => sandbox.close());
   const parts = { sandbox, clock, log, a2aAllow: config.a2aAllow };
   const built = [...builtHarnesses(parts), ...(overrides.harnesses ?? [])];
   const harnesses = new Map(built.map((harness) => [harness.framework, harness]));
@@ -69,6 +78,7 @@ export async function openServices(
     harnesses,
     log,
   });
+  closers.defer(() => agents.close());
   return {
     store: overrides.wrapStore?.(store) ?? store,
     clock,
@@ -78,7 +88,7 @@ export async function openServices(
     traces: createTraces(),
     agents,
     harnesses,
-    fanout: inOwnContext(await openFanout(config, { log, metrics, masterKey })),
+    fanout: inOwnContext(fanout),
     blobs,
     sessionFolders: openSessionFolders({
       dataDir,

@@ -2,7 +2,7 @@ import { limits } from '@convoke/contract';
 import { z } from 'zod';
 import { clusterSettings } from './cluster-settings.ts';
 import { oidcSettings } from './oidc-settings.ts';
-import { type Setting, oneOf, optionalUrl, wholeNumber } from './setting.ts';
+import { type Setting, baseUrl, oneOf, optionalUrl, wholeNumber } from './setting.ts';
 import { trustedProxiesSetting } from './trusted-proxies.ts';
 
 const secondMs = 1000;
@@ -27,9 +27,9 @@ export const settingTable = {
   },
   CONVOKE_BASE_URL: {
     fallback: '',
-    means: 'address clients use, if it differs from host and port',
+    means: 'address clients use, without /v1, if it differs from host and port',
     role: 'both',
-    ...optionalUrl(['http:', 'https:']),
+    ...baseUrl,
   },
   CONVOKE_TRUSTED_PROXIES: trustedProxiesSetting,
   CONVOKE_DATA_DIR: {

@@ -52,3 +52,14 @@ export function optionalUrl(protocols: readonly string[]) {
       .transform((text) => (text === '' ? undefined : text)),
   } as const;
 }
+
+const webAddress = optionalUrl(['http:', 'https:']);
+
+/** Spec §1: every path starts with `/v1`, so an address that ends with it would say it twice. */
+export const baseUrl = {
+  ...webAddress,
+  read: webAddress.read.refine(
+    (url) => url === undefined || !/\/v1\/*$/.test(url),
+    'must not end with /v1, which is part of every path',
+  ),
+} as const;

@@ -140,7 +140,7 @@ async function readCall(
   );
   const chargeRate = admission(operation, caller, { limits: binding.limits, headers });
   const query = readQuery(operation, request.url);
-  const sent = readHeaders(operation, raw.headers);
+  const sent = readHeaders(operation, raw);
   const value = await readBody(operation, raw);
   // The token endpoint checks the parameters of a form itself, with the errors of RFC 6749 §5.2.
   const isChecked = operation.body !== undefined && operation.content !== 'form';

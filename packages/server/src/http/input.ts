@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import {
   type ErrorCode,
   type Operation,
@@ -43,16 +44,24 @@ export function readQuery(operation: Operation, url: string): unknown {
 
 export function readHeaders(
   operation: Operation,
-  sent: Readonly<Record<string, string | readonly string[] | undefined>>,
+  { headers, rawHeaders }: Pick<IncomingMessage, 'headers' | 'rawHeaders'>,
 ) {
   const codes: Readonly<Record<string, ErrorCode>> = headerErrors;
   const values: Record<string, unknown> = {};
   for (const [name, schema] of Object.entries(operation.headers ?? {})) {
-    const parsed = schema.safeParse(sent[name]);
-    if (!parsed.success) return refuse(codes[name] ?? 'invalid_body');
+    const code = codes[name];
+    if (code !== undefined && isRepeated(rawHeaders, name)) return refuse(code);
+    const parsed = schema.safeParse(headers[name]);
+    if (!parsed.success) return refuse(code ?? 'invalid_body');
     values[name] = parsed.data;
   }
   return values;
+}
+
+/** Node joins the values of a repeated header into one, which could pass for a valid value; the raw list shows both. */
+function isRepeated(rawHeaders: readonly string[], name: string): boolean {
+  const isName = (text: string, index: number) => index % 2 === 0 && text.toLowerCase() === name;
+  return rawHeaders.filter(isName).length > 1;
 }
 
 /** D-72: the refusal names the invalid field, and unknown fields have a code of their own. */

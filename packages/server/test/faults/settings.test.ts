@@ -1,6 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { createDatabase } from '../support/postgres-databases.ts';
 import { exchange } from './support/exchange.ts';
 import { type ServerFolder, createServerFolder } from './support/server-folder.ts';
 import { ServerProcess, type Spawning } from './support/server-process.ts';
@@ -15,8 +16,8 @@ describe('a server that cannot start (issue 2: one clear line)', () => {
   });
   afterEach(() => folder.remove());
 
-  const failing = async (spawning: Spawning) => {
-    const server = ServerProcess.spawn(folder, spawning);
+  const failing = async (spawning: Spawning, place = folder) => {
+    const server = ServerProcess.spawn(place, spawning);
     onTestFinished(async () => void (await server.kill()));
     const { code, signal } = await server.ended;
     expect(signal).toBeNull();
@@ -40,6 +41,11 @@ describe('a server that cannot start (issue 2: one clear line)', () => {
       { CONVOKE_BASE_URL: 'convoke.example' },
       ['CONVOKE_BASE_URL=convoke.example', 'https://'],
     ],
+    [
+      'an address with the version of the API (spec §1)',
+      { CONVOKE_BASE_URL: 'https://convoke.example/v1/' },
+      ['CONVOKE_BASE_URL=https://convoke.example/v1/', 'must not end with /v1'],
+    ],
     ['a word that is not offered', { CONVOKE_LOG_LEVEL: 'loud' }, ['CONVOKE_LOG_LEVEL=loud']],
     ['a number that is none', { CONVOKE_RUN_CONCURRENCY: '-1' }, ['CONVOKE_RUN_CONCURRENCY=-1']],
   ] satisfies [string, Record<string, string>, string[]][])(
@@ -48,6 +54,22 @@ describe('a server that cannot start (issue 2: one clear line)', () => {
       const { code, line } = await failing({ command: 'serve', settings });
       expect(code).toBe(2);
       for (const part of parts) expect(line).toContain(part);
+    },
+    minute,
+  );
+
+  test(
+    'a database of another master key ends the process, also with PostgreSQL (F6)',
+    async () => {
+      const database = await createDatabase();
+      onTestFinished(() => database.drop());
+      const settings = { CONVOKE_DATABASE_URL: database.url };
+      const first = await ServerProcess.start(folder, { command: 'serve', settings });
+      await first.kill();
+      const other = await createServerFolder({ agents });
+      onTestFinished(() => other.remove());
+      const { line } = await failing({ command: 'serve', settings }, other);
+      expect(line).toContain('restore master.key of this deployment');
     },
     minute,
   );

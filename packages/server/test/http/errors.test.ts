@@ -241,6 +241,25 @@ describe('an Idempotency-Key header (spec §8)', () => {
       }
     },
   );
+
+  test('sent twice is refused, though the joined values would be long enough', async () => {
+    const id = 'create_client';
+    const call = callOf(id);
+    const text = JSON.stringify(call.body);
+    const { status, text: answer } = await sendRaw(server, {
+      method: operations[id].method,
+      path: pathOf(id, call),
+      headers: [
+        ...Object.entries(call.as ?? {}),
+        ['content-type', 'application/json'],
+        ['content-length', String(text.length)],
+        ['idempotency-key', 'one'],
+        ['Idempotency-Key', 'two'],
+      ],
+      body: text,
+    });
+    expect([status, answer]).toEqual([400, expect.stringContaining('invalid_idempotency_key')]);
+  });
 });
 
 describe('after all of these', () => {
