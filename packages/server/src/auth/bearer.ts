@@ -1,4 +1,5 @@
 import { Challenge } from './challenge.ts';
+import { timesSent } from './repeated-headers.ts';
 
 /** The part of a request that the gate reads. Header names are in lower case. */
 export interface GateRequest {
@@ -14,19 +15,9 @@ const bearerPattern = /^bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
 export function bearerToken(request: GateRequest): string {
   const header = request.headers[headerName];
   if (header === undefined || header === '') return unauthorized('absent');
-  if (isSentTwice(request.rawHeaders)) return unauthorized('invalid');
+  if (timesSent(request.rawHeaders, headerName) > 1) return unauthorized('invalid');
   const token = typeof header === 'string' ? bearerPattern.exec(header)?.[1] : undefined;
   return token ?? unauthorized('invalid');
-}
-
-/** Node keeps the first of two headers; a proxy in front may have checked the second. */
-function isSentTwice(rawHeaders: readonly string[]): boolean {
-  let count = 0;
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index];
-    if (name?.length === headerName.length && name.toLowerCase() === headerName) count += 1;
-  }
-  return count > 1;
 }
 
 /** RFC 6750 section 3.1: the challenge names an error only when a token was sent. */

@@ -7,6 +7,7 @@ import {
 } from '@convoke/contract';
 import { refuse } from '../app/refusal.ts';
 import type { GateRequest } from './bearer.ts';
+import { timesSent } from './repeated-headers.ts';
 
 /** `workspace` accepts `X-Workspace-Tenant-ID` only; `any` accepts `X-Tenant-ID` as well (D-52). */
 export type TenantHeader = 'any' | 'workspace';
@@ -33,18 +34,11 @@ export function readSelectors(request: GateRequest, accepted: TenantHeader): Sel
   };
 }
 
-/** Node joins repeated headers into one value, or drops one of them; only the raw list shows both. */
 function refuseRepeated(rawHeaders: readonly string[]): void {
-  let organizations = 0;
-  let tenants = 0;
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index]?.toLowerCase() ?? '';
-    if (name === organizationHeader) organizations += 1;
-    else if (name === workspaceTenantHeader || name === tenantIdHeader) tenants += 1;
-  }
-  if (organizations > 1)
+  if (timesSent(rawHeaders, organizationHeader) > 1) {
     refuse('invalid_selector', { message: 'X-Organization-ID was sent twice.' });
-  if (tenants > 1) refuseTwoTenants();
+  }
+  if (timesSent(rawHeaders, workspaceTenantHeader, tenantIdHeader) > 1) refuseTwoTenants();
 }
 
 function read(request: GateRequest, name: string): string | undefined {

@@ -8,6 +8,7 @@ import {
 } from '@convoke/contract';
 import type { z } from 'zod';
 import { refuse } from '../app/refusal.ts';
+import { timesSent } from '../auth/repeated-headers.ts';
 
 /** Reads path parameters. A segment that is not an id gets 404, with the code of the missing thing (D-01). */
 export function readParams(operation: Operation, raw: Readonly<Record<string, string>>) {
@@ -50,18 +51,12 @@ export function readHeaders(
   const values: Record<string, unknown> = {};
   for (const [name, schema] of Object.entries(operation.headers ?? {})) {
     const code = codes[name];
-    if (code !== undefined && isRepeated(rawHeaders, name)) return refuse(code);
+    if (code !== undefined && timesSent(rawHeaders, name) > 1) return refuse(code);
     const parsed = schema.safeParse(headers[name]);
     if (!parsed.success) return refuse(code ?? 'invalid_body');
     values[name] = parsed.data;
   }
   return values;
-}
-
-/** Node joins the values of a repeated header into one, which could pass for a valid value; the raw list shows both. */
-function isRepeated(rawHeaders: readonly string[], name: string): boolean {
-  const isName = (text: string, index: number) => index % 2 === 0 && text.toLowerCase() === name;
-  return rawHeaders.filter(isName).length > 1;
 }
 
 /** D-72: the refusal names the invalid field, and unknown fields have a code of their own. */
