@@ -20,6 +20,10 @@ describe('the text of a page', () => {
     ]);
   });
 
+  test('continues after a drawing without content', () => {
+    expect(textOfHtml('<p>before</p><svg class="icon"/><p>after</p>')).toBe('before\nafter');
+  });
+
   test('keeps text that only looks like markup', () => {
     expect(textOfHtml('1 < 2 && 3 > 2 &unknown; <')).toBe('1 < 2 && 3 > 2 &unknown; <');
   });

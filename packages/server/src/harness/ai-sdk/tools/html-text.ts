@@ -27,6 +27,8 @@ class TextCollector implements TokenizerCallbacks {
   readonly #pieces: string[] = [];
   /** The element whose end ends the hidden part. */
   #hiddenBy: string | undefined;
+  /** True from the name of the tag that hides until that tag ends. */
+  #isHidingTagOpen = false;
 
   constructor(html: string) {
     this.#html = html;
@@ -47,7 +49,9 @@ class TextCollector implements TokenizerCallbacks {
   onopentagname(start: number, end: number): void {
     const name = this.#name(start, end);
     if (name === 'br') this.#push('\n');
-    if (hidden.has(name)) this.#hiddenBy ??= name;
+    if (this.#hiddenBy !== undefined || !hidden.has(name)) return;
+    this.#hiddenBy = name;
+    this.#isHidingTagOpen = true;
   }
 
   onclosetag(start: number, end: number): void {
@@ -64,9 +68,15 @@ class TextCollector implements TokenizerCallbacks {
   oncomment(): void {}
   ondeclaration(): void {}
   onend(): void {}
-  onopentagend(): void {}
+  onopentagend(): void {
+    this.#isHidingTagOpen = false;
+  }
   onprocessinginstruction(): void {}
-  onselfclosingtag(): void {}
+  /** `<svg/>` has no content. HTML has no other self-closing element among the hidden ones. */
+  onselfclosingtag(): void {
+    if (this.#isHidingTagOpen && this.#hiddenBy === 'svg') this.#hiddenBy = undefined;
+    this.#isHidingTagOpen = false;
+  }
 
   #name(start: number, end: number): string {
     return this.#html.slice(start, end).toLowerCase();
