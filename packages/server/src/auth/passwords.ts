@@ -1,10 +1,9 @@
 import { type Argon2Parameters, argon2, randomBytes, timingSafeEqual } from 'node:crypto';
 import { promisify } from 'node:util';
-import { refuse } from '../app/refusal.ts';
 
 /**
- * Hashes the passwords of people with argon2id and a salt each (RFC 9106). A hash is expensive, so only a few are
- * computed at once and a few more may wait: a flood of sign-in attempts must not exhaust the machine.
+ * Hashes the passwords of people with argon2id and a salt each (RFC 9106). A hash is expensive: for requests, take a
+ * turn first (`password-turns.ts`).
  */
 export interface Passwords {
   /** Returns the PHC string format, which includes the parameters of the hash. */
@@ -17,11 +16,8 @@ export interface Passwords {
 const argon2Cost = { memory: 19_456, passes: 2, parallelism: 1 } as const;
 const tagBytes = 32;
 const saltBytes = 16;
-const concurrentMax = 2;
-const waitingMax = 32;
 
 export function createPasswords(): Passwords {
-  const limited = createLimiter();
   /** A hash that no password matches: without a stored one the check takes as long. */
   const unmatchable = phc({
     ...argon2Cost,
@@ -31,9 +27,7 @@ export function createPasswords(): Passwords {
   return {
     async hash(password) {
       const salt = randomBytes(saltBytes);
-      const tag = await limited(() =>
-        derive(password, { ...argon2Cost, salt, tagLength: tagBytes }),
-      );
+      const tag = await derive(password, { ...argon2Cost, salt, tagLength: tagBytes });
       return phc({ ...argon2Cost, salt, tag });
     },
     async matches(password, hash) {
@@ -41,7 +35,7 @@ export function createPasswords(): Passwords {
       if (made === undefined) throw new Error('a stored password is not in the PHC format');
       const { salt, tag, ...cost } = made;
       const request = { ...cost, salt, tagLength: tag.length };
-      const given = await limited(() => derive(password, request));
+      const given = await derive(password, request);
       return timingSafeEqual(given, tag) && hash !== undefined;
     },
   };
@@ -82,27 +76,6 @@ function parsePhc(text: string): Made | undefined {
     parallelism: Number(parallelism),
     salt: Buffer.from(salt, 'base64'),
     tag: Buffer.from(tag, 'base64'),
-  };
-}
-
-/** Runs a few tasks at once and lets a few more wait; refuses the rest with `rate_limited`. */
-function createLimiter(): <T>(work: () => Promise<T>) => Promise<T> {
-  let working = 0;
-  const waiting: (() => void)[] = [];
-  return async (work) => {
-    if (working >= concurrentMax) {
-      if (waiting.length >= waitingMax) refuse('rate_limited', { retryAfterSeconds: 2 });
-      await new Promise<void>((resolve) => waiting.push(resolve));
-    } else {
-      working += 1;
-    }
-    try {
-      return await work();
-    } finally {
-      const next = waiting.shift();
-      if (next === undefined) working -= 1;
-      else next();
-    }
   };
 }
 

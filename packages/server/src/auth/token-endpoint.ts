@@ -11,9 +11,10 @@ import type { Client } from '../domain/client.ts';
 import type { Credential } from '../domain/credential.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
-import type { RateLimit } from '../ports/rate-limit.ts';
+import type { Allowance, RateLimit } from '../ports/rate-limit.ts';
 import type { Secrets } from '../ports/secrets.ts';
 import type { Store } from '../ports/store.ts';
+import { networkOf } from '../runtime/network-of.ts';
 import {
   type PresentedSecret,
   type TokenForm,
@@ -52,13 +53,9 @@ export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoin
     async exchange({ authorization, form, address, requestId }) {
       requireGrantType(form.grant_type);
       const presented = readPresentedSecret(authorization, form);
-      const attempt = `${address} ${presented.clientId.slice(0, limits.idMaxCharacters)}`;
-      refuseIfLimited(options.failures, attempt);
+      const attempt = `${networkOf(address)} ${presented.clientId.slice(0, limits.idMaxCharacters)}`;
       const proven = await authenticate(options, presented);
-      if (proven === undefined) {
-        options.failures.take(attempt);
-        return refuseToken('invalid_client');
-      }
+      if (proven === undefined) return refuseFailure(options.failures.take(attempt));
       const { client, credential } = proven;
       const scopes = narrowed(client, form.scope);
       const issued = await options.tokens.issueForClient(client, scopes);
@@ -78,11 +75,11 @@ function requireGrantType(grantType: string | undefined): void {
   if (grantType !== 'client_credentials') refuseToken('unsupported_grant_type');
 }
 
-function refuseIfLimited(failures: RateLimit, attempt: string): void {
-  const { ok, retryAfterSeconds } = failures.peek(attempt);
-  if (ok) return;
+/** Only a failure is limited: a right secret passes whatever others tried, and 256 random bits cannot be guessed. */
+function refuseFailure({ ok, retryAfterSeconds }: Allowance): never {
+  if (ok) return refuseToken('invalid_client');
   const message = 'Too many failed attempts. Wait for the time in Retry-After.';
-  refuseToken('rate_limited', message, retryAfterSeconds);
+  return refuseToken('rate_limited', message, retryAfterSeconds);
 }
 
 /**

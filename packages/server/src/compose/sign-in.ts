@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Services } from '../app/services.ts';
 import { deriveKey } from '../auth/master-key.ts';
+import { createPasswordTurns } from '../auth/password-turns.ts';
 import { createPasswords } from '../auth/passwords.ts';
 import { createSealing } from '../auth/sealing.ts';
 import { createIdentityProvider } from '../auth/sign-in/identity-provider.ts';
@@ -9,7 +10,8 @@ import { createSignIn } from '../auth/sign-in/sign-in.ts';
 import { audiencesOf } from '../auth/tokens.ts';
 import type { Config } from '../config/config.ts';
 import type { CallerAddress } from '../http/caller-address.ts';
-import { mountSignInRoutes, pointToIssuer, signInPersonRate, signInRate } from '../http/sign-in.ts';
+import { signInNetworkRate, signInPersonRate, signInRate } from '../http/sign-in-limits.ts';
+import { mountSignInRoutes, pointToIssuer } from '../http/sign-in.ts';
 import { createRateLimit } from '../runtime/rate-limit.ts';
 import type { Authority } from './authority.ts';
 
@@ -31,8 +33,12 @@ export function mountSignIn(app: FastifyInstance, services: Services, parts: Par
     store,
     clock,
     passwords: createPasswords(),
-    attempts: createRateLimit(clock, signInRate),
-    attemptsPerPerson: createRateLimit(clock, signInPersonRate),
+    turns: createPasswordTurns(),
+    limits: {
+      perNetwork: createRateLimit(clock, signInNetworkRate),
+      perPersonAndNetwork: createRateLimit(clock, signInRate),
+      perPerson: createRateLimit(clock, signInPersonRate),
+    },
   });
   const identityProvider = createIdentityProvider({
     store,

@@ -4,6 +4,7 @@ import { Refusal } from '../app/refusal.ts';
 import type { Services } from '../app/services.ts';
 import type { GateRequest } from '../auth/bearer.ts';
 import type { Gate } from '../auth/gate.ts';
+import { networkOf } from '../runtime/network-of.ts';
 import { type Rate, createRateLimit } from '../runtime/rate-limit.ts';
 import type { RequestFacts } from './handler.ts';
 
@@ -35,7 +36,7 @@ export function createDenials({
   async function write(error: Refusal, { operation, organization, facts }: DeniedCall) {
     if (!idPattern.test(organization)) return;
     const actor = await gate.identify(facts.raw);
-    const key = `${organization} ${actor.kind} ${actor.id === '' ? facts.address : actor.id}`;
+    const key = `${organization} ${actor.kind} ${actor.id === '' ? networkOf(facts.address) : actor.id}`;
     if (!perActor.take(key).ok || !perOrganization.take(organization).ok) return;
     // An organization that does not exist has no audit.
     if ((await store.read.organizations.find(organization)) === undefined) return;

@@ -1,30 +1,16 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { refuse } from '../app/refusal.ts';
 import type { IdentityProvider } from '../auth/sign-in/identity-provider.ts';
-import { peopleRoutes } from '../auth/sign-in/provider-settings.ts';
+import { peopleRoutes, signInPath } from '../auth/sign-in/provider-settings.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { Metrics } from '../ports/metrics.ts';
-import { type Rate, createRateLimit } from '../runtime/rate-limit.ts';
+import { watchBody } from './body-watch.ts';
 import type { CallerAddress } from './caller-address.ts';
 import { errorAnswer } from './errors.ts';
 import { writeJson } from './json-reply.ts';
 import { baseHeaders } from './response-headers.ts';
-
-/** Sign-in attempts per person and address; the burst allows for typing errors. */
-export const signInRate: Rate = { perMinute: 5, burst: 10 };
-/** Sign-in attempts per person from all addresses together. */
-export const signInPersonRate: Rate = { perMinute: 20, burst: 40 };
-
-/** Starting a sign-in stores a record for minutes before the person is authenticated, so it is limited. */
-const startRate: Rate = { perMinute: 60, burst: 60 };
-const startTotalRate: Rate = { perMinute: 3_000, burst: 3_000 };
-const startPaths: ReadonlySet<string> = new Set([
-  peopleRoutes.authorization,
-  peopleRoutes.code_verification,
-  peopleRoutes.device_authorization,
-  peopleRoutes.end_session,
-]);
+import { type SignInCost, createSignInLimits } from './sign-in-limits.ts';
 
 /**
  * For pages of the library; our own pages replace it. One of the library's pages submits itself with a script and adds
@@ -43,45 +29,87 @@ export interface SignInRouteParts {
   readonly metrics: Pick<Metrics, 'requests'>;
 }
 
+interface Door {
+  readonly method: 'GET' | 'POST';
+  /** Exact, or ending in `/:uid`: the id of one sign-in. */
+  readonly path: string;
+  readonly cost: SignInCost;
+}
+
+const routes = peopleRoutes;
+
+/** Every request that the identity provider answers. All others end here: the library accepts several spellings. */
+export const signInDoors: readonly Door[] = [
+  { method: 'GET', path: discoveryPath, cost: 'call' },
+  // Some clients look for the document below `/oidc`.
+  { method: 'GET', path: `/oidc${discoveryPath}`, cost: 'call' },
+  { method: 'GET', path: routes.authorization, cost: 'start' },
+  { method: 'GET', path: `${routes.authorization}/:uid`, cost: 'call' },
+  { method: 'POST', path: routes.device_authorization, cost: 'start' },
+  { method: 'GET', path: routes.code_verification, cost: 'start' },
+  { method: 'POST', path: routes.code_verification, cost: 'code' },
+  { method: 'GET', path: `${routes.code_verification}/:uid`, cost: 'call' },
+  { method: 'POST', path: routes.token, cost: 'call' },
+  { method: 'POST', path: routes.revocation, cost: 'call' },
+  { method: 'GET', path: routes.end_session, cost: 'start' },
+  { method: 'POST', path: `${routes.end_session}/confirm`, cost: 'call' },
+  { method: 'GET', path: `${routes.end_session}/success`, cost: 'call' },
+  { method: 'GET', path: `${signInPath}/:uid`, cost: 'call' },
+  { method: 'POST', path: `${signInPath}/:uid`, cost: 'call' },
+];
+
 /**
  * Routes the pages and endpoints of the built-in identity provider. They follow OpenID Connect and are not operations of
- * this API.
+ * this API. Each request is matched exactly and taken off the limits of its network before the provider sees it.
  */
 export function mountSignInRoutes(app: FastifyInstance, parts: SignInRouteParts): void {
-  const { identityProvider, callerAddress, clock, log, metrics } = parts;
-  const perAddress = createRateLimit(clock, startRate);
-  const inTotal = createRateLimit(clock, startTotalRate);
-
-  function limitStart(address: string): void {
-    const mine = perAddress.take(address);
-    const allowance = mine.ok ? inTotal.take('') : mine;
-    if (allowance.ok) return;
-    refuse('rate_limited', { retryAfterSeconds: allowance.retryAfterSeconds });
+  const takeOff = createSignInLimits(parts.clock);
+  for (const path of new Set(signInDoors.map((door) => door.path))) {
+    const exact = exactPath(path);
+    const doors = signInDoors.filter((door) => door.path === path);
+    app.route({
+      // All methods: the router would find a method missing also for a spelling that does not exist.
+      method: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
+      url: path,
+      handler(request, reply) {
+        const [asked = ''] = (request.raw.url ?? '').split('?');
+        // Fastify decodes the path, and takes an absolute URL for it.
+        if (!exact.test(asked)) refuse('not_found');
+        const door = doors.find(({ method }) => method === request.method);
+        if (door === undefined) return refuse('method_not_allowed');
+        takeOff(door.cost, parts.callerAddress(request.raw));
+        return passOn(request, reply, parts);
+      },
+    });
   }
+}
 
-  async function handler({ raw, id }: FastifyRequest, reply: FastifyReply): Promise<void> {
+function exactPath(path: string): RegExp {
+  const text = path.replaceAll('.', String.raw`\.`).replace(/:uid$/, '[A-Za-z0-9_-]{1,64}');
+  return new RegExp(`^${text}$`);
+}
+
+async function passOn(
+  { raw, id }: FastifyRequest,
+  reply: FastifyReply,
+  { identityProvider, callerAddress, clock, log, metrics }: SignInRouteParts,
+): Promise<void> {
+  const response = reply.raw;
+  const headers = { ...baseHeaders(undefined, id), 'content-security-policy': policy };
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+  if (raw.url?.startsWith(`/oidc${discoveryPath}`) === true) raw.url = discoveryPath;
+  watchBody(raw, clock);
+  reply.hijack();
+  try {
     const address = callerAddress(raw);
-    const [path = ''] = (raw.url ?? '').split('?');
-    if (startPaths.has(path)) limitStart(address);
-    const response = reply.raw;
-    const headers = { ...baseHeaders(undefined, id), 'content-security-policy': policy };
-    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
-    // Some clients look for the document below `/oidc`.
-    if (path.endsWith(discoveryPath)) raw.url = discoveryPath;
-    reply.hijack();
-    try {
-      await identityProvider.handle({ request: raw, response, requestId: id, address });
-    } catch (error) {
-      const answer = errorAnswer(error, { requestId: id }, log);
-      if (response.headersSent) response.destroy();
-      else writeJson(response, answer, headers);
-    } finally {
-      metrics.requests.add(1, 'sign_in', String(response.statusCode));
-    }
+    await identityProvider.handle({ request: raw, response, requestId: id, address });
+  } catch (error) {
+    const answer = errorAnswer(error, { requestId: id }, log);
+    if (response.headersSent) response.destroy();
+    else writeJson(response, answer, headers);
+  } finally {
+    metrics.requests.add(1, 'sign_in', String(response.statusCode));
   }
-
-  app.route({ method: 'GET', url: discoveryPath, handler });
-  app.route({ method: ['GET', 'POST'], url: '/oidc/*', handler });
 }
 
 /** Redirects discovery to the other issuer, where people sign in. */

@@ -1,6 +1,5 @@
 import type { Clock } from '../ports/clock.ts';
 import type { Allowance, RateLimit } from '../ports/rate-limit.ts';
-import { BoundedMap } from './bounded-map.ts';
 
 export interface Rate {
   /** 0 means no limit (D-68). */
@@ -24,14 +23,18 @@ export const tokenFailureRate: Rate = { perMinute: 10, burst: 10 };
  * A token bucket per key, kept as the one number that describes it: the moment at which it is full again
  * ("theoretical arrival time" of GCRA). Moments are counted in units of 1/perMinute ms since
  * the start, so that all arithmetic is on whole numbers and a fake clock shows exact results.
+ *
+ * A bucket is forgotten only when it is full again: a caller cannot push its own bucket out with other keys. While
+ * every place is taken by a bucket in use, new keys are refused.
  */
 export function createRateLimit(clock: Clock, { perMinute, burst }: Rate): RateLimit {
   if (perMinute === 0) return unlimited;
   const startedAt = clock.now();
-  const fullAt = new BoundedMap<string, number>(keysMax);
+  const fullAt = new Map<string, number>();
   const capacity = burst * minuteMs;
   const now = () => (clock.now() - startedAt) * perMinute;
   const seconds = (units: number) => Math.ceil(units / perMinute / 1000);
+  let [sweptAt, sweepsAt] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
 
   /** How much of the bucket is used, capped because a clock that was set back would yield more than the capacity. */
   const usedOf = (key: string) => {
@@ -46,12 +49,37 @@ export function createRateLimit(clock: Clock, { perMinute, burst }: Rate): RateL
     retryAfterSeconds: seconds(Math.max(used + minuteMs - capacity, 0)),
   });
 
+  /** Forgets full buckets. Sweeps again when the next one can be full, and at most once a second. */
+  function sweep(): void {
+    const at = now();
+    if (at < sweepsAt && at >= sweptAt) return;
+    let next = Number.POSITIVE_INFINITY;
+    for (const key of fullAt.keys()) {
+      const used = usedOf(key);
+      if (used === 0) fullAt.delete(key);
+      else next = Math.min(next, at + used);
+    }
+    sweptAt = at;
+    sweepsAt = Math.max(next, at + 1000 * perMinute);
+  }
+  function hasPlaceFor(key: string): boolean {
+    if (fullAt.has(key) || fullAt.size < keysMax) return true;
+    sweep();
+    return fullAt.size < keysMax;
+  }
+  const noPlace = (): Allowance => {
+    const wait = Math.max(seconds(sweepsAt - now()), 1);
+    return { ok: false, limit: burst, remaining: 0, resetSeconds: wait, retryAfterSeconds: wait };
+  };
+
   return {
     peek(key) {
+      if (!hasPlaceFor(key)) return noPlace();
       const used = usedOf(key);
       return allowance(used, used + minuteMs <= capacity);
     },
     take(key) {
+      if (!hasPlaceFor(key)) return noPlace();
       const before = usedOf(key);
       const ok = before + minuteMs <= capacity;
       const used = ok ? before + minuteMs : before;
@@ -62,7 +90,7 @@ export function createRateLimit(clock: Clock, { perMinute, burst }: Rate): RateL
 }
 
 const minuteMs = 60_000;
-/** Bounds the memory. A key that is evicted starts again with a full bucket. */
+/** Bounds the memory. */
 const keysMax = 10_000;
 
 const noLimit: Allowance = {

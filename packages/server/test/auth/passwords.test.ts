@@ -1,6 +1,6 @@
 import { argon2Sync } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { Refusal } from '../../src/app/refusal.ts';
+import { createPasswordTurns } from '../../src/auth/password-turns.ts';
 import { createPasswords, makeOneTimePassword } from '../../src/auth/passwords.ts';
 import { readPassword } from '../../src/domain/password.ts';
 
@@ -41,19 +41,6 @@ describe('passwords', () => {
     await expect(passwords.matches('password', '$2b$10$x')).rejects.toThrow(/PHC/);
   });
 
-  test('are checked a few at a time, and a flood gets rate_limited', async () => {
-    const hash = await passwords.hash('secret text');
-    const attempts = Array.from({ length: 60 }, () => passwords.matches('wrong', hash));
-    const answers = await Promise.allSettled(attempts);
-    const refused = answers.filter((answer) => answer.status === 'rejected');
-    expect(refused).toHaveLength(60 - 34);
-    for (const { reason } of refused) {
-      expect(reason).toBeInstanceOf(Refusal);
-      expect(reason).toMatchObject({ code: 'rate_limited' });
-    }
-    expect(await passwords.matches('secret text', hash)).toBe(true);
-  });
-
   test('need at least twelve characters and nothing else', () => {
     for (const text of [
       'a'.repeat(12),
@@ -72,5 +59,67 @@ describe('passwords', () => {
     const made = new Set(Array.from({ length: 1_000 }, makeOneTimePassword));
     expect(made.size).toBe(1_000);
     for (const text of made) expect(text).toMatch(/^([a-hjkmnp-z2-9i]{4}-){4}[a-hjkmnp-z2-9i]{4}$/);
+  });
+});
+
+describe('turns for hashing', () => {
+  /** Work that runs until it is released. */
+  function held() {
+    const released: (() => void)[] = [];
+    let running = 0;
+    const work = async () => {
+      running += 1;
+      await new Promise<void>((resolve) => released.push(resolve));
+      running -= 1;
+      return true;
+    };
+    const releaseAll = async (answers: Promise<unknown>) => {
+      let isDone = false;
+      void answers.finally(() => (isDone = true));
+      while (!isDone) {
+        released.shift()?.();
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      return answers;
+    };
+    return { work, running: () => running, releaseAll };
+  }
+
+  test('are two at a time for all networks and one for each; a few more wait, a flood is refused', async () => {
+    const turns = createPasswordTurns();
+    const { work, running, releaseAll } = held();
+    const own = Array.from({ length: 10 }, () => turns.take('a', work));
+    expect(running()).toBe(1);
+    const others = Array.from({ length: 60 }, (_, count) => turns.take(`other ${count}`, work));
+    expect(running()).toBe(2);
+    const answers = await releaseAll(Promise.all([...own, ...others]));
+    const count = (list: unknown) => (list as unknown[]).filter((one) => one === true).length;
+    expect(count((answers as unknown[]).slice(0, 10))).toBe(5);
+    // Two work and thirty-two wait, four of them from the first network.
+    expect(count(answers)).toBe(34);
+    expect(running()).toBe(0);
+  });
+
+  test('pass a network that works already', async () => {
+    const turns = createPasswordTurns();
+    const order: string[] = [];
+    const noted = (name: string) => async () => void order.push(name);
+    const first = held();
+    const a = turns.take('a', first.work);
+    const waiting = [turns.take('a', noted('a')), turns.take('b', noted('b'))];
+    await waiting[1];
+    expect(order).toEqual(['b']);
+    await first.releaseAll(a);
+    await Promise.all(waiting);
+    expect(order).toEqual(['b', 'a']);
+  });
+
+  test('are given back after an error', async () => {
+    const turns = createPasswordTurns();
+    const fail = () => Promise.reject(new Error('no'));
+    for (let count = 0; count < 5; count += 1) {
+      await expect(turns.take('a', fail)).rejects.toThrow('no');
+    }
+    expect(await turns.take('a', async () => 1)).toBe(1);
   });
 });

@@ -163,9 +163,9 @@ describe.each(databaseKinds)('the token endpoint on %s (D-50)', (kind) => {
     expect(await world.tokens.verify(earlier)).toBeDefined();
   });
 
-  test('after ten failures a client at one address must wait, and no other', async () => {
+  test('after ten failures a network must wait before it fails again; the right secret passes (S-11, S-14)', async () => {
     const { record, secret: own } = await world.seed.client(client.organizationId);
-    const attempt = (text: string, address = '192.0.2.1') =>
+    const attempt = (text: string, address = '2001:db8:1:2::1') =>
       endpoint.exchange({
         form: {
           grant_type: 'client_credentials',
@@ -177,13 +177,14 @@ describe.each(databaseKinds)('the token endpoint on %s (D-50)', (kind) => {
         requestId: 'req-1',
       });
     for (let failure = 0; failure < 10; failure += 1) {
-      expect((await refusal(attempt('wrong'))).code).toBe('invalid_client');
+      const from = `2001:db8:1:2:${failure}::1`;
+      expect((await refusal(attempt('wrong', from))).code).toBe('invalid_client');
     }
-    const limited = await refusal(attempt(own));
+    const limited = await refusal(attempt('wrong'));
     expect(limited).toMatchObject({ code: 'rate_limited', retryAfterSeconds: 6 });
-    await attempt(own, '192.0.2.2');
+    expect((await attempt(own)).token_type).toBe('Bearer');
+    expect((await refusal(attempt('wrong', '2001:db8:1:3::1'))).code).toBe('invalid_client');
     world.clock.advance(6_000);
-    await attempt(own);
     expect((await refusal(attempt('wrong'))).code).toBe('invalid_client');
     expect((await refusal(attempt('wrong'))).code).toBe('rate_limited');
   });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { networkOf } from '../../src/runtime/network-of.ts';
 import { apiRate, createRateLimit, managementRate } from '../../src/runtime/rate-limit.ts';
 import { FakeClock } from '../support/clocks.ts';
 
@@ -80,13 +81,32 @@ describe('a rate limit (D-68)', () => {
     expect(limit.take('a').ok).toBe(true);
   });
 
-  test('keeps a bounded number of keys', () => {
-    const limit = createRateLimit(new FakeClock(), { perMinute: 1, burst: 1 });
-    limit.take('first');
-    for (let key = 0; key < 9_999; key += 1) limit.take(String(key));
-    expect(limit.peek('first').ok).toBe(false);
-    limit.take('one more');
-    expect(limit.peek('first').ok).toBe(true);
+  test('forgets no key in use: while every place is taken, new keys are refused (S-3)', () => {
+    const clock = new FakeClock();
+    const limit = createRateLimit(clock, { perMinute: 1, burst: 2 });
+    while (limit.take('first').ok);
+    for (let key = 0; key < 9_999; key += 1) expect(limit.take(String(key)).ok).toBe(true);
+    const refused = limit.take('one more');
+    expect(refused).toMatchObject({ ok: false, remaining: 0, retryAfterSeconds: 60 });
+    expect(limit.take('first').ok).toBe(false);
+    expect(limit.take('7').ok).toBe(true);
+    clock.advance(59_999);
+    expect(limit.take('one more').ok).toBe(false);
+    clock.advance(1);
+    expect(limit.take('one more').ok).toBe(true);
+    expect(limit.take('first')).toMatchObject({ ok: true, remaining: 0 });
+  });
+
+  test('finds places again after the clock was set back', () => {
+    const clock = new FakeClock();
+    const limit = createRateLimit(clock, { perMinute: 60, burst: 1 });
+    clock.advance(86_400_000);
+    for (let key = 0; key < 10_000; key += 1) limit.take(String(key));
+    expect(limit.take('one more').ok).toBe(false);
+    clock.advance(-86_400_000);
+    expect(limit.take('one more').ok).toBe(false);
+    clock.advance(86_401_000);
+    expect(limit.take('one more').ok).toBe(true);
   });
 
   test('zero means no limit', () => {
@@ -97,5 +117,21 @@ describe('a rate limit (D-68)', () => {
   test('the defaults allow what D-68 says', () => {
     expect(managementRate(60)).toEqual({ perMinute: 60, burst: 20 });
     expect(apiRate(6000)).toEqual({ perMinute: 6000, burst: 1000 });
+  });
+});
+
+describe('the network of an address, which limits count (S-14)', () => {
+  test.each([
+    ['192.0.2.7', '192.0.2.7'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+    ['2001:db8:1:2::1', '2001:db8:1:2::/64'],
+    ['2001:db8::7', '2001:db8:0:0::/64'],
+    ['2001:db8:0:0:1::', '2001:db8:0:0::/64'],
+    ['::1', '0:0:0:0::/64'],
+    ['::', '0:0:0:0::/64'],
+    ['1::2:3:4:5:6:7', '1:0:2:3::/64'],
+    ['', ''],
+  ])('of %s is %s', (address, network) => {
+    expect(networkOf(address)).toBe(network);
   });
 });

@@ -5,7 +5,12 @@ import { recordForPerson } from '../../app/audit.ts';
 import type { Services } from '../../app/services.ts';
 import type { SigningKeys } from '../keys.ts';
 import type { Exchange } from './exchange.ts';
-import { type IssuedAccessToken, providerSettings, signInPath } from './provider-settings.ts';
+import {
+  type IssuedAccessToken,
+  peopleRoutes,
+  providerSettings,
+  signInPath,
+} from './provider-settings.ts';
 import { type RecordParts, createRecordAdapter } from './record-adapter.ts';
 import type { SignInForms } from './sign-in-forms.ts';
 
@@ -56,10 +61,15 @@ export function createIdentityProvider(parts: IdentityProviderParts): IdentityPr
 
   return {
     async handle(exchange) {
-      const { provider, callback } = await current();
       const { request, response } = exchange;
+      const { provider, callback } = await current();
       pinAddress(request, baseUrl);
       exchanges.set(request, exchange);
+      if (needsSession(request) && (await sessionOf(provider, exchange)) === undefined) {
+        const path = new URL(baseUrl).pathname.replace(/\/$/, '') + peopleRoutes.code_verification;
+        response.writeHead(303, { location: path }).end();
+        return;
+      }
       if (request.url?.startsWith(`${signInPath}/`)) return forms.handle(provider, exchange);
       await callback(request, response);
       if (response.statusCode >= 500) {
@@ -69,6 +79,23 @@ export function createIdentityProvider(parts: IdentityProviderParts): IdentityPr
       }
     },
   };
+}
+
+/**
+ * Whether the request posts a user code or continues after the sign-in that a code started. Without a session its form
+ * has expired, and the library would answer 500, because its error page needs the session.
+ */
+function needsSession({ method, url = '' }: IncomingMessage): boolean {
+  const [path = ''] = url.split('?');
+  const { code_verification: code, device_authorization: start } = peopleRoutes;
+  if (path === code) return method === 'POST';
+  return path.startsWith(`${code}/`) && path !== start;
+}
+
+/** The stored session that the cookie of the browser names. */
+async function sessionOf(provider: Provider, { request, response }: Exchange) {
+  const session = await provider.Session.get(provider.createContext(request, response));
+  return session.exp === undefined ? undefined : session;
 }
 
 /** Makes the library derive its own address from the settings, never from headers that a client sent. */

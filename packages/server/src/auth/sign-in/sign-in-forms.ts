@@ -74,16 +74,16 @@ export function createSignInForms(parts: SignInFormParts): SignInForms {
     if (content === undefined) return sendPage(exchange, expired, { status: 400 });
     const person = userId(content.user_id);
     const chosen = form.get('chosen') ?? '';
-    const again = (problem: string) =>
-      sendPage(exchange, choosePage({ ...page, ticket, problem }), { status: 400 });
+    const again = (problem: string, status = 400) =>
+      sendPage(exchange, choosePage({ ...page, ticket, problem }), { status });
     if (chosen !== form.get('repeated')) return again('The passwords do not match.');
     const choice = { userId: person, password: chosen, replaces: content.replaces };
     try {
       if (await signIn.choose(choice, exchange)) return await finish(login, person);
       return sendPage(exchange, expired, { status: 400 });
     } catch (error) {
-      if (error instanceof Refusal) return again(error.message);
-      throw error;
+      if (!(error instanceof Refusal)) throw error;
+      return again(error.message, error.code === 'rate_limited' ? 429 : 400);
     }
   }
 

@@ -1,12 +1,15 @@
 import type { UserId } from '@convoke/contract';
 import { fingerprintOf, replaceOneTimePassword } from '../../app/passwords.ts';
-import { orRefuse } from '../../app/refusal.ts';
+import { orRefuse, refuse } from '../../app/refusal.ts';
 import type { Services } from '../../app/services.ts';
 import type { Actor } from '../../domain/audit.ts';
 import { readEmail } from '../../domain/member.ts';
 import { readPassword } from '../../domain/password.ts';
 import type { RateLimit } from '../../ports/rate-limit.ts';
+import { networkOf } from '../../runtime/network-of.ts';
+import type { PasswordTurns } from '../password-turns.ts';
 import type { Passwords } from '../passwords.ts';
+import type { Exchange } from './exchange.ts';
 
 /** Checks the password of a person. */
 export interface SignIn {
@@ -15,7 +18,7 @@ export interface SignIn {
    * Replaces the one-time password by one that the person chose. Refuses one that is too short. Returns false when the
    * one-time password was replaced, reset or expired since the person signed in with it.
    */
-  choose(choice: PasswordChoice, by: Pick<Actor, 'requestId' | 'address'>): Promise<boolean>;
+  choose(choice: PasswordChoice, by: Pick<Exchange, 'requestId' | 'address'>): Promise<boolean>;
 }
 
 export interface PasswordChoice {
@@ -38,18 +41,49 @@ export type SignInResult =
   | { readonly kind: 'must_choose'; readonly userId: UserId; readonly replaces: string }
   /** Unknown person, wrong or expired password. */
   | { readonly kind: 'refused' }
-  | { readonly kind: 'limited'; readonly retryAfterSeconds: number };
+  | Limited;
+
+interface Limited {
+  readonly kind: 'limited';
+  readonly retryAfterSeconds: number;
+}
 
 export interface SignInParts extends Pick<Services, 'store' | 'clock'> {
   readonly passwords: Passwords;
-  /** Attempts per person and address, counted before the check. */
-  readonly attempts: RateLimit;
-  /** Attempts per person from all addresses: using many networks gains no more guesses. */
-  readonly attemptsPerPerson: RateLimit;
+  readonly turns: PasswordTurns;
+  readonly limits: SignInLimits;
 }
 
+export interface SignInLimits {
+  /** Attempts from one network for any person. Taken first, so that a flood from one place ends here. */
+  readonly perNetwork: RateLimit;
+  /** Attempts for one person from one network. */
+  readonly perPersonAndNetwork: RateLimit;
+  /** Attempts for one person from everywhere: using many networks gains no more guesses. */
+  readonly perPerson: RateLimit;
+}
+
+/** How long a caller waits when too many others wait for a turn. */
+const noTurnRetrySeconds = 2;
+
 export function createSignIn(parts: SignInParts): SignIn {
-  const { store, clock, passwords, attempts, attemptsPerPerson } = parts;
+  const { store, clock, passwords, turns, limits } = parts;
+
+  /** Runs the work in a turn of the caller's network, unless the network has used up its attempts. */
+  async function inTurn<T>(network: string, work: () => Promise<T>): Promise<T | Limited> {
+    const own = limits.perNetwork.take(network);
+    if (!own.ok) return limited(own.retryAfterSeconds);
+    return (await turns.take(network, work)) ?? limited(noTurnRetrySeconds);
+  }
+
+  /** Counts the attempt for the person. Only in a turn: what is never checked uses up nothing of theirs. */
+  async function countedCheck(login: PasswordLogin, network: string): Promise<SignInResult> {
+    const person = login.email.trim().toLowerCase().slice(0, keyMaxCharacters);
+    const here = limits.perPersonAndNetwork.take(`${network} ${person}`);
+    // A network that has used up its own attempts does not use up the person's.
+    const anywhere = here.ok ? limits.perPerson.take(person) : here;
+    return anywhere.ok ? check(login) : limited(anywhere.retryAfterSeconds);
+  }
 
   async function check({ email, password }: PasswordLogin): Promise<SignInResult> {
     const read = readEmail(email);
@@ -64,17 +98,15 @@ export function createSignIn(parts: SignInParts): SignIn {
   }
 
   return {
-    async attempt(login) {
-      const person = login.email.trim().toLowerCase().slice(0, keyMaxCharacters);
-      const here = attempts.take(`${login.address} ${person}`);
-      // An address that has used up its own attempts does not use up the person's.
-      const anywhere = here.ok ? attemptsPerPerson.take(person) : here;
-      if (anywhere.ok) return check(login);
-      return { kind: 'limited', retryAfterSeconds: anywhere.retryAfterSeconds };
+    attempt(login) {
+      const network = networkOf(login.address);
+      return inTurn(network, () => countedCheck(login, network));
     },
 
     async choose({ userId, password, replaces }, { requestId, address }) {
-      const hash = await passwords.hash(orRefuse(readPassword(password)));
+      const text = orRefuse(readPassword(password));
+      const hash = await inTurn(networkOf(address), () => passwords.hash(text));
+      if (typeof hash !== 'string') return refuse('rate_limited', hash);
       const by: Actor = { kind: 'user', id: userId, requestId, address };
       return replaceOneTimePassword(parts, { userId, hash, replaces, by });
     },
@@ -82,3 +114,7 @@ export function createSignIn(parts: SignInParts): SignIn {
 }
 
 const keyMaxCharacters = 254;
+
+function limited(retryAfterSeconds: number): Limited {
+  return { kind: 'limited', retryAfterSeconds };
+}
