@@ -8,6 +8,7 @@ import { mustRun } from './processes.mjs';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const cache = join(root, '.cache', 'node');
+const platform = `${process.platform}-${process.arch}`;
 
 // Pinned by hash, so that a registry cannot hand out another program under the same version. These packages hold
 // nothing but Node's own build and need no install script. macOS has the newest suitable build that is published.
@@ -49,19 +50,39 @@ export async function findNode() {
   const range = supportedRange();
   if (satisfies(process.versions.node, range)) return process.execPath;
 
-  const platform = `${process.platform}-${process.arch}`;
-  const build = Object.entries(builds).find(([name]) => name === platform)?.[1];
+  const build = buildFor(builds);
   if (build === undefined) {
     throw new Error(
       `Node ${range} is required, and there is no download for ${platform}: install it yourself`,
     );
   }
+  return fetchNode(build, () =>
+    console.error(
+      `convoke: Node ${process.versions.node} is too old; downloading Node ${build.version} into .cache/node (only once)`,
+    ),
+  );
+}
+
+/** @typedef {{ name: string, version: string, integrity: string }} Build */
+
+/**
+ * Returns the build for this machine, if there is one.
+ * @param {Readonly<Record<string, Build>>} offered
+ */
+export function buildFor(offered) {
+  return Object.entries(offered).find(([name]) => name === platform)?.[1];
+}
+
+/**
+ * Returns the path of a build's program, which is downloaded once.
+ * @param {Build} build
+ * @param {() => void} [onDownload]
+ */
+export async function fetchNode(build, onDownload) {
   const home = join(cache, `${build.version}-${platform}`);
   const node = executableIn(home);
   if (existsSync(node)) return node;
-  console.error(
-    `convoke: Node ${process.versions.node} is too old; downloading Node ${build.version} into .cache/node (only once)`,
-  );
+  onDownload?.();
   await fetchBuild(build, home);
   return node;
 }
@@ -92,7 +113,7 @@ function supportedRange() {
 /**
  * Fetches into a folder of its own and moves the result into place in one step, so that two processes cannot
  * collide: the later one finds the folder and uses it.
- * @param {{ name: string, version: string, integrity: string }} build
+ * @param {Build} build
  * @param {string} home
  */
 async function fetchBuild({ name, version, integrity }, home) {
@@ -112,12 +133,8 @@ async function fetchBuild({ name, version, integrity }, home) {
     await rename(fetched, home);
   } catch (cause) {
     if (existsSync(executableIn(home))) return;
-    throw new Error(
-      `could not download Node ${version}; install Node ${supportedRange()} or try again`,
-      {
-        cause,
-      },
-    );
+    const advice = `install Node ${supportedRange()} or try again`;
+    throw new Error(`could not download Node ${version}; ${advice}`, { cause });
   } finally {
     await rm(temporary, { recursive: true, force: true });
   }

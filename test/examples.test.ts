@@ -8,31 +8,35 @@ import { Convoke } from '@convoke/sdk';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { compileCache } from './compile-cache.ts';
 import { type DevServer, startDevServer } from './dev-server.ts';
+import { downloadMs, oldestNode } from './oldest-node.ts';
 import { root } from './repository.ts';
 
 let server: DevServer;
+/** The oldest Node that the README names. */
+let node: string;
 
 beforeAll(async () => {
+  node = await oldestNode();
   server = await startDevServer();
-});
+}, downloadMs);
 
 afterAll(() => server.stop());
 
 test('a poller gets the outcome of every run without a stream', async () => {
-  const example = start('poller.ts', 'first', 'second');
+  const example = start('poller.mjs', 'first', 'second');
   expect(await text(example.stdout)).toBe('completed: first (run 1)\ncompleted: second (run 2)\n');
 });
 
 test('a worker that is killed goes on where it was and starts nothing twice', async () => {
   const file = join(server.place, 'progress.json');
-  const killed = start('resume-after-crash.ts', file);
+  const killed = start('resume-after-crash.mjs', file);
   await once(killed.stdout, 'data');
   await expect
     .poll(async () => JSON.parse(await readFile(file, 'utf8')).text, { timeout: 8_000 })
     .not.toBe('');
   killed.kill('SIGKILL');
   await once(killed, 'exit');
-  const resumed = await text(start('resume-after-crash.ts', file).stdout);
+  const resumed = await text(start('resume-after-crash.mjs', file).stdout);
   const { session, run } = JSON.parse(await readFile(file, 'utf8'));
   const convoke = connect();
   const record = await convoke.sessions.at(session).runs.at(run).read();
@@ -50,13 +54,13 @@ test('an approval bot decides by its rule, and the tool runs once', async () => 
       { timeout: 8_000 },
     )
     .toContain('permission');
-  const decided = await text(start('approval-bot.ts', '--once').stdout);
+  const decided = await text(start('approval-bot.mjs', '--once').stdout);
   expect(decided).toBe(`allow write_file in ${session.id}\n`);
   expect((await followed).status).toBe('completed');
 });
 
 test('a browser gets the run through a backend, and only what it has not seen when it comes back', async () => {
-  const example = start('stream-to-browser.ts');
+  const example = start('stream-to-browser.mjs');
   const [line] = (await once(example.stdout, 'data')) as [Buffer];
   const address = line.toString().trim();
   const events = await (await fetch(`${address}/ask`, { method: 'POST', body: 'Hi' })).text();
@@ -81,7 +85,7 @@ function start(
   ...parameters: string[]
 ): ChildProcessByStdio<null, Readable, null> {
   const { base_url, client_id, client_secret } = server.quickstart;
-  return spawn(process.execPath, [join(root, 'examples', example), ...parameters], {
+  return spawn(node, [join(root, 'examples', example), ...parameters], {
     env: {
       PATH: process.env['PATH'],
       ...compileCache,

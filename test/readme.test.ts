@@ -1,19 +1,28 @@
 import { execFile } from 'node:child_process';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { openTerminal } from '../packages/cli/test/terminal-session.ts';
 import { compileCache } from './compile-cache.ts';
 import { type DevServer, startDevServer } from './dev-server.ts';
+import { downloadMs, oldestNode, prepareCheckout } from './oldest-node.ts';
 import { root, textOf } from './repository.ts';
 import { requireTerminal } from './services.ts';
+
+// The stories start dozens of processes.
+vi.setConfig({ testTimeout: 120_000 });
 
 const run = promisify(execFile);
 const readme = textOf('README.md');
 let server: DevServer;
+/** PATH of a newcomer whose Node is the oldest one that the README names. */
+let PATH: string;
 
 beforeAll(async () => {
+  const node = await oldestNode();
+  prepareCheckout(node);
+  PATH = `${dirname(node)}${delimiter}${process.env['PATH']}`;
   server = await startDevServer(async (place) => {
     await mkdir(join(place, 'agents/greeter'));
     await writeFile(join(place, 'agents/greeter/agent.yaml'), blocks('yaml')[0] ?? '');
@@ -26,14 +35,20 @@ beforeAll(async () => {
     );
     await symlink(join(root, 'packages/sdk'), join(place, 'node_modules/@convoke/sdk'));
   });
-});
+}, downloadMs);
 
 afterAll(() => server.stop());
+
+test('the commands run on the oldest Node that the README names', async () => {
+  const [, named = ''] = /Node (\d+\.\d+) or newer/.exec(readme) ?? [];
+  expect(named).toBe('20.18');
+  expect((await bash('node --version')).stdout).toMatch(`v${named}.`);
+  expect((await bash('npx convoke --version')).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
+});
 
 test('the first command asks the person at the terminal, and writes what they allowed', async () => {
   requireTerminal();
   const [command = ''] = blocks('sh terminal');
-  const PATH = process.env['PATH'] ?? '';
   const terminal = await openTerminal({ cwd: server.place, env: { PATH, ...compileCache } });
   try {
     await terminal.type(command.trim());
@@ -45,7 +60,7 @@ test('the first command asks the person at the terminal, and writes what they al
   } finally {
     await terminal.close();
   }
-}, 60_000);
+});
 
 test('the program of the README is at most 15 lines, and does the same', async () => {
   const [program = ''] = blocks('js run');
@@ -86,5 +101,9 @@ function blocks(kind: string): string[] {
 }
 
 function bash(script: string): Promise<{ stdout: string }> {
-  return run('bash', ['-euo', 'pipefail', '-c', script], { cwd: server.place, timeout: 30_000 });
+  return run('bash', ['-euo', 'pipefail', '-c', script], {
+    cwd: server.place,
+    timeout: 110_000,
+    env: { ...process.env, PATH },
+  });
 }

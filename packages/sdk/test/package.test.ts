@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { rolldown } from 'rolldown';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { downloadMs, oldestNode } from '../../../test/oldest-node.ts';
 import { removeFolder } from '../../../test/remove-folder.ts';
 import { buildPackage } from '../scripts/build-package.ts';
 import { type ConvokeServer, startConvoke } from './convoke-server.ts';
@@ -73,12 +74,15 @@ describe('in an empty project', () => {
   });
   afterAll(() => server[Symbol.asyncDispose]());
 
-  // Node 20 is the oldest one the SDK runs on; where it is installed, it is asked too.
-  const nodes = [process.execPath, '/usr/bin/node'].filter((path) => majorOf(path) >= 20);
-
-  test.each(nodes)('it works with %s', async (node) => {
-    const { base_url, client_id, client_secret } = server.quickstart;
-    const program = `
+  test.each([
+    ['this Node', () => process.execPath],
+    ['the oldest Node that the README names', oldestNode],
+  ])(
+    'it works with %s',
+    async (_which, find) => {
+      const node = await find();
+      const { base_url, client_id, client_secret } = server.quickstart;
+      const program = `
       import { writeFile } from 'node:fs/promises';
       import { Convoke, NotFoundError } from '@convoke/sdk';
       import { openFile } from '@convoke/sdk/node';
@@ -89,9 +93,11 @@ describe('in an empty project', () => {
       const run = await session.run('Hello', { files: [file.id] });
       const missing = await session.runs.get('run_none').catch((error) => error);
       console.log(await run.text(), missing instanceof NotFoundError);`;
-    await writeFile(join(folder, 'project/program.js'), program);
-    expect(run(node, ['program.js'], join(folder, 'project'))).toBe('Hello (run 1) true\n');
-  });
+      await writeFile(join(folder, 'project/program.js'), program);
+      expect(run(node, ['program.js'], join(folder, 'project'))).toBe('Hello (run 1) true\n');
+    },
+    downloadMs,
+  );
 
   test.each([
     ['a browser', { lib: ['es2022', 'dom'], types: [] }, ''],
@@ -129,11 +135,6 @@ describe('in an empty project', () => {
     );
   });
 });
-
-function majorOf(node: string): number {
-  if (!existsSync(node)) return 0;
-  return Number(run(node, ['-p', 'process.versions.node'], tmpdir()).split('.')[0]);
-}
 
 async function bundledBytes(names: string): Promise<number> {
   const code = `export ${names} from ${JSON.stringify(join(folder, 'build/index.js'))};`;

@@ -1,11 +1,13 @@
 // A backend that streams runs to a browser. The browser has no credentials: it calls this backend, which follows the run
 // with the SDK and forwards the events. EventSource reconnects by itself and sends the last event id.
 //
-//   node examples/stream-to-browser.ts      then open the address it prints
-import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+//   node examples/stream-to-browser.mjs      then open the address it prints
+import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
-import { connect } from './connect.ts';
+import { connect } from './connect.mjs';
+
+/** @typedef {import('node:http').IncomingMessage} Request */
+/** @typedef {import('node:http').ServerResponse} Response */
 
 const convoke = connect();
 
@@ -24,29 +26,42 @@ const page = `<!doctype html><title>Convoke</title>
 </script>`;
 
 const server = createServer((request, response) => {
-  handle(request, response).catch((error: unknown) => {
+  handle(request, response).catch((/** @type {unknown} */ error) => {
     response.writeHead(502).end(String(error));
   });
 });
-server.listen(Number(process.env['PORT'] ?? 0), '127.0.0.1', () => {
-  const { port } = server.address() as AddressInfo;
-  console.log(`http://127.0.0.1:${port}`);
+server.listen(Number(process.env.PORT ?? 0), '127.0.0.1', () => {
+  const address = server.address();
+  if (typeof address === 'object') console.log(`http://127.0.0.1:${address?.port}`);
 });
 
-async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
+/**
+ * @param {Request} request
+ * @param {Response} response
+ */
+async function handle(request, response) {
   const url = new URL(request.url ?? '/', 'http://localhost');
   if (url.pathname === '/ask') return ask(request, response);
   if (url.pathname === '/events') return pass(url, request, response);
   response.writeHead(200, { 'content-type': 'text/html' }).end(page);
 }
 
-async function ask(request: IncomingMessage, response: ServerResponse): Promise<void> {
+/**
+ * @param {Request} request
+ * @param {Response} response
+ */
+async function ask(request, response) {
   const session = await convoke.sessions.create('echo');
   const run = await session.run(await text(request));
   response.end(`/events?session=${session.id}&run=${run.id}`);
 }
 
-async function pass(url: URL, request: IncomingMessage, response: ServerResponse): Promise<void> {
+/**
+ * @param {URL} url
+ * @param {Request} request
+ * @param {Response} response
+ */
+async function pass(url, request, response) {
   const session = convoke.sessions.at(url.searchParams.get('session') ?? '');
   const run = session.runs.at(url.searchParams.get('run') ?? '');
   const seen = request.headers['last-event-id'];

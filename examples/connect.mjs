@@ -1,7 +1,7 @@
 import { Convoke } from '@convoke/sdk';
 
 /** Connects to the server that three environment variables name, as your own backend would. */
-export function connect(): Convoke {
+export function connect() {
   const {
     CONVOKE_BASE_URL: baseUrl,
     CONVOKE_CLIENT_ID: clientId,

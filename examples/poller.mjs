@@ -1,7 +1,7 @@
 // Without streams and webhooks: starts a run, polls it and uses its outcome. For batch jobs and cron.
 //
-//   node examples/poller.ts "first prompt" "second prompt"
-import { connect } from './connect.ts';
+//   node examples/poller.mjs "first prompt" "second prompt"
+import { connect } from './connect.mjs';
 
 const prompts = process.argv.slice(2);
 const convoke = connect();

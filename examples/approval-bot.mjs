@@ -1,9 +1,8 @@
 // Decides on permission requests by a rule, for all runs of the tenant. It keeps no state: pending interactions are in the
 // service, so any number of bots can run, and each can be killed and restarted.
 //
-//   node examples/approval-bot.ts [--once]
-import type { InteractionRecord } from '@convoke/sdk';
-import { connect } from './connect.ts';
+//   node examples/approval-bot.mjs [--once]
+import { connect } from './connect.mjs';
 
 const convoke = connect();
 const isOnce = process.argv.includes('--once');
@@ -20,8 +19,11 @@ do {
   if (!isOnce) await new Promise((resolve) => setTimeout(resolve, 1000));
 } while (!isOnce);
 
-/** Allows writing notes and nothing else. */
-function isHarmless({ tool_name, tool_input }: InteractionRecord): boolean {
+/**
+ * Allows writing notes and nothing else.
+ * @param {import('@convoke/sdk').InteractionRecord} interaction
+ */
+function isHarmless({ tool_name, tool_input }) {
   if (tool_name !== 'write_file' || typeof tool_input !== 'object' || tool_input === null)
     return false;
   return 'path' in tool_input && tool_input['path'] === 'note.txt';

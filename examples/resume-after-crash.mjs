@@ -1,16 +1,11 @@
 // A worker that can be killed at any moment. It stores its run and the id of the last processed event in a file; after a
 // restart it continues exactly there and starts no run twice.
 //
-//   node examples/resume-after-crash.ts <file>
+//   node examples/resume-after-crash.mjs <file>
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { connect } from './connect.ts';
+import { connect } from './connect.mjs';
 
-interface Progress {
-  readonly session: string;
-  readonly run: string;
-  readonly after?: string;
-  readonly text: string;
-}
+/** @typedef {{ session: string, run: string, after?: string, text: string }} Progress */
 
 const file = process.argv[2] ?? 'progress.json';
 const convoke = connect();
@@ -25,7 +20,8 @@ for await (const event of run.follow({ after: progress.after })) {
 }
 console.log(progress.text);
 
-async function begin(): Promise<Progress> {
+/** @returns {Promise<Progress>} */
+async function begin() {
   const session = await convoke.sessions.create('slow');
   const started = await session.run('Take your time');
   const first = { session: session.id, run: started.id, text: '' };
@@ -34,12 +30,16 @@ async function begin(): Promise<Progress> {
   return first;
 }
 
-function read(): Progress {
-  return JSON.parse(readFileSync(file, 'utf8')) as Progress;
+/** @returns {Progress} */
+function read() {
+  return JSON.parse(readFileSync(file, 'utf8'));
 }
 
-/** Replaces the file atomically, so that a crash cannot leave half of it. */
-function keep(next: Progress): void {
+/**
+ * Replaces the file atomically, so that a crash cannot leave half of it.
+ * @param {Progress} next
+ */
+function keep(next) {
   writeFileSync(`${file}.new`, JSON.stringify(next));
   renameSync(`${file}.new`, file);
 }
