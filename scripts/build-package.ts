@@ -2,17 +2,7 @@
 // refuses to strip types below node_modules, so what others install is JavaScript with declarations. The two have a
 // manifest each, because one manifest with a condition for the sources would reach other people's bundlers.
 import { execFileSync } from 'node:child_process';
-import {
-  copyFile,
-  cp,
-  mkdir,
-  readFile,
-  readdir,
-  rename,
-  rm,
-  symlink,
-  writeFile,
-} from 'node:fs/promises';
+import { copyFile, cp, readFile, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -65,7 +55,9 @@ async function buildPackage(name: (typeof order)[number], folder: string): Promi
     const migrations = 'store/migrations';
     await cp(join(home, 'src', migrations), join(built, 'dist', migrations), { recursive: true });
   }
-  if (name === 'cli') await writeProgram(built);
+  if (name === 'cli') {
+    await cp(join(home, 'bin'), join(built, 'bin'), { recursive: true });
+  }
 }
 
 function compilation(home: string, folder: string) {
@@ -113,13 +105,6 @@ function published(manifest: Manifest) {
       ? { bin: { convoke: 'bin/convoke.mjs' } }
       : { exports: Object.fromEntries(entries) }),
   };
-}
-
-/** Outside the checkout there is no Node or dependency to find: npm has installed both. */
-async function writeProgram(built: string): Promise<void> {
-  const path = join(built, 'bin/convoke.mjs');
-  await mkdir(dirname(path));
-  await writeFile(path, "#!/usr/bin/env node\nimport '../dist/main.js';\n", { mode: 0o755 });
 }
 
 export function compile(config: string, outDir: string): void {

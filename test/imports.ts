@@ -69,7 +69,7 @@ const belongsTo: Record<string, readonly string[]> = {
   fastify: ['server/http'],
   pg: ['server/store', 'server/fanout'],
   '@opentelemetry/api': ['server/telemetry'],
-  'node:sqlite': ['server/store', 'server/runtime', 'cli'],
+  'node:sqlite': ['server/store', 'server/runtime'],
 };
 
 /** Problems with the imports of one source file of a package, one line each. */

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { buildPackage as buildSdk } from '../packages/sdk/scripts/build-package.ts';
 import { buildPackages } from '../scripts/build-package.ts';
+import { oldestNode } from './oldest-node.ts';
 import { removeFolder } from './remove-folder.ts';
 import { root } from './repository.ts';
 
@@ -76,6 +77,7 @@ test('in an empty project the command line starts a server with an agent, and ru
     expect(run(process.execPath, ['hello.js'], project)).toContain('Thank you, Captain.');
     const said = run('npx', ['convoke', 'sessions', '--json'], project);
     expect(JSON.parse(said)).toMatchObject({ sessions: [{ agent_name: 'demo' }] });
+    await worksOnOldNode(version);
   } finally {
     server.kill('SIGKILL');
   }
@@ -90,6 +92,44 @@ test('a server with S3 but without its SDK says in one line what to install', ()
     /^.*npm install @aws-sdk\/client-s3@\S+ @aws-sdk\/lib-storage@\S+\n$/,
   );
 });
+
+/** What `npm install convoke` gives to a person with the oldest Node that the README names. */
+async function worksOnOldNode(version: string): Promise<void> {
+  const node = await oldestNode();
+  const convoke = (...args: string[]) => {
+    const program = ['node_modules/convoke/bin/convoke.mjs', ...args];
+    const env = { PATH: process.env['PATH'], XDG_CONFIG_HOME: join(folder, 'settings') };
+    const { status, stdout, stderr } = spawnSync(node, program, { cwd: project, env });
+    return { status, stdout: String(stdout), stderr: String(stderr) };
+  };
+  expect(convoke('--version')).toEqual({ status: 0, stdout: `${version}\n`, stderr: '' });
+  expect(convoke('invoke', 'demo', 'Hello', '--json', '--help')).toMatchObject({ status: 0 });
+  const { status, stdout, stderr } = convoke('agents', '--json');
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
+  expect(JSON.parse(stdout)).toMatchObject({ agents: [{ name: 'demo' }] });
+  // Saving a login takes the lock.
+  const saved = convoke('clients', 'create', '--name', 'Old', '--save', '--json');
+  expect({ ...saved, stdout: '' }).toMatchObject({ status: 0 });
+  for (const command of ['dev', 'serve', 'doctor', 'migrate']) {
+    expect(convoke(command)).toEqual({
+      status: 2,
+      stdout: '',
+      stderr: expect.stringMatching(
+        /^convoke: Convoke's server needs Node 24\.18\.1 or newer; this is 20\.\d+\.\d+\. .*\n$/,
+      ),
+    });
+  }
+  const ancient = `data:text/javascript,Object.defineProperty(process.versions, 'node', { value: '18.20.8' })`;
+  const tooOld = ['--import', ancient, 'node_modules/convoke/bin/convoke.mjs'];
+  const told = spawnSync(node, [...tooOld, 'agents'], { cwd: project, encoding: 'utf8' });
+  expect(told).toMatchObject({
+    status: 1,
+    stdout: '',
+    stderr: expect.stringMatching(/^convoke: .* Node 20\.18 or newer.*; this is 18\.20\.8\..*\n$/),
+  });
+  const asked = spawnSync(node, [...tooOld, '--version'], { cwd: project, encoding: 'utf8' });
+  expect(asked).toMatchObject({ status: 0, stdout: `${version}\n` });
+}
 
 const helloProgram = `
 import { readFileSync } from 'node:fs';

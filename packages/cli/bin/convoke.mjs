@@ -1,4 +1,29 @@
 #!/usr/bin/env node
-import { launch } from '../../../scripts/launch.mjs';
+// Starts the command line, in a checkout and installed from npm. A Node that is too old has to be able to read this file
+// to say so: no static import of other files, and no syntax that Node 14 does not know.
+import { existsSync, readFileSync } from 'fs';
 
-await launch(() => import('../src/main.ts'));
+const version = process.versions.node;
+const installed = new URL('../dist/main.js', import.meta.url);
+const words = process.argv.slice(2);
+
+if (words.length === 1 && (words[0] === '--version' || words[0] === '-V')) {
+  const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
+  const manifest = /** @type {{ version: string }} */ (JSON.parse(text));
+  console.log(manifest.version);
+} else if (!existsSync(installed)) {
+  // In a checkout, which fetches a suitable Node by itself.
+  const { launch } = await import('../../../scripts/launch.mjs');
+  await launch(() => import('../src/main.ts'));
+} else if (isTooOld()) {
+  const needs = 'Convoke needs Node 20.18 or newer, and its server Node 24.18.1 or newer';
+  console.error(`convoke: ${needs}; this is ${version}. Get one from https://nodejs.org.`);
+  process.exitCode = 1;
+} else {
+  await import(installed.href);
+}
+
+function isTooOld() {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  return major < 20 || (major === 20 && minor < 18);
+}

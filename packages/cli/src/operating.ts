@@ -1,14 +1,12 @@
 import type { Operator } from '@convoke/server';
 import type { Command } from 'commander';
 import { globalOptions } from './options/global-options.ts';
+import { loadServer } from './server.ts';
 import { print, printJson } from './terminal/output.ts';
 
-/**
- * Opens the deployment that the environment names, runs one operation on it and closes it. The server is
- * loaded only here, so that client commands start without it.
- */
+/** Opens the deployment that the environment names, runs one operation on it and closes it. */
 export async function operating<T>(work: (operator: Operator) => Promise<T>): Promise<T> {
-  const { openOperator, readConfig } = await import('@convoke/server');
+  const { openOperator, readConfig } = await loadServer();
   const operator = await openOperator(readConfig(process.env));
   try {
     return await work(operator);

@@ -1,5 +1,5 @@
+import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
-import manifest from '../package.json' with { type: 'json' };
 import { adminCommand } from './commands/admin/admin.ts';
 import { agentsCommand } from './commands/agents.ts';
 import { auditCommand } from './commands/audit.ts';
@@ -32,7 +32,7 @@ export function createProgram(): Command {
   const program: Command = new Command('convoke');
   program
     .description('Run and talk to Convoke, the agent invocation service')
-    .version(manifest.version)
+    .version(ownVersion())
     .option('--json', 'print JSON, for scripts')
     .option('--verbose', 'show full error details')
     .option('--client <name>', 'name of the saved login to use; `convoke use` lists them')
@@ -70,4 +70,10 @@ export function createProgram(): Command {
     .hook('preAction', () => armSpinner('waiting for the server'));
   applyConventions(program);
   return program;
+}
+
+/** Read, not imported: Node 20 warns of an imported JSON file. */
+function ownVersion(): string {
+  const manifest = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(manifest) as { readonly version: string }).version;
 }

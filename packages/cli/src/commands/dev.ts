@@ -5,6 +5,7 @@ import { Command } from 'commander';
 import { report } from '../operating.ts';
 import { example } from '../options/options.ts';
 import { settingsHelp } from '../options/settings-help.ts';
+import { loadServer } from '../server.ts';
 import { ensureAgents } from './starter-agent.ts';
 
 export function devCommand(): Command {
@@ -13,7 +14,7 @@ export function devCommand(): Command {
     .addHelpText('after', settingsHelp)
     .addHelpText('after', example('dev'))
     .action(async (_options: unknown, command: Command) => {
-      const { readConfig, runServer } = await import('@convoke/server');
+      const { readConfig, runServer } = await loadServer();
       const config = readConfig(process.env);
       await ensureAgents(config.agentsDir);
       const server = await runServer(config, { quickstart: true });

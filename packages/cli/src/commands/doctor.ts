@@ -4,6 +4,7 @@ import { exitCodes } from '../failure.ts';
 import { report } from '../operating.ts';
 import { globalOptions } from '../options/global-options.ts';
 import { example } from '../options/options.ts';
+import { loadServer } from '../server.ts';
 import { styled } from '../terminal/output.ts';
 
 export function doctorCommand(): Command {
@@ -15,7 +16,7 @@ export function doctorCommand(): Command {
       '\nWith --json prints {"ok", "findings": […]}. Exits with 1 if a check fails.\n',
     )
     .action(async (_options: unknown, command: Command) => {
-      const { examine, readConfig } = await import('@convoke/server');
+      const { examine, readConfig } = await loadServer();
       const findings = await examine(readConfig(process.env));
       const ok = findings.every(({ state }) => state !== 'fail');
       const { verbose = false } = globalOptions(command);

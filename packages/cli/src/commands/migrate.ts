@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { Failure } from '../failure.ts';
 import { report } from '../operating.ts';
 import { example } from '../options/options.ts';
+import { loadServer } from '../server.ts';
 import { remark } from '../terminal/output.ts';
 
 interface MigrateOptions {
@@ -19,7 +20,7 @@ export function migrateCommand(): Command {
         'CONVOKE_DATABASE_URL names. With --json prints {"version", "known", "applied", "pending"}.\n',
     )
     .action(async ({ check }: MigrateOptions, command: Command) => {
-      const { examineSchema, migrateSchema, readConfig } = await import('@convoke/server');
+      const { examineSchema, migrateSchema, readConfig } = await loadServer();
       const config = readConfig(process.env);
       const applied: string[] = [];
       const onApplied = (name: string) => {

@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import { report } from '../operating.ts';
 import { settingsHelp } from '../options/settings-help.ts';
+import { loadServer } from '../server.ts';
 
 export function serveCommand(): Command {
   return new Command('serve')
@@ -12,7 +13,7 @@ export function serveCommand(): Command {
       '\nExample:\n  CONVOKE_PORT=8080 npx convoke serve\n  CONVOKE_DATABASE_URL=postgres://… npx convoke serve --role worker\n',
     )
     .action(async ({ role }: { role?: string }, command: Command) => {
-      const { readConfig, runServer } = await import('@convoke/server');
+      const { readConfig, runServer } = await loadServer();
       const env = role === undefined ? process.env : { ...process.env, CONVOKE_ROLE: role };
       const { convoke, stopped } = await runServer(readConfig(env));
       const { baseUrl } = convoke;

@@ -5,6 +5,7 @@ import { Command } from 'commander';
 import { exitCodes, Failure } from '../failure.ts';
 import { report } from '../operating.ts';
 import { example } from '../options/options.ts';
+import { loadServer } from '../server.ts';
 import { remark } from '../terminal/output.ts';
 import { clearSpinner } from '../terminal/spinner.ts';
 
@@ -31,7 +32,7 @@ export function exportCommand(): Command {
       if (output === undefined && process.stdout.isTTY) {
         throw new Failure('use --output, or redirect standard output with > or |', exitCodes.usage);
       }
-      const { exportDeployment, readConfig } = await import('@convoke/server');
+      const { exportDeployment, readConfig } = await loadServer();
       const text = Readable.from(exportDeployment(readConfig(process.env)));
       clearSpinner();
       const sink =
@@ -50,7 +51,7 @@ export function importCommand(): Command {
       if (file === undefined && process.stdin.isTTY) {
         throw new Failure('name the file, or redirect standard input with < or |', exitCodes.usage);
       }
-      const { importDeployment, readConfig } = await import('@convoke/server');
+      const { importDeployment, readConfig } = await loadServer();
       const input = file === undefined ? process.stdin : createReadStream(file);
       const imported = await importDeployment(readConfig(process.env), input);
       const { tables, rows } = imported;

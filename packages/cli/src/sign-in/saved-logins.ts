@@ -40,7 +40,7 @@ export async function changeSaved(
 ): Promise<Saved> {
   const path = savedPath();
   await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-  return holding(`${path}.lock`, async () => {
+  return holding(`${path}.held`, async () => {
     const before = await readSaved();
     const after = await change(before);
     if (after !== before) await write(path, after);
