@@ -55,7 +55,7 @@ export const errors = {
   invalid_idempotency_key: {
     status: 400,
     message:
-      'The Idempotency-Key header must be sent once, with 8 to 256 printable ASCII characters.',
+      'The Idempotency-Key header must be sent once, with 8 to 256 characters without control characters.',
   },
   invalid_answer: {
     status: 400,

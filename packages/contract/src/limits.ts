@@ -25,6 +25,7 @@ export const limits = {
   idMaxCharacters: 64,
   idempotencyKeyMinCharacters: 1,
   idempotencyKeyMaxCharacters: 256,
+  idempotencyHeaderMinCharacters: 8,
   nameMaxCharacters: 200,
   descriptionMaxCharacters: 1000,
   messageMaxCharacters: 2000,

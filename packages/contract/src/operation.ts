@@ -147,7 +147,9 @@ export function statusesOf(operation: Operation): readonly number[] {
 }
 
 function commonErrors(operation: Operation): readonly ErrorCode[] {
-  if (operation.caller === 'anonymous') return ['unknown_query_parameter', 'internal'];
+  if (operation.caller === 'anonymous') {
+    return ['unknown_query_parameter', ...bodyErrors(operation), 'internal'];
+  }
   return [
     ...gateErrors(operation),
     ...shapeErrors(operation),
@@ -181,11 +183,30 @@ function shapeErrors(operation: Operation): readonly ErrorCode[] {
   if (operation.headers && 'idempotency-key' in operation.headers) {
     shape.push('invalid_idempotency_key');
   }
-  // Uploaded bytes are stored as received; a content encoding is not decoded.
-  if (operation.content === 'bytes') shape.push('unsupported_media_type');
-  if (operation.body) {
-    shape.push('invalid_json', 'invalid_body', 'unknown_field', 'duplicate_key');
-    shape.push('body_too_large', 'unsupported_media_type');
-  }
-  return shape;
+  return [...shape, ...bodyErrors(operation)];
 }
+
+function bodyErrors({ body, content }: Operation): readonly ErrorCode[] {
+  switch (content) {
+    // The token endpoint declares the errors of its form itself (RFC 6749 section 5.2).
+    case 'form':
+      return [];
+    // Uploaded bytes are stored as received; a content encoding is not decoded.
+    case 'bytes':
+      return ['unsupported_media_type'];
+    case 'json':
+    case undefined:
+      return body === undefined ? ['invalid_body'] : jsonErrors;
+    default:
+      return content satisfies never;
+  }
+}
+
+const jsonErrors = [
+  'invalid_json',
+  'invalid_body',
+  'unknown_field',
+  'duplicate_key',
+  'body_too_large',
+  'unsupported_media_type',
+] as const satisfies readonly ErrorCode[];

@@ -5,6 +5,8 @@ export type TextBounds = {
   readonly max: number;
   /** `many` also accepts tabs and line breaks. */
   readonly lines?: 'one' | 'many';
+  /** `refused`: at least one character is not white space. */
+  readonly blank?: 'accepted' | 'refused';
 };
 
 const patterns = {
@@ -17,13 +19,16 @@ const patterns = {
  * PostgreSQL cannot store NUL and terminals interpret the rest, and lone surrogates, because UTF-8 cannot
  * encode them. Length counts code points, as JSON Schema does, so that the published schema is exact.
  */
-export function text({ min = 1, max, lines = 'one' }: TextBounds) {
-  const pattern = patterns[lines];
+export function text({ min = 1, max, lines = 'one', blank = 'accepted' }: TextBounds) {
+  const isNamed = blank === 'refused';
+  const pattern = isNamed
+    ? new RegExp(`^(?=.*\\S)${patterns[lines].source.slice(1)}`, 'u')
+    : patterns[lines];
   const accepts = (value: string) => {
     const length = codePoints(value);
     return length >= min && length <= max && pattern.test(value) && value.isWellFormed();
   };
-  const error = `must be ${min} to ${max} characters without control characters`;
+  const error = `must be ${min} to ${max} characters${isNamed ? ', not all blank,' : ''} without control characters`;
   return z
     .string()
     .refine(accepts, { error })

@@ -62,6 +62,15 @@ describe('an owner', () => {
     await expect(clientFor(second.client_id, second.client_secret).whoami()).resolves.toBeDefined();
   });
 
+  test('uses keys of any alphabet (spec §8)', async () => {
+    const request = { name: 'Once', profile: 'observe' } as const;
+    const options = { idempotencyKey: 'ключ-для-клиента' };
+    const { client } = await admin.clients.create(request, options);
+    const again = admin.clients.create(request, options);
+    await expect(again).rejects.toMatchObject({ code: 'secret_already_issued' });
+    await admin.clients.delete(client.id);
+  });
+
   test('reads the profiles and scopes', async () => {
     const { profiles } = await admin.clients.profiles();
     expect(profiles.map(({ name }) => name)).toEqual(['observe', 'invoke', 'deploy', 'custom']);

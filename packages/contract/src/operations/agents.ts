@@ -51,5 +51,5 @@ export const invokeAgent = defineOperation({
       },
     },
   },
-  errors: ['idempotency_conflict'],
+  errors: ['idempotency_conflict', 'file_not_ready', 'not_ready'],
 });

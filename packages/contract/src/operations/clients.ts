@@ -22,7 +22,9 @@ const byRole = {
 const ofOrganization = { organization_id: organizationIdSchema } as const;
 const ofClient = { organization_id: organizationIdSchema, client_id: clientIdSchema } as const;
 
-const name = text({ max: limits.nameMaxCharacters }).meta({ examples: ['Nightly reports'] });
+const name = text({ max: limits.nameMaxCharacters, blank: 'refused' }).meta({
+  examples: ['Nightly reports'],
+});
 const description = text({ min: 0, max: limits.descriptionMaxCharacters, lines: 'many' });
 const customScopes = z
   .array(z.enum(scopes))

@@ -27,7 +27,7 @@ export const addCredential = defineOperation({
   params: { organization_id: organizationIdSchema, client_id: clientIdSchema },
   headers: idempotencyHeader,
   body: z.strictObject({
-    label: text({ max: limits.nameMaxCharacters }).meta({ examples: ['autumn'] }),
+    label: text({ max: limits.nameMaxCharacters, blank: 'refused' }).meta({ examples: ['autumn'] }),
     expires_in_days: credentialDays,
   }),
   bodyRequired: true,

@@ -36,7 +36,7 @@ export const prepareFile = defineOperation({
   responses: {
     201: { description: 'The file record; the content is not uploaded yet.', schema: fileRecord },
   },
-  errors: ['files_unavailable', 'file_too_large', 'file_limit_reached'],
+  errors: ['files_unavailable', 'session_terminal', 'file_too_large', 'file_limit_reached'],
 });
 
 export const listFiles = defineOperation({
@@ -66,7 +66,13 @@ export const uploadFile = defineOperation({
   content: 'bytes',
   bodyRequired: true,
   responses: { 200: { description: 'The file is ready.', schema: fileRecord } },
-  errors: ['files_unavailable', 'content_mismatch', 'file_too_large', 'file_already_uploaded'],
+  errors: [
+    'files_unavailable',
+    'session_terminal',
+    'content_mismatch',
+    'file_too_large',
+    'file_already_uploaded',
+  ],
 });
 
 export const downloadFile = defineOperation({

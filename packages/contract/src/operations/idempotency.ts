@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { limits } from '../limits.ts';
 import { text } from '../text.ts';
 
@@ -12,10 +11,10 @@ export const idempotencyKey = text({
 
 /** Spec §8: required on every management operation that issues or creates. */
 export const idempotencyHeader = {
-  'idempotency-key': z
-    .string()
-    .regex(/^[\x20-\x7e]{8,256}$/)
-    .meta({ description: 'Makes a retry safe. 8 to 256 printable ASCII characters.' }),
+  'idempotency-key': text({
+    min: limits.idempotencyHeaderMinCharacters,
+    max: limits.idempotencyKeyMaxCharacters,
+  }).meta({ description: 'Makes a retry safe. 8 to 256 characters; those beyond ASCII as UTF-8.' }),
 } as const;
 
 export const replayedHeader = {

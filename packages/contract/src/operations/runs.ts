@@ -104,7 +104,7 @@ export const followRunEvents = defineOperation({
       headers: { 'Cache-Control': '`no-cache, no-transform` on a stream.' },
     },
   },
-  errors: ['invalid_last_event_id', 'not_acceptable'],
+  errors: ['invalid_last_event_id', 'not_acceptable', 'not_ready'],
 });
 
 export const cancelRun = defineOperation({

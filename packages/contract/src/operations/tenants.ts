@@ -40,7 +40,9 @@ export const createTenant = defineOperation({
   params: ofOrganization,
   headers: idempotencyHeader,
   body: z.strictObject({
-    display_name: text({ max: limits.nameMaxCharacters }).meta({ examples: ['Acme Europe'] }),
+    display_name: text({ max: limits.nameMaxCharacters, blank: 'refused' }).meta({
+      examples: ['Acme Europe'],
+    }),
     mode: text({ max: limits.tenantModeMaxCharacters }).meta({ examples: ['saas'] }),
   }),
   bodyRequired: true,

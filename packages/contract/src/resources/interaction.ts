@@ -86,7 +86,11 @@ export const permissionAnswer = z
     decision: z.enum(decisions),
     message: answerMessage.optional(),
     updated_input: jsonObject
-      .meta({ description: 'Call the tool with this input instead of the requested one.' })
+      .meta({
+        description:
+          'Call the tool with this input instead of the requested one. Refused for agents whose framework ' +
+          'cannot apply it (`acp`).',
+      })
       .optional(),
   })
   .meta({ id: 'PermissionAnswer', description: 'Answers a permission request.' });

@@ -17,7 +17,7 @@ import type {
 export interface PermissionAnswer {
   decision: Decision;
   message?: string | undefined;
-  /** Call the tool with this input instead of the requested one. */
+  /** Call the tool with this input instead of the requested one. Refused for agents whose framework cannot apply it (`acp`). */
   updated_input?: JsonObject | undefined;
 }
 

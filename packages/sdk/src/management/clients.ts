@@ -5,7 +5,7 @@ import type {
   ProfileCatalog,
 } from '../generated/records.ts';
 import type { CreateClient, PageQuery, UpdateClient } from '../generated/requests.ts';
-import { type IdempotentOptions, newKey } from '../transport/idempotency.ts';
+import { type IdempotentOptions, idempotencyHeader, newKey } from '../transport/idempotency.ts';
 import { Listing } from '../transport/listing.ts';
 import { at } from '../transport/path.ts';
 import type { CallOptions, Transport } from '../transport/transport.ts';
@@ -39,7 +39,7 @@ export class Clients {
     return this.#transport.json({
       method: 'POST',
       path: this.#path,
-      headers: { 'idempotency-key': idempotencyKey },
+      headers: idempotencyHeader(idempotencyKey),
       json: client,
       repeatable: 'always',
       signal,

@@ -1,6 +1,6 @@
 import type { CredentialRecord, IssuedCredential } from '../generated/records.ts';
 import type { AddCredential } from '../generated/requests.ts';
-import { type IdempotentOptions, newKey } from '../transport/idempotency.ts';
+import { type IdempotentOptions, idempotencyHeader, newKey } from '../transport/idempotency.ts';
 import { at } from '../transport/path.ts';
 import type { CallOptions, Transport } from '../transport/transport.ts';
 
@@ -24,7 +24,7 @@ export class Credentials {
     return this.#transport.json({
       method: 'POST',
       path: `${this.#path}${at`/${clientId}/credentials`}`,
-      headers: { 'idempotency-key': idempotencyKey },
+      headers: idempotencyHeader(idempotencyKey),
       json: credential,
       repeatable: 'always',
       signal,

@@ -1,6 +1,6 @@
 import type { TenantRecord } from '../generated/records.ts';
 import type { CreateTenant, OffboardTenant, PageQuery } from '../generated/requests.ts';
-import { type IdempotentOptions, newKey } from '../transport/idempotency.ts';
+import { type IdempotentOptions, idempotencyHeader, newKey } from '../transport/idempotency.ts';
 import { Listing } from '../transport/listing.ts';
 import { at } from '../transport/path.ts';
 import type { CallOptions, Transport } from '../transport/transport.ts';
@@ -30,7 +30,7 @@ export class Tenants {
     return this.#transport.json({
       method: 'POST',
       path: this.#path,
-      headers: { 'idempotency-key': idempotencyKey },
+      headers: idempotencyHeader(idempotencyKey),
       json: tenant,
       repeatable: 'always',
       signal,

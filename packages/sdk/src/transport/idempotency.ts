@@ -14,3 +14,8 @@ export function newKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
+
+/** The header of a key. Headers take only bytes, so characters beyond ASCII are sent as UTF-8. */
+export function idempotencyHeader(key: string): Record<string, string> {
+  return { 'idempotency-key': String.fromCharCode(...new TextEncoder().encode(key)) };
+}

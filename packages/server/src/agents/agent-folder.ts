@@ -28,7 +28,7 @@ export interface ReadAgentFolder {
   readonly harnesses: AgentHarnesses;
 }
 
-export type AgentHarnesses = ReadonlyMap<string, Pick<Harness, 'read'>>;
+export type AgentHarnesses = ReadonlyMap<string, Pick<Harness, 'read' | 'hasFixedToolInput'>>;
 
 /** Reads one agent folder. The reason for a refusal names the place in `agent.yaml` and what to do. */
 export async function readAgentFolder(request: ReadAgentFolder): Promise<ReadAgent> {
@@ -67,7 +67,11 @@ async function readFolder(request: ReadAgentFolder): Promise<ReadAgent> {
   if (!read.ok) return faulty(source, read.problems);
   return {
     ok: true,
-    agent: { ...agent, settings: read.settings },
+    agent: {
+      ...agent,
+      settings: read.settings,
+      hasFixedToolInput: harness.hasFixedToolInput ?? false,
+    },
     literalSecrets: literalSecrets(declared.env),
   };
 }

@@ -11,6 +11,7 @@ import {
   type ClientChange,
   type Permissions,
   changeClient,
+  checkChange,
   deleteClient as deleted,
   mayAddClient,
   openClient,
@@ -178,6 +179,7 @@ export async function updateClient(
   { id, change, by }: { readonly id: ClientId; readonly change: ClientChange; readonly by: Actor },
 ): Promise<Withdrawn<Client>> {
   const { store, clock } = services;
+  orRefuse(checkChange(change));
   const changed = await store.transaction(async (tx) => {
     const seen = (await tx.clients.lock(organizationId, id)) ?? refuse('not_found');
     const now = clock.now();
@@ -200,6 +202,7 @@ export async function updateClient(
   return { ...changed, pending: await finishWithinRequest(services, changed.pending) };
 }
 
+/** Repeating a delete succeeds, with the cleanup that is still pending: the first response may have been lost. */
 export async function deleteClient(
   services: WithdrawingServices,
   organizationId: OrganizationId,
@@ -207,7 +210,8 @@ export async function deleteClient(
 ): Promise<Withdrawn<Client>> {
   const { store, clock } = services;
   const gone = await store.transaction(async (tx) => {
-    const seen = (await tx.clients.lock(organizationId, id)) ?? refuse('not_found');
+    const seen = await tx.clients.lock(organizationId, id);
+    if (seen === undefined) return findDeleted(tx, organizationId, id);
     const now = clock.now();
     const next = deleted(seen, now);
     if (!(await tx.clients.save(next, seen))) return refuse('version_conflict');
@@ -225,6 +229,15 @@ export async function deleteClient(
     return { resource: next, pending };
   });
   return { ...gone, pending: await finishWithinRequest(services, gone.pending) };
+}
+
+async function findDeleted(
+  tx: StoreTransaction,
+  organizationId: OrganizationId,
+  id: ClientId,
+): Promise<Withdrawn<Client>> {
+  const client = (await tx.clients.findEver(organizationId, id)) ?? refuse('not_found');
+  return { resource: client, pending: pendingOf(client, await tx.withdrawals.ofClients([id])) };
 }
 
 function actionOf({ status }: ClientChange): AuditAction {

@@ -1,4 +1,10 @@
-import { type FileId, type SessionId, fileId, idPrefixes } from '@convoke/contract';
+import {
+  type FileId,
+  type SessionId,
+  fileId,
+  idPrefixes,
+  isTerminalSessionStatus,
+} from '@convoke/contract';
 import {
   type Content,
   type File,
@@ -7,15 +13,18 @@ import {
   receiveContent,
 } from '../domain/file.ts';
 import type { TenantScope } from '../domain/scope.ts';
-import type { Session } from '../domain/session.ts';
+import { type Session, acceptsFiles } from '../domain/session.ts';
 import { type BlobReader, BlobTooLarge, type StagedBlob } from '../ports/blobs.ts';
 import type { PageRequest } from '../ports/page.ts';
 import type { Repositories } from '../ports/store.ts';
 import { fileKey, filePrefix } from './blob-keys.ts';
 import { orRefuse, refuse } from './refusal.ts';
 import type { Services } from './services.ts';
+import { asOfNow } from './sessions.ts';
 
 export const filesPerSessionMax = 1000;
+
+type FileServices = Pick<Services, 'store' | 'clock' | 'settings'>;
 
 export interface PrepareFile {
   readonly sessionId: SessionId;
@@ -32,12 +41,13 @@ export async function prepareFile(
   request: PrepareFile,
 ): Promise<File> {
   const { store, clock, ids, settings } = services;
-  if (request.sizeBytes !== undefined && request.sizeBytes > settings.maxFileBytes) {
-    return refuse('file_too_large');
-  }
   return store.transaction(async (tx) => {
     await tx.sessions.lock(scope, request.sessionId);
-    const session = await sessionWithFiles(tx, settings, { scope, id: request.sessionId });
+    const session = await sessionWithFiles(services, tx, { scope, id: request.sessionId });
+    refuseEnded(session);
+    if (request.sizeBytes !== undefined && request.sizeBytes > settings.maxFileBytes) {
+      return refuse('file_too_large');
+    }
     if ((await tx.files.count(session.id)) >= filesPerSessionMax) {
       return refuse('file_limit_reached');
     }
@@ -65,14 +75,16 @@ export interface FileAddress {
 
 /** D-41: bytes are complete, checked and durable before the row is `ready`; an aborted upload leaves nothing. */
 export async function uploadFile(
-  services: Pick<Services, 'store' | 'blobs' | 'settings'>,
+  services: FileServices & Pick<Services, 'blobs'>,
   scope: TenantScope,
   request: FileAddress & { readonly content: AsyncIterable<Uint8Array> },
 ): Promise<File> {
-  await findFile(services, scope, request);
+  const { file: announced, session } = await findFile(services, scope, request);
+  // Repeating the upload of a file that is ready changes nothing: it succeeds in an ended session too.
+  if (announced.status === 'pending') refuseEnded(session);
   const staged = await stage(services, request.content);
   try {
-    const file = await findFile(services, scope, request);
+    const { file } = await findFile(services, scope, request);
     const received = orRefuse(receiveContent(file, staged));
     if (received.repeated) return received.file;
     await staged.publish(fileKey(file, staged.sha256));
@@ -87,7 +99,7 @@ export async function uploadFile(
 
 /** Removes the bytes of an upload that lost the race, unless they equal those of the winner. */
 async function afterLosing(
-  services: Pick<Services, 'store' | 'blobs' | 'settings'>,
+  services: Pick<Services, 'store' | 'blobs'>,
   scope: TenantScope,
   { at, content }: { readonly at: FileAddress; readonly content: Content },
 ): Promise<File> {
@@ -117,11 +129,11 @@ export interface Download {
 }
 
 export async function downloadFile(
-  services: Pick<Services, 'store' | 'blobs' | 'settings'>,
+  services: FileServices & Pick<Services, 'blobs'>,
   scope: TenantScope,
   request: FileAddress,
 ): Promise<Download> {
-  const file = await findFile(services, scope, request);
+  const { file } = await findFile(services, scope, request);
   if (file.status !== 'ready') return refuse('file_not_ready');
   return {
     file,
@@ -132,21 +144,22 @@ export async function downloadFile(
 }
 
 export async function listFiles(
-  { store, settings }: Pick<Services, 'store' | 'settings'>,
+  services: FileServices,
   scope: TenantScope,
   request: { readonly sessionId: SessionId; readonly page: PageRequest },
 ): Promise<File[]> {
-  await sessionWithFiles(store.read, settings, { scope, id: request.sessionId });
+  const { store } = services;
+  await sessionWithFiles(services, store.read, { scope, id: request.sessionId });
   return store.read.files.list(scope, request.sessionId, request.page);
 }
 
 /** D-42: deletes the row first, so that no row exists without its bytes. */
 export async function deleteFile(
-  services: Pick<Services, 'store' | 'blobs' | 'settings'>,
+  services: FileServices & Pick<Services, 'blobs'>,
   scope: TenantScope,
   request: FileAddress,
 ): Promise<void> {
-  const file = await findFile(services, scope, request);
+  const { file } = await findFile(services, scope, request);
   const removed = await services.store.transaction((tx) =>
     tx.files.remove(scope, request.sessionId, request.fileId),
   );
@@ -155,21 +168,29 @@ export async function deleteFile(
 }
 
 async function findFile(
-  { store, settings }: Pick<Services, 'store' | 'settings'>,
+  services: FileServices,
   scope: TenantScope,
   at: FileAddress,
-): Promise<File> {
-  await sessionWithFiles(store.read, settings, { scope, id: at.sessionId });
-  return (await store.read.files.find(scope, at.sessionId, at.fileId)) ?? refuse('not_found');
+): Promise<{ readonly file: File; readonly session: Session }> {
+  const { read } = services.store;
+  const session = await sessionWithFiles(services, read, { scope, id: at.sessionId });
+  const file = (await read.files.find(scope, at.sessionId, at.fileId)) ?? refuse('not_found');
+  return { file, session };
 }
 
 /** D-43: without attachments, or for an agent that takes none, file operations are unavailable. */
 async function sessionWithFiles(
+  services: FileServices,
   read: Repositories,
-  settings: Services['settings'],
   { scope, id }: { scope: TenantScope; id: SessionId },
 ): Promise<Session> {
-  if (!settings.fileAttachments) return refuse('files_unavailable');
+  if (!services.settings.fileAttachments) return refuse('files_unavailable');
   const session = (await read.sessions.find(scope, id)) ?? refuse('not_found');
-  return session.filesSupported ? session : refuse('files_unavailable');
+  if (!acceptsFiles(session, services.settings)) return refuse('files_unavailable');
+  return asOfNow(services, session);
+}
+
+/** D-43: an ended session takes no new bytes; the files that it has can be read and deleted. */
+function refuseEnded({ status }: Session): void {
+  if (isTerminalSessionStatus(status)) refuse('session_terminal');
 }

@@ -6,12 +6,14 @@ import {
   permissionAnswer,
   questionAnswer,
 } from '@convoke/contract';
+import type { Agent } from '../domain/agent.ts';
 import type { Actor } from '../domain/audit.ts';
 import {
   type Interaction,
   type InteractionAnswer,
   answerInteraction as answered,
   answeredEvent,
+  interactionAt,
 } from '../domain/interaction.ts';
 import { type Json, type JsonObject, canonicalJson } from '../domain/json.ts';
 import { interactionAnswered as runAnswered, isLeased, resumeLive } from '../domain/run.ts';
@@ -24,7 +26,7 @@ import { orRefuse, refuse } from './refusal.ts';
 import type { Services } from './services.ts';
 
 export async function listInteractions(
-  { store }: Pick<Services, 'store'>,
+  { store, clock }: Pick<Services, 'store' | 'clock'>,
   scope: TenantScope,
   request: {
     readonly sessionId: SessionId;
@@ -34,7 +36,9 @@ export async function listInteractions(
 ): Promise<Interaction[]> {
   const { sessionId, status, page } = request;
   if ((await store.read.sessions.find(scope, sessionId)) === undefined) refuse('not_found');
-  return store.read.interactions.list(scope, { sessionId, status, page });
+  const now = clock.now();
+  const listed = await store.read.interactions.list(scope, { sessionId, status, now, page });
+  return listed.map((interaction) => interactionAt(interaction, now));
 }
 
 export interface AnswerInteraction {
@@ -49,7 +53,7 @@ export interface AnswerInteraction {
  * one transaction: an accepted answer can neither be lost nor be acted on twice.
  */
 export async function answerInteraction(
-  services: Pick<Services, 'store' | 'clock' | 'fanout' | 'metrics'>,
+  services: Pick<Services, 'store' | 'clock' | 'fanout' | 'metrics' | 'agents'>,
   scope: TenantScope,
   request: AnswerInteraction,
 ): Promise<Interaction> {
@@ -63,6 +67,9 @@ export async function answerInteraction(
     if (seen === undefined || interaction === undefined) return refuse('not_found');
     const now = clock.now();
     const answer = readAnswer(interaction, request.body);
+    if (answer.kind === 'permission' && answer.updatedInput !== undefined) {
+      refuseFixedInput(services.agents.find(seen.run.agentName));
+    }
     const ruling = orRefuse(answered(interaction, answer, { actor: request.by.id, now }));
     if (ruling.repeated) return ruling.interaction;
     await tx.interactions.settle(ruling.interaction);
@@ -141,6 +148,15 @@ function readAnswer(interaction: Interaction, body: JsonObject): InteractionAnsw
     return invalidAnswer('this question takes one answer');
   }
   return { kind: 'question', answer };
+}
+
+/** A changed input that the framework cannot pass on would be recorded as an approval, and then never run. */
+function refuseFixedInput(agent: Agent | undefined): void {
+  if (agent?.hasFixedToolInput !== true) return;
+  invalidAnswer(
+    `updated_input cannot be applied, because ${agent.framework} agents run a call only as they asked for it; ` +
+      'allow or deny it as shown',
+  );
 }
 
 function invalidAnswer(what: string): never {

@@ -9,7 +9,7 @@ import {
   openRun,
 } from '../domain/run.ts';
 import type { TenantScope } from '../domain/scope.ts';
-import { type Session, acceptRun, queuedRunsCancelled } from '../domain/session.ts';
+import { type Session, acceptRun, acceptsFiles, queuedRunsCancelled } from '../domain/session.ts';
 import type { PageRequest } from '../ports/page.ts';
 import type { RunSlots, Slot } from '../ports/run-slots.ts';
 import type { Store, StoreTransaction } from '../ports/store.ts';
@@ -17,7 +17,7 @@ import { once } from './once.ts';
 import { lockRun, recordEnd, recordNew, startLegMove } from './record.ts';
 import { orRefuse, refuse } from './refusal.ts';
 import type { Services } from './services.ts';
-import { type Created, askToEnd, insertSession } from './sessions.ts';
+import { type Created, askToEnd, insertSession, lockSession } from './sessions.ts';
 
 export interface StartRun {
   readonly input: JsonObject;
@@ -37,7 +37,7 @@ export async function startRun(
   request: StartRun & { readonly sessionId: SessionId },
 ): Promise<Created<Run>> {
   return startInTransaction(services, async (tx, slot) => {
-    const session = (await tx.sessions.lock(scope, request.sessionId)) ?? refuse('not_found');
+    const session = await lockSession(services, tx, { scope, id: request.sessionId });
     return startOnce(services, tx, {
       scope,
       request,
@@ -149,7 +149,7 @@ async function startOnce(
   return { resource: run, replayed: false };
 }
 
-/** Returns the run as it was accepted (`queued`), even when its first leg starts with the commit. */
+/** Returns the run as it is stored: `running` when its first leg starts with the commit. */
 async function insertRun(
   services: StartServices,
   tx: StoreTransaction,
@@ -158,7 +158,8 @@ async function insertRun(
   const now = services.clock.now();
   const agent = enabledAgent(services, session);
   // D-52: faults of the request are reported before those of the session's state.
-  const wanted = orRefuse(readRunInput(agent, input));
+  const takesFiles = acceptsFiles(session, services.settings);
+  const wanted = orRefuse(readRunInput(input, { agentName: agent.name, takesFiles }));
   const busy = { onBusy: agent.onBusy, queueMax: services.settings.sessionQueueMax };
   const accepted = orRefuse(acceptRun(session, busy, now));
   await requireReadyFiles(tx, session, wanted);
@@ -181,7 +182,7 @@ async function insertRun(
   const move = startLegMove({ run, session: accepted }, reserved.lease, now);
   const started = await recordNew(services, tx, move);
   tx.onCommit(() => reserved.start({ run: started, session: move.session }));
-  return run;
+  return started;
 }
 
 function enabledAgent({ agents }: Pick<Services, 'agents'>, session: Session): Agent {

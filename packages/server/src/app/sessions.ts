@@ -14,6 +14,7 @@ import {
   openSession,
   queuedRunsCancelled,
   resumeSession as resumed,
+  sessionAt,
   stopSession as stopped,
 } from '../domain/session.ts';
 import type { PageRequest } from '../ports/page.ts';
@@ -62,8 +63,8 @@ export async function createSession(
         replayed: false,
       };
     }
-    const known = await tx.sessions.find(scope, sessionId(first.resourceId));
-    if (known === undefined) return refuse('not_found');
+    const stored = await tx.sessions.find(scope, sessionId(first.resourceId));
+    const known = asOfNow(services, stored ?? refuse('not_found'));
     // Spec §4.2 rule 2: a terminal session must not be returned as if it were new.
     if (isTerminalSessionStatus(known.status)) return refuse('session_terminal');
     return { resource: known, replayed: true };
@@ -71,7 +72,7 @@ export async function createSession(
 }
 
 export async function insertSession(
-  { clock, agents, settings }: Pick<CreateServices, 'clock' | 'agents' | 'settings'>,
+  { clock, agents }: Pick<CreateServices, 'clock' | 'agents'>,
   tx: StoreTransaction,
   { scope, id, request }: { scope: TenantScope; id: SessionId; request: { agentName: string } },
 ): Promise<Session> {
@@ -79,27 +80,56 @@ export async function insertSession(
   if (!(await tx.tenants.isUsable(scope))) return refuse('forbidden', { codeOnly: true });
   const agent = agents.find(request.agentName);
   if (agent === undefined || !isEnabledFor(agent, scope.tenantId)) return refuse('agent_not_found');
-  const filesSupported = settings.fileAttachments && agent.sessionFiles;
-  const identity = { id, ...scope, agentName: agent.name, filesSupported };
+  const identity = { id, ...scope, agentName: agent.name, filesSupported: agent.sessionFiles };
   const session = openSession(identity, clock.now());
   await tx.sessions.insert(session);
   return session;
 }
 
+type ReadServices = Pick<Services, 'store' | 'clock' | 'settings'>;
+
+/** D-17: a session ends at its `expires_at`, not when the pass that stores this gets to it. */
+export function asOfNow(
+  { clock, settings }: Pick<Services, 'clock' | 'settings'>,
+  session: Session,
+): Session {
+  return sessionAt(session, { now: clock.now(), idleTtlMs: settings.sessionIdleTtlMs });
+}
+
 export async function getSession(
-  { store }: Pick<Services, 'store'>,
+  services: ReadServices,
   scope: TenantScope,
   id: SessionId,
 ): Promise<Session> {
-  return (await store.read.sessions.find(scope, id)) ?? refuse('not_found');
+  const session = await services.store.read.sessions.find(scope, id);
+  return asOfNow(services, session ?? refuse('not_found'));
+}
+
+export interface ListSessions {
+  readonly filter: Omit<SessionFilter, 'expiredBefore'>;
+  readonly page: PageRequest;
 }
 
 export async function listSessions(
-  { store }: Pick<Services, 'store'>,
+  services: ReadServices,
   scope: TenantScope,
-  { filter, page }: { filter: SessionFilter; page: PageRequest },
+  { filter, page }: ListSessions,
 ): Promise<Session[]> {
-  return store.read.sessions.list(scope, filter, page);
+  const { store, clock, settings } = services;
+  const idleTtlMs = settings.sessionIdleTtlMs;
+  const expiredBefore = idleTtlMs > 0 ? clock.now() - idleTtlMs : undefined;
+  const sessions = await store.read.sessions.list(scope, { ...filter, expiredBefore }, page);
+  return sessions.map((session) => asOfNow(services, session));
+}
+
+/** Locks the session and returns it as of now, or refuses. */
+export async function lockSession(
+  services: Pick<Services, 'clock' | 'settings'>,
+  tx: StoreTransaction,
+  { scope, id }: { readonly scope: TenantScope; readonly id: SessionId },
+): Promise<Session> {
+  const session = await tx.sessions.lock(scope, id);
+  return asOfNow(services, session ?? refuse('not_found'));
 }
 
 export interface StopSession {
@@ -110,13 +140,13 @@ export interface StopSession {
 
 /** D-13: cancels the queue and pending interactions, and asks the current run to end. */
 export async function stopSession(
-  services: Pick<Services, 'store' | 'clock' | 'fanout' | 'metrics'>,
+  services: Pick<Services, 'store' | 'clock' | 'fanout' | 'metrics' | 'settings'>,
   scope: TenantScope,
   request: StopSession,
 ): Promise<Session> {
   return services.store.transaction(async (tx) => {
     const now = services.clock.now();
-    const found = (await tx.sessions.lock(scope, request.id)) ?? refuse('not_found');
+    const found = await lockSession(services, tx, { scope, id: request.id });
     const queue = await tx.runs.queued(found.id);
     const session = orRefuse(stopped(queuedRunsCancelled(found, queue.length, now), request, now));
     await tx.sessions.save(session);
@@ -150,13 +180,13 @@ export async function askToEnd(
 
 /** D-14. */
 export async function resumeSession(
-  { store, clock }: Pick<Services, 'store' | 'clock'>,
+  services: ReadServices,
   scope: TenantScope,
   id: SessionId,
 ): Promise<Session> {
-  return store.transaction(async (tx) => {
-    const found = (await tx.sessions.lock(scope, id)) ?? refuse('not_found');
-    const session = orRefuse(resumed(found, clock.now()));
+  return services.store.transaction(async (tx) => {
+    const found = await lockSession(services, tx, { scope, id });
+    const session = orRefuse(resumed(found, services.clock.now()));
     if (session !== found) await tx.sessions.save(session);
     return session;
   });

@@ -27,6 +27,8 @@ export interface Agent {
    * Only that harness knows the type (`ports/harness.ts`).
    */
   readonly settings: unknown;
+  /** Whether its framework runs a tool call only with the input that it asked for. */
+  readonly hasFixedToolInput: boolean;
 }
 
 /** `deny` wins over `allow`, which wins over the default. */
@@ -60,11 +62,14 @@ export interface RunInput {
   readonly fileIds: readonly string[];
 }
 
-/** D-22: `prompt`, and `files` if the agent takes them. Any other member is refused. */
-export function readRunInput(agent: Agent, input: JsonObject): Ruling<RunInput> {
+/** D-22: `prompt`, and `files` where the session takes them. Any other member is refused. */
+export function readRunInput(
+  input: JsonObject,
+  { agentName, takesFiles }: { readonly agentName: string; readonly takesFiles: boolean },
+): Ruling<RunInput> {
   for (const member of Object.keys(input)) {
-    if (member === 'prompt' || (member === 'files' && agent.sessionFiles)) continue;
-    return refused('unknown_field', `input.${member} is not a member that ${agent.name} declares`);
+    if (member === 'prompt' || (member === 'files' && takesFiles)) continue;
+    return refused('unknown_field', `input.${member} is not a member that ${agentName} declares`);
   }
   if (typeof input['prompt'] !== 'string' || input['prompt'] === '') {
     return refused('invalid_body', 'input.prompt must be a non-empty string');
@@ -77,6 +82,12 @@ export function readRunInput(agent: Agent, input: JsonObject): Ruling<RunInput> 
     );
   }
   return accepted({ prompt: input['prompt'], fileIds: files });
+}
+
+/** The prompt of an input that was accepted. */
+export function acceptedPrompt(input: JsonObject): string {
+  const { prompt } = input;
+  return typeof prompt === 'string' ? prompt : '';
 }
 
 function isTextList(value: Json): value is readonly string[] {

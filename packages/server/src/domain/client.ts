@@ -79,11 +79,17 @@ export interface ClientChange {
   readonly status?: ClientStatus | undefined;
 }
 
-/** D-64: a status change cannot be combined with others, and a change needs the current version. */
-export function changeClient(client: Client, change: ClientChange, now: number): Ruling<Client> {
+/** D-64: a status change cannot be combined with others, whatever client it is for (D-52). */
+export function checkChange(change: ClientChange): Ruling<undefined> {
   const { name, description, permissions, status } = change;
   const hasOther = name !== undefined || description !== undefined || permissions !== undefined;
   if (status !== undefined && hasOther) return refused('status_change_not_combinable');
+  return accepted(undefined);
+}
+
+/** D-64: a change needs the current version. */
+export function changeClient(client: Client, change: ClientChange, now: number): Ruling<Client> {
+  const { name, description, permissions, status } = change;
   if (change.version !== client.version) return refused('version_conflict');
   return accepted({
     ...client,

@@ -97,6 +97,7 @@ export function answerInteraction(
 ): Ruling<AnswerRuling> {
   switch (interaction.status) {
     case 'pending': {
+      if (hasExpired(interaction, by.now)) return refused('interaction_not_pending');
       const answered = withAnswer(interaction, answer, by);
       return answered === undefined
         ? refused('invalid_answer')
@@ -133,6 +134,17 @@ function withAnswer(
     return { ...interaction, ...answered, answer };
   }
   return undefined;
+}
+
+/** Its time is over, even if no worker has stored that yet. */
+function hasExpired({ expiresAt }: PendingInteraction, now: number): boolean {
+  return expiresAt < now;
+}
+
+/** The interaction at `now`. */
+export function interactionAt(interaction: Interaction, now: number): Interaction {
+  const isOver = interaction.status === 'pending' && hasExpired(interaction, now);
+  return isOver ? expireInteraction(interaction) : interaction;
 }
 
 export function expireInteraction(interaction: PendingInteraction): ClosedInteraction {
@@ -177,6 +189,9 @@ function isSameAnswer(known: InteractionAnswer, given: InteractionAnswer): boole
   return canonicalJson(plain(known)) === canonicalJson(plain(given));
 }
 
+/** The answer as JSON. One choice is the same answer as text and as a list of one. */
 function plain(answer: InteractionAnswer): JsonObject {
-  return { ...answer };
+  if (answer.kind !== 'question' || !('answer' in answer)) return { ...answer };
+  const choices = typeof answer.answer === 'string' ? [answer.answer] : answer.answer;
+  return { kind: answer.kind, answer: choices };
 }

@@ -29,6 +29,7 @@ export interface Session {
   readonly agentName: string;
   readonly status: SessionStatus;
   readonly statusReason: string | null;
+  /** Whether its agent took files when the session was created. */
   readonly filesSupported: boolean;
   /** The run that executes or waits for a person. Queued runs come after it. */
   readonly currentRunId: RunId | null;
@@ -61,6 +62,14 @@ export function openSession(
     stoppedAt: null,
     endedAt: null,
   };
+}
+
+/** Spec §2, A-26: whether file operations, and `files` in the input of a run, apply to the session now. */
+export function acceptsFiles(
+  session: Pick<Session, 'filesSupported'>,
+  deployment: { readonly fileAttachments: boolean },
+): boolean {
+  return session.filesSupported && deployment.fileAttachments;
 }
 
 export interface BusyPolicy {
@@ -165,15 +174,19 @@ export function isUnused(session: Session, before: number): boolean {
   return isResting && session.updatedAt < before;
 }
 
-/** D-17: the session was unused for longer than the deployment allows. */
-export function expireSession(session: Session, now: number): Session {
-  return {
-    ...session,
-    status: 'terminated',
-    statusReason: 'expired',
-    endedAt: now,
-    updatedAt: now,
-  };
+/** D-17: ends a session that was unused for `idleTtlMs`, at the time at which it expired. */
+export function expireSession(session: Session, idleTtlMs: number): Session {
+  const endedAt = session.updatedAt + idleTtlMs;
+  return { ...session, status: 'terminated', statusReason: 'expired', endedAt, updatedAt: endedAt };
+}
+
+/** D-17: the session at `now`. Past its `expires_at` it has ended, even before a worker has stored that. */
+export function sessionAt(
+  session: Session,
+  { now, idleTtlMs }: { readonly now: number; readonly idleTtlMs: number },
+): Session {
+  const isExpired = idleTtlMs > 0 && isUnused(session, now - idleTtlMs);
+  return isExpired ? expireSession(session, idleTtlMs) : session;
 }
 
 /** The session folder, which holds its history and files, is gone. */

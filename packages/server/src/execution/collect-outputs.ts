@@ -4,7 +4,7 @@ import { filesPerSessionMax } from '../app/files.ts';
 import type { Services } from '../app/services.ts';
 import { type File, completeFile, openFile } from '../domain/file.ts';
 import type { Run } from '../domain/run.ts';
-import type { Session } from '../domain/session.ts';
+import { type Session, acceptsFiles } from '../domain/session.ts';
 import { BlobTooLarge, type StagedBlob } from '../ports/blobs.ts';
 import type { Output } from '../ports/session-folders.ts';
 import { outputFile } from './output-file.ts';
@@ -22,7 +22,7 @@ export async function collectOutputs(
   services: OutputServices,
   { run, session }: { readonly run: Run; readonly session: Session },
 ): Promise<void> {
-  if (!services.settings.fileAttachments || !session.filesSupported) return;
+  if (!acceptsFiles(session, services.settings)) return;
   await services.sessionFolders.takeOutputs(run, async (output) => {
     const kept = await keepOutput(services, run, output);
     if (typeof kept === 'object') return kept.id;

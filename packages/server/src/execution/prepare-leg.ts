@@ -1,5 +1,5 @@
 import { fileKey, snapshotKey } from '../app/blob-keys.ts';
-import { type Agent, readRunInput } from '../domain/agent.ts';
+import { type Agent, acceptedPrompt } from '../domain/agent.ts';
 import { type ContextTexts, type KnownContext, contextEvents } from '../domain/context.ts';
 import type { Json, JsonObject } from '../domain/json.ts';
 import type { RunOutcome } from '../domain/run.ts';
@@ -69,7 +69,6 @@ export async function prepareLeg(
   if (context !== state.context) writer.context({ text: context, snapshot: prepared.startsAs });
   for (const event of announced.events) await writer.push(event);
   const input = parse<JsonObject>(run.input) ?? {};
-  const read = readRunInput(agent, input);
   return {
     ready: true,
     harness,
@@ -80,8 +79,8 @@ export async function prepareLeg(
       agent,
       settings: agent.settings,
       runNumber: run.number,
-      // The agent may have changed since it accepted the input; the accepted input stays valid.
-      prompt: read.ok ? read.value.prompt : '',
+      // Not checked again: agent and settings may have changed since, but an accepted prompt is the one that runs.
+      prompt: acceptedPrompt(input),
       input,
       sessionFolder: prepared.sessionFolder,
       stateDir: prepared.stateDir,

@@ -7,6 +7,7 @@ import type { Log } from '../ports/log.ts';
 import { type Binding, bindOperations } from './bind.ts';
 import { errorAnswer } from './errors.ts';
 import type { Handlers } from './handler.ts';
+import { HttpRefusal } from './http-refusal.ts';
 import { writeJson } from './json-reply.ts';
 import { metricsPath } from './metrics.ts';
 import { baseHeaders } from './response-headers.ts';
@@ -68,13 +69,11 @@ export function createApp(parts: AppParts): FastifyInstance {
     writeJson(reply.raw, answer, baseHeaders(undefined, request.id));
   };
   app.setErrorHandler((error, request, reply) => refuse(error, request, reply));
-  app.setNotFoundHandler((request, reply) =>
-    refuse(
-      new Refusal(isKnownPath(app, request.url) ? 'method_not_allowed' : 'not_found'),
-      request,
-      reply,
-    ),
-  );
+  app.setNotFoundHandler((request, reply) => {
+    const allow = methodsAt(app, request.url).join(', ');
+    const known = () => new HttpRefusal('method_not_allowed', { headers: { allow } });
+    refuse(allow === '' ? new Refusal('not_found') : known(), request, reply);
+  });
   bindOperations(app, handlers, parts);
   return app;
 }
@@ -91,11 +90,12 @@ type Refuse = (
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
-function isKnownPath(app: FastifyInstance, url: string): boolean {
+/** The methods that operations declare at this path, for `Allow` (RFC 9110 section 15.5.6). */
+function methodsAt(app: FastifyInstance, url: string): readonly string[] {
   const path = url.split('?')[0] ?? '/';
   // The path must look unknown to callers that may not read the metrics.
-  if (path === metricsPath) return false;
-  return methods.some((method) => app.findRoute({ method, url: path }) !== null);
+  if (path === metricsPath) return [];
+  return methods.filter((method) => app.findRoute({ method, url: path }) !== null);
 }
 
 /** Answers bytes that are not HTTP. There is no request, and so no request id. */

@@ -8,7 +8,8 @@ import { mediaType } from './media.ts';
 
 /** Reads the body as a value to validate. Undefined when the operation takes bytes or no body. */
 export async function readBody(operation: Operation, message: IncomingMessage): Promise<unknown> {
-  if (operation.body === undefined) return undefined;
+  if (operation.content === 'bytes') return undefined;
+  if (operation.body === undefined) return refuseBody(message);
   refuseEncoding(message);
   const isForm = operation.content === 'form';
   const bytes = await readBytes(message, isForm ? limits.formMaxBytes : limits.bodyMaxBytes);
@@ -21,6 +22,16 @@ export async function readBody(operation: Operation, message: IncomingMessage): 
   }
   requireJson(message);
   return parseJson(bytes);
+}
+
+/** Spec §1.2: what an operation does not declare is refused, not ignored; a whole body no less than one field. */
+async function refuseBody(message: IncomingMessage): Promise<undefined> {
+  const noBody = () => refuse('invalid_body', { message: 'This operation takes no body.' });
+  if (Number(message.headers['content-length'] ?? 0) > 0) noBody();
+  // Only the bytes show whether a body in chunks has any.
+  if (message.headers['transfer-encoding'] === undefined) return undefined;
+  for await (const chunk of arriving(message)) if (chunk.length > 0) noBody();
+  return undefined;
 }
 
 export function refuseEncoding(message: IncomingMessage): void {

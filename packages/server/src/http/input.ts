@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import {
   type ErrorCode,
@@ -52,11 +53,18 @@ export function readHeaders(
   for (const [name, schema] of Object.entries(operation.headers ?? {})) {
     const code = codes[name];
     if (code !== undefined && timesSent(rawHeaders, name) > 1) return refuse(code);
-    const parsed = schema.safeParse(headers[name]);
+    const parsed = schema.safeParse(textOf(headers[name]));
     if (!parsed.success) return refuse(code ?? 'invalid_body');
     values[name] = parsed.data;
   }
   return values;
+}
+
+/** Node reads each byte of a header as one character (Latin-1); bytes that are UTF-8 are read as such. */
+function textOf(value: string | string[] | undefined): string | string[] | undefined {
+  if (typeof value !== 'string') return value;
+  const bytes = Buffer.from(value, 'latin1');
+  return isUtf8(bytes) ? bytes.toString() : value;
 }
 
 /** D-72: the refusal names the invalid field, and unknown fields have a code of their own. */

@@ -1,22 +1,28 @@
 import { refuse } from '../app/refusal.ts';
 
-/** Returns the offered media type that the client prefers (D-34), or refuses. */
+/** Returns the offered media type that the client prefers (D-34), the first of equals, or refuses. */
 export function chooseMedia<Media extends string>(
   accept: string | undefined,
   offered: readonly [Media, ...Media[]],
 ): Media {
   if (accept === undefined || accept.trim() === '') return offered[0];
-  const wanted = accept
-    .split(',')
-    .map(readRange)
-    .filter(({ quality }) => quality > 0)
-    .toSorted((a, b) => b.quality - a.quality);
-  for (const { media } of wanted) {
-    if (media === '*/*') return offered[0];
-    const found = offered.find((offer) => offer === media || `${offer.split('/')[0]}/*` === media);
-    if (found !== undefined) return found;
+  const ranges = accept.split(',').map(readRange);
+  let chosen: { readonly offer: Media; readonly quality: number } | undefined;
+  for (const offer of offered) {
+    const quality = qualityOf(offer, ranges);
+    if (quality > (chosen?.quality ?? 0)) chosen = { offer, quality };
   }
+  if (chosen !== undefined) return chosen.offer;
   return refuse('not_acceptable', { message: `Accept must be one of ${offered.join(', ')}.` });
+}
+
+/** RFC 9110 section 12.5.1: the most specific range that includes the type gives its quality; the order says nothing. */
+function qualityOf(offer: string, ranges: readonly MediaRange[]): number {
+  for (const name of [offer, `${offer.split('/')[0]}/*`, '*/*']) {
+    const range = ranges.find(({ media }) => media === name);
+    if (range !== undefined) return range.quality;
+  }
+  return 0;
 }
 
 /** Returns a Content-Type without its parameters. */
@@ -24,7 +30,12 @@ export function mediaType(contentType: string | undefined): string {
   return (contentType ?? '').split(';')[0]?.trim().toLowerCase() ?? '';
 }
 
-function readRange(text: string): { media: string; quality: number } {
+interface MediaRange {
+  readonly media: string;
+  readonly quality: number;
+}
+
+function readRange(text: string): MediaRange {
   const [media = '', ...parameters] = text.split(';').map((part) => part.trim().toLowerCase());
   const quality = parameters.find((parameter) => parameter.startsWith('q='));
   const value = quality === undefined ? 1 : Number(quality.slice(2));

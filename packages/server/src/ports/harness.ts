@@ -17,6 +17,8 @@ export interface Harness<Settings = unknown> {
   readonly framework: string;
   /** Whether legs need `context.texts`; they are dropped otherwise, so that long legs do not hold them in memory. */
   readonly usesContextTexts?: boolean;
+  /** Whether an approved call can only run with the input that was shown: `updated_input` is then refused (D-38). */
+  readonly hasFixedToolInput?: boolean;
   /**
    * Reads the keys of `agent.yaml` that only this framework uses. Called once each time the folder is read; every leg
    * gets the result as `context.settings`.
@@ -34,7 +36,7 @@ export type ReadSettings<Settings> =
   | { readonly ok: false; readonly problems: readonly AgentProblem[] };
 
 /** An agent as its folder declares it, before its harness has read the settings. */
-export interface DeclaredAgent extends Omit<Agent, 'settings'> {
+export interface DeclaredAgent extends Omit<Agent, 'settings' | 'hasFixedToolInput'> {
   readonly declared: FrameworkKeys;
 }
 

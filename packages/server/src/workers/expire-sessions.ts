@@ -15,7 +15,7 @@ export async function expireSessions(
     await store.transaction(async (tx) => {
       const seen = await tx.sessions.lock(session, session.id);
       if (seen === undefined || !isUnused(seen, before)) return;
-      await tx.sessions.save(expireSession(seen, clock.now()));
+      await tx.sessions.save(expireSession(seen, settings.sessionIdleTtlMs));
     });
   }
   return unused.length === perPass;

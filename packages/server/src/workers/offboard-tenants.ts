@@ -13,7 +13,7 @@ import type { Provisioner } from '../ports/provisioner.ts';
 
 export type OffboardServices = Pick<
   Services,
-  'store' | 'clock' | 'log' | 'metrics' | 'blobs' | 'sessionFolders' | 'fanout'
+  'store' | 'clock' | 'log' | 'metrics' | 'blobs' | 'sessionFolders' | 'fanout' | 'settings'
 > & { readonly provisioner: Provisioner };
 
 const tenantsPerPass = 4;

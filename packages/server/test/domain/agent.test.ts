@@ -69,15 +69,15 @@ describe('a glob', () => {
 });
 
 describe('the input of a run (D-22)', () => {
-  const plain = agentOf({});
-  const withFiles = agentOf({ sessionFiles: true });
+  const plain = { agentName: 'a', takesFiles: false };
+  const withFiles = { agentName: 'a', takesFiles: true };
 
   test.each<[string, JsonObject, { prompt: string; fileIds: string[] }]>([
     ['a prompt', { prompt: 'hi' }, { prompt: 'hi', fileIds: [] }],
     ['files', { prompt: 'hi', files: ['f1', 'f2'] }, { prompt: 'hi', fileIds: ['f1', 'f2'] }],
     ['no files', { prompt: 'hi', files: [] }, { prompt: 'hi', fileIds: [] }],
   ])('%s is read', (_, input, value) => {
-    expect(readRunInput(withFiles, input)).toEqual({ ok: true, value });
+    expect(readRunInput(input, withFiles)).toEqual({ ok: true, value });
   });
 
   test.each<[string, JsonObject, string]>([
@@ -94,12 +94,12 @@ describe('the input of a run (D-22)', () => {
       'invalid_body: input.files',
     ],
   ])('%s is refused by name', (_, input, refusal) => {
-    const ruling = readRunInput(withFiles, input);
+    const ruling = readRunInput(input, withFiles);
     expect(ruling.ok ? 'accepted' : `${ruling.code}: ${ruling.message ?? ''}`).toContain(refusal);
   });
 
-  test('files are a member only for an agent that takes files', () => {
-    expect(readRunInput(plain, { prompt: 'hi', files: [] })).toMatchObject({
+  test('files are a member only for a session that takes files', () => {
+    expect(readRunInput({ prompt: 'hi', files: [] }, plain)).toMatchObject({
       ok: false,
       code: 'unknown_field',
     });

@@ -22,6 +22,7 @@ import {
   runDispatched,
   runEnded,
   runParked,
+  sessionAt,
   stopSession,
 } from '../../src/domain/session.ts';
 
@@ -296,11 +297,18 @@ describe('an unused session (D-17)', () => {
   });
 
   test('ends terminated, and says why', () => {
-    expect(expireSession(fresh, later)).toMatchObject({
+    expect(expireSession(fresh, 500)).toMatchObject({
       status: 'terminated',
       statusReason: 'expired',
-      endedAt: later,
+      endedAt: fresh.updatedAt + 500,
     });
+  });
+
+  test('has ended from the moment after its expires_at, whatever is stored', () => {
+    const after = (ms: number) => sessionAt(fresh, { now: fresh.updatedAt + ms, idleTtlMs: 500 });
+    expect(after(500)).toBe(fresh);
+    expect(after(501)).toEqual(expireSession(fresh, 500));
+    expect(sessionAt(fresh, { now: later * 1000, idleTtlMs: 0 })).toBe(fresh);
   });
 });
 

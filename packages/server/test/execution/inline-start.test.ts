@@ -42,8 +42,9 @@ describe.each(databaseKinds)('a run that finds a free slot, on %s', (kind) => {
   test('is claimed by the transaction that inserts it, and can be executed to its end', async () => {
     const slots = new OneSlot();
     const { resource } = await start(slots);
-    expect(resource.status).toBe('queued');
     const run = await world.read(resource);
+    // Spec §4.2: the answer is the run as it is stored.
+    expect(resource).toEqual(run);
     expect(run).toMatchObject({ status: 'running', lease: { owner: 'worker-1' }, leaseEpoch: 1 });
     expect(run).toMatchObject({ lastSeq: 1, startedAt: world.clock.now() });
     expect(slots.started).toEqual({ run, session: await world.session(run.sessionId) });

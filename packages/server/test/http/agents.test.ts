@@ -186,6 +186,11 @@ describe.each(deployments)('invoke once on %s (D-27)', (database) => {
       status: 400,
       error: 'unknown_field',
     });
+    // A new session has no files, so none can be ready.
+    expect(await call('echo', { prompt: 'x', files: ['file_x'] })).toMatchObject({
+      status: 409,
+      error: 'file_not_ready',
+    });
     expect(await count()).toBe(before);
     const right = await invoke('echo', {
       input: { prompt: 'x' },

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import {
   type Operation,
   type OperationId,
@@ -8,7 +9,7 @@ import {
 import { beforeAll, describe, expect, test } from 'vitest';
 import { StorageUnavailable } from '../../src/ports/errors.ts';
 import { openSession } from '../support/api-steps.ts';
-import { type OperationCall, pathOf } from '../support/checked-calls.ts';
+import { type OperationCall, checkAnswer, operationAt, pathOf } from '../support/checked-calls.ts';
 import { MovingClock } from '../support/clocks.ts';
 import { FailingStore } from '../support/failing-store.ts';
 import { sendRaw } from '../support/raw-requests.ts';
@@ -191,6 +192,39 @@ describe('an invalid JSON body (D-72)', () => {
   });
 });
 
+describe('a body that is not declared (spec §1.2, §9.2)', () => {
+  const withoutBody = where(({ body, content }) => body === undefined && content !== 'bytes');
+
+  const sendBytes = async (id: OperationId, headers: [string, string][], body: string) => {
+    const call = callOf(id);
+    const { method } = operations[id];
+    const path = pathOf(id, call);
+    const sent = Object.entries({ ...call.as, ...call.headers });
+    const answer = await sendRaw(server, { method, path, headers: [...sent, ...headers], body });
+    checkAnswer(operationAt(method, path), answer);
+    return answer;
+  };
+
+  test.each(withoutBody)('%s: any byte of a body is refused, not ignored', async (id) => {
+    for (const [header, body] of [
+      [['content-length', '2'], '{}'],
+      [['transfer-encoding', 'chunked'], '2\r\n{}\r\n0\r\n\r\n'],
+    ] as const) {
+      const { status, text } = await sendBytes(id, [[...header]], body);
+      expect([status, JSON.parse(text).error]).toEqual([400, 'invalid_body']);
+    }
+  });
+
+  test('an empty body is no body', async () => {
+    for (const [header, body] of [
+      [['content-length', '0'], ''],
+      [['transfer-encoding', 'chunked'], '0\r\n\r\n'],
+    ] as const) {
+      expect((await sendBytes('get_session', [[...header]], body)).status).toBe(200);
+    }
+  });
+});
+
 describe('a query that is not declared (D-71)', () => {
   test.each(ids)('%s: an unknown parameter is refused by name', async (id) => {
     const call = callOf(id);
@@ -234,7 +268,7 @@ describe('an Idempotency-Key header (spec §8)', () => {
     async (id) => {
       const call = callOf(id);
       const { 'idempotency-key': _, ...headers } = call.headers ?? {};
-      for (const key of [undefined, '', 'short', 'x'.repeat(257), 'schlüssel-12']) {
+      for (const key of [undefined, '', 'short', 'schlüss', 'x'.repeat(257), 'tab\tinside-12']) {
         const sent = key === undefined ? {} : { 'idempotency-key': key };
         const refused = await server.refused(id, { ...call, headers: { ...headers, ...sent } });
         expect(refused).toMatchObject({ status: 400, error: 'invalid_idempotency_key' });
@@ -265,6 +299,18 @@ describe('an Idempotency-Key header (spec §8)', () => {
 describe('after all of these', () => {
   test('nothing has changed in the database (P16)', async () => {
     expect(changedTables(tables, await restingDigests(server))).toEqual([]);
+  });
+
+  test('an Idempotency-Key has any characters, and is the same key as Latin-1 and as UTF-8 (spec §8)', async () => {
+    const id = 'create_tenant';
+    const call = await validCalls[id](server, world);
+    const sendKey = async (key: Buffer) =>
+      server.send(id, { ...call, headers: { 'idempotency-key': key.toString('latin1') } });
+    const text = `clé-${randomUUID()}`;
+    const { body: made } = await sendKey(Buffer.from(text, 'latin1'));
+    const { body: again, headers } = await sendKey(Buffer.from(text, 'utf8'));
+    expect([again.id, headers.get('idempotency-replayed')]).toEqual([made.id, 'true']);
+    await sendKey(Buffer.from(`ключ-${randomUUID()}`, 'utf8'));
   });
 
   test('the type may have parameters and any case', async () => {

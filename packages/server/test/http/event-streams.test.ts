@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import { formatEventId } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { begin, ended, eventsPath, follow, readRun, runIn } from '../support/api-steps.ts';
+import { at, begin, ended, eventsPath, follow, readRun, runIn } from '../support/api-steps.ts';
 import { MovingClock } from '../support/clocks.ts';
 import { eventually } from '../support/eventually.ts';
 import { addClient, addTenant } from '../support/identities.ts';
@@ -203,6 +203,25 @@ describe('a server with the maximum of open streams (A-48)', () => {
 });
 
 describe('a server that stops', () => {
+  test('refuses new streams with 503 not_ready while its runs end (D-30)', async () => {
+    const { server: own, puppet: hand } = await startPuppetServer();
+    const { run } = await begin(own, 'puppet');
+    const leg = await hand.leg();
+    const stopped = own.stop(60_000);
+    for (const refused of [
+      await own.refused('follow_run_events', { params: at(run) }),
+      await own.refused('invoke_agent', {
+        params: { agent_name: 'puppet' },
+        body: { input: { prompt: 'x' } },
+      }),
+    ]) {
+      expect(refused).toMatchObject({ status: 503, error: 'not_ready' });
+      expect(refused.headers.get('retry-after')).toMatch(/^[1-9]\d*$/);
+    }
+    leg.end();
+    await stopped;
+  });
+
   test('closes its streams between two frames, and readers resume at the next server', async () => {
     const { server: first, puppet: own } = await startPuppetServer();
     const { session, run } = await begin(first, 'puppet');

@@ -333,6 +333,26 @@ describe.each(deployments)('files on %s', (database) => {
     });
   });
 
+  test('an ended session takes no new bytes; its files can be read and deleted (D-43)', async () => {
+    const ending = await openSession(server, 'echo');
+    const ready = await uploaded('ready', 'x', ending);
+    const pending = await prepare({ name: 'pending' }, ending);
+    const params = { session_id: ending.id };
+    await server.send('stop_session', { params, body: { mode: 'terminate' } });
+    for (const refused of [
+      await server.refused('prepare_file', { params, body: { name: 'late' } }),
+      await server.refused('upload_file', { params: place(pending), body: 'late' }),
+    ]) {
+      expect(refused).toMatchObject({ status: 409, error: 'session_terminal' });
+    }
+    expect(await list(ending)).toEqual([pending, ready]);
+    expect((await download(ready)).text).toBe('x');
+    // The response to the upload may have been lost: repeating it changes nothing.
+    expect((await upload(ready, 'x')).body).toEqual(ready);
+    for (const file of [pending, ready]) await server.send('delete_file', { params: place(file) });
+    expect(await list(ending)).toEqual([]);
+  });
+
   test('a file of another session is not found', async () => {
     const file = await uploaded('mine', 'x');
     const other = await openSession(server, 'echo');
@@ -376,6 +396,27 @@ describe('a deployment without attachments (D-43)', () => {
     expect(session.session_files_supported).toBe(false);
     expect(await refusalsOf(server, session)).toEqual(unavailable);
     expect(await refusalsOf(server, { id: 'sess_never' })).toEqual(unavailable);
+  });
+
+  test('shows so in sessions that were created with attachments, too (spec §2)', async () => {
+    const before = await startServer();
+    const session = await openSession(before, 'echo');
+    expect(session.session_files_supported).toBe(true);
+    const server = await before.restart({ env: { CONVOKE_FILE_ATTACHMENTS: 'off' } });
+    const params = { session_id: session.id };
+    const { body } = await server.send('get_session', { params });
+    expect(body.session_files_supported).toBe(false);
+    expect(await refusalsOf(server, session)).toEqual(unavailable);
+    // §4.2 rule 1: unavailable is 404, also for a size that would be too large.
+    const large = { name: 'a', size_bytes: 1e12 };
+    const refused = await server.refused('prepare_file', { params, body: large });
+    expect(refused).toMatchObject({ status: 404, error: 'files_unavailable' });
+    // D-22: `files` is a member of the input exactly where the session takes files.
+    const input = { prompt: 'x', files: [] };
+    const unknown = await server.refused('start_run', { params, body: { input } });
+    expect(unknown).toMatchObject({ status: 400, error: 'unknown_field' });
+    const back = await server.restart({ env: { CONVOKE_FILE_ATTACHMENTS: 'on' } });
+    expect((await back.send('get_session', { params })).body.session_files_supported).toBe(true);
   });
 });
 

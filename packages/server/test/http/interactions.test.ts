@@ -18,6 +18,7 @@ import {
 } from '../support/api-steps.ts';
 import { MovingClock } from '../support/clocks.ts';
 import { eventually } from '../support/eventually.ts';
+import { withIdlePasses } from '../support/idle-passes.ts';
 import type { Puppet } from '../support/puppet-harness.ts';
 import { startPuppetServer } from '../support/puppet-server.ts';
 import { type TestServer, deployments, startServer } from '../support/server.ts';
@@ -143,7 +144,9 @@ describe.each(deployments)('interactions on %s', (database) => {
       const first = await answer(server, asked, { answer: 'red' });
       const again = await answer(server, asked, { answer: 'red' });
       expect({ ...again, applied_at: undefined }).toEqual({ ...first, applied_at: undefined });
-      for (const body of [{ answer: 'blue' }, { answer: ['red'] }, { declined: true }]) {
+      // One choice is the same answer as text and as a list.
+      expect((await answer(server, asked, { answer: ['red'] })).answer).toBe('red');
+      for (const body of [{ answer: 'blue' }, { answer: ['blue'] }, { declined: true }]) {
         const refused = await server.refused('answer_interaction', { params: keyOf(asked), body });
         expect(refused).toMatchObject({ status: 409, error: 'interaction_answered' });
       }
@@ -350,6 +353,32 @@ describe.each(deployments)('interactions on %s', (database) => {
 });
 
 describe('an unanswered interaction (D-25, D-36)', () => {
+  test('takes no answer after its expires_at, however late the pass is', async () => {
+    const clock = new MovingClock();
+    const server = await startServer({
+      clock,
+      wrapStore: withIdlePasses,
+      agents: { asker: { ...usualAgents.asker, limits: { wait_hours: 0.05 } } },
+    });
+    const { session, run } = await begin(server, 'asker');
+    const asked = await pendingIn(server, session.id);
+    await runIn(server, run, 'waiting');
+    clock.advance(181_000);
+    const refused = await server.refused('answer_interaction', {
+      params: keyOf(asked),
+      body: { answer: 'red' },
+    });
+    expect(refused).toMatchObject({ status: 409, error: 'interaction_not_pending' });
+    const listed = async (status: string) => {
+      const params = { session_id: session.id };
+      const { body } = await server.send('list_interactions', { params, query: { status } });
+      return body.interactions.map((one) => `${one.interaction_key} ${one.status}`);
+    };
+    const expired = `${asked.interaction_key} expired`;
+    expect([await listed('pending'), await listed('expired')]).toEqual([[], [expired]]);
+    expect(await listed('all')).toEqual([expired]);
+  });
+
   test('expires after the time its agent sets; its run fails and an answer is refused', async () => {
     const clock = new MovingClock();
     const server = await startServer({

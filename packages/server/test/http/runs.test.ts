@@ -12,6 +12,7 @@ import {
   runIn,
   startRun,
 } from '../support/api-steps.ts';
+import { eventually } from '../support/eventually.ts';
 import { addClient, addTenant } from '../support/identities.ts';
 import type { Puppet } from '../support/puppet-harness.ts';
 import { startPuppetServer } from '../support/puppet-server.ts';
@@ -40,16 +41,22 @@ describe.each(deployments)('runs on %s', (database) => {
         body: { input: { prompt: 'hello' } },
       });
       expect(status).toBe(201);
+      // Spec §4.2: the record as it is stored. On one server the first leg starts with the same commit.
+      const created_at = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+      const state =
+        database === 'sqlite'
+          ? { status: 'running', started_at: created_at, last_event_id: '000000000001' }
+          : { status: 'queued', queue_position: 1 };
       expect(started).toEqual({
         id: expect.stringMatching(/^run_[0-9a-hjkmnp-tv-z]{26}$/),
         session_id: session.id,
         agent_name: 'puppet',
-        status: 'queued',
+        ...state,
         input: { prompt: 'hello' },
-        queue_position: 1,
         pending_interactions: 0,
-        created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+        created_at,
       });
+      if (database === 'sqlite') expect(await readRun(server, started)).toEqual(started);
       const leg = await puppet.leg();
       leg.say('Hello ');
       leg.say('you.');
@@ -87,6 +94,27 @@ describe.each(deployments)('runs on %s', (database) => {
       expect(refused).toMatchObject({ status: 400, error });
       expect(refused.message).toContain(field);
       expect((await readSession(server, session.id)).status).toBe('idle');
+    });
+
+    test('an accepted prompt is the one that runs, whatever the agent folder says by then', async () => {
+      await server.writeAgent('moody', puppet.agent({ session_files: true }));
+      const { session } = await eventually(() => begin(server, 'moody', 'first'));
+      const first = await puppet.leg();
+      await server.send('start_run', {
+        params: { session_id: session.id },
+        body: { input: { prompt: 'with files', files: [] } },
+      });
+      await server.writeAgent('moody', puppet.agent({ session_files: false }));
+      await eventually(async () => {
+        const { body } = await server.send('list_agents');
+        const moody = body.agents.find(({ name }) => name === 'moody');
+        return moody?.session_files_supported === false;
+      });
+      first.end();
+      const second = await puppet.leg();
+      expect(second.context.prompt).toBe('with files');
+      second.end();
+      await server.removeAgent('moody');
     });
 
     test('refuses a file that is not a ready file of the session', async () => {

@@ -2,6 +2,7 @@ import { sessionId } from '@convoke/contract';
 import { describe, expect, test } from 'vitest';
 import { at, begin, logOf, openSession, runIn, startRun } from '../support/api-steps.ts';
 import { MovingClock } from '../support/clocks.ts';
+import { withIdlePasses } from '../support/idle-passes.ts';
 import { type TestServer, startServer } from '../support/server.ts';
 
 const id = (session: { id: string }) => ({ session_id: session.id });
@@ -30,6 +31,44 @@ describe('time (D-14, D-17)', () => {
     expect(await status(busy.id)).toBe('running');
     const read = await store.read.sessions.find(scope, sessionId(idle.id));
     expect(read?.statusReason).toBe('expired');
+  });
+
+  test('has ended at its expires_at for every request, however late the pass is', async () => {
+    const clock = new MovingClock();
+    const server = await startServer({
+      clock,
+      wrapStore: withIdlePasses,
+      env: { CONVOKE_SESSION_IDLE_TTL_SECONDS: '60' },
+    });
+    const body = { agent_name: 'echo', idempotency_key: 'lives for a minute' };
+    const { body: session } = await server.send('create_session', { body });
+    const params = id(session);
+    const others = await openSession(server, 'echo');
+    await server.send('stop_session', { params: id(others) });
+    clock.advance(59_000);
+    expect((await server.send('create_session', { body })).status).toBe(200);
+    clock.advance(1_500);
+    // Spec §4.2 rule 2.
+    expect(await server.refused('create_session', { body })).toMatchObject({
+      status: 412,
+      error: 'session_terminal',
+    });
+    const terminal = { status: 409, error: 'session_terminal' };
+    const input = { prompt: 'x' };
+    expect(await server.refused('start_run', { params, body: { input } })).toMatchObject(terminal);
+    expect(await server.refused('resume_session', { params })).toMatchObject(terminal);
+    expect(await server.refused('stop_session', { params })).toMatchObject(terminal);
+    const file = { name: 'late' };
+    expect(await server.refused('prepare_file', { params, body: file })).toMatchObject(terminal);
+    const { body: read } = await server.send('get_session', { params });
+    expect(read).toMatchObject({ status: 'terminated', status_reason: 'expired' });
+    expect(read.ended_at).toBe(session.expires_at);
+    const listed = async (status: string) =>
+      (await server.send('list_sessions', { query: { status } })).body.sessions.map(
+        (one) => one.id,
+      );
+    expect(await listed('terminated')).toEqual([others.id, session.id]);
+    expect([...(await listed('idle')), ...(await listed('stopped'))]).toEqual([]);
   });
 
   test('with an idle time of zero sessions do not expire and have no expires_at', async () => {

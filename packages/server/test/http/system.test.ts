@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
+import { operationList } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { StorageUnavailable } from '../../src/ports/errors.ts';
-import { anonymous } from '../support/checked-calls.ts';
+import { anonymous, operationAt } from '../support/checked-calls.ts';
 import { FailingStore } from '../support/failing-store.ts';
 import { openSocket, sendRaw, readAnswer } from '../support/raw-requests.ts';
 import { type TestServer, startServer } from '../support/server.ts';
@@ -76,6 +77,24 @@ describe('unrouted requests are denied', () => {
     if (error !== undefined) expect(JSON.parse(answer.text)).toMatchObject({ error });
     expect(answer.headers.get('x-request-id')).toBeTruthy();
   });
+
+  const methods: readonly string[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
+  const examples = operationList.map(({ path }) => path.replace(/\{(\w+)\}/g, 'x'));
+  // The path of a verb is also one of an id that cannot exist.
+  const paths = [...new Set(examples)].filter((path) => !path.includes(':'));
+  test.each(paths)(
+    '%s names its methods in Allow when asked with another (RFC 9110)',
+    async (path) => {
+      const allowed = methods.filter((method) => operationAt(method, path) !== undefined);
+      for (const method of [...methods, 'HEAD', 'OPTIONS'].filter(
+        (one) => !allowed.includes(one),
+      )) {
+        const answer = await sendRaw(server, { method, path });
+        expect([method, answer.status]).toEqual([method, 405]);
+        expect(answer.headers.get('allow')).toBe(allowed.join(', '));
+      }
+    },
+  );
 
   test('a tenant id does not include the verb after it (issue 2)', async () => {
     const { organization_id, tenant_id } = server.quickstart;

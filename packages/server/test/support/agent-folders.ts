@@ -49,6 +49,7 @@ export function agentOf(parts: Partial<Agent> & { readonly script?: Json }): Dra
     tenants: { default: 'enabled', allow: [], deny: [] },
     folder: '/nonexistent',
     settings: script === undefined ? {} : { script },
+    hasFixedToolInput: false,
     isDraft: true,
     ...rest,
   };

@@ -23,6 +23,7 @@ import { type OffboardServices, offboardTenants } from '../../src/workers/offboa
 import { provisionTenants } from '../../src/workers/provision-tenants.ts';
 import { databaseKinds } from '../support/databases.ts';
 import { type IdentityFixture, by, createIdentityFixture } from '../support/identity-fixture.ts';
+import { settings } from '../support/settings.ts';
 
 const folders: string[] = [];
 const newFolder = () => {
@@ -49,6 +50,7 @@ const agent: Agent = {
   tenants: { default: 'enabled', allow: [], deny: [] },
   folder: '/nonexistent',
   settings: {},
+  hasFixedToolInput: false,
 };
 
 describe.each(databaseKinds)('the lifecycle of a tenant on %s', (kind) => {
@@ -67,6 +69,7 @@ describe.each(databaseKinds)('the lifecycle of a tenant on %s', (kind) => {
       blobs: await openDiskBlobs({ dataDir }),
       sessionFolders: openSessionFolders({ dataDir, log: silent }),
       provisioner: createFolderProvisioner({ dataDir }),
+      settings,
     };
   });
 

@@ -41,6 +41,8 @@ interface Warm {
 
 class AcpHarness implements Harness<AcpSettings> {
   readonly framework = 'acp';
+  /** The protocol answers a request with one of the agent's own options. */
+  readonly hasFixedToolInput = true;
   readonly read = readAcp;
   readonly #parts: AcpParts;
   /** In the order in which they became idle. */

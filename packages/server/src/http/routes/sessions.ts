@@ -20,7 +20,7 @@ type SessionOperations =
   | 'resume_session';
 
 export function sessionRoutes(services: Services, cursors: Cursors): Handlers<SessionOperations> {
-  const view = (session: Session) => sessionView(session, services.settings.sessionIdleTtlMs);
+  const view = (session: Session) => sessionView(session, services.settings);
   return {
     async create_session({ caller, body, chargeRate }) {
       const request = {

@@ -1,9 +1,13 @@
 import { type SessionRecord, isTerminalSessionStatus } from '@convoke/contract';
-import type { Session } from '../../domain/session.ts';
+import { type Session, acceptsFiles } from '../../domain/session.ts';
+import type { Settings } from '../../ports/settings.ts';
 import { optional, optionalTime, timestamp } from './fields.ts';
 
 /** D-10. `expires_at` is when an idle session expires (D-17). */
-export function sessionView(session: Session, idleTtlMs: number): SessionRecord {
+export function sessionView(
+  session: Session,
+  { sessionIdleTtlMs: idleTtlMs, fileAttachments }: Settings,
+): SessionRecord {
   const isResting = session.status === 'idle' || session.status === 'stopped';
   const expiresAt = isResting && idleTtlMs > 0 ? session.updatedAt + idleTtlMs : undefined;
   return {
@@ -11,7 +15,7 @@ export function sessionView(session: Session, idleTtlMs: number): SessionRecord 
     agent_name: session.agentName,
     status: session.status,
     ...optional('status_reason', session.statusReason),
-    session_files_supported: session.filesSupported,
+    session_files_supported: acceptsFiles(session, { fileAttachments }),
     ...optional('current_run_id', session.currentRunId),
     pending_interactions: session.pendingInteractions,
     created_at: timestamp(session.createdAt),

@@ -8,6 +8,14 @@ import type {
 import type { TenantScope } from '../../domain/scope.ts';
 import type { PageRequest } from '../page.ts';
 
+export interface InteractionList {
+  readonly sessionId: SessionId;
+  readonly status: InteractionStatus | 'all';
+  /** A pending interaction that expired before this time counts as `expired`. */
+  readonly now: number;
+  readonly page: PageRequest;
+}
+
 export interface InteractionRepository {
   insert(interaction: PendingInteraction): Promise<void>;
   find(
@@ -25,10 +33,7 @@ export interface InteractionRepository {
   markApplied(runId: RunId, now: number): Promise<void>;
   /** Interactions whose answers a leg applied at exactly this time. */
   appliedAt(runId: RunId, at: number): Promise<AnsweredInteraction[]>;
-  list(
-    scope: TenantScope,
-    list: { sessionId: SessionId; status: InteractionStatus | 'all'; page: PageRequest },
-  ): Promise<Interaction[]>;
+  list(scope: TenantScope, list: InteractionList): Promise<Interaction[]>;
   /** Pending interactions that have expired, oldest first. */
   overdue(now: number, limit: number): Promise<PendingInteraction[]>;
 }

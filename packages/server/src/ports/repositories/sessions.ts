@@ -27,6 +27,8 @@ export interface SessionRepository {
 export interface SessionFilter {
   readonly status?: SessionStatus | undefined;
   readonly agentName?: string | undefined;
+  /** Sessions at rest since before this time count as `terminated` (D-17). */
+  readonly expiredBefore?: number | undefined;
 }
 
 export interface SessionState {

@@ -17,7 +17,7 @@ import type {
 import type { InteractionRepository } from '../../ports/repositories/interactions.ts';
 import { fromJsonText, toJsonText } from '../json-text.ts';
 import { pageOf } from '../page.ts';
-import type { Transaction } from '../sql-database.ts';
+import type { Statement, Transaction } from '../sql-database.ts';
 import { sql } from '../sql.ts';
 
 export function interactionRepository(db: Transaction): InteractionRepository {
@@ -94,9 +94,9 @@ export function interactionRepository(db: Transaction): InteractionRepository {
       return rows.map(answeredOf);
     },
 
-    async list(scope, { sessionId: session, status, page }) {
+    async list(scope, { sessionId: session, status, now, page }) {
       const where = [sql`session_id = ${session}`, sql`tenant_id = ${scope.tenantId}`];
-      if (status !== 'all') where.push(sql`status = ${status}`);
+      if (status !== 'all') where.push(hasStatus(status, now));
       const rows = await db.all<InteractionRow>(sql`
         select * from interactions
         where ${sql.join(where, ' and ')} ${pageOf(page, 'interaction_key')}`);
@@ -110,6 +110,12 @@ export function interactionRepository(db: Transaction): InteractionRepository {
       return rows.map(pendingOf);
     },
   };
+}
+
+function hasStatus(status: InteractionStatus, now: number): Statement {
+  if (status === 'pending') return sql`status = 'pending' and expires_at >= ${now}`;
+  if (status !== 'expired') return sql`status = ${status}`;
+  return sql`(status = 'expired' or (status = 'pending' and expires_at < ${now}))`;
 }
 
 interface InteractionRow {

@@ -9,7 +9,7 @@ import {
 import type { Session } from '../../domain/session.ts';
 import type { SessionRepository, SessionState } from '../../ports/repositories/sessions.ts';
 import { pageOf } from '../page.ts';
-import type { Transaction } from '../sql-database.ts';
+import type { Statement, Transaction } from '../sql-database.ts';
 import { sql } from '../sql.ts';
 
 export function sessionRepository(db: Transaction): SessionRepository {
@@ -62,7 +62,7 @@ export function sessionRepository(db: Transaction): SessionRepository {
 
     async list(scope, filter, page) {
       const where = [sql`tenant_id = ${scope.tenantId}`];
-      if (filter.status !== undefined) where.push(sql`status = ${filter.status}`);
+      if (filter.status !== undefined) where.push(hasStatus(filter.status, filter.expiredBefore));
       if (filter.agentName !== undefined) where.push(sql`agent_name = ${filter.agentName}`);
       const rows = await db.all<SessionRow>(
         sql`select * from sessions where ${sql.join(where, ' and ')} ${pageOf(page, 'id')}`,
@@ -114,6 +114,14 @@ export function sessionRepository(db: Transaction): SessionRepository {
         on conflict (session_id) do update set snapshot = excluded.snapshot`);
     },
   };
+}
+
+/** D-17: an expired session is listed as `terminated`, even before a worker has stored that. */
+function hasStatus(status: SessionStatus, expiredBefore: number | undefined): Statement {
+  if (expiredBefore === undefined) return sql`status = ${status}`;
+  const isExpired = sql`(status in ('idle', 'stopped') and updated_at < ${expiredBefore})`;
+  if (status === 'terminated') return sql`(status = ${status} or ${isExpired})`;
+  return sql`status = ${status} and not ${isExpired}`;
 }
 
 interface SessionRow {

@@ -7,6 +7,7 @@ import {
   answer,
   begin,
   ended,
+  keyOf,
   logOf,
   pendingIn,
   runIn,
@@ -44,6 +45,15 @@ test('a call waits for a person, is made once allowed, and the process ends with
     tool_name: 'execute',
     tool_input: { title: 'made' },
   });
+  // D-38: an approval that the agent could not follow is refused at the API, and nothing is recorded.
+  const changed = { decision: 'allow', updated_input: { title: 'another' } };
+  const refused = await server.refused('answer_interaction', {
+    params: keyOf(asked),
+    body: changed,
+  });
+  expect(refused).toMatchObject({ status: 400, error: 'invalid_answer' });
+  expect(refused.message).toContain('acp');
+  expect(await pendingIn(server, session.id)).toEqual(asked);
   await answer(server, asked, { decision: 'allow' });
   expect(await ended(server, run)).toMatchObject({
     status: 'completed',

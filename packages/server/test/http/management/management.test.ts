@@ -165,6 +165,11 @@ describe('automation clients (spec §4.3)', () => {
     expect(refusalIn(await patch({ version: 1, name: 'x' }))).toBe('409 version_conflict');
     const both = await patch({ version: 2, name: 'x', status: 'disabled' });
     expect(refusalIn(both)).toBe('400 status_change_not_combinable');
+    // D-52: what is wrong with the request is reported before a missing resource.
+    const nowhere = { body: { version: 2, name: 'x', status: 'disabled' } };
+    expect(refusalIn(await asOwner('PATCH', '/m2m/cli_unknown', nowhere))).toBe(
+      '400 status_change_not_combinable',
+    );
     expect(refusalIn(await patch({ version: 2 }))).toBe('400 invalid_body');
     expect(refusalIn(await patch({ name: 'x' }))).toBe('400 invalid_body');
     expect((await asOwner('GET', `/m2m/${client.id}`)).body.client.version).toBe(2);
@@ -195,7 +200,10 @@ describe('automation clients (spec §4.3)', () => {
     await patch({ version: 4, profile: 'invoke' });
     expect((await asOwner('DELETE', `/m2m/${client.id}`)).status).toBe(204);
     expect(refusalIn(await start())).toBe('403 forbidden');
-    expect(refusalIn(await asOwner('DELETE', `/m2m/${client.id}`))).toBe('404 not_found');
+    // Spec §3: any state. The first answer may have been lost, so deleting again is no error.
+    expect((await asOwner('DELETE', `/m2m/${client.id}`)).status).toBe(204);
+    expect(refusalIn(await asOwner('GET', `/m2m/${client.id}`))).toBe('404 not_found');
+    expect(refusalIn(await asOwner('DELETE', '/m2m/cli_unknown'))).toBe('404 not_found');
   });
 
   test('rotate their secrets without downtime (D-62)', async () => {
