@@ -113,6 +113,11 @@ test('an error is one line, with an exit code for scripts', async () => {
 test('a changed audit log is detected, with the row', async () => {
   expect((await convoke.run(['audit', 'verify'])).code).toBe(0);
   const database = new DatabaseSync(join(server.place, '.convoke/convoke.db'), { timeout: 5_000 });
+  database.exec('update audit_heads set seal = null');
+  expect((await convoke.run(['audit', 'verify'])).stdout).toContain('ends a chain without a seal');
+  expect((await convoke.run(['audit', 'seal'])).stdout).toMatch(/^org_\w+: sealed at row \d+$/m);
+  expect((await convoke.run(['audit', 'seal'])).stdout).toContain('Every chain has a valid seal.');
+  expect((await convoke.run(['audit', 'verify'])).code).toBe(0);
   database.exec('drop trigger audit_rows_stay');
   database.exec(
     "update audit_rows set actor_id = 'usr_other' where seq = 2 and action = 'member.add'",

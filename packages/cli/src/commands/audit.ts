@@ -11,6 +11,7 @@ export function auditCommand(): Command {
     .description('Read the audit log, and verify that it was not changed')
     .addCommand(listCommand())
     .addCommand(verifyCommand())
+    .addCommand(sealCommand())
     .addHelpText('after', example('audit verify'));
 }
 
@@ -47,6 +48,28 @@ function verifyCommand(): Command {
       );
       report(command, { ok, chains }, lines.join('\n') || 'No rows yet.');
       if (!ok) process.exitCode = 1;
+    });
+}
+
+function sealCommand(): Command {
+  return new Command('seal')
+    .description('Seal the ends of chains that have no valid seal, after you have looked at them')
+    .addHelpText('after', example('audit seal'))
+    .addHelpText(
+      'after',
+      `
+The end of each chain has a seal, made with the master key, so that the database alone cannot cut rows off.
+Run this once after an upgrade from a version without seals, or when servers of such a version have
+written to the log. Each chain gets a row that says so. With --json prints {"sealed": […]}.
+`,
+    )
+    .action(async (_options: unknown, command: Command) => {
+      const heads = await operating((operator) => operator.sealAudit());
+      const sealed = heads.map(({ chain, seq }) => ({ organization_id: chain, rows: seq }));
+      const lines = sealed.map(
+        ({ organization_id, rows }) => `${organization_id}: sealed at row ${rows}`,
+      );
+      report(command, { sealed }, lines.join('\n') || 'Every chain has a valid seal.');
     });
 }
 

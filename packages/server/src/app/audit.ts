@@ -1,16 +1,19 @@
 import { hash } from 'node:crypto';
 import type { UserId } from '@convoke/contract';
 import {
+  type Actor,
   type AuditChain,
   type AuditEntry,
   type AuditRow,
   type ChainHead,
   type ChainProblem,
+  type SealedHead,
   auditText,
   chainStart,
   deploymentChain,
   headProblem,
   linkProblem,
+  sealProblem,
 } from '../domain/audit.ts';
 import type { JsonObject } from '../domain/json.ts';
 import type { StoreTransaction } from '../ports/store.ts';
@@ -68,12 +71,14 @@ export async function listAudit(
 }
 
 export interface VerifiedChain {
-  readonly head: ChainHead;
+  readonly head: SealedHead;
   /** The first problem; rows after it prove nothing. */
   readonly problem: ChainProblem | undefined;
+  /** False when the problem is with a row, not only with the seal. */
+  readonly hasIntactRows: boolean;
 }
 
-/** Verifies every chain. Rows may be appended at the same time. */
+/** Verifies the chain of the deployment and of every organization. Rows may be appended at the same time. */
 export async function* verifyAudit({
   store,
 }: Pick<Services, 'store'>): AsyncGenerator<VerifiedChain> {
@@ -90,7 +95,7 @@ const chainsPerPage = 100;
 const rowsPerPage = 500;
 
 async function verifyChain(store: Services['store'], chain: AuditChain): Promise<VerifiedChain> {
-  const empty = { chain, seq: 0, hash: chainStart };
+  const empty: SealedHead = { chain, seq: 0, hash: chainStart, seal: 'missing' };
   // Rows appended after this read are left to the next verification.
   const head = (await store.read.audit.head(chain)) ?? empty;
   let last: ChainHead = empty;
@@ -99,13 +104,48 @@ async function verifyChain(store: Services['store'], chain: AuditChain): Promise
     const rows = await store.read.audit.rows(chain, last.seq, limit);
     for (const row of rows) {
       const problem = linkProblem(last, row, digest);
-      if (problem !== undefined) return { head, problem };
+      if (problem !== undefined) return { head, problem, hasIntactRows: false };
       last = { chain, seq: row.seq, hash: row.hash };
     }
     if (rows.length === 0) break;
   }
-  const problem = headProblem(last, head) ?? (await surplus(store, chain));
-  return { head, problem };
+  const problem = headProblem(last, head) ?? (await surplus(store, chain)) ?? missingChain(head);
+  return { head, problem: problem ?? sealProblem(head), hasIntactRows: problem === undefined };
+}
+
+/** The first row of an organization is its creation: an organization without rows has lost them. */
+function missingChain({ chain, seq }: ChainHead): ChainProblem | undefined {
+  return seq === 0 ? { chain, seq: 1, problem: 'missing: the chain has no rows' } : undefined;
+}
+
+/**
+ * Seals the heads that have no valid seal, after an operator has looked at them: those that are older than seals, and
+ * those that an older version of the service has moved. Each is recorded in the chain itself. Chains with wrong rows
+ * stay as they are.
+ */
+export async function sealAudit(
+  { store, clock }: Pick<Services, 'store' | 'clock'>,
+  by: Actor,
+): Promise<ChainHead[]> {
+  const done: ChainHead[] = [];
+  for await (const { head, hasIntactRows } of verifyAudit({ store })) {
+    if (head.seal === 'valid' || !hasIntactRows) continue;
+    await store.transaction(async (tx) => {
+      const { chain, seq, hash } = await tx.audit.lockHead(head.chain);
+      await tx.audit.seal({ chain, seq, hash });
+      const details = { seal: head.seal, seq, hash };
+      await recordAudit(tx, {
+        chain,
+        at: clock.now(),
+        by,
+        action: 'audit.seal',
+        object: chain,
+        details,
+      });
+      done.push({ chain, seq, hash });
+    });
+  }
+  return done;
 }
 
 /** A row and the head are written together, so no row can be beyond a head that is read later. */

@@ -28,6 +28,7 @@ export async function openOrganization(
     createdAt: clock.now(),
   };
   await tx.organizations.insert(organization);
+  await tx.audit.open(organization.id);
   await recordAudit(tx, {
     chain: organization.id,
     at: organization.createdAt,

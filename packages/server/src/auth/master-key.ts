@@ -10,6 +10,7 @@ import { hasCode } from '../runtime/error-code.ts';
 export type KeyPurpose =
   | 'client-secrets'
   | 'signing-keys'
+  | 'audit-heads'
   | 'cursors'
   | 'identity-records'
   | 'identity-digests'

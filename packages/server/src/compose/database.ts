@@ -1,4 +1,6 @@
 import { join } from 'node:path';
+import { createHeadSeal } from '../auth/head-seal.ts';
+import { deriveKey } from '../auth/master-key.ts';
 import type { Config } from '../config/config.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
@@ -11,6 +13,8 @@ import { createStore } from '../store/store.ts';
 
 interface StoreOptions {
   readonly log: Log;
+  /** From it comes the key that seals the heads of the audit log. */
+  readonly masterKey: Uint8Array;
   readonly metrics?: Metrics;
   readonly poolSize?: number;
   readonly busyTimeoutMs?: number;
@@ -34,7 +38,7 @@ export function placeOf({ dataDir, databaseUrl }: DatabasePlace, log: Log) {
 
 export async function openStore(
   place: DatabasePlace,
-  { log, metrics, ...options }: StoreOptions,
+  { log, masterKey, metrics, ...options }: StoreOptions,
 ): Promise<Store> {
   const database = await openDatabase({ ...placeOf(place, log), ...options });
   metrics?.databaseConnections.readFrom(() => {
@@ -43,7 +47,7 @@ export async function openStore(
     const { inUse, idle, waiting } = connections;
     return { in_use: inUse, idle, waiting };
   });
-  return createStore(database);
+  return createStore(database, createHeadSeal(deriveKey(masterKey, 'audit-heads')));
 }
 
 /** Servers that share a database use its clock; a single server uses the clock of its machine. */

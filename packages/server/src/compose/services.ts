@@ -63,7 +63,7 @@ export async function openServices(
     log.warn('uploaded files stay on the disk of this server: set CONVOKE_BLOBS on all servers');
   }
   const metrics = createMetrics();
-  const store = await openStore(config, { log, metrics });
+  const store = await openStore(config, { log, masterKey, metrics });
   closers.defer(() => store.close());
   const clock = overrides.clock ?? (await openClock(config, { store, log }));
   const fanout = await openFanout(config, { log, metrics, masterKey });

@@ -34,6 +34,7 @@ export interface AuditEntry {
 
 export type AuditAction =
   | 'access.deny'
+  | 'audit.seal'
   | 'client.create'
   | 'client.delete'
   | 'client.disable'
@@ -68,6 +69,21 @@ export interface ChainHead {
   readonly chain: AuditChain;
   readonly seq: number;
   readonly hash: string;
+}
+
+/**
+ * Whether the head is the one that the service wrote last. Its seal is a MAC under a key outside the database, so that
+ * access to the database is not enough to cut rows off the end and move the head back.
+ */
+export type SealState = 'valid' | 'missing' | 'broken';
+
+export interface SealedHead extends ChainHead {
+  readonly seal: SealState;
+}
+
+/** The text that the seal of a head covers. */
+export function headText({ chain, seq, hash }: ChainHead): string {
+  return canonicalJson({ organization_id: chain, seq, hash });
 }
 
 /** The text that the hash of a row covers: every field but the hash. */
@@ -109,6 +125,24 @@ export function linkProblem(
     return { ...at, problem: 'changed after it was written' };
   if (row.previousHash === before.hash) return undefined;
   return { ...at, problem: 'does not follow the row before it' };
+}
+
+/** Reports a head that the service did not write, or cannot be known to have written. */
+export function sealProblem({ chain, seq, seal }: SealedHead): ChainProblem | undefined {
+  switch (seal) {
+    case 'valid':
+      return undefined;
+    case 'missing':
+      return {
+        chain,
+        seq,
+        problem: 'ends a chain without a seal: see `convoke audit seal --help`',
+      };
+    case 'broken':
+      return { chain, seq, problem: 'has a seal that does not fit: the end was changed' };
+    default:
+      return seal satisfies never;
+  }
 }
 
 /** Checks that a chain whose last row is `last` ends at its head; undefined when it does. */

@@ -17,12 +17,12 @@ const busyTimeoutMs = 10_000;
 export async function openOperator(config: Config): Promise<Operator> {
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
   const log = createLog({ level: config.logLevel });
-  const store = await openStore(config, { log, busyTimeoutMs, poolSize: 2 });
+  const masterKey = await loadMasterKey(config.cluster.masterKeyFile);
+  const store = await openStore(config, { log, masterKey, busyTimeoutMs, poolSize: 2 });
   const clock = systemClock;
   const services = { store, clock, ids: createIds(clock), log };
   // Tokens name the server's address, which the environment of this command may not know.
   const baseUrl = config.givenBaseUrl ?? publishedAddress(config.dataDir) ?? config.baseUrl;
-  const masterKey = await loadMasterKey(config.cluster.masterKeyFile);
   const authority = await openAuthority(services, { ...config, baseUrl }, masterKey);
   return createOperator({ ...services, ...authority, account: userInfo().username });
 }

@@ -1,5 +1,5 @@
 import { organizationId } from '@convoke/contract';
-import { type VerifiedChain, listAudit, verifyAudit } from '../app/audit.ts';
+import { type VerifiedChain, listAudit, sealAudit, verifyAudit } from '../app/audit.ts';
 import {
   type Member,
   addMember,
@@ -15,7 +15,7 @@ import type { SigningKeys } from '../auth/keys.ts';
 import { createPasswords, makeOneTimePassword } from '../auth/passwords.ts';
 import { issuePersonToken } from '../auth/person-tokens.ts';
 import type { IssuedToken, Tokens } from '../auth/tokens.ts';
-import { type Actor, type AuditRow, deploymentChain } from '../domain/audit.ts';
+import { type Actor, type AuditRow, type ChainHead, deploymentChain } from '../domain/audit.ts';
 import type { Role } from '../domain/member.ts';
 import { readPassword } from '../domain/password.ts';
 import type { Organization } from '../ports/repositories/organizations.ts';
@@ -37,6 +37,8 @@ export interface Operator {
   rotateKeys(): Promise<string>;
   listAudit(limit: number, organization?: string): Promise<AuditRow[]>;
   verifyAudit(): AsyncIterable<VerifiedChain>;
+  /** Seals the heads without a valid seal, and returns them. */
+  sealAudit(): Promise<ChainHead[]>;
   close(): Promise<void>;
 }
 
@@ -91,6 +93,8 @@ export function createOperator(parts: OperatorParts): Operator {
     },
 
     verifyAudit: () => verifyAudit(parts),
+
+    sealAudit: () => sealAudit(parts, by),
 
     close: () => store.close(),
   };

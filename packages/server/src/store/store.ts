@@ -1,7 +1,7 @@
 import type { Store, StoreTransaction } from '../ports/store.ts';
 import { eventPartitions } from './event-partitions.ts';
 import type { MigratableDatabase } from './migrate.ts';
-import { auditRepository } from './repositories/audit.ts';
+import { type SealHead, auditRepository } from './repositories/audit.ts';
 import { clientRepository } from './repositories/clients.ts';
 import { credentialRepository } from './repositories/credentials.ts';
 import { fileRepository } from './repositories/files.ts';
@@ -19,10 +19,10 @@ import { withdrawalRepository } from './repositories/withdrawals.ts';
 import type { Reader, Transaction } from './sql-database.ts';
 import { sql } from './sql.ts';
 
-export function createStore(database: MigratableDatabase): Store {
+export function createStore(database: MigratableDatabase, sealHead?: SealHead): Store {
   return {
-    read: new SqlRepositories(readOnly(database)),
-    transaction: (work) => database.transaction((tx) => work(new SqlRepositories(tx))),
+    read: new SqlRepositories(readOnly(database), sealHead),
+    transaction: (work) => database.transaction((tx) => work(new SqlRepositories(tx, sealHead))),
     now: () => timeOf(database),
     inTenantScope: (tenantId, work) => database.inTenantScope(tenantId, work),
     acceptsWrites: () => database.acceptsWrites?.() ?? Promise.resolve(true),
@@ -44,10 +44,12 @@ async function timeOf(database: MigratableDatabase): Promise<number> {
 /** Creates each repository on first use: a transaction uses few of them. */
 class SqlRepositories implements StoreTransaction {
   readonly #db: Transaction;
+  readonly #sealHead: SealHead | undefined;
   readonly #made: { -readonly [Noun in keyof StoreTransaction]?: StoreTransaction[Noun] } = {};
 
-  constructor(db: Transaction) {
+  constructor(db: Transaction, sealHead: SealHead | undefined) {
     this.#db = db;
+    this.#sealHead = sealHead;
   }
 
   onCommit(effect: () => void): void {
@@ -55,7 +57,7 @@ class SqlRepositories implements StoreTransaction {
   }
 
   get audit() {
-    return (this.#made.audit ??= auditRepository(this.#db));
+    return (this.#made.audit ??= auditRepository(this.#db, this.#sealHead));
   }
 
   get organizations() {

@@ -1,11 +1,13 @@
 import { type OrganizationId, type TenantId, scopesOf } from '@convoke/contract';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { listAudit, recordAudit, verifyAudit } from '../../src/app/audit.ts';
+import { listAudit, recordAudit, sealAudit, verifyAudit } from '../../src/app/audit.ts';
 import { createClient, deleteClient, updateClient } from '../../src/app/clients.ts';
 import { addCredential, revokeCredential } from '../../src/app/credentials.ts';
 import { createTenant, offboardTenant, retryTenant } from '../../src/app/tenants.ts';
+import { createHeadSeal } from '../../src/auth/head-seal.ts';
 import { type AuditRow, deploymentChain } from '../../src/domain/audit.ts';
 import { sql } from '../../src/store/sql.ts';
+import { createStore } from '../../src/store/store.ts';
 import { databaseKinds } from '../support/databases.ts';
 import { type IdentityFixture, by, createIdentityFixture } from '../support/identity-fixture.ts';
 import { settings } from '../support/settings.ts';
@@ -128,6 +130,8 @@ describe.each(databaseKinds)('the audit on %s (D-69)', (kind) => {
 
   test('parallel writers make one chain without a fork or a hole', async () => {
     const away = await world.seed.organization();
+    await add('first');
+    await add('first', away);
     const writes = Array.from({ length: 60 }, (_, index) =>
       add(`row ${index}`, index % 3 === 0 ? away : index % 3 === 1 ? home : deploymentChain),
     );
@@ -137,7 +141,7 @@ describe.each(databaseKinds)('the audit on %s (D-69)', (kind) => {
       expect(problems.every((problem) => problem === undefined)).toBe(true);
     }
     expect((await rowsOf()).map(({ seq }) => seq)).toEqual(
-      Array.from({ length: 20 }, (_, index) => index + 1),
+      Array.from({ length: 21 }, (_, index) => index + 1),
     );
     expect(await problemsOf()).toEqual([undefined]);
   });
@@ -225,6 +229,56 @@ describe.each(databaseKinds)('the audit on %s (D-69)', (kind) => {
       await tamper(sql`delete from audit_heads where organization_id = ${home}`);
       expect(await problemsOf()).toEqual(['5 was added behind the end']);
     });
+
+    const cutAfter = (seq: number) =>
+      tamper(
+        sql`delete from audit_rows where organization_id = ${home} and seq > ${seq}`,
+        sql`update audit_heads set seq = ${seq}, hash = (
+            select hash from audit_rows where organization_id = ${home} and seq = ${seq}
+          ) where organization_id = ${home}`,
+      );
+
+    test('cannot cut the end off and move the head back, and the next row does not hide it', async () => {
+      await cutAfter(3);
+      expect(await problemsOf()).toEqual(['3 has a seal that does not fit: the end was changed']);
+      await add('after the cut');
+      expect(await problemsOf()).toEqual([
+        expect.stringContaining('4 ends a chain without a seal'),
+      ]);
+      await tamper(sql`update audit_heads set seal = 'forged' where organization_id = ${home}`);
+      expect(await problemsOf()).toEqual(['4 has a seal that does not fit: the end was changed']);
+    });
+
+    test('cannot remove a whole chain unseen, nor have the next row begin another', async () => {
+      await tamper(
+        sql`delete from audit_rows where organization_id = ${home}`,
+        sql`delete from audit_heads where organization_id = ${home}`,
+      );
+      expect(await problemsOf()).toEqual(['1 missing: the chain has no rows']);
+      await add('the first row now');
+      expect(await problemsOf()).toEqual([
+        expect.stringContaining('1 ends a chain without a seal'),
+      ]);
+    });
+
+    test('is still seen after an operator sealed the chain: the sealing is a row', async () => {
+      await cutAfter(3);
+      const sealed = await sealAudit(world, by);
+      expect(sealed.map(({ chain, seq }) => [chain, seq])).toContainEqual([home, 3]);
+      expect(await problemsOf()).toEqual([undefined]);
+      expect((await rowsOf()).at(-1)).toMatchObject({
+        action: 'audit.seal',
+        details: { seal: 'broken', seq: 3 },
+      });
+      expect(await sealAudit(world, by)).toEqual([]);
+    });
+  });
+
+  test('a server with another master key takes no seal for valid', async () => {
+    await add('sealed');
+    const other = createStore(world.database, createHeadSeal(Buffer.alloc(32, 8)));
+    const head = await other.read.audit.head(home);
+    expect(head).toMatchObject({ seq: 1, seal: 'broken' });
   });
 
   test('the newest rows come first, of one chain or of all', async () => {

@@ -7,6 +7,7 @@ import {
   organizationId,
   userId,
 } from '@convoke/contract';
+import { createOrganization } from '../../src/app/organizations.ts';
 import { openSigningKeys } from '../../src/auth/keys.ts';
 import { deriveKey, loadMasterKey } from '../../src/auth/master-key.ts';
 import { createSealing } from '../../src/auth/sealing.ts';
@@ -27,11 +28,10 @@ export function firstOrganization(server: TestServer): Organization {
   return { organization_id: server.quickstart.organization_id, owner: server.owner };
 }
 
-/** Another organization with an owner. No API creates one, so it is written to the store. */
+/** Another organization with an owner. Only an operator creates one, so there is no call for it. */
 export async function addOrganization(server: TestServer, name: string): Promise<Organization> {
-  const { store, ids, clock } = server.convoke.services;
-  const id = organizationId(ids.next(idPrefixes.organization));
-  await store.transaction((tx) => tx.organizations.insert({ id, name, createdAt: clock.now() }));
+  const by = { kind: 'operator', id: 'tests', requestId: null, address: null } as const;
+  const { id } = await createOrganization(server.convoke.services, { name, by });
   return { organization_id: id, owner: await addPerson(server, id, 'owner') };
 }
 

@@ -10,6 +10,7 @@ import {
 } from '@convoke/contract';
 import { builtInCredentials } from '../../src/auth/built-in-credentials.ts';
 import { createGate } from '../../src/auth/gate.ts';
+import { createHeadSeal } from '../../src/auth/head-seal.ts';
 import { openSigningKeys } from '../../src/auth/keys.ts';
 import { createSealing } from '../../src/auth/sealing.ts';
 import { createSecrets } from '../../src/auth/secrets.ts';
@@ -42,7 +43,7 @@ export type IdentityFixture = Awaited<ReturnType<typeof createIdentityFixture>>;
 export async function createIdentityFixture(kind: DatabaseKind, place?: string) {
   const location = place ?? (await createLocation(kind));
   const database = await openTestDatabase(kind, { location, migrations: migrationsFolder(kind) });
-  const store = createStore(database);
+  const store = createStore(database, createHeadSeal(masterKey));
   const clock = new FakeClock();
   let made = 0;
   const ids = { next: (prefix: string) => `${prefix}_${String((made += 1)).padStart(6, '0')}` };
@@ -75,9 +76,10 @@ interface SeedParts {
 function seeds({ store, clock, ids, secrets }: SeedParts) {
   async function organization() {
     const id = organizationId(ids.next('org'));
-    await write(store, (tx) =>
-      tx.organizations.insert({ id, name: `Organization ${id}`, createdAt: clock.now() }),
-    );
+    await write(store, async (tx) => {
+      await tx.organizations.insert({ id, name: `Organization ${id}`, createdAt: clock.now() });
+      await tx.audit.open(id);
+    });
     return id;
   }
 

@@ -10,6 +10,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { compileCache } from '../../../../test/compile-cache.ts';
 import { removeFolderSync } from '../../../../test/remove-folder.ts';
 import { verifyAudit } from '../../src/app/audit.ts';
+import { loadMasterKey } from '../../src/auth/master-key.ts';
 import { openStore } from '../../src/compose/database.ts';
 import type { Quickstart } from '../../src/quickstart.ts';
 import { usualAgents } from '../support/agents.ts';
@@ -109,7 +110,10 @@ describe('a server that is killed (kill -9) at every moment of its work', () => 
   afterEach(async () => {
     // Nothing that a crash interrupted has left a hole in the audit.
     const log = { info() {}, warn() {}, error() {} };
-    const store = await openStore({ dataDir: server.dataDir, databaseUrl: undefined }, { log });
+    const place = { dataDir: server.dataDir, databaseUrl: undefined };
+    const path = join(server.dataDir, 'master.key');
+    const masterKey = await loadMasterKey({ path, isGiven: false });
+    const store = await openStore(place, { log, masterKey });
     for await (const { problem } of verifyAudit({ store })) {
       if (problem !== undefined) fail(`row ${problem.seq} ${problem.problem}`);
     }

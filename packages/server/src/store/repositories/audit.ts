@@ -6,6 +6,7 @@ import {
   type AuditEntry,
   type AuditRow,
   type ChainHead,
+  type SealedHead,
   chainStart,
   deploymentChain,
 } from '../../domain/audit.ts';
@@ -15,29 +16,48 @@ import { fromJsonText } from '../json-text.ts';
 import type { Transaction } from '../sql-database.ts';
 import { sql } from '../sql.ts';
 
-export function auditRepository(db: Transaction): AuditRepository {
-  async function head(chain: AuditChain): Promise<ChainHead | undefined> {
-    const row = await db.get<HeadRow>(
-      sql`select seq, hash from audit_heads where organization_id = ${chain}`,
-    );
-    return row && { chain, ...row };
+/** Computes the seal of a head. */
+export type SealHead = (head: ChainHead) => string;
+
+export function auditRepository(db: Transaction, sealOf: SealHead | undefined): AuditRepository {
+  /** Chains whose head this transaction has locked with a valid seal. */
+  const sealed = new Set<AuditChain>();
+  const withSeal = (chain: AuditChain, { seq, hash, seal }: HeadRow): SealedHead => {
+    const head = { chain, seq, hash };
+    if (seal === null) return { ...head, seal: 'missing' };
+    return { ...head, seal: seal === sealOf?.(head) ? 'valid' : 'broken' };
+  };
+
+  async function lockKnownHead(chain: AuditChain): Promise<SealedHead | undefined> {
+    const row = await db.get<HeadRow>(sql`
+      select seq, hash, seal from audit_heads where organization_id = ${chain} ${sql.forUpdate}`);
+    if (row === undefined) return undefined;
+    const head = withSeal(chain, row);
+    if (head.seal === 'valid') sealed.add(chain);
+    return head;
   }
 
-  async function lockKnownHead(chain: AuditChain): Promise<ChainHead | undefined> {
-    const row = await db.get<HeadRow>(sql`
-      select seq, hash from audit_heads where organization_id = ${chain} ${sql.forUpdate}`);
-    return row && { chain, ...row };
+  async function insertHead(chain: AuditChain, seal: string | null): Promise<void> {
+    await db.run(sql`
+      insert into audit_heads (organization_id, seq, hash, seal)
+      values (${chain}, 0, ${chainStart}, ${seal}) on conflict (organization_id) do nothing`);
   }
+
+  const sealOfEmpty = (chain: AuditChain) => sealOf?.({ chain, seq: 0, hash: chainStart }) ?? null;
 
   return {
-    head,
-
+    async head(chain) {
+      const row = await db.get<HeadRow>(
+        sql`select seq, hash, seal from audit_heads where organization_id = ${chain}`,
+      );
+      return row && withSeal(chain, row);
+    },
+    open: (chain) => insertHead(chain, sealOfEmpty(chain)),
     async lockHead(chain) {
       const known = await lockKnownHead(chain);
       if (known !== undefined) return known;
-      await db.run(sql`
-        insert into audit_heads (organization_id, seq, hash) values (${chain}, 0, ${chainStart})
-        on conflict (organization_id) do nothing`);
+      // The chain of an organization is opened with it: without a head it was removed, and gets no seal.
+      await insertHead(chain, chain === deploymentChain ? sealOfEmpty(chain) : null);
       const made = await lockKnownHead(chain);
       if (made === undefined) throw new Error('the head of an audit chain disappeared');
       return made;
@@ -49,16 +69,25 @@ export function auditRepository(db: Transaction): AuditRepository {
         values (${row.chain}, ${row.seq}, ${row.at}, ${row.by.kind}, ${row.by.id},
           ${row.by.requestId}, ${row.by.address}, ${row.action}, ${row.object}, ${row.outcome},
           ${JSON.stringify(row.details)}, ${row.previousHash}, ${row.hash})`);
+      const seal = sealed.has(row.chain) ? (sealOf?.(row) ?? null) : null;
       const moved = await db.run(sql`
-        update audit_heads set seq = ${row.seq}, hash = ${row.hash}
+        update audit_heads set seq = ${row.seq}, hash = ${row.hash}, seal = ${seal}
         where organization_id = ${row.chain} and seq = ${row.seq - 1}`);
       if (moved !== 1) throw new Error('an audit row was inserted without the lock on the head');
+    },
+    async seal(head) {
+      const changed = await db.run(sql`
+        update audit_heads set seal = ${sealOf?.(head) ?? null}
+        where organization_id = ${head.chain} and seq = ${head.seq} and hash = ${head.hash}`);
+      if (changed !== 1) throw new Error('the head of an audit chain changed while it was locked');
+      sealed.add(head.chain);
     },
     async chains(after, limit) {
       const rows = await db.all<{ organization_id: string }>(sql`
         select organization_id from (
           select organization_id from audit_heads
           union select organization_id from audit_rows
+          union select id from organizations
         ) as chains
         where organization_id > ${after} order by organization_id limit ${limit}`);
       return rows.map((row) => toChain(row.organization_id));
@@ -94,6 +123,7 @@ const columns = sql`organization_id, seq, at, actor_kind, actor_id, request_id, 
 interface HeadRow {
   seq: number;
   hash: string;
+  seal: string | null;
 }
 
 interface StoredRow {
