@@ -3,6 +3,7 @@ import { createServer } from 'node:net';
 import { limits } from '@convoke/contract';
 import { type Convoke, compose } from './compose/compose.ts';
 import type { Config } from './config/config.ts';
+import { closeInheritedDescriptors } from './runtime/inherited-descriptors.ts';
 
 /** The part of the drain time that legs have to end by themselves; the rest is for closing everything. */
 const legGraceMs = limits.drainMs * 0.6;
@@ -23,8 +24,13 @@ export async function runServer(
   given: Config,
   { quickstart = false }: RunOptions = {},
 ): Promise<RunningServer> {
+  const inherited = closeInheritedDescriptors();
   const config = given.port === 0 ? await onFreePort(given) : given;
   const convoke = await compose(config);
+  if (inherited.length > 0) {
+    const fields = { descriptors: inherited.join(', ') };
+    convoke.services.log.warn('closed files that the starting process left open', fields);
+  }
   try {
     await convoke.app.listen({ host: config.host, port: config.port });
     if (quickstart) await convoke.quickstart();

@@ -6,8 +6,9 @@ import type { Programs } from './programs.ts';
  * A program is started through a chain of others, each of which executes the next:
  *
  * 1. `setpriv` asks the kernel to kill the chain when the server dies.
- * 2. `sh` waits on descriptor 3 for a line. The server writes it once the process is in its control group;
- *    if the server dies instead, the descriptor closes and the chain exits.
+ * 2. `bash` closes every descriptor that is not of the chain, then waits on descriptor 3 for a line. The server writes it
+ *    once the process is in its control group; if the server dies instead, the descriptor closes and the chain exits.
+ *    Where there is no bash, `sh` waits, and exits when there is a descriptor to close.
  * 3. `bwrap` makes the namespaces and the file system view; it reads its options from descriptor 4.
  * 4. `setpriv` switches to the unprivileged user, where the server is root. It comes after bwrap because only
  *    root may enter the parents of the mounted folders. From here on the program has no privileges.
@@ -27,7 +28,13 @@ export interface LaunchChain {
 
 export const proxyPort = 3128;
 
+/** The highest descriptor of the chain: 4 and 5 are bubblewrap's. */
+const wrappedDescriptorsMax = 5;
+const bareDescriptorsMax = 3;
 const waitForGo = 'IFS= read -r go <&3 || exit 125; exec "$@"';
+const closeDescriptor = 'eval "exec $fd>&-"';
+const refuseDescriptor =
+  '[ ! -e "/proc/self/fd/$fd" ] || { echo "descriptor $fd of the server is open, and only bash could close it" >&2; exit 125; }';
 const readEnvironment = 'eval "$(cat <&3)"; exec 3<&-; exec "$@"';
 /** Relays a port of the program's loopback to the proxy's socket, its only way out, and waits until the port is open. */
 const startProxyRelay = [
@@ -50,7 +57,7 @@ export function wrappedCommand(chain: LaunchChain): readonly string[] {
   const { programs, account } = chain;
   if (programs.bwrap === undefined) throw new Error('bubblewrap is not installed');
   return [
-    ...startWaiting(programs),
+    ...startWaiting(programs, wrappedDescriptorsMax),
     programs.bwrap,
     '--args',
     '4',
@@ -85,12 +92,28 @@ export function namespaceArguments(account: Account | undefined): readonly strin
 /** Without namespaces. The number of processes cannot be limited: the server's own processes would count too. */
 export function bareCommand(chain: LaunchChain): readonly string[] {
   const { programs } = chain;
-  return [...startWaiting(programs), ...limitProcess(chain, undefined), ...startProgram(chain)];
+  return [
+    ...startWaiting(programs, bareDescriptorsMax),
+    ...limitProcess(chain, undefined),
+    ...startProgram(chain),
+  ];
 }
 
-function startWaiting({ setpriv, sh }: Programs): readonly string[] {
+function startWaiting({ setpriv, sh, bash }: Programs, ownMax: number): readonly string[] {
   const dieWithServer = setpriv === undefined ? [] : [setpriv, '--pdeathsig', 'KILL', '--'];
-  return [...dieWithServer, sh, '-c', waitForGo, 'sh'];
+  const isolate = forOtherDescriptors(
+    ownMax,
+    bash === undefined ? refuseDescriptor : closeDescriptor,
+  );
+  // Its input is a socket, which bash takes for a remote login: without the option it would read ~/.bashrc.
+  const shell = bash === undefined ? [sh] : [bash, '--norc'];
+  return [...dieWithServer, ...shell, '-c', `${isolate}; ${waitForGo}`, 'sh'];
+}
+
+/** The name of a descriptor is not a number where there is no /proc: the pattern then stands for itself. */
+function forOtherDescriptors(ownMax: number, step: string): string {
+  const skip = `case $fd in *[!0-9]*) continue;; esac; [ "$fd" -gt ${ownMax} ] || continue`;
+  return `for fd in /proc/self/fd/*; do fd=\${fd##*/}; ${skip}; ${step}; done; unset fd`;
 }
 
 function switchUser({ uid, gid }: Account): readonly string[] {

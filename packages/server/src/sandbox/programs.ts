@@ -3,6 +3,8 @@ import { findProgram, systemPath } from './program-path.ts';
 /** Full paths of the programs that a sandbox needs; `undefined` where one is not installed. */
 export interface Programs {
   readonly sh: string;
+  /** Can close any descriptor; Debian's `sh` can name those up to 9 only. */
+  readonly bash: string | undefined;
   readonly bwrap: string | undefined;
   readonly setpriv: string | undefined;
   readonly prlimit: string | undefined;
@@ -12,6 +14,7 @@ export interface Programs {
 export function findPrograms(): Programs {
   return {
     sh: '/bin/sh',
+    bash: findProgram('bash', systemPath),
     bwrap: findProgram('bwrap', systemPath),
     setpriv: findProgram('setpriv', systemPath),
     prlimit: findProgram('prlimit', systemPath),

@@ -1,6 +1,7 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { openSecret } from '../support/inherited-files.ts';
 import { createDatabase } from '../support/postgres-databases.ts';
 import { exchange } from './support/exchange.ts';
 import { type ServerFolder, createServerFolder } from './support/server-folder.ts';
@@ -164,4 +165,30 @@ describe('a server that can start all the same', () => {
     },
     minute,
   );
+
+  test(
+    'with files that it inherited: it closes them and says so (S-5)',
+    async () => {
+      const folder = await createServerFolder({ agents });
+      onTestFinished(() => folder.remove());
+      const inherited = await openSecret();
+      onTestFinished(() => inherited.close());
+      const server = await ServerProcess.start(folder, { command: 'serve', inherited });
+      onTestFinished(async () => void (await server.kill()));
+      expect(openFiles(server.pid).join('\n')).not.toContain('inherited-secret');
+      expect(server.output).toContain('closed files that the starting process left open');
+    },
+    minute,
+  );
 });
+
+function openFiles(pid: number): readonly string[] {
+  return readdirSync(`/proc/${pid}/fd`).flatMap((descriptor) => {
+    try {
+      return readlinkSync(`/proc/${pid}/fd/${descriptor}`);
+    } catch {
+      // Closed since the folder was read.
+      return [];
+    }
+  });
+}

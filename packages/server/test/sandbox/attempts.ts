@@ -31,6 +31,7 @@ export interface Attempts {
   readonly looking: Outcome;
   readonly reading: Outcome;
   readonly writing: Outcome;
+  readonly inheriting: Outcome;
   readonly calling: Outcome;
   readonly callingAllowed: Outcome;
   readonly tunnelling: Outcome;
@@ -80,6 +81,11 @@ async function attemptAll(mode: SandboxMode): Promise<Attempts> {
         'sh',
         '-c',
         `for f in ${root}/new /usr/new /etc/new /agent/new /new /dev/new; do (echo x > $f) && echo wrote $f; done`,
+      ]),
+      inheriting: await run([
+        'sh',
+        '-c',
+        'for fd in /proc/self/fd/*; do [ ! -e "$fd" ] || echo "open ${fd##*/}"; done; cat /proc/self/fd/40',
       ]),
       calling: await run(['node', '-e', `${call}; ${direct}`]),
       callingAllowed: await run(['node', '-e', `${call}; ${direct}`], {

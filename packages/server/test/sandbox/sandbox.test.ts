@@ -1,7 +1,12 @@
-import { execFile } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { type FileHandle, mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { removeFolder } from '../../../../test/remove-folder.ts';
 import { requireSandbox } from '../../../../test/services.ts';
 import {
   type Capabilities,
@@ -9,7 +14,10 @@ import {
   refusalFor,
   reportOf,
 } from '../../src/sandbox/capabilities.ts';
+import { bareCommand } from '../../src/sandbox/launch-chain.ts';
+import { probe } from '../../src/sandbox/probe.ts';
 import { findPrograms } from '../../src/sandbox/programs.ts';
+import { inheriting, openSecret } from '../support/inherited-files.ts';
 import type { Attempts } from './attempts.ts';
 
 const script = fileURLToPath(new URL('attempts.ts', import.meta.url));
@@ -17,7 +25,16 @@ const isRoot = process.getuid?.() === 0;
 /** A user id without an account and without files. */
 const stranger = 61_999;
 
-beforeAll(() => requireSandbox());
+/** A file that only the process which starts a server can read. */
+let secret: FileHandle;
+
+beforeAll(async () => {
+  requireSandbox();
+  secret = await openSecret();
+});
+afterAll(async () => {
+  await secret.close();
+});
 
 describe.each([
   ['the user of the tests', undefined],
@@ -61,6 +78,11 @@ describe.each([
   test('cannot write files outside the sandbox', () => {
     expect(tried.writing.output).toBe('');
     expect(tried.writing.errors.trim().split('\n')).toHaveLength(6);
+  });
+
+  test('inherits no open file that the server has inherited (S-5)', () => {
+    expect(tried.inheriting.output).toBe('open 0\nopen 1\nopen 2\n');
+    expect(tried.inheriting.code).not.toBe(0);
   });
 
   test('cannot reach the network, not even this machine', () => {
@@ -113,9 +135,49 @@ test('without a sandbox, which only an operator can choose, the same attempts su
   expect(tried.outliving.survivors).toBeGreaterThan(0);
   // Protections that need no namespace still apply.
   expect(tried.looking.output).not.toContain('CANARY');
+  expect(tried.inheriting.output).toBe('open 0\nopen 1\nopen 2\n');
   expect(tried.swallowing.code).not.toBe(0);
   expect(tried.dallying.timedOut).toBe(true);
 });
+
+describe('files that a server has inherited (S-5)', () => {
+  test('a program that sees one fails the probe', async () => {
+    const cwd = await mkdtemp(join(tmpdir(), 'convoke-probe-'));
+    onTestFinished(() => removeFolder(cwd));
+    const start = ([program = '', ...parameters]: readonly string[]) => {
+      const child = spawn(program, parameters, {
+        cwd,
+        stdio: inheriting(secret, ['pipe', 'pipe', 'inherit']),
+      });
+      if (child.stdin === null || child.stdout === null) throw new Error('no pipes');
+      const exited = once(child, 'exit').then(([code]) => ({ ...noTrouble, code: Number(code) }));
+      return { stdin: child.stdin, stdout: child.stdout, errorOutput: () => '', exited };
+    };
+    const found = await probe(start, { hidden: '/nowhere', uid: process.getuid?.() ?? 0 });
+    expect(found).toEqual({
+      works: false,
+      reason: expect.stringMatching(
+        /^programs would inherit open files of the server \(open:.* 40/,
+      ),
+    });
+  });
+
+  test('without bash, which could close them, no program starts', async () => {
+    const programs = { ...findPrograms(), bash: undefined };
+    const limits = { memoryMb: 256, pids: 16 };
+    const chain = { programs, account: undefined, limits, isGrouped: false, hasProxy: false };
+    const [program = '', ...parameters] = bareCommand({ ...chain, command: ['echo', 'started'] });
+    const child = spawn(program, parameters, {
+      stdio: inheriting(secret, ['ignore', 'pipe', 'pipe']),
+    });
+    if (child.stdout === null || child.stderr === null) throw new Error('no pipes');
+    const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr)]);
+    expect(output).toBe('');
+    expect(errors).toMatch(/^descriptor \d+ of the server is open/);
+  });
+});
+
+const noTrouble = { started: true, outOfMemory: false, timedOut: false };
 
 describe('where no sandbox works', () => {
   const programs = { ...findPrograms(), bwrap: undefined };
@@ -153,9 +215,10 @@ async function attempts(mode: 'auto' | 'none', uid: number | undefined): Promise
       ? []
       : ['setpriv', '--reuid', `${uid}`, '--regid', `${uid}`, '--clear-groups', '--'];
   const [program, ...parameters] = [...become, process.execPath, script, mode];
-  const { stdout } = await promisify(execFile)(program, parameters, {
+  const child = spawn(program, parameters, {
     env: { PATH: process.env['PATH'], CANARY: 'the server knows this' },
-    maxBuffer: 1024 * 1024,
+    stdio: inheriting(secret, ['ignore', 'pipe', 'inherit']),
   });
-  return JSON.parse(stdout) as Attempts;
+  if (child.stdout === null) throw new Error('no output');
+  return JSON.parse(await text(child.stdout)) as Attempts;
 }

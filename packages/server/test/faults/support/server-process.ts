@@ -1,14 +1,17 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import type { FileHandle } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { compileCache } from '../../../../../test/compile-cache.ts';
 import { until } from '../../support/eventually.ts';
+import { inheriting } from '../../support/inherited-files.ts';
 import { exchange } from './exchange.ts';
 import { isAlive, processTree } from './process-tree.ts';
 import type { ServerFolder } from './server-folder.ts';
 
 const cli = fileURLToPath(new URL('../../../../cli/src/main.ts', import.meta.url));
 const startLimitMs = 30_000;
+const streams = ['ignore', 'pipe', 'pipe'] as const;
 const outputMaxCharacters = 200_000;
 
 export interface Ending {
@@ -22,6 +25,8 @@ export interface Spawning {
   readonly settings?: Readonly<Record<string, string>>;
   /** Modules that are loaded before the server. */
   readonly imports?: readonly string[];
+  /** An open file that the server inherits. */
+  readonly inherited?: FileHandle;
 }
 
 /** The real server in a process of its own, as an operator would start it. */
@@ -35,7 +40,7 @@ export class ServerProcess {
 
   private constructor(
     folder: ServerFolder,
-    { command = 'dev', settings = {}, imports = [] }: Spawning,
+    { command = 'dev', settings = {}, imports = [], inherited }: Spawning,
   ) {
     this.folder = folder;
     this.#child = spawn(
@@ -43,7 +48,7 @@ export class ServerProcess {
       [...imports.flatMap((path) => ['--import', path]), cli, command],
       {
         env: { ...environment(), ...compileCache, ...settingsOf(folder), ...settings },
-        stdio: ['ignore', 'pipe', 'pipe'],
+        stdio: inherited === undefined ? [...streams] : inheriting(inherited, streams),
       },
     );
     const keep = (chunk: Buffer) => {
