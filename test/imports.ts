@@ -42,7 +42,7 @@ const mayImport: Record<string, readonly string[]> = {
   'server/runtime': ports,
   'server/config': ports,
   'server/quickstart': [...useCases, 'server/auth'],
-  'server/main': [...ports, 'server/config', 'server/compose'],
+  'server/main': [...runtime, 'server/config', 'server/compose'],
   'server/index': [
     ...ports,
     'server/config',

@@ -234,6 +234,8 @@ describe('an operator', () => {
       'background',
     ]);
     expect(ok).toBe(true);
+    const sandbox = findings.find(({ check }) => check === 'sandbox');
+    expect(sandbox?.text).toContain('system calls filtered, no file of the server open');
     const env = { CONVOKE_AGENTS_DIR: 'nowhere', CONVOKE_DATA_DIR: 'nothing' };
     const broken = await convoke.run(['doctor'], { env });
     expect(broken.code).toBe(1);
@@ -249,4 +251,5 @@ interface Who {
 
 interface Finding {
   readonly check: string;
+  readonly text: string;
 }

@@ -29,7 +29,7 @@ export async function runServer(
   const convoke = await compose(config);
   if (inherited.length > 0) {
     const fields = { descriptors: inherited.join(', ') };
-    convoke.services.log.warn('closed files that the starting process left open', fields);
+    convoke.services.log.info('closed files that the starting process left open', fields);
   }
   try {
     await convoke.app.listen({ host: config.host, port: config.port });

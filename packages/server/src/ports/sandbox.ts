@@ -85,6 +85,8 @@ export interface SandboxReport {
   /** Sandbox of an agent with mode `auto`; `nothing` means that it fails with `sandbox_unavailable`. */
   readonly level: 'bwrap' | 'none' | 'nothing';
   readonly userNamespace: boolean;
+  /** `filtered`: calls that container runtimes refuse fail (seccomp). */
+  readonly systemCalls: 'filtered' | 'unfiltered';
   /** `allow-list`: only the agent's hosts, through a proxy. `off`: no network; an allow-list needs socat. */
   readonly network: 'allow-list' | 'off' | 'open';
   readonly limits: 'cgroup v2' | 'cgroup v1' | 'prlimit' | 'none';

@@ -8,9 +8,15 @@ export interface Capabilities {
   readonly programs: Programs;
   readonly cgroups: Cgroups | undefined;
   readonly bubblewrap: ProbeResult;
+  /** The seccomp program that programs run under, or why there is none. */
+  readonly filter: FilterResult;
   /** Whether this version of bubblewrap can limit the size of a tmpfs. */
   readonly limitsTmpfs: boolean;
 }
+
+export type FilterResult =
+  | { readonly works: true; readonly program: Buffer }
+  | { readonly works: false; readonly reason: string };
 
 /** Names a program that bubblewrap needs and that is not installed, for the operator; `undefined` when none is missing. */
 export function missingPrograms(programs: Programs): string | undefined {
@@ -58,12 +64,15 @@ export function reportOf(
   capabilities: Capabilities,
   account: { readonly uid: number },
 ): SandboxReport {
-  const { bubblewrap, cgroups, programs } = capabilities;
+  const { bubblewrap, filter, cgroups, programs } = capabilities;
   const wanted = mode === 'none' ? 'none' : 'bwrap';
   const isRefused = refusalFor(wanted, mode, capabilities) !== undefined;
   const problems = [
     ...(bubblewrap.works ? [] : [bubblewrap.reason]),
     ...(mode === 'none' && isRoot() ? [bareAsRoot] : []),
+    ...(bubblewrap.works && !filter.works
+      ? [`programs may make every system call, because ${filter.reason}`]
+      : []),
     ...(bubblewrap.works && programs.socat === undefined ? [socatMissing] : []),
   ];
   const isWrapped = wanted === 'bwrap' && bubblewrap.works;
@@ -71,6 +80,7 @@ export function reportOf(
     mode,
     level: isRefused ? 'nothing' : wanted,
     userNamespace: isWrapped && bubblewrap.userNamespace,
+    systemCalls: isWrapped && filter.works ? 'filtered' : 'unfiltered',
     network: isWrapped ? (programs.socat === undefined ? 'off' : 'allow-list') : 'open',
     limits: cgroups?.kind ?? (programs.prlimit === undefined ? 'none' : 'prlimit'),
     uid: account.uid,

@@ -174,6 +174,8 @@ function connectStreams(source: Readable, target: Writable): void {
 
 /** An `error` event without a listener ends the process. A failed socket of a program needs no more than its `close`. */
 function ignoreErrors<Stream extends Readable | Writable>(stream: Stream): Stream {
-  stream.on('error', () => undefined);
+  if (!stream.listeners('error').includes(ignore)) stream.on('error', ignore);
   return stream;
 }
+
+const ignore = () => undefined;

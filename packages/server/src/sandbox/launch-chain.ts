@@ -9,7 +9,8 @@ import type { Programs } from './programs.ts';
  * 2. `bash` closes every descriptor that is not of the chain, then waits on descriptor 3 for a line. The server writes it
  *    once the process is in its control group; if the server dies instead, the descriptor closes and the chain exits.
  *    Where there is no bash, `sh` waits, and exits when there is a descriptor to close.
- * 3. `bwrap` makes the namespaces and the file system view; it reads its options from descriptor 4.
+ * 3. `bwrap` makes the namespaces and the file system view, and loads the filter of system calls; it reads its options
+ *    from descriptor 4, the filter from descriptor 6, and writes its status to descriptor 5.
  * 4. `setpriv` switches to the unprivileged user, where the server is root. It comes after bwrap because only
  *    root may enter the parents of the mounted folders. From here on the program has no privileges.
  * 5. `prlimit` sets the limits of a single process.
@@ -23,12 +24,14 @@ export interface LaunchChain {
   /** Whether a control group limits memory and processes; if not, `prlimit` does. */
   readonly isGrouped: boolean;
   readonly hasProxy: boolean;
+  readonly hasFilter: boolean;
   readonly command: readonly string[];
 }
 
 export const proxyPort = 3128;
 
-/** The highest descriptor of the chain: 4 and 5 are bubblewrap's. */
+const filterDescriptor = 6;
+/** The highest descriptors of the chain. */
 const wrappedDescriptorsMax = 5;
 const bareDescriptorsMax = 3;
 const waitForGo = 'IFS= read -r go <&3 || exit 125; exec "$@"';
@@ -57,7 +60,7 @@ export function wrappedCommand(chain: LaunchChain): readonly string[] {
   const { programs, account } = chain;
   if (programs.bwrap === undefined) throw new Error('bubblewrap is not installed');
   return [
-    ...startWaiting(programs, wrappedDescriptorsMax),
+    ...startWaiting(programs, chain.hasFilter ? filterDescriptor : wrappedDescriptorsMax),
     programs.bwrap,
     '--args',
     '4',
@@ -69,8 +72,12 @@ export function wrappedCommand(chain: LaunchChain): readonly string[] {
 }
 
 /** The first options for descriptor 4; those of the file system view follow. */
-export function namespaceArguments(account: Account | undefined): readonly string[] {
+export function namespaceArguments(
+  account: Account | undefined,
+  { hasFilter }: { readonly hasFilter: boolean },
+): readonly string[] {
   return [
+    ...(hasFilter ? ['--seccomp', String(filterDescriptor)] : []),
     ...(account === undefined
       ? ['--unshare-user']
       : ['--cap-add', 'CAP_SETUID', '--cap-add', 'CAP_SETGID']),

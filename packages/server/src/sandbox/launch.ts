@@ -12,8 +12,8 @@ export interface Launch {
   readonly command: readonly string[];
   /** Script that the chain reads from descriptor 3, after the line it waits for. */
   readonly environment: string;
-  /** Options that bubblewrap reads from descriptor 4; `undefined` without bubblewrap. */
-  readonly bubblewrap: readonly string[] | undefined;
+  /** What bubblewrap reads; `undefined` without bubblewrap. */
+  readonly bubblewrap: BubblewrapInput | undefined;
   readonly cwd: string;
   readonly places: Places;
   readonly cgroup: Cgroup | undefined;
@@ -21,6 +21,13 @@ export interface Launch {
   readonly clock: Clock;
   /** Called when the program and all its processes have ended. */
   readonly onEnd: () => Promise<void>;
+}
+
+export interface BubblewrapInput {
+  /** Read from descriptor 4. */
+  readonly options: readonly string[];
+  /** The seccomp program, read from descriptor 6. */
+  readonly filter: Buffer | undefined;
 }
 
 const errorOutputMaxBytes = 16 * 1024;
@@ -52,7 +59,8 @@ class LaunchedProcess implements SandboxedProcess {
 
   constructor(request: Launch) {
     const [program = '', ...parameters] = request.command;
-    const isWrapped = request.bubblewrap !== undefined;
+    const { bubblewrap } = request;
+    const isWrapped = bubblewrap !== undefined;
     this.#request = request;
     this.places = request.places;
     // PDEATHSIG is sent when the forking thread ends, so this must run on the main thread.
@@ -60,7 +68,11 @@ class LaunchedProcess implements SandboxedProcess {
       cwd: request.cwd,
       detached: true,
       env: { PATH: systemPath },
-      stdio: ['pipe', 'pipe', 'pipe', 'pipe', ...(isWrapped ? (['pipe', 'pipe'] as const) : [])],
+      stdio: [
+        ...(['pipe', 'pipe', 'pipe', 'pipe'] as const),
+        ...(isWrapped ? (['pipe', 'pipe'] as const) : []),
+        ...(bubblewrap?.filter === undefined ? [] : (['pipe'] as const)),
+      ],
     });
     const stdio: readonly unknown[] = this.#child.stdio;
     const [stdin, stdout, stderr, , , status] = stdio;
@@ -75,7 +87,8 @@ class LaunchedProcess implements SandboxedProcess {
 
   release(): void {
     const { bubblewrap, cgroup, environment, seconds } = this.#request;
-    const { pid, stdio } = this.#child;
+    const { pid } = this.#child;
+    const stdio: readonly unknown[] = this.#child.stdio;
     if (pid === undefined) return;
     try {
       cgroup?.add(pid);
@@ -85,7 +98,10 @@ class LaunchedProcess implements SandboxedProcess {
       return;
     }
     this.#isReleased = true;
-    if (bubblewrap !== undefined) writable(stdio[4]).end(bubblewrap.map(terminated).join(''));
+    if (bubblewrap !== undefined) {
+      writable(stdio[4]).end(bubblewrap.options.map(terminated).join(''));
+      if (bubblewrap.filter !== undefined) writable(stdio[6]).end(bubblewrap.filter);
+    }
     writable(stdio[3]).end(`go\n${environment}`);
     if (seconds !== undefined) this.#after(seconds * 1000, () => this.#onTimeout());
   }

@@ -3,12 +3,17 @@ import { text } from 'node:stream/consumers';
 import type { SandboxedProcess } from '../ports/sandbox.ts';
 
 export type ProbeResult =
-  | { readonly works: true; readonly userNamespace: boolean; readonly hasNetwork: boolean }
+  | {
+      readonly works: true;
+      readonly userNamespace: boolean;
+      readonly hasNetwork: boolean;
+      readonly isFiltered: boolean;
+    }
   | { readonly works: false; readonly reason: string };
 
 type ProbedProcess = Pick<SandboxedProcess, 'stdin' | 'stdout' | 'errorOutput' | 'exited'>;
 
-/** Prints its user, namespace, network interfaces, open files and what it sees; `$1` is a path that must be hidden. */
+/** Prints its user, namespace, network interfaces, open files, filter and what it sees; `$1` is a path to be hidden. */
 const script = `
 id -u
 readlink /proc/self/ns/user
@@ -20,6 +25,7 @@ for fd in /proc/self/fd/*; do
   [ "\${fd##*/}" -gt 2 ] && [ -e "$fd" ] && open="$open \${fd##*/}"
 done
 echo "open:$open"
+grep -q '^Seccomp:.2$' /proc/self/status && echo filtered || echo unfiltered
 `;
 
 /** Runs a program in the sandbox and checks its isolation from inside: a version number would prove nothing. */
@@ -30,7 +36,7 @@ export async function probe(
   const child = start(['/bin/sh', '-c', script, 'sh', hidden]);
   child.stdin.end();
   const [output, exit] = await Promise.all([text(child.stdout), child.exited]);
-  const [id, namespace, interfaces, written, seen, open] = output.trim().split('\n');
+  const [id, namespace, interfaces, written, seen, open, filtered] = output.trim().split('\n');
   if (!exit.started || exit.code !== 0) {
     return { works: false, reason: child.errorOutput().trim().slice(-300) || `code ${exit.code}` };
   }
@@ -44,5 +50,6 @@ export async function probe(
     works: true,
     userNamespace: namespace !== readlinkSync('/proc/self/ns/user'),
     hasNetwork: interfaces !== '1',
+    isFiltered: filtered === 'filtered',
   };
 }

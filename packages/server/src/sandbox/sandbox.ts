@@ -17,6 +17,7 @@ import {
 import { unprivilegedAccount } from './account.ts';
 import {
   type Capabilities,
+  type FilterResult,
   missingPrograms,
   refusalFor,
   reportOf,
@@ -37,6 +38,7 @@ import {
 import { launch } from './launch.ts';
 import { type ProbeResult, probe } from './probe.ts';
 import { findPrograms } from './programs.ts';
+import { seccompFilter } from './seccomp-filter.ts';
 
 export interface OpenSandbox {
   /** As set by the operator. */
@@ -118,14 +120,24 @@ class ProcessSandbox implements Sandbox {
     const cgroups = openCgroups();
     const missing = missingPrograms(programs);
     if (missing !== undefined || programs.bwrap === undefined) {
-      const bubblewrap: ProbeResult = { works: false, reason: missing ?? '' };
-      return { programs, cgroups, bubblewrap, limitsTmpfs: false };
+      const nothing = { works: false, reason: missing ?? '' } as const;
+      return { programs, cgroups, bubblewrap: nothing, filter: nothing, limitsTmpfs: false };
     }
     const { stdout: help } = await promisify(execFile)(programs.bwrap, ['--help']);
     const limitsTmpfs = help.includes('--size ');
     const bubblewrap: ProbeResult = { works: false, reason: 'not probed yet' };
-    const capabilities = { programs, cgroups, bubblewrap, limitsTmpfs };
-    return { ...capabilities, bubblewrap: await this.#probe(capabilities) };
+    const filter = filterFor(help);
+    return this.#probeBoth({ programs, cgroups, bubblewrap, filter, limitsTmpfs });
+  }
+
+  /** Where programs run only without the filter of system calls, they run without it, and the report says so. */
+  async #probeBoth(capabilities: Capabilities): Promise<Capabilities> {
+    const bubblewrap = await this.#probe(capabilities);
+    if (!capabilities.filter.works) return { ...capabilities, bubblewrap };
+    if (bubblewrap.works && bubblewrap.isFiltered) return { ...capabilities, bubblewrap };
+    const reason = bubblewrap.works ? 'the kernel ignores the seccomp filter' : bubblewrap.reason;
+    const unfiltered = { ...capabilities, filter: { works: false, reason } as const };
+    return { ...unfiltered, bubblewrap: await this.#probe(unfiltered) };
   }
 
   async #probe(capabilities: Capabilities): Promise<ProbeResult> {
@@ -166,7 +178,7 @@ class ProcessSandbox implements Sandbox {
   }
 
   #launchWrapped(command: readonly string[], { options, capabilities, proxy }: Wrapping) {
-    const { programs, cgroups, limitsTmpfs } = capabilities;
+    const { programs, cgroups, filter, limitsTmpfs } = capabilities;
     const { limits } = options;
     const cgroup = cgroups?.make(limits);
     const view = {
@@ -176,13 +188,18 @@ class ProcessSandbox implements Sandbox {
       memoryBytes: limitsTmpfs ? limits.memoryMb * 1024 * 1024 : undefined,
     };
     const { account } = this;
-    const chain = { programs, account, limits, isGrouped: cgroup !== undefined };
     const hasProxy = proxy !== undefined;
+    const hasFilter = filter.works;
+    const isGrouped = cgroup !== undefined;
+    const chain = { programs, account, limits, isGrouped, hasProxy, hasFilter };
     const inside = inFolder(command, insidePlaces.folder);
     return launch({
-      command: wrappedCommand({ ...chain, hasProxy, command: inside }),
+      command: wrappedCommand({ ...chain, command: inside }),
       environment: environmentScript(environmentFor(insidePlaces, options.env, { hasProxy })),
-      bubblewrap: [...namespaceArguments(account), ...viewArguments(view)],
+      bubblewrap: {
+        options: [...namespaceArguments(account, { hasFilter }), ...viewArguments(view)],
+        filter: filter.works ? filter.program : undefined,
+      },
       cwd: '/',
       places: insidePlaces,
       cgroup,
@@ -197,9 +214,11 @@ class ProcessSandbox implements Sandbox {
     const { sessionFolder, home, folder, limits } = options;
     const cgroup = cgroups?.make(limits);
     const places = { sessionFolder, home, folder };
-    const chain = { programs, account: undefined, limits, isGrouped: cgroup !== undefined };
+    const isGrouped = cgroup !== undefined;
+    const bare = { account: undefined, hasProxy: false, hasFilter: false };
+    const chain = { programs, limits, isGrouped, ...bare };
     return launch({
-      command: bareCommand({ ...chain, hasProxy: false, command: inFolder(command, folder) }),
+      command: bareCommand({ ...chain, command: inFolder(command, folder) }),
       environment: environmentScript(environmentFor(places, options.env, { hasProxy: false })),
       bubblewrap: undefined,
       cwd: sessionFolder,
@@ -213,11 +232,20 @@ class ProcessSandbox implements Sandbox {
 
   #report(capabilities: Capabilities): void {
     const report = reportOf(this.#options.mode, capabilities, this.#user());
-    const { level, userNamespace, network, limits, uid, problems } = report;
-    const fields = { level, user_namespace: userNamespace, network, limits, uid };
+    const { level, userNamespace, systemCalls, network, limits, uid, problems } = report;
+    const fields = {
+      level,
+      user_namespace: userNamespace,
+      system_calls: systemCalls,
+      network,
+      limits,
+      uid,
+    };
     const { log } = this.#options;
-    if (level === 'bwrap') log.info('sandbox detected', fields);
-    else if (level === 'none') log.warn('agents run their programs without a sandbox', fields);
+    if (level === 'bwrap') {
+      log.info('sandbox detected', fields);
+      for (const problem of problems) log.warn('the sandbox is incomplete', { problem });
+    } else if (level === 'none') log.warn('agents run their programs without a sandbox', fields);
     else log.warn('agents cannot run programs here', { ...fields, problems: problems.join('; ') });
   }
 
@@ -231,6 +259,16 @@ interface Wrapping {
   readonly options: SpawnOptions;
   readonly capabilities: Capabilities;
   readonly proxy: EgressProxy | undefined;
+}
+
+function filterFor(bubblewrapHelp: string): FilterResult {
+  const program = seccompFilter(process.arch);
+  if (program === undefined) {
+    return { works: false, reason: `there is no filter for the architecture ${process.arch}` };
+  }
+  return bubblewrapHelp.includes('--seccomp ')
+    ? { works: true, program }
+    : { works: false, reason: 'this version of bubblewrap has no --seccomp; install a newer one' };
 }
 
 /** A part of a command that starts with `./` is a path in the agent's folder, not in the working directory. */

@@ -173,7 +173,11 @@ describe('a server that can start all the same', () => {
       onTestFinished(() => folder.remove());
       const inherited = await openSecret();
       onTestFinished(() => inherited.close());
-      const server = await ServerProcess.start(folder, { command: 'serve', inherited });
+      const server = await ServerProcess.start(folder, {
+        command: 'serve',
+        settings: { CONVOKE_LOG_LEVEL: 'info' },
+        inherited,
+      });
       onTestFinished(async () => void (await server.kill()));
       expect(openFiles(server.pid).join('\n')).not.toContain('inherited-secret');
       expect(server.output).toContain('closed files that the starting process left open');

@@ -18,6 +18,12 @@ import type {
 } from '../../src/ports/sandbox.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { openSandbox } from '../../src/sandbox/sandbox.ts';
+import {
+  architectures,
+  conditionalCalls,
+  newestKnownCall,
+  refusedCalls,
+} from '../../src/sandbox/system-calls.ts';
 
 export interface Outcome extends ProcessExit {
   readonly output: string;
@@ -32,6 +38,9 @@ export interface Attempts {
   readonly reading: Outcome;
   readonly writing: Outcome;
   readonly inheriting: Outcome;
+  readonly systemCalls: Outcome;
+  readonly foreignSystemCall: Outcome;
+  readonly working: Outcome;
   readonly calling: Outcome;
   readonly callingAllowed: Outcome;
   readonly tunnelling: Outcome;
@@ -87,6 +96,12 @@ async function attemptAll(mode: SandboxMode): Promise<Attempts> {
         '-c',
         'for fd in /proc/self/fd/*; do [ ! -e "$fd" ] || echo "open ${fd##*/}"; done; cat /proc/self/fd/40',
       ]),
+      systemCalls: await run(['python3', '-c', callingScript, JSON.stringify(attemptedCalls())]),
+      foreignSystemCall: await run(['python3', '-c', foreignCall]),
+      working: await run(['sh', '-c', ordinaryWork], {
+        env: { UV_USE_IO_URING: '1' },
+        limits: { memoryMb: 2048, pids: 64, seconds: 60 },
+      }),
       calling: await run(['node', '-e', `${call}; ${direct}`]),
       callingAllowed: await run(['node', '-e', `${call}; ${direct}`], {
         network: [`127.0.0.1:${port}`],
@@ -117,6 +132,50 @@ async function attemptAll(mode: SandboxMode): Promise<Attempts> {
     await removeFolder(root);
   }
 }
+
+const callingScript = readFileSync(new URL('system-calls.py', import.meta.url), 'utf8');
+const cloneNewUser = 0x1000_0000;
+const cloneFiles = 0x400;
+
+function attemptedCalls(): Readonly<Record<string, readonly number[]>> {
+  const column = architectures[process.arch]?.column ?? 0;
+  const { clone, clone3, unshare, socket } = conditionalCalls;
+  const refused = Object.entries(refusedCalls).flatMap(([name, numbers]) => {
+    const number = numbers[column];
+    return number === undefined ? [] : [[name, [number]] as const];
+  });
+  return {
+    ...Object.fromEntries(refused),
+    clone3: [clone3[column]],
+    'unshare a user namespace': [unshare[column], cloneNewUser],
+    'unshare open files': [unshare[column], cloneFiles],
+    'socket of the hypervisor': [socket[column], 40, 1],
+    'socket of cryptography': [socket[column], 38, 5],
+    'socket of the file system': [socket[column], 1, 1],
+    'newer than the table': [newestKnownCall + 1],
+    'of the x32 ABI': [0x4000_0000 + clone[column]],
+    'clone with a user namespace': [clone[column], cloneNewUser],
+  };
+}
+
+/** Asks for the process id as a 32-bit program does: mov eax, 20; int 0x80; ret. */
+const foreignCall = `
+import ctypes, mmap
+page = mmap.mmap(-1, 4096, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+page.write(bytes.fromhex('b814000000cd80c3'))
+call = ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(page)))
+print('made', call() > 0)
+`;
+
+/** What agents do all day: processes, threads, pipes, asynchronous files, a repository. */
+const ordinaryWork = `set -e
+node -e "require('fs').promises.readFile('/etc/passwd', 'utf8').then((t) => console.log('node', t.includes('agent')))"
+node -e "new (require('worker_threads').Worker)('console.log(1 + 1)', { eval: true })"
+python3 -c "import subprocess, threading; t = threading.Thread(target=lambda: print('thread', flush=True)); t.start(); t.join(); print('python', subprocess.check_output(['echo', 'x']) == b'x\\n')"
+bash -c 'echo bash $(seq 3 | sort -r | head -1) <(true)' | cut -c1-6
+git init -q repository && cd repository && git config user.email a@b && git config user.name a
+echo text > file && git add file && git commit -qm first && git clone -q . ../clone && git -C ../clone log --format=%s
+`;
 
 /** Asks the proxy for a tunnel, as an HTTPS client does, and sends a request through it. */
 function tunnelTo(port: number): string {

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { type FileHandle, mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
@@ -18,6 +18,8 @@ import { bareCommand } from '../../src/sandbox/launch-chain.ts';
 import { probe } from '../../src/sandbox/probe.ts';
 import { findPrograms } from '../../src/sandbox/programs.ts';
 import { inheriting, openSecret } from '../support/inherited-files.ts';
+import { seccompFilter } from '../../src/sandbox/seccomp-filter.ts';
+import { refusedCalls } from '../../src/sandbox/system-calls.ts';
 import type { Attempts } from './attempts.ts';
 
 const script = fileURLToPath(new URL('attempts.ts', import.meta.url));
@@ -48,6 +50,7 @@ describe.each([
   test('runs in its own namespaces, as an unprivileged user, with limits', () => {
     const { report } = tried;
     expect(report).toMatchObject({ mode: 'auto', level: 'bwrap', network: 'allow-list' });
+    expect(report.systemCalls).toBe('filtered');
     expect(report.problems).toEqual([]);
     expect(report.uid).not.toBe(0);
     expect(['cgroup v2', 'cgroup v1', 'prlimit']).toContain(report.limits);
@@ -83,6 +86,38 @@ describe.each([
   test('inherits no open file that the server has inherited (S-5)', () => {
     expect(tried.inheriting.output).toBe('open 0\nopen 1\nopen 2\n');
     expect(tried.inheriting.code).not.toBe(0);
+  });
+
+  test('cannot make the system calls that container runtimes refuse (S-4)', () => {
+    const { EPERM, ENOSYS, EAFNOSUPPORT } = constants.errno;
+    const endings = JSON.parse(tried.systemCalls.output) as Record<string, number>;
+    const refused = Object.keys(refusedCalls).filter((name) => name in endings);
+    expect(refused.length).toBeGreaterThan(40);
+    expect(endings).toEqual({
+      ...Object.fromEntries(refused.map((name) => [name, EPERM])),
+      // The C library then uses clone, whose flags the filter can see.
+      clone3: ENOSYS,
+      'clone with a user namespace': EPERM,
+      'unshare a user namespace': EPERM,
+      'unshare open files': 0,
+      'socket of the hypervisor': EAFNOSUPPORT,
+      'socket of cryptography': EAFNOSUPPORT,
+      'socket of the file system': 0,
+      'newer than the table': ENOSYS,
+      'of the x32 ABI': ENOSYS,
+    });
+  });
+
+  test('is killed when it makes a system call of another architecture (S-4)', () => {
+    const { code, output } = tried.foreignSystemCall;
+    expect(output).toBe('');
+    expect(code).toBe(process.arch === 'x64' ? 128 + constants.signals.SIGSYS : code);
+  });
+
+  test('can do ordinary work: node, python, bash and git run (S-4)', () => {
+    const { code, errors, output } = tried.working;
+    expect({ code, errors }).toEqual({ code: 0, errors: '' });
+    expect(output).toBe('node true\n2\nthread\npython True\nbash 3\nfirst\n');
   });
 
   test('cannot reach the network, not even this machine', () => {
@@ -136,6 +171,10 @@ test('without a sandbox, which only an operator can choose, the same attempts su
   // Protections that need no namespace still apply.
   expect(tried.looking.output).not.toContain('CANARY');
   expect(tried.inheriting.output).toBe('open 0\nopen 1\nopen 2\n');
+  // Not the error of the filter: without it the calls reach the kernel.
+  expect(JSON.parse(tried.systemCalls.output)).toMatchObject({
+    add_key: constants.errno.EFAULT,
+  });
   expect(tried.swallowing.code).not.toBe(0);
   expect(tried.dallying.timedOut).toBe(true);
 });
@@ -165,8 +204,13 @@ describe('files that a server has inherited (S-5)', () => {
   test('without bash, which could close them, no program starts', async () => {
     const programs = { ...findPrograms(), bash: undefined };
     const limits = { memoryMb: 256, pids: 16 };
-    const chain = { programs, account: undefined, limits, isGrouped: false, hasProxy: false };
-    const [program = '', ...parameters] = bareCommand({ ...chain, command: ['echo', 'started'] });
+    const chain = { programs, account: undefined, limits, isGrouped: false };
+    const [program = '', ...parameters] = bareCommand({
+      ...chain,
+      hasProxy: false,
+      hasFilter: false,
+      command: ['echo', 'started'],
+    });
     const child = spawn(program, parameters, {
       stdio: inheriting(secret, ['ignore', 'pipe', 'pipe']),
     });
@@ -185,6 +229,7 @@ describe('where no sandbox works', () => {
     programs,
     cgroups: undefined,
     bubblewrap: { works: false, reason: missingPrograms(programs) ?? '' },
+    filter: { works: false, reason: '' },
     limitsTmpfs: false,
   };
 
@@ -199,6 +244,21 @@ describe('where no sandbox works', () => {
       level: 'nothing',
       problems: [expect.stringContaining('bubblewrap is not installed')],
     });
+  });
+
+  test('a filter of system calls that cannot be loaded is reported, and programs run', () => {
+    const probed = { userNamespace: true, hasNetwork: false, isFiltered: false };
+    const bubblewrap = { works: true, ...probed } as const;
+    const filter = { works: false, reason: 'the kernel has no seccomp' } as const;
+    const unfiltered = { ...capabilities, bubblewrap, filter };
+    expect(reportOf('auto', unfiltered, { uid: 1000 })).toMatchObject({
+      level: 'bwrap',
+      systemCalls: 'unfiltered',
+      problems: expect.arrayContaining([
+        'programs may make every system call, because the kernel has no seccomp',
+      ]),
+    });
+    expect(seccompFilter('riscv64')).toBeUndefined();
   });
 
   test('an agent cannot turn the sandbox off: only an operator can', () => {

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { removeFolder } from '../../../../test/remove-folder.ts';
 
-export const secretText = 'secret of the supervisor';
 /** Node makes the descriptors that it inherits close-on-exec, but only those before the first gap above 15. */
 const descriptor = 40;
 
@@ -12,7 +11,7 @@ const descriptor = 40;
 export async function openSecret(): Promise<FileHandle> {
   const folder = await mkdtemp(join(tmpdir(), 'convoke-secret-'));
   const path = join(folder, 'inherited-secret');
-  await writeFile(path, secretText, { mode: 0o600 });
+  await writeFile(path, 'secret of the supervisor', { mode: 0o600 });
   const handle = await open(path);
   await removeFolder(folder);
   return handle;

@@ -96,8 +96,9 @@ async function examineAgents({ agentsDir }: Config, parts: HarnessParts): Promis
 }
 
 async function examineSandbox(sandbox: Sandbox): Promise<Finding> {
-  const { level, network, limits, problems } = await sandbox.describe();
-  const text = `programs run in ${level}, network ${network}, limits by ${limits}`;
+  const { level, systemCalls, network, limits, problems } = await sandbox.describe();
+  const files = level === 'bwrap' ? ', no file of the server open' : '';
+  const text = `programs run in ${level}, system calls ${systemCalls}${files}, network ${network}, limits by ${limits}`;
   if (problems.length === 0) return fine('sandbox', text);
   return warned('sandbox', text, problems.join('; '));
 }
