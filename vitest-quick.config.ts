@@ -16,7 +16,7 @@ const leftOut = [
   // Browsers that sign a person in.
   `${server}/http/sign-in/**`,
   // Packages, terminals, agents and servers in processes of their own, and long logs.
-  'packages/cli/test/{application,management,migrate,operator,terminal,transfer}.test.ts',
+  'packages/cli/test/{application,logins,management,migrate,operator,terminal,transfer}.test.ts',
   'packages/sdk/test/{admin,follow,package,readme,service}.test.ts',
   `${server}/harness/acp/**`,
   `${server}/harness/ai-sdk/{adapter,failures}.test.ts`,

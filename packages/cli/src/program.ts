@@ -14,13 +14,13 @@ import { filesCommand } from './commands/files.ts';
 import { interactionsCommand } from './commands/interactions.ts';
 import { invokeCommand } from './commands/invoke.ts';
 import { loginCommand, logoutCommand } from './commands/login.ts';
+import { loginsCommand } from './commands/logins.ts';
 import { migrateCommand } from './commands/migrate.ts';
 import { runsCommand } from './commands/runs.ts';
 import { serveCommand } from './commands/serve.ts';
 import { sessionsCommand } from './commands/sessions.ts';
 import { tenantsCommand } from './commands/tenants.ts';
 import { exportCommand, importCommand } from './commands/transfer.ts';
-import { useCommand } from './commands/use.ts';
 import { whoamiCommand } from './commands/whoami.ts';
 import { workspacesCommand } from './commands/workspaces.ts';
 import { exitCodesHelp } from './failure.ts';
@@ -35,7 +35,7 @@ export function createProgram(): Command {
     .version(ownVersion())
     .option('--json', 'print JSON, for scripts')
     .option('--verbose', 'show full error details')
-    .option('--client <name>', 'name of the saved login to use; `convoke use` lists them')
+    .option('--client <name>', 'name of the saved login to use; `convoke logins` lists them')
     .commandsGroup('Run the server:')
     .addCommand(devCommand())
     .addCommand(serveCommand())
@@ -50,7 +50,7 @@ export function createProgram(): Command {
     .addCommand(filesCommand())
     .addCommand(whoamiCommand())
     .addCommand(workspacesCommand())
-    .addCommand(useCommand())
+    .addCommand(loginsCommand())
     .commandsGroup('Manage the organization, as a person:')
     .addCommand(loginCommand())
     .addCommand(logoutCommand())

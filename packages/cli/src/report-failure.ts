@@ -1,6 +1,7 @@
 import { AuthenticationError, ConnectionError, ConvokeError, PermissionError } from '@convoke/sdk';
 import { CommanderError } from 'commander';
 import { exitCodes, Failure } from './failure.ts';
+import { usedLoginText } from './sign-in/used-login.ts';
 import { remark } from './terminal/output.ts';
 
 /** Prints an error in one line; with --verbose also the stack. */
@@ -14,21 +15,29 @@ export function reportFailure(error: unknown, { verbose }: { verbose: boolean })
 
 function messageOf(error: unknown): string {
   if (error instanceof ConnectionError) {
-    return `${error.message} Is the server running? Start it with \`npm start\` or \`convoke dev\`.`;
+    return `${sentence(error.message)} Is the server running? Start it with \`npm start\` or \`convoke dev\`.${usedLoginText()}`;
   }
   if (error instanceof ConvokeError && error.code === 'ambiguous_workspace') {
-    return 'this client can access multiple tenants: select one with `convoke use --tenant ten_…` (see `convoke workspaces`)';
+    return (
+      'this client can access multiple tenants: select one with `convoke logins use --tenant ten_…` (see `convoke workspaces`)' +
+      usedLoginText()
+    );
   }
   if (error instanceof ConvokeError) {
     const reference = error.requestId === undefined ? '' : `, request ${error.requestId}`;
-    return `${error.message}${adviceOn(error)} (${error.code}${reference})`;
+    return `${error.message}${adviceOn(error)} (${error.code}${reference})${usedLoginText()}`;
   }
   return error instanceof Error ? error.message : String(error);
 }
 
+/** Messages of the system end without a full stop. */
+function sentence(text: string): string {
+  return /[.!?]$/.test(text) ? text : `${text}.`;
+}
+
 function adviceOn(error: ConvokeError): string {
   if (error instanceof AuthenticationError) {
-    return ' Check the saved login with `convoke use`, or run `convoke login`.';
+    return ' See what is used with `convoke whoami`, and what is saved with `convoke logins`.';
   }
   if (error.code === 'agent_not_found') return ' Run `convoke agents` to list the agents.';
   return '';

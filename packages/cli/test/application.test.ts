@@ -176,8 +176,8 @@ describe('the exit code reports', () => {
     const env = { CONVOKE_CLIENT_ID: 'oac_x', CONVOKE_CLIENT_SECRET: 'wrong' };
     const away = { ...env, CONVOKE_BASE_URL: 'http://127.0.0.1:1' };
     const [unreachable, refused, setting, nowhere] = await Promise.all([
-      convoke.run(['whoami'], { env: away }),
-      convoke.run(['whoami'], {
+      convoke.run(['agents'], { env: away }),
+      convoke.run(['agents'], {
         env: { ...env, CONVOKE_BASE_URL: server.quickstart['base_url'] ?? '' },
       }),
       convoke.run(['serve'], { env: { CONVOKE_PORT: 'many' } }),
@@ -185,7 +185,9 @@ describe('the exit code reports', () => {
     ]);
     expect(unreachable).toMatchObject({ stdout: '', code: 6 });
     expect(unreachable.stderr).toContain('npm start');
+    expect(unreachable.stderr).toContain('(CONVOKE_CLIENT_ID oac_x, http://127.0.0.1:1)');
     expect(refused).toMatchObject({ stdout: '', code: 5 });
+    expect(refused.stderr).toContain(`(CONVOKE_CLIENT_ID oac_x, ${server.quickstart['base_url']})`);
     expect(setting).toMatchObject({ stdout: '', code: 2 });
     expect(setting.stderr).toContain('CONVOKE_PORT=many');
     expect(nowhere).toMatchObject({ stdout: '', code: 2 });

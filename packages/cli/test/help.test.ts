@@ -23,7 +23,7 @@ test('every command is listed', () => {
   const names = createProgram().commands.map((command) => command.name());
   expect(names.toSorted().join(' ')).toBe(
     'admin agents audit chat clients completion credentials dev doctor events export files import interactions invoke login ' +
-      'logout migrate runs serve sessions tenants use whoami workspaces',
+      'logins logout migrate runs serve sessions tenants whoami workspaces',
   );
 });
 

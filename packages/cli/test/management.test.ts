@@ -46,7 +46,7 @@ describe('an owner', () => {
     expect({ stdout, code }).toEqual({ stdout: 'Hello (run 1)\n', code: 0 });
 
     expect((await stat(saved)).mode & 0o777).toBe(0o600);
-    const shown = (await elsewhere.run(['use', '--json'])).stdout;
+    const shown = (await elsewhere.run(['logins', '--json'])).stdout;
     expect(shown).not.toContain(made['client_secret']);
     const { automation_client, person } = await elsewhere.json<Who>('whoami');
     expect(automation_client?.client_id).toBe(made['client_id']);
@@ -56,7 +56,7 @@ describe('an owner', () => {
     });
     expect(person?.user).toMatch(/^usr_/);
     expect((await elsewhere.run(['whoami'])).stdout).toMatch(
-      /^Automation client, .*\n {2}client +oac_[\s\S]*\n\nPerson, .*\n {2}user +usr_/,
+      /^Automation client, .*\n {2}login +saved login "backend"\n[\s\S]* {2}client +oac_[\s\S]*\n\nPerson, [\s\S]*\n {2}user +usr_/,
     );
 
     // Commands that start together find the login due for renewal together, and none signs the others out.

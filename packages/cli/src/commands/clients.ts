@@ -1,10 +1,11 @@
 import type { ClientRecord, Profile, Scope } from '@convoke/sdk';
 import { Command } from 'commander';
 import { collect } from '../collect.ts';
+import { exitCodes } from '../failure.ts';
 import { globalOptions } from '../options/global-options.ts';
 import { example, organizationOption, readDays } from '../options/options.ts';
 import { connectPerson } from '../sign-in/person.ts';
-import { saveClient } from '../sign-in/saved-logins.ts';
+import { type SaveClient, requireFreeName, saveClient } from '../sign-in/saved-logins.ts';
 import { print, printJson, printTable, remark } from '../terminal/output.ts';
 
 export function clientsCommand(): Command {
@@ -38,7 +39,8 @@ interface CreateOptions {
   readonly profile: Profile;
   readonly scope?: Scope[];
   readonly expiresInDays?: number;
-  readonly save?: boolean | string;
+  readonly save?: true | string;
+  readonly replace?: boolean;
 }
 
 function createClient(): Command {
@@ -51,12 +53,15 @@ function createClient(): Command {
     .option('--expires-in-days <n>', 'lifetime of the secret in days, 1 to 365', readDays)
     .option(
       '--save [name]',
-      'save the login on this machine under this name and use it from now on',
+      'save the login on this machine, under this name or that of the client, and use it',
     )
+    .option('--replace', 'with --save: overwrite a saved login of the same name')
     .addOption(organizationOption())
     .action(async (options: CreateOptions, command: Command) => {
+      const { name, profile, scope, expiresInDays, save, replace = false } = options;
+      const wanted = save === true ? loginName(name) : save;
+      if (wanted !== undefined && !replace) await requireFreeName(wanted);
       const { baseUrl, organizationId, admin } = await connectPerson(command);
-      const { name, profile, scope, expiresInDays, save } = options;
       const issued = await admin.clients.create({
         name,
         profile,
@@ -64,16 +69,33 @@ function createClient(): Command {
         ...(expiresInDays === undefined ? {} : { expires_in_days: expiresInDays }),
       });
       const { client_id: clientId, client_secret: clientSecret } = issued;
-      if (save !== undefined) {
-        const kept = typeof save === 'string' ? save : 'default';
-        await saveClient(kept, { baseUrl, clientId, clientSecret, organizationId });
-        remark(`login saved as "${kept}"; try: convoke agents`);
-      }
+      const credentials = { baseUrl, clientId, clientSecret, organizationId };
+      const isSaved =
+        wanted !== undefined && (await saveOrSay({ name: wanted, credentials, replace }));
       if (globalOptions(command).json) return printJson(issued);
       print(`client         ${issued.client.id}`);
       print(`client id      ${clientId}`);
-      if (save === undefined) print(`client secret  ${clientSecret}`);
+      if (!isSaved) print(`client secret  ${clientSecret}`);
     });
+}
+
+/** Saves the login. If that fails, returns false: the secret has to be shown, because there is no other copy. */
+async function saveOrSay(client: SaveClient): Promise<boolean> {
+  try {
+    const name = await saveClient(client);
+    remark(`login saved as "${name}"; try: convoke agents --client ${name}`);
+    return true;
+  } catch (error) {
+    remark(`the login could not be saved: ${String(error)}`);
+    process.exitCode = exitCodes.failed;
+    return false;
+  }
+}
+
+/** Derives the name of a saved login from that of its client: words that need no quotes. */
+function loginName(client: string): string {
+  const words = client.toLowerCase().match(/[\p{L}\p{N}]+/gu);
+  return words?.join('-') ?? 'client';
 }
 
 function setStatus(verb: 'disable' | 'enable', status: 'disabled' | 'active'): Command {

@@ -1,44 +1,67 @@
 import { Command } from 'commander';
 import { globalOptions } from '../options/global-options.ts';
 import { example } from '../options/options.ts';
-import { connect, findCredentials } from '../sign-in/connection.ts';
-import type { KnownPerson } from '../sign-in/current-login.ts';
-import { knownPerson, organizationsOf } from '../sign-in/person.ts';
+import { type ClientLogin, findClientLogin } from '../sign-in/client-login.ts';
+import { connectAs, noLogin } from '../sign-in/connection.ts';
+import { type FoundPerson, findPerson, organizationsOf } from '../sign-in/person.ts';
+import { type UsedLogin, noteLogin } from '../sign-in/used-login.ts';
 import { print, printJson, styled } from '../terminal/output.ts';
 
 /** Shows both kinds of credentials; each is for commands of its own (D-55). */
 export function whoamiCommand(): Command {
   return new Command('whoami')
-    .description('Show the automation client in use and the person who is logged in')
+    .description('Show which server and login the commands use here, and what they may do')
     .addHelpText('after', example('whoami'))
     .action(async (_options: unknown, command: Command) => {
       const options = globalOptions(command);
-      const known = await knownPerson();
-      // Without a person, connecting without a client prints what to do.
-      const isClient = known === undefined || (await findCredentials(options)) !== undefined;
-      const client = isClient ? await (await connect(command)).whoami() : undefined;
-      const person = known && (await describe(known));
+      const found = await findClientLogin(options.client);
+      const foundPerson = await findPerson();
+      if (found === undefined && foundPerson === undefined) throw noLogin();
+      const client = found && (await describeClient(found));
+      const person = foundPerson && (await describePerson(foundPerson));
       if (options.json) {
-        return printJson({ automation_client: client ?? null, person: person ?? null });
+        printJson({ automation_client: client?.facts ?? null, person: person?.facts ?? null });
+      } else {
+        show('Automation client, for agents, sessions, runs and files', client?.facts);
+        print('');
+        show('Person, for clients, credentials and tenants', person?.facts);
       }
-      show('Automation client, for agents, sessions, runs and files', {
-        client: client && `${client.client_id} (${client.profile})`,
-        organization: client?.organization_id,
-        tenant: client?.tenant_id,
-        scopes: client?.scopes.join(' '),
-      });
-      print('');
-      show('Person, for clients, credentials and tenants', {
-        user: person?.user,
-        server: person?.base_url,
-        organizations: person?.organization_ids.join(' '),
-      });
+      // What is used here was shown; that the server did not confirm it is a failure all the same.
+      const problem = client?.problem ?? person?.problem;
+      if (problem === undefined) return;
+      noteLogin(problem.used);
+      throw problem.error;
     });
 }
 
-async function describe({ baseUrl, token }: KnownPerson) {
-  const organizations = await organizationsOf(baseUrl, token);
-  return { user: subjectOf(token), base_url: baseUrl, organization_ids: organizations };
+interface Described {
+  readonly facts: Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
+  readonly problem?: { readonly error: unknown; readonly used: UsedLogin };
+}
+
+async function describeClient(found: ClientLogin): Promise<Described> {
+  const { login, credentials } = found;
+  const { baseUrl, clientId: client_id, organizationId, tenantId } = credentials;
+  const known = { login, base_url: baseUrl, client_id };
+  try {
+    const caller = await (await connectAs(found)).whoami();
+    return { facts: { ...known, ...caller } };
+  } catch (error) {
+    const selected = { organization_id: organizationId, tenant_id: tenantId };
+    return { facts: { ...known, ...selected }, problem: { error, used: { login, baseUrl } } };
+  }
+}
+
+async function describePerson({ login, baseUrl, open }: FoundPerson): Promise<Described> {
+  const known = { login, base_url: baseUrl };
+  try {
+    const person = await open();
+    if (person === undefined) return { facts: known };
+    const organization_ids = await organizationsOf(baseUrl, person.token);
+    return { facts: { ...known, user: subjectOf(person.token), organization_ids } };
+  } catch (error) {
+    return { facts: known, problem: { error, used: { login, baseUrl } } };
+  }
 }
 
 /** Reads the user from the token, which the server has just accepted. */
@@ -51,9 +74,24 @@ function subjectOf(token: string): string {
   return claims.email ?? claims.sub ?? '(unknown)';
 }
 
-function show(title: string, facts: Readonly<Record<string, string | undefined>>): void {
+const titles: Readonly<Record<string, string>> = {
+  login: 'login',
+  base_url: 'server',
+  client_id: 'client',
+  profile: 'profile',
+  organization_id: 'organization',
+  tenant_id: 'tenant',
+  scopes: 'scopes',
+  user: 'user',
+  organization_ids: 'organizations',
+};
+
+function show(title: string, facts: Described['facts'] | undefined): void {
   print(styled('bold', title));
-  const lines = Object.entries(facts).filter(([, value]) => value !== undefined);
-  if (lines.length === 0) print('  none');
-  for (const [name, value] of lines) print(`  ${name.padEnd(14)}${value}`);
+  if (facts === undefined) print('  none');
+  for (const [name, label] of Object.entries(titles)) {
+    const value = facts?.[name];
+    if (value === undefined) continue;
+    print(`  ${label.padEnd(14)}${typeof value === 'object' ? value.join(' ') : value}`);
+  }
 }

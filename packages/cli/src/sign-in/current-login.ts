@@ -1,15 +1,18 @@
 import { renew } from './device-flow.ts';
 import { type Login, type Saved, changeSaved, readSaved } from './saved-logins.ts';
+import type { UsedLogin } from './used-login.ts';
 
 /** A person with an access token for the management API. */
-export interface KnownPerson {
-  readonly baseUrl: string;
+export interface KnownPerson extends UsedLogin {
   readonly token: string;
   readonly organizationId?: string | undefined;
 }
 
 /** A token with a shorter remaining lifetime is renewed before use. */
 const marginMs = 30_000;
+
+/** How messages call it. */
+export const personLogin = 'login of a person';
 
 /** Returns the person who is logged in, with a valid token; renews it if necessary. */
 export async function currentLogin(): Promise<KnownPerson | undefined> {
@@ -31,5 +34,5 @@ function isDue(login: Login | undefined): login is Login {
 }
 
 function known({ baseUrl, accessToken, organizationId }: Login): KnownPerson {
-  return { baseUrl, token: accessToken, organizationId };
+  return { login: personLogin, baseUrl, token: accessToken, organizationId };
 }

@@ -1,8 +1,11 @@
 import type { ConvokeAdmin } from '@convoke/sdk';
 import type { Command } from 'commander';
 import { exitCodes, Failure } from '../failure.ts';
-import { type KnownPerson, currentLogin } from './current-login.ts';
-import { readQuickstart } from './quickstart.ts';
+import { type KnownPerson, currentLogin, personLogin } from './current-login.ts';
+import { quickstartPath, readQuickstart } from './quickstart.ts';
+import { readSaved } from './saved-logins.ts';
+import { readAddress } from './server-address.ts';
+import { type UsedLogin, noteLogin } from './used-login.ts';
 
 export interface Person {
   readonly baseUrl: string;
@@ -13,10 +16,10 @@ export interface Person {
 /** Connects to the management API with a person's token, never as an automation client (D-55). */
 export async function connectPerson(command: Command): Promise<Person> {
   const { org } = command.optsWithGlobals<{ org?: string }>();
-  const known = await knownPerson();
-  if (known === undefined) {
-    throw new Failure('you are not logged in: run `convoke login`', exitCodes.refused);
-  }
+  const found = await findPerson();
+  if (found !== undefined) noteLogin(found);
+  const known = await found?.open();
+  if (known === undefined) throw notLoggedIn();
   const { baseUrl, token } = known;
   const organizationId = org ?? known.organizationId ?? (await onlyOrganization(baseUrl, token));
   const sdk = await import('@convoke/sdk');
@@ -24,20 +27,35 @@ export async function connectPerson(command: Command): Promise<Person> {
   return { baseUrl, organizationId, admin };
 }
 
-/** Returns the person who is logged in, or the owner of the development server of this folder. */
-export async function knownPerson(): Promise<KnownPerson | undefined> {
-  return (await currentLogin()) ?? (await ownerOfQuickstart());
+function notLoggedIn(): Failure {
+  const address = readAddress();
+  const [where, option] =
+    address === undefined ? ['', ''] : [` to ${address}`, ` --server ${address}`];
+  const advice = `run \`convoke login${option}\``;
+  return new Failure(`you are not logged in${where}: ${advice}`, exitCodes.refused);
 }
 
-async function ownerOfQuickstart(): Promise<KnownPerson | undefined> {
-  const known = await readQuickstart();
-  return (
-    known && {
-      baseUrl: known.base_url,
-      token: known.owner_token,
-      organizationId: known.organization_id,
-    }
-  );
+/** A person to manage as, known before any server is called. */
+export interface FoundPerson extends UsedLogin {
+  /** Returns the person with a valid token, which the server may have to renew. */
+  readonly open: () => Promise<KnownPerson | undefined>;
+}
+
+/**
+ * Finds the person to manage as. The nearest wins: the server that CONVOKE_BASE_URL names, the development server of
+ * this folder, the server of the saved login. There a person who logged in comes before the folder's owner.
+ */
+export async function findPerson(): Promise<FoundPerson | undefined> {
+  const folder = await readQuickstart();
+  const { login: saved } = await readSaved();
+  const server = readAddress() ?? folder?.base_url ?? saved?.baseUrl;
+  if (saved !== undefined && saved.baseUrl === server) {
+    return { login: personLogin, baseUrl: saved.baseUrl, open: currentLogin };
+  }
+  if (folder === undefined || folder.base_url !== server) return undefined;
+  const { base_url: baseUrl, owner_token: token, organization_id: organizationId } = folder;
+  const owner = { login: `owner of ${quickstartPath()}`, baseUrl, token, organizationId };
+  return { ...owner, open: () => Promise.resolve(owner) };
 }
 
 async function onlyOrganization(baseUrl: string, token: string): Promise<string> {

@@ -59,26 +59,33 @@ async function write(path: string, saved: Saved): Promise<void> {
   await rename(draft, path);
 }
 
-/** Saves an automation client under a name and makes it the current one. */
-export async function saveClient(name: string, credentials: MachineCredentials): Promise<void> {
-  await changeSaved((saved) => {
-    const profiles = { ...saved.profiles, [name]: credentials };
-    return { ...saved, profiles, current: name };
-  });
+export interface SaveClient {
+  readonly name: string;
+  readonly credentials: MachineCredentials;
+  /** Overwrites a login of that name. */
+  readonly replace: boolean;
 }
 
-/** Returns the named saved login, or the current one; undefined when nothing was saved. */
-export async function readSavedClient(
-  name: string | undefined,
-): Promise<MachineCredentials | undefined> {
-  const { profiles, current } = await readSaved();
-  const wanted = name ?? current;
-  if (wanted === undefined) return undefined;
-  const found = profiles[wanted];
-  if (found !== undefined) return found;
-  const known = Object.keys(profiles).join(', ') || 'none';
+/**
+ * Saves an automation client and makes it the one in use. Returns the name, which gets a number if another process took
+ * it meanwhile: the only copy of a secret is never overwritten and never lost.
+ */
+export async function saveClient({ name, credentials, replace }: SaveClient): Promise<string> {
+  const { current } = await changeSaved((saved) => {
+    let free = name;
+    for (let number = 2; !replace && free in saved.profiles; number++) free = `${name}-${number}`;
+    return { ...saved, profiles: { ...saved.profiles, [free]: credentials }, current: free };
+  });
+  return current ?? name;
+}
+
+/** Throws if a login of this name is saved. */
+export async function requireFreeName(name: string): Promise<void> {
+  const { profiles } = await readSaved();
+  const taken = profiles[name];
+  if (taken === undefined) return;
   throw new Failure(
-    `no saved login "${wanted}" (saved: ${known}): create one with \`convoke clients create --save ${wanted}\``,
+    `a login "${name}" is saved already, for ${taken.baseUrl}: name another with --save <name>, or overwrite it with --replace`,
     exitCodes.usage,
   );
 }

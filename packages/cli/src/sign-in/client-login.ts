@@ -1,0 +1,112 @@
+import { exitCodes, Failure } from '../failure.ts';
+import type { MachineCredentials } from './machine-credentials.ts';
+import { quickstartPath, readQuickstart } from './quickstart.ts';
+import { type Saved, readSaved } from './saved-logins.ts';
+import { readAddress } from './server-address.ts';
+
+/** Credentials of an automation client, and where they were found. */
+export interface ClientLogin {
+  readonly credentials: MachineCredentials;
+  /** `saved login "backend"`, for messages. */
+  readonly login: string;
+}
+
+const defaultAddress = 'http://127.0.0.1:8787';
+
+/**
+ * Finds the automation client to call as. The nearest wins: `--client`, the environment, the development server of this
+ * folder, the saved login in use. A lone CONVOKE_BASE_URL selects the server, and the login that is known for it.
+ */
+export async function findClientLogin(wanted?: string): Promise<ClientLogin | undefined> {
+  const address = readAddress();
+  const saved = await readSaved();
+  if (wanted !== undefined) return namedLogin(saved, wanted, address);
+  const folder = await folderLogin(saved);
+  const { CONVOKE_CLIENT_ID: clientId, CONVOKE_CLIENT_SECRET: clientSecret } = process.env;
+  if (clientId !== undefined && clientSecret !== undefined) {
+    const baseUrl = address ?? folder?.credentials.baseUrl ?? defaultAddress;
+    return environmentLogin({ baseUrl, clientId, clientSecret });
+  }
+  if (clientId !== undefined || clientSecret !== undefined) throw halfEnvironment();
+  if (address !== undefined) return loginFor(address, saved, folder);
+  return folder ?? currentLogin(saved);
+}
+
+function environmentLogin(given: MachineCredentials): ClientLogin {
+  const organizationId = process.env['CONVOKE_CLIENT_ORGANIZATION_ID'];
+  const tenantId = process.env['CONVOKE_CLIENT_TENANT_ID'];
+  return {
+    credentials: { ...given, organizationId, tenantId },
+    login: `CONVOKE_CLIENT_ID ${given.clientId}`,
+  };
+}
+
+/**
+ * Returns the client of the folder's server. A saved login in use that belongs to the same organization there is
+ * nearer: a person chose it, and it cannot be one of another deployment at the same address.
+ */
+async function folderLogin(saved: Saved): Promise<ClientLogin | undefined> {
+  const known = await readQuickstart();
+  if (known === undefined) return undefined;
+  const current = currentLogin(saved);
+  const isOfFolder =
+    current?.credentials.baseUrl === known.base_url &&
+    current.credentials.organizationId === known.organization_id;
+  if (isOfFolder) return current;
+  return {
+    credentials: {
+      baseUrl: known.base_url,
+      clientId: known.client_id,
+      clientSecret: known.client_secret,
+      organizationId: known.organization_id,
+      tenantId: known.tenant_id,
+    },
+    login: `client of ${quickstartPath()}`,
+  };
+}
+
+function currentLogin(saved: Saved): ClientLogin | undefined {
+  const { current } = saved;
+  return current === undefined ? undefined : namedLogin(saved, current);
+}
+
+function namedLogin(saved: Saved, name: string, address?: string): ClientLogin {
+  const credentials = saved.profiles[name];
+  if (credentials === undefined) {
+    const known = Object.keys(saved.profiles).join(', ') || 'none';
+    const advice = `create one with \`convoke clients create --save ${name}\``;
+    throw new Failure(`no saved login "${name}" (saved: ${known}): ${advice}`, exitCodes.usage);
+  }
+  if (address !== undefined && credentials.baseUrl !== address) {
+    throw new Failure(
+      `the saved login "${name}" is for ${credentials.baseUrl}, but CONVOKE_BASE_URL is ${address}: unset one of the two`,
+      exitCodes.usage,
+    );
+  }
+  return { credentials, login: `saved login "${name}"` };
+}
+
+/** Returns the login for a server that the environment names alone: never one of another server. */
+function loginFor(address: string, saved: Saved, folder: ClientLogin | undefined): ClientLogin {
+  if (folder?.credentials.baseUrl === address) return folder;
+  const names = Object.keys(saved.profiles).filter(
+    (name) => saved.profiles[name]?.baseUrl === address,
+  );
+  const [only, ...others] = names;
+  if (saved.current !== undefined && names.includes(saved.current)) {
+    return namedLogin(saved, saved.current);
+  }
+  if (only !== undefined && others.length === 0) return namedLogin(saved, only);
+  const problem =
+    only === undefined
+      ? 'no login is saved for it: set CONVOKE_CLIENT_ID and CONVOKE_CLIENT_SECRET too, or save one with `convoke clients create --save`'
+      : `several logins are saved for it: select one with --client (${names.join(', ')})`;
+  throw new Failure(`CONVOKE_BASE_URL is ${address}, and ${problem}`, exitCodes.usage);
+}
+
+function halfEnvironment(): Failure {
+  return new Failure(
+    'CONVOKE_CLIENT_ID and CONVOKE_CLIENT_SECRET belong together: set both or none',
+    exitCodes.usage,
+  );
+}
