@@ -44,7 +44,7 @@ export const revokeCredential = defineOperation({
   tag: 'Credentials',
   summary: 'Revoke a credential',
   description:
-    'The credential can no longer obtain tokens. Tokens that it obtained stay valid until they expire.',
+    'The credential can no longer obtain tokens. Streams that its tokens opened end; requests with these tokens are accepted until they expire.',
   caller: 'human',
   scope: byRole,
   params: {

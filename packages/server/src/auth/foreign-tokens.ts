@@ -6,7 +6,7 @@ import { refuse } from '../app/refusal.ts';
 import type { Services } from '../app/services.ts';
 import type { Role } from '../domain/member.ts';
 import type { PeopleIssuer } from '../ports/people-issuer.ts';
-import type { ClaimedMembership, HumanToken } from './verified-token.ts';
+import { type ClaimedMembership, type HumanToken, endOfSecond } from './verified-token.ts';
 
 /**
  * Verifies access tokens of the OpenID Connect issuer that an operator trusts for people. Signature and audience prove
@@ -109,6 +109,7 @@ async function discoverKeys(issuer: string): Promise<JWTVerifyGetKey> {
 const personClaims = z.object({
   sub: z.string().min(1).max(255),
   exp: z.number(),
+  iat: z.number().optional(),
   email: z.string().optional(),
   email_verified: z.boolean().optional(),
 });
@@ -120,7 +121,7 @@ async function toHumanToken(
 ): Promise<HumanToken | undefined> {
   const claims = personClaims.safeParse(payload);
   if (!claims.success) return undefined;
-  const { sub: subject, exp, email, email_verified: isVerified } = claims.data;
+  const { sub: subject, exp, iat, email, email_verified: isVerified } = claims.data;
   const visitor = {
     issuer: settings.issuer,
     subject,
@@ -132,6 +133,7 @@ async function toHumanToken(
     memberships: membershipsIn(payload, settings),
     kid: '',
     expiresAt: exp * 1000,
+    issuedAt: iat === undefined ? parts.clock.now() : endOfSecond(iat),
   };
 }
 

@@ -1,4 +1,5 @@
 import {
+  type ErrorCode,
   type Operation,
   type OrganizationId,
   type Scope,
@@ -36,7 +37,10 @@ export interface Gate {
   admitAny(request: GateRequest): Promise<AnyCaller>;
   /** The actor of a denied request, if its token is valid. Never refuses. */
   identify(request: GateRequest): Promise<Pick<Actor, 'kind' | 'id'>>;
-  /** For an open stream (D-33): whether the caller still has access. Ignores the expiry of the token. */
+  /**
+   * For an open stream (D-33): whether the caller still has access, and its credential was not revoked. Ignores the
+   * expiry of the token, at which the stream ends anyway.
+   */
   recheck(caller: AutomationCaller): Promise<boolean>;
 }
 
@@ -88,8 +92,10 @@ export function createGate({ store, tokens, tenantHeader }: GateOptions): Gate {
         store.read.clients.reach(token.oauthClientId, selectors.tenantId),
       );
       const { organizationId } = selectors;
-      const ruling = decideAccess(reached, { organizationId, tokenScopes: token.scopes, required });
-      if (!ruling.ok) return ruling.code === 'insufficient_scope' ? lackScope(required) : forbid();
+      const { scopes: tokenScopes, issuedAt: tokenIssuedAt } = token;
+      const claim = { organizationId, tokenScopes, tokenIssuedAt, required };
+      const ruling = decideAccess(reached, claim);
+      if (!ruling.ok) return deny(ruling.code, required);
       const { client, tenant, scopes } = ruling.value;
       return {
         kind: 'automation',
@@ -99,6 +105,8 @@ export function createGate({ store, tokens, tenantHeader }: GateOptions): Gate {
         scopes,
         required,
         tokenExpiresAt: token.expiresAt,
+        tokenIssuedAt,
+        credentialId: token.credentialId,
         subject: client.id,
       };
     },
@@ -123,6 +131,7 @@ export function createGate({ store, tokens, tenantHeader }: GateOptions): Gate {
       }
       const client = await store.read.clients.findByOAuthId(token.oauthClientId);
       if (client === undefined || client.status !== 'active') return forbid();
+      if (token.issuedAt < client.notBefore) return unauthorized('invalid');
       return { kind: 'automation', client, tokenExpiresAt, subject: client.id };
     },
 
@@ -134,12 +143,22 @@ export function createGate({ store, tokens, tenantHeader }: GateOptions): Gate {
       return { kind: 'client', id: client?.id ?? token.oauthClientId };
     },
 
-    async recheck({ client, scope, scopes, required }) {
-      const reached = await store.read.clients.reach(client.oauthClientId, scope.tenantId);
-      const { organizationId } = scope;
-      return decideAccess(reached, { organizationId, tokenScopes: scopes, required }).ok;
+    async recheck({ client, scope, scopes, required, tokenIssuedAt, credentialId }) {
+      const { clients } = store.read;
+      const { organizationId, tenantId } = scope;
+      const reached =
+        credentialId === undefined
+          ? await clients.reach(client.oauthClientId, tenantId)
+          : await clients.reachWith(credentialId, client.oauthClientId, tenantId);
+      const claim = { organizationId, tokenScopes: scopes, tokenIssuedAt, required };
+      return decideAccess(reached, claim).ok;
     },
   };
+}
+
+function deny(code: ErrorCode, required: readonly Scope[]): never {
+  if (code === 'insufficient_scope') return lackScope(required);
+  return code === 'unauthorized' ? unauthorized('invalid') : forbid();
 }
 
 function forbid(): never {

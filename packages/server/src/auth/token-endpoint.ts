@@ -58,7 +58,7 @@ export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoin
       if (proven === undefined) return refuseFailure(options.failures.take(attempt));
       const { client, credential } = proven;
       const scopes = narrowed(client, form.scope);
-      const issued = await options.tokens.issueForClient(client, scopes);
+      const issued = await options.tokens.issueForClient(client, scopes, credential.id);
       await recordIssue(options, { client, credential, scopes, issued, address, requestId });
       return {
         access_token: issued.token,

@@ -1,7 +1,9 @@
 import { hash } from 'node:crypto';
 import {
+  type CredentialId,
   type Scope,
   type UserId,
+  credentialId,
   isScope,
   limits,
   organizationId,
@@ -19,7 +21,7 @@ import type { Ids } from '../ports/ids.ts';
 import type { ForeignTokens } from './foreign-tokens.ts';
 import type { SigningKeys } from './keys.ts';
 import { TokenCache } from './token-cache.ts';
-import type { VerifiedToken } from './verified-token.ts';
+import { type VerifiedToken, endOfSecond } from './verified-token.ts';
 
 /**
  * Access tokens: JWTs of type `at+jwt` (RFC 9068), for automation clients and for people. Only the audience
@@ -30,7 +32,12 @@ import type { VerifiedToken } from './verified-token.ts';
  * is ahead of this one (reliability P15).
  */
 export interface Tokens {
-  issueForClient(client: Client, scopes: readonly Scope[]): Promise<IssuedToken>;
+  /** `credential` is the one that obtains the token: streams end when it is revoked. */
+  issueForClient(
+    client: Client,
+    scopes: readonly Scope[],
+    credential?: CredentialId,
+  ): Promise<IssuedToken>;
   issueForPerson(person: UserId, lifetimeSeconds?: number): Promise<IssuedToken>;
   /** Undefined when the token is not valid now. The reason is not disclosed. */
   verify(token: string): Promise<VerifiedToken | undefined>;
@@ -51,6 +58,8 @@ interface TokensOptions {
   readonly baseUrl: string;
   /** The other issuer that is trusted for people, if there is one. */
   readonly foreign?: ForeignTokens | undefined;
+  /** Lifetime of a client's token, for tests that wait for its end. */
+  readonly clientTokenSeconds?: number | undefined;
 }
 
 /** The longest lifetime an operator can request for a break-glass token. The default is minutes. */
@@ -66,12 +75,19 @@ const tokenMaxCharacters = 4_096;
 /** The members of our token headers. A token with others (`jku`, `jwk`, `x5u`, `crit`, …) is not ours. */
 const headerMembers = new Set(['alg', 'typ', 'kid']);
 
-const commonClaims = { sub: z.string(), exp: z.int(), iat: z.int() };
+/** `iat_ms` is ours: `iat` has seconds only, and a token must be older or newer than the end of a sign-in. */
+const commonClaims = {
+  sub: z.string(),
+  exp: z.int(),
+  iat: z.int(),
+  iat_ms: z.int().optional(),
+};
 const automationClaims = z.object({
   ...commonClaims,
   client_id: z.string(),
   scope: z.string(),
   org: z.string(),
+  credential_id: z.string().optional(),
 });
 const humanClaims = z.object(commonClaims);
 
@@ -99,15 +115,16 @@ export function createTokens(options: TokensOptions): Tokens {
   }
 
   return {
-    issueForClient(client, scopes) {
+    issueForClient(client, scopes, credential) {
       return issue(options, {
         audience: audiences.automation,
         subject: client.oauthClientId,
-        lifetimeSeconds: limits.tokenLifetimeSeconds,
+        lifetimeSeconds: options.clientTokenSeconds ?? limits.tokenLifetimeSeconds,
         claims: {
           client_id: client.oauthClientId,
           scope: scopes.join(' '),
           org: client.organizationId,
+          ...(credential === undefined ? {} : { credential_id: credential }),
         },
       });
     },
@@ -152,10 +169,11 @@ interface TokenContent {
 async function issue(options: TokensOptions, content: TokenContent): Promise<IssuedToken> {
   const { keys, clock, ids, baseUrl } = options;
   const { kid, key } = await keys.signer();
-  const issuedAt = Math.floor(clock.now() / 1000);
+  const issuedMs = clock.now();
+  const issuedAt = Math.floor(issuedMs / 1000);
   const expiresAt = issuedAt + content.lifetimeSeconds;
   const id = ids.next('tok');
-  const token = await new SignJWT(content.claims)
+  const token = await new SignJWT({ ...content.claims, iat_ms: issuedMs })
     .setProtectedHeader({ alg: 'EdDSA', typ: tokenType, kid })
     .setIssuer(baseUrl)
     .setSubject(content.subject)
@@ -195,7 +213,7 @@ function readClaims(
   if (payload.aud === audiences.human) {
     const claims = humanClaims.parse(payload);
     if (isIssuedAhead(claims, now)) return undefined;
-    return { kind: 'human', userId: userId(claims.sub), kid, expiresAt: claims.exp * 1000 };
+    return { kind: 'human', userId: userId(claims.sub), kid, ...timesOf(claims) };
   }
   if (payload.aud !== audiences.automation) return undefined;
   const claims = automationClaims.parse(payload);
@@ -205,9 +223,21 @@ function readClaims(
     oauthClientId: claims.client_id,
     organizationId: organizationId(claims.org),
     scopes: new Set(claims.scope.split(' ').filter(isScope)),
+    credentialId:
+      claims.credential_id === undefined ? undefined : credentialId(claims.credential_id),
     kid,
-    expiresAt: claims.exp * 1000,
+    ...timesOf(claims),
   };
+}
+
+interface TimeClaims {
+  readonly exp: number;
+  readonly iat: number;
+  readonly iat_ms?: number | undefined;
+}
+
+function timesOf({ exp, iat, iat_ms: ms }: TimeClaims) {
+  return { expiresAt: exp * 1000, issuedAt: ms ?? endOfSecond(iat) };
 }
 
 function isIssuedAhead({ iat }: { readonly iat: number }, now: number): boolean {

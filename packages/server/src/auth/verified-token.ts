@@ -1,4 +1,4 @@
-import type { OrganizationId, Scope, UserId } from '@convoke/contract';
+import type { CredentialId, OrganizationId, Scope, UserId } from '@convoke/contract';
 import type { Role } from '../domain/member.ts';
 
 /** The content of an access token whose signature, issuer and expiry were checked. */
@@ -8,6 +8,8 @@ interface TokenFacts {
   readonly kid: string;
   /** Milliseconds. */
   readonly expiresAt: number;
+  /** Milliseconds. The end of the second that the token names, where it names only seconds. */
+  readonly issuedAt: number;
 }
 
 interface AutomationToken extends TokenFacts {
@@ -15,6 +17,8 @@ interface AutomationToken extends TokenFacts {
   readonly oauthClientId: string;
   readonly organizationId: OrganizationId;
   readonly scopes: ReadonlySet<Scope>;
+  /** The credential that obtained the token. Absent in tokens of an older server. */
+  readonly credentialId: CredentialId | undefined;
 }
 
 export interface HumanToken extends TokenFacts {
@@ -27,4 +31,9 @@ export interface HumanToken extends TokenFacts {
 export interface ClaimedMembership {
   readonly organizationId: OrganizationId;
   readonly role: Role;
+}
+
+/** A token that names seconds only counts as issued at the end of its second. */
+export function endOfSecond(seconds: number): number {
+  return seconds * 1000 + 999;
 }

@@ -17,11 +17,14 @@ export interface Authority {
   readonly gate: Gate;
 }
 
-type AuthoritySettings = Pick<Config, 'baseUrl' | 'tenantHeader' | 'peopleIssuer'>;
+type AuthoritySettings = Pick<Config, 'baseUrl' | 'tenantHeader' | 'peopleIssuer'> & {
+  /** For tests that wait for the end of a token. */
+  readonly clientTokenSeconds?: number | undefined;
+};
 
 export async function openAuthority(
   services: Pick<Services, 'store' | 'clock' | 'ids' | 'log'>,
-  { baseUrl, tenantHeader, peopleIssuer }: AuthoritySettings,
+  { baseUrl, tenantHeader, peopleIssuer, clientTokenSeconds }: AuthoritySettings,
   masterKey: Uint8Array,
 ): Promise<Authority> {
   const { store, clock, ids } = services;
@@ -29,7 +32,7 @@ export async function openAuthority(
   const longestLifetimeMs = longestTokenLifetimeMs;
   const keys = await openSigningKeys({ store, clock, sealing, longestLifetimeMs });
   const foreign = await openForeignTokens(services, peopleIssuer);
-  const tokens = createTokens({ keys, clock, ids, baseUrl, foreign });
+  const tokens = createTokens({ keys, clock, ids, baseUrl, foreign, clientTokenSeconds });
   const secrets = createSecrets(deriveKey(masterKey, 'client-secrets'));
   return { secrets, keys, tokens, gate: createGate({ store, tokens, tenantHeader }) };
 }

@@ -40,7 +40,11 @@ export async function compose(config: Config, overrides: Overrides = {}): Promis
   const opened = await openServices(config, overrides, { masterKey, closers: opening });
   // Before the first event is written: an event outside every partition stays outside.
   await prepareEventLog(opened);
-  const authority = await openAuthority(opened, config, masterKey);
+  const authority = await openAuthority(
+    opened,
+    { ...config, clientTokenSeconds: overrides.clientTokenSeconds },
+    masterKey,
+  );
   const services = { ...opened, provider: overrides.provider ?? builtInCredentials };
   const background = createBackground({ ...services, keys: authority.keys }, config);
   let isStarted = false;

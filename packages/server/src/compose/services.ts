@@ -37,6 +37,8 @@ export interface Overrides {
   readonly provider?: CredentialProvider;
   /** Bounds of open streams, small enough to reach in a test. */
   readonly streamCaps?: StreamCaps;
+  /** Lifetime of a client's token, short enough to wait for its end. */
+  readonly clientTokenSeconds?: number;
 }
 
 export type OpenServices = ExecutionServices & {

@@ -1,4 +1,4 @@
-import type { OrganizationId, Scope, UserId } from '@convoke/contract';
+import type { CredentialId, OrganizationId, Scope, UserId } from '@convoke/contract';
 import type { Client } from './client.ts';
 import type { Role } from './member.ts';
 import { type Ruling, accepted, refused } from './refusal.ts';
@@ -8,7 +8,7 @@ import { type Tenant, isUsableTenant } from './tenant.ts';
 /** The fields of the live client and tenant rows that an access decision needs. Read on every request. */
 export type ReachedClient = Pick<
   Client,
-  'id' | 'organizationId' | 'oauthClientId' | 'profile' | 'scopes' | 'status'
+  'id' | 'organizationId' | 'oauthClientId' | 'profile' | 'scopes' | 'status' | 'notBefore'
 >;
 export type ReachedTenant = Pick<Tenant, 'id' | 'status' | 'attachmentState'>;
 
@@ -29,6 +29,9 @@ export interface AutomationCaller {
   /** Scopes that the operation requires. An open stream is checked against them again. */
   readonly required: readonly Scope[];
   readonly tokenExpiresAt: number;
+  readonly tokenIssuedAt: number;
+  /** The credential that obtained the token. Absent in tokens of an older server. */
+  readonly credentialId: CredentialId | undefined;
   /** The client's record id, which records name as the actor. */
   readonly subject: string;
 }
@@ -46,6 +49,7 @@ export interface HumanCaller {
 export interface Claim {
   readonly organizationId: OrganizationId;
   readonly tokenScopes: ReadonlySet<Scope>;
+  readonly tokenIssuedAt: number;
   readonly required: readonly Scope[];
 }
 
@@ -58,12 +62,14 @@ export interface Access {
 /**
  * D-52, D-54: decides what a machine may do now, from the live rows. Every problem of the client, the
  * organization or the tenant gives the same refusal, so that a caller cannot find out which tenants exist.
- * Only a client with access to the tenant learns that a scope is missing.
+ * Only a client with access to the tenant learns that a scope is missing. A token from before the client was
+ * disabled is `unauthorized`, so that the client obtains another.
  */
 export function decideAccess(reached: Reach | undefined, claim: Claim): Ruling<Access> {
   if (reached === undefined || reached.client.status !== 'active') return refused('forbidden');
   const { client, tenant } = reached;
   if (client.organizationId !== claim.organizationId) return refused('forbidden');
+  if (claim.tokenIssuedAt < client.notBefore) return refused('unauthorized');
   if (tenant === undefined || !isUsableTenant(tenant)) return refused('forbidden');
   const scopes = new Set(client.scopes.filter((scope) => claim.tokenScopes.has(scope)));
   if (!claim.required.every((scope) => scopes.has(scope))) return refused('insufficient_scope');

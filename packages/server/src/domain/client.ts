@@ -33,6 +33,8 @@ export interface Client {
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly deletedAt: number | null;
+  /** Tokens that were issued before are refused: enabling a client again must not revive its old ones. */
+  readonly notBefore: number;
 }
 
 /** A profile; `custom` names its scopes. */
@@ -60,6 +62,7 @@ export function openClient(fresh: NewClient, now: number): Client {
     createdAt: now,
     updatedAt: now,
     deletedAt: null,
+    notBefore: 0,
   };
 }
 
@@ -97,6 +100,7 @@ export function changeClient(client: Client, change: ClientChange, now: number):
     description: description === undefined ? client.description : textOrNull(description),
     ...(permissions === undefined ? {} : granted(permissions)),
     status: status ?? client.status,
+    notBefore: status === 'disabled' ? now : client.notBefore,
     version: client.version + 1,
     updatedAt: now,
   });

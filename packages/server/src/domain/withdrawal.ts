@@ -11,8 +11,8 @@ import type { Client } from './client.ts';
  * changes the client's or the credential's row, which the gate and the token endpoint read on every request.
  * The same transaction inserts this record of the remaining steps:
  *
- * - `streams`: open streams of the client check their access again. Skipped when a credential is revoked:
- *   tokens that it obtained stay valid, and so do the streams they opened.
+ * - `streams`: open streams of the client check their access again. A revoked credential ends those that its
+ *   tokens opened, although requests with these tokens are accepted until they expire.
  * - `provider`: the provider of secrets cleans up.
  *
  * A step that fails is retried with backoff. The record is deleted after the last step. Every step is
@@ -43,8 +43,13 @@ export type NewWithdrawal = Pick<
 const firstAttemptMs = 2_000;
 
 export function openWithdrawal(fresh: NewWithdrawal, now: number): Withdrawal {
-  const step = fresh.kind === 'revoke_credential' ? 'provider' : 'streams';
-  return { ...fresh, step, attempts: 0, nextAttemptAt: now + firstAttemptMs, requestedAt: now };
+  return {
+    ...fresh,
+    step: 'streams',
+    attempts: 0,
+    nextAttemptAt: now + firstAttemptMs,
+    requestedAt: now,
+  };
 }
 
 /** The kind of access that a change of a client takes away, if any. */

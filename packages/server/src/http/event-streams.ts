@@ -56,7 +56,8 @@ interface ClientStreams {
 }
 
 /**
- * Sends server-sent events to every open reader (D-30 to D-33). A stream ends only between frames. A fault closes it
+ * Sends server-sent events to every open reader (D-30 to D-33). A stream ends only between frames: with its run, with
+ * the token of its reader, or when the reader loses access; the reader resumes with another token. A fault closes it
  * without an event, because `error` is the event that ends a failed run (spec §6.3).
  */
 export class EventStreams {
@@ -81,6 +82,8 @@ export class EventStreams {
     const stream: Stream = { response, caller, closing, openedAt: now, lastWriteAt: now };
     this.#admit(stream);
     const leave = () => closing.abort();
+    const lastsMs = Math.max(caller.tokenExpiresAt - now, 0);
+    const cancelExpiry = this.#options.clock.after(lastsMs, leave);
     response.once('close', leave);
     try {
       response.writeHead(200, {
@@ -101,6 +104,7 @@ export class EventStreams {
       this.#options.log.error('event stream failed', error);
       response.destroy();
     } finally {
+      cancelExpiry();
       response.off('close', leave);
       this.#forget(stream);
     }

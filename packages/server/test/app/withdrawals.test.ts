@@ -230,13 +230,13 @@ describe.each(databaseKinds)('withdrawing access on %s (spec §5.7)', (kind) => 
   });
 
   test('the streams of the client are woken, those of others are not', async () => {
-    const [one, other] = [await create(), await create()];
+    const [one, other, third] = [await create(), await create(), await create()];
     const woken: string[] = [];
-    for (const { client } of [one, other]) {
+    for (const { client } of [one, other, third]) {
       world.fanout.subscribe(`access:${client.id}`, () => woken.push(client.id));
     }
     await change(one.client.id, { status: 'disabled' });
     await revoke(other.client.id, other.credential.id);
-    expect(woken).toEqual([one.client.id]);
+    expect(woken).toEqual([one.client.id, other.client.id]);
   });
 });

@@ -1,9 +1,9 @@
 import { errors, operations, organizationId } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { Refusal } from '../../src/app/refusal.ts';
+import { Refusal, orRefuse } from '../../src/app/refusal.ts';
 import { Challenge } from '../../src/auth/challenge.ts';
 import { createGate } from '../../src/auth/gate.ts';
-import type { Client } from '../../src/domain/client.ts';
+import { type Client, changeClient } from '../../src/domain/client.ts';
 import type { Tenant } from '../../src/domain/tenant.ts';
 import { databaseKinds } from '../support/databases.ts';
 import { type IdentityFixture, createIdentityFixture } from '../support/identity-fixture.ts';
@@ -234,14 +234,39 @@ describe.each(databaseKinds)('the gate on %s', (kind) => {
     });
   });
 
-  test('an open stream outlives its token', async () => {
-    const { record } = await world.seed.client(client.organizationId);
-    const sending = request(await bearerOf(record), organization(), workspace());
+  test('a stream ends when the credential that obtained its token is revoked; requests are admitted (S-6)', async () => {
+    const { record, credentialId } = await world.seed.client(client.organizationId);
+    const { token } = await world.tokens.issueForClient(record, record.scopes, credentialId);
+    const sending = request(['Authorization', `Bearer ${token}`], organization(), workspace());
     const caller = await world.gate.admitAutomation(operation, sending);
-    world.clock.advance(600_000);
-    expect(await answer(world.gate.admitAutomation(operation, sending))).toBe('401 unauthorized');
     expect(await world.gate.recheck(caller)).toBe(true);
-    world.clock.advance(-600_000);
+    const { store, clock } = world;
+    await store.transaction((tx) => tx.credentials.revoke(credentialId, clock.now()));
+    expect(await world.gate.recheck(caller)).toBe(false);
+    expect(await answer(world.gate.admitAutomation(operation, sending))).toBe('admitted');
+  });
+
+  test('enabling a disabled client does not revive its tokens (S-6)', async () => {
+    const { record } = await world.seed.client(client.organizationId);
+    const sent = [organization(), workspace()] as const;
+    const old = await bearerOf(record);
+    const caller = await world.gate.admitAutomation(operation, request(old, ...sent));
+    world.clock.advance(1);
+    const disabled = orRefuse(
+      changeClient(record, { version: 1, status: 'disabled' }, world.clock.now()),
+    );
+    await world.store.transaction((tx) => tx.clients.save(disabled, record));
+    const enabled = orRefuse(
+      changeClient(disabled, { version: 2, status: 'active' }, world.clock.now()),
+    );
+    await world.store.transaction((tx) => tx.clients.save(enabled, disabled));
+    const again = world.gate.admitAutomation(operation, request(old, ...sent));
+    expect(await answer(again)).toBe('401 unauthorized');
+    expect(await answer(world.gate.admitAny(request(old)))).toBe('401 unauthorized');
+    expect(await world.gate.recheck(caller)).toBe(false);
+    const fresh = await bearerOf(enabled);
+    const admitted = world.gate.admitAutomation(operation, request(fresh, ...sent));
+    expect(await answer(admitted)).toBe('admitted');
   });
 
   test('X-Tenant-ID is ignored where the deployment accepts X-Workspace-Tenant-ID only (D-52)', async () => {

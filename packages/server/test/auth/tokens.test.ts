@@ -210,7 +210,7 @@ test('a token whose key has retired is refused, even if it is cached', async () 
 test('the cache holds 10,000 verified tokens and evicts the least recently used', async () => {
   const kept = new TokenCache(world.clock);
   const expiresAt = world.clock.now() + 600_000;
-  const token = { kind: 'human', userId: person, kid: 'k', expiresAt } as const;
+  const token = { kind: 'human', userId: person, kid: 'k', expiresAt, issuedAt: 0 } as const;
   for (let index = 0; index < 10_000; index += 1) kept.keep(`t${index}`, token);
   expect(kept.find('t0')).toBe(token);
   kept.keep('one more', token);

@@ -70,9 +70,9 @@ test('a withdrawal wakes the streams first, then cleans up, and ends', () => {
   expect(second && stepTaken(second)).toBeUndefined();
 });
 
-test('a revoked credential closes no stream: its tokens live on', () => {
+test('a revoked credential ends the streams that its tokens opened (S-6)', () => {
   const revoked = { ...fresh, kind: 'revoke_credential', credentialId: credentialId('c') } as const;
-  expect(openWithdrawal(revoked, 1)).toMatchObject({ step: 'provider' });
+  expect(openWithdrawal(revoked, 1)).toMatchObject({ step: 'streams' });
 });
 
 test('a step that failed is tried again later and later, at most a minute later', () => {

@@ -8,7 +8,7 @@ import { addClient, addTenant } from '../support/identities.ts';
 import type { Puppet } from '../support/puppet-harness.ts';
 import { startPuppetServer } from '../support/puppet-server.ts';
 import { openSocket } from '../support/raw-requests.ts';
-import type { TestServer } from '../support/server.ts';
+import { type TestServer, requestToken, selecting } from '../support/server.ts';
 
 const clock = new MovingClock();
 const maxAgeSeconds = 300;
@@ -68,6 +68,31 @@ describe('an old stream (D-33)', () => {
     leg.end();
     expect((await next.all()).map(({ event }) => event)).toEqual(['run_completed']);
   });
+});
+
+test('a stream is closed when its token ends, between two frames, and resumes with another token (S-6)', async () => {
+  const own = new MovingClock();
+  const { server: serving, puppet: acting } = await startPuppetServer({
+    clock: own,
+    puppetAgent: { limits: { run_seconds: 86_400 } },
+  });
+  const { run } = await begin(serving, 'puppet');
+  const leg = await acting.leg();
+  const reader = await follow(serving, run);
+  leg.say('before');
+  const { id } = await reader.until('message_delta');
+  const over = reader.all();
+  own.advance(600_000);
+  expect((await over).map(({ event }) => event)).toEqual(['run_started', 'message_delta']);
+  expect(reader.torn).toBe('');
+  expect((await serving.refused('list_agents', {})).status).toBe(401);
+  const token = await requestToken(serving.baseUrl, serving.quickstart);
+  const next = await serving.stream(eventsPath(run), {
+    as: selecting(serving.quickstart, token),
+    headers: { 'last-event-id': id },
+  });
+  leg.end();
+  expect((await next.all()).map(({ event }) => event)).toEqual(['run_completed']);
 });
 
 describe('a stream whose reader lost its access (D-33, D-51)', () => {

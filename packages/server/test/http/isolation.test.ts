@@ -4,7 +4,7 @@ import { eventsPath } from '../support/api-steps.ts';
 import { type Identity, type OperationCall, pathOf } from '../support/checked-calls.ts';
 import { databaseKinds } from '../support/databases.ts';
 import { addClient, addTenant } from '../support/identities.ts';
-import { type TestServer, startServer } from '../support/server.ts';
+import { type TestServer, requestToken, selecting, startServer } from '../support/server.ts';
 import { changedTables, restingDigests } from '../support/table-digests.ts';
 import {
   type TenantData,
@@ -201,7 +201,8 @@ describe.each(databaseKinds)('on %s', (database) => {
     test('ends with the next request, also under parallel load, and can be restored', async () => {
       const { organization_id, owner } = own.organization;
       const client = await addClient(server, { name: 'Withdrawn' }, own.organization);
-      const as = client.in(own.tenantId);
+      const selected = { organization_id, tenant_id: own.tenantId };
+      let as = client.in(own.tenantId);
       const change = async (version: number, status: 'active' | 'disabled') =>
         server.send('update_client', {
           as: owner,
@@ -227,6 +228,8 @@ describe.each(databaseKinds)('on %s', (database) => {
         isOver = true;
         expect(late).toEqual([]);
         await change(round * 2 + 2, 'active');
+        expect((await server.refused('whoami', { as })).status).toBe(401);
+        as = selecting(selected, await requestToken(server.baseUrl, client));
         expect((await server.send('whoami', { as })).status).toBe(200);
       }
     });

@@ -116,6 +116,7 @@ function seeds({ store, clock, ids, secrets }: SeedParts) {
       createdAt: clock.now(),
       updatedAt: clock.now(),
       deletedAt: null,
+      notBefore: 0,
     };
     const credential = credentialId(ids.next('cred'));
     const { secret, hmac, hint } = secrets.issue();

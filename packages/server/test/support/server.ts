@@ -39,6 +39,7 @@ export interface ServerOptions {
   readonly wrapStore?: (store: Store) => Store;
   readonly provider?: CredentialProvider;
   readonly streamCaps?: StreamCaps;
+  readonly clientTokenSeconds?: number;
   /** The test makes the server fail, so what the server logs as an error is expected. */
   readonly expectsFaults?: boolean;
 }
@@ -185,7 +186,7 @@ interface ServerParts {
 async function startOn(place: Place, options: ServerOptions): Promise<TestServer> {
   const { config } = place;
   const errors: LoggedError[] = [];
-  const { clock, harnesses, wrapStore, provider, streamCaps } = options;
+  const { clock, harnesses, wrapStore, provider, streamCaps, clientTokenSeconds } = options;
   const convoke = await compose(config, {
     log: collectingLog(errors),
     ...(clock === undefined ? {} : { clock }),
@@ -193,6 +194,7 @@ async function startOn(place: Place, options: ServerOptions): Promise<TestServer
     ...(wrapStore === undefined ? {} : { wrapStore }),
     ...(provider === undefined ? {} : { provider }),
     ...(streamCaps === undefined ? {} : { streamCaps }),
+    ...(clientTokenSeconds === undefined ? {} : { clientTokenSeconds }),
   });
   await convoke.app.listen({ host: config.host, port: config.port });
   const quickstart = await convoke.quickstart();

@@ -1,4 +1,4 @@
-import type { ClientId, OrganizationId, TenantId } from '@convoke/contract';
+import type { ClientId, CredentialId, OrganizationId, TenantId } from '@convoke/contract';
 import type { Reach } from '../../domain/access.ts';
 import type { Client } from '../../domain/client.ts';
 import type { PageRequest } from '../page.ts';
@@ -13,6 +13,12 @@ export interface ClientRepository {
   findByOAuthId(oauthClientId: string): Promise<Client | undefined>;
   /** The gate's one read (D-51). */
   reach(oauthClientId: string, tenantId: TenantId): Promise<Reach | undefined>;
+  /** Like `reach`; undefined also when the credential was revoked or is not the client's. */
+  reachWith(
+    credential: CredentialId,
+    oauthClientId: string,
+    tenantId: TenantId,
+  ): Promise<Reach | undefined>;
   /** Writes `next` if the row still has the version of `seen`; false otherwise. */
   save(next: Client, seen: Client): Promise<boolean>;
   list(organizationId: OrganizationId, page: PageRequest): Promise<Client[]>;

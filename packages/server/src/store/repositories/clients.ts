@@ -21,11 +21,11 @@ export function clientRepository(db: Transaction): ClientRepository {
     async insert(client) {
       await db.run(sql`
         insert into clients (id, organization_id, client_id, name, description, profile, scopes,
-          status, version, created_by, created_at, updated_at, deleted_at)
+          status, version, created_by, created_at, updated_at, deleted_at, not_before)
         values (${client.id}, ${client.organizationId}, ${client.oauthClientId}, ${client.name},
           ${client.description}, ${client.profile}, ${client.scopes.join(' ')}, ${client.status},
           ${client.version}, ${client.createdBy}, ${client.createdAt}, ${client.updatedAt},
-          ${client.deletedAt})`);
+          ${client.deletedAt}, ${client.notBefore})`);
     },
     async find(organization, id) {
       const row = await db.get<ClientRow>(sql`
@@ -55,9 +55,20 @@ export function clientRepository(db: Transaction): ClientRepository {
       // Runs on every application request: few columns, and no nested statements, so that the prepared statement is
       // found without interning.
       const row = await db.get<ReachRow>(sql`
-        select c.id, c.organization_id, c.profile, c.scopes, c.status,
+        select c.id, c.organization_id, c.profile, c.scopes, c.status, c.not_before,
           t.id as tenant_id, t.status as tenant_status, t.attachment_state
         from clients c
+        left join tenants t on t.id = ${tenant} and t.organization_id = c.organization_id
+        where c.client_id = ${oauthClientId} and c.deleted_at is null`);
+      return row && toReach(row, oauthClientId);
+    },
+    async reachWith(credential, oauthClientId, tenant) {
+      const row = await db.get<ReachRow>(sql`
+        select c.id, c.organization_id, c.profile, c.scopes, c.status, c.not_before,
+          t.id as tenant_id, t.status as tenant_status, t.attachment_state
+        from clients c
+        join credentials k on k.id = ${credential} and k.client_record_id = c.id
+          and k.revoked_at is null
         left join tenants t on t.id = ${tenant} and t.organization_id = c.organization_id
         where c.client_id = ${oauthClientId} and c.deleted_at is null`);
       return row && toReach(row, oauthClientId);
@@ -66,7 +77,8 @@ export function clientRepository(db: Transaction): ClientRepository {
       const changed = await db.run(sql`
         update clients set name = ${next.name}, description = ${next.description},
           profile = ${next.profile}, scopes = ${next.scopes.join(' ')}, status = ${next.status},
-          version = ${next.version}, updated_at = ${next.updatedAt}, deleted_at = ${next.deletedAt}
+          version = ${next.version}, updated_at = ${next.updatedAt}, deleted_at = ${next.deletedAt},
+          not_before = ${next.notBefore}
         where id = ${seen.id} and organization_id = ${seen.organizationId}
           and version = ${seen.version} and deleted_at is null`);
       return changed === 1;
@@ -87,7 +99,7 @@ export function clientRepository(db: Transaction): ClientRepository {
 }
 
 const columns = sql`id, organization_id, client_id, name, description, profile, scopes, status,
-  version, created_by, created_at, updated_at, deleted_at`;
+  version, created_by, created_at, updated_at, deleted_at, not_before`;
 
 interface ClientRow {
   id: string;
@@ -103,9 +115,13 @@ interface ClientRow {
   created_at: number;
   updated_at: number;
   deleted_at: number | null;
+  not_before: number;
 }
 
-type ReachRow = Pick<ClientRow, 'id' | 'organization_id' | 'profile' | 'scopes' | 'status'> &
+type ReachRow = Pick<
+  ClientRow,
+  'id' | 'organization_id' | 'profile' | 'scopes' | 'status' | 'not_before'
+> &
   (
     | { tenant_id: null }
     | { tenant_id: string; tenant_status: TenantStatus; attachment_state: AttachmentState }
@@ -119,6 +135,7 @@ function toReach(row: ReachRow, oauthClientId: string): Reach {
     profile: row.profile,
     scopes: toScopes(row.scopes),
     status: row.status,
+    notBefore: row.not_before,
   };
   if (row.tenant_id === null) return { client };
   const { tenant_id: id, tenant_status: status, attachment_state: attachmentState } = row;
@@ -140,6 +157,7 @@ function toClient(row: ClientRow): Client {
     createdAt: row.created_at,
     updatedAt: row.updated_at,
     deletedAt: row.deleted_at,
+    notBefore: row.not_before,
   };
 }
 

@@ -194,12 +194,14 @@ describe('automation clients (spec §4.3)', () => {
     expect((await start()).body).toEqual({ error: 'forbidden', request_id: expect.any(String) });
     expect(refusalIn(await exchange(id, secret))).toBe('401 invalid_client');
     await patch({ version: 2, status: 'active' });
-    expect(refusalIn(await start())).toBe('404 agent_not_found');
+    expect(refusalIn(await start())).toBe('401 unauthorized');
+    const renewed = await tokenOf(id, secret);
+    expect(refusalIn(await start(renewed))).toBe('404 agent_not_found');
     await patch({ version: 3, profile: 'observe' });
-    expect(refusalIn(await start())).toBe('403 insufficient_scope');
+    expect(refusalIn(await start(renewed))).toBe('403 insufficient_scope');
     await patch({ version: 4, profile: 'invoke' });
     expect((await asOwner('DELETE', `/m2m/${client.id}`)).status).toBe(204);
-    expect(refusalIn(await start())).toBe('403 forbidden');
+    expect(refusalIn(await start(renewed))).toBe('403 forbidden');
     // Spec §3: any state. The first answer may have been lost, so deleting again is no error.
     expect((await asOwner('DELETE', `/m2m/${client.id}`)).status).toBe(204);
     expect(refusalIn(await asOwner('GET', `/m2m/${client.id}`))).toBe('404 not_found');

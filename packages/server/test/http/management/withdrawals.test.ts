@@ -136,6 +136,14 @@ describe('open streams of a client (D-33)', () => {
           client_id: client.record.id,
         },
       }),
+    'has the credential revoked that opened them (S-6)': (server, client) =>
+      server.send('revoke_credential', {
+        params: {
+          organization_id: server.quickstart.organization_id,
+          client_id: client.record.id,
+          credential_id: client.credentialId,
+        },
+      }),
   };
   const patch = (server: TestServer, client: TestClient, change: object) =>
     server.send('update_client', {
@@ -159,24 +167,28 @@ describe('open streams of a client (D-33)', () => {
     await other.until('run_cancelled');
   });
 
-  test('stay open when only a credential is revoked: its tokens stay valid (spec §5.7)', async () => {
-    const clock = new MovingClock();
-    const server = await startServer({ clock });
+  test('stay open when another credential is revoked; tokens of the revoked one stay valid (spec §5.7)', async () => {
+    const server = await startServer({ clock: new FakeClock() });
     const client = await addClient(server);
-    const { run } = await begin(server, 'sleeper');
-    const as = client.in(server.quickstart.tenant_id);
-    const reader = await server.stream(eventsPath(run), { as });
-    await server.send('revoke_credential', {
-      params: {
-        organization_id: server.quickstart.organization_id,
-        client_id: client.record.id,
-        credential_id: client.credentialId,
-      },
+    const { organization_id, tenant_id } = server.quickstart;
+    const params = { organization_id, client_id: client.record.id };
+    const second = await server.send('add_credential', {
+      params,
+      headers: { 'idempotency-key': 'second-credential' },
+      body: { label: 'second', expires_in_days: 1 },
     });
-    clock.advance(15_000);
+    const as = client.in(tenant_id);
+    const { run } = await begin(server, 'sleeper');
+    const reader = await server.stream(eventsPath(run), { as });
+    await reader.until('run_started');
+    const revoking = { ...params, credential_id: second.body.credential.id };
+    await server.send('revoke_credential', { params: revoking });
     await server.send('cancel_run', { params: { session_id: run.session_id, run_id: run.id } });
-    const last = (await reader.all()).at(-1);
-    expect(last?.data.type).toBe('run_cancelled');
+    expect((await reader.all()).at(-1)?.data.type).toBe('run_cancelled');
+    await server.send('revoke_credential', {
+      params: { ...params, credential_id: client.credentialId },
+    });
+    expect((await server.send('list_agents', { as })).status).toBe(200);
   });
 
   test('close within fifteen seconds when their tenant is offboarded', async () => {
