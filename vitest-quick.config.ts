@@ -6,6 +6,9 @@ const server = 'packages/server/test';
 
 const pure = ['packages/contract/test/**/*.test.ts', `${server}/{domain,egress}/**/*.test.ts`];
 
+/** Linters of others, which take longer than all other pure tests together. */
+const slowLinters = 'packages/contract/test/openapi-linters.test.ts';
+
 const leftOut = [
   `${server}/real-agents/**`,
   // Faults: servers that are killed, and networks and disks that fail.
@@ -17,7 +20,7 @@ const leftOut = [
   `${server}/http/sign-in/**`,
   // Packages, terminals, agents and servers in processes of their own, and long logs.
   'packages/cli/test/{application,logins,management,migrate,operator,terminal,transfer}.test.ts',
-  'packages/sdk/test/{admin,follow,package,readme,service}.test.ts',
+  'packages/sdk/test/{admin,follow,generated-client,package,readme,service}.test.ts',
   `${server}/harness/acp/**`,
   `${server}/harness/ai-sdk/{adapter,failures}.test.ts`,
   `${server}/harness/stdio/stdio.test.ts`,
@@ -50,7 +53,12 @@ export default {
       {
         extends: true,
         // Pure functions share a process: nothing one file does can reach another.
-        test: { name: 'rules', include: pure, isolate: false },
+        test: {
+          name: 'rules',
+          include: pure,
+          exclude: [...configDefaults.exclude, slowLinters],
+          isolate: false,
+        },
       },
       {
         extends: true,

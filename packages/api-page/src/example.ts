@@ -1,38 +1,4 @@
-import type { OpenApiDocument, Parameter, PathOperation, Schema } from '@convoke/contract';
-import { fieldsOf, itemsOf, resolve } from './schema-text.ts';
-
-/** Returns a value that matches the schema: its first example, or the smallest value with the required fields. */
-export function exampleOf(document: OpenApiDocument, schema: Schema): unknown {
-  const target = resolve(document, schema);
-  const [example] = target.examples ?? [];
-  if (example !== undefined) return example;
-  if (target.const !== undefined) return target.const;
-  if (target.default !== undefined) return target.default;
-  if (target.enum) return target.enum[0];
-  const [variant] = target.oneOf ?? target.anyOf ?? [];
-  if (variant) return exampleOf(document, variant);
-  return exampleOfType(document, target);
-}
-
-function exampleOfType(document: OpenApiDocument, schema: Schema): unknown {
-  if (schema.type === 'object') return exampleObject(document, schema);
-  if (schema.type === 'array') {
-    const items = itemsOf(schema);
-    return items ? [exampleOf(document, items)] : [];
-  }
-  if (schema.type === 'integer') return schema.minimum ?? 1;
-  if (schema.type === 'boolean') return true;
-  return '…';
-}
-
-function exampleObject(document: OpenApiDocument, schema: Schema): Record<string, unknown> {
-  const required = schema.required ?? [];
-  return Object.fromEntries(
-    fieldsOf(schema)
-      .filter(([name]) => required.includes(name))
-      .map(([name, field]) => [name, exampleOf(document, field)]),
-  );
-}
+import type { Parameter, PathOperation } from '@convoke/contract';
 
 export type Call = {
   readonly method: string;
@@ -42,9 +8,9 @@ export type Call = {
 };
 
 /** Renders the operation as a curl command with shell variables for ids and secrets. */
-export function curlOf(document: OpenApiDocument, call: Call): string {
+export function curlOf(call: Call): string {
   const url = `"$CONVOKE${call.path.replace(/\{([a-z_]+)\}/g, (_, name: string) => shellVariable(name))}"`;
-  const lines = [curlStart(call, url), ...headerLines(call), ...bodyLines(document, call)];
+  const lines = [curlStart(call, url), ...headerLines(call), ...bodyLines(call)];
   return lines.join(' \\\n  ');
 }
 
@@ -69,11 +35,11 @@ function headerLines({ operation, parameters }: Call): string[] {
   return lines;
 }
 
-function bodyLines(document: OpenApiDocument, { operation }: Call): string[] {
+function bodyLines({ operation }: Call): string[] {
   const content = operation.requestBody?.content ?? {};
   const json = content['application/json'];
   if (json && operation.requestBody?.required) {
-    const body = JSON.stringify(exampleOf(document, json.schema));
+    const body = JSON.stringify(json.example);
     return ['-H "Content-Type: application/json"', `-d '${body}'`];
   }
   if (content['application/x-www-form-urlencoded']) {

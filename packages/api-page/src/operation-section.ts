@@ -5,9 +5,8 @@ import type {
   PathOperation,
   Ref,
   Response,
-  Schema,
 } from '@convoke/contract';
-import { type Call, curlOf, exampleOf } from './example.ts';
+import { type Call, curlOf } from './example.ts';
 import { fieldTable, parameterTable } from './fields.ts';
 import { type Html, html, join, nothing, prose } from './html.ts';
 import { typeText } from './schema-text.ts';
@@ -30,13 +29,13 @@ export function operationSection(
 </header>
 <div class="columns">
 <div class="reading">
-${operation.description === undefined ? nothing : html`<p>${prose(operation.description)}</p>`}
+<p>${prose(operation.description)}</p>
 ${parameterGroups(parameters)}
 ${requestText(document, operation)}
 ${responsesText(document, operation)}
 </div>
 <aside class="samples" aria-label="Example">
-<pre tabindex="0"><code>${curlOf(document, call)}</code></pre>
+<pre tabindex="0"><code>${curlOf(call)}</code></pre>
 ${responseSample(document, operation)}
 </aside>
 </div>
@@ -101,13 +100,13 @@ function responsesText(document: OpenApiDocument, operation: PathOperation): Htm
     ([status, response]) => [status, resolveResponse(document, response)] as const,
   );
   const successes = responses.filter(([status]) => status < '400');
-  const failures = responses.filter(([status]) => status >= '400');
-  const codes = failures.reduce((sum, [, one]) => sum + (one['x-error-codes']?.length ?? 0), 0);
+  const failures = Object.entries(operation['x-error-codes']);
+  const codes = failures.reduce((sum, [, list]) => sum + list.length, 0);
   return html`
 <h4>Responses</h4>
 <ul class="answers">${successes.map(([status, response]) => responseItem(status, response))}</ul>
 <details class="refusals"><summary>Errors <span class="note">${codes} codes</span></summary>
-<ul class="answers">${failures.map(([status, response]) => errorItem(status, response))}</ul>
+<ul class="answers">${failures.map(([status, list]) => errorItem(status, list))}</ul>
 </details>`;
 }
 
@@ -130,10 +129,8 @@ function bodyText(type: string, media: MediaType): Html {
   return html`<span class="type">${typeText(media.schema)}</span>`;
 }
 
-function errorItem(status: string, response: Response): Html {
-  const codes = (response['x-error-codes'] ?? []).map(
-    (code) => html`<a class="code" href="#error-${code}">${code}</a>`,
-  );
+function errorItem(status: string, list: readonly string[]): Html {
+  const codes = list.map((code) => html`<a class="code" href="#error-${code}">${code}</a>`);
   return html`<li><span class="status">${status}</span><div>${join(codes, ' ')}</div></li>`;
 }
 
@@ -143,32 +140,16 @@ function responseSample(document: OpenApiDocument, operation: PathOperation): Ht
   for (const [status, response] of Object.entries(operation.responses).reverse()) {
     const { content } = resolveResponse(document, response);
     if (status >= '400' || !content) continue;
-    const event = content['text/event-stream']?.['x-event-schema'];
-    if (event) return sample('200 · text/event-stream', frames(document, event));
+    const stream = content['text/event-stream'];
+    if (stream) return sample('200 · text/event-stream', String(stream.example));
     const json = content['application/json'];
-    if (json) return sample(status, JSON.stringify(exampleOf(document, json.schema), null, 2));
+    if (json) return sample(status, JSON.stringify(json.example, null, 2));
   }
   return nothing;
 }
 
 function sample(title: string, text: string): Html {
   return html`<figure><figcaption>${title}</figcaption><pre tabindex="0"><code>${text}</code></pre></figure>`;
-}
-
-function frames(document: OpenApiDocument, event: Schema): string {
-  const base = exampleOf(document, event);
-  const frame = (id: string, type: string, data: object) => {
-    const body = { ...(typeof base === 'object' ? base : {}), id, type, data };
-    return `id: ${id}\nevent: ${type}\ndata: ${JSON.stringify(body)}`;
-  };
-  const run = { run_id: 'run_01ja3w8z5kq4v7m2x9c6t1r8en' };
-  const delta = { text: 'Hello ', framework: 'scripted', model: 'scripted' };
-  return [
-    'retry: 2000',
-    frame('000000000001', 'run_started', run),
-    frame('000000000002', 'message_delta', delta),
-    frame('000000000003', 'run_completed', run),
-  ].join('\n\n');
 }
 
 function resolveParameter(document: OpenApiDocument, parameter: Parameter | Ref): Parameter[] {

@@ -4,6 +4,7 @@ import {
   type OpenApiDocument,
   type Parameter,
   permissionCatalog,
+  schemaRefPrefix,
 } from '@convoke/contract';
 import { fieldTable, parameterTable } from './fields.ts';
 import { type Html, html, join, prose } from './html.ts';
@@ -56,6 +57,11 @@ ${fieldTable(document, data)}
 <div class="prose">
 <p>Each event comes in the envelope <a href="#schema-RunEvent">RunEvent</a>; the tables below describe its <code>data</code>. Ids order the events of one run. Store an id after you have processed its event, and send it as <code>Last-Event-ID</code> when you reconnect.</p>
 <p>A stream ends after one of the three terminal types. It can also close without one: then read the run, and reconnect if it has not ended. Other types, such as <code>&lt;framework&gt;.&lt;name&gt;</code>, are never terminal.</p>
+<p>An <code>EventSource</code> reconnects by itself and stops at the 204 that follows the terminal event. It reports a lost connection as <code>error</code>, too: one without data. Either guard your listener, or use <code>?event_names=off</code>, with which <code>onmessage</code> receives events of every type.</p>
+<pre tabindex="0"><code>source.addEventListener('error', (event) =&gt; {
+  if (!(event instanceof MessageEvent)) return; // a lost connection, not the end of the run
+  console.error(JSON.parse(event.data).data.message);
+});</code></pre>
 </div>
 <div class="entries">${events}</div>
 </section>`;
@@ -100,17 +106,21 @@ export function scopesSection(): Html {
 </section>`;
 }
 
-/** Renders the resources; payloads of events have their own section. */
+/** Renders the resources; the types of events have their own section, and share the envelope that is shown here. */
 export function schemasSection(document: OpenApiDocument): Html {
-  const payloads = new Set(document['x-event-types'].map(({ data }) => data.$ref));
-  const entries = Object.entries(document.components.schemas)
-    .filter(([name]) => !payloads.has(`#/components/schemas/${name}`))
+  const { schemas } = document.components;
+  const hidden = new Set(document['x-event-types'].map(({ data }) => data.$ref));
+  for (const name of ['RunEvent', 'KnownRunEvent']) {
+    for (const event of schemas[name]?.oneOf ?? []) hidden.add(event.$ref ?? '');
+  }
+  const entries = Object.entries(schemas)
+    .filter(([name]) => !hidden.has(schemaRefPrefix + name))
     .map(
       ([name, schema]) => html`
 <article class="entry" id="schema-${name}">
 <h3><a href="#schema-${name}">${name}</a></h3>
 <p>${prose(schema.description ?? '')}</p>
-${fieldTable(document, schema)}
+${fieldTable(document, name === 'RunEvent' ? (schemas['OtherRunEvent'] ?? schema) : schema)}
 </article>`,
     );
   return html`<section id="schemas"><h2>Resources</h2><div class="entries">${entries}</div></section>`;

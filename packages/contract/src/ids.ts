@@ -20,21 +20,32 @@ export const idPrefixes = {
 
 export type IdKind = keyof typeof idPrefixes;
 
-function idText(description: string) {
-  return z.string().regex(idPattern).meta({ description });
+export function exampleId(kind: IdKind): string {
+  return `${idPrefixes[kind]}_01ja3w8z5kq4v7m2x9c6t1r8en`;
 }
 
-export const organizationIdSchema = idText('Id of the organization.').brand<'OrganizationId'>();
-export const tenantIdSchema = idText('Id of the tenant.').brand<'TenantId'>();
-export const sessionIdSchema = idText('Id of the session.').brand<'SessionId'>();
-export const runIdSchema = idText('Id of the run.').brand<'RunId'>();
-export const interactionKeySchema = idText('Key of the interaction.').brand<'InteractionKey'>();
-export const fileIdSchema = idText('Id of the file.').brand<'FileId'>();
+function idText(kind: IdKind, description = `Id of the ${kind}.`) {
+  return z
+    .string()
+    .regex(idPattern)
+    .meta({ description, examples: [exampleId(kind)] });
+}
+
+export const organizationIdSchema = idText('organization').brand<'OrganizationId'>();
+export const tenantIdSchema = idText('tenant').brand<'TenantId'>();
+export const sessionIdSchema = idText('session').brand<'SessionId'>();
+export const runIdSchema = idText('run').brand<'RunId'>();
+export const interactionKeySchema = idText(
+  'interaction',
+  'Key of the interaction.',
+).brand<'InteractionKey'>();
+export const fileIdSchema = idText('file').brand<'FileId'>();
 export const clientIdSchema = idText(
+  'client',
   'Record id (`cli_…`) of the client, not its OAuth `client_id`.',
 ).brand<'ClientId'>();
-export const credentialIdSchema = idText('Id of the credential.').brand<'CredentialId'>();
-export const userIdSchema = idText('Id of the user.').brand<'UserId'>();
+export const credentialIdSchema = idText('credential').brand<'CredentialId'>();
+export const userIdSchema = idText('user').brand<'UserId'>();
 
 export type OrganizationId = z.infer<typeof organizationIdSchema>;
 export type TenantId = z.infer<typeof tenantIdSchema>;

@@ -14,6 +14,7 @@ export const jsonValue = z.custom<Json>(() => true);
 
 export const jsonObject = z.custom<JsonObject>(isPlainObject, { error: 'must be an object' }).meta({
   type: 'object',
+  additionalProperties: true,
 });
 
 function isPlainObject(value: unknown): boolean {

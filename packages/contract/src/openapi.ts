@@ -1,14 +1,14 @@
-import { eventTypes } from './events/event-types.ts';
 import type {
-  DocumentedEvent,
   MediaType,
   OpenApiDocument,
   PathOperation,
   SecurityScheme,
 } from './openapi/document.ts';
+import { documentedEvents, withTypedEvents } from './openapi/events.ts';
+import { exampleOf } from './openapi/examples.ts';
 import { responseHeaders } from './openapi/headers.ts';
 import { parametersOf, selectorParameters } from './openapi/parameters.ts';
-import { type RefusalWriter, refusalWriter } from './openapi/refusals.ts';
+import { type RefusalWriter, errorCodesOf, refusalWriter } from './openapi/refusals.ts';
 import { type SchemaWriter, schemaWriter } from './openapi/schemas.ts';
 import { successesOf } from './openapi/successes.ts';
 import { type Operation, requiredScopes, type Tag } from './operation.ts';
@@ -17,7 +17,7 @@ import { scopeDescriptions } from './scopes.ts';
 
 export type OpenApiOptions = {
   readonly version: string;
-  /** The origin of the server. Without it, paths are relative to the address of the document. */
+  /** The origin of the server; the one that `npm start` starts when absent. */
   readonly baseUrl?: string;
 };
 
@@ -44,8 +44,11 @@ const description = [
   'Requests with unknown fields are rejected. Ignore unknown response fields and event types.',
 ].join(' ');
 
+const usualServer = 'http://127.0.0.1:8787';
+
 /** Returns the API as one OpenAPI 3.1 document. The output is deterministic. */
-export function openApiDocument({ version, baseUrl = '' }: OpenApiOptions): OpenApiDocument {
+export function openApiDocument(options: OpenApiOptions): OpenApiDocument {
+  const { version, baseUrl = usualServer } = options;
   const writer = schemaWriter();
   const refusals = refusalWriter(writer);
   const paths = pathsOf(writer, refusals);
@@ -57,9 +60,10 @@ export function openApiDocument({ version, baseUrl = '' }: OpenApiOptions): Open
       version,
       summary: 'Invoke agents from a backend.',
       description,
+      contact: { name: 'Convoke documentation', url: `${baseUrl}/docs` },
       license: { name: 'Apache License 2.0', identifier: 'Apache-2.0' },
     },
-    servers: [{ url: baseUrl === '' ? '/' : baseUrl }],
+    servers: [serverOf(options)],
     tags: tagsInUse().map((name) => ({ name, description: tagDescriptions[name] })),
     paths,
     components: {
@@ -67,7 +71,7 @@ export function openApiDocument({ version, baseUrl = '' }: OpenApiOptions): Open
       parameters: selectorParameters,
       headers: responseHeaders,
       responses: refusals.components(),
-      schemas: writer.components(),
+      schemas: withTypedEvents(writer.components()),
     },
     'x-event-types': events,
   };
@@ -98,12 +102,13 @@ function pathOperation(
     operationId: operation.id,
     tags: [operation.tag],
     summary: operation.summary,
-    ...(operation.description === undefined ? {} : { description: operation.description }),
+    description: operation.description,
     security: securityOf(operation),
     ...(typeof scope === 'object' && 'unscoped' in scope ? { 'x-unscoped': scope.unscoped } : {}),
     ...(parameters.length > 0 ? { parameters } : {}),
     ...(content ? { requestBody: { required: operation.bodyRequired === true, content } } : {}),
     responses: { ...successesOf(operation, writer), ...refusals.write(operation) },
+    'x-error-codes': errorCodesOf(operation),
   };
 }
 
@@ -118,7 +123,8 @@ function requestContent(
   if (!body) return undefined;
   const type =
     operation.content === 'form' ? 'application/x-www-form-urlencoded' : 'application/json';
-  return { [type]: { schema: writer.write(body, 'input') } };
+  const schema = writer.write(body, 'input');
+  return { [type]: { schema, example: exampleOf(schema, writer.components()) } };
 }
 
 function securityOf(operation: Operation): PathOperation['security'] {
@@ -145,23 +151,11 @@ function securitySchemes(baseUrl: string): Record<string, SecurityScheme> {
   };
 }
 
-function documentedEvents(writer: SchemaWriter): DocumentedEvent[] {
-  return Object.entries(eventTypes).map(([type, { terminal, description: meaning, data }]) => {
-    const name = `${pascalCase(type)}Data`;
-    writer.define(name, data, 'output');
-    return {
-      type,
-      terminal,
-      description: meaning,
-      data: { $ref: `#/components/schemas/${name}` },
-    };
-  });
+function serverOf({ baseUrl }: OpenApiOptions): OpenApiDocument['servers'][number] {
+  if (baseUrl !== undefined) return { url: baseUrl, description: 'This server.' };
+  return { url: usualServer, description: 'A server on your machine, started by `npm start`.' };
 }
 
 function tagsInUse(): Tag[] {
   return [...new Set(operationList.map((operation) => operation.tag))];
-}
-
-function pascalCase(name: string): string {
-  return name.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }

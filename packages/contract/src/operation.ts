@@ -47,7 +47,7 @@ export type Operation = {
   readonly path: `/${string}`;
   readonly tag: Tag;
   readonly summary: string;
-  readonly description?: string;
+  readonly description: string;
   readonly caller: CallerKind;
   /** The caller needs all of the scopes. */
   readonly scope: Scope | readonly Scope[] | NoScope;

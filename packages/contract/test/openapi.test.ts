@@ -3,6 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { referenceFiles } from '../scripts/reference.ts';
 import {
+  errorsOf,
+  eventTypes,
   interactionRecord,
   openApiDocument,
   operationList,
@@ -24,6 +26,12 @@ function* nodes(value: unknown, path = '#'): Generator<[string, Record<string, u
   for (const [key, child] of Object.entries(node)) {
     yield* nodes(child, `${path}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`);
   }
+}
+
+type Discriminator = { readonly mapping?: Readonly<Record<string, string>> };
+
+function text({ code, status }: { readonly code: string; readonly status: number }): string {
+  return `${status} ${code}`;
 }
 
 describe('the OpenAPI document', () => {
@@ -107,6 +115,45 @@ describe('the OpenAPI document', () => {
     for (const [path] of undescribed) expect(path).toMatch(/tool_input$/);
   });
 
+  test('describes every operation in a sentence, and shows an example of it', () => {
+    for (const operation of Object.values(document.paths).flatMap((one) => Object.values(one))) {
+      expect(operation.description).toMatch(/^[A-Z].*\.$/s);
+      const shown = [...nodes(operation)].filter(([, node]) => node['example'] !== undefined);
+      // A page for people has none.
+      if (shown.length === 0) expect(operation.operationId).toBe('get_docs');
+    }
+  });
+
+  test('declares the errors of all operations once, and names the codes of each', () => {
+    for (const declared of operationList) {
+      const found = document.paths[declared.path]?.[declared.method.toLowerCase()];
+      const failures = Object.entries(found?.responses ?? {}).filter(([status]) => status >= '400');
+      for (const [, response] of failures) expect(Object.keys(response)).toEqual(['$ref']);
+      const codes = Object.entries(found?.['x-error-codes'] ?? {}).flatMap(([status, list]) =>
+        list.map((code) => ({ code, status: Number(status) })),
+      );
+      expect(new Set(codes.map(text))).toEqual(new Set(errorsOf(declared).map(text)));
+    }
+  });
+
+  test('types the events by their type, and leaves room for others', () => {
+    const { RunEvent, KnownRunEvent, OtherRunEvent } = document.components.schemas;
+    expect(RunEvent?.oneOf?.map(({ $ref }) => $ref)).toEqual([
+      '#/components/schemas/KnownRunEvent',
+      '#/components/schemas/OtherRunEvent',
+    ]);
+    const { mapping = {} } = (KnownRunEvent?.['discriminator'] ?? {}) as Discriminator;
+    expect(KnownRunEvent?.['discriminator']).toMatchObject({ propertyName: 'type' });
+    expect(Object.keys(mapping)).toEqual(Object.keys(eventTypes));
+    for (const [type, $ref] of Object.entries(mapping)) {
+      expect(all.get(`${$ref}/properties/type`)).toEqual({ type: 'string', const: type });
+      expect(KnownRunEvent?.oneOf).toContainEqual({ $ref });
+    }
+    expect(OtherRunEvent?.properties?.['type']).toMatchObject({
+      not: { enum: Object.keys(eventTypes) },
+    });
+  });
+
   test('documents both streams as server-sent events', () => {
     const streams = [...all].filter(([path]) => path.endsWith('content/text~1event-stream'));
     expect(streams).toHaveLength(2);
@@ -124,7 +171,7 @@ describe('the OpenAPI document', () => {
   test('is deterministic and names its server', () => {
     expect(JSON.stringify(openApiDocument({ version: '1.2.3' }))).toBe(JSON.stringify(document));
     const served = openApiDocument({ version: '1', baseUrl: 'https://convoke.example' });
-    expect(served.servers).toEqual([{ url: 'https://convoke.example' }]);
+    expect(served.servers).toMatchObject([{ url: 'https://convoke.example' }]);
   });
 
   test('shows examples that its own schemas accept', () => {

@@ -11,6 +11,7 @@ export interface Schema {
   readonly items?: Schema;
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
+  readonly additionalProperties?: boolean | Schema;
 }
 
 export interface Context {
@@ -38,7 +39,10 @@ export function typeOf(schema: Schema, context: Context): string {
     case 'array':
       return arrayOf(schema, context);
     case 'object':
-      return schema.properties === undefined ? 'JsonObject' : objectOf(schema, context);
+      // Open: what the API names of it is documentation, and the rest is the agent's.
+      return schema.properties === undefined || schema.additionalProperties === true
+        ? 'JsonObject'
+        : objectOf(schema, context);
     case undefined:
       return 'Json';
     default:

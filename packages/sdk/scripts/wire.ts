@@ -192,7 +192,10 @@ function content(payload: Payload | undefined): Schema | undefined {
 }
 
 function queryOf(operation: OperationText | undefined): Schema | undefined {
-  const parameters = operation?.parameters?.filter((parameter) => parameter.in === 'query');
+  // The SDK reads names of events from the events themselves.
+  const parameters = operation?.parameters?.filter(
+    (parameter) => parameter.in === 'query' && parameter.name !== 'event_names',
+  );
   if (parameters === undefined) return undefined;
   const properties: Record<string, Schema> = {};
   for (const { name, description, schema } of parameters) {

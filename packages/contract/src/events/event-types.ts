@@ -39,7 +39,8 @@ export const eventTypes = {
   },
   error: {
     terminal: true,
-    description: 'The run ended with an error, which the run resource repeats.',
+    description:
+      'The run ended with an error, which the run resource repeats. The `error` of an EventSource without data is a lost connection.',
     data: z.object({
       message: z.string(),
       error_code: z.enum(runErrorCodes).optional(),

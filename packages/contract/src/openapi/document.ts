@@ -11,12 +11,14 @@ export type Parameter = {
   readonly required: boolean;
   readonly description?: string;
   readonly schema: Schema;
+  readonly example?: unknown;
 };
 
 export type Header = { readonly description: string; readonly schema: Schema };
 
 export type MediaType = {
   readonly schema: Schema;
+  readonly example?: unknown;
   /** Schema of the `data:` line of one event in a `text/event-stream` body. */
   readonly 'x-event-schema'?: Schema;
 };
@@ -25,15 +27,13 @@ export type Response = {
   readonly description: string;
   readonly headers?: Readonly<Record<string, Header | Ref>>;
   readonly content?: Readonly<Record<string, MediaType>>;
-  /** The values of `error` with this status. */
-  readonly 'x-error-codes'?: readonly string[];
 };
 
 export type PathOperation = {
   readonly operationId: string;
   readonly tags: readonly string[];
   readonly summary: string;
-  readonly description?: string;
+  readonly description: string;
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
   /** The reason why the operation needs no scope. */
   readonly 'x-unscoped'?: string;
@@ -43,6 +43,8 @@ export type PathOperation = {
     readonly content: Readonly<Record<string, MediaType>>;
   };
   readonly responses: Readonly<Record<string, Response | Ref>>;
+  /** The values of `error` by status: the error responses themselves are shared between operations. */
+  readonly 'x-error-codes': Readonly<Record<string, readonly string[]>>;
 };
 
 export type DocumentedEvent = {
@@ -63,9 +65,10 @@ export type OpenApiDocument = {
     readonly version: string;
     readonly summary: string;
     readonly description: string;
+    readonly contact: { readonly name: string; readonly url: string };
     readonly license: { readonly name: string; readonly identifier: string };
   };
-  readonly servers: readonly { readonly url: string }[];
+  readonly servers: readonly { readonly url: string; readonly description: string }[];
   readonly tags: readonly { readonly name: string; readonly description: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, PathOperation>>>>;
   readonly components: {

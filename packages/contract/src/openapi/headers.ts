@@ -10,7 +10,10 @@ export const responseHeaders = {
     description: 'Seconds to wait before the next attempt.',
     schema: { type: 'integer', minimum: 0 },
   },
-  NoStore: { description: 'Always `no-store`.', schema: { type: 'string' } },
+  NoStore: {
+    description: '`no-store` wherever the response belongs to one caller.',
+    schema: { type: 'string' },
+  },
 } as const satisfies Record<string, Header>;
 
 export function headerRef(name: keyof typeof responseHeaders): Ref {

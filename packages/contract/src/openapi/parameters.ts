@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { idPattern } from '../ids.ts';
+import { exampleId, idPattern } from '../ids.ts';
 import { type Operation, pathParams } from '../operation.ts';
 import type { Parameter, Ref, Schema } from './document.ts';
 import type { SchemaWriter } from './schemas.ts';
@@ -14,6 +14,7 @@ export const selectorParameters: Readonly<Record<(typeof selectors)[number], Par
     required: true,
     description: '`organization_id` of the selected workspace.',
     schema: { type: 'string', pattern: idPattern.source },
+    example: exampleId('organization'),
   },
   WorkspaceTenantSelector: {
     name: 'X-Workspace-Tenant-ID',
@@ -21,6 +22,7 @@ export const selectorParameters: Readonly<Record<(typeof selectors)[number], Par
     required: false,
     description: '`tenant.tenant_id` of the same workspace. Required, unless X-Tenant-ID is sent.',
     schema: { type: 'string', pattern: idPattern.source },
+    example: exampleId('tenant'),
   },
   TenantSelector: {
     name: 'X-Tenant-ID',
@@ -67,13 +69,14 @@ function parameter(
   property: Schema,
   { name, required }: { name: string; required: boolean },
 ): Parameter {
-  const { description, ...schema } = property;
+  const { description, examples, ...schema } = property;
   return {
     name: place === 'header' ? headerName(name) : name,
     in: place,
     required,
     ...(description === undefined ? {} : { description }),
     schema,
+    ...(examples?.[0] === undefined ? {} : { example: examples[0] }),
   };
 }
 

@@ -1,99 +1,131 @@
-import type { ErrorCode } from '../errors.ts';
-import { type DeclaredError, errorsOf, type Operation } from '../operation.ts';
+import { type ErrorCode, errors } from '../errors.ts';
+import { exampleId } from '../ids.ts';
+import { errorsOf, type Operation } from '../operation.ts';
 import { alreadyIssuedBody, errorBody } from '../resources/error.ts';
 import type { Ref, Response, Schema } from './document.ts';
-import { commonHeaders, headerRef } from './headers.ts';
+import { headerRef } from './headers.ts';
 import type { SchemaWriter } from './schemas.ts';
 
-/** Spec §7: meaning of each error status for the caller. */
-const statusMeanings: Readonly<Record<number, string>> = {
-  400: 'The request is invalid. Do not retry it unchanged.',
-  401: 'The credentials are missing, expired or wrong.',
-  403: 'The caller is not allowed to do this.',
-  404: 'The resource does not exist in the selected tenant, or the capability is not available.',
-  406: 'The response is not available in the accepted media types.',
-  409: 'The request conflicts with the current state. Read the state before you retry.',
-  412: 'The key refers to a session that has ended. Use a new key for a new session.',
-  413: 'The body is too large.',
-  415: 'The media type of the body is not supported.',
-  416: 'The range is outside the file.',
-  429: 'Too many requests. Wait for the time in Retry-After, with backoff and jitter.',
-  500: 'Internal server error. Retry a limited number of times, with backoff.',
-  503: 'Temporarily unavailable. Retry a limited number of times, with backoff.',
+/** Spec §7: each error status with its name in RFC 9110 and its meaning for the caller. */
+const statuses: Readonly<Record<number, readonly [name: string, meaning: string]>> = {
+  400: ['BadRequest', 'The request is invalid. Do not retry it unchanged.'],
+  401: ['Unauthorized', 'The credentials are missing, expired or wrong.'],
+  403: ['Forbidden', 'The caller is not allowed to do this.'],
+  404: [
+    'NotFound',
+    'The resource does not exist in the selected tenant, or the capability is not available.',
+  ],
+  406: ['NotAcceptable', 'The response is not available in the accepted media types.'],
+  409: [
+    'Conflict',
+    'The request conflicts with the current state. Read the state before you retry.',
+  ],
+  412: [
+    'PreconditionFailed',
+    'The key refers to a session that has ended. Use a new key for a new session.',
+  ],
+  413: ['ContentTooLarge', 'The body is too large.'],
+  415: ['UnsupportedMediaType', 'The media type of the body is not supported.'],
+  416: ['RangeNotSatisfiable', 'The range is outside the file.'],
+  429: [
+    'TooManyRequests',
+    'Too many requests. Wait for the time in Retry-After, with backoff and jitter.',
+  ],
+  500: [
+    'InternalServerError',
+    'Internal server error. Retry a limited number of times, with backoff.',
+  ],
+  503: [
+    'ServiceUnavailable',
+    'Temporarily unavailable. Retry a limited number of times, with backoff.',
+  ],
 };
 
 export type RefusalWriter = {
-  /** Returns the error responses of an operation by status. */
-  readonly write: (operation: Operation) => Record<string, Response | Ref>;
-  /** Returns the error responses that operations share, by name. */
+  /** Returns the error responses of an operation by status, as references. */
+  readonly write: (operation: Operation) => Record<string, Ref>;
+  /** Returns the error responses that operations refer to, by name. */
   readonly components: () => Record<string, Response>;
 };
 
-type Refusal = { readonly status: number; readonly codes: readonly ErrorCode[] };
+/** Returns the error codes of an operation by status. */
+export function errorCodesOf(operation: Operation): Record<string, readonly ErrorCode[]> {
+  const declared = errorsOf(operation);
+  const used = [...new Set(declared.map((error) => error.status))].sort((a, b) => a - b);
+  return Object.fromEntries(
+    used.map((status) => [
+      String(status),
+      declared.filter((error) => error.status === status).map((error) => error.code),
+    ]),
+  );
+}
 
+/** Writes one response per status, which operations share: what differs is which codes each can return. */
 export function refusalWriter(writer: SchemaWriter): RefusalWriter {
   const shared = new Map<string, Response>();
 
-  const refer = (operation: Operation, refusal: Refusal): Response | Ref => {
-    const response = describe(operation, refusal, writer);
-    const name = sharedName(operation, refusal);
-    if (name === undefined) return response;
-    shared.set(name, response);
+  const refer = (status: number, codes: readonly ErrorCode[]): Ref => {
+    const [usual = 'Error', meaning = 'Error.'] = statuses[status] ?? [];
+    const isIssued = codes.includes('secret_already_issued');
+    const name = isIssued ? `${usual}OrIssued` : usual;
+    if (!shared.has(name)) shared.set(name, describe({ status, meaning, isIssued }, writer));
     return { $ref: `#/components/responses/${name}` };
   };
 
   return {
-    write: (operation) => {
-      const refusals = byStatus(errorsOf(operation));
-      return Object.fromEntries(
-        refusals.map((refusal) => [String(refusal.status), refer(operation, refusal)]),
-      );
-    },
+    write: (operation) =>
+      Object.fromEntries(
+        Object.entries(errorCodesOf(operation)).map(([status, codes]) => [
+          status,
+          refer(Number(status), codes),
+        ]),
+      ),
     components: () => Object.fromEntries([...shared].sort(([a], [b]) => (a < b ? -1 : 1))),
   };
 }
 
-/** Names a response that operations can share: one with a single code. Only its cache header differs. */
-function sharedName(operation: Operation, { status, codes }: Refusal): string | undefined {
-  const [code, ...others] = codes;
-  if (code === undefined || others.length > 0 || code === 'session_terminal') return undefined;
-  const name = code.replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
-  return operation.caller === 'human' ? `${name}${status}NoStore` : `${name}${status}`;
-}
+type SharedRefusal = {
+  readonly status: number;
+  readonly meaning: string;
+  /** D-63: the body may be the first response without its secret. */
+  readonly isIssued: boolean;
+};
 
-function describe(
-  operation: Operation,
-  { status, codes }: Refusal,
-  writer: SchemaWriter,
-): Response {
+function describe({ status, meaning, isIssued }: SharedRefusal, writer: SchemaWriter): Response {
   const saysWhen = status === 429 || status === 503;
+  const general = writer.write(errorBody, 'output');
+  const schema: Schema = isIssued
+    ? { anyOf: [writer.write(alreadyIssuedBody, 'output'), general] }
+    : general;
   return {
-    description: statusMeanings[status] ?? 'Error.',
+    description: meaning,
     headers: {
-      ...commonHeaders(operation),
+      'X-Request-Id': headerRef('RequestId'),
+      'Cache-Control': headerRef('NoStore'),
       ...(saysWhen ? { 'Retry-After': headerRef('RetryAfter') } : {}),
     },
-    content: { 'application/json': { schema: body(codes, writer) } },
-    'x-error-codes': codes,
+    content: { 'application/json': { schema, example: exampleBody(status, isIssued) } },
   };
 }
 
-function body(codes: readonly ErrorCode[], writer: SchemaWriter): Schema {
-  const general = writer.write(errorBody, 'output');
-  const others = codes.filter((code) => code !== 'secret_already_issued');
-  if (others.length === codes.length) return withCodes(general, codes);
-  const issued = withCodes(writer.write(alreadyIssuedBody, 'output'), ['secret_already_issued']);
-  return { oneOf: [withCodes(general, others), issued] };
+function exampleBody(status: number, isIssued: boolean): Record<string, unknown> {
+  const code = isIssued ? 'secret_already_issued' : firstCode(status);
+  return {
+    error: code,
+    message: errors[code].message,
+    request_id: 'req_01ja3w8z5kq4v7m2x9c6t1r8en',
+    ...(isIssued
+      ? {
+          client: { id: exampleId('client') },
+          credential: { id: exampleId('credential') },
+          client_id: 'convoke-7k2m9x4c',
+        }
+      : {}),
+  };
 }
 
-function withCodes(base: Schema, codes: readonly ErrorCode[]): Schema {
-  return { allOf: [base, { type: 'object', properties: { error: { enum: [...codes] } } }] };
-}
-
-function byStatus(declared: readonly DeclaredError[]): Refusal[] {
-  const statuses = [...new Set(declared.map((error) => error.status))].sort((a, b) => a - b);
-  return statuses.map((status) => ({
-    status,
-    codes: declared.filter((error) => error.status === status).map((error) => error.code),
-  }));
+/** Returns the code of the table with this status; 412 exists only as another status of `session_terminal`. */
+function firstCode(status: number): ErrorCode {
+  const codes = Object.keys(errors) as ErrorCode[];
+  return codes.find((code) => errors[code].status === status) ?? 'session_terminal';
 }

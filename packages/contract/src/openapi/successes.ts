@@ -1,5 +1,7 @@
+import { limits } from '../limits.ts';
 import type { Operation, OperationResponse } from '../operation.ts';
-import type { Header, MediaType, Response } from './document.ts';
+import type { Header, MediaType, Response, Schema } from './document.ts';
+import { exampleOf } from './examples.ts';
 import { commonHeaders } from './headers.ts';
 import type { SchemaWriter } from './schemas.ts';
 
@@ -29,7 +31,8 @@ function contentOf(response: OperationResponse, writer: SchemaWriter): Record<st
   const content: Record<string, MediaType> = {};
   if (response.stream) content['text/event-stream'] = eventStream(response.stream, writer);
   if (response.schema) {
-    content['application/json'] = { schema: writer.write(response.schema, 'output') };
+    const schema = writer.write(response.schema, 'output');
+    content['application/json'] = { schema, example: exampleOf(schema, writer.components()) };
   }
   if (response.media === 'application/octet-stream') {
     content[response.media] = { schema: { type: 'string', format: 'binary' } };
@@ -50,8 +53,24 @@ function eventStream(
         'Server-sent events: first `retry: 2000`, then one frame per event with its id in `id:`, its ' +
         'type in `event:` and the event as JSON in one `data:` line. Comment lines keep the connection alive.',
     },
+    example: frames(writer.write(event, 'output'), writer),
     'x-event-schema': writer.write(event, 'output'),
   };
+}
+
+/** Three frames of a stream: the first event, a piece of the answer and the terminal event. */
+function frames(event: Schema, writer: SchemaWriter): string {
+  const example = exampleOf(event, writer.components());
+  const envelope = typeof example === 'object' ? example : {};
+  const run = { run_id: 'run_01ja3w8z5kq4v7m2x9c6t1r8en' };
+  const frame = (id: string, type: string, more: object) =>
+    `id: ${id}\nevent: ${type}\ndata: ${JSON.stringify({ ...envelope, id, type, ...more })}`;
+  return [
+    `retry: ${limits.streamRetryMs}`,
+    frame('000000000001', 'run_started', { data: run }),
+    frame('000000000002', 'message_delta', {}),
+    frame('000000000003', 'run_completed', { data: run }),
+  ].join('\n\n');
 }
 
 function namedHeaders(headers: Readonly<Record<string, string>>): Record<string, Header> {

@@ -1,9 +1,9 @@
 import { z } from 'zod';
-import { runEvent } from '../events/envelope.ts';
-import { jsonObject } from '../json.ts';
+import { eventNames, runEvent } from '../events/envelope.ts';
 import { defineOperation } from '../operation.ts';
 import { agentList, agentName } from '../resources/agent.ts';
 import { namedPageQuery } from '../resources/page.ts';
+import { runInput } from '../resources/run.ts';
 import { idempotencyKey } from './idempotency.ts';
 
 export const listAgents = defineOperation({
@@ -12,6 +12,8 @@ export const listAgents = defineOperation({
   path: '/v1/agents',
   tag: 'Agents',
   summary: 'List the agents of the tenant',
+  description:
+    'Lists the agents that are deployed and enabled for the tenant. A session is created with the name of one.',
   caller: 'automation',
   scope: 'agents:read',
   query: z.strictObject(namedPageQuery),
@@ -31,11 +33,9 @@ export const invokeAgent = defineOperation({
   caller: 'automation',
   scope: ['sessions:write', 'runs:write'],
   params: { agent_name: agentName },
+  query: z.strictObject({ event_names: eventNames }),
   body: z.strictObject({
-    input: jsonObject.meta({
-      description: 'The input that the agent declares; usually a `prompt` string.',
-      examples: [{ prompt: 'Summarise the release.' }],
-    }),
+    input: runInput,
     idempotency_key: idempotencyKey,
   }),
   bodyRequired: true,

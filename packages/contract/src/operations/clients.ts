@@ -42,6 +42,7 @@ export const listClients = defineOperation({
   path: '/v1/organizations/{organization_id}/m2m',
   tag: 'Automation clients',
   summary: 'List the automation clients',
+  description: 'Lists the machine identities of the organization. Deleted clients are not listed.',
   caller: 'human',
   scope: byRole,
   params: ofOrganization,
@@ -58,6 +59,8 @@ export const listProfiles = defineOperation({
   path: '/v1/organizations/{organization_id}/m2m/profiles',
   tag: 'Automation clients',
   summary: 'List the permission profiles and scopes',
+  description:
+    'Lists what a client can be allowed to do. `catalog_version` changes when a profile or a scope does.',
   caller: 'human',
   scope: byRole,
   params: ofOrganization,
@@ -71,6 +74,9 @@ export const createClient = defineOperation({
   path: '/v1/organizations/{organization_id}/m2m',
   tag: 'Automation clients',
   summary: 'Create an automation client with its first credential',
+  description:
+    'Creates a machine identity and issues its first secret. The secret is shown once: a repeated request with ' +
+    'the same key never returns it again.',
   caller: 'human',
   scope: byRole,
   params: ofOrganization,
@@ -97,6 +103,8 @@ export const getClient = defineOperation({
   path: '/v1/organizations/{organization_id}/m2m/{client_id}',
   tag: 'Automation clients',
   summary: 'Read an automation client and its credentials',
+  description:
+    'Returns the client with its active, expired and revoked credentials. It also holds the `version` for an update.',
   caller: 'human',
   scope: byRole,
   params: ofClient,
@@ -142,6 +150,8 @@ export const deleteClient = defineOperation({
   path: '/v1/organizations/{organization_id}/m2m/{client_id}',
   tag: 'Automation clients',
   summary: 'Delete an automation client',
+  description:
+    "Revokes the client's access immediately, with all its credentials. Its runs and sessions remain.",
   caller: 'human',
   scope: byRole,
   params: ofClient,

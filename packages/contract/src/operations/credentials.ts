@@ -22,6 +22,8 @@ export const addCredential = defineOperation({
   path: '/v1/organizations/{organization_id}/m2m/{client_id}/credentials',
   tag: 'Credentials',
   summary: 'Add a credential to rotate secrets',
+  description:
+    'Issues a second secret. Deploy it, then revoke the first one: at most two credentials of a client are active.',
   caller: 'human',
   scope: byRole,
   params: { organization_id: organizationIdSchema, client_id: clientIdSchema },

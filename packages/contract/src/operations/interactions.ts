@@ -17,11 +17,16 @@ export const listInteractions = defineOperation({
   path: '/v1/sessions/{session_id}/interactions',
   tag: 'Interactions',
   summary: 'List pending interactions',
+  description:
+    'Lists what the agent asked and what still waits for an answer. `status` selects answered, expired or cancelled ones.',
   caller: 'automation',
   scope: 'interactions:read',
   params: { session_id: sessionIdSchema },
   query: z.strictObject({
-    status: z.enum(interactionFilters).default('pending'),
+    status: z
+      .enum(interactionFilters)
+      .meta({ description: 'Interactions with this status, or all.' })
+      .default('pending'),
     ...pageQuery,
   }),
   responses: { 200: { description: 'One page, newest first.', schema: interactionList } },

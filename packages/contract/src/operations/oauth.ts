@@ -54,6 +54,7 @@ export const getMetadata = defineOperation({
   path: '/.well-known/oauth-authorization-server',
   tag: 'Tokens',
   summary: 'OAuth server metadata',
+  description: 'Names the token endpoint, the keys and the scopes, for OAuth libraries (RFC 8414).',
   caller: 'anonymous',
   scope: open,
   responses: { 200: { description: 'RFC 8414 metadata.', schema: serverMetadata } },
@@ -66,6 +67,8 @@ export const getJwks = defineOperation({
   path: '/.well-known/jwks.json',
   tag: 'Tokens',
   summary: 'Public keys for token signatures',
+  description:
+    'Returns the public keys as a JSON Web Key Set (RFC 7517), for services that verify tokens themselves.',
   caller: 'anonymous',
   scope: open,
   responses: { 200: { description: 'Current and retiring keys.', schema: jsonWebKeySet } },

@@ -1,11 +1,10 @@
 import { z } from 'zod';
-import { runEvent, runEventList } from '../events/envelope.ts';
+import { eventNames, runEvent, runEventList } from '../events/envelope.ts';
 import { runIdSchema, sessionIdSchema } from '../ids.ts';
-import { jsonObject } from '../json.ts';
 import { limits } from '../limits.ts';
 import { defineOperation } from '../operation.ts';
 import { pageQuery } from '../resources/page.ts';
-import { runList, runRecord, runStatuses } from '../resources/run.ts';
+import { runInput, runList, runRecord, runStatuses } from '../resources/run.ts';
 import { text } from '../text.ts';
 import { idempotencyKey, replayedHeader } from './idempotency.ts';
 
@@ -23,11 +22,7 @@ export const startRun = defineOperation({
   scope: 'runs:write',
   params: ofSession,
   body: z.strictObject({
-    input: jsonObject.meta({
-      description:
-        'The input that the agent declares: usually a `prompt` string, and `files`, an array of file ids.',
-      examples: [{ prompt: 'Summarise the release.' }],
-    }),
+    input: runInput,
     idempotency_key: idempotencyKey,
   }),
   bodyRequired: true,
@@ -55,10 +50,14 @@ export const listRuns = defineOperation({
   path: '/v1/sessions/{session_id}/runs',
   tag: 'Runs',
   summary: 'List the runs of a session',
+  description: 'Lists finished, active and queued runs. `status` selects those with one status.',
   caller: 'automation',
   scope: 'runs:read',
   params: ofSession,
-  query: z.strictObject({ status: z.enum(runStatuses).optional(), ...pageQuery }),
+  query: z.strictObject({
+    status: z.enum(runStatuses).meta({ description: 'Runs with this status.' }).optional(),
+    ...pageQuery,
+  }),
   responses: { 200: { description: 'One page, newest first.', schema: runList } },
   errors: [],
 });
@@ -69,6 +68,8 @@ export const getRun = defineOperation({
   path: '/v1/sessions/{session_id}/runs/{run_id}',
   tag: 'Runs',
   summary: 'Read a run',
+  description:
+    'Returns the run with its status, its answer and its error. This record is authoritative after the run has ended.',
   caller: 'automation',
   scope: 'runs:read',
   params: ofRun,
@@ -89,7 +90,11 @@ export const followRunEvents = defineOperation({
   caller: 'automation',
   scope: 'runs:read',
   params: ofRun,
-  query: z.strictObject({ limit: pageQuery.limit, cursor: pageQuery.cursor }),
+  query: z.strictObject({
+    limit: pageQuery.limit,
+    cursor: pageQuery.cursor,
+    event_names: eventNames,
+  }),
   headers: {
     'last-event-id': z
       .string()
@@ -103,6 +108,10 @@ export const followRunEvents = defineOperation({
       stream: runEvent,
       headers: { 'Cache-Control': '`no-cache, no-transform` on a stream.' },
     },
+    204: {
+      description:
+        '`Last-Event-ID` is the terminal event: there is nothing more to follow, and an EventSource stops.',
+    },
   },
   errors: ['invalid_last_event_id', 'not_acceptable', 'not_ready'],
 });
@@ -113,6 +122,8 @@ export const cancelRun = defineOperation({
   path: '/v1/sessions/{session_id}/runs/{run_id}/cancel',
   tag: 'Runs',
   summary: 'Cancel a run',
+  description:
+    'Asks the agent to end the run. An agent that does not end it in time is stopped; the run then ends as `cancelled`.',
   caller: 'automation',
   scope: 'runs:write',
   params: ofRun,

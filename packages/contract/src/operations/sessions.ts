@@ -13,6 +13,8 @@ export const createSession = defineOperation({
   path: '/v1/sessions',
   tag: 'Sessions',
   summary: 'Create a session with an agent',
+  description:
+    'Creates a conversation with one agent. It keeps the history and the files between its runs.',
   caller: 'automation',
   scope: 'sessions:write',
   body: z.strictObject({
@@ -38,11 +40,15 @@ export const listSessions = defineOperation({
   path: '/v1/sessions',
   tag: 'Sessions',
   summary: 'List the sessions of the tenant',
+  description:
+    'Lists the sessions of all clients of the tenant. `status` and `agent_name` select some of them.',
   caller: 'automation',
   scope: 'sessions:read',
   query: z.strictObject({
-    status: z.enum(sessionStatuses).optional(),
-    agent_name: text({ max: limits.nameMaxCharacters }).optional(),
+    status: z.enum(sessionStatuses).meta({ description: 'Sessions with this status.' }).optional(),
+    agent_name: text({ max: limits.nameMaxCharacters })
+      .meta({ description: 'Sessions with this agent.' })
+      .optional(),
     ...pageQuery,
   }),
   responses: { 200: { description: 'One page, newest first.', schema: sessionList } },
@@ -55,6 +61,8 @@ export const getSession = defineOperation({
   path: '/v1/sessions/{session_id}',
   tag: 'Sessions',
   summary: 'Read a session',
+  description:
+    'Returns the session with its status, its current run and the number of interactions that wait for an answer.',
   caller: 'automation',
   scope: 'sessions:read',
   params: { session_id: sessionIdSchema },

@@ -10,6 +10,7 @@ export const getHealth = defineOperation({
   path: '/healthz',
   tag: 'System',
   summary: 'Liveness check',
+  description: 'Succeeds while the process can answer requests. Restart it when this fails.',
   caller: 'anonymous',
   scope: open,
   responses: { 200: { description: 'The process is alive.', schema: healthRecord } },
@@ -35,6 +36,8 @@ export const getOpenapi = defineOperation({
   path: '/openapi.json',
   tag: 'System',
   summary: 'OpenAPI 3.1 document',
+  description:
+    'Returns the description of this API, for generators and linters. It names the address of this server.',
   caller: 'anonymous',
   scope: open,
   responses: {
@@ -52,6 +55,7 @@ export const getDocs = defineOperation({
   path: '/docs',
   tag: 'System',
   summary: 'API reference page',
+  description: 'Returns this API as a page for people, with the guides beside it.',
   caller: 'anonymous',
   scope: open,
   responses: { 200: { description: 'The page.', media: 'text/html' } },

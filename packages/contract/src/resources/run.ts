@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { runErrorCodes } from '../errors.ts';
 import { jsonObject } from '../json.ts';
+import { limits } from '../limits.ts';
 import { opaqueId } from './opaque-id.ts';
 import { nextCursor, timestamp } from './page.ts';
 
@@ -29,6 +30,18 @@ export function isTerminalRunStatus(status: RunStatus): status is TerminalRunSta
   return status === 'completed' || status === 'failed' || status === 'cancelled';
 }
 
+/** D-22. Open in the description, because an agent may come to declare more; the server checks what the agent takes. */
+export const runInput = jsonObject.meta({
+  description:
+    'The input that the agent declares: a `prompt`, and `files`, the ids of attached files, for agents that accept files.',
+  properties: {
+    prompt: { type: 'string', minLength: 1 },
+    files: { type: 'array', items: { type: 'string' }, maxItems: limits.runFilesMax },
+  },
+  required: ['prompt'],
+  examples: [{ prompt: 'Summarise the release.' }],
+});
+
 const runUsage = z.object({
   input_tokens: z.int().min(0),
   output_tokens: z.int().min(0),
@@ -41,10 +54,7 @@ export const runRecord = z
     session_id: opaqueId('session'),
     agent_name: z.string().meta({ examples: ['demo'] }),
     status: z.enum(runStatuses),
-    input: jsonObject.meta({
-      description: 'The input as it was sent.',
-      examples: [{ prompt: 'Summarise the release.' }],
-    }),
+    input: runInput.meta({ description: 'The input as it was sent.' }),
     output_text: z
       .string()
       .meta({ description: 'The complete answer, after the run has ended.' })

@@ -115,7 +115,7 @@ export interface EventDataByType {
   run_completed: RunCompletedData;
   /** The run ended after a cancellation. */
   run_cancelled: RunCancelledData;
-  /** The run ended with an error, which the run resource repeats. */
+  /** The run ended with an error, which the run resource repeats. The `error` of an EventSource without data is a lost connection. */
   error: ErrorData;
   /** A piece of the answer. Join the pieces in id order. */
   message_delta: MessageDeltaData;

@@ -93,7 +93,9 @@ export interface PageQuery {
 }
 
 export interface SessionsQuery {
+  /** Sessions with this status. */
   status?: SessionStatus | undefined;
+  /** Sessions with this agent. */
   agent_name?: string | undefined;
   /** Maximum number of items in a page. */
   limit?: number | undefined;
@@ -104,6 +106,7 @@ export interface SessionsQuery {
 }
 
 export interface RunsQuery {
+  /** Runs with this status. */
   status?: RunStatus | undefined;
   /** Maximum number of items in a page. */
   limit?: number | undefined;
@@ -114,6 +117,7 @@ export interface RunsQuery {
 }
 
 export interface InteractionsQuery {
+  /** Interactions with this status, or all. */
   status?: InteractionFilter | undefined;
   /** Maximum number of items in a page. */
   limit?: number | undefined;

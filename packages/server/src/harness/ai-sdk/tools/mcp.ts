@@ -1,5 +1,5 @@
 import { type CallToolResult, type MCPClient, createMCPClient } from '@ai-sdk/mcp';
-import { jsonSchema } from 'ai';
+import { type JSONSchema7, jsonSchema } from 'ai';
 import { z } from 'zod';
 import type { McpServer } from '../../../agents/mcp-servers.ts';
 import { type SandboxedProcess, SandboxUnavailable } from '../../../ports/sandbox.ts';
@@ -88,8 +88,7 @@ async function toolsOf(
         name: `${server}/${name}`,
         wireName: wireNameOf(server, name),
         description: description ?? '',
-        // The server validates the input itself; the schema is for the model only.
-        inputSchema: jsonSchema({ ...inputSchema, properties: inputSchema.properties ?? {} }),
+        inputSchema: jsonSchema(schemaForModel(inputSchema)),
         run: (input, abort) => call({ client, name, input, signal: abort }),
       });
     }
@@ -97,6 +96,11 @@ async function toolsOf(
     if (cursor === undefined) break;
   }
   return tools.slice(0, toolsMax);
+}
+
+/** The server validates the input itself; its schema, which nothing has checked, is for the model only. */
+function schemaForModel(schema: { readonly properties?: unknown }): JSONSchema7 {
+  return { ...schema, properties: schema.properties ?? {} } as JSONSchema7;
 }
 
 /** Providers accept 64 of these characters; the catalogue makes the names unique. */
