@@ -19,9 +19,12 @@ const page = `<!doctype html><title>Convoke</title>
     event.preventDefault();
     const started = await fetch('/ask', { method: 'POST', body: form.prompt.value });
     const source = new EventSource(await started.text());
-    source.addEventListener('message_delta', ({ data }) => out.append(JSON.parse(data).data.text));
-    for (const end of ['run_completed', 'run_cancelled', 'error'])
-      source.addEventListener(end, (event) => { if (event.data) source.close(); });
+    // The frames have no names, so every event arrives here and \`onerror\` is about the connection only.
+    source.onmessage = ({ data }) => {
+      const event = JSON.parse(data);
+      if (event.type === 'message_delta') out.append(event.data.text);
+      if (['run_completed', 'run_cancelled', 'error'].includes(event.type)) source.close();
+    };
   };
 </script>`;
 
@@ -67,10 +70,12 @@ async function pass(url, request, response) {
   const seen = request.headers['last-event-id'];
   const gone = new AbortController();
   response.on('close', () => gone.abort());
-  response.writeHead(200, { 'content-type': 'text/event-stream' });
   const after = typeof seen === 'string' ? seen : undefined;
   for await (const event of run.follow({ after, signal: gone.signal })) {
-    response.write(`id: ${event.id}\nevent: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+    if (!response.headersSent) response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write(`id: ${event.id}\ndata: ${JSON.stringify(event)}\n\n`);
   }
+  // Nothing after the last event: 204 stops an EventSource, which reconnects after every other end.
+  if (!response.headersSent) response.writeHead(204);
   response.end();
 }

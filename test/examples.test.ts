@@ -65,9 +65,12 @@ test('a browser gets the run through a backend, and only what it has not seen wh
   const address = line.toString().trim();
   const events = await (await fetch(`${address}/ask`, { method: 'POST', body: 'Hi' })).text();
   const whole = await (await fetch(address + events)).text();
-  expect(whole).toContain('event: run_completed');
+  expect(whole).toContain('"type":"run_completed"');
   const again = await fetch(address + events, { headers: { 'last-event-id': '000000000002' } });
   expect(await again.text()).toBe(whole.slice(whole.indexOf('id: 000000000003')));
+  const [last = ''] = /(?<=id: )\d+(?=\n[^\n]*\n\n$)/.exec(whole) ?? [];
+  const over = await fetch(address + events, { headers: { 'last-event-id': last } });
+  expect(over.status).toBe(204);
   example.kill();
 });
 

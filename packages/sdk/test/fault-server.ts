@@ -46,6 +46,8 @@ export interface FaultServer extends AsyncDisposable {
   play(play: Partial<Play> & Pick<Play, 'log'>): string;
   /** `Last-Event-ID` of each connection of this play, in order. */
   readonly cursors: readonly (string | undefined)[];
+  /** How often the run was read in this play. */
+  readonly reads: number;
   readonly openStreams: number;
 }
 
@@ -95,6 +97,9 @@ export async function startFaultServer(): Promise<FaultServer> {
     get cursors() {
       return stage.cursors;
     },
+    get reads() {
+      return stage.reads;
+    },
     get openStreams() {
       return streams.size;
     },
@@ -113,6 +118,7 @@ interface Stage {
   readonly lineEnd: string;
   readonly refusedReads: boolean[];
   readonly cursors: (string | undefined)[];
+  reads: number;
 }
 
 function stageOf(play: Partial<Play> & Pick<Play, 'log'>, runId: string): Stage {
@@ -124,15 +130,22 @@ function stageOf(play: Partial<Play> & Pick<Play, 'log'>, runId: string): Stage 
     lineEnd: play.lineEnd ?? '\n',
     refusedReads: [...(play.refusedReads ?? [])],
     cursors: [],
+    reads: 0,
   };
 }
 
 /** The run goes on for as long as some connection is still to end early in order. */
-function answerRun({ runId, log, faults, refusedReads }: Stage, response: ServerResponse): void {
+function isOver({ faults }: Stage): boolean {
+  return !faults.some(({ kind }) => kind === 'close');
+}
+
+function answerRun(stage: Stage, response: ServerResponse): void {
+  const { runId, log, refusedReads } = stage;
+  stage.reads += 1;
   if (refusedReads.shift() === true) return void response.writeHead(503).end('{}');
-  const isOver = !faults.some(({ kind }) => kind === 'close');
-  const record: RunRecord = { ...runRecord, id: runId, status: isOver ? 'completed' : 'running' };
-  if (isOver) record.last_event_id = log.at(-1)?.id;
+  const status = isOver(stage) ? 'completed' : 'running';
+  const record: RunRecord = { ...runRecord, id: runId, status };
+  if (isOver(stage)) record.last_event_id = log.at(-1)?.id;
   response.writeHead(200).end(JSON.stringify(record));
 }
 
@@ -150,6 +163,10 @@ async function serve(stage: Stage, { response, cursor, fault }: Connection): Pro
   }
   const start = cursor === undefined ? 0 : stage.log.findIndex(({ id }) => id === cursor) + 1;
   if (cursor !== undefined && start === 0) return void response.writeHead(400).end('{}');
+  // As the service does: nothing comes after the terminal event.
+  if (fault === undefined && start > 0 && start === stage.log.length && isOver(stage)) {
+    return void response.writeHead(204).end();
+  }
   response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8' });
   const bytes = bytesOf(stage, start, fault);
   const limit = fault?.kind === 'cut' || fault?.kind === 'stall' ? fault.afterBytes : bytes.length;

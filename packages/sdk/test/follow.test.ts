@@ -50,6 +50,15 @@ describe('spec §6: whatever happens to the connections', () => {
     );
   });
 
+  test('following after the terminal event ends at once: the service answers 204', async () => {
+    const log = logOf(['one']);
+    const after = log.at(-1)?.id;
+    const run = begin({ log });
+    expect(await collect(run, { after })).toEqual([]);
+    expect(server.cursors).toEqual([after]);
+    expect(server.reads).toBe(0);
+  });
+
   test('a break inside any character loses nothing', async () => {
     const log = logOf(['Grüße 👋🏽', 'ß']);
     const bytes = Buffer.byteLength(JSON.stringify(log)) + 600;

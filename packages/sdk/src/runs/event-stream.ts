@@ -37,6 +37,11 @@ export class EventStream {
     return this.#response.headers;
   }
 
+  /** Whether the run has ended and the cursor is its last event: the server answers 204 instead of a stream. */
+  get isAtEnd(): boolean {
+    return this.#response.status === 204;
+  }
+
   get retryMs(): number | undefined {
     return this.#parser.retryMs;
   }

@@ -14,6 +14,7 @@ import { type RunEvent, isAfter, isTerminalEvent } from './run-event.ts';
  * - Stream: drop events at or before the cursor, which were already delivered. Deliver a terminal event and
  *   return. Otherwise the stream is closed, breaks, times out, or contains something that is not an event;
  *   the last case counts as a failure.
+ * - A 204 means that the cursor is the last event of an ended run: return.
  * - Check: a closed stream does not mean that the run has ended, so read the run. If it has not ended, connect
  *   again. If it has, return once the cursor is at its last event or a stream closes without more events.
  * - Wait before each connection, longer after each connection without new events.
@@ -35,7 +36,7 @@ export async function* followLog(
         if (isTerminalEvent(event)) return;
         signal.throwIfAborted();
       }
-      if (isOver(await log.read(signal), progress)) return;
+      if (progress.isAtEnd || isOver(await log.read(signal), progress)) return;
     } catch (error) {
       if (!isTemporary(error) || signal.aborted) throw error;
       failure = error;
@@ -71,6 +72,8 @@ interface Progress {
   openedAt: number;
   /** The server closed the last stream. */
   wasClean: boolean;
+  /** The server answered that nothing comes after the cursor. */
+  isAtEnd: boolean;
   hasEnded: boolean;
   retryMs: number;
 }
@@ -81,6 +84,7 @@ const nothingYet = {
   failingSince: undefined,
   openedAt: 0,
   wasClean: false,
+  isAtEnd: false,
   hasEnded: false,
   retryMs: 0,
 };
@@ -97,6 +101,8 @@ async function* oneStream(
   progress.openedAt = performance.now();
   const stream = await log.connect(progress.cursor, signal);
   try {
+    progress.isAtEnd = stream.isAtEnd && progress.cursor !== undefined;
+    if (progress.isAtEnd) return;
     for await (const event of stream.events(log.runId, silenceMs)) {
       if (!isAfter(event.id, progress.cursor)) continue;
       progress.cursor = event.id;

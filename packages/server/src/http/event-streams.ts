@@ -38,6 +38,8 @@ export interface EventStreamOptions {
 export interface OpenStream {
   readonly caller: AutomationCaller;
   readonly headers: Readonly<Record<string, string>>;
+  /** Whether frames have an `event:` line. */
+  readonly names: 'on' | 'off';
   readonly batches: (signal: AbortSignal) => AsyncIterable<EventBatch<Buffer>>;
 }
 
@@ -76,7 +78,8 @@ export class EventStreams {
     return this.#open.size;
   }
 
-  async send(response: ServerResponse, { caller, headers, batches }: OpenStream): Promise<void> {
+  async send(response: ServerResponse, open: OpenStream): Promise<void> {
+    const { caller, headers, names, batches } = open;
     const now = this.#options.clock.now();
     const closing = new AbortController();
     const stream: Stream = { response, caller, closing, openedAt: now, lastWriteAt: now };
@@ -97,7 +100,8 @@ export class EventStreams {
         stream.lastWriteAt = this.#options.clock.now();
         // Sequence numbers have no gaps, so their difference is the number of events.
         this.#options.metrics.eventsDelivered.add(lastSeq - after);
-        if (!response.write(rendered) && !(await this.#drained(response))) return;
+        const frames = names === 'on' ? rendered : withoutNames(rendered);
+        if (!response.write(frames) && !(await this.#drained(response))) return;
       }
       response.end();
     } catch (error) {
@@ -204,4 +208,16 @@ export function renderFrames(events: readonly RunEvent[]): Buffer {
     text += `id: ${formatEventId(seq)}\nevent: ${type}\ndata: ${body}\n\n`;
   }
   return Buffer.from(text);
+}
+
+const unnamed = new WeakMap<Buffer, Buffer>();
+
+/** Removes the `event:` lines. Readers share a batch, so its second form is made once, too. */
+function withoutNames(frames: Buffer): Buffer {
+  const known = unnamed.get(frames);
+  if (known !== undefined) return known;
+  // Only that line of a frame can begin like this: the JSON of a `data:` line contains no line break.
+  const made = Buffer.from(frames.toString().replaceAll(/^event: .*\n/gm, ''));
+  unnamed.set(frames, made);
+  return made;
 }

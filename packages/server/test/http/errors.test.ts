@@ -233,7 +233,18 @@ describe('a query that is not declared (D-71)', () => {
     expect(refused.message).toContain('surprise');
   });
 
-  test.each(where(({ query }) => query !== undefined))(
+  test.each(where(({ query }) => query !== undefined && 'event_names' in query.shape))(
+    '%s: event names that are there twice, or neither on nor off, are refused',
+    async (id) => {
+      for (const query of ['event_names=on&event_names=on', 'event_names=', 'event_names=yes']) {
+        const refused = await server.refused(id, { ...callOf(id), query });
+        expect(refused).toMatchObject({ status: 400, error: 'invalid_query' });
+        expect(refused.message).toContain('event_names');
+      }
+    },
+  );
+
+  test.each(where(({ query }) => query !== undefined && 'cursor' in query.shape))(
     '%s: a parameter that is there twice, or a wrong page, is refused',
     async (id) => {
       const call = callOf(id);

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
-import { formatEventId } from '@convoke/contract';
+import { type RunEvent, formatEventId } from '@convoke/contract';
+import { EventSource } from 'eventsource';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { at, begin, ended, eventsPath, follow, readRun, runIn } from '../support/api-steps.ts';
 import { MovingClock } from '../support/clocks.ts';
@@ -29,6 +30,52 @@ async function pass(seconds: number): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve));
   }
 }
+
+// Not our own client: what a browser does, and what most libraries copy.
+describe('a plain EventSource', () => {
+  /** Connects with the headers of the first client, and notes the status of each connection. */
+  const open = (run: { readonly id: string; readonly session_id: string }, query = '') => {
+    const statuses: number[] = [];
+    const source = new EventSource(`${server.baseUrl}${eventsPath(run)}${query}`, {
+      fetch: async (url, init) => {
+        const response = await fetch(url, {
+          ...init,
+          headers: { ...init.headers, ...server.client },
+        });
+        statuses.push(response.status);
+        return response;
+      },
+    });
+    return { source, statuses };
+  };
+
+  test('stops by itself after a run has ended, whether events have names or not', async () => {
+    const { run } = await begin(server, 'puppet');
+    const leg = await puppet.leg();
+    const named = open(run);
+    const unnamed = open(run, '?event_names=off');
+    const reasons: string[] = [];
+    const types: string[] = [];
+    let failures = 0;
+    // The guard of the guide: a lost connection has no data, the end of the run has.
+    named.source.addEventListener('error', (event) => {
+      if (event instanceof MessageEvent) reasons.push(JSON.parse(event.data).data.message);
+    });
+    unnamed.source.addEventListener('error', () => (failures += 1));
+    unnamed.source.onmessage = ({ data }) => types.push((JSON.parse(data) as RunEvent).type);
+    leg.say('one');
+    await expect.poll(() => types).toContain('message_delta');
+    leg.emit({ type: 'end', outcome: 'error', code: 'tool_error', message: 'no luck' });
+    for (const { source } of [named, unnamed]) {
+      await expect.poll(() => source.readyState).toBe(EventSource.CLOSED);
+    }
+    expect(named.statuses).toEqual([200, 204]);
+    expect(unnamed.statuses).toEqual([200, 204]);
+    expect(reasons).toEqual(['no luck']);
+    expect(types).toEqual(['run_started', 'message_delta', 'error']);
+    expect(failures).toBe(2);
+  });
+});
 
 describe('a quiet stream (D-30)', () => {
   test('sends a comment at least every 15 seconds', async () => {

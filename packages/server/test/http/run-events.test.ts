@@ -158,7 +158,7 @@ describe.each(deployments)('run events on %s', (database) => {
       await answer(server, await pendingIn(server, run.session_id), { answer: 'blue' });
       const whole = await (await follow(server, run)).all();
       expect(whole.length).toBeGreaterThan(5);
-      for (const [index, { id }] of whole.entries()) {
+      for (const [index, { id }] of whole.slice(0, -1).entries()) {
         const rest = await (await follow(server, run, id)).all();
         expect(rest.map(({ text }) => text)).toEqual(
           whole.slice(index + 1).map(({ text }) => text),
@@ -166,12 +166,24 @@ describe.each(deployments)('run events on %s', (database) => {
       }
     });
 
-    test('after the last event of a finished run answers 200 and ends at once', async () => {
+    test('after the terminal event there is no stream: 204 as a stream, an empty page as JSON', async () => {
       const { run } = await begin(server, 'echo');
-      const { last_event_id } = await ended(server, run);
-      const reader = await follow(server, run, last_event_id);
-      expect(await reader.all()).toEqual([]);
-      expect(reader.asides).toEqual(['retry: 2000']);
+      const { last_event_id = '' } = await ended(server, run);
+      const over = (accept: string) =>
+        server.send('follow_run_events', {
+          params: at(run),
+          headers: { accept, 'last-event-id': last_event_id },
+        });
+      expect(await over('text/event-stream')).toMatchObject({ status: 204, text: '' });
+      expect(await over('application/json')).toMatchObject({ status: 200, body: { events: [] } });
+    });
+
+    test('after the newest event of a run that has not ended there is a stream', async () => {
+      const { run } = await begin(server, 'puppet');
+      const leg = await puppet.leg();
+      const reader = await follow(server, run, formatEventId(1));
+      leg.end();
+      expect((await reader.all()).map(({ event }) => event)).toEqual(['run_completed']);
     });
 
     test('an empty Last-Event-ID counts as absent', async () => {
@@ -226,6 +238,23 @@ describe.each(deployments)('run events on %s', (database) => {
         'x-accel-buffering': 'no',
       });
       expect(head).not.toHaveProperty('content-encoding');
+    });
+
+    test('without names, the frames are the same except for the event line', async () => {
+      const { run } = await begin(server, 'failing');
+      const named = await (await follow(server, run)).all();
+      const read = async (path: string, method: 'GET' | 'POST' = 'GET') => {
+        const body = method === 'GET' ? {} : { body: { input: { prompt: 'x' } } };
+        const accept = { accept: 'text/event-stream' };
+        return (await server.call(method, path, { headers: accept, ...body })).text;
+      };
+      const lines = named.map(({ text }) => text.replace(/^event: .*\n/m, ''));
+      const whole = ['retry: 2000', ...lines, ''].join('\n\n');
+      expect(await read(`${eventsPath(run)}?event_names=off`)).toBe(whole);
+      expect(await read(`${eventsPath(run)}?event_names=on`)).toContain('\nevent: error\n');
+      const invoked = await read('/v1/agents/failing/runs?event_names=off', 'POST');
+      expect(invoked).toContain('"type":"error"');
+      expect(invoked).not.toMatch(/^event:/m);
     });
 
     test('every reader gets every event as it happens, in the same bytes, whenever it joined', async () => {
@@ -287,14 +316,11 @@ describe.each(deployments)('run events on %s', (database) => {
   });
 
   describe('history as JSON (D-34)', () => {
-    const page = async (run: { id: string; session_id: string }, query = {}) =>
-      (
-        await server.send('follow_run_events', {
-          params: at(run),
-          query,
-          headers: { accept: 'application/json' },
-        })
-      ).body;
+    const page = async (run: { id: string; session_id: string }, query = {}) => {
+      const headers = { accept: 'application/json' };
+      const { body } = await server.send('follow_run_events', { params: at(run), query, headers });
+      return body ?? { events: [], next_cursor: undefined };
+    };
 
     test('is the same log, page by page', async () => {
       const { run } = await begin(server, 'echo', 'a b c d e');
@@ -320,7 +346,7 @@ describe.each(deployments)('run events on %s', (database) => {
         params: at(run),
         headers: { accept: 'application/json', 'last-event-id': formatEventId(2) },
       });
-      expect(body.events).toEqual(log.slice(2));
+      expect(body?.events).toEqual(log.slice(2));
     });
 
     test('a cursor is valid for its run only and cannot be forged', async () => {

@@ -20,7 +20,7 @@ export function agentRoutes(
       return { status: 200, body: { agents, ...next } };
     },
 
-    async invoke_agent({ caller, params, body, chargeRate }) {
+    async invoke_agent({ caller, params, query, body, chargeRate }) {
       const started = await invokeAgent(services, caller.scope, {
         agentName: params.agent_name,
         input: body.input,
@@ -39,6 +39,7 @@ export function agentRoutes(
               'x-session-id': run.sessionId,
               'x-run-id': run.id,
             },
+            names: query.event_names,
             batches: (signal) => follower.follow({ run, after: 0, signal }),
           }),
       };

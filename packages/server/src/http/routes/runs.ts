@@ -1,4 +1,4 @@
-import { type RunEvent, formatEventId, parseEventId } from '@convoke/contract';
+import { type RunEvent, formatEventId, isTerminalRunStatus, parseEventId } from '@convoke/contract';
 import type { RunFollower } from '../../app/follow.ts';
 import { readHistory } from '../../app/history.ts';
 import { refuse } from '../../app/refusal.ts';
@@ -75,11 +75,13 @@ export function runRoutes(
       if (media === 'application/json') {
         return { status: 200, body: await readEventPage(services, { cursors, query, run, after }) };
       }
+      if (hasNothingAfter(run, after)) return { status: 204, body: undefined };
       return {
         write: (response, base) =>
           streams.send(response, {
             caller,
             headers: base,
+            names: query.event_names,
             batches: (signal) => follower.follow({ run, after, signal }),
           }),
       };
@@ -110,6 +112,11 @@ async function readEventPage(
     idOf: (event) => String(event.seq),
   });
   return { events: items.map((event) => JSON.parse(event.body) as RunEvent), ...next };
+}
+
+/** an EventSource reconnects after every end of a stream, and 204 is what stops it. */
+function hasNothingAfter(run: Run, seq: number): boolean {
+  return isTerminalRunStatus(run.status) && seq >= run.lastSeq;
 }
 
 /** D-32: an empty header counts as absent. An id that is not in this run's log is refused, never read as "from now on". */
