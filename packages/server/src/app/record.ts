@@ -142,7 +142,7 @@ export async function recordEnd(
   const ended = await recordMove(services, tx, {
     seen,
     move: {
-      run: endRun(run, outcome, now),
+      run: endRun(run, outcome, { now, recovered }),
       session: freed,
       events: [...before, terminalEvent(run.id, outcome, { recovered })],
     },

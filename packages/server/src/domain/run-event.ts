@@ -60,13 +60,10 @@ export function terminalEvent(
   }
 }
 
-/**
- * The terminal event of an ended run, rebuilt from its row, at the position it had. The row does not say
- * whether the run was recovered.
- */
+/** The terminal event of an ended run, rebuilt from its row, at the position it had (D-31: the same bytes). */
 export function rememberedEnd(run: Run): RunEvent | undefined {
   if (!isEnded(run)) return undefined;
-  const [end] = placeEvents([terminalEvent(run.id, outcomeOf(run), { recovered: false })], {
+  const [end] = placeEvents([terminalEvent(run.id, outcomeOf(run), run)], {
     sessionId: run.sessionId,
     runId: run.id,
     after: run.lastSeq - 1,

@@ -97,6 +97,8 @@ interface End extends RunRecord {
   readonly startedAt: number | null;
   readonly cancelRequestedAt: number | null;
   readonly endedAt: number;
+  /** Whether recovery ended it, after its worker was lost (D-26). */
+  readonly recovered: boolean;
 }
 
 export interface FinishedRun extends End {
@@ -266,13 +268,18 @@ export type RunOutcome =
   | { readonly status: 'cancelled' }
   | ({ readonly status: 'failed' } & RunError);
 
-export function endRun(run: OpenRun, outcome: RunOutcome, now: number): EndedRun {
+export function endRun(
+  run: OpenRun,
+  outcome: RunOutcome,
+  { now, recovered = false }: { readonly now: number; readonly recovered?: boolean },
+): EndedRun {
   const end = {
     ...recordOf(run),
     pendingInteractions: 0,
     startedAt: run.status === 'queued' ? null : run.startedAt,
     cancelRequestedAt: cancelTimeOf(run, outcome, now),
     endedAt: now,
+    recovered,
   };
   if (outcome.status !== 'failed') return { ...end, status: outcome.status };
   const { status, code, message } = outcome;

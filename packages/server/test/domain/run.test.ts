@@ -35,9 +35,13 @@ const running = leaseRun(queued, lease, now);
 const progress = { outputText: 'so far', usage: undefined, pendingInteractions: 1 };
 const waiting = parkRun(recordProgress(running, progress));
 const cancelling: CancellingRun = { ...running, status: 'cancelling', cancelRequestedAt: now };
-const completed = endRun(running, { status: 'completed' }, now);
-const failed = endRun(running, { status: 'failed', code: 'agent_error', message: 'broken' }, now);
-const cancelled = endRun(cancelling, { status: 'cancelled' }, now);
+const completed = endRun(running, { status: 'completed' }, { now });
+const failed = endRun(
+  running,
+  { status: 'failed', code: 'agent_error', message: 'broken' },
+  { now },
+);
+const cancelled = endRun(cancelling, { status: 'cancelled' }, { now });
 
 const states = {
   queued,
@@ -127,7 +131,7 @@ describe('the end of a run (D-21)', () => {
   test.each(cells)(
     '$run.status → $outcome.status leaves no lease and no work',
     ({ run, outcome }) => {
-      const ended = endRun(run, outcome, later);
+      const ended = endRun(run, outcome, { now: later });
       expect(ended).toMatchObject({
         status: outcome.status,
         endedAt: later,
@@ -140,7 +144,7 @@ describe('the end of a run (D-21)', () => {
   );
 
   test('a run cancelled in the queue was asked to end when it ended', () => {
-    const ended = endRun(queued, { status: 'cancelled' }, later);
+    const ended = endRun(queued, { status: 'cancelled' }, { now: later });
     expect(ended).toMatchObject({ startedAt: null, cancelRequestedAt: later });
     expect(cancelled.cancelRequestedAt).toBe(now);
   });

@@ -11,6 +11,7 @@ import { createIds } from '../../src/runtime/ids.ts';
 import { createStore } from '../../src/store/store.ts';
 import { forgetOldEvents } from '../../src/workers/forget-old-events.ts';
 import { prepareEventLog } from '../../src/workers/prepare-event-log.ts';
+import { reconcileRuns } from '../../src/workers/reconcile-runs.ts';
 import { databaseKinds, openTestDatabase } from '../support/databases.ts';
 import { type RunFixture, createRunFixture, delta, over } from '../support/run-fixture.ts';
 
@@ -74,10 +75,21 @@ describe.each(databaseKinds)('the event log on %s (A-66)', (kind) => {
     expect(await count(run)).toBe(3);
   });
 
-  test('a reader of a deleted log receives the terminal event at its place and the end of the stream', async () => {
+  const failing = ({ leg }: { leg: ClaimedLeg }) =>
+    world.record(leg, { end: { status: 'failed', code: 'tool_error', message: 'No.', ...over } });
+  const losing = async () => {
+    world.clock.advance(60_000);
+    const isExecuting = () => false;
+    await reconcileRuns(world, { owner: 'another', isExecuting, canTrustExpiry: () => true });
+  };
+
+  test.each([
+    ['its agent failed', failing],
+    // Spec §6 rule 4: the terminal event of a reconciled run has `recovered: true`, and keeps it.
+    ['its worker was lost', losing],
+  ])('a reader of a deleted log receives the terminal event at its place: %s', async (_, end) => {
     const { run, leg } = await begin();
-    const failure = { status: 'failed', code: 'tool_error', message: 'No.' } as const;
-    await world.record(leg, { end: { ...failure, ...over } });
+    await end({ leg });
     const before = await world.read(run);
     const whole = await read(before, 0);
     world.clock.advance(4 * week);

@@ -175,7 +175,7 @@ describe.each(databaseKinds)('the lifecycle of a tenant on %s', (kind) => {
             { isHead: true, now },
           ),
           { status: 'completed' },
-          now,
+          { now },
         ),
       );
       const staged = await services.blobs.stage(oneChunk(), { maxBytes: 100 });

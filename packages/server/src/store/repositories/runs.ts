@@ -79,7 +79,8 @@ export function runRepository(db: Transaction): RunRepository {
           output_tokens = ${next.usage?.outputTokens ?? null},
           started_at = ${'startedAt' in next ? next.startedAt : null},
           ended_at = ${'endedAt' in next ? next.endedAt : null},
-          cancel_requested_at = ${'cancelRequestedAt' in next ? next.cancelRequestedAt : null}
+          cancel_requested_at = ${'cancelRequestedAt' in next ? next.cancelRequestedAt : null},
+          recovered = ${'recovered' in next && next.recovered ? 1 : 0}
         where id = ${seen.id} and status = ${seen.status}
           and lease_epoch = ${seen.leaseEpoch} and last_seq = ${seen.lastSeq}`);
       return changed === 1;
@@ -211,6 +212,7 @@ interface RunRow {
   started_at: number | null;
   ended_at: number | null;
   cancel_requested_at: number | null;
+  recovered: number;
 }
 
 function runOf(row: RunRow): Run {
@@ -253,6 +255,7 @@ function endedRunOf(row: RunRow): EndedRun {
     startedAt: row.started_at,
     cancelRequestedAt: row.cancel_requested_at,
     endedAt: row.ended_at ?? broken(row),
+    recovered: row.recovered === 1,
   };
   if (row.status === 'completed' || row.status === 'cancelled') {
     return { ...ended, status: row.status };
