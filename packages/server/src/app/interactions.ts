@@ -18,7 +18,7 @@ import {
 import { type Json, type JsonObject, canonicalJson } from '../domain/json.ts';
 import { interactionAnswered as runAnswered, isLeased, resumeLive } from '../domain/run.ts';
 import type { TenantScope } from '../domain/scope.ts';
-import { interactionAnswered as sessionAnswered, runDispatched } from '../domain/session.ts';
+import { interactionsChanged, runDispatched } from '../domain/session.ts';
 import type { PageRequest } from '../ports/page.ts';
 import { recordAudit } from './audit.ts';
 import { type Holder, lockRun, recordMove } from './record.ts';
@@ -78,7 +78,7 @@ export async function answerInteraction(
       seen,
       move: {
         run: runAnswered(seen.run, open, now),
-        session: sessionAnswered(seen.session, open, now),
+        session: interactionsChanged(seen.session, open, now),
         events: [answeredEvent(interaction.key, answer)],
       },
     });

@@ -14,7 +14,7 @@ import {
   leaseRun,
 } from '../domain/run.ts';
 import type { TenantScope } from '../domain/scope.ts';
-import { type Session, runDispatched, runEnded } from '../domain/session.ts';
+import { type Session, changeTime, runDispatched, runEnded } from '../domain/session.ts';
 import type { StoreTransaction } from '../ports/store.ts';
 import type { Services } from './services.ts';
 
@@ -70,7 +70,7 @@ export function startLegMove(
 ): RunMove<RunningRun> & { readonly session: Session } {
   const isFirst = run.status === 'queued';
   return {
-    run: leaseRun(run, lease, now),
+    run: leaseRun(run, lease, changeTime(session, now)),
     session: runDispatched(session, run.id, now),
     events: isFirst ? [{ type: 'run_started', data: { run_id: run.id } }] : [],
   };
@@ -135,8 +135,8 @@ export async function recordEnd(
   tx: StoreTransaction,
   { seen, outcome, before = [], recovered = false }: RunEnd,
 ): Promise<EndedRun> {
-  const now = services.clock.now();
   const { run, session } = seen;
+  const now = changeTime(session, services.clock.now());
   if (run.pendingInteractions > 0) await tx.interactions.cancelPending(run.id);
   const freed = session.currentRunId === run.id ? runEnded(session, now) : session;
   const ended = await recordMove(services, tx, {

@@ -9,7 +9,13 @@ import {
   openRun,
 } from '../domain/run.ts';
 import type { TenantScope } from '../domain/scope.ts';
-import { type Session, acceptRun, acceptsFiles, queuedRunsCancelled } from '../domain/session.ts';
+import {
+  type Session,
+  acceptRun,
+  acceptsFiles,
+  changeTime,
+  queuedRunsCancelled,
+} from '../domain/session.ts';
 import type { PageRequest } from '../ports/page.ts';
 import type { RunSlots, Slot } from '../ports/run-slots.ts';
 import type { Store, StoreTransaction } from '../ports/store.ts';
@@ -43,6 +49,8 @@ export async function startRun(
       request,
       place: `start_run:${session.id}`,
       body: { input: request.input },
+      // D-01: under the session's lock, so that its runs sort in the order of their making on any number of servers.
+      after: session.runCount === 0 ? undefined : await tx.runs.newestId(session.id),
       session: () => Promise.resolve(session),
       slot,
     });
@@ -116,6 +124,8 @@ interface Start {
   readonly request: StartRun;
   readonly place: string;
   readonly body: JsonObject;
+  /** The newest run of the session, if it has one. */
+  readonly after?: RunId | undefined;
   /** The session of the run; called for a first request only. */
   readonly session: () => Promise<Session>;
   readonly slot: StartSlot;
@@ -124,9 +134,9 @@ interface Start {
 async function startOnce(
   services: StartServices,
   tx: StoreTransaction,
-  { scope, request, place, body, session, slot }: Start,
+  { scope, request, place, body, after, session, slot }: Start,
 ): Promise<Created<Run>> {
-  const id = runId(services.ids.next(idPrefixes.run));
+  const id = runId(services.ids.next(idPrefixes.run, after));
   const first = await once(tx, {
     scope,
     place,
@@ -155,7 +165,7 @@ async function insertRun(
   tx: StoreTransaction,
   { session, id, input, slot }: { session: Session; id: RunId; input: JsonObject; slot: StartSlot },
 ): Promise<Run> {
-  const now = services.clock.now();
+  const now = changeTime(session, services.clock.now());
   const agent = enabledAgent(services, session);
   // D-52: faults of the request are reported before those of the session's state.
   const takesFiles = acceptsFiles(session, services.settings);

@@ -10,7 +10,7 @@ import { type Run, cancelRun, leaseOf } from '../domain/run.ts';
 import type { TenantScope } from '../domain/scope.ts';
 import {
   type Session,
-  interactionsCancelled,
+  interactionsChanged,
   openSession,
   queuedRunsCancelled,
   resumeSession as resumed,
@@ -167,14 +167,15 @@ export async function askToEnd(
   seen: RunInSession,
 ): Promise<Run> {
   const { run, session } = seen;
-  const ruling = orRefuse(cancelRun(run, services.clock.now()));
+  const now = services.clock.now();
+  const ruling = orRefuse(cancelRun(run, now));
   if (ruling.kind !== 'asked') return run;
   if (run.pendingInteractions > 0) await tx.interactions.cancelPending(run.id);
   // Wake the leg; a parked run has none, so wake the workers.
   tx.onCommit(() => services.fanout.wake(leaseOf(run) === null ? 'work' : `control:${run.id}`));
   return recordMove(services, tx, {
     seen,
-    move: { run: ruling.run, session: interactionsCancelled(session), events: [] },
+    move: { run: ruling.run, session: interactionsChanged(session, 0, now), events: [] },
   });
 }
 

@@ -12,6 +12,12 @@ export function timeText(ms: number): string {
   return text;
 }
 
+/** The time in an id, in milliseconds. */
+export function timeOfId(id: string): number {
+  const digits = id.indexOf('_') + 1;
+  return timeOfText(id.slice(digits, digits + timeDigits));
+}
+
 /** The time that ten digits encode, in milliseconds. */
 export function timeOfText(text: string): number {
   let ms = 0;

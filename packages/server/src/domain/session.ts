@@ -13,8 +13,8 @@ import { type Refused, type Ruling, accepted, refused } from './refusal.ts';
  * A session is a conversation with one agent: a session folder, a history, and runs one after another.
  *
  * - `idle`: no run is queued or executes. Entered on create, on resume, and when the last run ends.
- * - `running`: a run executes or is queued.
- * - `waiting`: the current run waits for a person.
+ * - `running`: a run executes or is queued, goes on after its answers, or is about to end.
+ * - `waiting`: the current run waits for a person, so at least one interaction is pending.
  * - `stopping`: a stop was requested and the current run has not ended yet; `stopMode` says what follows.
  * - `stopped`: suspended. Only resume and stop(terminate) leave it.
  * - `failed`, `terminated`: terminal. `failed` means that the session folder is lost, so the session cannot
@@ -72,6 +72,14 @@ export function acceptsFiles(
   return session.filesSupported && deployment.fileAttachments;
 }
 
+/**
+ * The time of a change: never before that of the change before, which another server may have stamped. So no run of a
+ * session is created or started before the one before it ended (D-03).
+ */
+export function changeTime({ updatedAt }: Pick<Session, 'updatedAt'>, now: number): number {
+  return Math.max(now, updatedAt);
+}
+
 export interface BusyPolicy {
   readonly onBusy: 'queue' | 'reject';
   readonly queueMax: number;
@@ -91,38 +99,45 @@ export function acceptRun(session: Session, policy: BusyPolicy, now: number): Ru
     status: session.status === 'waiting' ? 'waiting' : 'running',
     queuedRuns: session.queuedRuns + 1,
     runCount: session.runCount + 1,
-    updatedAt: now,
+    updatedAt: changeTime(session, now),
   });
 }
 
 /** A worker claimed the run at the head of the queue, or a resume leg of the current run. */
 export function runDispatched(session: Session, runId: RunId, now: number): Session {
   const queuedRuns = session.currentRunId === runId ? session.queuedRuns : session.queuedRuns - 1;
-  return { ...session, status: 'running', currentRunId: runId, queuedRuns, updatedAt: now };
+  return {
+    ...session,
+    status: 'running',
+    currentRunId: runId,
+    queuedRuns,
+    updatedAt: changeTime(session, now),
+  };
 }
 
-export function runParked(session: Session, pendingInteractions: number, now: number): Session {
-  const status = session.status === 'stopping' ? 'stopping' : 'waiting';
-  return { ...session, status, pendingInteractions, updatedAt: now };
-}
-
-/** One interaction of the current run was answered; `pendingInteractions` are left. */
-export function interactionAnswered(
+/** The current run's interactions changed: `pendingInteractions` wait for a person now. */
+export function interactionsChanged(
   session: Session,
   pendingInteractions: number,
   now: number,
 ): Session {
-  return { ...session, pendingInteractions, updatedAt: now };
-}
-
-/** The current run is to be cancelled, and its interactions with it. */
-export function interactionsCancelled(session: Session): Session {
-  return { ...session, pendingInteractions: 0 };
+  const status = pendingInteractions > 0 ? 'waiting' : 'running';
+  return {
+    ...session,
+    status: session.status === 'stopping' ? 'stopping' : status,
+    pendingInteractions,
+    updatedAt: changeTime(session, now),
+  };
 }
 
 /** The executing run ended. A stop that waited for it is now complete. */
 export function runEnded(session: Session, now: number): Session {
-  const freed = { ...session, currentRunId: null, pendingInteractions: 0, updatedAt: now };
+  const freed = {
+    ...session,
+    currentRunId: null,
+    pendingInteractions: 0,
+    updatedAt: changeTime(session, now),
+  };
   if (isTerminalSessionStatus(session.status)) return freed;
   if (session.status === 'stopping') return closeSession(freed, now);
   return { ...freed, status: session.queuedRuns > 0 ? 'running' : 'idle' };
@@ -133,7 +148,12 @@ export function queuedRunsCancelled(session: Session, count: number, now: number
   if (count === 0) return session;
   const queuedRuns = session.queuedRuns - count;
   const isIdle = session.currentRunId === null && queuedRuns === 0 && session.status === 'running';
-  return { ...session, queuedRuns, status: isIdle ? 'idle' : session.status, updatedAt: now };
+  return {
+    ...session,
+    queuedRuns,
+    status: isIdle ? 'idle' : session.status,
+    updatedAt: changeTime(session, now),
+  };
 }
 
 /** D-13. The caller has already cancelled the queue. A current run keeps the session `stopping`. */
@@ -146,7 +166,12 @@ export function stopSession(
   const mode = session.stopMode === 'terminate' ? 'terminate' : request.mode;
   if (session.status === 'stopped' && mode === 'suspend') return accepted(session);
   const statusReason = request.reason ?? session.statusReason;
-  const asked: Session = { ...session, stopMode: mode, statusReason, updatedAt: now };
+  const asked: Session = {
+    ...session,
+    stopMode: mode,
+    statusReason,
+    updatedAt: changeTime(session, now),
+  };
   if (session.currentRunId !== null) return accepted({ ...asked, status: 'stopping' });
   return accepted(closeSession(asked, now));
 }
@@ -162,7 +187,7 @@ export function resumeSession(session: Session, now: number): Ruling<Session> {
     stopMode: null,
     statusReason: null,
     stoppedAt: null,
-    updatedAt: now,
+    updatedAt: changeTime(session, now),
   };
   if (session.status === 'stopped') return accepted({ ...opened, status: 'idle' });
   if (session.status === 'stopping') return accepted({ ...opened, status: 'running' });
@@ -191,20 +216,22 @@ export function sessionAt(
 
 /** The session folder, which holds its history and files, is gone. */
 export function loseFolder(session: Session, now: number): Session {
+  const at = changeTime(session, now);
   return {
     ...session,
     status: 'failed',
     statusReason: 'workspace_lost',
     stopMode: null,
-    endedAt: now,
-    updatedAt: now,
+    endedAt: at,
+    updatedAt: at,
   };
 }
 
 function closeSession(session: Session, now: number): Session {
-  const closed = { ...session, pendingInteractions: 0, stopMode: null, updatedAt: now };
-  if (session.stopMode === 'terminate') return { ...closed, status: 'terminated', endedAt: now };
-  return { ...closed, status: 'stopped', stoppedAt: now };
+  const at = changeTime(session, now);
+  const closed = { ...session, pendingInteractions: 0, stopMode: null, updatedAt: at };
+  if (session.stopMode === 'terminate') return { ...closed, status: 'terminated', endedAt: at };
+  return { ...closed, status: 'stopped', stoppedAt: at };
 }
 
 function refusalOfClosed(session: Session): Refused | undefined {

@@ -21,7 +21,12 @@ import {
   unparkRun,
   waitLive,
 } from '../domain/run.ts';
-import { type Session, loseFolder, queuedRunsCancelled, runParked } from '../domain/session.ts';
+import {
+  type Session,
+  interactionsChanged,
+  loseFolder,
+  queuedRunsCancelled,
+} from '../domain/session.ts';
 import type { StoreTransaction } from '../ports/store.ts';
 import { type LegItem, type Raised, isDraft, raiseInteractions } from './raise-interactions.ts';
 
@@ -151,7 +156,7 @@ async function recordLiveWaiting(
     seen,
     move: {
       run: waitLive(seen.run, raised.open),
-      session: runParked(seen.session, raised.open, services.clock.now()),
+      session: interactionsChanged(seen.session, raised.open, services.clock.now()),
       events: raised.events,
     },
   });
@@ -175,7 +180,7 @@ async function recordLegEnd(
         seen,
         move: {
           run: isAnswered ? unparkRun(parked, now) : parked,
-          session: runParked(seen.session, raised.open, now),
+          session: interactionsChanged(seen.session, raised.open, now),
           events: raised.events,
         },
       });

@@ -1,5 +1,5 @@
 import { randomFillSync } from 'node:crypto';
-import { idAlphabet, timeText } from '../domain/id-time.ts';
+import { idAlphabet, timeOfId, timeText } from '../domain/id-time.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Ids } from '../ports/ids.ts';
 
@@ -11,7 +11,7 @@ const randomDigits = 12;
 /**
  * D-01: ids are TypeIDs (https://github.com/jetify-com/typeid), a prefix and a UUIDv7 as 26 base32 characters. The
  * twelve bits after the time count up within a millisecond (RFC 9562 §6.2), so ids of one process sort strictly in the
- * order they were made, even if the clock steps back.
+ * order they were made, even if the clock steps back. `after` extends that to an id of another process.
  */
 export function createIds(clock: Pick<Clock, 'now'>): Ids {
   let lastMs = 0;
@@ -22,12 +22,16 @@ export function createIds(clock: Pick<Clock, 'now'>): Ids {
     counter = 0;
     time = timeText(ms);
   };
+  const idOf = (prefix: string) => `${prefix}_${time}${counterText(counter)}${randomText()}`;
   return {
-    next(prefix) {
+    next(prefix, after = '') {
       const now = clock.now();
       if (now > lastMs) startOver(now);
       else if (++counter === countersPerMs) startOver(lastMs + 1);
-      return `${prefix}_${time}${counterText(counter)}${randomText()}`;
+      const id = idOf(prefix);
+      if (id > after) return id;
+      startOver(timeOfId(after) + 1);
+      return idOf(prefix);
     },
   };
 }

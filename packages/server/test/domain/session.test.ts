@@ -14,6 +14,7 @@ import {
   type Session,
   acceptRun,
   expireSession,
+  interactionsChanged,
   isUnused,
   loseFolder,
   openSession,
@@ -21,7 +22,6 @@ import {
   resumeSession,
   runDispatched,
   runEnded,
-  runParked,
   sessionAt,
   stopSession,
 } from '../../src/domain/session.ts';
@@ -228,12 +228,28 @@ describe('what a run does to its session (D-11)', () => {
     });
   });
 
+  test('has no time before that of the change before it, whatever clock a server has', () => {
+    const ahead = { ...places['running, executing'], updatedAt: later + 500 };
+    for (const next of [
+      runEnded(ahead, later),
+      runDispatched(ahead, first, later),
+      interactionsChanged(ahead, 1, later),
+      queuedRunsCancelled({ ...ahead, queuedRuns: 1 }, 1, later),
+      loseFolder(ahead, later),
+    ]) {
+      expect(next.updatedAt).toBe(later + 500);
+    }
+    expect(loseFolder(ahead, later).endedAt).toBe(later + 500);
+    const stopped = stopSession({ ...fresh, updatedAt: later + 500 }, { mode: 'suspend' }, later);
+    expect(stopped).toMatchObject({ ok: true, value: { stoppedAt: later + 500 } });
+  });
+
   test('waiting for a person shows, unless the session is being stopped', () => {
-    expect(runParked(places['running, executing'], 2, later)).toMatchObject({
+    expect(interactionsChanged(places['running, executing'], 2, later)).toMatchObject({
       status: 'waiting',
       pendingInteractions: 2,
     });
-    expect(runParked(places['stopping to suspend'], 1, later).status).toBe('stopping');
+    expect(interactionsChanged(places['stopping to suspend'], 1, later).status).toBe('stopping');
   });
 
   test.each([
@@ -317,6 +333,8 @@ describe('whatever happens in whatever order', () => {
     'accept',
     'dispatch',
     'park',
+    'answer',
+    'cancel',
     'go on',
     'end',
     'leave queue',
@@ -341,10 +359,15 @@ describe('whatever happens in whatever order', () => {
           ? session
           : runDispatched(session, runId(`run_${session.runCount}`), later);
       case 'park':
-        return session.status === 'running' && isCurrent ? runParked(session, 1, later) : session;
+        return session.status === 'running' && isCurrent
+          ? interactionsChanged(session, 1, later)
+          : session;
+      case 'answer':
+      case 'cancel':
+        return isCurrent ? interactionsChanged(session, 0, later) : session;
       case 'go on':
-        return session.status === 'waiting' && session.currentRunId !== null
-          ? runDispatched({ ...session, pendingInteractions: 0 }, session.currentRunId, later)
+        return session.status === 'running' && session.currentRunId !== null
+          ? runDispatched(session, session.currentRunId, later)
           : session;
       case 'end':
         return isCurrent ? runEnded(session, later) : session;
@@ -395,6 +418,8 @@ describe('whatever happens in whatever order', () => {
       'a stop is asked for exactly while it is stopping':
         (stopMode !== null) === (status === 'stopping'),
       'only a session with a run waits for a person': pendingInteractions === 0 || hasWork,
+      'it says waiting exactly while an interaction is pending':
+        status === 'stopping' || (status === 'waiting') === pendingInteractions > 0,
       'a session that is over, and no other, says when it ended': (endedAt !== null) === isOver,
     };
     return Object.entries(laws).flatMap(([law, holds]) => (holds ? [] : [`${status}: ${law}`]));

@@ -23,6 +23,15 @@ describe('D-01: an id', () => {
     expect(new Set(made).size).toBe(made.length);
   });
 
+  test('sorts after an id of a process whose clock is ahead, and so does every later one', () => {
+    const ahead = createIds({ now: () => at + 500 });
+    const ids = createIds({ now: () => at });
+    const theirs = Array.from({ length: 10 }, () => ahead.next('run')).at(-1) ?? '';
+    const made = [ids.next('run', theirs), ids.next('run'), ids.next('run', theirs)];
+    expect([theirs, ...made]).toEqual([theirs, ...made].toSorted());
+    expect(bitsOf(made[2] ?? '') >> 80n).toBe(BigInt(at + 501));
+  });
+
   test('counts within a millisecond and uses the next one when the counter is full', () => {
     const ids = createIds({ now: () => at });
     const made = Array.from({ length: 4097 }, () => bitsOf(ids.next('run')) >> 64n);

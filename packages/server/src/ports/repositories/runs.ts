@@ -23,6 +23,8 @@ export interface RunRepository {
     scope: TenantScope,
     list: { sessionId: SessionId; filter: { status?: RunStatus | undefined }; page: PageRequest },
   ): Promise<Run[]>;
+  /** The newest run of a session. */
+  newestId(sessionId: SessionId): Promise<RunId | undefined>;
   /** Queued runs of a session, in queue order. */
   queued(sessionId: SessionId): Promise<QueuedRun[]>;
   /** Makes the first queued run ready to be claimed. */

@@ -123,6 +123,12 @@ export function runRepository(db: Transaction): RunRepository {
       return rows.map(runOf);
     },
 
+    async newestId(session) {
+      const row = await db.get<{ id: string }>(sql`
+        select id from runs where session_id = ${session} order by number desc limit 1`);
+      return row && runId(row.id);
+    },
+
     async queued(session) {
       const rows = await db.all<RunRow>(sql`
         select * from runs where session_id = ${session} and status = 'queued' order by number`);
