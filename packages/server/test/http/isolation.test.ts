@@ -37,6 +37,12 @@ describe.each(databaseKinds)('on %s', (database) => {
     return names.map((name) => ({ id: operation, name: name as keyof TenantDataIds }));
   });
 
+  /** Operations that name more than one thing. */
+  const namingSeveral = Array.from(
+    Map.groupBy(naming, ({ id }) => id),
+    ([id, params]) => ({ id, names: params.map(({ name }) => name) }),
+  ).filter(({ names }) => names.length > 1);
+
   const said = ({ status, text }: { status: number; text: string }) =>
     `${status} ${text.replace(/"request_id":"[^"]*"/, '')}`;
 
@@ -57,6 +63,22 @@ describe.each(databaseKinds)('on %s', (database) => {
       // The owner of an organization sees all its clients and tenants, so only ids of other organizations are foreign.
       for (const world of isShared ? [foreign] : [sibling, foreign]) {
         expect(await askWith(id, { [name]: world.ids[name] })).toBe(never);
+      }
+    });
+
+    // One wrong id among right ones is caught by the check of its session; these are all right for their own tenant.
+    test.each(namingSeveral)('$id with all ids of another', async ({ id, names }) => {
+      const { as = {}, headers = {}, body, params } = await validCalls[id](server, own);
+      const ask = async (idOf: (name: keyof TenantDataIds) => string) => {
+        const ids = Object.fromEntries(names.map((name) => [name, idOf(name)]));
+        const path = pathOf(id, { params: { ...params, ...ids } });
+        return said(await server.call(operations[id].method, path, { as, headers, body }));
+      };
+      const never = await ask((name) => `${own.ids[name].split('_')[0]}_never`);
+      expect(never).toMatch(/^404 \{"error":"not_found"/);
+      const isManaged = operations[id].caller === 'human';
+      for (const world of isManaged ? [foreign] : [sibling, foreign]) {
+        expect(await ask((name) => world.ids[name])).toBe(never);
       }
     });
 
@@ -85,9 +107,11 @@ describe.each(databaseKinds)('on %s', (database) => {
 
     test('none of these calls changed anything', async () => {
       const before = await restingDigests(server);
-      for (const { id, name } of naming) {
+      const attempts = [...naming.map(({ id, name }) => ({ id, names: [name] })), ...namingSeveral];
+      for (const { id, names } of attempts) {
         const call: OperationCall = await idsOnly(id);
-        const params = { ...call.params, [name]: foreign.ids[name] };
+        const wrong = Object.fromEntries(names.map((name) => [name, foreign.ids[name]]));
+        const params = { ...call.params, ...wrong };
         await server.call(operations[id].method, pathOf(id, { params }), call);
       }
       expect(changedTables(before, await restingDigests(server))).toEqual([]);
