@@ -3,6 +3,7 @@ import { answerInteraction } from '../../src/app/interactions.ts';
 import { cancelRun } from '../../src/app/runs.ts';
 import { stopSession } from '../../src/app/sessions.ts';
 import type { Run } from '../../src/domain/run.ts';
+import type { Store } from '../../src/ports/store.ts';
 import { endParkedCancellations } from '../../src/workers/end-parked-cancellations.ts';
 import { expireInteractions } from '../../src/workers/expire-interactions.ts';
 import { expireSessions } from '../../src/workers/expire-sessions.ts';
@@ -82,6 +83,30 @@ describe.each(databaseKinds)('recovery on %s (D-26)', (kind) => {
     pastTheLease();
     await reconcileRuns(world, { owner: 'worker-1', isExecuting: () => true, canTrustExpiry });
     expect((await world.read(run)).status).toBe('running');
+  });
+
+  test('a run whose lease is renewed after the look for expired ones, but before the lock, is not ended', async () => {
+    const run = await running();
+    pastTheLease();
+    const looked: Run[] = [];
+    const store: Store = {
+      ...world.store,
+      // The worker renews in the last moment before the transaction that would end its run.
+      async transaction(work) {
+        looked.push(...(await world.store.read.runs.expiredLeases(world.clock.now(), 100)));
+        await world.store.transaction((tx) =>
+          tx.runs.renewLeases('worker-1', world.clock.now() + 15_000),
+        );
+        return world.store.transaction(work);
+      },
+    };
+    await reconcileRuns({ ...world, store }, idle);
+    expect(looked.map(({ id }) => id)).toContain(run.id);
+    expect((await world.read(run)).status).toBe('running');
+    expect(await types(run)).toEqual(['run_started']);
+    pastTheLease();
+    await reconcileRuns(world, idle);
+    expect((await world.read(run)).status).toBe('failed');
   });
 
   test('a process at once ends runs under its own lease that it does not execute', async () => {
