@@ -5,6 +5,8 @@ import { Challenge } from '../../src/auth/challenge.ts';
 import { createGate } from '../../src/auth/gate.ts';
 import { type Client, changeClient } from '../../src/domain/client.ts';
 import type { Tenant } from '../../src/domain/tenant.ts';
+import type { Membership } from '../../src/ports/repositories/organizations.ts';
+import type { StoreTransaction } from '../../src/ports/store.ts';
 import { databaseKinds } from '../support/databases.ts';
 import { type IdentityFixture, createIdentityFixture } from '../support/identity-fixture.ts';
 
@@ -295,6 +297,28 @@ describe.each(databaseKinds)('the gate on %s', (kind) => {
       const noId = world.gate.admitHuman(sending, organizationId('\u0000'));
       expect(await answer(noId)).toBe('403 forbidden');
     });
+
+    const changes = {
+      'is demoted': (tx: StoreTransaction, seen: Membership) =>
+        tx.organizations.saveRole({ ...seen, role: 'member' }),
+      'is removed': (tx: StoreTransaction, seen: Membership) =>
+        tx.organizations.deleteMembership(seen),
+    };
+    test.each(Object.entries(changes))(
+      'refuses a person who %s from the next request on, whatever their token',
+      async (_, change) => {
+        const of = client.organizationId;
+        const person = await world.seed.person(of, 'admin');
+        const { token } = await world.tokens.issueForPerson(person);
+        const sending = request(['Authorization', `Bearer ${token}`]);
+        expect(await answer(world.gate.admitHuman(sending, of))).toBe('admitted');
+        await world.store.transaction(async (tx) => {
+          const seen = await tx.organizations.membership(of, person);
+          if (seen !== undefined) await change(tx, seen);
+        });
+        expect(await answer(world.gate.admitHuman(sending, of))).toBe('403 forbidden');
+      },
+    );
 
     test('refuses an automation client, and a caller without a token', async () => {
       const machine = await refusalOf(
