@@ -1,0 +1,40 @@
+import { describe, expect, test, vi } from 'vitest';
+import { createStore } from '../../src/store/store.ts';
+import { databaseKinds, openTestDatabase } from '../support/databases.ts';
+import { by } from '../support/identity-fixture.ts';
+import { createRunFixture, over } from '../support/run-fixture.ts';
+
+describe.each(databaseKinds)('on %s', (kind) => {
+  test('a pending interaction is listed and answered by a process that did not raise it', async () => {
+    const world = await createRunFixture(kind);
+    const run = await world.start(await world.open());
+    const leg = await world.claimed(run);
+    const ask = { type: 'user_question', ref: 'q', question: 'Why?' } as const;
+    await world.record(leg, { items: [ask], end: { status: 'waiting', ...over } });
+
+    // As in another process: no module and no connection of the first one.
+    vi.resetModules();
+    const { answerInteraction, listInteractions } = await import('../../src/app/interactions.ts');
+    const database = await openTestDatabase(kind, { location: world.location });
+    const other = { ...world, database, store: createStore(database) };
+    const { sessionId } = run;
+    const page = { limit: 10, order: 'asc' } as const;
+    const pending = { sessionId, status: 'pending', page } as const;
+    const [asked] = await listInteractions(other, world.scope, pending);
+    expect(asked).toMatchObject({ question: 'Why?', status: 'pending' });
+    if (asked === undefined) throw new Error('no question was found');
+    const body = { answer: 'so' };
+    await answerInteraction(other, world.scope, { sessionId, key: asked.key, body, by });
+    const { claimLeg } = await import('../../src/execution/claim-leg.ts');
+    const resumed = await claimLeg(
+      other,
+      { scope: world.scope, sessionId, runId: run.id },
+      {
+        lease: { owner: 'worker-2', expiresAt: world.clock.now() + 15_000 },
+        at: world.clock.now(),
+      },
+    );
+    const answers = typeof resumed === 'string' ? resumed : resumed.answers;
+    expect(answers).toEqual(new Map([['q', { kind: 'question', values: ['so'] }]]));
+  });
+});
