@@ -1,12 +1,13 @@
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { requireSandbox } from '../../../../test/services.ts';
-import { mountedCgroups } from '../../src/sandbox/cgroup-mounts.ts';
 import { at, begin, runIn } from '../support/api-steps.ts';
 import { until } from '../support/eventually.ts';
 import { startServer } from '../support/server.ts';
 import { Caller } from './support/caller.ts';
+import { groupsLeft, removeCgroups } from './support/own-cgroup.ts';
 import { isAlive } from './support/process-tree.ts';
 import { createServerFolder } from './support/server-folder.ts';
 import { ServerProcess } from './support/server-process.ts';
@@ -18,37 +19,59 @@ const program = `read -r start; setsid sleep ${nap} & (setsid sleep ${nap} &); e
 const agent = { framework: 'stdio', command: ['sh', '-c', program] };
 const sleeperCount = 3;
 
+/** The control groups of the servers that are killed. */
+const cgroup = `test-agent-processes-${process.pid}`;
+const spawning = {
+  imports: [fileURLToPath(new URL('support/enter-cgroup.ts', import.meta.url))],
+  settings: { TEST_CGROUP: cgroup },
+};
+
 beforeAll(() => requireSandbox());
 
 test('no process of an agent outlives a server that is killed (P6)', async () => {
   const folder = await createServerFolder({ agents: {} });
-  onTestFinished(() => folder.remove());
+  const started: ServerProcess[] = [];
+  const start = async () => {
+    const server = await ServerProcess.start(folder, spawning);
+    started.push(server);
+    return server;
+  };
+  onTestFinished(async () => {
+    for (const server of started) await server.kill();
+    for (const pid of sleepers()) process.kill(pid, 'SIGKILL');
+    await until(() => sleepers().length === 0, { withinMs: 15_000, what: 'end of the sleepers' });
+    removeCgroups(cgroup);
+    folder.remove();
+  });
   mkdirSync(join(folder.agentsDir, 'sleeper'), { recursive: true });
   writeFileSync(join(folder.agentsDir, 'sleeper/agent.yaml'), JSON.stringify(agent));
-  const server = await ServerProcess.start(folder);
+  const server = await start();
   const caller = await Caller.open(folder);
   const session = await caller.openSession('sleeper');
   const run = await caller.startRun(session.id, 'sleep');
   await until(() => sleepers().length === sleeperCount, { withinMs: 15_000, what: 'sleepers' });
 
   expect(await server.kill()).toEqual([]);
-  const gone = { withinMs: 2_000, what: () => `end of ${sleepers().join(', ')}` };
+  const gone = { withinMs: 15_000, what: () => `end of ${sleepers().join(', ')}` };
   await until(() => sleepers().length === 0, gone);
 
   // The next start ends the run, and takes away the control groups that the killed one left.
-  const next = await ServerProcess.start(folder);
+  const next = await start();
   const ended = await until(
     async () => {
       const read = await caller.run({ sessionId: session.id, runId: run.id });
       return read.status === 'failed' && read;
     },
-    { withinMs: 10_000, what: 'end of the run' },
+    { withinMs: 15_000, what: 'end of the run' },
   );
   expect(ended.error_code).toBe('worker_lost');
-  await until(() => groupsOf(server.pid).length === 0, { withinMs: 5_000, what: 'sweep' });
+  await until(() => groupsLeft(cgroup, server.pid).length === 0, {
+    withinMs: 15_000,
+    what: 'sweep',
+  });
   next.signal('SIGTERM');
   expect(await next.ended).toMatchObject({ code: 0 });
-  expect(groupsOf(next.pid)).toEqual([]);
+  expect(groupsLeft(cgroup, next.pid)).toEqual([]);
 });
 
 test('no process of an agent outlives its cancelled run, nor a server that is stopped', async () => {
@@ -74,14 +97,4 @@ function sleepers(): number[] {
     }
   };
   return readdirSync('/proc').filter(isSleeper).map(Number).filter(isAlive);
-}
-
-/** Control groups that a server left behind below this process's own. */
-function groupsOf(pid: number): string[] {
-  const { unified, memory, pids } = mountedCgroups();
-  return [...unified, memory, pids].flatMap((folder) =>
-    folder === undefined
-      ? []
-      : readdirSync(folder).filter((name) => name.startsWith(`convoke-${pid}-`)),
-  );
 }

@@ -109,7 +109,7 @@ export class ServerProcess {
     return processTree(this.pid);
   }
 
-  /** SIGKILL. Resolves with the processes of the tree that were still alive two seconds later. */
+  /** SIGKILL. Resolves with the processes of the tree that stay alive, at once when there are none. */
   async kill(tree = this.tree()): Promise<number[]> {
     this.#child.kill('SIGKILL');
     await this.ended;
@@ -118,7 +118,7 @@ export class ServerProcess {
 
   async #survivors(tree: readonly number[]): Promise<number[]> {
     const alive = () => tree.filter(isAlive);
-    await until(() => alive().length === 0, { withinMs: 2_000, what: 'end' }).catch(() => {});
+    await until(() => alive().length === 0, { withinMs: 10_000, what: 'end' }).catch(() => {});
     return alive();
   }
 }
