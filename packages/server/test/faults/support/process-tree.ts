@@ -22,12 +22,6 @@ export function isAlive(pid: number): boolean {
   return state !== undefined && state !== 'Z' && state !== 'X';
 }
 
-/** Memory of the process that is in RAM and its own, in bytes. */
-export function residentBytes(pid: number): number {
-  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
-  return Number(/^RssAnon:\s+(\d+) kB/m.exec(status)?.[1]) * 1024;
-}
-
 function statOf(pid: number): { state: string; parent: number } | undefined {
   try {
     // The name in parentheses may hold anything, so what follows its end is read.
