@@ -64,7 +64,7 @@ export default {
         extends: true,
         test: {
           name: 'parts',
-          include: ['packages/*/test/**/*.test.ts', 'test/{docs,imports,tree}.test.ts'],
+          include: ['packages/*/test/**/*.test.ts', 'test/{docs,imports,planted,tree}.test.ts'],
           exclude: [...configDefaults.exclude, ...pure, ...leftOut],
         },
       },

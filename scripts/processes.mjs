@@ -8,7 +8,7 @@ export const passedSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
  * Runs a program without showing its output; returns the output and how the program ended.
  * @param {string} command
  * @param {string[]} args
- * @param {{ cwd?: string }} [options]
+ * @param {{ cwd?: string, timeout?: number, killSignal?: NodeJS.Signals }} [options]
  */
 export async function runQuietly(command, args, options = {}) {
   /** @type {Buffer[]} */

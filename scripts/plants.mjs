@@ -1,0 +1,33 @@
+// Reads the planted bugs: patches below test/planted. The text before a patch says what the bug is and which tests must
+// catch it, one line each: `Caught by: path/of/a.test.ts > part of a title`.
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const plantsFolder = fileURLToPath(new URL('../test/planted', import.meta.url));
+
+/**
+ * @typedef {object} Plant
+ * @property {string} name
+ * @property {string} path
+ * @property {string} bug
+ * @property {{ file: string, title: string }[]} tests
+ */
+
+/** @returns {Plant[]} */
+export function readPlants() {
+  return readdirSync(plantsFolder)
+    .filter((name) => name.endsWith('.patch'))
+    .sort()
+    .map((file) => {
+      const path = join(plantsFolder, file);
+      const [head = ''] = readFileSync(path, 'utf8').split(/^diff --git /m);
+      const caught = head.matchAll(/^Caught by: (\S+) > (.+)$/gm);
+      return {
+        name: file.replace(/\.patch$/, ''),
+        path,
+        bug: head.split('\n')[0] ?? '',
+        tests: Array.from(caught, ([, test = '', title = '']) => ({ file: test, title })),
+      };
+    });
+}

@@ -1,0 +1,26 @@
+// The planted bugs of test/planted stay usable. `npm run test:planted` plants them, which takes minutes; this is cheap.
+import { execFileSync } from 'node:child_process';
+import { expect, test } from 'vitest';
+import { readPlants } from '../scripts/plants.mjs';
+import { files, root, textOf } from './repository.ts';
+
+const plants = readPlants();
+
+test.each(plants.map((plant) => [plant.name, plant] as const))(
+  '%s still applies, and names tests that exist',
+  (_, { path, bug, tests }) => {
+    // The message of git names the line that changed: apply the bug to the new code by hand, and renew the patch.
+    execFileSync('git', ['apply', '--check', path], { cwd: root, stdio: 'pipe' });
+    expect(bug).toMatch(/^[A-Z].*\.$/);
+    expect(tests).not.toEqual([]);
+    for (const { file, title } of tests) {
+      // A title may contain the name of its suite and values of `test.each`, so only its last words are searched.
+      expect(textOf(file)).toContain(title.split(' ').slice(-2).join(' '));
+    }
+  },
+);
+
+test('every patch is one of them', () => {
+  expect(plants.length).toBeGreaterThan(20);
+  expect(files(/^test\/planted\//)).toHaveLength(plants.length);
+});
