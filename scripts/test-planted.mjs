@@ -139,9 +139,9 @@ async function missedBy({ file, title }, folder) {
  */
 function readReport(path, said) {
   try {
-    /** @type {{ numPassedTests: number, numFailedTests: number }} */
-    const report = JSON.parse(readFileSync(path, 'utf8'));
-    return report;
+    return /** @type {{ numPassedTests: number, numFailedTests: number }} */ (
+      JSON.parse(readFileSync(path, 'utf8'))
+    );
   } catch (cause) {
     throw new Error(`vitest wrote no report:\n${said}`, { cause });
   }

@@ -1,5 +1,4 @@
 import { describe, expect, test, vi } from 'vitest';
-import { createStore } from '../../src/store/store.ts';
 import { databaseKinds, openTestDatabase } from '../support/databases.ts';
 import { by } from '../support/identity-fixture.ts';
 import { createRunFixture, over } from '../support/run-fixture.ts';
@@ -15,6 +14,7 @@ describe.each(databaseKinds)('on %s', (kind) => {
     // As in another process: no module and no connection of the first one.
     vi.resetModules();
     const { answerInteraction, listInteractions } = await import('../../src/app/interactions.ts');
+    const { createStore } = await import('../../src/store/store.ts');
     const database = await openTestDatabase(kind, { location: world.location });
     const other = { ...world, database, store: createStore(database) };
     const { sessionId } = run;
