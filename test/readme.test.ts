@@ -54,7 +54,7 @@ test('the first command asks the person at the terminal, and writes what they al
     await terminal.type(command.trim());
     await terminal.shows(/What should I call you\?[\s\S]*>/);
     await terminal.type('1');
-    await terminal.shows(/approve write_file[\s\S]*\[y\]es or \[n\]o\?/);
+    await terminal.shows(/approve write_file[\s\S]*\[y\]es, \[n\]o.*\?/);
     await terminal.type('y');
     expect(await terminal.shows(/session sess_/)).toContain('Thank you, Captain.');
   } finally {

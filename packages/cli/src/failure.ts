@@ -6,6 +6,7 @@ export const exitCodes = {
   runCancelled: 4,
   refused: 5,
   unreachable: 6,
+  unfinished: 7,
   interrupted: 130,
 } as const;
 
@@ -16,6 +17,7 @@ const meanings: Record<keyof typeof exitCodes, string> = {
   runCancelled: 'the run was cancelled',
   refused: 'not logged in, or not allowed',
   unreachable: 'the server cannot be reached',
+  unfinished: 'the run was left: it waits for an answer, or goes on',
   interrupted: 'interrupted with Ctrl-C',
 };
 

@@ -109,7 +109,7 @@ describe('a script', () => {
   });
 
   test('answers pending interactions of a run', async () => {
-    const running = convoke.run(['invoke', 'demo', 'Hello']);
+    const running = convoke.run(['invoke', 'demo', 'Hello', '--timeout', '10m']);
     const question = await pending();
     await convoke.json('interactions', 'answer', ...question, '--answer', 'Captain');
     const approval = await pending();
@@ -117,8 +117,53 @@ describe('a script', () => {
     const { stdout, stderr, code } = await running;
     expect(stdout).toContain('Thank you, Captain.');
     expect(stderr).toContain(`convoke interactions answer ${question.join(' ')} --answer`);
-    expect(stderr).toContain('allowed');
+    expect(stderr).toContain('write_file: allowed');
     expect(code).toBe(0);
+  });
+
+  test('gets the command that answers when its run waits: standard input is never read', async () => {
+    const asked = await convoke.run(['invoke', 'demo', 'Hello'], { input: 'Captain\ny\n' });
+    expect(asked.code).toBe(7);
+    expect(asked.stdout).toContain('Hello! You said: Hello');
+    const [, answer = ''] = /answer with: convoke (.*) --answer …/.exec(asked.stderr) ?? [];
+    const [, session = '', run = ''] =
+      /convoke events (\S+) (\S+) --follow/.exec(asked.stderr) ?? [];
+    await convoke.json(...answer.split(' '), '--answer', 'Captain');
+    const follow = ['events', session, run, '--follow', '--approve', 'allow', '--json'];
+    const events = parsedLines((await convoke.run(follow)).stdout);
+    expect(events.at(-1)?.type).toBe('run_completed');
+  });
+
+  test.each([
+    [
+      'allows',
+      ['--approve', 'allow', '--answer', '2'],
+      0,
+      'write_file: allowed',
+      'Thank you, Friend.',
+    ],
+    ['denies', ['--approve', 'deny', '--answer', 'Boss'], 0, 'write_file: denied', 'you, Boss.'],
+    ['cancels', ['--approve', 'fail', '--answer', '1'], 4, 'needs an approval', 'you, Captain.'],
+    [
+      'leaves',
+      ['--no-wait', '--answer', '1'],
+      7,
+      'to run write_file; answer with',
+      'you, Captain.',
+    ],
+    ['refuses', ['--approve', 'allow', '--answer', '9'], 7, 'no option 9', 'You said: Hello'],
+  ])('%s what its options say', async (...[, options, expected, remark, answer]) => {
+    const { stdout, stderr, code } = await convoke.run(['invoke', 'demo', 'Hello', ...options]);
+    expect({ code, stderr }).toEqual({ code: expected, stderr: expect.stringContaining(remark) });
+    expect(stdout).toContain(answer);
+  });
+
+  test('leaves a run that takes longer than its timeout', async () => {
+    const { stderr, code } = await convoke.run(['invoke', 'lasting', 'Hello', '--timeout', '1s']);
+    expect({ code, stderr }).toEqual({
+      code: 7,
+      stderr: expect.stringMatching(/not ended after 1 s\nfollow the run with: convoke events /),
+    });
   });
 
   /** The session and the key of what waits, once something does. */

@@ -56,34 +56,124 @@ describe('a person at a terminal', () => {
     const asked = await terminal.shows(/\? What should I call you\?\n.*1\. Captain\n.*2\. Friend/);
     expect(asked).toContain('Hello! You said: Good morning');
     await terminal.type('2');
-    const approval = await terminal.shows(/approve write_file[\s\S]*\[y\]es or \[n\]o\?/);
+    const approval = await terminal.shows(/approve write_file[\s\S]*\[y\]es, \[n\]o.*\? *$/m);
     expect(approval).toContain('"path": "note.txt"');
     expect(approval).toContain('Nice to meet you, Friend.');
     await terminal.type('y');
     const done = await terminal.shows(/session sess_\w+, run run_\w+/);
-    expect(done).toContain('allowed');
+    expect(done).toContain('write_file: allowed');
     expect(done).toContain('Thank you, Friend. It is in note.txt.');
     await terminal.type('echo "it ended with $?"');
     await terminal.shows(/it ended with 0/);
   });
 
-  test('denies with Enter: only a yes allows', async () => {
+  test('is asked again until the answer is clear: only a yes allows, only a no denies', async () => {
     await terminal.type('convoke invoke demo Hello');
     await terminal.shows(/What should I call you\?[\s\S]*>/);
-    await terminal.type('Somebody else');
-    await terminal.shows(/\[y\]es or \[n\]o\?/);
+    await terminal.type('7');
+    await terminal.shows(/there is no option 7; there is 1 to 2\n +> *$/m);
     await terminal.press('Enter');
-    expect(await terminal.shows(/denied/)).not.toContain('allowed');
+    await terminal.shows(/type an answer\n +> *$/m);
+    await terminal.type('Somebody else');
+    await terminal.shows(/Nice to meet you, Somebody else\.[\s\S]*\[y\]es, \[n\]o.*\?/);
+    await terminal.type('clear; ls');
+    await terminal.shows(/clear; ls\n.*letters in brackets/);
+    await terminal.press('Enter');
+    expect(await terminal.shows(/brackets[\s\S]*brackets[\s\S]*\? *$/m)).not.toContain('denied');
+    await terminal.type('n');
+    expect(await terminal.shows(/write_file: denied/)).not.toContain('allowed');
   });
 
-  test('cancels with Ctrl-C, and the run ends as cancelled', async () => {
+  test('edits the input before it is allowed, in the editor or in one line', async () => {
+    const editor = `EDITOR="sed -i s/note.txt/edited.txt/"`;
+    await terminal.type(`${editor} convoke invoke demo Hello --answer 1`);
+    await terminal.shows(/\[e\]dit.*\?/);
+    await terminal.type('e');
+    await terminal.shows(/"path": "edited\.txt"[\s\S]*\(edited\)\n.*\? *$/m);
+    await terminal.type('y');
+    await terminal.shows(/session sess_\w+, run run_\w+/);
+    expect(await lastInteraction()).toMatchObject({
+      decision: 'allow',
+      updated_input: { path: 'edited.txt' },
+    });
+    await terminal.type('clear; unset EDITOR VISUAL; convoke invoke demo Hello --answer 1');
+    await terminal.shows(/\[e\]dit.*\?/);
+    await terminal.type('e');
+    await terminal.shows(/as JSON in one line: *$/m);
+    await terminal.type('not JSON');
+    await terminal.shows(/not valid JSON: .*\n.*\? *$/m);
+    await terminal.type('e');
+    await terminal.shows(/as JSON in one line: *$/m);
+    await terminal.type('{"path": "typed.txt", "text": "x"}');
+    await terminal.shows(/\(edited\)\n.*\? *$/m);
+    await terminal.type('y');
+    await terminal.shows(/session sess_\w+, run run_\w+/);
+    expect(await lastInteraction()).toMatchObject({
+      updated_input: { path: 'typed.txt', text: 'x' },
+    });
+  });
+
+  test('denies with a reason', async () => {
+    await terminal.type('convoke invoke demo Hello --answer 1');
+    await terminal.shows(/no with a \[r\]eason.*\?/);
+    await terminal.type('r');
+    await terminal.shows(/reason: *$/m);
+    await terminal.type('not today');
+    await terminal.shows(/write_file: denied/);
+    expect(await lastInteraction()).toMatchObject({ decision: 'deny', message: 'not today' });
+  });
+
+  test('leaves an approval for later, and gets the command that answers it', async () => {
+    await terminal.type('convoke invoke demo Hello --answer 1; echo "it ended with $?"');
+    await terminal.shows(/\[l\]ater\?/);
+    await terminal.type('l');
+    const screen = await terminal.shows(/it ended with \d/);
+    expect(screen).toContain('it ended with 7');
+    const [, command = ''] = /answer with: convoke (.*--allow)/.exec(screen) ?? [];
+    const [, session = '', run = ''] =
+      /follow the run with: convoke events (\S+) (\S+)/.exec(screen) ?? [];
+    await convoke.json(...command.split(' '));
+    const followed = await convoke.run(['events', session, run, '--follow']);
+    expect(followed).toMatchObject({ code: 0 });
+    expect(followed.stdout).toContain('Thank you, Captain.');
+  });
+
+  /** The newest interaction of the newest session with the demo agent. */
+  async function lastInteraction(): Promise<unknown> {
+    const list = ['sessions', 'list', '--agent', 'demo', '--limit', '1'];
+    const { sessions } = await convoke.json<{ sessions: { id: string }[] }>(...list);
+    const { interactions } = await convoke.json<{ interactions: unknown[] }>(
+      'interactions',
+      sessions[0]?.id ?? '',
+      '--status',
+      'all',
+    );
+    return interactions[0];
+  }
+
+  test('is asked after Ctrl-C, cancels, and the run ends as cancelled', async () => {
     await terminal.type('convoke invoke slow Hello; echo "it ended with $?"');
     await terminal.shows(/tick tick/);
     await terminal.press('C-c');
+    await terminal.shows(/\[c\]ancel the run, \[l\]eave it running or \[g\]o on\? *$/m);
+    await terminal.type('c');
     const screen = await terminal.shows(/it ended with \d/);
     expect(screen).toContain('cancelling (press Ctrl-C again to exit)');
     expect(screen).toMatch(/^cancelled$/m);
     expect(screen).toContain('it ended with 4');
+  });
+
+  test('leaves the run running after Ctrl-C', async () => {
+    await terminal.type('convoke invoke slow Hello; echo "it ended with $?"');
+    await terminal.shows(/tick tick/);
+    await terminal.press('C-c');
+    await terminal.shows(/\[g\]o on\? *$/m);
+    await terminal.type('l');
+    const screen = await terminal.shows(/it ended with \d/);
+    expect(screen).toContain('it ended with 7');
+    const [, session = '', run = ''] = /session (\S+), run (\S+)/.exec(screen) ?? [];
+    const { status } = await convoke.json('runs', 'show', session, run);
+    expect(status).toMatch(/^(running|completed)$/);
   });
 
   test('exits immediately with a second Ctrl-C, whatever the state of the run', async () => {
@@ -92,6 +182,16 @@ describe('a person at a terminal', () => {
     server.freeze();
     try {
       await terminal.press('C-c');
+      await terminal.shows(/\[g\]o on\? *$/m);
+      await terminal.press('C-c');
+      expect(await terminal.shows(/it ended with \d/)).toContain('it ended with 130');
+      server.thaw();
+      await terminal.type('clear; convoke invoke slow Hello; echo "it ended with $?"');
+      await terminal.shows(/tick tick/);
+      server.freeze();
+      await terminal.press('C-c');
+      await terminal.shows(/\[g\]o on\? *$/m);
+      await terminal.type('c');
       await terminal.shows(/cancelling/);
       await terminal.press('C-c');
       expect(await terminal.shows(/it ended with \d/)).toContain('it ended with 130');
@@ -100,10 +200,16 @@ describe('a person at a terminal', () => {
     }
   });
 
-  test('cancels a run that waits for an answer', async () => {
+  test('goes on with the question after Ctrl-C, or cancels the run that waits', async () => {
     await terminal.type('convoke invoke demo Hello; echo "it ended with $?"');
     await terminal.shows(/What should I call you\?[\s\S]*>/);
     await terminal.press('C-c');
+    await terminal.shows(/\[g\]o on\? *$/m);
+    await terminal.type('g');
+    await terminal.shows(/on\? g\n[\s\S]*What should I call you\?[\s\S]*>/);
+    await terminal.press('C-c');
+    await terminal.shows(/\[g\]o on\?[\s\S]*\[g\]o on\? *$/m);
+    await terminal.type('c');
     expect(await terminal.shows(/it ended with \d/)).toContain('it ended with 4');
   });
 

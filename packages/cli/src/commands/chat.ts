@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline/promises';
 import { Command } from 'commander';
+import { type Answering, addAnsweringOptions } from '../options/answering.ts';
 import { globalOptions } from '../options/global-options.ts';
 import { example } from '../options/options.ts';
 import { connect } from '../sign-in/connection.ts';
@@ -8,24 +9,29 @@ import { remark } from '../terminal/output.ts';
 import { clearSpinner } from '../terminal/spinner.ts';
 
 export function chatCommand(): Command {
-  return new Command('chat')
+  const command = new Command('chat')
     .description('Chat with an agent in one session; an empty line exits')
     .argument('<agent>', 'name of the agent (see `convoke agents`)')
     .option('--session <id>', 'continue this session')
     .addHelpText('after', example('chat demo --session sess_…'))
-    .action(async (agent: string, options: { session?: string }, command: Command) => {
-      const { json = false } = globalOptions(command);
-      const convoke = await connect(command);
+    .action(async (agent: string, options: ChatOptions, chatting: Command) => {
+      const { json = false } = globalOptions(chatting);
+      const convoke = await connect(chatting);
       const { session: id } = options;
       const session =
         id === undefined ? await convoke.sessions.create(agent) : convoke.sessions.at(id);
       remark(`session ${session.id}`, 'dim');
       if (id !== undefined) await session.resume();
       for await (const prompt of process.stdin.isTTY ? typed() : piped()) {
-        await followRun(await session.run(prompt), { json });
+        if (!(await followRun(await session.run(prompt), { json, answering: options }))) break;
       }
       remark(`continue with: convoke chat ${agent} --session ${session.id}`, 'dim');
     });
+  return addAnsweringOptions(command);
+}
+
+interface ChatOptions extends Answering {
+  readonly session?: string;
 }
 
 /** Closes the line reader while a run is shown, because the run may prompt for an answer. */

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { type Answering, addAnsweringOptions } from '../options/answering.ts';
 import { globalOptions } from '../options/global-options.ts';
 import { example } from '../options/options.ts';
 import { connect } from '../sign-in/connection.ts';
@@ -6,18 +7,18 @@ import { followRun } from '../terminal/follow-run.ts';
 import { print } from '../terminal/output.ts';
 
 export function eventsCommand(): Command {
-  return new Command('events')
+  const command = new Command('events')
     .description('Show the events of a run; with --follow until it ends')
     .argument('<session>')
     .argument('<run>')
     .option('--follow', 'wait for new events until the run ends')
     .option('--after <id>', 'only events after this id')
     .addHelpText('after', example('events sess_… run_… --follow --json'))
-    .action(async (session: string, id: string, options: EventsOptions, command: Command) => {
-      const run = (await connect(command)).sessions.at(session).runs.at(id);
-      const { json = false } = globalOptions(command);
+    .action(async (session: string, id: string, options: EventsOptions, shown: Command) => {
+      const run = (await connect(shown)).sessions.at(session).runs.at(id);
+      const { json = false } = globalOptions(shown);
       if (options.follow === true) {
-        await followRun(run, { json, after: options.after });
+        await followRun(run, { json, answering: options, after: options.after });
         return;
       }
       for await (const event of run.events()) {
@@ -29,9 +30,10 @@ export function eventsCommand(): Command {
         );
       }
     });
+  return addAnsweringOptions(command);
 }
 
-interface EventsOptions {
+interface EventsOptions extends Answering {
   readonly follow?: boolean;
   readonly after?: string;
 }

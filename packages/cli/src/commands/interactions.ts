@@ -1,5 +1,5 @@
-import type { Answer, InteractionFilter, InteractionRecord } from '@convoke/sdk';
-import { Command } from 'commander';
+import type { Answer, InteractionFilter, InteractionRecord, JsonObject } from '@convoke/sdk';
+import { Command, InvalidArgumentError } from 'commander';
 import { collect } from '../collect.ts';
 import { exitCodes, Failure } from '../failure.ts';
 import { globalOptions } from '../options/global-options.ts';
@@ -46,6 +46,7 @@ interface AnswerOptions {
   readonly answer?: string[];
   readonly decline?: boolean;
   readonly message?: string;
+  readonly input?: JsonObject;
 }
 
 function answerInteraction(): Command {
@@ -61,6 +62,7 @@ function answerInteraction(): Command {
     .option('--answer <text...>', 'the answer; several if the question allows it')
     .option('--decline', 'decline to answer')
     .option('--message <text>', 'message to the agent')
+    .option('--input <json>', 'with --allow: call the tool with this input instead', readInput)
     .action(async (id: string, key: string, options: AnswerOptions, command: Command) => {
       const session = (await connect(command)).sessions.at(id);
       const answered = await session.interactions.answer(key, answerOf(options));
@@ -69,7 +71,20 @@ function answerInteraction(): Command {
     });
 }
 
-function answerOf({ allow, deny, answer, decline, message }: AnswerOptions): Answer {
+function readInput(text: string): JsonObject {
+  try {
+    const input: unknown = JSON.parse(text);
+    if (typeof input === 'object' && input !== null && !Array.isArray(input)) {
+      return input as JsonObject;
+    }
+  } catch {
+    // Answered below.
+  }
+  throw new InvalidArgumentError('must be a JSON object');
+}
+
+function answerOf(options: AnswerOptions): Answer {
+  const { allow, deny, answer, decline, message, input } = options;
   const given = [allow, deny, answer, decline].filter((option) => option !== undefined);
   if (given.length !== 1) {
     throw new Failure(
@@ -78,7 +93,11 @@ function answerOf({ allow, deny, answer, decline, message }: AnswerOptions): Ans
     );
   }
   const said = message === undefined ? {} : { message };
-  if (allow === true) return { decision: 'allow', ...said };
+  if (input !== undefined && allow !== true) {
+    throw new Failure('--input belongs to --allow', exitCodes.usage);
+  }
+  const changed = input === undefined ? {} : { updated_input: input };
+  if (allow === true) return { decision: 'allow', ...said, ...changed };
   if (deny === true) return { decision: 'deny', ...said };
   if (answer !== undefined) return { answer: answer.length === 1 ? (answer[0] ?? '') : answer };
   return { declined: true, ...said };

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { type Answering, addAnsweringOptions } from '../options/answering.ts';
 import { globalOptions } from '../options/global-options.ts';
 import { example } from '../options/options.ts';
 import { connect } from '../sign-in/connection.ts';
@@ -6,7 +7,7 @@ import { followRun } from '../terminal/follow-run.ts';
 import { remark } from '../terminal/output.ts';
 
 export function invokeCommand(): Command {
-  return new Command('invoke')
+  const command = new Command('invoke')
     .description('Run an agent once and stream its answer')
     .argument('<agent>', 'name of the agent (see `convoke agents`)')
     .argument('<prompt>', 'prompt for the agent')
@@ -14,18 +15,21 @@ export function invokeCommand(): Command {
     .addHelpText('after', example('invoke demo "Hello"'))
     .addHelpText(
       'after',
-      '\nExit codes: 0 completed, 3 failed, 4 cancelled; Ctrl-C cancels the run, a second Ctrl-C exits\n',
+      '\nExit codes: 0 completed, 3 failed, 4 cancelled, 7 left. Ctrl-C asks whether to cancel the run or leave it, a second\nCtrl-C exits.\n',
     )
-    .action(
-      async (agent: string, prompt: string, options: { session?: string }, command: Command) => {
-        const { json = false } = globalOptions(command);
-        const convoke = await connect(command);
-        const { session: id } = options;
-        const session =
-          id === undefined ? await convoke.sessions.create(agent) : convoke.sessions.at(id);
-        const run = await session.run(prompt);
-        await followRun(run, { json });
-        if (!json) remark(`session ${session.id}, run ${run.id}`, 'dim');
-      },
-    );
+    .action(async (agent: string, prompt: string, options: InvokeOptions, invoked: Command) => {
+      const { json = false } = globalOptions(invoked);
+      const convoke = await connect(invoked);
+      const { session: id } = options;
+      const session =
+        id === undefined ? await convoke.sessions.create(agent) : convoke.sessions.at(id);
+      const run = await session.run(prompt);
+      await followRun(run, { json, answering: options });
+      if (!json) remark(`session ${session.id}, run ${run.id}`, 'dim');
+    });
+  return addAnsweringOptions(command);
+}
+
+interface InvokeOptions extends Answering {
+  readonly session?: string;
 }

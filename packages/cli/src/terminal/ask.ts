@@ -1,64 +1,38 @@
-import { createInterface } from 'node:readline/promises';
-import type { InteractionHandlers } from '@convoke/sdk';
-import { styled } from './output.ts';
-import { clearSpinner } from './spinner.ts';
+import type { Interrupts } from './interrupts.ts';
+import { interrupted, readLine } from './read-line.ts';
 
-/** Prompts at the terminal. An empty answer declines a question and denies a permission request. */
-export function terminalHandlers(): InteractionHandlers {
-  return {
-    async onPermission({ tool_name, tool_input }, { signal }) {
-      const input = JSON.stringify(tool_input, null, 2);
-      const said = await ask(
-        `\n${attention('approve')} ${tool_name} ${input}\n  [y]es or [n]o? `,
-        signal,
-      );
-      return /^y(es)?$/i.test(said) ? 'allow' : 'deny';
-    },
-
-    async onQuestion({ question, options = [], multiple }, { signal }) {
-      const choices = options.map(({ label, description }, index) => {
-        const more =
-          description === undefined ? '' : `  ${styled('dim', description, process.stderr)}`;
-        return `  ${index + 1}. ${label}${more}`;
-      });
-      const said = await ask(
-        ['', `${attention('?')} ${question}`, ...choices, '  > '].join('\n'),
-        signal,
-      );
-      if (said === '') return { declined: true };
-      const picked = (multiple === true ? said.split(',') : [said]).map((part) =>
-        choose(part.trim(), options),
-      );
-      return multiple === true ? picked : (picked[0] ?? said);
-    },
-  };
+export interface Asking {
+  /** Aborted when the answer came from elsewhere, or when the run is no longer followed. */
+  readonly signal: AbortSignal;
+  readonly interrupts: Interrupts;
 }
 
-function attention(text: string): string {
-  return styled('yellow', text, process.stderr);
-}
+/** Questions that arrive together are asked one after the other. */
+let lastAsked: Promise<unknown> = Promise.resolve();
 
-function choose(said: string, options: readonly { readonly label: string }[]): string {
-  return options[Number(said) - 1]?.label ?? said;
-}
-
-/** Concurrent requests are prompted one after the other. */
-let asking: Promise<unknown> = Promise.resolve();
-
-function ask(question: string, signal: AbortSignal): Promise<string> {
-  const said = asking.then(() => askNow(question, signal));
-  asking = said.catch(() => undefined);
+/** Runs a dialog with the person when those before it are over. */
+export function inTurn<T>(dialog: () => Promise<T>): Promise<T> {
+  const said = lastAsked.then(dialog);
+  lastAsked = said.catch(() => undefined);
   return said;
 }
 
-async function askNow(question: string, signal: AbortSignal): Promise<string> {
-  clearSpinner();
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  // While readline reads a line it consumes Ctrl-C, so pass it on to the handler of the run.
-  terminal.on('SIGINT', () => process.emit('SIGINT'));
-  try {
-    return (await terminal.question(question, { signal })).trim();
-  } finally {
-    terminal.close();
+/** Asks for one line; undefined if the person ended the input with Ctrl-D. */
+export async function ask(question: string, asking: Asking): Promise<string | undefined> {
+  const { signal, interrupts } = asking;
+  for (;;) {
+    await interrupts.settled();
+    const said = await readLine(question, signal);
+    if (said !== interrupted) return said;
+    if ((await interrupts.raise()) === 'over') await aborted(signal);
   }
+}
+
+/** Rejects once the signal is aborted. */
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    const onAbort = () => reject(new Error('the question is no longer open'));
+    if (signal.aborted) onAbort();
+    else signal.addEventListener('abort', onAbort, { once: true });
+  });
 }

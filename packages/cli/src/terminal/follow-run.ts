@@ -1,32 +1,62 @@
-import type { RunEvent, RunHandle, RunRecord } from '@convoke/sdk';
+import type { RunEvent, RunHandle } from '@convoke/sdk';
 import { exitCodes } from '../failure.ts';
-import { terminalHandlers } from './ask.ts';
-import { isInteractive, print, remark, write } from './output.ts';
+import type { Answering } from '../options/answering.ts';
+import { watchInterrupts } from './interrupts.ts';
+import { endLine, isInteractive, isMidLine, print, remark, write } from './output.ts';
+import { createHandlers } from './responding.ts';
 import { armSpinner } from './spinner.ts';
 
 export interface FollowRun {
   readonly json: boolean;
+  readonly answering: Answering;
   readonly after?: string | undefined;
 }
 
 /**
- * Shows the events of a run until it ends, and sets the exit code to its outcome. The first Ctrl-C cancels the
- * run, the second exits. A script gets no prompts: its run waits for an answer from elsewhere.
+ * Shows the events of a run until it ends, and sets the exit code to its outcome. Returns whether it ended: the person,
+ * or the options of the command, may have left it.
  */
-export async function followRun(run: RunHandle, { json, after }: FollowRun): Promise<RunRecord> {
-  const forgetInterrupt = cancelOnInterrupt(run);
-  const isAttended = !json && isInteractive();
-  const show = json ? showJson : createShow(run, isAttended);
-  const handlers = isAttended ? terminalHandlers() : {};
+export async function followRun(run: RunHandle, options: FollowRun): Promise<boolean> {
+  const { json, answering, after } = options;
+  const leaving = new AbortController();
+  const leave = () => leaving.abort();
+  const isAttended = !json && isInteractive() && answering.wait;
+  const isPatient = answering.wait && (process.stdin.isTTY || answering.timeout !== undefined);
+  const interrupts = watchInterrupts({ run, isAttended, leave });
+  const handlers = createHandlers({ run, answering, isAttended, isPatient, interrupts, leave });
+  const limit = leaveAfter(answering.timeout, leave);
+  const show = json ? showJson : createShow();
   try {
-    for await (const event of run.follow({ ...handlers, after })) show(event);
+    for await (const event of run.follow({ ...handlers, after, signal: leaving.signal })) {
+      await interrupts.settled();
+      show(event);
+    }
+  } catch (error) {
+    if (!leaving.signal.aborted) throw error;
   } finally {
-    forgetInterrupt();
+    clearTimeout(limit);
+    interrupts.stop();
   }
-  const ended = await run.read();
-  if (ended.status === 'failed') process.exitCode = exitCodes.runFailed;
-  if (ended.status === 'cancelled') process.exitCode = exitCodes.runCancelled;
-  return ended;
+  if (leaving.signal.aborted) return left(run);
+  const { status } = await run.read();
+  if (status === 'failed') process.exitCode = exitCodes.runFailed;
+  if (status === 'cancelled') process.exitCode = exitCodes.runCancelled;
+  return true;
+}
+
+function leaveAfter(seconds: number | undefined, leave: () => void): NodeJS.Timeout | undefined {
+  if (seconds === undefined) return undefined;
+  return setTimeout(() => {
+    remark(`the run has not ended after ${seconds} s`, 'dim');
+    leave();
+  }, seconds * 1000);
+}
+
+function left({ sessionId, id }: RunHandle): false {
+  endLine();
+  remark(`follow the run with: convoke events ${sessionId} ${id} --follow`, 'dim');
+  process.exitCode = exitCodes.unfinished;
+  return false;
 }
 
 function showJson(event: RunEvent): void {
@@ -34,38 +64,33 @@ function showJson(event: RunEvent): void {
 }
 
 /** Streams the answer to standard output and everything else to standard error. */
-function createShow(run: RunHandle, isAttended: boolean): (event: RunEvent) => void {
-  let isMidLine = false;
+function createShow(): (event: RunEvent) => void {
+  const tools = new Map<string, string>();
   return (event) => {
     if (event.type === 'message_delta') {
       write(printable(event.data.text));
-      isMidLine = !event.data.text.endsWith('\n');
       return;
     }
+    if (event.type === 'permission_request') {
+      tools.set(event.data.interaction_key, event.data.tool_name);
+    }
     const isAsked = event.type === 'permission_request' || event.type === 'user_question';
-    const remarked = isAsked && isAttended ? undefined : remarkOn(event, run);
+    const remarked = remarkOn(event, tools);
     const endsLine = remarked !== undefined || isAsked || event.type === 'run_completed';
-    if (isMidLine && endsLine) write('\n');
-    if (endsLine) isMidLine = false;
+    if (endsLine) endLine();
     if (remarked !== undefined) remark(printable(remarked), 'dim');
-    if (!isMidLine && !isAsked) armSpinner('the agent is working');
+    if (!isMidLine() && !isAsked) armSpinner('the agent is working');
   };
 }
 
-function remarkOn(event: RunEvent, { sessionId }: RunHandle): string | undefined {
-  const answer = `answer with: convoke interactions answer ${sessionId}`;
+/** `tools` has the name of the tool of each permission request. */
+function remarkOn(event: RunEvent, tools: ReadonlyMap<string, string>): string | undefined {
   if (event.type === 'run_cancelled') return 'cancelled';
   if (event.type === 'error') return `failed: ${event.data.message}`;
   if (event.type === 'permission_resolved') {
-    return event.data.decision === 'allow' ? 'allowed' : 'denied';
-  }
-  if (event.type === 'permission_request') {
-    const { tool_name, interaction_key } = event.data;
-    return `waiting for permission to run ${tool_name}; ${answer} ${interaction_key} --allow`;
-  }
-  if (event.type === 'user_question') {
-    const { question, interaction_key } = event.data;
-    return `asks: ${question}; ${answer} ${interaction_key} --answer …`;
+    const { decision, interaction_key } = event.data;
+    const tool = tools.get(interaction_key) ?? 'the tool';
+    return `${tool}: ${decision === 'allow' ? 'allowed' : 'denied'}`;
   }
   return undefined;
 }
@@ -73,16 +98,4 @@ function remarkOn(event: RunEvent, { sessionId }: RunHandle): string | undefined
 /** Removes control characters, so that the output of an agent cannot control the terminal. */
 function printable(text: string): string {
   return process.stdout.isTTY ? text.replaceAll(/[\p{Cc}--[\n\t]]/gv, '') : text;
-}
-
-function cancelOnInterrupt(run: RunHandle): () => void {
-  let isAsked = false;
-  const onInterrupt = () => {
-    if (isAsked) process.exit(exitCodes.interrupted);
-    isAsked = true;
-    remark('\ncancelling (press Ctrl-C again to exit)…');
-    run.cancel().catch((error: unknown) => remark(`could not cancel: ${String(error)}`));
-  };
-  process.on('SIGINT', onInterrupt);
-  return () => process.off('SIGINT', onInterrupt);
 }

@@ -20,10 +20,21 @@ export function print(text: string): void {
   write(`${text}\n`);
 }
 
+let lastWritten = '\n';
+
 /** Writes data without a line break. */
 export function write(text: string): void {
   clearSpinner();
+  if (text !== '') lastWritten = text;
   process.stdout.write(text);
+}
+
+/** Whether the data written last does not end with a line break. */
+export const isMidLine = (): boolean => !lastWritten.endsWith('\n');
+
+/** Ends the line of data, so that a remark does not continue it. */
+export function endLine(): void {
+  if (isMidLine()) write('\n');
 }
 
 /** Prints a remark to standard error. */

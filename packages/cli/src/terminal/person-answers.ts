@@ -1,0 +1,107 @@
+import type { InteractionRecord, Json, PermissionAnswer, QuestionDeclined } from '@convoke/sdk';
+import { type Asking, ask, inTurn } from './ask.ts';
+import { chooseOptions } from './choose-options.ts';
+import { editInput } from './edit-input.ts';
+import { remark, styled } from './output.ts';
+
+/** What a person at the terminal says; undefined leaves the interaction for later. */
+export function askPermission(
+  record: InteractionRecord,
+  asking: Asking,
+): Promise<PermissionAnswer | undefined> {
+  return inTurn(() => permissionDialog(record, asking));
+}
+
+export function askQuestion(
+  record: InteractionRecord,
+  asking: Asking,
+): Promise<string | string[] | QuestionDeclined | undefined> {
+  return inTurn(() => questionDialog(record, asking));
+}
+
+const choices = '[y]es, [n]o, [e]dit the input, no with a [r]eason or [l]ater';
+
+/** Only a yes allows and only a no denies. Anything else, Enter included, is asked again. */
+async function permissionDialog(
+  { tool_name, tool_input }: InteractionRecord,
+  asking: Asking,
+): Promise<PermissionAnswer | undefined> {
+  let input: Json | undefined = tool_input;
+  let isEdited = false;
+  let shown = `\n${attention('approve')} ${tool_name} ${formatted(input)}\n`;
+  for (;;) {
+    const said = await ask(`${shown}  ${choices}? `, asking);
+    shown = '';
+    switch (said?.toLowerCase()) {
+      case 'y':
+      case 'yes':
+        return { decision: 'allow', ...(isEdited && isObject(input) && { updated_input: input }) };
+      case 'n':
+      case 'no':
+        return { decision: 'deny' };
+      case 'r':
+      case 'reason': {
+        const message = await ask('  reason: ', asking);
+        if (message) return { decision: 'deny', message };
+        break;
+      }
+      case 'e':
+      case 'edit': {
+        const edited = await editInput(formatted(input), asking);
+        if (edited === undefined) break;
+        input = edited;
+        isEdited = true;
+        shown = `\n${attention('approve')} ${tool_name} ${formatted(input)} (edited)\n`;
+        break;
+      }
+      case 'l':
+      case 'later':
+      case undefined:
+        return undefined;
+      default:
+        remark('  type one of the letters in brackets, then Enter');
+    }
+  }
+}
+
+/** Numbers are checked against the options; other words are an answer of one's own (A-33). */
+async function questionDialog(
+  { question, options = [], multiple = false }: InteractionRecord,
+  asking: Asking,
+): Promise<string | string[] | QuestionDeclined | undefined> {
+  const listed = options.map(({ label, description }, index) => {
+    const more = description === undefined ? '' : `  ${dim(description)}`;
+    return `  ${index + 1}. ${label}${more}`;
+  });
+  const several = multiple ? ', several with commas' : '';
+  const what = options.length === 0 ? 'your answer' : `a number${several}, or your own words`;
+  const hint = dim(`  ${what}; /decline or /later`);
+  let shown = ['', `${attention('?')} ${question ?? ''}`, ...listed, hint, ''].join('\n');
+  for (;;) {
+    const said = await ask(`${shown}  > `, asking);
+    shown = '';
+    if (said === undefined || said === '/later') return undefined;
+    if (said === '/decline') return { declined: true };
+    const chosen = chooseOptions(said, { options, multiple });
+    if (typeof chosen === 'object' && 'problem' in chosen) remark(`  ${chosen.problem}`);
+    else return chosen;
+  }
+}
+
+function formatted(input: Json | undefined): string {
+  return JSON.stringify(input ?? {}, null, 2);
+}
+
+function isObject(
+  input: Json | undefined,
+): input is { readonly [member: string]: Json | undefined } {
+  return typeof input === 'object' && input !== null && !Array.isArray(input);
+}
+
+function attention(text: string): string {
+  return styled('yellow', text, process.stderr);
+}
+
+function dim(text: string): string {
+  return styled('dim', text, process.stderr);
+}

@@ -1,0 +1,63 @@
+import type { InteractionHandlers, InteractionRecord, RunHandle } from '@convoke/sdk';
+import type { Answering } from '../options/answering.ts';
+import { chooseOptions } from './choose-options.ts';
+import type { Interrupts } from './interrupts.ts';
+import { remark } from './output.ts';
+import { askPermission, askQuestion } from './person-answers.ts';
+
+interface RespondingParts {
+  readonly run: RunHandle;
+  readonly answering: Answering;
+  readonly isAttended: boolean;
+  /** Whether to wait for an answer from elsewhere. */
+  readonly isPatient: boolean;
+  readonly interrupts: Interrupts;
+  /** Stops following; the run goes on. */
+  readonly leave: () => void;
+}
+
+/** Answers interactions: as the options say, else as the person at the terminal says, else not at all. */
+export function createHandlers(parts: RespondingParts): InteractionHandlers {
+  const { answering, run, isAttended, interrupts, leave } = parts;
+  const answers = [...(answering.answer ?? [])];
+  const leaveFor = (record: InteractionRecord) => {
+    remark(`waiting for ${whatOf(record)}; answer with: ${commandFor(record)}`, 'dim');
+    if (isAttended || !parts.isPatient) leave();
+    return undefined;
+  };
+  return {
+    async onPermission(record, { signal }) {
+      const { approve } = answering;
+      if (approve === 'allow' || approve === 'deny') return approve;
+      if (approve === 'fail') {
+        remark(`${record.tool_name} needs an approval (--approve fail): cancelling`);
+        await run.cancel();
+        return undefined;
+      }
+      const said = isAttended ? await askPermission(record, { signal, interrupts }) : undefined;
+      return said ?? leaveFor(record);
+    },
+
+    async onQuestion(record, { signal }) {
+      const next = answers.shift();
+      if (next !== undefined) {
+        const { options = [], multiple = false } = record;
+        const chosen = chooseOptions(next, { options, multiple });
+        if (typeof chosen === 'string' || Array.isArray(chosen)) return chosen;
+        remark(`--answer ${next}: ${chosen.problem}`);
+        return leaveFor(record);
+      }
+      const said = isAttended ? await askQuestion(record, { signal, interrupts }) : undefined;
+      return said ?? leaveFor(record);
+    },
+  };
+}
+
+function whatOf({ kind, tool_name, question }: InteractionRecord): string {
+  return kind === 'permission' ? `permission to run ${tool_name}` : `an answer to: ${question}`;
+}
+
+function commandFor({ session_id, interaction_key, kind }: InteractionRecord): string {
+  const answer = kind === 'permission' ? '--allow' : '--answer …';
+  return `convoke interactions answer ${session_id} ${interaction_key} ${answer}`;
+}
