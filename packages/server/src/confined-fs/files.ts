@@ -1,18 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
-import {
-  type FileHandle,
-  lstat,
-  mkdir,
-  open,
-  readdir,
-  rename,
-  rm,
-  rmdir,
-  unlink,
-} from 'node:fs/promises';
+import { type FileHandle, lstat, mkdir, open, rename, rm, rmdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorCode } from '../runtime/error-code.ts';
+import { readEntries } from './folder-entries.ts';
 import { confinedPath } from './path.ts';
 
 /**
@@ -124,19 +115,24 @@ export interface ConfinedEntry {
   readonly kind: 'file' | 'folder' | 'other';
 }
 
-/** Lists a folder, sorted by name; `undefined` when there is none. The empty path is the root itself. */
+/**
+ * Lists the first `namesMax` entries of a folder, sorted by name; `undefined` when there is no such folder. The empty
+ * path is the root itself.
+ */
 export async function listConfined(
-  root: string,
-  path: string,
+  { root, path }: { readonly root: string; readonly path: string },
+  namesMax: number,
 ): Promise<readonly ConfinedEntry[] | undefined> {
-  if (path === '') return listFolder(root);
-  return withParent({ root, path, make: 'no' }, (parent, name) => listFolder(join(parent, name)));
+  if (path === '') return listFolder(root, namesMax);
+  return withParent({ root, path, make: 'no' }, (parent, name) =>
+    listFolder(join(parent, name), namesMax),
+  );
 }
 
-async function listFolder(path: string): Promise<readonly ConfinedEntry[]> {
+async function listFolder(path: string, namesMax: number): Promise<readonly ConfinedEntry[]> {
   const held: FileHandle[] = [];
   try {
-    const entries = await readdir(await hold(path, held), { withFileTypes: true });
+    const entries = await readEntries(await hold(path, held), namesMax);
     return entries
       .map((entry): ConfinedEntry => {
         const kind = entry.isDirectory() ? 'folder' : entry.isFile() ? 'file' : 'other';

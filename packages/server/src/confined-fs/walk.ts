@@ -1,7 +1,9 @@
 import { type BigIntStats, constants } from 'node:fs';
-import { type FileHandle, lstat, open, readdir, readlink } from 'node:fs/promises';
+import { type FileHandle, lstat, open, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hasCode } from '../runtime/error-code.ts';
+import { readEntries } from './folder-entries.ts';
+import { sortInTurns } from './sort-in-turns.ts';
 
 /** Nested folders; each level keeps one file descriptor open. */
 const depthMax = 100;
@@ -18,34 +20,47 @@ export type WalkedEntry = {
   | { readonly kind: 'link'; readonly target: string }
 );
 
-export class TooDeep extends Error {
-  override readonly name = 'TooDeep';
+/** How many more names may be read. Walks that share it have one bound together. */
+export interface NameBudget {
+  left: number;
+}
+
+/** The folder has more names, or deeper ones, than are walked. */
+export class FolderTooLarge extends Error {
+  override readonly name = 'FolderTooLarge';
 }
 
 /**
  * Yields every entry below a folder whose content is not trusted, sorted by name, folders before their content. Follows
  * no link: see `files.ts`. Skips entries that are not a file, folder or link, that vanish during the walk, or whose
- * name is not UTF-8.
+ * name is not UTF-8. Throws `FolderTooLarge` when the budget of names is used up.
  */
-export async function* walkConfined(root: string): AsyncGenerator<WalkedEntry> {
-  yield* walk(root, '', 0);
+export async function* walkConfined(root: string, budget: NameBudget): AsyncGenerator<WalkedEntry> {
+  yield* walk(root, { path: '', depth: 0 }, budget);
 }
 
-async function* walk(folder: string, path: string, depth: number): AsyncGenerator<WalkedEntry> {
-  if (depth > depthMax) throw new TooDeep(`${path} is nested too deeply`);
+async function* walk(
+  folder: string,
+  { path, depth }: { readonly path: string; readonly depth: number },
+  budget: NameBudget,
+): AsyncGenerator<WalkedEntry> {
+  if (depth > depthMax) throw new FolderTooLarge(`${path} is nested too deeply`);
   const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
   const handle = await open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW).catch(unlessGone);
   if (handle === undefined) return;
   try {
     const held = process.platform === 'linux' ? `/proc/self/fd/${handle.fd}` : folder;
-    const names = (await readdir(held)).sort();
-    for (const name of names) {
+    const names = (await readEntries(held, budget.left + 1)).map((entry) => entry.name);
+    budget.left -= names.length;
+    if (budget.left < 0) throw new FolderTooLarge('it has too many entries');
+    for (const name of await sortInTurns(names)) {
       const entry = await entryAt(join(held, name), path === '' ? name : `${path}/${name}`);
       if (entry === undefined) continue;
       if (Buffer.byteLength(entry.path) > pathBytesMax)
-        throw new TooDeep(`${path} is nested too deeply`);
+        throw new FolderTooLarge(`${path} is nested too deeply`);
       yield entry;
-      if (entry.kind === 'folder') yield* walk(join(held, name), entry.path, depth + 1);
+      if (entry.kind === 'folder')
+        yield* walk(join(held, name), { path: entry.path, depth: depth + 1 }, budget);
     }
   } finally {
     await handle.close();

@@ -23,16 +23,22 @@ export async function collectOutputs(
   { run, session }: { readonly run: Run; readonly session: Session },
 ): Promise<void> {
   if (!acceptsFiles(session, services.settings)) return;
+  const refused = new Map<Refused, number>();
   await services.sessionFolders.takeOutputs(run, async (output) => {
-    const kept = await keepOutput(services, run, output);
+    // Once the session has all the files it may have, no more bytes are read.
+    const isFull = refused.has('too many files');
+    const kept = isFull ? 'too many files' : await keepOutput(services, run, output);
     if (typeof kept === 'object') return kept.id;
-    const { sizeBytes } = output;
-    services.log.warn('output not stored', { run_id: run.id, reason: kept, size: sizeBytes });
+    refused.set(kept, (refused.get(kept) ?? 0) + 1);
     return undefined;
   });
+  for (const [reason, count] of refused) {
+    services.log.warn('outputs not stored', { run_id: run.id, reason, count });
+  }
 }
 
-type Kept = { readonly id: FileId } | 'too large' | 'invalid name' | 'too many files';
+type Refused = 'too large' | 'invalid name' | 'too many files';
+type Kept = { readonly id: FileId } | Refused;
 
 async function keepOutput(services: OutputServices, run: Run, output: Output): Promise<Kept> {
   const named = outputFile(output.path);

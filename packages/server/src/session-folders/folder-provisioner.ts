@@ -1,6 +1,7 @@
-import { mkdir, mkdtemp, readdir, rm, rmdir } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { idPattern, tenantId } from '@convoke/contract';
+import { removeTree } from '../confined-fs/remove-tree.ts';
 import type { Provisioner } from '../ports/provisioner.ts';
 import { hasCode } from '../runtime/error-code.ts';
 import { tenantFolder, tenantsFolder } from './folder-paths.ts';
@@ -22,7 +23,7 @@ export function createFolderProvisioner({ dataDir }: { readonly dataDir: string 
       return names.filter((name) => idPattern.test(name)).map(tenantId);
     },
     async removeFolder(id) {
-      await rm(tenantFolder(dataDir, id), { recursive: true, force: true });
+      await removeTree(tenantFolder(dataDir, id));
     },
   };
 }

@@ -10,8 +10,14 @@ const folderName = 'outputs';
 const filesPerLegMax = 100;
 const bytesPerLegMax = 1024 * 1024 * 1024;
 const depthMax = 8;
-/** Directory entries read per leg, of any kind. */
-const entriesMax = 10_000;
+/** Names read per leg, of entries of any kind. */
+const namesPerLegMax = 10_000;
+
+export interface Offering {
+  readonly take: TakeOutput;
+  readonly log: Log;
+  readonly namesMax?: number;
+}
 
 /**
  * Offers every regular file below `outputs/` that is new, or changed since it was taken. Skips links, since their
@@ -20,12 +26,13 @@ const entriesMax = 10_000;
 export async function offerOutputs(
   root: string,
   known: FolderManifest['outputs'],
-  { take, log }: { readonly take: TakeOutput; readonly log: Log },
+  { take, log, namesMax = namesPerLegMax }: Offering,
 ): Promise<boolean> {
   if (!hasOutputs(root)) return false;
-  let files = 0;
+  let taken = 0;
   let bytes = 0;
-  for await (const path of pathsBelow(root, folderName)) {
+  let leftOut = 0;
+  for await (const path of pathsBelow(root, namesMax)) {
     const handle = await openPlain(root, path);
     if (handle === undefined) continue;
     const stats = await handle.stat({ bigint: true });
@@ -35,21 +42,25 @@ export async function offerOutputs(
       await handle.close();
       continue;
     }
-    files += 1;
-    bytes += sizeBytes;
-    if (files > filesPerLegMax || bytes > bytesPerLegMax) {
+    // A file that is too large must not keep smaller ones from being taken: the walk goes on without it.
+    if (taken >= filesPerLegMax || bytes + sizeBytes > bytesPerLegMax) {
       await handle.close();
-      log.warn('more outputs than are taken after one leg', { files, bytes });
-      break;
+      leftOut += 1;
+      if (taken >= filesPerLegMax) break;
+      continue;
     }
     const content = bytesOf(handle);
     const id = await take({ path: path.slice(folderName.length + 1), sizeBytes, content });
     // `return` alone does not close the file when `take` never began to read it.
     await content.return(undefined);
     await handle.close();
-    if (id !== undefined) known.set(path, { id, stamp });
+    if (id === undefined) continue;
+    taken += 1;
+    bytes += sizeBytes;
+    known.set(path, { id, stamp });
   }
-  return files > 0;
+  if (leftOut > 0) log.warn('more outputs than are taken after one leg', { taken, bytes });
+  return taken > 0;
 }
 
 /** Equal until the file is written, replaced or its metadata changes. */
@@ -105,13 +116,13 @@ async function openPlain(root: string, path: string) {
   }
 }
 
-async function* pathsBelow(root: string, top: string): AsyncGenerator<string> {
-  const folders = [{ path: top, depth: 1 }];
-  let seen = 0;
+async function* pathsBelow(root: string, namesMax: number): AsyncGenerator<string> {
+  const folders = [{ path: folderName, depth: 1 }];
+  let left = namesMax;
   for (const { path, depth } of folders) {
-    for (const { name, kind } of await entriesOf(root, path)) {
-      seen += 1;
-      if (seen > entriesMax) return;
+    const entries = await entriesOf({ root, path }, left);
+    left -= entries.length;
+    for (const { name, kind } of entries) {
       const inside = `${path}/${name}`;
       if (kind === 'file') yield inside;
       if (kind === 'folder' && depth < depthMax) folders.push({ path: inside, depth: depth + 1 });
@@ -119,9 +130,9 @@ async function* pathsBelow(root: string, top: string): AsyncGenerator<string> {
   }
 }
 
-async function entriesOf(root: string, path: string) {
+async function entriesOf(folder: { readonly root: string; readonly path: string }, max: number) {
   try {
-    return (await listConfined(root, path)) ?? [];
+    return (await listConfined(folder, max)) ?? [];
   } catch (error) {
     // It may not be a folder any longer, or its name may not be a valid path.
     if (error instanceof ConfinedError) return [];

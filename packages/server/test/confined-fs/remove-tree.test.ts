@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { chmod, chown, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, readFile, readdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
@@ -26,6 +26,27 @@ test('a folder that an agent made inaccessible is removed, and the targets of li
   expect(existsSync(tree)).toBe(false);
   expect(await readFile(join(elsewhere, 'kept.txt'), 'utf8')).toBe('kept');
 });
+
+test('a folder is removed however deep, however full and whatever its names are (S-8)', async () => {
+  const folder = await temporaryFolder();
+  const tree = join(folder, 'tree');
+  await promisify(execFile)('python3', ['-c', monstrous, tree]);
+  await removeTree(tree);
+  expect(await readdir(folder)).toEqual([]);
+});
+
+/** More entries than one batch, a name that is not UTF-8, and a path that is longer than the system allows. */
+const monstrous = `
+import os, sys
+os.mkdir(sys.argv[1])
+os.chdir(sys.argv[1])
+open(b'\\xff\\xfe', 'w').close()
+for i in range(600): open('f%d' % i, 'w').close()
+for i in range(40):
+    os.mkdir('d' * 200)
+    os.chdir('d' * 200)
+    open('file', 'w').close()
+`;
 
 test('removing a missing folder does nothing', async () => {
   await expect(removeTree(join(await temporaryFolder(), 'none'))).resolves.toBeUndefined();

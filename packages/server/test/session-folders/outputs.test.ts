@@ -1,10 +1,15 @@
 import { existsSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { FileRecord, SessionRecord } from '@convoke/contract';
 import { beforeAll, expect, test } from 'vitest';
 import { requireSandbox } from '../../../../test/services.ts';
+import { readEntries } from '../../src/confined-fs/folder-entries.ts';
+import type { TakeOutput } from '../../src/ports/session-folders.ts';
+import { offerOutputs } from '../../src/session-folders/outputs.ts';
+import { temporaryFolder } from '../support/agent-folders.ts';
 import { openSession, runIn, startRun } from '../support/api-steps.ts';
+import { quietLog } from '../support/quiet-log.ts';
 import { type TestServer, startServer } from '../support/server.ts';
 
 /** Agents whose prompt is the shell command they run. */
@@ -90,6 +95,31 @@ test('an outputs folder that is a link is not followed', async () => {
   const session = await openSession(server, 'shell');
   await run(session, 'mkdir files; echo x > files/a.txt; ln -s files outputs');
   expect(await namesOf(session)).toEqual([]);
+});
+
+test('files that are too large do not keep the others from being taken (S-8)', async () => {
+  const session = await openSession(server, 'shell');
+  await run(
+    session,
+    `mkdir -p outputs; cd outputs; truncate -s 2G a-huge.bin; echo small > z.txt
+     for i in $(seq 1 110); do truncate -s 1001 b-large-$i.bin; done`,
+  );
+  expect(await namesOf(session)).toEqual(['z.txt']);
+});
+
+test('no more names are read than the bound, however many files there are (S-8)', async () => {
+  const root = await temporaryFolder();
+  await mkdir(join(root, 'outputs'));
+  for (let i = 0; i < 60; i += 1) await writeFile(join(root, 'outputs', `${i}`), 'x');
+  const offered: string[] = [];
+  const take: TakeOutput = async ({ path }) => {
+    offered.push(path);
+    return undefined;
+  };
+  await offerOutputs(root, new Map(), { take, log: quietLog, namesMax: 50 });
+  expect(offered).toHaveLength(50);
+  expect(offered).toEqual(offered.toSorted());
+  expect(await readEntries(join(root, 'outputs'), 7)).toHaveLength(7);
 });
 
 test('at most a hundred files are taken after one leg, and the rest after the next', async () => {

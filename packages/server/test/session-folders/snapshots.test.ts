@@ -186,6 +186,17 @@ test('times beyond the range of tar are restored, and a folder that is too deep 
   expect(await fingerprintFolder(paths)).toMatchObject({ problem: 'too_large' });
 });
 
+test('names of any kind count towards the size of a folder that is archived (S-8)', async () => {
+  const paths = await temporaryPaths();
+  await write(paths.sessionFolder, { a: 'one' });
+  const pipes = Array.from({ length: 40 }, (_, index) =>
+    join(paths.sessionFolder, `pipe-${index}`),
+  );
+  execFileSync('mkfifo', pipes);
+  expect(await fingerprintFolder(paths, 41)).not.toHaveProperty('problem');
+  expect(await fingerprintFolder(paths, 40)).toMatchObject({ problem: 'too_large' });
+});
+
 test('the fingerprint is the same until something is changed', async () => {
   const paths = await temporaryPaths();
   await write(paths.sessionFolder, { 'a.txt': 'one', 'b/c': 'two' });

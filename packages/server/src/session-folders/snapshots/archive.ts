@@ -1,15 +1,16 @@
 import { createHash } from 'node:crypto';
-import { type BigIntStats, lstatSync, readdirSync } from 'node:fs';
+import { type BigIntStats, lstatSync } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { constants, createZstdCompress } from 'node:zlib';
-import { TooDeep, type WalkedEntry, walkConfined } from '../../confined-fs/walk.ts';
+import { isEmptyFolder } from '../../confined-fs/folder-entries.ts';
+import { FolderTooLarge, type WalkedEntry, walkConfined } from '../../confined-fs/walk.ts';
 import { hasCode } from '../../runtime/error-code.ts';
 import type { FolderPaths } from '../folder-paths.ts';
 import { tarEnd, tarHead, tarPadding } from './tar.ts';
 
-/** A session folder beyond these limits is not archived and stays on its machine. */
+/** A session folder beyond these limits is not archived and stays on its machine. Names of any kind count. */
 export const archiveEntriesMax = 100_000;
 export const archiveBytesMax = 2 * 1024 ** 3;
 export const archiveFormat = 1;
@@ -35,20 +36,21 @@ export const bareFingerprint = 'bare';
 const tooLarge: FolderFingerprint = { fingerprint: '', problem: 'too_large' };
 
 /** Digests names, modes, sizes, times and inodes; reads no file. */
-export async function fingerprintFolder(paths: FolderPaths): Promise<FolderFingerprint> {
+export async function fingerprintFolder(
+  paths: FolderPaths,
+  namesMax = archiveEntriesMax,
+): Promise<FolderFingerprint> {
   if (isBare(paths)) return { fingerprint: bareFingerprint };
   const hash = createHash('sha256');
-  let entries = 0;
   let bytes = 0n;
   try {
-    for await (const entry of entriesOf(paths)) {
-      entries += 1;
+    for await (const entry of entriesOf(paths, namesMax)) {
       if (entry.kind === 'file') bytes += entry.stats.size;
-      if (entries > archiveEntriesMax || bytes > archiveBytesMax) return tooLarge;
+      if (bytes > archiveBytesMax) return tooLarge;
       hash.update(lineOf(entry));
     }
   } catch (error) {
-    if (error instanceof TooDeep) return tooLarge;
+    if (error instanceof FolderTooLarge) return tooLarge;
     throw error;
   }
   const manifest = lstatSync(paths.manifest, { bigint: true, throwIfNoEntry: false });
@@ -59,7 +61,7 @@ export async function fingerprintFolder(paths: FolderPaths): Promise<FolderFinge
 /** Synchronous because it runs after every leg: see `isFolder` in session-folders.ts. */
 function isBare({ sessionFolder, stateDir, manifest }: FolderPaths): boolean {
   const isEmpty = (folder: string) =>
-    lstatSync(folder, { throwIfNoEntry: false }) === undefined || readdirSync(folder).length === 0;
+    lstatSync(folder, { throwIfNoEntry: false }) === undefined || isEmptyFolder(folder);
   const hasManifest = lstatSync(manifest, { throwIfNoEntry: false }) !== undefined;
   return !hasManifest && isEmpty(sessionFolder) && isEmpty(stateDir);
 }
@@ -75,7 +77,11 @@ function timesOf({ size, mtimeNs, ctimeNs, ino }: BigIntStats): string {
   return `${size} ${mtimeNs} ${ctimeNs} ${ino} `;
 }
 
-async function* entriesOf({ sessionFolder, stateDir }: FolderPaths): AsyncGenerator<WalkedEntry> {
+async function* entriesOf(
+  { sessionFolder, stateDir }: FolderPaths,
+  namesMax: number,
+): AsyncGenerator<WalkedEntry> {
+  const budget = { left: namesMax };
   for (const [name, folder] of [
     [archived.sessionFolder, sessionFolder],
     [archived.home, stateDir],
@@ -83,7 +89,7 @@ async function* entriesOf({ sessionFolder, stateDir }: FolderPaths): AsyncGenera
     const stats = lstatSync(folder, { bigint: true, throwIfNoEntry: false });
     if (stats?.isDirectory() !== true) continue;
     yield { path: name, kind: 'folder', stats };
-    for await (const entry of walkConfined(folder))
+    for await (const entry of walkConfined(folder, budget))
       yield { ...entry, path: `${name}/${entry.path}` };
   }
 }
@@ -109,7 +115,7 @@ async function* tarOf(
 ): AsyncGenerator<Uint8Array> {
   yield* textEntry(archived.about, JSON.stringify({ format: archiveFormat, leg }));
   yield* textEntry(archived.manifest, manifest);
-  for await (const entry of entriesOf(paths)) yield* tarEntry(entry);
+  for await (const entry of entriesOf(paths, archiveEntriesMax)) yield* tarEntry(entry);
   yield tarEnd;
 }
 

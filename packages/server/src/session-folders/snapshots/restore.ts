@@ -1,9 +1,10 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createZstdDecompress } from 'node:zlib';
+import { removeTree } from '../../confined-fs/remove-tree.ts';
 import type { Account } from '../../ports/sandbox.ts';
 import { errorCode, hasCode } from '../../runtime/error-code.ts';
 import type { FolderPaths } from '../folder-paths.ts';
@@ -48,8 +49,8 @@ export async function restoreFolder(
     // Last, since the existence of this folder is what `prepare` checks.
     await rename(sessionFolder, paths.sessionFolder);
   } finally {
-    // Without root the server cannot remove folders that the agent locked: the next start tries again.
-    await rm(draft, { recursive: true, force: true }).catch(() => undefined);
+    // What cannot be removed now, the next start removes.
+    await removeTree(draft).catch(() => undefined);
   }
 }
 

@@ -1,5 +1,5 @@
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { removeTree } from '../../confined-fs/remove-tree.ts';
 import { bareState } from '../../domain/folder-snapshot.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Account } from '../../ports/sandbox.ts';
@@ -66,7 +66,7 @@ export class FolderSync {
     { archive, state }: { archive: AsyncIterable<Uint8Array>; state: string },
   ): Promise<void> {
     // Removes what a crash left half unpacked.
-    this.#swept ??= rm(this.#drafts, { recursive: true, force: true });
+    this.#swept ??= removeTree(this.#drafts);
     await this.#swept;
     await this.#marks.drop(markOf(paths));
     await restoreFolder(archive, paths, {

@@ -13,6 +13,8 @@ const writeBytesMax = 1024 * 1024;
 const linesMax = 2000;
 const entriesMax = 1000;
 const foldersMax = 200;
+/** Names read of one folder, of which the first in the alphabet are shown. */
+const namesReadMax = 10_000;
 /** Listed, but not descended into: they are large and rarely useful. */
 const closedFolders = new Set(['.git', 'node_modules']);
 
@@ -121,7 +123,7 @@ async function listFiles(
   for (let looked = 0; looked < foldersMax && lines.length < entriesMax; looked += 1) {
     const folder = folders.shift();
     if (folder === undefined) break;
-    const entries = await listConfined(root, folder);
+    const entries = await listConfined({ root, path: folder }, namesReadMax);
     if (entries === undefined) return failed('list_files: the folder does not exist');
     for (const { name, kind } of entries) {
       const below = folder === '' ? name : `${folder}/${name}`;
