@@ -63,6 +63,9 @@ describe('passwords', () => {
 });
 
 describe('turns for hashing', () => {
+  /** Lets everything run that is due. */
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+
   /** Work that runs until it is released. */
   function held() {
     const released: (() => void)[] = [];
@@ -78,7 +81,7 @@ describe('turns for hashing', () => {
       void answers.finally(() => (isDone = true));
       while (!isDone) {
         released.shift()?.();
-        await new Promise((resolve) => setImmediate(resolve));
+        await turn();
       }
       return answers;
     };
@@ -89,8 +92,10 @@ describe('turns for hashing', () => {
     const turns = createPasswordTurns();
     const { work, running, releaseAll } = held();
     const own = Array.from({ length: 10 }, () => turns.take('a', work));
+    await turn();
     expect(running()).toBe(1);
     const others = Array.from({ length: 60 }, (_, count) => turns.take(`other ${count}`, work));
+    await turn();
     expect(running()).toBe(2);
     const answers = await releaseAll(Promise.all([...own, ...others]));
     const count = (list: unknown) => (list as unknown[]).filter((one) => one === true).length;
