@@ -212,8 +212,31 @@ describe('an operator', () => {
     expect(rows[0]).toMatchObject({ action: 'access.deny' });
   });
 
-  test('rotates keys, and the audit log is intact', async () => {
-    expect((await convoke.json('admin', 'keys', 'rotate'))['kid']).toMatch(/./);
+  test('ends the tokens of a member, and issues none for longer than 30 days (S-13)', async () => {
+    const { organization_id = '' } = await convoke.json('admin', 'org', 'create', '--name', 'Zed');
+    const who = ['--email', 'zoe@example.com'];
+    const member = ['admin', 'member', 'add', '--org', organization_id, '--role', 'owner'];
+    await convoke.json(...member, ...who);
+    const long = await convoke.run(['admin', 'token', ...who, '--ttl', '90d']);
+    expect(long).toMatchObject({ stdout: '', code: 1 });
+    expect(long.stderr).toContain('at most 30 days');
+    const { access_token } = await convoke.json('admin', 'token', ...who, '--ttl', '30d');
+    const address = `${server.quickstart['base_url']}/v1/organizations/${organization_id}/m2m`;
+    const headers = { authorization: `Bearer ${access_token}` };
+    expect((await fetch(address, { headers })).status).toBe(200);
+    expect(await convoke.json('admin', 'member', 'sign-out', ...who)).toEqual({ email: who[1] });
+    expect((await fetch(address, { headers })).status).toBe(401);
+  });
+
+  test('rotates and revokes keys, and the audit log is intact', async () => {
+    const { kid = '' } = await convoke.json('admin', 'keys', 'rotate');
+    expect(await convoke.json('admin', 'keys', 'revoke', kid)).toMatchObject({ kid });
+    const { keys } = await convoke.json<{ keys: { kid: string }[] }>('admin', 'keys', 'list');
+    expect(keys.length).toBeGreaterThan(0);
+    expect(keys.map((key) => key.kid)).not.toContain(kid);
+    const unknown = await convoke.run(['admin', 'keys', 'revoke', kid]);
+    expect(unknown).toMatchObject({ stdout: '', code: 1 });
+    expect(unknown.stderr).toContain(`There is no key ${kid}`);
     const { rows } = await convoke.json<{ rows: { action: string }[] }>('audit', 'list');
     expect(rows.map(({ action }) => action)).toContain('organization.create');
     expect(await convoke.json('audit', 'verify')).toMatchObject({ ok: true });

@@ -16,7 +16,10 @@ export interface SetPassword {
 /** An unused one-time password expires after a day. */
 const oneTimeMs = 24 * 3600 * 1000;
 
-/** Sets the password and ends every signed-in session of the person. */
+/**
+ * Sets the password and ends every signed-in session of the person, and every token: setting it means distrusting the
+ * old one. Tokens from before the first password, which an operator issued, stay valid.
+ */
 export async function setPassword(
   { store, clock }: Pick<Services, 'store' | 'clock'>,
   { userId, hash, isOneTime, by }: SetPassword,
@@ -25,8 +28,23 @@ export async function setPassword(
   const expiresAt = isOneTime ? now + oneTimeMs : null;
   const password: UserPassword = { userId, hash, isOneTime, setAt: now, expiresAt };
   await store.transaction(async (tx) => {
+    const old = await tx.passwords.find(userId);
     await tx.passwords.save(password);
+    if (old !== undefined) await tx.organizations.endTokens(userId, now);
     await finishChange(tx, password, by);
+  });
+}
+
+/** Ends every signed-in session and every token of the person, from now on. */
+export async function signOutEverywhere(
+  { store, clock }: Pick<Services, 'store' | 'clock'>,
+  { userId, by }: Pick<SetPassword, 'userId' | 'by'>,
+): Promise<void> {
+  const now = clock.now();
+  await store.transaction(async (tx) => {
+    await tx.organizations.endTokens(userId, now);
+    await tx.identityRecords.removeByUser(userId);
+    await recordForPerson(tx, userId, { at: now, by, action: 'member.sign_out', object: userId });
   });
 }
 

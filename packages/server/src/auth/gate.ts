@@ -66,8 +66,12 @@ interface GateOptions {
 }
 
 export function createGate({ store, tokens, tenantHeader }: GateOptions): Gate {
+  /** Also refuses the token of a person who was signed out everywhere after it was issued. */
   async function authenticate(request: GateRequest): Promise<VerifiedToken> {
-    return (await tokens.verify(bearerToken(request))) ?? unauthorized('invalid');
+    const token = (await tokens.verify(bearerToken(request))) ?? unauthorized('invalid');
+    if (token.kind === 'automation') return token;
+    const notBefore = await store.read.organizations.notBefore(token.userId);
+    return token.issuedAt < notBefore ? unauthorized('invalid') : token;
   }
 
   /** A person's role, read on every request: from the database, or from the token of another issuer. */

@@ -19,18 +19,28 @@ import type { Sealing } from './sealing.ts';
  *
  * A process reads the table again when a token names an unknown kid, at most once per `rereadMs`. So invalid kids are
  * cheap, and no valid one is missed: every key is in the table for longer than that (`minLeadMs`) before the first token
- * names it.
+ * names it. It also reads when its copy is older than `staleMs`, so that a revoked key is refused soon.
  */
 export interface SigningKeys {
   signer(): Promise<{ readonly kid: string; readonly key: CryptoKey }>;
   /** The private keys of all live tokens, the current one first. */
   signers(): Promise<readonly PrivateKey[]>;
   verifier(kid: string): Promise<Verifier | undefined>;
-  /** Whether a key that was read before is still accepted. Does not read the table. */
-  accepts(kid: string): boolean;
+  /** Whether a key that was read before is still accepted. */
+  accepts(kid: string): Promise<boolean>;
   published(): Promise<JsonWebKeySet>;
   /** Publishes the next key, which signs after the lead time. Returns its kid. */
   rotate(options?: Rotation): Promise<string>;
+  /**
+   * Deletes a key: the tokens it signed are refused at once here, and within seconds by other servers. If it signs now,
+   * another takes its place without lead time. Undefined when there is no such key.
+   */
+  revoke(kid: string, alongside?: Rotation['alongside']): Promise<Revocation | undefined>;
+}
+
+export interface Revocation {
+  /** The key that signs from now on. */
+  readonly signingKid: string;
 }
 
 export interface Rotation {
@@ -63,8 +73,8 @@ const algorithm = 'EdDSA';
 export const jwksMaxAgeMs = 600_000;
 const rereadMs = 1_000;
 const minLeadMs = 5_000;
-/** How old the copy may be for signing: the next key may be due, or another process may have rotated. */
-const staleMs = 60_000;
+/** How old the copy may be: another process may have rotated or revoked a key. */
+const staleMs = 5_000;
 
 /** Reads the table. On the first start of a deployment, inserts the first key. */
 export async function openSigningKeys(options: SigningKeysOptions): Promise<SigningKeys> {
@@ -125,12 +135,14 @@ export async function openSigningKeys(options: SigningKeysOptions): Promise<Sign
     },
     async verifier(kid) {
       if (!known.has(kid) && isOlderThan(rereadMs)) await reread();
+      else await refreshIfStale();
       const key = known.get(kid);
       return key && isAccepted(key, clock.now())
         ? { alg: algorithm, key: key.publicKey }
         : undefined;
     },
-    accepts(kid) {
+    async accepts(kid) {
+      await refreshIfStale();
       const key = known.get(kid);
       return key !== undefined && isAccepted(key, clock.now());
     },
@@ -140,7 +152,24 @@ export async function openSigningKeys(options: SigningKeysOptions): Promise<Sign
       return { keys: keys.map(toPublished) };
     },
     rotate,
+    async revoke(kid, alongside) {
+      const replacement = await makeKey(options, 0);
+      const isRevoked = await store.transaction(async (tx) => {
+        const signing = currentOf(byKid(await tx.signingKeys.list()), clock.now());
+        if (!(await tx.signingKeys.remove(kid))) return false;
+        if (signing?.kid === kid) await tx.signingKeys.insert(replacement);
+        await alongside?.(tx, kid);
+        return true;
+      });
+      await reread();
+      const current = currentOf(known, clock.now());
+      return isRevoked && current !== undefined ? { signingKid: current.kid } : undefined;
+    },
   };
+}
+
+function byKid(keys: readonly SigningKey[]): ReadonlyMap<string, SigningKey> {
+  return new Map(keys.map((key) => [key.kid, key]));
 }
 
 interface LoadedKey {
@@ -206,9 +235,14 @@ async function makeKey(
   };
 }
 
+type KeyTimes = Pick<SigningKey, 'kid' | 'signsFrom' | 'retiresAt'>;
+
 /** The youngest key whose `signsFrom` has passed. */
-function currentOf(keys: ReadonlyMap<string, LoadedKey>, now: number): LoadedKey | undefined {
-  let current: LoadedKey | undefined;
+function currentOf<Key extends KeyTimes>(
+  keys: ReadonlyMap<string, Key>,
+  now: number,
+): Key | undefined {
+  let current: Key | undefined;
   for (const key of keys.values()) {
     if (key.signsFrom > now || !isAccepted(key, now)) continue;
     if (current === undefined || key.signsFrom > current.signsFrom) current = key;
@@ -223,7 +257,7 @@ function signersOf(keys: ReadonlyMap<string, LoadedKey>, now: number): PrivateKe
     .map(({ kid, privateJwk }) => ({ kid, jwk: privateJwk }));
 }
 
-function isAccepted(key: LoadedKey, now: number): boolean {
+function isAccepted(key: KeyTimes, now: number): boolean {
   return key.retiresAt === null || key.retiresAt > now;
 }
 

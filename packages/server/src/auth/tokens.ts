@@ -63,7 +63,7 @@ interface TokensOptions {
 }
 
 /** The longest lifetime an operator can request for a break-glass token. The default is minutes. */
-const humanTokenMaxSeconds = 30 * 24 * 3600;
+export const humanTokenMaxSeconds = 30 * 24 * 3600;
 const humanTokenDefaultSeconds = 900;
 /** A signing key is accepted for at least as long as the tokens it signed. */
 export const longestTokenLifetimeMs = humanTokenMaxSeconds * 1000;
@@ -132,7 +132,7 @@ export function createTokens(options: TokensOptions): Tokens {
       return issue(options, {
         audience: audiences.human,
         subject: person,
-        lifetimeSeconds: Math.min(lifetimeSeconds, humanTokenMaxSeconds),
+        lifetimeSeconds,
         claims: {},
       });
     },
@@ -140,7 +140,7 @@ export function createTokens(options: TokensOptions): Tokens {
       if (token.length > tokenMaxCharacters) return undefined;
       const digest = hash('sha256', token, 'base64url');
       const known = cache.find(digest);
-      if (known !== undefined) return keys.accepts(known.kid) ? known : undefined;
+      if (known !== undefined) return (await keys.accepts(known.kid)) ? known : undefined;
       const { foreign } = options;
       if (foreign !== undefined && issuerOf(token) === foreign.issuer) return foreign.verify(token);
       const found = await checkSignature(token);

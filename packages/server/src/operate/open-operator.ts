@@ -2,9 +2,8 @@ import { mkdirSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { loadMasterKey } from '../auth/master-key.ts';
 import { openAuthority } from '../compose/authority.ts';
-import { openStore } from '../compose/database.ts';
+import { openClock, openStore } from '../compose/database.ts';
 import type { Config } from '../config/config.ts';
-import { systemClock } from '../runtime/clock.ts';
 import { publishedAddress } from '../runtime/data-folder.ts';
 import { createIds } from '../runtime/ids.ts';
 import { createLog } from '../telemetry/log.ts';
@@ -19,7 +18,8 @@ export async function openOperator(config: Config): Promise<Operator> {
   const log = createLog({ level: config.logLevel });
   const masterKey = await loadMasterKey(config.cluster.masterKeyFile);
   const store = await openStore(config, { log, masterKey, busyTimeoutMs, poolSize: 2 });
-  const clock = systemClock;
+  // The servers' clock: when a token ends is compared with when the servers issued it.
+  const clock = await openClock(config, { store, log });
   const services = { store, clock, ids: createIds(clock), log };
   // Tokens name the server's address, which the environment of this command may not know.
   const baseUrl = config.givenBaseUrl ?? publishedAddress(config.dataDir) ?? config.baseUrl;

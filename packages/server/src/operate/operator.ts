@@ -7,10 +7,10 @@ import {
   findPerson,
   removeMember,
 } from '../app/organizations.ts';
-import { setPassword } from '../app/passwords.ts';
+import { setPassword, signOutEverywhere } from '../app/passwords.ts';
 import { orRefuse } from '../app/refusal.ts';
 import type { Services } from '../app/services.ts';
-import { rotateKeys } from '../auth/key-rotation.ts';
+import { revokeKey, rotateKeys } from '../auth/key-rotation.ts';
 import type { SigningKeys } from '../auth/keys.ts';
 import { createPasswords, makeOneTimePassword } from '../auth/passwords.ts';
 import { issuePersonToken } from '../auth/person-tokens.ts';
@@ -33,6 +33,11 @@ export interface Operator {
   issueToken(email: string, lifetimeSeconds: number): Promise<IssuedToken>;
   /** Without `password` the member gets a one-time password, which is returned. */
   setPassword(email: string, password?: string): Promise<string | undefined>;
+  /** Ends every sign-in and every token of the person. */
+  signOut(email: string): Promise<void>;
+  listKeys(): Promise<readonly KeyState[]>;
+  /** Tokens that the key signed are refused. Returns the id of the key that signs from now on. */
+  revokeKey(kid: string): Promise<string>;
   /** Returns the id of the new key, which signs after its lead time. */
   rotateKeys(): Promise<string>;
   listAudit(limit: number, organization?: string): Promise<AuditRow[]>;
@@ -40,6 +45,13 @@ export interface Operator {
   /** Seals the heads without a valid seal, and returns them. */
   sealAudit(): Promise<ChainHead[]>;
   close(): Promise<void>;
+}
+
+export interface KeyState {
+  readonly kid: string;
+  readonly signsFrom: number;
+  /** When the last token it signed has expired; null while it signs. */
+  readonly retiresAt: number | null;
 }
 
 export interface NewMember {
@@ -80,6 +92,20 @@ export function createOperator(parts: OperatorParts): Operator {
       const hash = await createPasswords().hash(text);
       await setPassword(parts, { userId, hash, isOneTime, by });
       return isOneTime ? text : undefined;
+    },
+
+    async signOut(email) {
+      const { id: userId } = await findPerson(parts, email);
+      await signOutEverywhere(parts, { userId, by });
+    },
+
+    async listKeys() {
+      const all = await store.read.signingKeys.list();
+      return all.map(({ kid, signsFrom, retiresAt }) => ({ kid, signsFrom, retiresAt }));
+    },
+
+    async revokeKey(kid) {
+      return (await revokeKey({ keys, clock }, kid, by)).signingKid;
     },
 
     rotateKeys: () => rotateKeys({ keys, clock }, by),

@@ -1,5 +1,7 @@
 import { errors, operations, organizationId } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { listAudit } from '../../src/app/audit.ts';
+import { signOutEverywhere } from '../../src/app/passwords.ts';
 import { Refusal, orRefuse } from '../../src/app/refusal.ts';
 import { Challenge } from '../../src/auth/challenge.ts';
 import { createGate } from '../../src/auth/gate.ts';
@@ -8,7 +10,7 @@ import type { Tenant } from '../../src/domain/tenant.ts';
 import type { Membership } from '../../src/ports/repositories/organizations.ts';
 import type { StoreTransaction } from '../../src/ports/store.ts';
 import { databaseKinds } from '../support/databases.ts';
-import { type IdentityFixture, createIdentityFixture } from '../support/identity-fixture.ts';
+import { type IdentityFixture, by, createIdentityFixture } from '../support/identity-fixture.ts';
 
 const { create_session: operation, whoami } = operations;
 
@@ -319,6 +321,29 @@ describe.each(databaseKinds)('the gate on %s', (kind) => {
         expect(await answer(world.gate.admitHuman(sending, of))).toBe('403 forbidden');
       },
     );
+
+    test('refuses the tokens of a person who was signed out after they were issued (S-13)', async () => {
+      const person = await world.seed.person(client.organizationId, 'owner');
+      const bearerNow = async (): Promise<[string, string]> => {
+        const { token } = await world.tokens.issueForPerson(person);
+        return ['Authorization', `Bearer ${token}`];
+      };
+      const old = request(await bearerNow());
+      expect(await answer(world.gate.admitHuman(old, client.organizationId))).toBe('admitted');
+      world.clock.advance(1);
+      await signOutEverywhere(world, { userId: person, by });
+      const fresh = request(await bearerNow());
+      for (const [sending, expected] of [
+        [old, '401 unauthorized'],
+        [fresh, 'admitted'],
+      ] as const) {
+        const managing = world.gate.admitHuman(sending, client.organizationId);
+        expect(await answer(managing)).toBe(expected);
+        expect(await answer(world.gate.admitAny(sending))).toBe(expected);
+      }
+      const [row] = await listAudit(world, { chain: client.organizationId, limit: 1 });
+      expect(row).toMatchObject({ action: 'member.sign_out', object: person });
+    });
 
     test('refuses an automation client, and a caller without a token', async () => {
       const machine = await refusalOf(

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { listAudit } from '../../src/app/audit.ts';
+import { revokeKey } from '../../src/auth/key-rotation.ts';
 import { jwksMaxAgeMs, openSigningKeys } from '../../src/auth/keys.ts';
 import { createSealing } from '../../src/auth/sealing.ts';
 import { createTokens } from '../../src/auth/tokens.ts';
@@ -9,6 +10,7 @@ import { databaseKinds } from '../support/databases.ts';
 import {
   type IdentityFixture,
   baseUrl,
+  by,
   createIdentityFixture,
 } from '../support/identity-fixture.ts';
 
@@ -42,9 +44,9 @@ describe.each(databaseKinds)('signing keys on %s (D-50)', (kind) => {
     const before = (await keys.signer()).kid;
     await keys.rotate({ leadMs: 5_000 });
     clock.advance(5_000 + 30 * 86_400_000);
-    expect(keys.accepts(before)).toBe(true);
+    expect(await keys.accepts(before)).toBe(true);
     clock.advance(600_000);
-    expect(keys.accepts(before)).toBe(false);
+    expect(await keys.accepts(before)).toBe(false);
     expect(await signers()).not.toContain(before);
   });
 
@@ -120,6 +122,60 @@ describe.each(databaseKinds)('signing keys on %s (D-50)', (kind) => {
     ]);
     clock.advance(jwksMaxAgeMs);
     expect((await keys.signer()).kid).toBe(fresh);
+  });
+
+  describe('a key that is revoked (S-13)', () => {
+    /** Two servers, and a person's token that both have verified. */
+    async function servers() {
+      const { clock, ids } = world;
+      const [keys, otherKeys] = [await world.openKeys(), await world.openKeys()];
+      const tokens = createTokens({ keys, clock, ids, baseUrl });
+      const other = createTokens({ keys: otherKeys, clock, ids, baseUrl });
+      const person = await world.seed.person(await world.seed.organization(), 'owner');
+      const { token } = await tokens.issueForPerson(person);
+      for (const server of [tokens, other]) expect(await server.verify(token)).toBeDefined();
+      return { keys, otherKeys, tokens, other, person, token };
+    }
+
+    test('has its tokens refused at once, by other servers within five seconds, and is replaced', async () => {
+      const { keys, otherKeys, tokens, other, person, token } = await servers();
+      const { kid } = await keys.signer();
+      const { signingKid } = (await keys.revoke(kid)) ?? {};
+      expect(await tokens.verify(token)).toBeUndefined();
+      const fresh = await tokens.issueForPerson(person);
+      expect((await keys.signer()).kid).toBe(signingKid);
+      expect(signingKid).not.toBe(kid);
+      world.clock.advance(5_000);
+      expect(await other.verify(token)).toBeUndefined();
+      expect(await other.verify(fresh.token)).toMatchObject({ userId: person });
+      expect((await otherKeys.signer()).kid).toBe(signingKid);
+      expect((await otherKeys.published()).keys.map((key) => key.kid)).not.toContain(kid);
+    });
+
+    test('may be an old or a coming one: the current key goes on signing', async () => {
+      const { keys, tokens, token } = await servers();
+      const { kid } = await keys.signer();
+      const next = await keys.rotate();
+      expect(await keys.revoke(next)).toEqual({ signingKid: kid });
+      world.clock.advance(jwksMaxAgeMs);
+      expect((await keys.signer()).kid).toBe(kid);
+      const later = await keys.rotate({ leadMs: 5_000 });
+      world.clock.advance(5_000);
+      expect(await keys.revoke(kid)).toEqual({ signingKid: later });
+      expect(await tokens.verify(token)).toBeUndefined();
+    });
+
+    test('must exist; the audit names it', async () => {
+      const { keys } = await servers();
+      const { clock } = world;
+      await expect(revokeKey({ keys, clock }, 'unknown', by)).rejects.toThrow(
+        'There is no key unknown; `convoke admin keys list` shows the keys.',
+      );
+      const { kid } = await keys.signer();
+      await revokeKey({ keys, clock }, kid, by);
+      const [row] = await listAudit(world, { chain: deploymentChain, limit: 1 });
+      expect(row).toMatchObject({ action: 'keys.revoke', object: kid });
+    });
   });
 
   test('rotation under load gives no false 401', async () => {

@@ -8,11 +8,13 @@ import {
   generateKeyPair,
 } from 'jose';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { issuePersonToken } from '../../src/auth/person-tokens.ts';
 import { TokenCache } from '../../src/auth/token-cache.ts';
 import type { Client } from '../../src/domain/client.ts';
 import {
   type IdentityFixture,
   baseUrl,
+  by,
   createIdentityFixture,
 } from '../support/identity-fixture.ts';
 
@@ -38,6 +40,7 @@ test('an automation token carries the claims of RFC 9068 (D-50)', async () => {
     sub: client.oauthClientId,
     aud: baseUrl,
     iat: now,
+    iat_ms: now * 1000,
     exp: now + 600,
     jti: expect.any(String),
     client_id: client.oauthClientId,
@@ -205,6 +208,19 @@ test('a token whose key has retired is refused, even if it is cached', async () 
   clock.advance(60_000);
   await keys.signer();
   expect(await tokens.verify(token)).toBeUndefined();
+});
+
+test('a lifetime above thirty days is refused, not shortened (S-13)', async () => {
+  const request = { userId: person, by };
+  const month = 30 * 86_400;
+  await expect(issuePersonToken(world, { ...request, lifetimeSeconds: month + 1 })).rejects.toThrow(
+    'A token is valid for at most 30 days; 2592001 seconds were requested.',
+  );
+  const { expiresInSeconds } = await issuePersonToken(world, {
+    ...request,
+    lifetimeSeconds: month,
+  });
+  expect(expiresInSeconds).toBe(month);
 });
 
 test('the cache holds 10,000 verified tokens and evicts the least recently used', async () => {

@@ -36,6 +36,7 @@ export function memberCommand(): Command {
     .addCommand(add)
     .addCommand(removeCommand())
     .addCommand(passwordCommand())
+    .addCommand(signOutCommand())
     .addHelpText(
       'after',
       example('admin member add --org org_… --email ann@example.com --role owner'),
@@ -78,6 +79,17 @@ function passwordCommand(): Command {
       if (made === undefined) return report(command, { email }, `${email} has a new password.`);
       const how = 'One-time password, valid for 24 hours. The member chooses a new one at sign-in.';
       report(command, { email, one_time_password: made }, `${made}\n${how}`);
+    });
+}
+
+function signOutCommand(): Command {
+  return new Command('sign-out')
+    .description('End every sign-in and every token of a member')
+    .addHelpText('after', example('admin member sign-out --email ann@example.com'))
+    .requiredOption('--email <address>', 'email of the member')
+    .action(async ({ email }: Pick<PasswordOptions, 'email'>, command: Command) => {
+      await operating((operator) => operator.signOut(email));
+      report(command, { email }, `${email} is signed out everywhere. Earlier tokens are refused.`);
     });
 }
 

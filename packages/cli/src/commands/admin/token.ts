@@ -14,7 +14,7 @@ export function tokenCommand(): Command {
   return new Command('token')
     .description('Issue an access token for a member, for use without signing in')
     .requiredOption('--email <address>', 'email of the member')
-    .option('--ttl <time>', 'lifetime: 90s, 15m, 8h, 2d', seconds, seconds(defaultTtl))
+    .option('--ttl <time>', 'lifetime: 90s, 15m, 8h, 2d; at most 30d', seconds, seconds(defaultTtl))
     .addHelpText('after', example('admin token --email ann@example.com --ttl 8h'))
     .addHelpText('after', '\nWith --json prints {"access_token", "expires_at"}.\n')
     .action(async ({ email, ttl }: TokenOptions, command: Command) => {

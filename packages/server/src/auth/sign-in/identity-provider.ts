@@ -126,6 +126,7 @@ async function createProvider(
     providerSettings({
       baseUrl,
       audience,
+      now: () => clock.now(),
       cookieKey,
       policy,
       signingKid: inputs.signers[0]?.kid ?? '',

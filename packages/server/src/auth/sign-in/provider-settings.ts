@@ -32,6 +32,7 @@ export interface SettingsParts extends FeatureParts {
   readonly findAccount: NonNullable<Configuration['findAccount']>;
   /** Without the consent step: our own clients need none. */
   readonly policy: NonNullable<NonNullable<Configuration['interactions']>['policy']>;
+  readonly now: () => number;
   /** Runs before the token is returned. */
   readonly onTokenIssued: (token: IssuedAccessToken, context: KoaContextWithOIDC) => Promise<void>;
 }
@@ -84,8 +85,9 @@ export function providerSettings(parts: SettingsParts): Configuration {
     expiresWithSession: (_, source) => source.clientId === consoleClientId,
     formats: {
       customizers: {
-        jwt: (context, token, { payload }) =>
-          parts.onTokenIssued(
+        jwt: (context, token, { payload }) => {
+          payload['iat_ms'] = parts.now();
+          return parts.onTokenIssued(
             {
               id: String(payload['jti']),
               accountId: String(payload['sub']),
@@ -93,7 +95,8 @@ export function providerSettings(parts: SettingsParts): Configuration {
               expiresAt: Number(payload['exp']) * 1000,
             },
             context,
-          ),
+          );
+        },
       },
     },
     ttl: {

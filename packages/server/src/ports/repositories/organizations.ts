@@ -41,6 +41,10 @@ export interface OrganizationRepository {
   lock(id: OrganizationId): Promise<Organization | undefined>;
   findUser(id: UserId): Promise<User | undefined>;
   findUserByEmail(email: string): Promise<User | undefined>;
+  /** Tokens of the user that were issued before this moment are refused; 0 when none are. */
+  notBefore(id: UserId): Promise<number>;
+  /** Refuses the tokens of the user that were issued before `at`. */
+  endTokens(id: UserId, at: number): Promise<void>;
   /** The user of an identity; undefined before their first visit. */
   findIdentity(identity: Identity): Promise<UserId | undefined>;
   /** Links the identity to the user, unless it is linked already; returns the user it is linked to. */

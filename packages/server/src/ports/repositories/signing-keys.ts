@@ -16,4 +16,6 @@ export interface SigningKeyRepository {
   /** Sets when every other key stops being accepted. */
   retireOthers(kid: string, retiresAt: number): Promise<void>;
   removeRetired(before: number): Promise<void>;
+  /** False when there is no such key. */
+  remove(kid: string): Promise<boolean>;
 }

@@ -78,6 +78,17 @@ export function organizationRepository(db: Transaction): OrganizationRepository 
       );
       return row && toUser(row);
     },
+    async notBefore(id) {
+      const row = await db.get<{ not_before: number }>(
+        sql`select not_before from users where id = ${id}`,
+      );
+      return row?.not_before ?? 0;
+    },
+    async endTokens(id, at) {
+      await db.run(
+        sql`update users set not_before = ${at} where id = ${id} and not_before < ${at}`,
+      );
+    },
     findIdentity,
     async claimIdentity(identity, user, now) {
       await db.run(sql`

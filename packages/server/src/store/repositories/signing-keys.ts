@@ -25,6 +25,9 @@ export function signingKeyRepository(db: Transaction): SigningKeyRepository {
     async removeRetired(before) {
       await db.run(sql`delete from signing_keys where retires_at < ${before}`);
     },
+    async remove(kid) {
+      return (await db.run(sql`delete from signing_keys where kid = ${kid}`)) === 1;
+    },
   };
 }
 

@@ -1,7 +1,9 @@
-import { organizationId } from '@convoke/contract';
+import { organizationId, userId } from '@convoke/contract';
 import { tokenRevocation } from 'openid-client';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { listAudit, verifyAudit } from '../../../src/app/audit.ts';
+import { setPassword } from '../../../src/app/passwords.ts';
+import { MovingClock } from '../../support/clocks.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { type TestServer, startServer } from '../../support/server.ts';
 import { Browser } from '../../support/sign-in/browser.ts';
@@ -12,6 +14,7 @@ import {
   discover,
   givePassword,
   managesWith,
+  operator,
   owner,
   ownerId,
   pollDevice,
@@ -21,10 +24,13 @@ import {
 import { rotateSigningKey } from '../../support/signing-keys.ts';
 
 describe.each(databaseKinds)('a terminal that a person signs in, on %s (RFC 8628)', (database) => {
+  const clock = new MovingClock();
   let server: TestServer;
   let program: Program;
+  // Attempts are limited: one every twelve seconds after the first ten.
+  beforeEach(() => clock.advance(12_000));
   beforeAll(async () => {
-    server = await startServer({ database });
+    server = await startServer({ database, clock });
     await givePassword(server);
     program = await discover(server, 'convoke-cli');
   });
@@ -153,12 +159,29 @@ describe.each(databaseKinds)('a terminal that a person signs in, on %s (RFC 8628
     expect((await refresh(program, other.tokens.refresh_token)).access_token).toBeDefined();
   });
 
-  test('is signed out when the password changes', async () => {
+  test('is signed out when the password changes, and its token is refused at once (S-13)', async () => {
     const { tokens } = await signInTerminal(server);
+    expect(await managesWith(server, tokens.access_token)).toBe(200);
     await givePassword(server);
     await expect(refresh(program, tokens.refresh_token)).rejects.toMatchObject({
       error: 'invalid_grant',
     });
+    expect(await managesWith(server, tokens.access_token)).toBe(401);
+    const next = await signInTerminal(server);
+    expect(await managesWith(server, next.tokens.access_token)).toBe(200);
+  });
+
+  test('a first password leaves the tokens that an operator issued before (S-13)', async () => {
+    const { store, clock, ids } = server.convoke.services;
+    const user = { email: 'new@example.test', createdAt: clock.now() };
+    const { id } = await store.transaction((tx) =>
+      tx.organizations.ensureUser({ ...user, id: userId(ids.next('usr')) }),
+    );
+    const password = { userId: id, hash: 'x', isOneTime: true, by: operator };
+    await setPassword(server.convoke.services, password);
+    expect(await store.read.organizations.notBefore(id)).toBe(0);
+    await setPassword(server.convoke.services, password);
+    expect(await store.read.organizations.notBefore(id)).toBeGreaterThan(0);
   });
 
   test('stays signed in after a restart and after a key rotation', async () => {

@@ -8,7 +8,7 @@ import { Browser, type BrowserPage } from './browser.ts';
 
 /** Steps of tests in which a person signs in. The programs are real OpenID Connect clients. */
 
-const operator: Actor = { kind: 'operator', id: 'root', requestId: null, address: null };
+export const operator: Actor = { kind: 'operator', id: 'root', requestId: null, address: null };
 export const password = 'correct horse battery staple';
 
 const hashes = createPasswords();
