@@ -26,7 +26,7 @@ beforeAll(async () => {
   await new Promise<void>((resolve, reject) => {
     server.once('exit', () => reject(new Error('the server did not start')));
     server.stdout?.on('data', (text: Buffer) => {
-      if (text.includes('listens on')) resolve();
+      if (text.includes('listening on')) resolve();
     });
   });
 });

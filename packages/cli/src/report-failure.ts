@@ -27,7 +27,23 @@ function messageOf(error: unknown): string {
     const reference = error.requestId === undefined ? '' : `, request ${error.requestId}`;
     return `${error.message}${adviceOn(error)} (${error.code}${reference})${usedLoginText()}`;
   }
-  return error instanceof Error ? error.message : String(error);
+  if (!(error instanceof Error)) return String(error);
+  return portProblem(error) ?? error.message;
+}
+
+/** Explains why a server could not listen on its port; undefined for any other error. */
+function portProblem(error: NodeJS.ErrnoException & { address?: string; port?: number }) {
+  const { code, syscall, address, port = 0 } = error;
+  if (syscall !== 'listen') return undefined;
+  const another = 'choose another with CONVOKE_PORT';
+  if (code === 'EADDRINUSE') {
+    return `port ${port} of ${address} is in use by another program, perhaps another Convoke: stop that, or ${another}`;
+  }
+  if (code === 'EACCES') return `this user may not listen on port ${port}: ${another}, above 1023`;
+  if (code === 'EADDRNOTAVAIL') {
+    return `this machine does not have the address ${address}: change CONVOKE_HOST`;
+  }
+  return undefined;
 }
 
 /** Messages of the system end without a full stop. */

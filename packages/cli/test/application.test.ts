@@ -229,7 +229,7 @@ describe('the exit code reports', () => {
       convoke.run(['whoami'], { cwd: convoke.settings }),
     ]);
     expect(unreachable).toMatchObject({ stdout: '', code: 6 });
-    expect(unreachable.stderr).toContain('npm start');
+    expect(unreachable.stderr).toMatch(/fetch does not connect to this port\. Is .* `npm start`/);
     expect(unreachable.stderr).toContain('(CONVOKE_CLIENT_ID oac_x, http://127.0.0.1:1)');
     expect(refused).toMatchObject({ stdout: '', code: 5 });
     expect(refused.stderr).toContain(`(CONVOKE_CLIENT_ID oac_x, ${server.quickstart['base_url']})`);

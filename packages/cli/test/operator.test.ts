@@ -1,9 +1,17 @@
 // An operator's commands beside a server that is at work on the same database, and on one that was tampered with.
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type DevServer, startDevServer } from '../../../test/dev-server.ts';
-import { type CommandLine, createCommandLine, manyProcessesMs } from './command-line.ts';
+import {
+  type CommandLine,
+  createCommandLine,
+  mainPath,
+  manyProcessesMs,
+  ownEnvironment,
+} from './command-line.ts';
 
 vi.setConfig({ testTimeout: manyProcessesMs });
 
@@ -88,6 +96,35 @@ interface Row {
   readonly action: string;
   readonly actor: { readonly kind: string };
 }
+
+test('a server says where it listens and which address clients use', async () => {
+  const env = {
+    ...ownEnvironment(convoke.settings),
+    CONVOKE_PORT: '0',
+    CONVOKE_BASE_URL: 'https://convoke.example',
+    CONVOKE_DATA_DIR: join(server.place, 'behind-a-proxy'),
+  };
+  const child = spawn(process.execPath, [mainPath, 'serve'], { cwd: server.place, env });
+  try {
+    const [said] = (await once(child.stdout, 'data')) as [Buffer];
+    const [, address] =
+      /^listening on (127\.0\.0\.1:\d+), clients use https:\/\/convoke\.example\n$/.exec(
+        said.toString(),
+      ) ?? [];
+    expect((await fetch(`http://${address}/healthz`)).status).toBe(200);
+  } finally {
+    child.kill('SIGKILL');
+  }
+});
+
+test('a port in use is explained, with the setting that changes it', async () => {
+  const { port } = new URL(server.quickstart['base_url'] ?? '');
+  const env = { CONVOKE_PORT: port, CONVOKE_DATA_DIR: join(server.place, 'another') };
+  const { stdout, stderr, code } = await convoke.run(['serve'], { env });
+  expect({ stdout, code }).toEqual({ stdout: '', code: 1 });
+  expect(stderr).toMatch(`convoke: port ${port} of 127.0.0.1 is in use by another program`);
+  expect(stderr).toMatch(/ or choose another with CONVOKE_PORT\n$/);
+});
 
 test('an error is one line, with an exit code for scripts', async () => {
   const wrong: [string[], string][] = [

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { limits } from '@convoke/contract';
 import { type Convoke, compose } from './compose/compose.ts';
 import type { Config } from './config/config.ts';
@@ -10,6 +10,8 @@ const legGraceMs = limits.drainMs * 0.6;
 
 export interface RunningServer {
   readonly convoke: Convoke;
+  /** Where it listens, as `127.0.0.1:8787`; behind a proxy clients use another address, `convoke.baseUrl`. */
+  readonly listensOn: string;
   /** Resolves when a signal has stopped the server and everything is closed. */
   readonly stopped: Promise<void>;
 }
@@ -40,7 +42,12 @@ export async function runServer(
     await convoke.stop(0);
     throw error;
   }
-  return { convoke, stopped: drainOnSignal(convoke) };
+  return { convoke, listensOn: listeningAddress(convoke), stopped: drainOnSignal(convoke) };
+}
+
+function listeningAddress({ app }: Convoke): string {
+  const { address, port } = app.server.address() as AddressInfo;
+  return `${address.includes(':') ? `[${address}]` : address}:${port}`;
 }
 
 async function drainOnSignal(convoke: Convoke): Promise<void> {

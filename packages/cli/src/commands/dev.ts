@@ -18,22 +18,30 @@ export function devCommand(): Command {
       const config = readConfig(process.env);
       await ensureAgents(config.agentsDir);
       const server = await runServer(config, { quickstart: true });
-      const facts = { base_url: server.convoke.baseUrl, data_dir: config.dataDir };
+      const { convoke, listensOn } = server;
+      const facts = {
+        base_url: convoke.baseUrl,
+        listens_on: listensOn,
+        data_dir: config.dataDir,
+      };
       report(command, facts, welcome(server, config));
       await server.stopped;
     });
 }
 
-function welcome({ convoke }: RunningServer, config: Config): string {
+function welcome({ convoke, listensOn }: RunningServer, config: Config): string {
   const names = convoke.services.agents.all().map((agent) => agent.name);
   const folder = relative(process.cwd(), config.dataDir) || '.';
   const broken = convoke.agentProblems.map(
     ({ folder: at, reason }) => `  not loaded: ${at}: ${reason}`,
   );
   const agentsFolder = relative(process.cwd(), config.agentsDir);
+  const { baseUrl } = convoke;
+  const where =
+    baseUrl === `http://${listensOn}` ? baseUrl : `${listensOn}, clients use ${baseUrl}`;
   return [
     '',
-    `Convoke listens on ${convoke.baseUrl}   (API: ${convoke.baseUrl}/docs)`,
+    `Convoke listens on ${where}   (API: ${baseUrl}/docs)`,
     `Agents: ${names.join(', ') || `none yet; add one as ${agentsFolder}/<name>/agent.yaml`}`,
     ...broken,
     `Credentials: ${folder}/quickstart.json`,

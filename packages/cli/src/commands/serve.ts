@@ -15,9 +15,10 @@ export function serveCommand(): Command {
     .action(async ({ role }: { role?: string }, command: Command) => {
       const { readConfig, runServer } = await loadServer();
       const env = role === undefined ? process.env : { ...process.env, CONVOKE_ROLE: role };
-      const { convoke, stopped } = await runServer(readConfig(env));
+      const { convoke, listensOn, stopped } = await runServer(readConfig(env));
       const { baseUrl } = convoke;
-      report(command, { base_url: baseUrl }, `convoke listens on ${baseUrl}`);
+      const facts = { base_url: baseUrl, listens_on: listensOn };
+      report(command, facts, `listening on ${listensOn}, clients use ${baseUrl}`);
       await stopped;
     });
 }

@@ -2,7 +2,7 @@ import type { RunEvent, RunHandle } from '@convoke/sdk';
 import { exitCodes } from '../failure.ts';
 import type { Answering } from '../options/answering.ts';
 import { watchInterrupts } from './interrupts.ts';
-import { endLine, isInteractive, isMidLine, print, remark, write } from './output.ts';
+import { endLine, isInteractive, isMidLine, print, printable, remark, write } from './output.ts';
 import { createHandlers } from './responding.ts';
 import { armSpinner } from './spinner.ts';
 
@@ -68,7 +68,7 @@ function createShow(): (event: RunEvent) => void {
   const tools = new Map<string, string>();
   return (event) => {
     if (event.type === 'message_delta') {
-      write(printable(event.data.text));
+      write(process.stdout.isTTY ? printable(event.data.text) : event.data.text);
       return;
     }
     if (event.type === 'permission_request') {
@@ -93,9 +93,4 @@ function remarkOn(event: RunEvent, tools: ReadonlyMap<string, string>): string |
     return `${tool}: ${decision === 'allow' ? 'allowed' : 'denied'}`;
   }
   return undefined;
-}
-
-/** Removes control characters, so that the output of an agent cannot control the terminal. */
-function printable(text: string): string {
-  return process.stdout.isTTY ? text.replaceAll(/[\p{Cc}--[\n\t]]/gv, '') : text;
 }

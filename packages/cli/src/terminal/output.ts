@@ -74,6 +74,11 @@ function fitted(text: string): string {
   return whole.length <= width ? whole : `${whole.slice(0, width - 1)}…`;
 }
 
+/** Removes control characters, so that text of an agent cannot control the terminal. */
+export function printable(text: string): string {
+  return text.replaceAll(/[\p{Cc}--[\n\t]]/gv, '');
+}
+
 /** Joins lines and removes control characters, so that text of an agent cannot control the terminal. */
 function oneLine(text: string): string {
   return text.replaceAll(/[\s\p{Cc}]+/gu, ' ');

@@ -2,7 +2,7 @@ import type { InteractionRecord, Json, PermissionAnswer, QuestionDeclined } from
 import { type Asking, ask, inTurn } from './ask.ts';
 import { chooseOptions } from './choose-options.ts';
 import { editInput } from './edit-input.ts';
-import { remark, styled } from './output.ts';
+import { printable, remark, styled } from './output.ts';
 
 /** What a person at the terminal says; undefined leaves the interaction for later. */
 export function askPermission(
@@ -28,7 +28,8 @@ async function permissionDialog(
 ): Promise<PermissionAnswer | undefined> {
   let input: Json | undefined = tool_input;
   let isEdited = false;
-  let shown = `\n${attention('approve')} ${tool_name} ${formatted(input)}\n`;
+  const title = `${attention('approve')} ${printable(tool_name ?? '')}`;
+  let shown = `\n${title} ${printable(formatted(input))}\n`;
   for (;;) {
     const said = await ask(`${shown}  ${choices}? `, asking);
     shown = '';
@@ -51,7 +52,7 @@ async function permissionDialog(
         if (edited === undefined) break;
         input = edited;
         isEdited = true;
-        shown = `\n${attention('approve')} ${tool_name} ${formatted(input)} (edited)\n`;
+        shown = `\n${title} ${printable(formatted(input))} (edited)\n`;
         break;
       }
       case 'l':
@@ -70,13 +71,15 @@ async function questionDialog(
   asking: Asking,
 ): Promise<string | string[] | QuestionDeclined | undefined> {
   const listed = options.map(({ label, description }, index) => {
-    const more = description === undefined ? '' : `  ${dim(description)}`;
-    return `  ${index + 1}. ${label}${more}`;
+    const more = description === undefined ? '' : `  ${dim(printable(description))}`;
+    return `  ${index + 1}. ${printable(label)}${more}`;
   });
   const several = multiple ? ', several with commas' : '';
   const what = options.length === 0 ? 'your answer' : `a number${several}, or your own words`;
   const hint = dim(`  ${what}; /decline or /later`);
-  let shown = ['', `${attention('?')} ${question ?? ''}`, ...listed, hint, ''].join('\n');
+  let shown = ['', `${attention('?')} ${printable(question ?? '')}`, ...listed, hint, ''].join(
+    '\n',
+  );
   for (;;) {
     const said = await ask(`${shown}  > `, asking);
     shown = '';

@@ -2,7 +2,7 @@ import type { InteractionHandlers, InteractionRecord, RunHandle } from '@convoke
 import type { Answering } from '../options/answering.ts';
 import { chooseOptions } from './choose-options.ts';
 import type { Interrupts } from './interrupts.ts';
-import { remark } from './output.ts';
+import { printable, remark } from './output.ts';
 import { askPermission, askQuestion } from './person-answers.ts';
 
 interface RespondingParts {
@@ -21,7 +21,7 @@ export function createHandlers(parts: RespondingParts): InteractionHandlers {
   const { answering, run, isAttended, interrupts, leave } = parts;
   const answers = [...(answering.answer ?? [])];
   const leaveFor = (record: InteractionRecord) => {
-    remark(`waiting for ${whatOf(record)}; answer with: ${commandFor(record)}`, 'dim');
+    remark(printable(`waiting for ${whatOf(record)}; answer with: ${commandFor(record)}`), 'dim');
     if (isAttended || !parts.isPatient) leave();
     return undefined;
   };

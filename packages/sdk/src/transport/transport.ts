@@ -213,5 +213,8 @@ function timedOut(what: string, timeoutMs: number): ConnectionError {
 /** Returns the message of the cause, because fetch only says that it failed. */
 function explained(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  return error.cause instanceof Error ? error.cause.message || error.message : error.message;
+  const reason = error.cause instanceof Error ? error.cause.message : '';
+  // How fetch calls the ports that it never connects to, such as those of mail.
+  if (reason === 'bad port') return 'fetch does not connect to this port';
+  return reason || error.message;
 }
