@@ -29,6 +29,7 @@ import {
   managementRate,
   tokenFailureRate,
 } from '../runtime/rate-limit.ts';
+import { createSharedRateLimit } from '../runtime/shared-rate-limit.ts';
 import type { Authority } from './authority.ts';
 import { showMetrics } from './metrics.ts';
 import type { OpenServices } from './services.ts';
@@ -75,7 +76,7 @@ export function openHttp(
     denials: createDenials({ ...services, gate }),
     limits: {
       application: createRateLimit(clock, apiRate(config.apiRatePerMinute)),
-      management: createRateLimit(clock, managementRate(config.managementRatePerMinute)),
+      management: createSharedRateLimit(services, managementRate(config.managementRatePerMinute)),
     },
     ids,
     log,

@@ -1,11 +1,13 @@
 import type { Operation } from '@convoke/contract';
 import { refuse } from '../app/refusal.ts';
-import type { Allowance, RateLimit } from '../ports/rate-limit.ts';
+import type { Allowance, RateLimit, SharedRateLimit } from '../ports/rate-limit.ts';
 
 /** D-68: automation clients are limited in every call, people only in calls that change something. */
 export interface RateLimits {
+  /** Counted by each server: a read of the database before every call would cost more than it protects. */
   readonly application: RateLimit;
-  readonly management: RateLimit;
+  /** Counted by all servers together (spec §8). */
+  readonly management: SharedRateLimit;
 }
 
 export interface Admission {
@@ -18,14 +20,14 @@ export interface Admission {
  * Takes one call off the caller's rate and refuses a caller that has used it up. Where an idempotency key may show that
  * the request is a replay, the refusal is left to the use case (D-57): it calls the returned function for a new request.
  */
-export function admission(
+export async function admission(
   operation: Operation,
   caller: { readonly subject: string; readonly organizationId?: string } | undefined,
   { limits, headers }: Admission,
-): () => void {
+): Promise<() => void> {
   const limit = limitOf(operation, limits);
   if (caller === undefined || limit === undefined) return admitted;
-  const allowance = limit.take(`${caller.organizationId ?? ''}:${caller.subject}`);
+  const allowance = await limit.take(`${caller.organizationId ?? ''}:${caller.subject}`);
   Object.assign(headers, rateLimitHeaders(allowance));
   if (allowance.ok) return admitted;
   const refusal = () => refuse('rate_limited');
@@ -41,7 +43,10 @@ function takesKey({ headers, body }: Operation): boolean {
   return typeof shape === 'object' && shape !== null && 'idempotency_key' in shape;
 }
 
-function limitOf(operation: Operation, limits: RateLimits): RateLimit | undefined {
+function limitOf(
+  operation: Operation,
+  limits: RateLimits,
+): RateLimit | SharedRateLimit | undefined {
   if (operation.caller !== 'human') return limits.application;
   return operation.method === 'GET' ? undefined : limits.management;
 }

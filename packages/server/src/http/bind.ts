@@ -138,7 +138,7 @@ async function readCall(
     operation,
     binding.metrics,
   );
-  const chargeRate = admission(operation, caller, { limits: binding.limits, headers });
+  const chargeRate = await admission(operation, caller, { limits: binding.limits, headers });
   const query = readQuery(operation, request.url);
   const sent = readHeaders(operation, raw);
   const value = await readBody(operation, raw);

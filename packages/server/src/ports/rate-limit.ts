@@ -9,6 +9,12 @@ export interface Allowance {
   readonly retryAfterSeconds: number;
 }
 
+/** A limit that all servers of a deployment count together. */
+export interface SharedRateLimit {
+  /** Takes one token, if there is one. */
+  take(key: string): Promise<Allowance>;
+}
+
 export interface RateLimit {
   /** Takes one token, if there is one. */
   take(key: string): Allowance;

@@ -9,6 +9,7 @@ import type { IdentityRecordRepository } from './repositories/identity-records.t
 import type { InteractionRepository } from './repositories/interactions.ts';
 import type { OrganizationRepository } from './repositories/organizations.ts';
 import type { PasswordRepository } from './repositories/passwords.ts';
+import type { RateLimitRepository } from './repositories/rate-limits.ts';
 import type { RunEventRepository } from './repositories/run-events.ts';
 import type { RunRepository } from './repositories/runs.ts';
 import type { SessionRepository } from './repositories/sessions.ts';
@@ -28,6 +29,7 @@ export interface Repositories {
   readonly withdrawals: WithdrawalRepository;
   readonly signingKeys: SigningKeyRepository;
   readonly idempotency: IdempotencyRepository;
+  readonly rateLimits: RateLimitRepository;
   readonly sessions: SessionRepository;
   readonly runs: RunRepository;
   readonly runEvents: RunEventRepository;

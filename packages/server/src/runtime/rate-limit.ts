@@ -93,7 +93,7 @@ const minuteMs = 60_000;
 /** Bounds the memory. */
 const keysMax = 10_000;
 
-const noLimit: Allowance = {
+export const noLimit: Allowance = {
   ok: true,
   limit: 0,
   remaining: 0,

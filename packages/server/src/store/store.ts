@@ -10,6 +10,7 @@ import { identityRecordRepository } from './repositories/identity-records.ts';
 import { interactionRepository } from './repositories/interactions.ts';
 import { organizationRepository } from './repositories/organizations.ts';
 import { passwordRepository } from './repositories/passwords.ts';
+import { rateLimitRepository } from './repositories/rate-limits.ts';
 import { runEventRepository } from './repositories/run-events.ts';
 import { runRepository } from './repositories/runs.ts';
 import { sessionRepository } from './repositories/sessions.ts';
@@ -94,6 +95,10 @@ class SqlRepositories implements StoreTransaction {
 
   get idempotency() {
     return (this.#made.idempotency ??= idempotencyRepository(this.#db));
+  }
+
+  get rateLimits() {
+    return (this.#made.rateLimits ??= rateLimitRepository(this.#db));
   }
 
   get sessions() {

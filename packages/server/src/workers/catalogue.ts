@@ -11,6 +11,7 @@ import { expireInteractions } from './expire-interactions.ts';
 import { expireSessions } from './expire-sessions.ts';
 import { finishWithdrawals } from './finish-withdrawals.ts';
 import { forgetOldEvents } from './forget-old-events.ts';
+import { forgetRateLimits } from './forget-rate-limits.ts';
 import { forgetTenants } from './forget-tenants.ts';
 import { offboardTenants } from './offboard-tenants.ts';
 import type { PassReport } from './pass-report.ts';
@@ -71,6 +72,7 @@ export function catalogue(parts: CatalogueParts) {
     { name: 'offboard tenants', everyMs: second, pass: () => offboardTenants(services) },
     { name: 'forget tenants', everyMs: minute, pass: () => forgetTenants(services) },
     { name: 'expire identity records', everyMs: minute, pass: () => expireIdentityRecords(services) },
+    { name: 'forget rate limits', everyMs: hour, pass: () => forgetRateLimits(services) },
     { name: 'rotate signing keys', everyMs: hour, pass: () => rotateSigningKeys(services) },
     { name: 'prepare event log', everyMs: hour, pass: () => prepareEventLog(services) },
     { name: 'forget old events', everyMs: hour, pass: forgetEvents, when: !keepsEvents },

@@ -27,6 +27,7 @@ const alone = [
   'offboard tenants',
   'forget tenants',
   'expire identity records',
+  'forget rate limits',
   'rotate signing keys',
   'prepare event log',
   'write pass report',
@@ -131,8 +132,9 @@ describe('a pass that fails', () => {
     const findings = await examineBackground(config);
     expect(findings).toHaveLength(1);
     expect(findings[0]).toMatchObject({ check: 'background', state: 'fail' });
-    expect(findings[0]?.text).toMatch(
-      /^finish withdrawals failed \d+ times in a row: postgres:\/\/db\/convoke is away \(14 other passes are well\)$/,
+    expect(findings[0]?.text.replace(/\d+ times/, 'n times')).toBe(
+      'finish withdrawals failed n times in a row: postgres://db/convoke is away ' +
+        `(${alone.length - 1} other passes are well)`,
     );
     const file = await readFile(join(config.dataDir, 'passes.json'), 'utf8');
     expect(file).not.toMatch(/hunter2|second line/);
