@@ -98,15 +98,26 @@ function methodsAt(app: FastifyInstance, url: string): readonly string[] {
   return methods.filter((method) => app.findRoute({ method, url: path }) !== null);
 }
 
+const timedOut = 'ERR_HTTP_REQUEST_TIMEOUT';
+const notHttp = { status: '400 Bad Request', message: 'The request is not valid HTTP.' };
+const refusals: ReadonlyMap<string, typeof notHttp> = new Map([
+  ['HPE_HEADER_OVERFLOW', { ...notHttp, status: '431 Request Header Fields Too Large' }],
+  [
+    timedOut,
+    {
+      status: '408 Request Timeout',
+      message: 'The head of the request was not complete in time.',
+    },
+  ],
+]);
+
 /** Answers bytes that are not HTTP. There is no request, and so no request id. */
 function refuseMalformed(error: Error & { code?: string }, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
-  const isTooLarge = error.code === 'HPE_HEADER_OVERFLOW';
-  const status = isTooLarge ? '431 Request Header Fields Too Large' : '400 Bad Request';
-  const body = JSON.stringify({
-    error: 'invalid_request',
-    message: 'The request is not valid HTTP.',
-  });
+  // Nothing was asked. A client that picks this connection from its pool now would take an answer for that of its request.
+  if (error.code === timedOut && socket.bytesRead === 0) return void socket.destroy();
+  const { status, message } = refusals.get(error.code ?? '') ?? notHttp;
+  const body = JSON.stringify({ error: 'invalid_request', message });
   socket.end(
     `HTTP/1.1 ${status}\r\ncontent-type: application/json; charset=utf-8\r\n` +
       `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
