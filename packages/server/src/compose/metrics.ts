@@ -20,5 +20,6 @@ export function showMetrics(
   measureBacklog(metrics, { store, clock });
   metrics.streamsOpen.readFrom(() => streams.size);
   metrics.build.readFrom(() => ({ [manifest.version]: 1 }));
-  mountMetrics(app, { page: metrics, token: config.cluster.metricsToken });
+  const { baseUrl, cluster } = config;
+  mountMetrics(app, { page: metrics, token: cluster.metricsToken, baseUrl });
 }

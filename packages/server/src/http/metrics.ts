@@ -10,27 +10,35 @@ const contentType = 'text/plain; version=0.0.4; charset=utf-8';
 /** A request through a proxy is not local, even if the proxy runs on this machine. */
 const proxyHeaders = ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via'] as const;
 const loopback = /^(::ffff:)?127\.\d+\.\d+\.\d+$|^::1$/;
+const loopbackHost = /^(127\.\d+\.\d+\.\d+|\[::1\]|localhost)$/;
 
 export interface MetricsParts {
   readonly page: MetricsPage;
   /** Allows reading from any address. */
   readonly token: string | undefined;
+  /** The server's own address. */
+  readonly baseUrl: string;
 }
+
+type MetricsAccess = Pick<MetricsParts, 'token' | 'baseUrl'>;
 
 /**
  * Serves the metrics to the operator, who is on this machine or has the token. All other callers get 404. The path is not
  * an operation of the API.
  */
-export function mountMetrics(app: FastifyInstance, { page, token }: MetricsParts): void {
+export function mountMetrics(app: FastifyInstance, { page, ...access }: MetricsParts): void {
   app.get(metricsPath, async (request, reply) => {
-    if (!mayReadMetrics(request.raw, token)) refuse('not_found');
+    if (!mayReadMetrics(request.raw, access)) refuse('not_found');
     const headers = { ...baseHeaders(undefined, request.id), 'content-type': contentType };
     return reply.headers(headers).send(await page.render());
   });
 }
 
-export function mayReadMetrics(request: MetricsRequest, token: string | undefined): boolean {
-  return isLocal(request) || hasToken(request, token);
+export function mayReadMetrics(
+  request: MetricsRequest,
+  { token, baseUrl }: MetricsAccess,
+): boolean {
+  return isLocal(request, baseUrl) || hasToken(request, token);
 }
 
 interface MetricsRequest {
@@ -38,11 +46,19 @@ interface MetricsRequest {
   readonly headers: IncomingMessage['headers'];
 }
 
-function isLocal({ socket, headers }: MetricsRequest): boolean {
+function isLocal({ socket, headers }: MetricsRequest, baseUrl: string): boolean {
   return (
     loopback.test(socket.remoteAddress ?? '') &&
-    proxyHeaders.every((name) => headers[name] === undefined)
+    proxyHeaders.every((name) => headers[name] === undefined) &&
+    isOwnHost(headers.host ?? '', baseUrl)
   );
+}
+
+/** Refuses a page in a browser on this machine that reached the server under a name of its own (DNS rebinding). */
+function isOwnHost(host: string, baseUrl: string): boolean {
+  const asked = URL.parse(`http://${host}`);
+  if (asked === null) return false;
+  return loopbackHost.test(asked.hostname) || host.toLowerCase() === new URL(baseUrl).host;
 }
 
 function hasToken({ headers }: MetricsRequest, token: string | undefined): boolean {

@@ -5,7 +5,7 @@ import { anonymous } from '../support/checked-calls.ts';
 import type { DatabaseKind } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { type MetricSample, readSamples, sampleOf } from '../support/metric-samples.ts';
-import { sendRaw } from '../support/raw-requests.ts';
+import { openSocket, readAnswer, sendRaw } from '../support/raw-requests.ts';
 import { type TestServer, startServer } from '../support/server.ts';
 
 const token = 'what-the-operator-knows';
@@ -82,6 +82,18 @@ describe.each<DatabaseKind>(['sqlite', 'postgres'])('metrics of a server on %s',
     }
   });
 
+  test('are not served to a page that reached this machine under another name (S-16)', async () => {
+    const { host, port } = server.config;
+    for (const [name, status] of [
+      [`${host}:${port}`, 200],
+      ['evil.example', 404],
+    ] as const) {
+      const socket = await openSocket(server);
+      socket.write(`GET /metrics HTTP/1.1\r\nhost: ${name}\r\nconnection: close\r\n\r\n`);
+      expect((await readAnswer(socket)).status).toBe(status);
+    }
+  });
+
   test('are served with the token from anywhere, and otherwise only locally', async () => {
     const path = '/metrics';
     const unknown = await server.call('GET', '/metricz', { headers: forwarded });
@@ -106,8 +118,12 @@ describe.each<DatabaseKind>(['sqlite', 'postgres'])('metrics of a server on %s',
 });
 
 describe('who may read the metrics', () => {
+  const access = { token: undefined, baseUrl: 'https://convoke.example:8443' };
   const ask = (remoteAddress: string, headers = {}) =>
-    mayReadMetrics({ socket: { remoteAddress }, headers }, undefined);
+    mayReadMetrics(
+      { socket: { remoteAddress }, headers: { host: '127.0.0.1:8787', ...headers } },
+      access,
+    );
 
   test.each(['127.0.0.1', '127.8.9.1', '::1', '::ffff:127.0.0.1'])(
     'a local process at %s',
@@ -126,6 +142,29 @@ describe('who may read the metrics', () => {
       expect(ask('127.0.0.1', { [name]: 'x' })).toBe(false);
     },
   );
+
+  test.each(['localhost', 'LocalHost:8787', '[::1]:8787', '127.0.0.2', 'convoke.example:8443'])(
+    'a local process that asks for %s',
+    (host) => {
+      expect(ask('127.0.0.1', { host })).toBe(true);
+    },
+  );
+
+  test.each([
+    'evil.example',
+    'evil.example:8787',
+    'localhost.evil.example',
+    '127.0.0.1.evil.example',
+    'convoke.example',
+    'convoke.example:8443@evil.example',
+    'evil.example#localhost',
+    '10.0.0.1',
+    'a b',
+    '',
+    undefined,
+  ])('no page that a browser here opened under the name %s (S-16)', (host) => {
+    expect(ask('127.0.0.1', { host })).toBe(false);
+  });
 
   test('no request with an empty token when none is set', () => {
     expect(ask('10.0.0.1', { authorization: 'Bearer ' })).toBe(false);
