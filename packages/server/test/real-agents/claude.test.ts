@@ -9,10 +9,13 @@ import type { JsonObject } from '../../src/domain/json.ts';
 import { claudeHarness } from '../../src/harness/claude/harness.ts';
 import { claudeSdkVersion, loadClaudeSdk } from '../../src/harness/claude/sdk.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
-import { type Plan, type Step, adapterSuite } from '../harness/adapter-suite.ts';
+import { adapterSuite } from '../harness/adapter-suite.ts';
+import { claudeApprovalsSuite } from '../harness/claude/approvals-suite.ts';
+import { claudePlans, promptOf } from '../harness/claude/plans.ts';
+import { recordingSdk } from '../harness/claude/sdk-recording.ts';
 import { installedAgent } from '../harness/installed-agent.ts';
-import { SandboxPlace, Sitting, allowing, denying } from '../harness/sittings.ts';
-import { agentOf, recordingLog } from '../support/agent-folders.ts';
+import { SandboxPlace, Sitting, denying } from '../harness/sittings.ts';
+import { recordingLog } from '../support/agent-folders.ts';
 import { startModelServer } from '../support/model-server/server.ts';
 
 const name = '@anthropic-ai/claude-agent-sdk';
@@ -27,6 +30,7 @@ const usualSettings = {
   sandbox: { mode: 'auto', network: [new URL(model.url).host] },
   limits: { memory_mb: 2048 },
 };
+const plans = claudePlans(usualSettings);
 afterAll(async () => {
   await place.close();
   await model.close();
@@ -37,40 +41,14 @@ adapterSuite(`claude (${name} ${claudeSdkVersion})`, {
     harness: harness(),
     account: place.sandbox.account,
   }),
-  planFor: (steps, gatedTools) => planOf(scriptOf(steps), gatedTools.length === 0 ? [] : ['Write']),
-  memory: {
-    first: planOf('say My favourite animal is the zebra', []),
-    second: planOf('probe favourite animal is the z+ebra', []),
-    expected: 'favourite animal is the zebra: yes',
-  },
+  planFor: plans.planFor,
+  memory: plans.memory,
   isWorking: () => model.log.requests.some(({ ended }) => ended === 'open'),
-  shows: ({ path, text }) => ({ file_path: `/workspace/${path}`, content: text }),
+  shows: plans.shows,
 });
 
 describe('claude', () => {
-  test('asks about several calls of one message one by one, and makes each that was allowed', async () => {
-    const calls = ['a', 'b', 'c']
-      .map((file) => `call Write ${write(`${file}.txt`, file)}`)
-      .join(' && ');
-    const { sitting, made } = await sit({ approvalRequiredTools: ['Write'] });
-    const said = await sitting.say(plan(`${calls} ;; say done`), (asked) =>
-      JSON.stringify(asked).includes('b.txt') ? denying : allowing(asked),
-    );
-    expect(said.asked).toHaveLength(3);
-    expect(said.text).toContain('done');
-    expect(await Promise.all(['a.txt', 'b.txt', 'c.txt'].map(made))).toEqual(['a', undefined, 'c']);
-  });
-
-  test('makes exactly the call that a person changed (D-39)', async () => {
-    const { sitting, made } = await sit({ approvalRequiredTools: ['Write'] });
-    const first = await sitting.say(plan(`call Write ${write('a.txt', 'asked')} ;; last`));
-    const [asked] = first.asked;
-    if (asked?.type !== 'permission_request') throw new Error('it asks');
-    const input = { file_path: '/workspace/b.txt', content: 'changed' };
-    const answer = { kind: 'permission', allow: true, input } as const;
-    await sitting.hear(sitting.start('', new Map([[asked.ref, answer]])));
-    expect([await made('a.txt'), await made('b.txt')]).toEqual([undefined, 'changed']);
-  });
+  claudeApprovalsSuite(sit);
 
   test('asks even if settings in the session folder disable hooks or allow everything', async () => {
     const { sitting, made, sessionFolder } = await sit({ approvalRequiredTools: ['Bash'] });
@@ -78,7 +56,7 @@ describe('claude', () => {
     await mkdir(join(sessionFolder, '.claude'));
     await writeFile(join(sessionFolder, '.claude', 'settings.json'), JSON.stringify(settings));
     const command = JSON.stringify({ command: 'echo no > sneaked.txt; id -u', description: 'x' });
-    const said = await sitting.say(plan(`call Bash ${command} ;; last`), () => denying);
+    const said = await sitting.say(promptOf(`call Bash ${command} ;; last`), () => denying);
     expect(said.asked).toMatchObject([{ toolName: 'Bash' }]);
     expect(await made('sneaked.txt')).toBeUndefined();
   });
@@ -86,7 +64,7 @@ describe('claude', () => {
   test('asks before commands that it considers harmless', async () => {
     const { sitting } = await sit({ approvalRequiredTools: ['Bash'] });
     const command = JSON.stringify({ command: 'id -u; pwd', description: 'x' });
-    const said = await sitting.say(plan(`call Bash ${command} ;; last`));
+    const said = await sitting.say(promptOf(`call Bash ${command} ;; last`));
     expect(said.asked).toMatchObject([{ toolName: 'Bash' }]);
     expect(said.end).toEqual({ type: 'end', outcome: 'waiting' });
   });
@@ -102,23 +80,16 @@ describe('claude', () => {
       await writeFile(join(sessionFolder, 'CLAUDE.md'), 'The marker is QUAXIMA.');
       const skill = '---\nname: greet\ndescription: Greets with PLIMSOLL\n---\nSay hello.\n';
       await writeFile(join(sessionFolder, '.claude', 'skills', 'greet', 'SKILL.md'), skill);
-      const said = await sitting.say(plan('probe QUAX+IMA && say , && probe PLIM+SOLL'));
+      const said = await sitting.say(promptOf('probe QUAX+IMA && say , && probe PLIM+SOLL'));
       expect(said.text).toContain(`QUAXIMA: ${seen}`);
       expect(said.text).toContain('PLIMSOLL: yes');
       expect(JSON.stringify(said.custom('init'))).toContain('greet');
     },
   );
 
-  test('may not use a tool that is not in its list', async () => {
-    const { sitting, made } = await sit({}, { tools: ['Read'] });
-    const said = await sitting.say(plan(`call Write ${write('a.txt', 'a')} ;; last`));
-    expect(said.text).toContain("not among the agent's tools");
-    expect(await made('a.txt')).toBeUndefined();
-  });
-
   test('reports its tokens and its model', async () => {
     const { sitting } = await sit({ model: 'anthropic/claude-sonnet-4-5' });
-    const said = await sitting.say(plan('say hello'));
+    const said = await sitting.say(promptOf('say hello'));
     expect(said.events).toContainEqual({ type: 'usage', inputTokens: 100, outputTokens: 10 });
     expect(said.events).toContainEqual({
       type: 'message_delta',
@@ -129,7 +100,7 @@ describe('claude', () => {
 
   test('fails with an error that says that its key was refused', async () => {
     const { sitting } = await sit({}, { env: { ...env, ANTHROPIC_API_KEY: 'bad-key-of-mine' } });
-    const { end } = await sitting.say(plan('say never'));
+    const { end } = await sitting.say(promptOf('say never'));
     expect(end).toMatchObject({ outcome: 'error', code: 'model_error' });
     expect(JSON.stringify(end)).toMatch(/API key/i);
   });
@@ -159,7 +130,7 @@ describe('claude', () => {
     await copyFile(program, join(sessionFolder, 'mcp.mjs'));
     const command = JSON.stringify({ command: 'env; cat got.txt', description: 'x' });
     let shown = '';
-    const leg = sitting.start(plan(`call Bash ${command} ;; last`));
+    const leg = sitting.start(promptOf(`call Bash ${command} ;; last`));
     const said = await sitting.hear(leg, { onEvent: () => (shown += commandLines()) });
     expect(model.log.requests.at(-1)?.key).toBe(key);
     expect(said.text).toContain('it is');
@@ -171,7 +142,7 @@ describe('claude', () => {
 
   test('gets its instructions', async () => {
     const { sitting } = await sit({}, { instructions: 'Mind the WIDDERSHINS.' });
-    expect((await sitting.say(plan('probe WIDDER+SHINS'))).text).toContain('WIDDERSHINS: yes');
+    expect((await sitting.say(promptOf('probe WIDDER+SHINS'))).text).toContain('WIDDERSHINS: yes');
   });
 });
 
@@ -195,7 +166,7 @@ async function sit(parts: Partial<Agent>, settings: JsonObject = {}) {
   sessions += 1;
   const session = `claude-${sessions}`;
   const places = await place.session(session);
-  const { agent } = planOf('say', []);
+  const { agent } = plans.planOf('say');
   const changed = { ...agent, ...parts, settings: { ...usualSettings, ...settings } };
   const sitting = new Sitting(harness(), { name: session, agent: changed, ...places });
   const made = (file: string) =>
@@ -203,50 +174,18 @@ async function sit(parts: Partial<Agent>, settings: JsonObject = {}) {
   return { sitting, made, sessionFolder: places.sessionFolder };
 }
 
+/** With `CLAUDE_RECORDING`, a path, what passes between adapter and SDK is recorded for the tests without the SDK. */
+async function loadSdk() {
+  const sdk = await loadClaudeSdk(entry);
+  const path = process.env['CLAUDE_RECORDING'];
+  return path === undefined ? sdk : recordingSdk(sdk, path);
+}
+
 function harness() {
   return claudeHarness({
     sandbox: place.sandbox,
     clock: systemClock,
     log: recordingLog(),
-    load: () => loadClaudeSdk(entry),
+    load: loadSdk,
   });
-}
-
-function plan(script: string): string {
-  return `Please do this. @@ ${script}`;
-}
-
-function write(file: string, content: string): string {
-  return JSON.stringify({ file_path: `/workspace/${file}`, content });
-}
-
-function planOf(script: string, approvalRequiredTools: readonly string[]): Plan {
-  const settings = usualSettings;
-  const agent = agentOf({ framework: 'claude', folder: '/usr', approvalRequiredTools, settings });
-  return { agent, prompt: plan(script) };
-}
-
-/** A call ends a turn of the model; the next turn answers its result. */
-function scriptOf(steps: readonly Step[]): string {
-  return steps
-    .map((step, index) => {
-      const isFollowed = 'say' in step && index < steps.length - 1;
-      return `${scriptStep(step)}${isFollowed ? ' && call Glob {"pattern":"*"}' : ''}`;
-    })
-    .join(' ;; ');
-}
-
-function scriptStep(step: Step): string {
-  if ('say' in step) return `say ${step.say.trim()}`;
-  if ('write' in step) {
-    const { path, text } = step.write;
-    return `call Write ${JSON.stringify({ file_path: `/workspace/${path}`, content: text })}`;
-  }
-  if ('sayAnswer' in step) return 'last';
-  if ('fail' in step) return `fail 400 ${step.fail}`;
-  if ('work' in step) return 'say working && hang';
-  const { question, options } = step.ask;
-  const choices = options.map((label) => ({ label, description: label }));
-  const questions = [{ question, header: 'Choice', options: choices, multiSelect: false }];
-  return `call AskUserQuestion ${JSON.stringify({ questions })}`;
 }
