@@ -55,6 +55,11 @@ async function buildPackage(name: (typeof order)[number], folder: string): Promi
     const migrations = 'store/migrations';
     await cp(join(home, 'src', migrations), join(built, 'dist', migrations), { recursive: true });
   }
+  if (name === 'api-page') {
+    for (const part of ['guides', 'reference/settings.md', 'glossary.md']) {
+      await cp(join(root, 'docs', part), join(built, 'dist/docs', part), { recursive: true });
+    }
+  }
   if (name === 'cli') {
     await cp(join(home, 'bin'), join(built, 'bin'), { recursive: true });
   }

@@ -1,11 +1,14 @@
-import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { type ChildProcessByStdio, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
+import { promisify } from 'node:util';
+import { openApiDocument } from '@convoke/contract';
 import { Convoke } from '@convoke/sdk';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { allSamples } from '../packages/api-page/src/samples/samples.ts';
 import { compileCache } from './compile-cache.ts';
 import { type DevServer, startDevServer } from './dev-server.ts';
 import { downloadMs, oldestNode } from './oldest-node.ts';
@@ -72,6 +75,32 @@ test('a browser gets the run through a backend, and only what it has not seen wh
   const over = await fetch(address + events, { headers: { 'last-event-id': last } });
   expect(over.status).toBe(204);
   example.kill();
+});
+
+test('the Python examples of the API reference run: token, session, run, stream', async () => {
+  const samples = allSamples(openApiDocument({ version: '1' }));
+  const { base_url, client_id, client_secret, organization_id, tenant_id } = server.quickstart;
+  const env: Record<string, string | undefined> = {
+    CONVOKE: base_url,
+    CLIENT_ID: client_id,
+    CLIENT_SECRET: client_secret,
+    ORGANIZATION_ID: organization_id,
+    TENANT_ID: tenant_id,
+    AGENT_NAME: 'echo',
+  };
+  /** Runs the example, and keeps a field of what it prints for the next. */
+  const python = async (id: string, keep: { readonly [variable: string]: RegExp } = {}) => {
+    const code = samples.find((one) => one.id === id && one.language === 'python')?.code ?? '';
+    const { stdout } = await promisify(execFile)('python3', ['-c', code], { env });
+    for (const [name, field] of Object.entries(keep)) env[name] = field.exec(stdout)?.[1];
+    return stdout;
+  };
+  await python('issue_token', { TOKEN: /'access_token': '([^']+)'/ });
+  expect(await python('list_agents')).toContain("'name': 'echo'");
+  await python('create_session', { SESSION_ID: /'id': '([^']+)'/ });
+  await python('start_run', { RUN_ID: /'id': '([^']+)'/ });
+  expect(await python('get_run')).toContain("'prompt': 'Summarise the release.'");
+  expect(await python('invoke_agent')).toMatch(/^run_started [^]*^run_completed /m);
 });
 
 function connect(): Convoke {

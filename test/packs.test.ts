@@ -30,7 +30,8 @@ beforeAll(async () => {
 afterAll(() => removeFolder(folder));
 
 test.each(names)('%s holds no sources, no tests and no settings of the repository', (name) => {
-  const allowed = /^(package\.json|LICENSE|README\.md|bin\/convoke\.mjs|.*\.(js|d\.ts|sql))$/;
+  const allowed =
+    /^(package\.json|LICENSE|README\.md|bin\/convoke\.mjs|.*\.(js|d\.ts|sql)|dist\/docs\/.*\.md)$/;
   const files = packed.get(name) ?? [];
   expect(files.filter((path) => !allowed.test(path) || /(^|\/)test\//.test(path))).toEqual([]);
   expect(files).toContain('package.json');
@@ -77,6 +78,9 @@ test('in an empty project the command line starts a server with an agent, and ru
     expect(run(process.execPath, ['hello.js'], project)).toContain('Thank you, Captain.');
     const said = run('npx', ['convoke', 'sessions', '--json'], project);
     expect(JSON.parse(said)).toMatchObject({ sessions: [{ agent_name: 'demo' }] });
+    const address = JSON.parse(await readFile(join(project, '.convoke/quickstart.json'), 'utf8'))
+      .base_url as string;
+    expect(await (await fetch(`${address}/docs/guides/concepts`)).text()).toContain('<h1');
     await worksOnOldNode(version);
   } finally {
     server.kill('SIGKILL');

@@ -1,6 +1,10 @@
 import type { OpenApiDocument, PathOperation } from '@convoke/contract';
-import { type Html, html, join, prose, raw } from './html.ts';
+import { guideContents } from './guide-page.ts';
+import type { Guide } from './guides/guides.ts';
+import { anchorLink, type Html, html, join, prose } from './html.ts';
 import { methodBadge, operationSection, type Place } from './operation-section.ts';
+import { renderPage } from './page.ts';
+import { searchEntries } from './search.ts';
 import {
   conventions,
   errorsSection,
@@ -9,33 +13,26 @@ import {
   schemasSection,
   scopesSection,
 } from './sections.ts';
-import { styleSheet } from './style.ts';
+
+export { allGuides, type Guide } from './guides/guides.ts';
+export { renderGuidePage } from './guide-page.ts';
+export { pagePolicy } from './page.ts';
 
 type Entry = Place & { readonly operation: PathOperation };
 
-/**
- * Renders the API as one page without scripts, fonts and images. It works under
- * `Content-Security-Policy: default-src 'none'; style-src 'unsafe-inline'`.
- */
-export function renderApiPage(document: OpenApiDocument): string {
+/** Renders the API as one page, with the guides in its contents. */
+export function renderApiPage(document: OpenApiDocument, guides: readonly Guide[] = []): string {
   const { title, version, summary } = document.info;
-  const page = html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<title>${title} API ${version}</title>
-<style>${raw(styleSheet)}</style>
-</head>
-<body>
-<a class="skip" href="#main">Skip to content</a>
-${sidebar(document)}
-<main id="main">
+  return renderPage({
+    title: `${title} API ${version}`,
+    brand: title,
+    root: './',
+    contents: contents(document, guides),
+    main: html`
 <header class="masthead">
 <p class="eyebrow">API reference <span class="version">${version}</span></p>
 <h1>${title}</h1>
-<p class="tagline">${summary} <a href="openapi.json">OpenAPI 3.1 document</a></p>
+<p class="tagline">${summary} <a href="./openapi.json">OpenAPI 3.1 document</a></p>
 </header>
 ${introduction(document)}
 ${conventions(document)}
@@ -43,31 +40,26 @@ ${document.tags.map((tag) => group(document, tag))}
 ${eventsSection(document)}
 ${schemasSection(document)}
 ${scopesSection()}
-${errorsSection()}
-</main>
-</body>
-</html>
-`;
-  return page.markup;
+${errorsSection()}`,
+    search: searchEntries(document, guides),
+  });
 }
 
-function sidebar(document: OpenApiDocument): Html {
+function contents(document: OpenApiDocument, guides: readonly Guide[]): Html {
   const groups = document.tags.map(
     ({ name }) => html`
 <li><a class="group" href="#${anchor(name)}">${name}</a><ul>${entriesOf(document, name).map(sidebarItem)}</ul></li>`,
   );
   return html`
-<nav class="sidebar" aria-label="Contents">
-<a class="brand" href="#main">${document.info.title}</a>
 <ul class="contents">
+${guideContents(guides, { root: './' })}
 <li><a class="group" href="#conventions">Conventions</a></li>
 ${groups}
 <li><a class="group" href="#events">Run events</a></li>
 <li><a class="group" href="#schemas">Resources</a></li>
 <li><a class="group" href="#scopes">Scopes and profiles</a></li>
 <li><a class="group" href="#errors">Error codes</a></li>
-</ul>
-</nav>`;
+</ul>`;
 }
 
 function sidebarItem({ method, operation }: Entry): Html {
@@ -83,7 +75,7 @@ function group(
   );
   return html`
 <section id="${anchor(tag.name)}" class="group">
-<h2>${tag.name}</h2>
+<h2>${tag.name}${anchorLink(anchor(tag.name))}</h2>
 <p class="lead">${prose(tag.description)}</p>
 ${join(sections)}
 </section>`;

@@ -1,4 +1,9 @@
-import type { OpenApiDocument, Parameter, Schema } from '@convoke/contract';
+import {
+  type OpenApiDocument,
+  type Parameter,
+  type Schema,
+  schemaRefPrefix,
+} from '@convoke/contract';
 import { type Html, html, join, nothing, prose } from './html.ts';
 import { fieldsOf, itemsOf, refName, resolve, rulesText, typeText } from './schema-text.ts';
 
@@ -11,10 +16,18 @@ type Row = {
 
 /** Renders one row per field; the fields of nested anonymous objects follow, indented. */
 export function fieldTable(document: OpenApiDocument, schema: Schema): Html {
-  const rows = rowsOf(resolve(document, schema), 0);
+  const rows = rowsOf(withFields(document, schema), 0);
   if (rows.length === 0) return html`<p class="quiet">An empty object.</p>`;
   return table(rows.map((row) => fieldRow(row)));
 }
+
+/** Every event has the fields of the open alternative; what differs is `data`. */
+function withFields(document: OpenApiDocument, schema: Schema): Schema {
+  const name = refName(schema);
+  return resolve(document, name === 'RunEvent' ? eventEnvelope : schema);
+}
+
+const eventEnvelope: Schema = { $ref: `${schemaRefPrefix}OtherRunEvent` };
 
 export function parameterTable(parameters: readonly Parameter[]): Html {
   return table(

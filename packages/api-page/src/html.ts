@@ -29,6 +29,11 @@ export function raw(markup: string): Html {
   return { markup };
 }
 
+/** A link of a heading to itself. */
+export function anchorLink(id: string): Html {
+  return html` <a class="anchor" href="#${id}" aria-label="Link to this section">#</a>`;
+}
+
 export const nothing: Html = { markup: '' };
 
 function render(part: Part): string {

@@ -5,11 +5,13 @@ import type {
   PathOperation,
   Ref,
   Response,
+  Schema,
 } from '@convoke/contract';
-import { type Call, curlOf } from './example.ts';
 import { fieldTable, parameterTable } from './fields.ts';
-import { type Html, html, join, nothing, prose } from './html.ts';
-import { typeText } from './schema-text.ts';
+import { anchorLink, type Html, html, join, nothing, prose } from './html.ts';
+import { callOf, parametersOf } from './samples/call.ts';
+import { callSamples, codeBlock } from './samples/samples.ts';
+import { itemsOf, refName, typeText } from './schema-text.ts';
 
 export type Place = { readonly method: string; readonly path: string };
 
@@ -18,12 +20,12 @@ export function operationSection(
   { method, path }: Place,
   operation: PathOperation,
 ): Html {
-  const parameters = (operation.parameters ?? []).flatMap((one) => resolveParameter(document, one));
-  const call: Call = { method, path, operation, parameters };
+  const parameters = parametersOf(document, operation);
+  const call = callOf({ method, path }, operation, parameters);
   return html`
 <article class="operation" id="${operation.operationId}">
 <header>
-<h3><a href="#${operation.operationId}">${operation.summary}</a></h3>
+<h3>${operation.summary}${anchorLink(operation.operationId)}</h3>
 <p class="route">${methodBadge(method)}<code>${routeText(path)}</code></p>
 <p class="who">${whoText(operation)}</p>
 </header>
@@ -35,7 +37,7 @@ ${requestText(document, operation)}
 ${responsesText(document, operation)}
 </div>
 <aside class="samples" aria-label="Example">
-<pre tabindex="0"><code>${curlOf(call)}</code></pre>
+${callSamples(call)}
 ${responseSample(document, operation)}
 </aside>
 </div>
@@ -105,6 +107,7 @@ function responsesText(document: OpenApiDocument, operation: PathOperation): Htm
   return html`
 <h4>Responses</h4>
 <ul class="answers">${successes.map(([status, response]) => responseItem(status, response))}</ul>
+${bodyFields(document, successes)}
 <details class="refusals"><summary>Errors <span class="note">${codes} codes</span></summary>
 <ul class="answers">${failures.map(([status, list]) => errorItem(status, list))}</ul>
 </details>`;
@@ -129,6 +132,33 @@ function bodyText(type: string, media: MediaType): Html {
   return html`<span class="type">${typeText(media.schema)}</span>`;
 }
 
+/** Renders the fields of the JSON bodies where they are returned, each kind once. */
+function bodyFields(
+  document: OpenApiDocument,
+  responses: readonly (readonly [string, Response])[],
+): Html {
+  const bodies = responses.flatMap(([, { content = {} }]) => content['application/json'] ?? []);
+  const kinds = new Map(
+    bodies.flatMap(({ schema }) => shownIn(schema)).map((one) => [refName(one) ?? 'the body', one]),
+  );
+  const tables = Array.from(
+    kinds,
+    ([name, schema]) =>
+      html`<details class="fields-of"><summary>Fields of ${name}</summary>${fieldTable(document, schema)}</details>`,
+  );
+  return join(tables);
+}
+
+/** Returns the items of a list instead of the list: what a reader looks for is in them. */
+function shownIn(schema: Schema): Schema[] {
+  if (refName(schema) !== undefined) return [schema];
+  const items = Object.values(schema.properties ?? {}).flatMap((field) => {
+    const item = typeof field === 'object' ? itemsOf(field) : undefined;
+    return item && refName(item) !== undefined ? [item] : [];
+  });
+  return items.length > 0 ? items : [schema];
+}
+
 function errorItem(status: string, list: readonly string[]): Html {
   const codes = list.map((code) => html`<a class="code" href="#error-${code}">${code}</a>`);
   return html`<li><span class="status">${status}</span><div>${join(codes, ' ')}</div></li>`;
@@ -149,13 +179,7 @@ function responseSample(document: OpenApiDocument, operation: PathOperation): Ht
 }
 
 function sample(title: string, text: string): Html {
-  return html`<figure><figcaption>${title}</figcaption><pre tabindex="0"><code>${text}</code></pre></figure>`;
-}
-
-function resolveParameter(document: OpenApiDocument, parameter: Parameter | Ref): Parameter[] {
-  if (!('$ref' in parameter)) return [parameter];
-  const found = document.components.parameters[lastSegment(parameter)];
-  return found ? [found] : [];
+  return html`<figure><figcaption>${title}</figcaption>${codeBlock(text)}</figure>`;
 }
 
 function resolveResponse(document: OpenApiDocument, response: Response | Ref): Response {

@@ -96,5 +96,6 @@ function range(min: number | undefined, max: number | undefined, unit: string): 
       ? `at most ${number(max)}${unit}`
       : `${number(min)} to ${number(max)}${unit}`;
   }
-  return min === undefined || min === 0 ? undefined : `at least ${number(min)}${unit}`;
+  if (min === undefined || min === 0) return undefined;
+  return `at least ${number(min)}${min === 1 ? unit.replace(/s$/, '') : unit}`;
 }

@@ -7,7 +7,13 @@ import {
   schemaRefPrefix,
 } from '@convoke/contract';
 import { fieldTable, parameterTable } from './fields.ts';
-import { type Html, html, join, prose } from './html.ts';
+import { anchorLink, type Html, html, join, prose } from './html.ts';
+import { codeBlock } from './samples/samples.ts';
+
+const errorGuard = `source.addEventListener('error', (event) => {
+  if (!(event instanceof MessageEvent)) return; // a lost connection, not the end of the run
+  console.error(JSON.parse(event.data).data.message);
+});`;
 
 /** Renders the steps from a client secret to a running agent. */
 export function introduction(document: OpenApiDocument): Html {
@@ -28,7 +34,7 @@ export function conventions(document: OpenApiDocument): Html {
   const { pageMin, pageMax, pageDefault } = limits;
   return html`
 <section id="conventions" class="prose">
-<h2>Conventions</h2>
+<h2>Conventions${anchorLink('conventions')}</h2>
 <dl class="rulebook">
 <dt>Fields</dt><dd>A request with an unknown field is rejected. Ignore unknown response fields; optional ones may be absent.</dd>
 <dt>Ids and times</dt><dd>Ids are opaque: store them unchanged. Times are RFC 3339 in UTC with milliseconds.</dd>
@@ -36,7 +42,7 @@ export function conventions(document: OpenApiDocument): Html {
 <dt>Lists</dt><dd>Pages hold ${pageMin} to ${pageMax} items, ${pageDefault} unless you set <code>limit</code>. Pass <code>next_cursor</code> back as <code>cursor</code>; the last page has no <code>next_cursor</code>.</dd>
 <dt>Retries</dt><dd>Retry a create only with the same key and the same body. The response then has <code>Idempotency-Replayed: true</code>.</dd>
 </dl>
-<h3 id="selectors">Organization and tenant headers</h3>
+<h3 id="selectors">Organization and tenant headers${anchorLink('selectors')}</h3>
 <p>Every call of the application API except <a href="#list_workspaces">list_workspaces</a> names its organization and tenant. The headers select from the access of the token; they never extend it.</p>
 ${parameterTable(selectors)}
 </section>`;
@@ -46,22 +52,19 @@ export function eventsSection(document: OpenApiDocument): Html {
   const events = document['x-event-types'].map(
     ({ type, terminal, description, data }) => html`
 <article class="entry" id="event-${type}">
-<h3><a href="#event-${type}">${type}</a>${terminal ? html` <span class="chip terminal">terminal</span>` : html``}</h3>
+<h3>${type}${anchorLink(`event-${type}`)}${terminal ? html` <span class="chip terminal">terminal</span>` : html``}</h3>
 <p>${prose(description)}</p>
 ${fieldTable(document, data)}
 </article>`,
   );
   return html`
 <section id="events">
-<h2>Run events</h2>
+<h2>Run events${anchorLink('events')}</h2>
 <div class="prose">
 <p>Each event comes in the envelope <a href="#schema-RunEvent">RunEvent</a>; the tables below describe its <code>data</code>. Ids order the events of one run. Store an id after you have processed its event, and send it as <code>Last-Event-ID</code> when you reconnect.</p>
 <p>A stream ends after one of the three terminal types. It can also close without one: then read the run, and reconnect if it has not ended. Other types, such as <code>&lt;framework&gt;.&lt;name&gt;</code>, are never terminal.</p>
 <p>An <code>EventSource</code> reconnects by itself and stops at the 204 that follows the terminal event. It reports a lost connection as <code>error</code>, too: one without data. Either guard your listener, or use <code>?event_names=off</code>, with which <code>onmessage</code> receives events of every type.</p>
-<pre tabindex="0"><code>source.addEventListener('error', (event) =&gt; {
-  if (!(event instanceof MessageEvent)) return; // a lost connection, not the end of the run
-  console.error(JSON.parse(event.data).data.message);
-});</code></pre>
+${codeBlock(errorGuard)}
 </div>
 <div class="entries">${events}</div>
 </section>`;
@@ -74,7 +77,7 @@ export function errorsSection(): Html {
   );
   return html`
 <section id="errors">
-<h2>Error codes</h2>
+<h2>Error codes${anchorLink('errors')}</h2>
 <p class="prose"><code>session_terminal</code> is 412 when a request creates a session again with the same key; all other codes always have this status.</p>
 <div class="scroll"><table class="plain"><tbody>${rows}</tbody></table></div>
 </section>`;
@@ -98,7 +101,7 @@ export function scopesSection(): Html {
   );
   return html`
 <section id="scopes">
-<h2>Scopes and profiles</h2>
+<h2>Scopes and profiles${anchorLink('scopes')}</h2>
 <p class="prose">An automation client has a profile, a named set of scopes; <code>custom</code> lists the scopes. Owners and admins are authorized by their role.</p>
 <div class="scroll"><table class="plain"><tbody>${scopeRows}</tbody></table></div>
 <h3>Profiles</h3>
@@ -118,10 +121,10 @@ export function schemasSection(document: OpenApiDocument): Html {
     .map(
       ([name, schema]) => html`
 <article class="entry" id="schema-${name}">
-<h3><a href="#schema-${name}">${name}</a></h3>
+<h3>${name}${anchorLink(`schema-${name}`)}</h3>
 <p>${prose(schema.description ?? '')}</p>
-${fieldTable(document, name === 'RunEvent' ? (schemas['OtherRunEvent'] ?? schema) : schema)}
+${fieldTable(document, { $ref: schemaRefPrefix + name })}
 </article>`,
     );
-  return html`<section id="schemas"><h2>Resources</h2><div class="entries">${entries}</div></section>`;
+  return html`<section id="schemas"><h2>Resources${anchorLink('schemas')}</h2><div class="entries">${entries}</div></section>`;
 }

@@ -22,7 +22,7 @@ export const styleSheet = `
 html { scroll-padding-top: 1.5rem; -webkit-text-size-adjust: 100%; }
 body { margin: 0; background: var(--paper); color: var(--ink); font: 16px/1.6 var(--sans); }
 a { color: var(--accent); text-decoration-thickness: 1px; text-underline-offset: 3px; }
-a:focus-visible, summary:focus-visible, pre:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; border-radius: 3px; }
+a:focus-visible, summary:focus-visible, pre:focus-visible, button:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; border-radius: 3px; }
 code, pre, .type, .status, .method { font-family: var(--mono); font-size: .86em; }
 .prose code, dd code, p code, .quiet code, td div code { background: var(--sunk); border-radius: 4px; padding: .1em .35em; }
 .skip { position: absolute; left: -999px; }
@@ -35,7 +35,14 @@ code, pre, .type, .status, .method { font-family: var(--mono); font-size: .86em;
 .brand { display: block; font-weight: 700; font-size: 1.15rem; letter-spacing: -.01em; margin-bottom: 1.25rem; }
 .contents > li { margin-bottom: .85rem; }
 .sidebar .group { display: block; font-weight: 600; padding: .15rem 0; }
+.open-search { display: none; width: 100%; margin: 0 0 1.25rem; padding: .4rem .6rem; border: 1px solid var(--line); border-radius: var(--radius); background: var(--paper); color: var(--soft); font: inherit; text-align: left; cursor: pointer; }
+.js .open-search { display: flex; justify-content: space-between; align-items: center; }
+.open-search:hover { border-color: var(--accent); color: var(--ink); }
+kbd { font-family: var(--mono); font-size: .72rem; border: 1px solid var(--line); border-radius: 4px; padding: 0 .3rem; }
 .contents ul a { display: grid; grid-template-columns: 3.4rem 1fr; align-items: baseline; padding: .22rem 0; color: var(--soft); }
+.contents .plain-list a { display: block; }
+.contents .sections a { padding-left: .9rem; }
+.sidebar .contents a[aria-current] { color: var(--accent); font-weight: 600; }
 .contents ul .method { font-size: .66rem; padding: 0; background: none; border: 0; text-align: left; }
 
 main { margin-left: 18.5rem; padding: 3.5rem clamp(1.5rem, 4vw, 4rem) 6rem; max-width: 88rem; }
@@ -63,8 +70,9 @@ section.group > h2, #events > h2, #schemas > h2, #scopes > h2, #errors > h2 { pa
 .operation { padding: 2rem 0 2.25rem; }
 .operation + .operation { border-top: 1px solid var(--line); }
 .operation h3 { font-size: 1.3rem; letter-spacing: -.01em; }
-h3 a { color: inherit; text-decoration: none; }
-h3 a:hover { color: var(--accent); }
+.anchor { color: var(--soft); font-weight: 400; text-decoration: none; opacity: 0; padding: 0 .2em; }
+:is(h1, h2, h3, h4):hover .anchor, .anchor:focus-visible { opacity: 1; }
+h1 .anchor { display: none; }
 .route { margin: .35rem 0; display: flex; gap: .6rem; align-items: baseline; }
 .route code { background: none; padding: 0; font-size: .92rem; overflow-wrap: break-word; min-width: 0; }
 .route var { font-style: normal; color: var(--accent); }
@@ -82,6 +90,18 @@ h3 a:hover { color: var(--accent); }
 .samples figcaption { font-family: var(--mono); font-size: .75rem; color: var(--soft); padding: 0 0 .25rem .1rem; }
 pre { margin: 0; background: var(--code-paper); color: var(--code-ink); border: 1px solid transparent; border-radius: var(--radius); padding: .9rem 1rem; overflow: auto; max-height: 24rem; font-size: .8rem; line-height: 1.55; scrollbar-width: thin; scrollbar-color: var(--code-soft) transparent; }
 pre code { font-size: inherit; }
+.snippet { position: relative; min-width: 0; }
+.copy { position: absolute; top: .45rem; right: .45rem; padding: .1rem .5rem; border: 1px solid var(--code-soft); border-radius: 5px; background: var(--code-paper); color: var(--code-ink); font: .72rem var(--sans); cursor: pointer; opacity: 0; }
+.snippet:hover .copy, .snippet:focus-within .copy { opacity: 1; }
+@media (hover: none) { .copy { opacity: .85; } .open-search kbd { display: none; } }
+.tabs { min-width: 0; position: relative; }
+.tabs input { position: absolute; opacity: 0; pointer-events: none; }
+.tabs label { display: inline-block; padding: .15rem .6rem .3rem; font-size: .82rem; color: var(--soft); cursor: pointer; border-bottom: 2px solid transparent; }
+.tabs label:hover { color: var(--ink); }
+.tabs input:checked + label { color: var(--accent); border-color: var(--accent); }
+.tabs input:focus-visible + label { outline: 2px solid var(--accent); outline-offset: 1px; border-radius: 3px; }
+.tabs .panel { display: none; margin-top: .4rem; }
+.tabs input[value="curl"]:checked ~ .curl, .tabs input[value="sdk"]:checked ~ .sdk, .tabs input[value="python"]:checked ~ .python { display: block; }
 
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; font-size: .92rem; }
@@ -118,11 +138,40 @@ summary .note { color: var(--soft); font-size: .82rem; margin-left: .25rem; }
 :target { scroll-margin-top: 1.5rem; }
 .entry:target, tr:target { background: var(--accent-soft); }
 
+.search { width: min(40rem, calc(100vw - 2rem)); max-height: min(36rem, calc(100vh - 6rem)); margin: 12vh auto auto; padding: 0; border: 1px solid var(--line); border-radius: 12px; background: var(--raised); color: var(--ink); overflow: hidden; }
+.search[open] { display: flex; flex-direction: column; }
+.search::backdrop { background: rgb(0 0 0 / .4); }
+.search input { width: 100%; padding: .9rem 1.1rem; border: 0; border-bottom: 1px solid var(--line); background: none; color: inherit; font: 1rem var(--sans); outline: none; }
+.search ul { list-style: none; margin: 0; padding: .4rem; overflow-y: auto; }
+.search a { display: grid; grid-template-columns: 4.2rem minmax(0, auto) minmax(0, 1fr); gap: .6rem; align-items: baseline; padding: .35rem .6rem; border-radius: 6px; color: inherit; text-decoration: none; }
+.search a:is(:hover, :focus) { background: var(--accent-soft); outline: none; }
+.search .kind { font-family: var(--mono); font-size: .7rem; color: var(--soft); }
+.search .also { font-size: .78rem; color: var(--soft); overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+.search .none { padding: 0 1.1rem 1rem; color: var(--soft); }
+
+.guide h1 { font-size: 2.2rem; margin: 0 0 1rem; }
+.guide h2 { margin: 2.5rem 0 .6rem; font-size: 1.45rem; }
+.guide h3 { margin: 1.75rem 0 .4rem; }
+.guide p, .guide ul, .guide ol { margin: .75rem 0; }
+.guide li { margin: .3rem 0; }
+.guide .snippet { margin: .9rem 0; }
+.guide pre { max-height: none; }
+.guide blockquote { margin: 1rem 0; padding: 0 1rem; border-left: 3px solid var(--line); color: var(--soft); }
+.guide.prose { max-width: 50rem; overflow-wrap: anywhere; }
+table.guide td { overflow-wrap: normal; }
+table.guide { margin: .75rem 0; }
+table.guide th { font-weight: 600; white-space: nowrap; }
+table.guide code, .guide li code { background: var(--sunk); border-radius: 4px; padding: .1em .35em; overflow-wrap: anywhere; }
+.guide pre code { background: none; padding: 0; overflow-wrap: normal; }
+.fields-of { margin: .35rem 0; }
+.fields-of summary { color: var(--accent); }
+
 @media (max-width: 80rem) { .columns { grid-template-columns: minmax(0, 1fr); gap: 1.25rem; } .samples { position: static; } .reading { max-width: 50rem; } .samples { max-width: 50rem; } }
 @media (max-width: 56rem) {
   .sidebar { position: static; width: auto; border-right: 0; border-bottom: 1px solid var(--line); padding: 1rem 1.25rem; }
   .brand { margin-bottom: .5rem; }
   .contents { display: flex; flex-wrap: wrap; gap: .15rem .9rem; }
+  .contents.guides .plain-list { display: block; } .contents.guides > li { min-width: 9rem; } .contents .sections { display: none; }
   .contents > li { margin: 0; } .contents ul { display: none; } .sidebar .group { font-weight: 400; color: var(--soft); }
   main { margin-left: 0; padding-top: 2rem; }
   h1 { font-size: 2.1rem; }

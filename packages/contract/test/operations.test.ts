@@ -105,6 +105,7 @@ test('the operations are exactly those of the specification, plus metadata, heal
       'GET /readyz',
       'GET /openapi.json',
       'GET /docs',
+      'GET /docs/guides/{guide_name}',
     ].sort(),
   );
 });

@@ -67,6 +67,7 @@ const methods: Readonly<Record<OperationId, ((parts: Parts) => Promise<unknown>)
     get_readiness: { because: 'probes read it' },
     get_openapi: { because: 'generators read it' },
     get_docs: { because: 'people read it' },
+    get_guide: { because: 'people read it' },
   };
 
 interface NotForClients {

@@ -61,3 +61,22 @@ export const getDocs = defineOperation({
   responses: { 200: { description: 'The page.', media: 'text/html' } },
   errors: [],
 });
+
+export const getGuide = defineOperation({
+  id: 'get_guide',
+  method: 'GET',
+  path: '/docs/guides/{guide_name}',
+  tag: 'System',
+  summary: 'Guide page',
+  description: 'Returns one of the guides that are served beside the API reference.',
+  caller: 'anonymous',
+  scope: open,
+  params: {
+    guide_name: z
+      .string()
+      .regex(/^[a-z0-9-]{1,64}$/)
+      .meta({ description: 'Name of the guide.', examples: ['concepts'] }),
+  },
+  responses: { 200: { description: 'The page.', media: 'text/html' } },
+  errors: ['not_found'],
+});

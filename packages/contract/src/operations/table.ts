@@ -14,7 +14,7 @@ import { answerInteraction, listInteractions } from './interactions.ts';
 import { getJwks, getMetadata, issueToken } from './oauth.ts';
 import { cancelRun, followRunEvents, getRun, listRuns, startRun } from './runs.ts';
 import { createSession, getSession, listSessions, resumeSession, stopSession } from './sessions.ts';
-import { getDocs, getHealth, getOpenapi, getReadiness } from './system.ts';
+import { getDocs, getGuide, getHealth, getOpenapi, getReadiness } from './system.ts';
 import { createTenant, getTenant, listTenants, offboardTenant, retryTenant } from './tenants.ts';
 import { listWorkspaces, whoami } from './workspaces.ts';
 
@@ -71,6 +71,7 @@ export const operations = {
   get_readiness: getReadiness,
   get_openapi: getOpenapi,
   get_docs: getDocs,
+  get_guide: getGuide,
 } as const satisfies Record<string, Operation>;
 
 export type Operations = typeof operations;

@@ -9,6 +9,7 @@ import { createApp } from '../http/app.ts';
 import { callerAddressBehind } from '../http/caller-address.ts';
 import { type Cursors, createCursors } from '../http/cursors.ts';
 import { createDenials } from '../http/denials.ts';
+import { mountDocsRedirect } from '../http/docs-redirect.ts';
 import { EventStreams, type StreamCaps, renderFrames } from '../http/event-streams.ts';
 import type { Handlers } from '../http/handler.ts';
 import { agentRoutes } from '../http/routes/agents.ts';
@@ -83,6 +84,7 @@ export function openHttp(
     metrics,
     traces,
   });
+  if (isApi) mountDocsRedirect(app);
   if (isApi) mountSignIn(app, services, { config, authority, masterKey, callerAddress });
   showMetrics(app, services, { config, streams });
   return { app, streams };

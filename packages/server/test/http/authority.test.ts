@@ -286,7 +286,9 @@ describe('operations that need only a token, or none', () => {
       if (id === 'issue_token') continue;
       expect((await ask(id, callers.get(name) ?? anonymous)).status).toBe(200);
     }
-    expect((await server.call(operations[id].method, pathOf(id), callOf(id))).status).toBe(200);
+    expect(
+      (await server.call(operations[id].method, pathOf(id, callOf(id)), callOf(id))).status,
+    ).toBe(200);
   });
 });
 

@@ -46,13 +46,34 @@ describe('the description of the API', () => {
     expect(JSON.stringify(served.servers)).toContain(server.baseUrl);
   });
 
-  test('is a page that loads nothing and runs no script', async () => {
-    const { status, headers, text } = await server.call('GET', '/docs');
-    expect(status).toBe(200);
-    expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
-    expect(headers.get('content-security-policy')).toContain("default-src 'none'");
-    expect(text).not.toMatch(/<script|src=|href="http/);
-    expect(text).toContain('/v1/sessions');
+  test.each([
+    ['/docs', '/v1/sessions'],
+    ['/docs/guides/concepts', 'Session, run, event'],
+  ])(
+    'is a page at %s that loads nothing, under a policy that names its script',
+    async (path, words) => {
+      const { status, headers, text } = await server.call('GET', path);
+      expect(status).toBe(200);
+      expect(headers.get('content-type')).toBe('text/html; charset=utf-8');
+      const policy = headers.get('content-security-policy');
+      expect(policy).toContain("default-src 'none'");
+      expect(policy).toMatch(/script-src 'sha256-[^']+';/);
+      expect(text).not.toMatch(/ src=/);
+      expect(text).toContain(words);
+    },
+  );
+
+  test('a guide that does not exist is not found', async () => {
+    for (const guide_name of ['nothing', '..%2fdecisions', 'CONCEPTS']) {
+      const refused = await server.refused('get_guide', { params: { guide_name } });
+      expect(refused).toMatchObject({ status: 404, error: 'not_found' });
+    }
+  });
+
+  test('people who type a slash after the address get to the page', async () => {
+    const answer = await sendRaw(server, { method: 'GET', path: '/docs/' });
+    expect([answer.status, answer.headers.get('location')]).toEqual([308, '../docs']);
+    expect(answer.headers.get('x-request-id')).toBeTruthy();
   });
 });
 

@@ -123,6 +123,7 @@ export const validCalls: {
   get_readiness: async () => ({}),
   get_openapi: async () => ({}),
   get_docs: async () => ({}),
+  get_guide: async () => ({ params: { guide_name: 'concepts' } }),
 };
 
 async function ofSession(_: TestServer, data: TenantData) {

@@ -1,9 +1,9 @@
-import { renderApiPage } from '@convoke/api-page';
+import { allGuides, pagePolicy, renderApiPage, renderGuidePage } from '@convoke/api-page';
 import { openApiDocument } from '@convoke/contract';
 import { refuse } from '../../app/refusal.ts';
-import type { Handlers } from '../handler.ts';
+import type { Handlers, RawReply } from '../handler.ts';
 
-type SystemOperations = 'get_health' | 'get_readiness' | 'get_openapi' | 'get_docs';
+type SystemOperations = 'get_health' | 'get_readiness' | 'get_openapi' | 'get_docs' | 'get_guide';
 
 export interface SystemParts {
   readonly version: string;
@@ -12,16 +12,19 @@ export interface SystemParts {
   readonly isReady: () => Promise<boolean>;
 }
 
-/** The page has inline styles and loads nothing. */
-const pagePolicy = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
-
 export function systemRoutes({
   version,
   baseUrl,
   isReady,
 }: SystemParts): Handlers<SystemOperations> {
-  let page: Buffer | undefined;
+  const pages = new Map<string, Buffer>();
   const document = () => openApiDocument({ version, baseUrl });
+  /** Renders a page when it is first asked for. */
+  const once = (name: string, render: () => string): Buffer => {
+    const page = pages.get(name) ?? Buffer.from(render());
+    pages.set(name, page);
+    return page;
+  };
   return {
     get_health: () => ({ status: 200, body: { status: 'ok' } }),
 
@@ -32,16 +35,25 @@ export function systemRoutes({
 
     get_openapi: () => ({ status: 200, body: document() }),
 
-    get_docs: () => ({
-      async write(response, base) {
-        page ??= Buffer.from(renderApiPage(document()));
-        response.writeHead(200, {
-          ...base,
-          'content-type': 'text/html; charset=utf-8',
-          'content-security-policy': pagePolicy,
-        });
-        response.end(page);
-      },
-    }),
+    get_docs: () => pageReply(once('', () => renderApiPage(document(), allGuides()))),
+
+    get_guide({ params }) {
+      const guide = allGuides().find(({ name }) => name === params.guide_name);
+      if (guide === undefined) return refuse('not_found');
+      return pageReply(once(guide.name, () => renderGuidePage(document(), guide, allGuides())));
+    },
+  };
+}
+
+function pageReply(page: Buffer): RawReply {
+  return {
+    async write(response, base) {
+      response.writeHead(200, {
+        ...base,
+        'content-type': 'text/html; charset=utf-8',
+        'content-security-policy': pagePolicy,
+      });
+      response.end(page);
+    },
   };
 }

@@ -1,0 +1,61 @@
+import { createHash } from 'node:crypto';
+import { type Html, html, raw } from './html.ts';
+import { pageScript } from './page-script.ts';
+import { type SearchEntry, searchDialog } from './search.ts';
+import { styleSheet } from './style.ts';
+
+export type Page = {
+  readonly title: string;
+  readonly brand: string;
+  /** The way from this page to the root of the server: `./` or `../../`. */
+  readonly root: string;
+  readonly contents: Html;
+  readonly main: Html;
+  readonly search: readonly SearchEntry[];
+};
+
+/**
+ * The policy of every page: nothing is loaded from anywhere, and only the page's own style and script are used, which are
+ * known by their digests. Every page works without the script.
+ */
+export const pagePolicy = [
+  "default-src 'none'",
+  `style-src '${digestOf(styleSheet)}'`,
+  `script-src '${digestOf(pageScript)}'`,
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/** Renders what all pages share: the head, the contents beside the text, and the search. */
+export function renderPage({ title, brand, root, contents, main, search }: Page): string {
+  const page = html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>${title}</title>
+<style>${raw(styleSheet)}</style>
+</head>
+<body>
+<a class="skip" href="#main">Skip to content</a>
+<nav class="sidebar" aria-label="Contents">
+<a class="brand" href="${root}docs">${brand}</a>
+<button type="button" class="open-search">Search <kbd>⌘K</kbd></button>
+${contents}
+</nav>
+<main id="main">
+${main}
+</main>
+${searchDialog(search, root)}
+<script>${raw(pageScript)}</script>
+</body>
+</html>
+`;
+  return page.markup;
+}
+
+function digestOf(text: string): string {
+  return `sha256-${createHash('sha256').update(text).digest('base64')}`;
+}

@@ -1,0 +1,46 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { openApiDocument } from '@convoke/contract';
+import { expect, test } from 'vitest';
+import { root } from '../../../test/repository.ts';
+import { allSamples } from '../src/samples/samples.ts';
+
+const samples = allSamples(openApiDocument({ version: '1' }));
+
+test('every Python example is a program', () => {
+  const programs = samples.filter(({ language }) => language === 'python').map(({ code }) => code);
+  expect(programs.length).toBeGreaterThan(30);
+  const check =
+    'import json, sys\nfor text in json.load(sys.stdin): compile(text, "example", "exec")';
+  execFileSync('python3', ['-W', 'error', '-c', check], { input: JSON.stringify(programs) });
+});
+
+test('every example for the SDK compiles against it', async () => {
+  const programs = samples.filter(({ language }) => language === 'sdk');
+  expect(programs.length).toBeGreaterThan(30);
+  // Inside the repository, so that the programs find the SDK.
+  const folder = await mkdtemp(join(import.meta.dirname, '.samples-'));
+  try {
+    await writeFile(join(folder, 'known.d.ts'), known);
+    for (const { id, code } of programs) await writeFile(join(folder, `${id}.ts`), code);
+    const settings = {
+      extends: join(root, 'tsconfig.json'),
+      compilerOptions: { noUnusedLocals: false, typeRoots: [join(root, 'node_modules/@types')] },
+      include: ['*.ts'],
+    };
+    await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(settings));
+    const compiler = join(root, 'node_modules/typescript/bin/tsc');
+    const compiled = spawnSync(process.execPath, [compiler, '-p', folder], { encoding: 'utf8' });
+    expect(compiled.stdout).toBe('');
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}, 60_000);
+
+/** What the examples take from around them. */
+const known = `
+declare const baseUrl: string, clientId: string, clientSecret: string, token: string;
+declare const organizationId: string, tenantId: string, sessionId: string, runId: string;
+declare const fileId: string, interactionKey: string, credentialId: string, bytes: Uint8Array;
+`;
