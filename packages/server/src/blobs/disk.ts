@@ -1,6 +1,7 @@
-import { randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import { type FileHandle, mkdir, open, opendir, rename, rm, rmdir, unlink } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { hostname } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
 import type { BlobReader, Blobs } from '../ports/blobs.ts';
 import { hasCode } from '../runtime/error-code.ts';
 import { stageDraft } from './draft.ts';
@@ -9,14 +10,21 @@ import { checkKey, checkPrefix } from './keys.ts';
 const chunkBytes = 128 * 1024;
 const publishAttempts = 3;
 
+export interface DiskBlobs {
+  readonly dataDir: string;
+  /** A folder that several servers share; without one, `blobs` of the data folder. */
+  readonly shared?: string | undefined;
+}
+
 /**
- * Blobs as files under `<dataDir>/blobs/<tenant>/`. Bytes are written and synced in a staging folder, and renamed to
- * their key afterwards. A file that a crash leaves in the staging folder was never published: the next start deletes
- * it.
+ * Blobs as files under `<dataDir>/blobs/<tenant>/`, or under a folder that several servers share. Bytes are written and
+ * synced in a staging folder, and renamed to their key afterwards. A file that a crash leaves in the staging folder was
+ * never published: the next start deletes it. In a shared folder each server has a staging folder of its own, because
+ * the drafts of other servers are uploads under way.
  */
-export async function openDiskBlobs({ dataDir }: { readonly dataDir: string }): Promise<Blobs> {
-  const root = join(dataDir, 'blobs');
-  const staging = join(root, '.staging');
+export async function openDiskBlobs({ dataDir, shared }: DiskBlobs): Promise<Blobs> {
+  const root = shared ?? join(dataDir, 'blobs');
+  const staging = shared === undefined ? join(root, '.staging') : sharedStaging(root, dataDir);
   await rm(staging, { recursive: true, force: true });
   await mkdir(staging, { recursive: true, mode: 0o700 });
   return {
@@ -28,6 +36,11 @@ export async function openDiskBlobs({ dataDir }: { readonly dataDir: string }): 
     read: async (key, range) => read(pathOf(root, key), range),
     removeAll: (prefix) => removeAll(root, prefix),
   };
+}
+
+/** Named after the machine and its data folder, which one server at a time holds. */
+function sharedStaging(root: string, dataDir: string): string {
+  return join(root, '.staging', hash('sha256', `${hostname()}:${resolve(dataDir)}`, 'hex'));
 }
 
 interface Naming {

@@ -8,5 +8,6 @@ export async function openBlobs({
   cluster,
 }: Pick<Config, 'dataDir' | 'cluster'>): Promise<Blobs> {
   const { blobs } = cluster;
-  return blobs.kind === 's3' ? openS3Blobs({ ...blobs, dataDir }) : openDiskBlobs({ dataDir });
+  if (blobs.kind === 's3') return openS3Blobs({ ...blobs, dataDir });
+  return openDiskBlobs({ dataDir, shared: blobs.folder });
 }

@@ -61,7 +61,8 @@ export async function openServices(
   const { dataDir, agentsDir, settings } = config;
   const log = overrides.log ?? createLog({ level: config.logLevel });
   const blobs = await openBlobs(config);
-  if (config.cluster.roles.size === 1 && config.cluster.blobs.kind === 'disk') {
+  const { roles, blobs: files } = config.cluster;
+  if (roles.size === 1 && files.kind === 'disk' && files.folder === undefined) {
     log.warn('uploaded files stay on the disk of this server: set CONVOKE_BLOBS on all servers');
   }
   const metrics = createMetrics();

@@ -24,7 +24,11 @@ export type WakeupsConfig =
   | { readonly kind: 'nats'; readonly url: string };
 
 export type BlobsConfig =
-  | { readonly kind: 'disk' }
+  | {
+      readonly kind: 'disk';
+      /** A folder that all servers share; without one, the data folder of each. */
+      readonly folder?: string;
+    }
   | {
       readonly kind: 's3';
       readonly bucket: string;
@@ -37,6 +41,8 @@ export type BlobsConfig =
 
 const dayMs = 86_400_000;
 const bucketUrl = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([\w./-]*))?$/;
+
+const folderUrl = /^file:\/\/(\/[^\0?#]+)$/;
 
 const roles = z
   .string()
@@ -79,14 +85,15 @@ export const clusterSettings = {
   },
   CONVOKE_BLOBS: {
     fallback: '',
-    means: 's3://bucket or s3://bucket/prefix for files; without it, the data folder',
-    format: '`s3://bucket` or `s3://bucket/prefix`',
+    means:
+      's3://bucket or s3://bucket/prefix for files, or file:///path of a folder that all servers share; without it, the data folder',
+    format: '`s3://bucket`, `s3://bucket/prefix` or `file:///path`',
     role: 'both',
     read: z
       .string()
       .refine(
-        (text) => text === '' || bucketUrl.test(text),
-        'must be s3://bucket or s3://bucket/prefix',
+        (text) => text === '' || bucketUrl.test(text) || folderUrl.test(text),
+        'must be s3://bucket, s3://bucket/prefix or file:///path',
       ),
   },
   CONVOKE_S3_ENDPOINT: {
@@ -185,6 +192,8 @@ function wakeupsOf(value: ClusterValue, { databaseUrl }: Storage): WakeupsConfig
 }
 
 function blobsOf(value: ClusterValue): BlobsConfig {
+  const [, folder] = folderUrl.exec(value('CONVOKE_BLOBS')) ?? [];
+  if (folder !== undefined) return { kind: 'disk', folder };
   const [, bucket, prefix = ''] = bucketUrl.exec(value('CONVOKE_BLOBS')) ?? [];
   if (bucket === undefined) return { kind: 'disk' };
   return {

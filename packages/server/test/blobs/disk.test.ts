@@ -41,6 +41,25 @@ test('the next start deletes the drafts that a crash left, and published blobs s
   expect(String(await get(reopened, key))).toBe('abc');
 });
 
+test('servers that share a folder read each other’s blobs, and a start leaves the drafts of the others', async () => {
+  const shared = await temporaryFolder();
+  const places = [await temporaryFolder(), await temporaryFolder()] as const;
+  const first = await openDiskBlobs({ dataDir: places[0], shared });
+  const draft = await first.stage(Readable.from([Buffer.from('abc')]), { maxBytes: 100 });
+  await first.stage(Readable.from([Buffer.from('lost')]), { maxBytes: 100 });
+  const second = await openDiskBlobs({ dataDir: places[1], shared });
+  const key = keyOf('ten_1', 'file_1', 'abc');
+  await draft.publish(key);
+  expect(String(await get(second, key))).toBe('abc');
+  const drafts = async () => {
+    const found = await readdir(join(shared, '.staging'), { recursive: true, withFileTypes: true });
+    return found.filter((entry) => entry.isFile()).length;
+  };
+  expect(await drafts()).toBe(1);
+  await openDiskBlobs({ dataDir: places[0], shared });
+  expect(await drafts()).toBe(0);
+});
+
 test('bytes are durable before the name, and the name before `publish` resolves (P17)', async () => {
   const dataDir = await temporaryFolder();
   const blobs = await openDiskBlobs({ dataDir });
