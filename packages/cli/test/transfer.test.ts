@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { removeFolder } from '../../../test/remove-folder.ts';
+import { holdDataFolder } from '../../server/src/runtime/data-folder.ts';
 import { type CommandLine, createCommandLine, manyProcessesMs } from './command-line.ts';
 
 vi.setConfig({ testTimeout: manyProcessesMs });
@@ -52,4 +53,17 @@ test('import reads the output of export, from a file or a pipe, once', async () 
   const again = await convoke.run(['import', file], elsewhere);
   expect(again.code).toBe(1);
   expect(again.stderr).toContain('not empty');
+});
+
+test('export refuses while a server uses the data folder, unless a snapshot is wanted (N-15)', async () => {
+  const env = { CONVOKE_DATA_DIR: join(place, 'busy') };
+  await convoke.run(['admin', 'org', 'create', '--name', 'Busy'], { env });
+  const idle = await convoke.run(['export'], { env });
+  const server = holdDataFolder(env.CONVOKE_DATA_DIR);
+  const refused = await convoke.run(['export'], { env });
+  expect([refused.code, refused.stdout]).toEqual([1, '']);
+  expect(refused.stderr).toMatch(/^convoke: a server is using .*busy; .*--while-running.*\n$/);
+  expect(await convoke.run(['export', '--while-running'], { env })).toEqual(idle);
+  server.release();
+  expect(await convoke.run(['export'], { env })).toEqual(idle);
 });

@@ -2,7 +2,7 @@ export { examine } from './operate/doctor/doctor.ts';
 export type { Finding } from './operate/doctor/finding.ts';
 export { openOperator } from './operate/open-operator.ts';
 export { examineSchema, migrateSchema } from './operate/migrate.ts';
-export { exportDeployment, importDeployment } from './operate/transfer.ts';
+export { describeWriters, exportDeployment, importDeployment } from './operate/transfer.ts';
 export { type Config, readConfig } from './config/config.ts';
 export { type RunningServer, runServer } from './main.ts';
 export type { AuditRow } from './domain/audit.ts';

@@ -15,25 +15,37 @@ const databaseHelp =
 
 interface ExportOptions {
   readonly output?: string;
+  readonly whileRunning?: true;
 }
 
 export function exportCommand(): Command {
   return new Command('export')
     .description('Export every row of the deployment as JSON lines, to move it to another database')
     .option('--output <file>', 'write to this file, readable only by you; default: standard output')
+    .option(
+      '--while-running',
+      'export although servers use the database: what they write from now on is missing',
+    )
     .addHelpText('after', example('export --output convoke.jsonl'))
     .addHelpText(
       'after',
       `\nReads ${databaseHelp}` +
-        'Servers may keep running: the export is a snapshot of the database from its start. It contains everything in\n' +
-        'the database, including digests of secrets and sealed keys: protect it like the database.\n',
+        'Stop the servers first. With --while-running the export is a snapshot of the database from its start. It\n' +
+        'contains everything in the database, including digests of secrets and sealed keys: protect it like the database.\n',
     )
-    .action(async ({ output }: ExportOptions) => {
+    .action(async ({ output, whileRunning }: ExportOptions) => {
       if (output === undefined && process.stdout.isTTY) {
         throw new Failure('use --output, or redirect standard output with > or |', exitCodes.usage);
       }
-      const { exportDeployment, readConfig } = await loadServer();
-      const text = Readable.from(exportDeployment(readConfig(process.env)));
+      const { describeWriters, exportDeployment, readConfig } = await loadServer();
+      const config = readConfig(process.env);
+      const writers = whileRunning === true ? undefined : await describeWriters(config);
+      if (writers !== undefined) {
+        throw new Failure(
+          `${writers}; what is written from now on would be missing from the export. Stop every server first, or add --while-running for a snapshot of this moment`,
+        );
+      }
+      const text = Readable.from(exportDeployment(config));
       clearSpinner();
       const sink =
         output === undefined ? process.stdout : createWriteStream(output, { mode: 0o600 });

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
+import { isDataFolderHeld } from '../runtime/data-folder.ts';
 import type { TransferConnection, TransferMode } from '../store/transfer/connection.ts';
 import { exportLines } from '../store/transfer/export.ts';
 import { type Imported, importLines } from '../store/transfer/import.ts';
@@ -21,6 +22,20 @@ export async function* exportDeployment(config: Config): AsyncGenerator<string> 
   } finally {
     await source.close();
   }
+}
+
+/**
+ * Says which servers use the database of this deployment now; undefined when there are none. What they write after an
+ * export has begun is not part of it.
+ */
+export async function describeWriters(config: Config): Promise<string | undefined> {
+  const { dataDir, databaseUrl } = config;
+  if (databaseUrl === undefined) {
+    return isDataFolderHeld(dataDir) ? `a server is using ${dataDir}` : undefined;
+  }
+  const { countServerConnections } = await import('../store/transfer/postgres.ts');
+  const count = await countServerConnections(databaseUrl);
+  return count === 0 ? undefined : `servers have ${count} connections to the database`;
 }
 
 /** Imports an export into an empty database, completely or not at all. */

@@ -1,6 +1,9 @@
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+
+const lockFile = 'server.lock';
+const lockSql = 'pragma locking_mode = exclusive; begin exclusive';
 
 /**
  * Creates the data folder and locks it for this process. The lock is SQLite's lock on a file of its own: the system
@@ -8,9 +11,9 @@ import { DatabaseSync } from 'node:sqlite';
  */
 export function holdDataFolder(path: string): { release(): void } {
   mkdirSync(path, { recursive: true, mode: 0o700 });
-  const lock = new DatabaseSync(join(path, 'server.lock'));
+  const lock = new DatabaseSync(join(path, lockFile));
   try {
-    lock.exec('pragma locking_mode = exclusive; begin exclusive');
+    lock.exec(lockSql);
   } catch (error) {
     lock.close();
     throw new Error(`another Convoke server is using ${path}; stop it or set CONVOKE_DATA_DIR`, {
@@ -18,6 +21,20 @@ export function holdDataFolder(path: string): { release(): void } {
     });
   }
   return { release: () => lock.close() };
+}
+
+/** Whether a server uses the folder now. Creates nothing. */
+export function isDataFolderHeld(path: string): boolean {
+  if (!existsSync(join(path, lockFile))) return false;
+  const lock = new DatabaseSync(join(path, lockFile));
+  try {
+    lock.exec(lockSql);
+    return false;
+  } catch {
+    return true;
+  } finally {
+    lock.close();
+  }
 }
 
 const addressFile = 'address';

@@ -3,7 +3,12 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { verifyAudit } from '../../src/app/audit.ts';
 import type { Config } from '../../src/config/config.ts';
-import { exportDeployment, importDeployment, openTransfer } from '../../src/operate/transfer.ts';
+import {
+  describeWriters,
+  exportDeployment,
+  importDeployment,
+  openTransfer,
+} from '../../src/operate/transfer.ts';
 import { sql } from '../../src/store/sql.ts';
 import { begin, logOf, runIn } from '../support/api-steps.ts';
 import { createLocation, databaseKinds, openTestDatabase } from '../support/databases.ts';
@@ -132,6 +137,15 @@ test('a backup made as the guide says, with the role of the service, contains ev
     env,
   });
   expect(contents(await textOf(exportDeployment(restored)))).toEqual(contents(exported));
+});
+
+test('the servers that use a database are found, whichever it is, until they have stopped', async () => {
+  for (const database of ['sqlite', 'postgres'] as const) {
+    const running = await startServer({ database });
+    expect(await describeWriters(running.config)).toMatch(/^a server is using|^servers have \d+/);
+    await running.stop();
+    expect(await describeWriters(running.config)).toBeUndefined();
+  }
 });
 
 test('a deployment moves from SQLite to PostgreSQL, and unfinished runs continue there', async () => {

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { Client } from 'pg';
 import { partitionAt } from '../../domain/event-partition.ts';
 import { timeOfText } from '../../domain/id-time.ts';
@@ -13,6 +14,32 @@ const beginSql: Record<TransferMode, string> = {
   read: 'begin isolation level repeatable read read only',
   write: `begin; select pg_advisory_xact_lock(hashtext('convoke schema migrations'))`,
 };
+
+const lookPauseMs = 250;
+const looksMax = 8;
+
+/**
+ * Counts the connections of servers to the database. A server always has some; those of a command that has just ended
+ * are gone after a moment, so it looks again before it reports any.
+ */
+export async function countServerConnections(url: string): Promise<number> {
+  const client = new Client({ connectionString: url, application_name: 'convoke transfer' });
+  client.on('error', () => {});
+  await client.connect();
+  try {
+    for (let looks = 1; ; looks += 1) {
+      const { rows } = await client.query<{ n: number }>(
+        `select count(*)::int as n from pg_stat_activity
+         where datname = current_database() and application_name in ('convoke', 'convoke wake-ups')`,
+      );
+      const count = rows[0]?.n ?? 0;
+      if (count === 0 || looks === looksMax) return count;
+      await setTimeout(lookPauseMs);
+    }
+  } finally {
+    await client.end();
+  }
+}
 
 export class PostgresTransfer implements TransferConnection {
   readonly #client: Client;
