@@ -155,6 +155,29 @@ describe('an owner', () => {
     expect(await tenantOnce(id, 'offboarded')).toMatchObject({ attachment_state: 'detached' });
   });
 
+  test('learns who will access a new tenant, and binds clients to tenants (N-5)', async () => {
+    const { tenant_id = '' } = server.quickstart;
+    const bind = ['clients', 'create', '--name', 'Bound', '--tenant', tenant_id];
+    const { client } = await convoke.json<{ client: { id: string; tenant_ids: string[] } }>(
+      ...bind,
+    );
+    expect(client.tenant_ids).toEqual([tenant_id]);
+    const { clients } = await convoke.json<{ clients: { tenant_ids?: string[] }[] }>('clients');
+    const open = clients.filter((one) => one.tenant_ids === undefined).length;
+    const { stdout, stderr, code } = await convoke.run(['tenants', 'create', '--name', 'Two']);
+    expect({ code, said: stderr.split(' not bound')[0] }).toEqual({
+      code: 0,
+      said: open === 1 ? '1 client is' : `${open} clients are`,
+    });
+    const [id = ''] = stdout.split(' ');
+    await tenantOnce(id, 'active');
+    await convoke.json('tenants', 'offboard', id, '--confirm', id);
+    await convoke.json('clients', 'delete', client.id);
+    const wrong = await convoke.run([...bind, 'ten_unknown']);
+    expect(wrong).toMatchObject({ stdout: '', code: 1 });
+    expect(wrong.stderr).toContain('ten_unknown');
+  });
+
   test('retries a tenant whose provisioning failed, after the operator fixed the cause', async () => {
     const workspaces = join(server.place, '.convoke/workspaces');
     await rename(workspaces, `${workspaces}.aside`);

@@ -63,6 +63,7 @@ export const limits = {
 
   // Organization management (spec §8, D-61 to D-63)
   clientsPerOrganization: 20,
+  tenantsPerClient: 100,
   liveCredentialsPerClient: 2,
   credentialDaysMin: 1,
   credentialDaysMax: 365,

@@ -11,10 +11,10 @@ test(
   async () => {
     const readme = await readFile(join(import.meta.dirname, '../README.md'), 'utf8');
     const example = /```js\n(.*?)```/s.exec(readme)?.[1] ?? '';
-    expect(readme).toContain('client for Node 20 or later');
+    expect(readme).toContain('client for Node 20.18 or newer');
     const node = await oldestNode();
     await using server = await startConvoke();
-    const { base_url, client_id, client_secret } = server.quickstart;
+    const { base_url, client_id, client_secret, tenant_id } = server.quickstart;
     // Here, so that Node finds the package as an application would.
     const program = join(import.meta.dirname, `readme-example-${process.pid}.mjs`);
     await writeFile(program, example);
@@ -24,6 +24,7 @@ test(
           CONVOKE_BASE_URL: base_url,
           CONVOKE_CLIENT_ID: client_id,
           CONVOKE_CLIENT_SECRET: client_secret,
+          CONVOKE_CLIENT_TENANT_ID: tenant_id,
         },
       });
       expect(stdout).toBe(

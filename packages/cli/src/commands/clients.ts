@@ -38,6 +38,7 @@ interface CreateOptions {
   readonly name: string;
   readonly profile: Profile;
   readonly scope?: Scope[];
+  readonly tenant?: string[];
   readonly expiresInDays?: number;
   readonly save?: true | string;
   readonly replace?: boolean;
@@ -50,6 +51,10 @@ function createClient(): Command {
     .requiredOption('--name <name>', 'display name')
     .option('--profile <profile>', 'set of scopes: observe, invoke, deploy or custom', 'invoke')
     .option('--scope <scope...>', 'scopes, with --profile custom')
+    .option(
+      '--tenant <tenant...>',
+      'the only tenants it can access; all, also later ones, without it',
+    )
     .option('--expires-in-days <n>', 'lifetime of the secret in days, 1 to 365', readDays)
     .option(
       '--save [name]',
@@ -58,7 +63,7 @@ function createClient(): Command {
     .option('--replace', 'with --save: overwrite a saved login of the same name')
     .addOption(organizationOption())
     .action(async (options: CreateOptions, command: Command) => {
-      const { name, profile, scope, expiresInDays, save, replace = false } = options;
+      const { name, profile, scope, tenant, expiresInDays, save, replace = false } = options;
       const wanted = save === true ? loginName(name) : save;
       if (wanted !== undefined && !replace) await requireFreeName(wanted);
       const { baseUrl, organizationId, admin } = await connectPerson(command);
@@ -66,6 +71,7 @@ function createClient(): Command {
         name,
         profile,
         ...(scope === undefined ? {} : { scopes: scope }),
+        ...(tenant === undefined ? {} : { tenant_ids: tenant }),
         ...(expiresInDays === undefined ? {} : { expires_in_days: expiresInDays }),
       });
       const { client_id: clientId, client_secret: clientSecret } = issued;

@@ -4,7 +4,7 @@ import { collect } from '../collect.ts';
 import { globalOptions } from '../options/global-options.ts';
 import { example, organizationOption } from '../options/options.ts';
 import { connectPerson } from '../sign-in/person.ts';
-import { print, printJson, printTable } from '../terminal/output.ts';
+import { print, printJson, printTable, remark } from '../terminal/output.ts';
 
 export function tenantsCommand(): Command {
   return new Command('tenants')
@@ -41,8 +41,20 @@ function createTenant(): Command {
     .addOption(organizationOption())
     .action(async ({ name, mode }: { name: string; mode: string }, command: Command) => {
       const { admin } = await connectPerson(command);
-      show(await admin.tenants.create({ display_name: name, mode }), command);
+      const tenant = await admin.tenants.create({ display_name: name, mode });
+      show(tenant, command);
+      if (!globalOptions(command).json) warnOfReach(tenant);
     });
+}
+
+/** An unbound client that names no tenant fails as soon as it can access two. */
+function warnOfReach({ unbound_clients: count = 0 }: TenantRecord): void {
+  if (count === 0) return;
+  const clients = count === 1 ? '1 client is' : `${count} clients are`;
+  remark(
+    `${clients} not bound to tenants and can access this one once it is active; those that name no tenant will then ` +
+      'fail. Name it in the program (workspace: { tenantId }), or create clients with --tenant.',
+  );
 }
 
 function showTenant(): Command {

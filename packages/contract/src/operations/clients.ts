@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { clientIdSchema, organizationIdSchema } from '../ids.ts';
+import { clientIdSchema, organizationIdSchema, tenantIdSchema } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { defineOperation } from '../operation.ts';
 import {
@@ -33,6 +33,18 @@ const customScopes = z
   .refine((list) => new Set(list).size === list.length, { error: 'must not repeat a scope' })
   .meta({
     description: 'Required with `profile: custom`; not allowed otherwise.',
+    uniqueItems: true,
+  });
+
+const tenantIds = z
+  .array(tenantIdSchema)
+  .min(1)
+  .max(limits.tenantsPerClient)
+  .refine((list) => new Set(list).size === list.length, { error: 'must not repeat a tenant' })
+  .meta({
+    description:
+      'The only tenants that the client can access. Without it the client can access all tenants of the ' +
+      'organization, also those that are created later.',
     uniqueItems: true,
   });
 
@@ -87,6 +99,7 @@ export const createClient = defineOperation({
       description: description.optional(),
       profile: z.enum(profileNames).meta({ examples: ['invoke'] }),
       scopes: customScopes.optional(),
+      tenant_ids: tenantIds.optional(),
       expires_in_days: credentialDays,
     })
     .check(scopesFitProfile),

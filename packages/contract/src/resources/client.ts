@@ -20,6 +20,10 @@ export const clientRecord = z
     description: z.string().optional(),
     profile: z.enum(profileNames),
     scopes: z.array(z.enum(scopes)).meta({ examples: [[...profiles.observe]] }),
+    tenant_ids: z
+      .array(opaqueId('tenant'))
+      .meta({ description: 'The only tenants that the client can access; absent: all.' })
+      .optional(),
     status: z.enum(clientStatuses),
     version: z.int().min(1).meta({ description: 'Send it with every update.' }),
     pending_operation: pendingOperation.optional(),

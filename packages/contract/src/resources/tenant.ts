@@ -26,6 +26,15 @@ export const tenantRecord = z
     status: z.enum(tenantStatuses),
     attachment_state: z.enum(attachmentStates),
     status_reason: z.string().optional(),
+    unbound_clients: z
+      .int()
+      .min(0)
+      .meta({
+        description:
+          'Number of automation clients without `tenant_ids`: they can access this tenant once it is usable, and ' +
+          'then have to name a tenant. Only where one tenant is created or read.',
+      })
+      .optional(),
     created_at: timestamp,
     updated_at: timestamp,
   })

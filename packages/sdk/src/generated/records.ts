@@ -162,6 +162,8 @@ export interface ClientRecord {
   description?: string | undefined;
   profile: Profile;
   scopes: Scope[];
+  /** The only tenants that the client can access; absent: all. */
+  tenant_ids?: string[] | undefined;
   status: ClientStatus;
   /** Send it with every update. */
   version: number;
@@ -210,6 +212,8 @@ export interface TenantRecord {
   status: TenantStatus;
   attachment_state: AttachmentState;
   status_reason?: string | undefined;
+  /** Number of automation clients without `tenant_ids`: they can access this tenant once it is usable, and then have to name a tenant. Only where one tenant is created or read. */
+  unbound_clients?: number | undefined;
   created_at: string;
   updated_at: string;
 }

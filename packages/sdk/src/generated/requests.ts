@@ -54,6 +54,8 @@ export interface CreateClient {
   profile: Profile;
   /** Required with `profile: custom`; not allowed otherwise. */
   scopes?: ReadonlyArray<Scope> | undefined;
+  /** The only tenants that the client can access. Without it the client can access all tenants of the organization, also those that are created later. */
+  tenant_ids?: ReadonlyArray<string> | undefined;
   expires_in_days?: number | undefined;
 }
 

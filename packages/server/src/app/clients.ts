@@ -1,6 +1,7 @@
 import {
   type ClientId,
   type OrganizationId,
+  type TenantId,
   clientId,
   credentialId,
   idPrefixes,
@@ -48,6 +49,8 @@ export interface CreateClient {
   readonly name: string;
   readonly description: string | undefined;
   readonly permissions: Permissions;
+  /** Absent: all tenants. */
+  readonly tenantIds?: readonly TenantId[] | undefined;
   readonly lifetimeDays: number;
   readonly idempotencyKey: string;
   readonly by: Actor;
@@ -63,7 +66,7 @@ export async function createClient(
   return services.store.transaction(async (tx) => {
     const now = services.clock.now();
     const id = clientId(services.ids.next(idPrefixes.client));
-    const { name, description, permissions, lifetimeDays } = request;
+    const { name, description, permissions, tenantIds, lifetimeDays } = request;
     const first = await once(tx, {
       scope: { organizationId },
       place: 'create_client',
@@ -73,6 +76,7 @@ export async function createClient(
         description: description ?? null,
         profile: permissions.profile,
         scopes: permissions.scopes?.toSorted() ?? null,
+        ...(tenantIds === undefined ? {} : { tenant_ids: tenantIds.toSorted() }),
         expires_in_days: lifetimeDays,
       },
       resourceId: id,
@@ -80,12 +84,13 @@ export async function createClient(
       chargeRate: request.chargeRate,
     });
     if (!first.fresh) return refuseSecondSecret(tx, organizationId, clientId(first.resourceId));
+    await requireTenants(tx, organizationId, tenantIds);
     await tx.organizations.lock(organizationId);
     orRefuse(mayAddClient(await tx.clients.countLive(organizationId)));
     const oauthClientId = services.ids.next(oauthClientPrefix);
     const createdBy = request.by.id;
     const client = openClient(
-      { id, organizationId, oauthClientId, name, description, permissions, createdBy },
+      { id, organizationId, oauthClientId, name, description, permissions, tenantIds, createdBy },
       now,
     );
     await tx.clients.insert(client);
@@ -106,10 +111,26 @@ export async function createClient(
         name,
         profile: client.profile,
         scopes: client.scopes,
+        ...(client.tenantIds === null ? {} : { tenant_ids: client.tenantIds }),
         ...credentialDetails(issued.credential),
       },
     });
     return { client, ...issued };
+  });
+}
+
+/** Refuses a tenant that the organization does not have, or that is on its way out. */
+async function requireTenants(
+  tx: StoreTransaction,
+  organizationId: OrganizationId,
+  tenantIds: readonly TenantId[] = [],
+): Promise<void> {
+  if (tenantIds.length === 0) return;
+  const known = await tx.tenants.bindable(organizationId, tenantIds);
+  const unknown = tenantIds.find((id) => !known.includes(id));
+  if (unknown === undefined) return;
+  refuse('invalid_body', {
+    message: `tenant_ids: ${unknown} is not a tenant of this organization, or is being offboarded.`,
   });
 }
 

@@ -63,6 +63,14 @@ export async function createTenant(
   });
 }
 
+/** How many clients can access a tenant of the organization without being bound to it. */
+export async function countUnboundClients(
+  { store }: Pick<Services, 'store'>,
+  organizationId: OrganizationId,
+): Promise<number> {
+  return store.read.clients.countUnbound(organizationId);
+}
+
 export async function listTenants(
   { store }: Pick<Services, 'store'>,
   organizationId: OrganizationId,

@@ -1,14 +1,13 @@
-import type { OrganizationId } from '@convoke/contract';
 import type { PageRequest } from '../ports/page.ts';
-import type { ReachableTenant } from '../ports/repositories/tenants.ts';
+import type { ReachableTenant, TenantReach } from '../ports/repositories/tenants.ts';
 import type { Services } from './services.ts';
 
-/** D-56: lists the usable tenants of the caller's organizations. */
+/** D-56: lists the usable tenants that the caller can access. */
 export async function listWorkspaces(
   { store }: Pick<Services, 'store'>,
-  organizationIds: readonly OrganizationId[],
+  reach: TenantReach,
   page: PageRequest,
 ): Promise<ReachableTenant[]> {
-  if (organizationIds.length === 0) return [];
-  return store.read.tenants.reachable(organizationIds, page);
+  if (reach.organizationIds.length === 0) return [];
+  return store.read.tenants.reachable(reach, page);
 }

@@ -1,5 +1,5 @@
 import type { CredentialId, OrganizationId, Scope, UserId } from '@convoke/contract';
-import type { Client } from './client.ts';
+import { type Client, isBoundTo } from './client.ts';
 import type { Role } from './member.ts';
 import { type Ruling, accepted, refused } from './refusal.ts';
 import type { TenantScope } from './scope.ts';
@@ -8,7 +8,14 @@ import { type Tenant, isUsableTenant } from './tenant.ts';
 /** The fields of the live client and tenant rows that an access decision needs. Read on every request. */
 export type ReachedClient = Pick<
   Client,
-  'id' | 'organizationId' | 'oauthClientId' | 'profile' | 'scopes' | 'status' | 'notBefore'
+  | 'id'
+  | 'organizationId'
+  | 'oauthClientId'
+  | 'profile'
+  | 'scopes'
+  | 'tenantIds'
+  | 'status'
+  | 'notBefore'
 >;
 export type ReachedTenant = Pick<Tenant, 'id' | 'status' | 'attachmentState'>;
 
@@ -71,6 +78,7 @@ export function decideAccess(reached: Reach | undefined, claim: Claim): Ruling<A
   if (client.organizationId !== claim.organizationId) return refused('forbidden');
   if (claim.tokenIssuedAt < client.notBefore) return refused('unauthorized');
   if (tenant === undefined || !isUsableTenant(tenant)) return refused('forbidden');
+  if (!isBoundTo(client, tenant.id)) return refused('forbidden');
   const scopes = new Set(client.scopes.filter((scope) => claim.tokenScopes.has(scope)));
   if (!claim.required.every((scope) => scopes.has(scope))) return refused('insufficient_scope');
   return accepted({ client, tenant, scopes });

@@ -4,6 +4,7 @@ import {
   type OrganizationId,
   type Profile,
   type Scope,
+  type TenantId,
   limits,
   scopesOf,
 } from '@convoke/contract';
@@ -27,6 +28,8 @@ export interface Client {
   readonly description: string | null;
   readonly profile: Profile;
   readonly scopes: readonly Scope[];
+  /** The only tenants it can access; null: all of the organization, also later ones. */
+  readonly tenantIds: readonly TenantId[] | null;
   readonly status: ClientStatus;
   readonly version: number;
   readonly createdBy: string;
@@ -49,14 +52,16 @@ export type NewClient = Pick<
 > & {
   readonly description?: string | undefined;
   readonly permissions: Permissions;
+  readonly tenantIds?: readonly TenantId[] | undefined;
 };
 
 export function openClient(fresh: NewClient, now: number): Client {
-  const { permissions, description, ...identity } = fresh;
+  const { permissions, description, tenantIds, ...identity } = fresh;
   return {
     ...identity,
     description: textOrNull(description),
     ...granted(permissions),
+    tenantIds: tenantIds ?? null,
     status: 'active',
     version: 1,
     createdAt: now,
@@ -64,6 +69,11 @@ export function openClient(fresh: NewClient, now: number): Client {
     deletedAt: null,
     notBefore: 0,
   };
+}
+
+/** Whether the tenants that the client is bound to include this one. */
+export function isBoundTo({ tenantIds }: Pick<Client, 'tenantIds'>, tenantId: TenantId): boolean {
+  return tenantIds === null || tenantIds.includes(tenantId);
 }
 
 /** Spec §8: at most 20 clients per organization that are not deleted. */

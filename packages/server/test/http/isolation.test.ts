@@ -1,9 +1,9 @@
 import { type OperationId, operations, pathParams } from '@convoke/contract';
-import { beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventsPath } from '../support/api-steps.ts';
 import { type Identity, type OperationCall, pathOf } from '../support/checked-calls.ts';
 import { databaseKinds } from '../support/databases.ts';
-import { addClient, addTenant } from '../support/identities.ts';
+import { type NewClient, type TestClient, addClient, addTenant } from '../support/identities.ts';
 import { type TestServer, requestToken, selecting, startServer } from '../support/server.ts';
 import { changedTables, restingDigests } from '../support/table-digests.ts';
 import {
@@ -26,6 +26,65 @@ describe.each(databaseKinds)('on %s', (database) => {
     own = await fillTenant(server, 'canaryown');
     sibling = await fillTenant(server, 'canarysibling', own.organization);
     foreign = await fillTenant(server, 'canaryforeign');
+  });
+
+  describe('a client that is bound to one tenant (N-5)', () => {
+    const made: TestClient[] = [];
+    const add = async (client: NewClient) => {
+      const added = await addClient(server, client, own.organization);
+      made.push(added);
+      return added;
+    };
+    let bound: TestClient;
+    beforeAll(async () => {
+      bound = await add({ tenant_ids: [own.ids.tenant_id] });
+    });
+    afterAll(async () => {
+      const { organization_id, owner: as } = own.organization;
+      for (const { record } of made) {
+        await server.send('delete_client', {
+          as,
+          params: { organization_id, client_id: record.id },
+        });
+      }
+    });
+
+    const automated = (Object.keys(operations) as OperationId[]).filter(
+      (id) => operations[id].caller === 'automation',
+    );
+    test.each(automated)('%s: another tenant of its organization looks like none', async (id) => {
+      const call = await validCalls[id](server, sibling);
+      const path = pathOf(id, call);
+      const ask = async (tenantId: string) =>
+        said(await server.call(operations[id].method, path, { ...call, as: bound.in(tenantId) }));
+      const refused = await ask(sibling.ids.tenant_id);
+      expect(refused).toMatch(/^403 \{"error":"forbidden"/);
+      expect(refused).toBe(await ask('ten_never'));
+    });
+
+    test('lists that tenant only, and works in it', async () => {
+      expect(bound.record.tenant_ids).toEqual([own.ids.tenant_id]);
+      const as = bound.in(own.ids.tenant_id);
+      const { body } = await server.send('list_workspaces', { as });
+      expect(body.workspaces.map(({ tenant }) => tenant.tenant_id)).toEqual([own.ids.tenant_id]);
+      expect((await server.send('whoami', { as })).body.tenant_id).toBe(own.ids.tenant_id);
+    });
+
+    test('stays out of a tenant that is created later; its record counts those that do not', async () => {
+      const { organization } = own;
+      const unboundAt = async (tenant_id: string) => {
+        const params = { organization_id: organization.organization_id, tenant_id };
+        const { body } = await server.send('get_tenant', { as: organization.owner, params });
+        return body.unbound_clients ?? -1;
+      };
+      const before = await unboundAt(own.ids.tenant_id);
+      const open = await add({});
+      await add({ tenant_ids: [own.ids.tenant_id] });
+      const later = await addTenant(server, 'Later', organization);
+      expect(await unboundAt(later)).toBe(before + 1);
+      expect((await server.refused('whoami', { as: bound.in(later) })).error).toBe('forbidden');
+      expect((await server.send('whoami', { as: open.in(later) })).status).toBe(200);
+    });
   });
 
   /** Parameters that name something of a tenant or of an organization. */

@@ -80,6 +80,7 @@ export interface NewClient {
   readonly name?: string;
   readonly profile?: Profile;
   readonly scopes?: readonly Scope[];
+  readonly tenant_ids?: readonly string[];
 }
 
 export interface TestClient extends ClientSecret {
@@ -92,14 +93,14 @@ export interface TestClient extends ClientSecret {
 /** An automation client made through the API, with a token. */
 export async function addClient(
   server: TestServer,
-  { name = 'Client', profile = 'invoke', scopes }: NewClient = {},
+  { name = 'Client', profile = 'invoke', ...rest }: NewClient = {},
   { organization_id, owner }: Organization = firstOrganization(server),
 ): Promise<TestClient> {
   const { body } = await server.send('create_client', {
     as: owner,
     params: { organization_id },
     headers: { 'idempotency-key': randomUUID() },
-    body: { name, profile, ...(scopes === undefined ? {} : { scopes }) },
+    body: { name, profile, ...rest },
   });
   const { client, credential, client_id, client_secret } = body;
   const token = await requestToken(server.baseUrl, { client_id, client_secret });

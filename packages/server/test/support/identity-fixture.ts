@@ -116,6 +116,7 @@ function seeds({ store, clock, ids, secrets }: SeedParts) {
       createdAt: clock.now(),
       updatedAt: clock.now(),
       deletedAt: null,
+      tenantIds: null,
       notBefore: 0,
     };
     const credential = credentialId(ids.next('cred'));

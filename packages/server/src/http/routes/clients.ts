@@ -43,6 +43,7 @@ export function clientRoutes(
         name: body.name,
         description: body.description,
         permissions: { profile: body.profile, scopes: body.scopes },
+        tenantIds: body.tenant_ids,
         lifetimeDays: body.expires_in_days,
         idempotencyKey: headers['idempotency-key'],
         by: actorOf(caller, request),

@@ -1,5 +1,6 @@
 import type { Services } from '../../app/services.ts';
 import {
+  countUnboundClients,
   createTenant,
   getTenant,
   listTenants,
@@ -29,7 +30,7 @@ export function tenantRoutes(
         read: (page) => listTenants(services, caller.organizationId, page),
         idOf: (tenant) => tenant.id,
       });
-      return { status: 200, body: { tenants: items.map(tenantView), ...next } };
+      return { status: 200, body: { tenants: items.map((tenant) => tenantView(tenant)), ...next } };
     },
 
     async create_tenant({ caller, headers, body, request, chargeRate }) {
@@ -40,7 +41,8 @@ export function tenantRoutes(
         by: actorOf(caller, request),
         chargeRate,
       });
-      const record = tenantView(created.resource);
+      const unbound = await countUnboundClients(services, caller.organizationId);
+      const record = tenantView(created.resource, unbound);
       return created.replayed
         ? { status: 202, body: record, headers: replayed }
         : { status: 202, body: record };
@@ -48,7 +50,8 @@ export function tenantRoutes(
 
     async get_tenant({ caller, params }) {
       const tenant = await getTenant(services, caller.organizationId, params.tenant_id);
-      return { status: 200, body: tenantView(tenant) };
+      const unbound = await countUnboundClients(services, caller.organizationId);
+      return { status: 200, body: tenantView(tenant, unbound) };
     },
 
     async retry_tenant({ caller, params, request }) {

@@ -15,6 +15,7 @@ export function clientView({ resource: client, pending }: Withdrawn<Client>): Cl
     ...optional('description', client.description),
     profile: client.profile,
     scopes: [...client.scopes],
+    ...optional('tenant_ids', client.tenantIds && [...client.tenantIds]),
     status: client.status,
     version: client.version,
     ...optional('pending_operation', pending && pendingView(pending)),

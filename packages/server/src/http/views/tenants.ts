@@ -2,8 +2,8 @@ import type { TenantRecord } from '@convoke/contract';
 import type { Tenant } from '../../domain/tenant.ts';
 import { optional, timestamp } from './fields.ts';
 
-/** D-60. */
-export function tenantView(tenant: Tenant): TenantRecord {
+/** D-60. `unboundClients` is given where one tenant is created or read. */
+export function tenantView(tenant: Tenant, unboundClients?: number): TenantRecord {
   return {
     id: tenant.id,
     organization_id: tenant.organizationId,
@@ -12,6 +12,7 @@ export function tenantView(tenant: Tenant): TenantRecord {
     status: tenant.status,
     attachment_state: tenant.attachmentState,
     ...optional('status_reason', tenant.statusReason),
+    ...optional('unbound_clients', unboundClients),
     created_at: timestamp(tenant.createdAt),
     updated_at: timestamp(tenant.updatedAt),
   };

@@ -23,4 +23,6 @@ export interface ClientRepository {
   save(next: Client, seen: Client): Promise<boolean>;
   list(organizationId: OrganizationId, page: PageRequest): Promise<Client[]>;
   countLive(organizationId: OrganizationId): Promise<number>;
+  /** Number of clients that can access every tenant of the organization. */
+  countUnbound(organizationId: OrganizationId): Promise<number>;
 }

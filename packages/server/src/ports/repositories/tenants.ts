@@ -18,10 +18,9 @@ export interface TenantRepository {
   /** Tenants that machines may reach: active and ready. */
   usable(organizationId: OrganizationId, limit: number): Promise<Tenant[]>;
   /** Usable tenants of several organizations, with the organizations' names. */
-  reachable(
-    organizationIds: readonly OrganizationId[],
-    page: PageRequest,
-  ): Promise<ReachableTenant[]>;
+  reachable(reach: TenantReach, page: PageRequest): Promise<ReachableTenant[]>;
+  /** The tenants of these that belong to the organization and are not being offboarded. */
+  bindable(organizationId: OrganizationId, ids: readonly TenantId[]): Promise<TenantId[]>;
   /** Number of tenants that count towards the quota. */
   countLive(organizationId: OrganizationId): Promise<number>;
   /** Tenants in `status` that a worker has to advance, least recently updated first. */
@@ -39,6 +38,12 @@ export interface TenantRepository {
   purgeSession(tenantId: TenantId, sessionId: SessionId, limit: number): Promise<boolean>;
   /** Deletes at most `limit` idempotency keys of the tenant; true once none is left. */
   purgeKeys(tenantId: TenantId, limit: number): Promise<boolean>;
+}
+
+export interface TenantReach {
+  readonly organizationIds: readonly OrganizationId[];
+  /** Only these; null for all tenants of the organizations. */
+  readonly tenantIds: readonly TenantId[] | null;
 }
 
 export interface ReachableTenant {

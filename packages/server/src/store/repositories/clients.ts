@@ -3,6 +3,7 @@ import {
   type ClientStatus,
   type Profile,
   type Scope,
+  type TenantId,
   type TenantStatus,
   clientId,
   isScope,
@@ -21,10 +22,10 @@ export function clientRepository(db: Transaction): ClientRepository {
     async insert(client) {
       await db.run(sql`
         insert into clients (id, organization_id, client_id, name, description, profile, scopes,
-          status, version, created_by, created_at, updated_at, deleted_at, not_before)
+          tenant_ids, status, version, created_by, created_at, updated_at, deleted_at, not_before)
         values (${client.id}, ${client.organizationId}, ${client.oauthClientId}, ${client.name},
-          ${client.description}, ${client.profile}, ${client.scopes.join(' ')}, ${client.status},
-          ${client.version}, ${client.createdBy}, ${client.createdAt}, ${client.updatedAt},
+          ${client.description}, ${client.profile}, ${client.scopes.join(' ')},
+          ${client.tenantIds?.join(' ') ?? null}, ${client.status}, ${client.version}, ${client.createdBy}, ${client.createdAt}, ${client.updatedAt},
           ${client.deletedAt}, ${client.notBefore})`);
     },
     async find(organization, id) {
@@ -55,7 +56,7 @@ export function clientRepository(db: Transaction): ClientRepository {
       // Runs on every application request: few columns, and no nested statements, so that the prepared statement is
       // found without interning.
       const row = await db.get<ReachRow>(sql`
-        select c.id, c.organization_id, c.profile, c.scopes, c.status, c.not_before,
+        select c.id, c.organization_id, c.profile, c.scopes, c.tenant_ids, c.status, c.not_before,
           t.id as tenant_id, t.status as tenant_status, t.attachment_state
         from clients c
         left join tenants t on t.id = ${tenant} and t.organization_id = c.organization_id
@@ -64,7 +65,7 @@ export function clientRepository(db: Transaction): ClientRepository {
     },
     async reachWith(credential, oauthClientId, tenant) {
       const row = await db.get<ReachRow>(sql`
-        select c.id, c.organization_id, c.profile, c.scopes, c.status, c.not_before,
+        select c.id, c.organization_id, c.profile, c.scopes, c.tenant_ids, c.status, c.not_before,
           t.id as tenant_id, t.status as tenant_status, t.attachment_state
         from clients c
         join credentials k on k.id = ${credential} and k.client_record_id = c.id
@@ -95,11 +96,17 @@ export function clientRepository(db: Transaction): ClientRepository {
         where organization_id = ${organization} and deleted_at is null`);
       return row?.count ?? 0;
     },
+    async countUnbound(organization) {
+      const row = await db.get<{ count: number }>(sql`
+        select count(*) as count from clients
+        where organization_id = ${organization} and deleted_at is null and tenant_ids is null`);
+      return row?.count ?? 0;
+    },
   };
 }
 
-const columns = sql`id, organization_id, client_id, name, description, profile, scopes, status,
-  version, created_by, created_at, updated_at, deleted_at, not_before`;
+const columns = sql`id, organization_id, client_id, name, description, profile, scopes, tenant_ids,
+  status, version, created_by, created_at, updated_at, deleted_at, not_before`;
 
 interface ClientRow {
   id: string;
@@ -109,6 +116,7 @@ interface ClientRow {
   description: string | null;
   profile: Profile;
   scopes: string;
+  tenant_ids: string | null;
   status: ClientStatus;
   version: number;
   created_by: string;
@@ -120,7 +128,7 @@ interface ClientRow {
 
 type ReachRow = Pick<
   ClientRow,
-  'id' | 'organization_id' | 'profile' | 'scopes' | 'status' | 'not_before'
+  'id' | 'organization_id' | 'profile' | 'scopes' | 'tenant_ids' | 'status' | 'not_before'
 > &
   (
     | { tenant_id: null }
@@ -134,6 +142,7 @@ function toReach(row: ReachRow, oauthClientId: string): Reach {
     oauthClientId,
     profile: row.profile,
     scopes: toScopes(row.scopes),
+    tenantIds: toTenantIds(row.tenant_ids),
     status: row.status,
     notBefore: row.not_before,
   };
@@ -151,6 +160,7 @@ function toClient(row: ClientRow): Client {
     description: row.description,
     profile: row.profile,
     scopes: toScopes(row.scopes),
+    tenantIds: toTenantIds(row.tenant_ids),
     status: row.status,
     version: row.version,
     createdBy: row.created_by,
@@ -159,6 +169,10 @@ function toClient(row: ClientRow): Client {
     deletedAt: row.deleted_at,
     notBefore: row.not_before,
   };
+}
+
+function toTenantIds(text: string | null): readonly TenantId[] | null {
+  return text === null ? null : text.split(' ').map(tenantId);
 }
 
 /** A scope that the catalog no longer knows grants nothing. */

@@ -10,7 +10,7 @@ import {
 import type { Tenant } from '../../domain/tenant.ts';
 import type { TenantRepository } from '../../ports/repositories/tenants.ts';
 import { pageOf } from '../page.ts';
-import type { Transaction } from '../sql-database.ts';
+import type { Statement, Transaction } from '../sql-database.ts';
 import { sql } from '../sql.ts';
 
 export function tenantRepository(db: Transaction): TenantRepository {
@@ -95,19 +95,25 @@ function records(
         order by id limit ${limit}`);
       return rows.map(toTenant);
     },
-    async reachable(organizations, page) {
-      const list = sql.join(organizations.map((id) => sql`${id}`));
+    async reachable({ organizationIds, tenantIds }, page) {
+      const bound = tenantIds === null ? sql`` : sql`and id in (${listOf(tenantIds)})`;
       const rows = await db.all<TenantRow & { organization_name: string }>(sql`
         select ${columns},
           (select name from organizations where organizations.id = tenants.organization_id)
             as organization_name
         from tenants
-        where organization_id in (${list}) and status = 'active' and attachment_state = 'ready'
-          ${pageOf(page, 'id')}`);
+        where organization_id in (${listOf(organizationIds)}) and status = 'active'
+          and attachment_state = 'ready' ${bound} ${pageOf(page, 'id')}`);
       return rows.map((row) => ({
         tenant: toTenant(row),
         organizationName: row.organization_name,
       }));
+    },
+    async bindable(organization, ids) {
+      const rows = await db.all<{ id: string }>(sql`
+        select id from tenants where id in (${listOf(ids)}) and organization_id = ${organization}
+          and status not in ('offboarding', 'offboarded')`);
+      return rows.map((row) => tenantId(row.id));
     },
     async countLive(organization) {
       const row = await db.get<{ count: number }>(sql`
@@ -119,7 +125,7 @@ function records(
       if (ids.length === 0) return [];
       const rows = await db.all<{ id: string }>(sql`
         select id from tenants
-        where id in (${sql.join(ids.map((id) => sql`${id}`))}) and status = 'offboarded'`);
+        where id in (${listOf(ids)}) and status = 'offboarded'`);
       return rows.map((row) => tenantId(row.id));
     },
     async inStatus(status, limit) {
@@ -131,6 +137,10 @@ function records(
       return rows.map(toTenant);
     },
   };
+}
+
+function listOf(ids: readonly string[]): Statement {
+  return sql.join(ids.map((id) => sql`${id}`));
 }
 
 interface Purge {

@@ -208,6 +208,38 @@ describe('automation clients (spec §4.3)', () => {
     expect(refusalIn(await asOwner('DELETE', '/m2m/cli_unknown'))).toBe('404 not_found');
   });
 
+  test('are bound only to tenants of their organization that stay (N-5)', async () => {
+    const { tenant_id: tenant } = server.quickstart;
+    const headers = key();
+    const made = await createClient({ tenant_ids: [tenant] }, headers);
+    expect(made.body.client.tenant_ids).toEqual([tenant]);
+    expect(refusalIn(await createClient({ tenant_ids: [tenant] }, headers))).toBe(
+      '409 secret_already_issued',
+    );
+    expect(refusalIn(await createClient({}, headers))).toBe('409 idempotency_conflict');
+    for (const tenant_ids of [
+      [],
+      [tenant, tenant],
+      [tenant, 'ten_unknown'],
+      ['not an id'],
+      tenant,
+    ]) {
+      const refused = await createClient({ tenant_ids });
+      expect(refusalIn(refused)).toBe('400 invalid_body');
+      expect(refused.body.message).toContain('tenant_ids');
+    }
+    const renamed = { body: { version: 1, name: 'Renamed' } };
+    const { client } = made.body;
+    expect((await asOwner('PATCH', `/m2m/${client.id}`, renamed)).body.tenant_ids).toEqual([
+      tenant,
+    ]);
+    const { body } = await asOwner('GET', '/m2m');
+    const shown = body.clients.map((one: { tenant_ids?: string[] }) => one.tenant_ids);
+    expect(shown).toContainEqual([tenant]);
+    expect(shown).toContain(undefined);
+    await asOwner('DELETE', `/m2m/${client.id}`);
+  });
+
   test('rotate their secrets without downtime (D-62)', async () => {
     const made = (await createClient()).body;
     const path = `/m2m/${made.client.id}/credentials`;
