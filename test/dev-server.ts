@@ -10,6 +10,8 @@ import { root } from './repository.ts';
 export interface DevServer {
   /** The folder the server was started in: `agents/`, `examples/` and `.convoke/` are there. */
   readonly place: string;
+  /** What it printed when it had started. */
+  readonly welcome: string;
   /** What `.convoke/quickstart.json` says. */
   readonly quickstart: Readonly<Record<string, string>>;
   /** Suspends the server until `thaw`. */
@@ -32,15 +34,17 @@ export async function startDevServer(
     env: { PATH: process.env['PATH'], ...compileCache, CONVOKE_PORT: '0' },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
-  await new Promise<void>((resolve, reject) => {
+  // The server prints its welcome at once, so it arrives in one piece.
+  const welcome = await new Promise<string>((resolve, reject) => {
     server.once('exit', () => reject(new Error('the server did not start')));
     server.stdout.on('data', (text: Buffer) => {
-      if (text.includes('Convoke listens on')) resolve();
+      if (text.includes('Convoke listens on')) resolve(text.toString());
     });
   });
   const text = await readFile(join(place, '.convoke/quickstart.json'), 'utf8');
   return {
     place,
+    welcome,
     quickstart: JSON.parse(text) as Record<string, string>,
     freeze: () => void server.kill('SIGSTOP'),
     thaw: () => void server.kill('SIGCONT'),

@@ -26,6 +26,14 @@ afterAll(async () => {
   await server.stop();
 });
 
+test('the start says how its owner gets a password, and the command works (N-13)', async () => {
+  const { owner_email: email = '' } = server.quickstart;
+  const [, command = ''] = /^Password of \S+: npx convoke (.*)$/m.exec(server.welcome) ?? [];
+  expect(command).toBe(`admin member password --email ${email}`);
+  const { one_time_password } = await convoke.json(...command.split(' '));
+  expect(one_time_password).toMatch(/^[a-z2-9]{4}(-[a-z2-9]{4}){4}$/);
+});
+
 test('commands work while a server writes continuously', async () => {
   const { base_url = '', organization_id = '', tenant_id = '' } = server.quickstart;
   const token = await machineToken();

@@ -5,6 +5,8 @@ import { type Convoke, compose } from './compose/compose.ts';
 import type { Config } from './config/config.ts';
 import { closeInheritedDescriptors } from './runtime/inherited-descriptors.ts';
 
+type Quickstart = Awaited<ReturnType<Convoke['quickstart']>>;
+
 /** The part of the drain time that legs have to end by themselves; the rest is for closing everything. */
 const legGraceMs = limits.drainMs * 0.6;
 
@@ -12,6 +14,8 @@ export interface RunningServer {
   readonly convoke: Convoke;
   /** Where it listens, as `127.0.0.1:8787`; behind a proxy clients use another address, `convoke.baseUrl`. */
   readonly listensOn: string;
+  /** What the quickstart made, if it was asked for. */
+  readonly quickstart: Quickstart | undefined;
   /** Resolves when a signal has stopped the server and everything is closed. */
   readonly stopped: Promise<void>;
 }
@@ -33,16 +37,18 @@ export async function runServer(
     const fields = { descriptors: inherited.join(', ') };
     convoke.services.log.info('closed files that the starting process left open', fields);
   }
+  let made: Quickstart | undefined;
   try {
     await convoke.app.listen({ host: config.host, port: config.port });
-    if (quickstart) await convoke.quickstart();
+    if (quickstart) made = await convoke.quickstart();
     await convoke.start();
   } catch (error) {
     // A server that failed to start must not keep its port and files.
     await convoke.stop(0);
     throw error;
   }
-  return { convoke, listensOn: listeningAddress(convoke), stopped: drainOnSignal(convoke) };
+  const listensOn = listeningAddress(convoke);
+  return { convoke, listensOn, quickstart: made, stopped: drainOnSignal(convoke) };
 }
 
 function listeningAddress({ app }: Convoke): string {

@@ -24,12 +24,33 @@ export function devCommand(): Command {
         listens_on: listensOn,
         data_dir: config.dataDir,
       };
-      report(command, facts, welcome(server, config));
+      report(command, facts, welcome(server, config, await signInHint(server, config)));
       await server.stopped;
     });
 }
 
-function welcome({ convoke, listensOn }: RunningServer, config: Config): string {
+/** Says how the owner of the quickstart signs in. The start makes no password: `quickstart.json` has a token. */
+async function signInHint(
+  { convoke, quickstart }: RunningServer,
+  config: Config,
+): Promise<readonly string[]> {
+  if (quickstart === undefined || config.peopleIssuer !== undefined) return [];
+  const { organizations, passwords } = convoke.services.store.read;
+  const { owner_email: email } = quickstart;
+  const owner = await organizations.findUserByEmail(email);
+  if (owner !== undefined && (await passwords.find(owner.id)) !== undefined) {
+    return [`Sign in as ${email}: npx convoke login, or ${convoke.baseUrl}/oidc/account`];
+  }
+  const folder = relative(process.cwd(), config.dataDir) || '.';
+  const command = `npx convoke admin member password --email ${email}`;
+  return [`Password of ${email}: ${elsewhere(folder, config)}${command}`];
+}
+
+function welcome(
+  { convoke, listensOn }: RunningServer,
+  config: Config,
+  signIn: readonly string[],
+): string {
   const names = convoke.services.agents.all().map((agent) => agent.name);
   const folder = relative(process.cwd(), config.dataDir) || '.';
   const broken = convoke.agentProblems.map(
@@ -45,6 +66,7 @@ function welcome({ convoke, listensOn }: RunningServer, config: Config): string 
     `Agents: ${names.join(', ') || `none yet; add one as ${agentsFolder}/<name>/agent.yaml`}`,
     ...broken,
     `Credentials: ${folder}/quickstart.json`,
+    ...signIn,
     '',
     'Try it, in another terminal:',
     ...suggestions(names).map((line) => `  ${elsewhere(folder, config)}${line}`),

@@ -48,29 +48,47 @@ export async function signOutEverywhere(
   });
 }
 
-export interface ReplaceOneTimePassword extends Omit<SetPassword, 'isOneTime'> {
-  /** `fingerprintOf` the one-time password with which the person signed in. */
+export interface ReplacePassword extends Omit<SetPassword, 'isOneTime'> {
+  /** `fingerprintOf` the password with which the person signed in, or which they entered again. */
   readonly replaces: string;
 }
 
 /**
  * Replaces a one-time password by one that the person chose. Returns false and changes nothing unless the stored
  * password is still the one the person signed in with: it was not replaced, reset or expired since. So a one-time
- * password lets one person choose once, also when two try at the same moment.
+ * password lets one person choose once, also when two try at the same moment. No token can come from it, so none ends.
  */
 export async function replaceOneTimePassword(
+  services: Pick<Services, 'store' | 'clock'>,
+  request: ReplacePassword,
+): Promise<boolean> {
+  return services.store.transaction((tx) => replace(tx, request, services.clock.now()));
+}
+
+/** Like `replaceOneTimePassword`, for a password that the person knows. Also ends the person's earlier tokens. */
+export async function changePassword(
   { store, clock }: Pick<Services, 'store' | 'clock'>,
-  { userId, hash, replaces, by }: ReplaceOneTimePassword,
+  request: ReplacePassword,
 ): Promise<boolean> {
   const now = clock.now();
-  const password: UserPassword = { userId, hash, isOneTime: false, setAt: now, expiresAt: null };
   return store.transaction(async (tx) => {
-    const stored = await tx.passwords.find(userId);
-    if (stored === undefined || fingerprintOf(stored) !== replaces) return false;
-    if (!(await tx.passwords.replaceOneTime(password, stored.hash))) return false;
-    await finishChange(tx, password, by);
+    if (!(await replace(tx, request, now))) return false;
+    await tx.organizations.endTokens(request.userId, now);
     return true;
   });
+}
+
+async function replace(
+  tx: StoreTransaction,
+  { userId, hash, replaces, by }: ReplacePassword,
+  now: number,
+): Promise<boolean> {
+  const password: UserPassword = { userId, hash, isOneTime: false, setAt: now, expiresAt: null };
+  const stored = await tx.passwords.find(userId);
+  if (stored === undefined || fingerprintOf(stored) !== replaces) return false;
+  if (!(await tx.passwords.replace(password, stored.hash))) return false;
+  await finishChange(tx, password, by);
+  return true;
 }
 
 /** Identifies a stored password without revealing its hash. Every password has its own salt, so no two are equal. */

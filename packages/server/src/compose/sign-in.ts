@@ -4,6 +4,7 @@ import { deriveKey } from '../auth/master-key.ts';
 import { createPasswordTurns } from '../auth/password-turns.ts';
 import { createPasswords } from '../auth/passwords.ts';
 import { createSealing } from '../auth/sealing.ts';
+import { createAccount } from '../auth/sign-in/account.ts';
 import { createIdentityProvider } from '../auth/sign-in/identity-provider.ts';
 import { createSignInForms } from '../auth/sign-in/sign-in-forms.ts';
 import { createSignIn } from '../auth/sign-in/sign-in.ts';
@@ -26,6 +27,7 @@ interface Parts {
 export function mountSignIn(app: FastifyInstance, services: Services, parts: Parts): void {
   const { config, authority, masterKey, callerAddress } = parts;
   const { store, clock, log, metrics } = services;
+  const { baseUrl } = config;
   if (config.peopleIssuer !== undefined) return pointToIssuer(app, config.peopleIssuer.issuer);
   const sealing = createSealing(deriveKey(masterKey, 'identity-records'));
   const digestKey = deriveKey(masterKey, 'identity-digests');
@@ -44,10 +46,11 @@ export function mountSignIn(app: FastifyInstance, services: Services, parts: Par
     store,
     clock,
     log,
-    baseUrl: config.baseUrl,
-    audience: audiencesOf(config.baseUrl).human,
+    baseUrl,
+    audience: audiencesOf(baseUrl).human,
     keys: authority.keys,
     forms: createSignInForms({ signIn, sealing, proofKey: digestKey, clock }),
+    account: createAccount({ store, clock, baseUrl, signIn, sealing, proofKey: digestKey }),
     records: { sealing, digestKey },
     cookieKey: deriveKey(masterKey, 'identity-cookies').toString('base64url'),
   });

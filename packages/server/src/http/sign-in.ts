@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { refuse } from '../app/refusal.ts';
 import type { IdentityProvider } from '../auth/sign-in/identity-provider.ts';
-import { peopleRoutes, signInPath } from '../auth/sign-in/provider-settings.ts';
+import { accountPath, peopleRoutes, signInPath } from '../auth/sign-in/provider-settings.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import type { Metrics } from '../ports/metrics.ts';
@@ -56,6 +56,8 @@ export const signInDoors: readonly Door[] = [
   { method: 'GET', path: `${routes.end_session}/success`, cost: 'call' },
   { method: 'GET', path: `${signInPath}/:uid`, cost: 'call' },
   { method: 'POST', path: `${signInPath}/:uid`, cost: 'call' },
+  { method: 'GET', path: accountPath, cost: 'call' },
+  { method: 'POST', path: accountPath, cost: 'call' },
 ];
 
 /**

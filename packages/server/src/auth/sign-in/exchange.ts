@@ -1,3 +1,4 @@
+import { timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pageHeaders } from './html.ts';
 
@@ -37,4 +38,10 @@ export async function readForm(request: IncomingMessage): Promise<URLSearchParam
 export function isCrossSite({ headers }: IncomingMessage): boolean {
   const site = headers['sec-fetch-site'];
   return site !== undefined && site !== 'same-origin' && site !== 'none';
+}
+
+/** Compares the proof of a form in constant time. */
+export function isSame(given: string, expected: string): boolean {
+  const [a, b] = [Buffer.from(given), Buffer.from(expected)];
+  return a.length === b.length && timingSafeEqual(a, b);
 }

@@ -10,6 +10,12 @@ const style = `
 body { margin: 0; min-height: 100vh; display: grid; place-items: center; }
 main { width: min(22rem, 100vw - 3rem); padding: 2rem 0; }
 h1 { font-size: 1.4rem; margin: 0 0 1rem; }
+h2 { font-size: 1.1rem; margin: 2rem 0 .5rem; }
+a { color: inherit; }
+ul { list-style: none; margin: 0; padding: 0; }
+li { display: flex; align-items: center; justify-content: space-between; gap: 1rem;
+  padding: .6rem 0; border-top: 1px solid color-mix(in srgb, currentColor 25%, transparent); }
+li button.quiet { margin: 0; padding: .3rem .8rem; }
 label { display: block; margin: 1rem 0 .25rem; font-weight: 600; }
 input { box-sizing: border-box; width: 100%; font: inherit; padding: .6rem .7rem; border: 1px solid;
   border-radius: .4rem; background: Field; color: FieldText; }
@@ -18,6 +24,7 @@ button { font: inherit; font-weight: 600; margin-top: 1.5rem; padding: .6rem 1.2
 button.quiet { margin-top: .75rem; background: none; color: inherit; border: 1px solid; }
 :focus-visible { outline: 3px solid #f59e0b; outline-offset: 2px; }
 .problem { padding: .6rem .8rem; border-left: 4px solid #dc2626; }
+.notice { padding: .6rem .8rem; border-left: 4px solid #16a34a; }
 code { display: block; font: 600 1.6rem/2 ui-monospace, monospace; letter-spacing: .1em; }
 `;
 

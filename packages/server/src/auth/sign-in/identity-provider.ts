@@ -4,9 +4,12 @@ import type { KoaContextWithOIDC, Provider } from 'oidc-provider';
 import { recordForPerson } from '../../app/audit.ts';
 import type { Services } from '../../app/services.ts';
 import type { SigningKeys } from '../keys.ts';
+import type { Account } from './account.ts';
+import { sessionOf } from './browser-session.ts';
 import type { Exchange } from './exchange.ts';
 import {
   type IssuedAccessToken,
+  accountPath,
   peopleRoutes,
   providerSettings,
   signInPath,
@@ -31,6 +34,7 @@ export interface IdentityProviderParts extends Pick<Services, 'store' | 'clock' 
   readonly audience: string;
   readonly keys: SigningKeys;
   readonly forms: SignInForms;
+  readonly account: Account;
   readonly records: Pick<RecordParts, 'sealing' | 'digestKey'>;
   readonly cookieKey: string;
 }
@@ -42,7 +46,7 @@ interface CreatedProvider {
 }
 
 export function createIdentityProvider(parts: IdentityProviderParts): IdentityProvider {
-  const { baseUrl, keys, forms, log } = parts;
+  const { baseUrl, keys, forms, account, log } = parts;
   const exchanges = new WeakMap<IncomingMessage, Exchange>();
   let created: Promise<CreatedProvider> | undefined;
 
@@ -70,7 +74,9 @@ export function createIdentityProvider(parts: IdentityProviderParts): IdentityPr
         response.writeHead(303, { location: path }).end();
         return;
       }
-      if (request.url?.startsWith(`${signInPath}/`)) return forms.handle(provider, exchange);
+      const [path = ''] = (request.url ?? '').split('?');
+      if (path === accountPath) return account.handle(provider, exchange);
+      if (path.startsWith(`${signInPath}/`)) return forms.handle(provider, exchange);
       await callback(request, response);
       if (response.statusCode >= 500) {
         log.warn('identity provider answered with a server error', {
@@ -90,12 +96,6 @@ function needsSession({ method, url = '' }: IncomingMessage): boolean {
   const { code_verification: code, device_authorization: start } = peopleRoutes;
   if (path === code) return method === 'POST';
   return path.startsWith(`${code}/`) && path !== start;
-}
-
-/** The stored session that the cookie of the browser names. */
-async function sessionOf(provider: Provider, { request, response }: Exchange) {
-  const session = await provider.Session.get(provider.createContext(request, response));
-  return session.exp === undefined ? undefined : session;
 }
 
 /** Makes the library derive its own address from the settings, never from headers that a client sent. */
@@ -127,6 +127,7 @@ async function createProvider(
       baseUrl,
       audience,
       now: () => clock.now(),
+      accountPath: new URL(baseUrl).pathname.replace(/\/$/, '') + accountPath,
       cookieKey,
       policy,
       signingKid: inputs.signers[0]?.kid ?? '',

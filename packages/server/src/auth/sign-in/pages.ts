@@ -84,15 +84,21 @@ ${hidden('xsrf', page.proof)}
   });
 }
 
-/** A page with a message only. */
-export function messagePage(title: string, text: string): string {
-  return renderPage({ title, body: `<p>${escaped(text)}</p>` });
+/** A page with a message, and a link if there is somewhere to go on. */
+export function messagePage(title: string, text: string, link?: Link): string {
+  const more = link && `\n<p><a href="${escaped(link.href)}">${escaped(link.text)}</a></p>`;
+  return renderPage({ title, body: `<p>${escaped(text)}</p>${more ?? ''}` });
 }
 
-function problemOf({ problem }: FormPage): string {
+interface Link {
+  readonly href: string;
+  readonly text: string;
+}
+
+export function problemOf({ problem }: FormPage): string {
   return problem === undefined ? '' : `<p class="problem" role="alert">${escaped(problem)}</p>\n`;
 }
 
-function hidden(name: string, value: string): string {
+export function hidden(name: string, value: string): string {
   return `<input type="hidden" name="${name}" value="${escaped(value)}">`;
 }

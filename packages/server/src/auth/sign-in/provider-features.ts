@@ -6,6 +6,8 @@ export interface FeatureParts {
   /** The audience of a person's access token. */
   readonly audience: string;
   readonly signingKid: string;
+  /** The address of the account page on this server. */
+  readonly accountPath: string;
   /** The error for a client that requests a token for another audience. */
   readonly onForeignTarget: () => Error;
 }
@@ -63,7 +65,10 @@ export function providerFeatures(parts: FeatureParts): NonNullable<Configuration
       successSource(context) {
         showPage(
           context,
-          messagePage('Signed in', 'Return to your terminal. You can close this page.'),
+          messagePage('Signed in', 'Return to your terminal. You can close this page.', {
+            href: parts.accountPath,
+            text: 'Your account',
+          }),
         );
       },
     },
@@ -90,9 +95,11 @@ function pathOf(url: string): string {
   return new URL(url).pathname;
 }
 
-function problemOf(error: Error & { readonly userCode?: string }): string {
+const codeErrors = new Set(['NoCodeError', 'NotFoundError', 'ExpiredError', 'AlreadyUsedError']);
+
+function problemOf(error: Error): string {
   if (error.name === 'AbortedError') return 'The request was cancelled. No device was connected.';
-  if (error.userCode !== undefined || error.name === 'NoCodeError') {
+  if (codeErrors.has(error.name)) {
     return 'This code is invalid or has expired. Check the code in your terminal.';
   }
   return 'Something went wrong. Start again in your terminal.';

@@ -14,11 +14,15 @@ export const peopleRoutes = {
 } as const;
 
 export const signInPath = '/oidc/sign-in';
+/** Where a person changes their password and ends their sign-ins. */
+export const accountPath = '/oidc/account';
 
 /** The command line signs in with a code that a person types into a browser (RFC 8628). */
-const cliClientId = 'convoke-cli';
+export const cliClientId = 'convoke-cli';
 /** The console signs in with a redirect and PKCE. */
 const consoleClientId = 'convoke-console';
+/** The account page starts a sign-in like any client, and needs only the session that it makes. */
+export const accountClientId = 'convoke-account';
 
 const minute = 60;
 const hour = 3600;
@@ -140,18 +144,26 @@ function clientsOf(baseUrl: string): NonNullable<Configuration['clients']> {
       post_logout_redirect_uris: [`${baseUrl}/console/`],
       response_types: ['code'],
     },
+    {
+      ...common,
+      client_id: accountClientId,
+      client_name: 'Convoke account page',
+      grant_types: ['authorization_code'],
+      redirect_uris: [baseUrl + accountPath],
+      response_types: ['code'],
+    },
   ];
 }
 
 /**
  * Finds or creates the grant of a client for the person who signed in. Each terminal has its own grant, so signing one
- * out leaves the others signed in; the console has one per browser.
+ * out leaves the others signed in; the console and the account page have one per browser.
  */
 async function grantFor(context: KoaContextWithOIDC, audience: string) {
   const { provider, client, session, account } = context.oidc;
   if (client === undefined || account === undefined) return undefined;
   const known = session?.grantIdFor(client.clientId);
-  if (known !== undefined && client.clientId === consoleClientId) {
+  if (known !== undefined && client.clientId !== cliClientId) {
     const grant = await provider.Grant.find(known);
     if (grant?.accountId === account.accountId) return grant;
   }

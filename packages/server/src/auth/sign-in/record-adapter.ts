@@ -33,7 +33,9 @@ export function createRecordAdapter(model: string, parts: RecordParts): Adapter 
   }
 
   return {
-    async upsert(id, payload, expiresIn) {
+    async upsert(id, saved, expiresIn) {
+      // The library marks a user code as used when a person continues with it. It is used when they approved or denied.
+      const { inFlight: _, ...payload } = saved;
       const digest = named(id);
       const lifetimeMs = (expiresIn ?? fallbackSeconds) * 1000;
       await store.transaction((tx) =>

@@ -1,11 +1,11 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { userId } from '@convoke/contract';
 import type { Provider } from 'oidc-provider';
 import { z } from 'zod';
 import { Refusal } from '../../app/refusal.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Sealing } from '../sealing.ts';
-import { type Exchange, isCrossSite, readForm, sendPage } from './exchange.ts';
+import { type Exchange, isCrossSite, isSame, readForm, sendPage } from './exchange.ts';
 import { choosePage, messagePage, signInPage } from './pages.ts';
 import type { SignIn } from './sign-in.ts';
 
@@ -135,8 +135,3 @@ const expired = messagePage(
   'This sign-in has ended',
   'It was completed, has expired, or was started in another browser. Go back and start again.',
 );
-
-function isSame(given: string, expected: string): boolean {
-  const [a, b] = [Buffer.from(given), Buffer.from(expected)];
-  return a.length === b.length && timingSafeEqual(a, b);
-}

@@ -1,11 +1,12 @@
 import type { UserId } from '@convoke/contract';
-import { fingerprintOf, replaceOneTimePassword } from '../../app/passwords.ts';
+import { changePassword, fingerprintOf, replaceOneTimePassword } from '../../app/passwords.ts';
 import { orRefuse, refuse } from '../../app/refusal.ts';
 import type { Services } from '../../app/services.ts';
 import type { Actor } from '../../domain/audit.ts';
 import { readEmail } from '../../domain/member.ts';
 import { readPassword } from '../../domain/password.ts';
 import type { RateLimit } from '../../ports/rate-limit.ts';
+import type { User } from '../../ports/repositories/organizations.ts';
 import { networkOf } from '../../runtime/network-of.ts';
 import type { PasswordTurns } from '../password-turns.ts';
 import type { Passwords } from '../passwords.ts';
@@ -19,7 +20,24 @@ export interface SignIn {
    * one-time password was replaced, reset or expired since the person signed in with it.
    */
   choose(choice: PasswordChoice, by: Pick<Exchange, 'requestId' | 'address'>): Promise<boolean>;
+  /** Replaces the password of a person who enters the current one. Refuses one that is too short. */
+  change(
+    change: PasswordChange,
+    by: Pick<Exchange, 'requestId' | 'address'>,
+  ): Promise<PasswordChangeResult>;
 }
+
+export interface PasswordChange {
+  readonly user: User;
+  readonly current: string;
+  readonly chosen: string;
+}
+
+export type PasswordChangeResult =
+  | { readonly kind: 'changed' }
+  /** The current password is wrong. */
+  | { readonly kind: 'refused' }
+  | Limited;
 
 export interface PasswordChoice {
   readonly userId: UserId;
@@ -77,12 +95,12 @@ export function createSignIn(parts: SignInParts): SignIn {
   }
 
   /** Counts the attempt for the person. Only in a turn: what is never checked uses up nothing of theirs. */
-  async function countedCheck(login: PasswordLogin, network: string): Promise<SignInResult> {
-    const person = login.email.trim().toLowerCase().slice(0, keyMaxCharacters);
+  function counted(email: string, network: string): Limited | undefined {
+    const person = email.trim().toLowerCase().slice(0, keyMaxCharacters);
     const here = limits.perPersonAndNetwork.take(`${network} ${person}`);
     // A network that has used up its own attempts does not use up the person's.
     const anywhere = here.ok ? limits.perPerson.take(person) : here;
-    return anywhere.ok ? check(login) : limited(anywhere.retryAfterSeconds);
+    return anywhere.ok ? undefined : limited(anywhere.retryAfterSeconds);
   }
 
   async function check({ email, password }: PasswordLogin): Promise<SignInResult> {
@@ -100,7 +118,7 @@ export function createSignIn(parts: SignInParts): SignIn {
   return {
     attempt(login) {
       const network = networkOf(login.address);
-      return inTurn(network, () => countedCheck(login, network));
+      return inTurn(network, async () => counted(login.email, network) ?? check(login));
     },
 
     async choose({ userId, password, replaces }, { requestId, address }) {
@@ -109,6 +127,22 @@ export function createSignIn(parts: SignInParts): SignIn {
       if (typeof hash !== 'string') return refuse('rate_limited', hash);
       const by: Actor = { kind: 'user', id: userId, requestId, address };
       return replaceOneTimePassword(parts, { userId, hash, replaces, by });
+    },
+
+    async change({ user, current, chosen }, { requestId, address }) {
+      const text = orRefuse(readPassword(chosen));
+      const network = networkOf(address);
+      return inTurn<PasswordChangeResult>(network, async () => {
+        const refusal = counted(user.email, network);
+        if (refusal !== undefined) return refusal;
+        const stored = await store.read.passwords.find(user.id);
+        const isRight = await passwords.matches(current, stored?.hash);
+        if (!isRight || stored === undefined) return { kind: 'refused' };
+        const hash = await passwords.hash(text);
+        const by: Actor = { kind: 'user', id: user.id, requestId, address };
+        const request = { userId: user.id, hash, replaces: fingerprintOf(stored), by };
+        return { kind: (await changePassword(parts, request)) ? 'changed' : 'refused' };
+      });
     },
   };
 }

@@ -23,6 +23,8 @@ export interface IdentityRecordRepository {
   consume(model: string, digest: string, now: number): Promise<boolean>;
   remove(model: string, digest: string): Promise<void>;
   removeByGrant(grantDigest: string): Promise<void>;
+  /** The records of a person that are neither consumed nor expired, newest expiry first. */
+  ofUser(userId: UserId, now: number): Promise<IdentityRecord[]>;
   /** Signs the person out of every session. */
   removeByUser(userId: UserId): Promise<void>;
   /** Deletes at most `limit` expired records; true when there may be more. */

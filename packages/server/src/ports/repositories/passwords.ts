@@ -14,6 +14,6 @@ export interface PasswordRepository {
   find(userId: UserId): Promise<UserPassword | undefined>;
   /** Inserts the password or replaces the old one. */
   save(password: UserPassword): Promise<void>;
-  /** Replaces the one-time password with this hash. False when it is no longer stored or has expired. */
-  replaceOneTime(password: UserPassword, hash: string): Promise<boolean>;
+  /** Replaces the password with this hash. False when it is no longer stored or has expired. */
+  replace(password: UserPassword, hash: string): Promise<boolean>;
 }

@@ -48,6 +48,13 @@ export function identityRecordRepository(db: Transaction): IdentityRecordReposit
     async removeByGrant(digest) {
       await db.run(sql`delete from identity_records where grant_digest = ${digest}`);
     },
+    async ofUser(user, now) {
+      const rows = await db.all<RecordRow>(sql`
+        select ${columns} from identity_records
+        where user_id = ${user} and consumed_at is null and expires_at > ${now}
+        order by expires_at desc, digest limit ${ofUserMax}`);
+      return rows.map(toRecord);
+    },
     async removeByUser(user) {
       await db.run(sql`delete from identity_records where user_id = ${user}`);
     },
@@ -59,6 +66,9 @@ export function identityRecordRepository(db: Transaction): IdentityRecordReposit
     },
   };
 }
+
+/** Records of one person: a bound that no person reaches. */
+const ofUserMax = 1_000;
 
 const columns = sql`model, digest, user_id, grant_digest, uid_digest, user_code_digest, payload,
   consumed_at, expires_at`;

@@ -28,13 +28,13 @@ export function passwordRepository(db: Transaction): PasswordRepository {
           is_one_time = excluded.is_one_time, set_at = excluded.set_at,
           expires_at = excluded.expires_at`);
     },
-    async replaceOneTime({ userId: user, hash, isOneTime, setAt, expiresAt }, replaced) {
+    async replace({ userId: user, hash, isOneTime, setAt, expiresAt }, replaced) {
       const oneTime = isOneTime ? 1 : 0;
       const changed = await db.run(sql`
         update user_passwords set hash = ${hash}, is_one_time = ${oneTime}, set_at = ${setAt},
           expires_at = ${expiresAt}
-        where user_id = ${user} and hash = ${replaced} and is_one_time = 1
-          and expires_at > ${setAt}`);
+        where user_id = ${user} and hash = ${replaced}
+          and (expires_at is null or expires_at > ${setAt})`);
       return changed === 1;
     },
   };

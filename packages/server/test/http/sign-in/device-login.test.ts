@@ -99,6 +99,42 @@ describe.each(databaseKinds)('a terminal that a person signs in, on %s (RFC 8628
     expect((await pollDevice(program, code)).access_token).toBeDefined();
   });
 
+  test('can be connected with a code that was opened before, until it is approved (N-13)', async () => {
+    const code = await beginDevice(program);
+    const left = new Browser();
+    await left.open(code.verification_uri_complete ?? '');
+    await left.submit({});
+    await left.submit({}, { press: 'confirm' });
+    const wrong = await left.submit({ ...owner(server, 'wrong password') });
+    expect(wrong.status).toBe(401);
+    // The same browser again, then another one.
+    expect((await left.open(code.verification_uri_complete ?? '')).status).toBe(200);
+    expect((await left.submit({})).body).toContain('Connect this device?');
+    const other = new Browser();
+    const page = await confirmDevice(other, code, owner(server));
+    expect(page.body).toContain('Return to your terminal');
+    expect((await pollDevice(program, code)).access_token).toBeDefined();
+    const late = await left.submit({}, { press: 'confirm' });
+    expect(late.body).toContain('invalid or has expired');
+    const page2 = await confirmDevice(other, await beginDevice(program), owner(server));
+    expect(page2.body).toContain('Return to your terminal');
+  });
+
+  test('is connected once when two browsers continue with the same code (N-13)', async () => {
+    const code = await beginDevice(program);
+    const browsers = [new Browser(), new Browser()];
+    for (const browser of browsers) {
+      await browser.open(code.verification_uri);
+      await browser.submit({ user_code: code.user_code });
+      await browser.submit({}, { press: 'confirm' });
+    }
+    const pages: string[] = [];
+    for (const browser of browsers) pages.push((await browser.submit({ ...owner(server) })).body);
+    expect(pages[0]).toContain('Return to your terminal');
+    expect(pages[1]).toContain('invalid or has expired');
+    expect((await pollDevice(program, code)).access_token).toBeDefined();
+  });
+
   test('a wrong or used code gets an error message', async () => {
     const browser = new Browser();
     const { verification_uri } = await beginDevice(program);

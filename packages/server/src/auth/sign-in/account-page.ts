@@ -1,0 +1,71 @@
+import { passwordMinCharacters } from '../../domain/password.ts';
+import { escaped, renderPage } from './html.ts';
+import { type FormPage, hidden, problemOf } from './pages.ts';
+import type { ActiveSignIn } from './sign-ins.ts';
+
+export interface AccountPage extends FormPage {
+  readonly email: string;
+  readonly signIns: readonly ActiveSignIn[];
+  /** The session of the browser that shows the page. */
+  readonly sessionId: string;
+  readonly signOutPath: string;
+  /** What was just done. */
+  readonly notice?: string | undefined;
+}
+
+/** The account of a person: their sign-ins, their password, and the way out. */
+export function accountPage(page: AccountPage): string {
+  const notice =
+    page.notice === undefined
+      ? ''
+      : `<p class="notice" role="status">${escaped(page.notice)}</p>\n`;
+  return renderPage({
+    title: 'Your account',
+    body: `<p>Signed in as <strong>${escaped(page.email)}</strong></p>
+<p><a href="${escaped(page.signOutPath)}">Sign out</a></p>
+${notice}${problemOf(page)}<h2>Sign-ins</h2>
+<ul>
+${page.signIns.map((signIn) => signInItem(page, signIn)).join('\n')}
+</ul>
+${form(page, 'everywhere', '<button type="submit" class="quiet">Sign out everywhere</button>')}
+<h2>Change password</h2>
+${form(page, 'password', passwordFields(page.email))}`,
+  });
+}
+
+function signInItem(page: AccountPage, { id, kind, sessionId, since, lastUsed }: ActiveSignIn) {
+  const isThis = sessionId === page.sessionId;
+  const name = isThis ? 'This browser' : kind === 'browser' ? 'Browser' : 'Terminal';
+  const end = `${hidden('id', id)}
+<button type="submit" class="quiet" aria-label="End the sign-in of ${time(since)}">End</button>`;
+  return `<li><div><strong>${name}</strong><br>
+<small>Signed in ${time(since)}<br>Last used ${time(lastUsed)}</small></div>
+${isThis ? '' : form(page, 'end', end)}</li>`;
+}
+
+/** The hidden name lets a password manager store the new password for the right person. */
+const passwordFields = (
+  email: string,
+) => `<input type="text" autocomplete="username" value="${escaped(email)}" hidden>
+<label for="current">Current password</label>
+<input id="current" name="current" type="password" autocomplete="current-password" required>
+<label for="chosen">New password (${passwordMinCharacters} characters or more)</label>
+<input id="chosen" name="chosen" type="password" autocomplete="new-password" required
+  minlength="${passwordMinCharacters}">
+<label for="repeated">Repeat the new password</label>
+<input id="repeated" name="repeated" type="password" autocomplete="new-password" required
+  minlength="${passwordMinCharacters}">
+<p>Every browser and terminal must sign in again.</p>
+<button type="submit">Change password</button>`;
+
+function form({ action, proof }: FormPage, purpose: string, content: string): string {
+  return `<form method="post" action="${escaped(action)}">
+${hidden('proof', proof)}
+${hidden('do', purpose)}
+${content}
+</form>`;
+}
+
+function time(at: number): string {
+  return `${new Date(at).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+}
