@@ -55,7 +55,8 @@ function adviceOn(error: ConvokeError): string {
   if (error instanceof AuthenticationError) {
     return ' See what is used with `convoke whoami`, and what is saved with `convoke logins`.';
   }
-  if (error.code === 'agent_not_found') return ' Run `convoke agents` to list the agents.';
+  if (error.code === 'agent_not_found')
+    return ' Run `convoke agents` to list the agents, or `convoke agents show <name>` to see why one is not loaded.';
   return '';
 }
 

@@ -16,12 +16,16 @@ script:
   - repeat: { times: 1000, steps: [{ sleep_ms: 500 }] }
 `;
 
+const broken = 'schema: 1\nname: broken\nframework: nothing\n';
+
 let server: DevServer;
 let convoke: CommandLine;
 beforeAll(async () => {
   server = await startDevServer(async (place) => {
     await mkdir(join(place, 'agents/lasting'));
     await writeFile(join(place, 'agents/lasting/agent.yaml'), lasting);
+    await mkdir(join(place, 'agents/broken'));
+    await writeFile(join(place, 'agents/broken/agent.yaml'), broken);
   });
   convoke = await createCommandLine(server.place);
 });
@@ -83,6 +87,47 @@ describe('a script', () => {
     expect((await convoke.json('sessions', 'stop', session_id))['status']).toBe('stopped');
     expect((await convoke.json('sessions', 'resume', session_id))['status']).toBe('idle');
     expect((await convoke.json('sessions', 'show', session_id))['status']).toBe('idle');
+  });
+
+  test('completes ids from their beginning, and finds a run without its session', async () => {
+    const invoke = ['invoke', 'echo', 'Hello', '--json'];
+    const [{ stdout }] = await Promise.all([convoke.run(invoke), convoke.run(invoke)]);
+    const { session_id = '', run_id = '' } = parsedLines(stdout)[0] ?? {};
+    // The random part of an id tells two of the same millisecond apart.
+    const begun = (id: string) => id.slice(0, -4);
+    const [session, run, alone] = await Promise.all([
+      convoke.json('sessions', 'show', begun(session_id)),
+      convoke.json('runs', 'show', begun(session_id), begun(run_id)),
+      convoke.json('runs', 'show', run_id),
+    ]);
+    expect([session['id'], run['id']]).toEqual([session_id, run_id]);
+    expect(alone).toMatchObject({ id: run_id, session_id });
+    const [shown, events, details, vague, unknown] = await Promise.all([
+      convoke.run(['runs', 'show', begun(run_id)]),
+      convoke.run(['events', begun(run_id), '--after', '1']),
+      convoke.run(['sessions', 'show', session_id]),
+      convoke.run(['sessions', 'show', 'sess_0']),
+      convoke.run(['runs', 'show', 'run_none']),
+    ]);
+    expect(shown.stdout).toContain(`session  ${session_id}\n`);
+    expect(shown.stdout).toMatch(/^took +.* s\nprompt +Hello\n\nHello \(run 1\)\n$/m);
+    expect(events.stdout).toMatch(/^ +\d+ {2}message +Hello \(run 1\)\n +\d+ {2}run_completed\n$/m);
+    expect(details.stdout).toMatch(/created +\d{4}-.* ago\)[\s\S]*RUN[\s\S]*completed .* Hello/);
+    expect(vague).toMatchObject({ stdout: '', code: 2 });
+    expect(vague.stderr).toMatch(/is the beginning of \d+ ids \(sess_.*type more of it/);
+    expect(unknown).toMatchObject({ stdout: '', code: 1 });
+    expect(unknown.stderr).toContain('there is no run_none in the newest 100 sessions');
+  });
+
+  test('shows an agent, and why a folder is not loaded', async () => {
+    expect(await convoke.json('agents', 'show', 'demo')).toMatchObject({
+      approval_required_tools: ['write_file'],
+    });
+    const { stdout, stderr, code } = await convoke.run(['agents', 'show', 'broken']);
+    expect({ stdout, code }).toEqual({ stdout: '', code: 1 });
+    expect(stderr).toMatch(/"broken" is not loaded: .*agent\.yaml:3:1: framework nothing/);
+    const missing = await convoke.run(['agents', 'show', 'missing']);
+    expect(missing.stderr).toMatch(/there is no agent "missing" \(agents: .*demo/);
   });
 
   test('chats, with one run per line', async () => {
@@ -205,7 +250,7 @@ describe('the exit code reports', () => {
     ['a missing argument', ['invoke', 'demo'], 2, /missing required argument 'prompt'/],
     ['a wrong option', ['sessions', '--limit', '0'], 2, /whole number from 1/],
     ['an unknown option', ['agents', '--jsn'], 2, /unknown option '--jsn'.*--json/],
-    ['an unknown session', ['sessions', 'show', 'sess_none'], 1, /not_found/],
+    ['an unknown session', ['sessions', 'show', 'sess_none'], 1, /there is no sess_none/],
     ['an unknown saved login', ['agents', '--client', 'other'], 2, /no saved login "other"/],
   ])('%s', async (...[, args, expected, message]) => {
     const { stdout, stderr, code } = await convoke.run(args);

@@ -130,6 +130,8 @@ describe('an owner', () => {
       '--label',
       'second',
     );
+    const shown = await convoke.run(['clients', 'show', id.slice(0, -6)]);
+    expect(shown.stdout).toMatch(/^name +Nightly$[\s\S]*^scopes +agents:read[\s\S]*cvk_…\w{4}/m);
     await convoke.json('credentials', 'revoke', id, added.credential.id);
     const { credentials } = await convoke.json<{ credentials: { status: string }[] }>(
       'credentials',
@@ -137,9 +139,27 @@ describe('an owner', () => {
       id,
     );
     expect(credentials.map(({ status }) => status).toSorted()).toEqual(['active', 'revoked']);
+    const third = await convoke.run(['credentials', 'add', id, '--label', 'third']);
+    expect(third.stdout).toMatch(/^expires +\d{4}-.* \(in (89|90) d\)$/m);
     expect((await convoke.json('clients', 'disable', id))['status']).toBe('disabled');
     expect((await convoke.json('clients', 'enable', id))['status']).toBe('active');
     expect(await convoke.json('clients', 'delete', id)).toMatchObject({ id });
+  });
+
+  test('is warned before the credential of a saved login is revoked', async () => {
+    const create = ['clients', 'create', '--name', 'In use', '--save'];
+    const { stdout: made } = await convoke.run(create);
+    expect(made).toMatch(/^expires +\d{4}-.* \(in (89|90) d\)$/m);
+    const [, client = ''] = /^client +(cli_\S+)$/m.exec(made) ?? [];
+    const { credentials } = await convoke.json<{ credentials: { id: string }[] }>(
+      'credentials',
+      'list',
+      client,
+    );
+    const revoked = await convoke.run(['credentials', 'revoke', client, credentials[0]?.id ?? '']);
+    expect(revoked.code).toBe(0);
+    expect(revoked.stderr).toContain('the saved login "in-use" uses this credential');
+    await convoke.json('logins', 'remove', 'in-use');
   });
 
   test('manages tenants', async () => {

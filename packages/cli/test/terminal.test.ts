@@ -226,6 +226,40 @@ describe('a person at a terminal', () => {
   });
 });
 
+describe('a person who deletes', () => {
+  beforeEach(() => open());
+
+  test('types the name of a tenant before it is offboarded', async () => {
+    const { id = '' } = await convoke.json('tenants', 'create', '--name', 'Old Europe');
+    await terminal.type(`convoke tenants offboard ${id}`);
+    await terminal.shows(
+      /deletes the tenant ten_\w+:\n +name +Old Europe\n[\s\S]*to delete it: *$/m,
+    );
+    await terminal.type('old europe');
+    await terminal.shows(/not its name; nothing was deleted/);
+    expect(await convoke.json('tenants', 'show', id)).toMatchObject({
+      status: expect.stringMatching(/^(provisioning|active)$/),
+    });
+    await terminal.type(`clear; convoke tenants offboard ${id}`);
+    await terminal.shows(/to delete it: *$/m);
+    await terminal.type('Old Europe');
+    await terminal.shows(/offboard(ing|ed)\//);
+  });
+
+  test('is asked before a credential in use is revoked', async () => {
+    const made = await convoke.run(['clients', 'create', '--name', 'Used', '--save']);
+    const [, client = ''] = /^client +(cli_\S+)$/m.exec(made.stdout) ?? [];
+    const list = ['credentials', 'list', client];
+    const { credentials } = await convoke.json<{ credentials: { id: string }[] }>(...list);
+    await terminal.type(`convoke credentials revoke ${client} ${credentials[0]?.id}`);
+    await terminal.shows(/saved login "used" uses this credential[\s\S]*\[y\]es or \[n\]o: *$/m);
+    await terminal.type('n');
+    await terminal.shows(/nothing was revoked/);
+    expect(await convoke.json(...list)).toMatchObject({ credentials: [{ status: 'active' }] });
+    await convoke.json('logins', 'remove', 'used');
+  });
+});
+
 describe('the output at a terminal', () => {
   test('is coloured, and plain with NO_COLOR', async () => {
     await open();

@@ -1,4 +1,4 @@
-export { examine } from './operate/doctor/doctor.ts';
+export { agentProblems, examine } from './operate/doctor/doctor.ts';
 export type { Finding } from './operate/doctor/finding.ts';
 export { openOperator } from './operate/open-operator.ts';
 export { examineSchema, migrateSchema } from './operate/migrate.ts';

@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline/promises';
 import { Command } from 'commander';
+import { sessionOf } from '../complete-id.ts';
 import { type Answering, addAnsweringOptions } from '../options/answering.ts';
 import { globalOptions } from '../options/global-options.ts';
 import { example } from '../options/options.ts';
@@ -19,7 +20,7 @@ export function chatCommand(): Command {
       const convoke = await connect(chatting);
       const { session: id } = options;
       const session =
-        id === undefined ? await convoke.sessions.create(agent) : convoke.sessions.at(id);
+        id === undefined ? await convoke.sessions.create(agent) : await sessionOf(convoke, id);
       remark(`session ${session.id}`, 'dim');
       if (id !== undefined) await session.resume();
       for await (const prompt of process.stdin.isTTY ? typed() : piped()) {

@@ -1,18 +1,23 @@
 import type { ClientRecord, Profile, Scope } from '@convoke/sdk';
 import { Command } from 'commander';
 import { collect } from '../collect.ts';
+import { completeId } from '../complete-id.ts';
 import { exitCodes } from '../failure.ts';
 import { globalOptions } from '../options/global-options.ts';
 import { example, organizationOption, readDays } from '../options/options.ts';
 import { connectPerson } from '../sign-in/person.ts';
 import { type SaveClient, requireFreeName, saveClient } from '../sign-in/saved-logins.ts';
-import { print, printJson, printTable, remark } from '../terminal/output.ts';
+import { print, printJson, remark } from '../terminal/output.ts';
+import { printFacts, printTable } from '../terminal/table.ts';
+import { age, moment } from '../terminal/times.ts';
+import { printCredentials } from './credentials.ts';
 
 export function clientsCommand(): Command {
   return new Command('clients')
     .description('Manage automation clients, the identities of your backends')
     .addCommand(listClients(), { isDefault: true })
     .addCommand(createClient())
+    .addCommand(showClient())
     .addCommand(setStatus('disable', 'disabled'))
     .addCommand(setStatus('enable', 'active'))
     .addCommand(deleteClient())
@@ -28,8 +33,15 @@ function listClients(): Command {
       const clients = await collect((await connectPerson(command)).admin.clients.list());
       if (globalOptions(command).json) return printJson({ clients });
       printTable(
-        ['CLIENT', 'STATUS', 'PROFILE', 'CLIENT ID', 'NAME'],
-        clients.map((item) => [item.id, item.status, item.profile, item.client_id, item.name]),
+        ['CLIENT', 'STATUS', 'PROFILE', 'AGE', 'CLIENT ID', 'NAME'],
+        clients.map((item) => [
+          item.id,
+          item.status,
+          item.profile,
+          age(item.created_at),
+          item.client_id,
+          item.name,
+        ]),
       );
     });
 }
@@ -75,13 +87,44 @@ function createClient(): Command {
         ...(expiresInDays === undefined ? {} : { expires_in_days: expiresInDays }),
       });
       const { client_id: clientId, client_secret: clientSecret } = issued;
-      const credentials = { baseUrl, clientId, clientSecret, organizationId };
+      const tenantId = tenant?.length === 1 ? tenant[0] : undefined;
+      const credentials = { baseUrl, clientId, clientSecret, organizationId, tenantId };
       const isSaved =
         wanted !== undefined && (await saveOrSay({ name: wanted, credentials, replace }));
       if (globalOptions(command).json) return printJson(issued);
       print(`client         ${issued.client.id}`);
       print(`client id      ${clientId}`);
       if (!isSaved) print(`client secret  ${clientSecret}`);
+      print(`expires        ${moment(issued.credential.expires_at)}`);
+    });
+}
+
+function showClient(): Command {
+  return new Command('show')
+    .description('Show one client with its scopes and credentials')
+    .addHelpText('after', example('clients show cli_…'))
+    .argument('<client>', 'record id of the client, cli_…, or the beginning of it')
+    .addOption(organizationOption())
+    .action(async (typed: string, _options: unknown, command: Command) => {
+      const { admin } = await connectPerson(command);
+      const shown = await admin.clients.get(await completeId(typed, admin.clients.list()));
+      if (globalOptions(command).json) return printJson(shown);
+      const { client, credentials } = shown;
+      printFacts({
+        client: client.id,
+        name: client.name,
+        description: client.description,
+        'client id': client.client_id,
+        status: client.status,
+        pending: client.pending_operation?.kind,
+        profile: client.profile,
+        scopes: client.scopes.join(' '),
+        tenants: client.tenant_ids?.join(' ') ?? 'all',
+        created: `${moment(client.created_at)} by ${client.created_by}`,
+        changed: moment(client.updated_at),
+      });
+      print('');
+      printCredentials(credentials);
     });
 }
 
@@ -112,8 +155,9 @@ function setStatus(verb: 'disable' | 'enable', status: 'disabled' | 'active'): C
     .addHelpText('after', example(`clients ${verb} cli_…`))
     .argument('<client>', 'record id of the client, cli_…')
     .addOption(organizationOption())
-    .action(async (id: string, _options: unknown, command: Command) => {
+    .action(async (typed: string, _options: unknown, command: Command) => {
       const { admin } = await connectPerson(command);
+      const id = await completeId(typed, admin.clients.list());
       const { client } = await admin.clients.get(id);
       show(await admin.clients.update(id, { version: client.version, status }), command);
     });
@@ -125,8 +169,10 @@ function deleteClient(): Command {
     .addHelpText('after', example('clients delete cli_…'))
     .argument('<client>', 'record id of the client, cli_…')
     .addOption(organizationOption())
-    .action(async (id: string, _options: unknown, command: Command) => {
-      const pending = await (await connectPerson(command)).admin.clients.delete(id);
+    .action(async (typed: string, _options: unknown, command: Command) => {
+      const { admin } = await connectPerson(command);
+      const id = await completeId(typed, admin.clients.list());
+      const pending = await admin.clients.delete(id);
       if (pending !== undefined) return show(pending, command);
       if (globalOptions(command).json) return printJson({ id, deleted: true });
       print(`${id} deleted`);

@@ -1,36 +1,48 @@
+import type { RunEvent } from '@convoke/sdk';
 import { Command } from 'commander';
+import { runOf } from '../complete-id.ts';
 import { type Answering, addAnsweringOptions } from '../options/answering.ts';
 import { globalOptions } from '../options/global-options.ts';
 import { example } from '../options/options.ts';
 import { connect } from '../sign-in/connection.ts';
+import { eventLines } from '../terminal/event-lines.ts';
 import { followRun } from '../terminal/follow-run.ts';
-import { print } from '../terminal/output.ts';
+import { forOutput, print } from '../terminal/output.ts';
+
+/** Ids of events are numbers with leading zeros, which people need not type. */
+const idDigits = 12;
 
 export function eventsCommand(): Command {
   const command = new Command('events')
     .description('Show the events of a run; with --follow until it ends')
-    .argument('<session>')
-    .argument('<run>')
+    .argument('<session-or-run>', 'id of the session, or of the run alone')
+    .argument('[run]', 'id of the run, or the beginning of it')
     .option('--follow', 'wait for new events until the run ends')
     .option('--after <id>', 'only events after this id')
-    .addHelpText('after', example('events sess_… run_… --follow --json'))
-    .action(async (session: string, id: string, options: EventsOptions, shown: Command) => {
-      const run = (await connect(shown)).sessions.at(session).runs.at(id);
-      const { json = false } = globalOptions(shown);
-      if (options.follow === true) {
-        await followRun(run, { json, answering: options, after: options.after });
-        return;
-      }
-      for await (const event of run.events()) {
-        if (options.after !== undefined && event.id <= options.after) continue;
-        print(
-          json
-            ? JSON.stringify(event)
-            : `${event.id}  ${event.type}  ${JSON.stringify(event.data)}`,
-        );
-      }
-    });
+    .addHelpText('after', example('events run_… --follow'))
+    .addHelpText('after', '\nWith --json prints every event as it was recorded, one a line.\n')
+    .action(
+      async (first: string, second: string | undefined, options: EventsOptions, shown: Command) => {
+        const run = await runOf(await connect(shown), first, second);
+        const { json = false } = globalOptions(shown);
+        const after = options.after?.padStart(idDigits, '0');
+        if (options.follow === true) {
+          await followRun(run, { json, answering: options, after });
+          return;
+        }
+        const events = eventsAfter(run.events(), after);
+        if (json) for await (const event of events) print(JSON.stringify(event));
+        else for await (const line of eventLines(events)) print(forOutput(line));
+      },
+    );
   return addAnsweringOptions(command);
+}
+
+async function* eventsAfter(
+  events: AsyncIterable<RunEvent>,
+  after: string | undefined,
+): AsyncGenerator<RunEvent> {
+  for await (const event of events) if (after === undefined || event.id > after) yield event;
 }
 
 interface EventsOptions extends Answering {

@@ -4,12 +4,15 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Command } from 'commander';
 import { collect } from '../collect.ts';
+import { completeId, sessionOf } from '../complete-id.ts';
 import { globalOptions } from '../options/global-options.ts';
 import { example, limitOption } from '../options/options.ts';
 import { connect } from '../sign-in/connection.ts';
-import { print, printJson, printTable, remark } from '../terminal/output.ts';
+import { print, printJson, remark } from '../terminal/output.ts';
+import { printTable } from '../terminal/table.ts';
 import { progressBar } from '../terminal/progress-bar.ts';
 import { clearSpinner } from '../terminal/spinner.ts';
+import { age } from '../terminal/times.ts';
 
 export function filesCommand(): Command {
   return new Command('files')
@@ -28,12 +31,18 @@ function listFiles(): Command {
     .argument('<session>')
     .addOption(limitOption())
     .action(async (id: string, { limit }: { limit: number }, command: Command) => {
-      const session = (await connect(command)).sessions.at(id);
+      const session = await sessionOf(await connect(command), id);
       const files = await collect(session.files.list(), limit);
       if (globalOptions(command).json) return printJson({ files });
       printTable(
-        ['FILE', 'STATUS', 'BYTES', 'NAME'],
-        files.map((file) => [file.id, file.status, String(file.size_bytes ?? ''), file.name]),
+        ['FILE', 'STATUS', 'BYTES', 'AGE', 'NAME'],
+        files.map((file) => [
+          file.id,
+          file.status,
+          String(file.size_bytes ?? ''),
+          age(file.created_at),
+          file.name,
+        ]),
       );
     });
 }
@@ -46,7 +55,7 @@ function putFile(): Command {
     .argument('<path>')
     .option('--name <name>', 'name of the file in the session')
     .action(async (id: string, path: string, options: { name?: string }, command: Command) => {
-      const session = (await connect(command)).sessions.at(id);
+      const session = await sessionOf(await connect(command), id);
       const bar = progressBar(options.name ?? basename(path));
       const { openFile } = await import('@convoke/sdk/node');
       const content = await openFile(path);
@@ -67,7 +76,8 @@ function getFile(): Command {
     .argument('<file>')
     .option('-o, --output <path>', 'write to this path')
     .action(async (id: string, file: string, options: { output?: string }, command: Command) => {
-      const response = await (await connect(command)).sessions.at(id).files.download(file);
+      const { files } = await sessionOf(await connect(command), id);
+      const response = await files.download(await completeId(file, files.list()));
       const target =
         options.output === undefined ? process.stdout : createWriteStream(options.output);
       if (response.body === null) return;
@@ -86,8 +96,10 @@ function removeFile(): Command {
     .argument('<session>')
     .argument('<file>')
     .action(async (id: string, file: string, _options: unknown, command: Command) => {
-      await (await connect(command)).sessions.at(id).files.delete(file);
-      if (globalOptions(command).json) return printJson({ id: file, deleted: true });
-      print(`${file} removed`);
+      const { files } = await sessionOf(await connect(command), id);
+      const whole = await completeId(file, files.list());
+      await files.delete(whole);
+      if (globalOptions(command).json) return printJson({ id: whole, deleted: true });
+      print(`${whole} removed`);
     });
 }

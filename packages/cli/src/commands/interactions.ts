@@ -1,11 +1,20 @@
-import type { Answer, InteractionFilter, InteractionRecord, JsonObject } from '@convoke/sdk';
+import type {
+  Answer,
+  InteractionFilter,
+  InteractionRecord,
+  JsonObject,
+  SessionHandle,
+} from '@convoke/sdk';
 import { Command, InvalidArgumentError } from 'commander';
 import { collect } from '../collect.ts';
+import { completeId, sessionOf } from '../complete-id.ts';
 import { exitCodes, Failure } from '../failure.ts';
 import { globalOptions } from '../options/global-options.ts';
 import { example, limitOption } from '../options/options.ts';
 import { connect } from '../sign-in/connection.ts';
-import { print, printJson, printTable } from '../terminal/output.ts';
+import { print, printJson } from '../terminal/output.ts';
+import { printTable } from '../terminal/table.ts';
+import { age } from '../terminal/times.ts';
 
 export function interactionsCommand(): Command {
   return new Command('interactions')
@@ -29,12 +38,18 @@ function listInteractions(): Command {
         command: Command,
       ) => {
         const { status, limit } = options;
-        const session = (await connect(command)).sessions.at(id);
+        const session = await sessionOf(await connect(command), id);
         const interactions = await collect(session.interactions.list({ status }), limit);
         if (globalOptions(command).json) return printJson({ interactions });
         printTable(
-          ['KEY', 'KIND', 'STATUS', 'WHAT'],
-          interactions.map((item) => [item.interaction_key, item.kind, item.status, whatOf(item)]),
+          ['KEY', 'KIND', 'STATUS', 'AGE', 'WHAT'],
+          interactions.map((item) => [
+            item.interaction_key,
+            item.kind,
+            item.status,
+            age(item.created_at),
+            whatOf(item),
+          ]),
         );
       },
     );
@@ -64,11 +79,17 @@ function answerInteraction(): Command {
     .option('--message <text>', 'message to the agent')
     .option('--input <json>', 'with --allow: call the tool with this input instead', readInput)
     .action(async (id: string, key: string, options: AnswerOptions, command: Command) => {
-      const session = (await connect(command)).sessions.at(id);
-      const answered = await session.interactions.answer(key, answerOf(options));
+      const answer = answerOf(options);
+      const session = await sessionOf(await connect(command), id);
+      const whole = await completeId(key, pendingKeys(session));
+      const answered = await session.interactions.answer(whole, answer);
       if (globalOptions(command).json) return printJson(answered);
       print(`${answered.interaction_key}  ${answered.status}`);
     });
+}
+
+async function* pendingKeys({ interactions }: SessionHandle): AsyncGenerator<{ id: string }> {
+  for await (const { interaction_key: id } of interactions.pending()) yield { id };
 }
 
 function readInput(text: string): JsonObject {

@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { sessionOf } from '../complete-id.ts';
 import { type Answering, addAnsweringOptions } from '../options/answering.ts';
 import { globalOptions } from '../options/global-options.ts';
 import { example } from '../options/options.ts';
@@ -22,7 +23,7 @@ export function invokeCommand(): Command {
       const convoke = await connect(invoked);
       const { session: id } = options;
       const session =
-        id === undefined ? await convoke.sessions.create(agent) : convoke.sessions.at(id);
+        id === undefined ? await convoke.sessions.create(agent) : await sessionOf(convoke, id);
       const run = await session.run(prompt);
       await followRun(run, { json, answering: options });
       if (!json) remark(`session ${session.id}, run ${run.id}`, 'dim');

@@ -4,7 +4,8 @@ import { globalOptions } from '../options/global-options.ts';
 import { example } from '../options/options.ts';
 import { findClientLogin } from '../sign-in/client-login.ts';
 import { type Saved, changeSaved, readSaved } from '../sign-in/saved-logins.ts';
-import { print, printJson, printTable, remark } from '../terminal/output.ts';
+import { print, printJson, remark } from '../terminal/output.ts';
+import { printTable } from '../terminal/table.ts';
 
 export function loginsCommand(): Command {
   return new Command('logins')

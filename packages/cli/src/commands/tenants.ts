@@ -1,10 +1,15 @@
 import type { TenantRecord } from '@convoke/sdk';
 import { Command } from 'commander';
 import { collect } from '../collect.ts';
+import { completeId } from '../complete-id.ts';
+import { exitCodes, Failure } from '../failure.ts';
 import { globalOptions } from '../options/global-options.ts';
 import { example, organizationOption } from '../options/options.ts';
 import { connectPerson } from '../sign-in/person.ts';
-import { print, printJson, printTable, remark } from '../terminal/output.ts';
+import { typed } from '../terminal/confirm.ts';
+import { isInteractive, print, printJson, remark } from '../terminal/output.ts';
+import { printFacts, printTable } from '../terminal/table.ts';
+import { age, moment } from '../terminal/times.ts';
 
 export function tenantsCommand(): Command {
   return new Command('tenants')
@@ -26,8 +31,14 @@ function listTenants(): Command {
       const tenants = await collect((await connectPerson(command)).admin.tenants.list());
       if (globalOptions(command).json) return printJson({ tenants });
       printTable(
-        ['TENANT', 'STATUS', 'ATTACHMENT', 'NAME'],
-        tenants.map((item) => [item.id, item.status, item.attachment_state, item.display_name]),
+        ['TENANT', 'STATUS', 'STORAGE', 'AGE', 'NAME'],
+        tenants.map((item) => [
+          item.id,
+          item.status,
+          item.attachment_state,
+          age(item.created_at),
+          item.display_name,
+        ]),
       );
     });
 }
@@ -64,7 +75,20 @@ function showTenant(): Command {
     .argument('<tenant>')
     .addOption(organizationOption())
     .action(async (id: string, _options: unknown, command: Command) => {
-      show(await (await connectPerson(command)).admin.tenants.get(id), command);
+      const { admin } = await connectPerson(command);
+      const tenant = await admin.tenants.get(await completeId(id, admin.tenants.list()));
+      if (globalOptions(command).json) return printJson(tenant);
+      printFacts({
+        tenant: tenant.id,
+        name: tenant.display_name,
+        organization: tenant.organization_id,
+        mode: tenant.mode,
+        status: tenant.status,
+        reason: tenant.status_reason,
+        storage: tenant.attachment_state,
+        created: moment(tenant.created_at),
+        changed: moment(tenant.updated_at),
+      });
     });
 }
 
@@ -75,7 +99,8 @@ function retryTenant(): Command {
     .argument('<tenant>')
     .addOption(organizationOption())
     .action(async (id: string, _options: unknown, command: Command) => {
-      show(await (await connectPerson(command)).admin.tenants.retry(id), command);
+      const { admin } = await connectPerson(command);
+      show(await admin.tenants.retry(await completeId(id, admin.tenants.list())), command);
     });
 }
 
@@ -84,11 +109,31 @@ function offboardTenant(): Command {
     .description("Revoke all access immediately and permanently delete the tenant's data")
     .addHelpText('after', example('tenants offboard ten_… --confirm ten_…'))
     .argument('<tenant>')
-    .requiredOption('--confirm <tenant>', 'repeat the tenant id')
+    .option('--confirm <tenant>', 'repeat the tenant id; a terminal asks for the name instead')
     .addOption(organizationOption())
-    .action(async (id: string, { confirm }: { confirm: string }, command: Command) => {
-      show(await (await connectPerson(command)).admin.tenants.offboard(id, { confirm }), command);
+    .action(async (typedId: string, options: { confirm?: string }, command: Command) => {
+      const { admin } = await connectPerson(command);
+      const id = await completeId(typedId, admin.tenants.list());
+      const confirm = options.confirm ?? (await confirmOffboarding(await admin.tenants.get(id)));
+      show(await admin.tenants.offboard(id, { confirm }), command);
     });
+}
+
+/** Shows what offboarding deletes and asks for the name of the tenant. Returns the confirmation that the API takes. */
+async function confirmOffboarding(tenant: TenantRecord): Promise<string> {
+  if (!isInteractive()) {
+    throw new Failure('repeat the tenant id with --confirm', exitCodes.usage);
+  }
+  remark(`This permanently deletes the tenant ${tenant.id}:`);
+  remark(`  name     ${tenant.display_name}`);
+  remark(`  status   ${tenant.status}`);
+  remark(`  created  ${moment(tenant.created_at)}`);
+  remark(
+    'with all its sessions, runs, events, files and session folders. Clients lose access at once.',
+  );
+  const said = await typed(`Type the name of the tenant to delete it: `);
+  if (said === tenant.display_name.trim()) return tenant.id;
+  throw new Failure('that is not its name; nothing was deleted', exitCodes.failed);
 }
 
 function show(tenant: TenantRecord, command: Command): void {

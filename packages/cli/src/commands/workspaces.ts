@@ -3,7 +3,8 @@ import { collect } from '../collect.ts';
 import { globalOptions } from '../options/global-options.ts';
 import { example } from '../options/options.ts';
 import { connect } from '../sign-in/connection.ts';
-import { printJson, printTable } from '../terminal/output.ts';
+import { printJson } from '../terminal/output.ts';
+import { printTable } from '../terminal/table.ts';
 
 export function workspacesCommand(): Command {
   return new Command('workspaces')

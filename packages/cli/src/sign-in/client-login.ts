@@ -32,6 +32,14 @@ export async function findClientLogin(wanted?: string): Promise<ClientLogin | un
   return folder ?? currentLogin(saved);
 }
 
+/** Returns every login of an automation client that commands on this machine, in this folder, may use. */
+export async function knownLogins(): Promise<readonly ClientLogin[]> {
+  const saved = await readSaved();
+  const folder = await folderClient();
+  const named = Object.keys(saved.profiles).map((name) => namedLogin(saved, name));
+  return folder === undefined ? named : [...named, folder];
+}
+
 function environmentLogin(given: MachineCredentials): ClientLogin {
   const organizationId = process.env['CONVOKE_CLIENT_ORGANIZATION_ID'];
   const tenantId = process.env['CONVOKE_CLIENT_TENANT_ID'];
@@ -46,13 +54,17 @@ function environmentLogin(given: MachineCredentials): ClientLogin {
  * nearer: a person chose it, and it cannot be one of another deployment at the same address.
  */
 async function folderLogin(saved: Saved): Promise<ClientLogin | undefined> {
-  const known = await readQuickstart();
-  if (known === undefined) return undefined;
+  const folder = await folderClient();
   const current = currentLogin(saved);
   const isOfFolder =
-    current?.credentials.baseUrl === known.base_url &&
-    current.credentials.organizationId === known.organization_id;
-  if (isOfFolder) return current;
+    current?.credentials.baseUrl === folder?.credentials.baseUrl &&
+    current?.credentials.organizationId === folder?.credentials.organizationId;
+  return folder !== undefined && isOfFolder ? current : folder;
+}
+
+async function folderClient(): Promise<ClientLogin | undefined> {
+  const known = await readQuickstart();
+  if (known === undefined) return undefined;
   return {
     credentials: {
       baseUrl: known.base_url,

@@ -2,7 +2,16 @@ import type { RunEvent, RunHandle } from '@convoke/sdk';
 import { exitCodes } from '../failure.ts';
 import type { Answering } from '../options/answering.ts';
 import { watchInterrupts } from './interrupts.ts';
-import { endLine, isInteractive, isMidLine, print, printable, remark, write } from './output.ts';
+import {
+  endLine,
+  forOutput,
+  isInteractive,
+  isMidLine,
+  print,
+  printable,
+  remark,
+  write,
+} from './output.ts';
 import { createHandlers } from './responding.ts';
 import { armSpinner } from './spinner.ts';
 
@@ -68,7 +77,7 @@ function createShow(): (event: RunEvent) => void {
   const tools = new Map<string, string>();
   return (event) => {
     if (event.type === 'message_delta') {
-      write(process.stdout.isTTY ? printable(event.data.text) : event.data.text);
+      write(forOutput(event.data.text));
       return;
     }
     if (event.type === 'permission_request') {

@@ -47,19 +47,6 @@ export function printJson(value: unknown): void {
   print(JSON.stringify(value, null, process.stdout.isTTY ? 2 : 0));
 }
 
-/** Prints a table; on a terminal, lines are cut to its width. */
-export function printTable(head: readonly string[], rows: readonly (readonly string[])[]): void {
-  if (rows.length === 0) return remark('(none)');
-  const lines = rows.map((row) => row.map(oneLine));
-  const widths = head.map((title, column) =>
-    Math.max(title.length, ...lines.map((row) => row[column]?.length ?? 0)),
-  );
-  const line = (cells: readonly string[]) =>
-    fitted(cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '));
-  print(styled('bold', line(head)));
-  for (const row of lines) print(line(row));
-}
-
 /** Exits without an error when the reader closes the pipe, like `head` does. */
 export function stopWhenUnread(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -68,18 +55,17 @@ export function stopWhenUnread(): void {
   });
 }
 
-function fitted(text: string): string {
-  const width = process.stdout.isTTY ? process.stdout.columns : Number.POSITIVE_INFINITY;
-  const whole = text.trimEnd();
-  return whole.length <= width ? whole : `${whole.slice(0, width - 1)}…`;
-}
-
 /** Removes control characters, so that text of an agent cannot control the terminal. */
 export function printable(text: string): string {
   return text.replaceAll(/[\p{Cc}--[\n\t]]/gv, '');
 }
 
+/** Leaves text as it is for a file or a pipe; for a terminal, without control characters. */
+export function forOutput(text: string): string {
+  return process.stdout.isTTY ? printable(text) : text;
+}
+
 /** Joins lines and removes control characters, so that text of an agent cannot control the terminal. */
-function oneLine(text: string): string {
+export function oneLine(text: string): string {
   return text.replaceAll(/[\s\p{Cc}]+/gu, ' ');
 }

@@ -2,7 +2,8 @@ import { Command } from 'commander';
 import { operating, report } from '../../operating.ts';
 import { globalOptions } from '../../options/global-options.ts';
 import { example } from '../../options/options.ts';
-import { printJson, printTable } from '../../terminal/output.ts';
+import { printJson } from '../../terminal/output.ts';
+import { printTable } from '../../terminal/table.ts';
 
 export function keysCommand(): Command {
   const rotate = new Command('rotate')

@@ -47,23 +47,34 @@ function examineSqlite(): Finding {
   return failed('sqlite', `SQLite ${version} is older than ${oldest}`, 'install a newer Node');
 }
 
-/** Uses a temporary folder: the sandbox of a running server keeps its files in the data folder. */
 async function examineHarness(config: Config): Promise<readonly Finding[]> {
+  try {
+    return await withHarness(config, async (parts) => [
+      await examineAgents(config, parts),
+      await examineSandbox(parts.sandbox),
+    ]);
+  } catch (error) {
+    return [
+      failed('sandbox', messageOf(error), 'install the programs it names, or set CONVOKE_SANDBOX'),
+    ];
+  }
+}
+
+/** Uses a temporary folder: the sandbox of a running server keeps its files in the data folder. */
+async function withHarness<T>(
+  config: Config,
+  work: (parts: HarnessParts) => Promise<T>,
+): Promise<T> {
   const dataDir = await mkdtemp(join(tmpdir(), 'convoke-doctor-'));
   const log = createLog({ level: 'silent' });
   const parts = { clock: systemClock, log, a2aAllow: config.a2aAllow };
   try {
     const sandbox = await openSandbox({ ...parts, mode: config.sandbox, dataDir });
     try {
-      const agents = await examineAgents(config, { ...parts, a2aAllow: config.a2aAllow, sandbox });
-      return [agents, await examineSandbox(sandbox)];
+      return await work({ ...parts, sandbox });
     } finally {
       await sandbox.close();
     }
-  } catch (error) {
-    return [
-      failed('sandbox', messageOf(error), 'install the programs it names, or set CONVOKE_SANDBOX'),
-    ];
   } finally {
     await rm(dataDir, { recursive: true, force: true });
   }
@@ -71,7 +82,15 @@ async function examineHarness(config: Config): Promise<readonly Finding[]> {
 
 type HarnessParts = Parameters<typeof builtHarnesses>[0];
 
-async function examineAgents({ agentsDir }: Config, parts: HarnessParts): Promise<Finding> {
+/** An agent folder that is not loaded, and why. */
+export type AgentProblem = ReturnType<Awaited<ReturnType<typeof openAgents>>['problems']>[number];
+
+/** Returns the problems of the agent folders, as a server with these settings would find them. */
+export function agentProblems(config: Config): Promise<readonly AgentProblem[]> {
+  return withHarness(config, async (parts) => (await readAgents(config, parts)).problems);
+}
+
+async function readAgents({ agentsDir }: Config, parts: HarnessParts) {
   const harnesses = new Map(builtHarnesses(parts).map((built) => [built.framework, built]));
   const agents = await openAgents({
     folder: agentsDir,
@@ -79,11 +98,18 @@ async function examineAgents({ agentsDir }: Config, parts: HarnessParts): Promis
     log: parts.log,
     watch: false,
   });
-  const problems = agents.problems().map(({ folder, reason }) => `${folder}: ${reason}`);
+  const problems = agents.problems();
   const names = agents.all().map((agent) => agent.name);
   await agents.close();
+  return { problems, names };
+}
+
+async function examineAgents(config: Config, parts: HarnessParts): Promise<Finding> {
+  const { agentsDir } = config;
+  const { problems, names } = await readAgents(config, parts);
   if (problems.length > 0) {
-    return failed('agents', problems.join('; '), `correct the files in ${agentsDir}`);
+    const texts = problems.map(({ folder, reason }) => `${folder}: ${reason}`);
+    return failed('agents', texts.join('; '), `correct the files in ${agentsDir}`);
   }
   if (names.length === 0) {
     return warned(

@@ -1,0 +1,64 @@
+import type { RunEvent } from '@convoke/sdk';
+
+/** Renders recorded events for people, one line each; the pieces of an answer become one text. */
+export async function* eventLines(events: AsyncIterable<RunEvent>): AsyncGenerator<string> {
+  let text = '';
+  let lastId = '';
+  const joined = function* () {
+    if (text !== '') yield line(lastId, 'message', text.trimEnd());
+    text = '';
+  };
+  for await (const event of events) {
+    if (event.type === 'message_delta') {
+      text += event.data.text;
+      lastId = event.id;
+      continue;
+    }
+    yield* joined();
+    yield line(event.id, event.type, summaryOf(event));
+  }
+  yield* joined();
+}
+
+const typeWidth = 20;
+
+/** Continues further lines of a text below the first. */
+function line(id: string, type: string, text: string): string {
+  const number = id.replace(/^0+(?=\d)/, '').padStart(5);
+  const start = `${number}  ${type.padEnd(typeWidth)}  `;
+  return `${start}${text.replaceAll('\n', `\n${' '.repeat(start.length)}`)}`.trimEnd();
+}
+
+function summaryOf(event: RunEvent): string {
+  switch (event.type) {
+    case 'error':
+      return [event.data.error_code, event.data.message].filter(Boolean).join(': ');
+    case 'permission_request':
+      return `${event.data.tool_name} ${JSON.stringify(event.data.tool_input)}`;
+    case 'permission_resolved':
+      return [event.data.decision, event.data.message].filter(Boolean).join(': ');
+    case 'user_question': {
+      const labels = (event.data.options ?? []).map(({ label }) => label);
+      return labels.length === 0
+        ? event.data.question
+        : `${event.data.question} (${labels.join(', ')})`;
+    }
+    case 'user_answered':
+      return event.data.declined === true ? 'declined' : String(event.data.answer ?? '');
+    case 'run_started':
+    case 'run_completed':
+    case 'run_cancelled':
+      return 'recovered' in event.data && event.data.recovered === true ? 'recovered' : '';
+    case 'claude_md_changed':
+    case 'claude_md_loaded':
+    case 'context_file_changed':
+    case 'context_file_loaded':
+      return event.data.path;
+    case 'agent_skills_loaded':
+      return event.data.skills.map(({ name }) => name).join(', ');
+    case 'message_delta':
+      return event.data.text;
+    default:
+      return JSON.stringify(event.data);
+  }
+}
