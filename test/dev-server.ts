@@ -27,7 +27,9 @@ export async function startDevServer(
   const place = await mkdtemp(join(tmpdir(), 'convoke-dev-'));
   await cp(join(root, 'agents'), join(place, 'agents'), { recursive: true });
   await mkdir(join(place, 'examples'));
-  await cp(join(root, 'examples/tour.mjs'), join(place, 'examples/tour.mjs'));
+  for (const name of ['hello.mjs', 'tour.mjs']) {
+    await cp(join(root, 'examples', name), join(place, 'examples', name));
+  }
   await prepare?.(place);
   const server = spawn(process.execPath, [join(root, 'packages/cli/src/main.ts'), 'dev'], {
     cwd: place,
