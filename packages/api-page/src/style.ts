@@ -171,7 +171,7 @@ table.guide code, .guide li code { background: var(--sunk); border-radius: 4px; 
   .sidebar { position: static; width: auto; border-right: 0; border-bottom: 1px solid var(--line); padding: 1rem 1.25rem; }
   .brand { margin-bottom: .5rem; }
   .contents { display: flex; flex-wrap: wrap; gap: .15rem .9rem; }
-  .contents.guides .plain-list { display: block; } .contents.guides > li { min-width: 9rem; } .contents .sections { display: none; }
+  .contents.guides > li, .contents.guides .plain-list { display: contents; } .contents.guides > li + li > .group, .contents .sections { display: none; }
   .contents > li { margin: 0; } .contents ul { display: none; } .sidebar .group { font-weight: 400; color: var(--soft); }
   main { margin-left: 0; padding-top: 2rem; }
   h1 { font-size: 2.1rem; }
