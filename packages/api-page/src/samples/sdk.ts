@@ -5,7 +5,7 @@ const calls: Readonly<Record<OperationId, string | undefined>> = {
   issue_token: `import { Convoke } from '@convoke/sdk';
 
 // The client obtains and renews its tokens by itself.
-const convoke = new Convoke({ baseUrl, clientId, clientSecret });`,
+const convoke = new Convoke({ baseUrl, clientId, clientSecret, workspace: { tenantId } });`,
   get_metadata: undefined,
   get_jwks: undefined,
 
@@ -93,7 +93,7 @@ for await (const event of run.follow({ onPermission: () => 'allow' })) {
 const connections = {
   convoke: `import { Convoke } from '@convoke/sdk';
 
-const convoke = new Convoke({ baseUrl, clientId, clientSecret });`,
+const convoke = new Convoke({ baseUrl, clientId, clientSecret, workspace: { tenantId } });`,
   admin: `import { ConvokeAdmin } from '@convoke/sdk';
 
 const admin = new ConvokeAdmin({ baseUrl, token, organizationId });`,
