@@ -1,4 +1,5 @@
 import type { FileId, TenantId } from '@convoke/contract';
+import type { BlobRemoval } from '../domain/blob-removal.ts';
 import { type FolderState, type SnapshotOwner, isArchived } from '../domain/folder-snapshot.ts';
 
 export interface BlobOwner {
@@ -22,6 +23,11 @@ export function snapshotKey(
   state: FolderState | null,
 ): string | undefined {
   return state !== null && isArchived(state) ? `${tenantId}/${sessionId}-${state}` : undefined;
+}
+
+/** The key of the blob, or the prefix of all blobs of the owner. */
+export function blobPrefix({ tenantId, ownerId, sha256 }: BlobRemoval): string {
+  return `${tenantId}/${ownerId}-${sha256}`;
 }
 
 /** Prefix of every blob of a tenant. */

@@ -5,6 +5,7 @@ import {
   idPrefixes,
   isTerminalSessionStatus,
 } from '@convoke/contract';
+import type { BlobRemoval } from '../domain/blob-removal.ts';
 import {
   type Content,
   type File,
@@ -15,9 +16,11 @@ import {
 import type { TenantScope } from '../domain/scope.ts';
 import { type Session, acceptsFiles } from '../domain/session.ts';
 import { type BlobReader, BlobTooLarge, type StagedBlob } from '../ports/blobs.ts';
+import { StorageUnavailable } from '../ports/errors.ts';
 import type { PageRequest } from '../ports/page.ts';
 import type { Repositories } from '../ports/store.ts';
-import { fileKey, filePrefix } from './blob-keys.ts';
+import { fileKey } from './blob-keys.ts';
+import { finishBlobRemoval, publishRemovable } from './blob-removals.ts';
 import { orRefuse, refuse } from './refusal.ts';
 import type { Services } from './services.ts';
 import { asOfNow } from './sessions.ts';
@@ -73,9 +76,11 @@ export interface FileAddress {
   readonly fileId: FileId;
 }
 
+type StoringServices = FileServices & Pick<Services, 'blobs' | 'clock' | 'log'>;
+
 /** D-41: bytes are complete, checked and durable before the row is `ready`; an aborted upload leaves nothing. */
 export async function uploadFile(
-  services: FileServices & Pick<Services, 'blobs'>,
+  services: StoringServices,
   scope: TenantScope,
   request: FileAddress & { readonly content: AsyncIterable<Uint8Array> },
 ): Promise<File> {
@@ -87,9 +92,14 @@ export async function uploadFile(
     const { file } = await findFile(services, scope, request);
     const received = orRefuse(receiveContent(file, staged));
     if (received.repeated) return received.file;
-    await staged.publish(fileKey(file, staged.sha256));
-    if (await services.store.transaction((tx) => tx.files.complete(received.file)))
-      return received.file;
+    const removal = { tenantId: file.tenantId, ownerId: file.id, sha256: staged.sha256 };
+    await publishRemovable(services, staged, removal);
+    const isFirst = await services.store.transaction(async (tx) => {
+      if (!(await tx.files.complete(received.file))) return false;
+      if (await tx.blobRemovals.keep(removal)) return true;
+      throw new StorageUnavailable('the bytes of an upload were removed before they were recorded');
+    });
+    if (isFirst) return received.file;
     // Another upload was first: compare with the bytes it stored.
     return await afterLosing(services, scope, { at: request, content: staged });
   } finally {
@@ -99,15 +109,18 @@ export async function uploadFile(
 
 /** Removes the bytes of an upload that lost the race, unless they equal those of the winner. */
 async function afterLosing(
-  services: Pick<Services, 'store' | 'blobs'>,
+  services: StoringServices,
   scope: TenantScope,
   { at, content }: { readonly at: FileAddress; readonly content: Content },
 ): Promise<File> {
-  const winner = await services.store.read.files.find(scope, at.sessionId, at.fileId);
-  if (winner?.sha256 !== content.sha256) {
-    const lost = { tenantId: scope.tenantId, id: at.fileId };
-    await services.blobs.removeAll(fileKey(lost, content.sha256));
-  }
+  const removal = { tenantId: scope.tenantId, ownerId: at.fileId, sha256: content.sha256 };
+  const winner = await services.store.transaction(async (tx) => {
+    const found = await tx.files.find(scope, at.sessionId, at.fileId);
+    if (found?.sha256 === content.sha256) await tx.blobRemovals.keep(removal);
+    else await tx.blobRemovals.schedule(removal, services.clock.now());
+    return found;
+  });
+  if (winner?.sha256 !== content.sha256) await removeNow(services, removal);
   return orRefuse(receiveContent(winner ?? refuse('not_found'), content)).file;
 }
 
@@ -153,18 +166,31 @@ export async function listFiles(
   return store.read.files.list(scope, request.sessionId, request.page);
 }
 
-/** D-42: deletes the row first, so that no row exists without its bytes. */
+/** D-42: deletes the row first, so that no row exists without its bytes; a worker removes bytes that are left then. */
 export async function deleteFile(
-  services: FileServices & Pick<Services, 'blobs'>,
+  services: StoringServices,
   scope: TenantScope,
   request: FileAddress,
 ): Promise<void> {
   const { file } = await findFile(services, scope, request);
-  const removed = await services.store.transaction((tx) =>
-    tx.files.remove(scope, request.sessionId, request.fileId),
-  );
+  const removal = { tenantId: file.tenantId, ownerId: file.id, sha256: '' };
+  const removed = await services.store.transaction(async (tx) => {
+    if (!(await tx.files.remove(scope, request.sessionId, request.fileId))) return false;
+    await tx.blobRemovals.schedule(removal, services.clock.now());
+    return true;
+  });
   if (!removed) refuse('not_found');
-  await services.blobs.removeAll(filePrefix(file));
+  await removeNow(services, removal);
+}
+
+/** Removes bytes at once where that is possible. The row of the removal is committed, so a failure changes nothing. */
+async function removeNow(services: StoringServices, removal: BlobRemoval): Promise<void> {
+  try {
+    await finishBlobRemoval(services, removal);
+  } catch (error) {
+    const fields = { owner_id: removal.ownerId };
+    services.log.error('bytes could not be removed yet; a worker will', error, fields);
+  }
 }
 
 async function findFile(

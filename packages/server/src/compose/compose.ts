@@ -98,6 +98,7 @@ function createBackground(
       isAlone: config.databaseUrl === undefined,
       elapsed: () => performance.now(),
       eventRetentionMs: config.cluster.eventRetentionMs,
+      folderRetentionMs: config.cluster.folderRetentionMs,
       dataDir: config.dataDir,
     },
   );

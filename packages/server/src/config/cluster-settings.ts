@@ -14,6 +14,7 @@ export interface ClusterConfig {
   readonly blobs: BlobsConfig;
   /** Events of ended runs are deleted after this; 0 keeps them for ever. */
   readonly eventRetentionMs: number;
+  readonly folderRetentionMs: number;
   /** Bearer token that lets another machine read the metrics. */
   readonly metricsToken: string | undefined;
 }
@@ -132,6 +133,16 @@ export const clusterSettings = {
       .regex(/^\d{1,5}$/, 'must be a whole number of days')
       .transform(Number),
   },
+  CONVOKE_SESSION_FOLDER_RETENTION_DAYS: {
+    fallback: '7',
+    means: 'folders and snapshots of ended sessions are removed after this many days (0 = never)',
+    format: 'whole number from 0 to 99999',
+    role: 'worker',
+    read: z
+      .string()
+      .regex(/^\d{1,5}$/, 'must be a whole number of days')
+      .transform(Number),
+  },
   CONVOKE_METRICS_TOKEN: {
     fallback: '',
     means: 'bearer token for /metrics; without it only this machine may read them',
@@ -180,6 +191,7 @@ export function readCluster(value: ClusterValue, storage: Storage): ClusterConfi
     wakeups: wakeupsOf(value, storage),
     blobs: blobsOf(value),
     eventRetentionMs: value('CONVOKE_EVENT_RETENTION_DAYS') * dayMs,
+    folderRetentionMs: value('CONVOKE_SESSION_FOLDER_RETENTION_DAYS') * dayMs,
     metricsToken: value('CONVOKE_METRICS_TOKEN'),
   };
 }

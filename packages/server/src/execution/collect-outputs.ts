@@ -1,11 +1,12 @@
 import { type FileId, fileId, idPrefixes } from '@convoke/contract';
-import { fileKey, filePrefix } from '../app/blob-keys.ts';
+import { publishRemovable } from '../app/blob-removals.ts';
 import { filesPerSessionMax } from '../app/files.ts';
 import type { Services } from '../app/services.ts';
 import { type File, completeFile, openFile } from '../domain/file.ts';
 import type { Run } from '../domain/run.ts';
 import { type Session, acceptsFiles } from '../domain/session.ts';
 import { BlobTooLarge, type StagedBlob } from '../ports/blobs.ts';
+import { StorageUnavailable } from '../ports/errors.ts';
 import type { Output } from '../ports/session-folders.ts';
 import { outputFile } from './output-file.ts';
 
@@ -66,25 +67,29 @@ interface Publishing {
 
 /** Publishes the bytes before the record, so that every reader of the record can read them. */
 async function publish(
-  { store, clock, ids, blobs }: OutputServices,
+  services: OutputServices,
   run: Run,
   { named, staged }: Publishing,
 ): Promise<Kept> {
+  const { store, clock, ids } = services;
   const { organizationId, tenantId, sessionId } = run;
   const id = fileId(ids.next(idPrefixes.file));
   const identity = { id, organizationId, tenantId, sessionId, ...named, declared: {} };
   const file = completeFile(openFile(identity, clock.now()), staged);
-  await staged.publish(fileKey(file, file.sha256));
-  const kept = await store.transaction(async (tx): Promise<Kept> => {
+  const removal = { tenantId, ownerId: file.id, sha256: file.sha256 };
+  await publishRemovable(services, staged, removal);
+  return store.transaction(async (tx): Promise<Kept> => {
     await tx.sessions.lock(run, sessionId);
     // Stored before, but the manifest of the folder that says so was lost.
     const known = await tx.files.ready(sessionId, filesPerSessionMax);
     const same = known.find(({ name, sha256 }) => name === file.name && sha256 === file.sha256);
-    if (same !== undefined) return same;
-    if ((await tx.files.count(sessionId)) >= filesPerSessionMax) return 'too many files';
+    const isFull = (await tx.files.count(sessionId)) >= filesPerSessionMax;
+    if (same !== undefined || isFull) {
+      await tx.blobRemovals.schedule(removal, clock.now());
+      return same ?? 'too many files';
+    }
     await tx.files.insert(file);
-    return file;
+    if (await tx.blobRemovals.keep(removal)) return file;
+    throw new StorageUnavailable('the bytes of an output were removed before they were recorded');
   });
-  if (kept !== file) await blobs.removeAll(filePrefix(file));
-  return kept;
 }

@@ -132,7 +132,7 @@ export class LegSupervisor {
     const saved = await saveSnapshot(this.#services, claimed, agent);
     for (const event of saved?.events ?? []) await writer.push(event);
     await writer.finish({ ...this.#outcome(outcome), snapshot: saved?.state });
-    await saved?.settle(!writer.isLost);
+    if (writer.isLost) await saved?.abandon();
   }
 
   async #runLeg({ agent, started, writer }: LegWork): Promise<RunOutcome | { status: 'waiting' }> {

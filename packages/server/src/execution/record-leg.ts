@@ -8,7 +8,7 @@ import {
   recordQueueEnd,
 } from '../app/record.ts';
 import type { Services } from '../app/services.ts';
-import type { FolderState } from '../domain/folder-snapshot.ts';
+import { type FolderState, isArchived, localState } from '../domain/folder-snapshot.ts';
 import {
   type LeasedRun,
   type Run,
@@ -101,9 +101,26 @@ export async function recordLeg(
       await tx.sessions.saveContext(holder.sessionId, text, snapshot);
     }
     const snapshot = batch.end?.snapshot;
-    if (snapshot !== undefined) await tx.sessions.saveSnapshot(holder.sessionId, snapshot);
+    if (snapshot !== undefined) await recordSnapshot(services, tx, { holder, snapshot });
     return lastSeq;
   });
+}
+
+/** The session names the new archive from here on, and its archive before is removed. */
+async function recordSnapshot(
+  { clock }: Pick<Services, 'clock'>,
+  tx: StoreTransaction,
+  { holder, snapshot }: { holder: Holder; snapshot: FolderState },
+): Promise<void> {
+  const { scope, sessionId, runId } = holder;
+  const blobOf = (sha256: string) => ({ tenantId: scope.tenantId, ownerId: sessionId, sha256 });
+  const before = await tx.sessions.snapshot(sessionId);
+  const isStored = !isArchived(snapshot) || (await tx.blobRemovals.keep(blobOf(snapshot)));
+  // An archive that was removed meanwhile, after an hour, must not be named: the folder is on this machine only.
+  await tx.sessions.saveSnapshot(sessionId, isStored ? snapshot : localState(runId));
+  if (before !== null && before !== snapshot && isArchived(before)) {
+    await tx.blobRemovals.schedule(blobOf(before), clock.now());
+  }
 }
 
 /** Only the lease holder and answers to interactions append to the log. */

@@ -1,7 +1,13 @@
-import { snapshotKey } from '../app/blob-keys.ts';
+import { publishRemovable } from '../app/blob-removals.ts';
 import type { Services } from '../app/services.ts';
 import type { Agent } from '../domain/agent.ts';
-import { type FolderState, type SnapshotOwner, localState } from '../domain/folder-snapshot.ts';
+import type { BlobRemoval } from '../domain/blob-removal.ts';
+import {
+  type FolderState,
+  type SnapshotOwner,
+  isArchived,
+  localState,
+} from '../domain/folder-snapshot.ts';
 import { type RunEventDraft, harnessEventType } from '../domain/run-event.ts';
 import { BlobTooLarge, type StagedBlob } from '../ports/blobs.ts';
 import { StorageUnavailable } from '../ports/errors.ts';
@@ -22,8 +28,8 @@ export interface SavedSnapshot {
   readonly state: FolderState;
   /** Emitted when it could not be saved. */
   readonly events: readonly RunEventDraft[];
-  /** Call once it is known whether the end was recorded. Never rejects. */
-  settle(wasRecorded: boolean): Promise<void>;
+  /** Call when the end was not recorded. Never rejects. */
+  abandon(): Promise<void>;
 }
 
 /**
@@ -80,9 +86,7 @@ async function save(
   let staged: StagedBlob | undefined;
   try {
     staged = await services.blobs.stage(changes.archive(leg), { maxBytes: snapshotBytesMax });
-    const key = snapshotKey(owner, staged.sha256);
-    if (key === undefined) throw new Error('a digest names no snapshot');
-    await publish(services, staged, key);
+    await publish(services, staged, removalOf(owner, staged.sha256));
     return { state: staged.sha256 };
   } catch (error) {
     if (error instanceof BlobTooLarge) return { reason: 'too_large' };
@@ -95,14 +99,15 @@ async function save(
 
 /** Retries: a brief outage of the store must not bind a session to this machine. */
 async function publish(
-  { clock }: SnapshotServices,
+  services: SnapshotServices,
   staged: StagedBlob,
-  key: string,
+  removal: BlobRemoval,
 ): Promise<void> {
+  const { clock } = services;
   const giveUpAt = clock.now() + publishMaxMs;
   for (let left = publishTries; ; left -= 1) {
     try {
-      return await staged.publish(key);
+      return await publishRemovable(services, staged, removal);
     } catch (error) {
       if (!(error instanceof StorageUnavailable)) throw error;
       if (left <= 1 || clock.now() > giveUpAt) throw error;
@@ -113,12 +118,11 @@ async function publish(
 
 /**
  * The folder has the new state whether or not the row of the session will name it: if not, the next leg on this machine
- * restores the state that the row names. Of the two archives the one that the row does not name is removed, by its full
- * name: another leg of the session may be about to record its own. An end that seemed lost may have been committed, so
- * the row is read again before its archive could be removed.
+ * restores the state that the row names. The transaction that records the end also schedules the removal of the archive
+ * before. An end that seemed lost may have been committed: the worker that removes the new archive looks at the row.
  */
 async function settling(
-  { store, blobs, log }: SnapshotServices,
+  { store, clock, log }: SnapshotServices,
   { owner, changes, state }: Omit<SaveRequest, 'leg'> & { readonly state: FolderState },
 ): Promise<SavedSnapshot> {
   // The state is still known in memory; after a restart the archive is fetched once more.
@@ -130,16 +134,19 @@ async function settling(
   return {
     state,
     events: [],
-    async settle(wasRecorded) {
-      const key = snapshotKey(owner, wasRecorded ? changes.before : state);
-      if (key === undefined) return;
-      try {
-        const { snapshot } = await store.read.sessions.state(owner.sessionId);
-        if (key !== snapshotKey(owner, snapshot)) await blobs.removeAll(key);
-      } catch (error) {
-        // The offboarding of the tenant removes it at the latest.
-        log.error('old snapshot could not be removed', error, { session_id: owner.sessionId });
-      }
+    async abandon() {
+      if (!isArchived(state)) return;
+      const removal = removalOf(owner, state);
+      await store
+        .transaction((tx) => tx.blobRemovals.schedule(removal, clock.now()))
+        // It is due anyway, only later.
+        .catch((error: unknown) =>
+          log.error('the snapshot of a lost leg stays for an hour', error, { ...owner }),
+        );
     },
   };
+}
+
+function removalOf({ tenantId, sessionId }: SnapshotOwner, sha256: string): BlobRemoval {
+  return { tenantId, ownerId: sessionId, sha256 };
 }

@@ -17,6 +17,8 @@ export interface SessionFolders {
   takeOutputs(place: FolderOwner, take: TakeOutput): Promise<void>;
   /** Changes of a leg to the folder; undefined when there are none, and always on a single machine. */
   changes(place: FolderOwner): Promise<FolderChanges | undefined>;
+  /** Sessions of which this machine has a folder. */
+  kept(): Promise<readonly FolderOwner[]>;
   remove(tenantId: TenantId, sessionId: SessionId): Promise<void>;
 }
 

@@ -1,6 +1,7 @@
 import type { TenantId } from '@convoke/contract';
 import type { EventPartitions } from './event-partitions.ts';
 import type { AuditRepository } from './repositories/audit.ts';
+import type { BlobRemovalRepository } from './repositories/blob-removals.ts';
 import type { ClientRepository } from './repositories/clients.ts';
 import type { CredentialRepository } from './repositories/credentials.ts';
 import type { FileRepository } from './repositories/files.ts';
@@ -35,6 +36,7 @@ export interface Repositories {
   readonly runEvents: RunEventRepository;
   readonly interactions: InteractionRepository;
   readonly files: FileRepository;
+  readonly blobRemovals: BlobRemovalRepository;
 }
 
 export interface StoreTransaction extends Repositories {

@@ -18,6 +18,7 @@ import type {
 } from '../ports/session-folders.ts';
 import { BoundedMap } from '../runtime/bounded-map.ts';
 import { placeAttachedFiles } from './attached-files.ts';
+import { keptFolders } from './kept-folders.ts';
 import { readContextFile } from './context-files.ts';
 import { type FolderPaths, folderPaths } from './folder-paths.ts';
 import {
@@ -144,6 +145,10 @@ class DiskSessionFolders implements SessionFolders {
     const log = this.#log;
     const changed = await offerOutputs(paths.sessionFolder, manifest.outputs, { take, log });
     if (changed) await saveManifest(paths.manifest, manifest);
+  }
+
+  kept(): Promise<readonly FolderOwner[]> {
+    return keptFolders(this.#dataDir);
   }
 
   async remove(tenantId: TenantId, sessionId: SessionId): Promise<void> {

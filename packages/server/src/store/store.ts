@@ -2,6 +2,7 @@ import type { Store, StoreTransaction } from '../ports/store.ts';
 import { eventPartitions } from './event-partitions.ts';
 import type { MigratableDatabase } from './migrate.ts';
 import { type SealHead, auditRepository } from './repositories/audit.ts';
+import { blobRemovalRepository } from './repositories/blob-removals.ts';
 import { clientRepository } from './repositories/clients.ts';
 import { credentialRepository } from './repositories/credentials.ts';
 import { fileRepository } from './repositories/files.ts';
@@ -119,6 +120,10 @@ class SqlRepositories implements StoreTransaction {
 
   get files() {
     return (this.#made.files ??= fileRepository(this.#db));
+  }
+
+  get blobRemovals() {
+    return (this.#made.blobRemovals ??= blobRemovalRepository(this.#db));
   }
 }
 

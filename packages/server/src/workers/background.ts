@@ -16,6 +16,7 @@ export interface BackgroundOptions {
   /** Monotonic time in milliseconds. */
   readonly elapsed: () => number;
   readonly eventRetentionMs: number;
+  readonly folderRetentionMs: number;
   readonly dataDir: string;
 }
 
@@ -83,7 +84,7 @@ export class Background {
 
   #startPasses(leases: Leases): void {
     const { clock, log, metrics } = this.#services;
-    const { isAlone, eventRetentionMs } = this.#options;
+    const { isAlone, eventRetentionMs, folderRetentionMs } = this.#options;
     const entries = catalogue({
       services: this.#services,
       dispatcher: this.#dispatcher,
@@ -92,6 +93,7 @@ export class Background {
       report: this.#report,
       isAlone,
       eventRetentionMs,
+      folderRetentionMs,
     });
     for (const entry of entries) {
       this.#drivers.set(entry.name, drive({ ...entry, clock, log, metrics }));

@@ -19,6 +19,8 @@ import { prepareEventLog } from './prepare-event-log.ts';
 import { provisionTenants } from './provision-tenants.ts';
 import { type Leases, reconcileRuns } from './reconcile-runs.ts';
 import { releaseSessions } from './release-sessions.ts';
+import { removeBlobs } from './remove-blobs.ts';
+import { removeSessionFolders } from './remove-session-folders.ts';
 import { rotateSigningKeys } from './rotate-signing-keys.ts';
 
 export type BackgroundServices = ExecutionServices &
@@ -34,6 +36,8 @@ export interface CatalogueParts {
   readonly isAlone: boolean;
   /** 0: events are kept for ever. */
   readonly eventRetentionMs: number;
+  /** 0: folders of ended sessions are kept for ever. */
+  readonly folderRetentionMs: number;
 }
 
 interface CatalogueEntry {
@@ -50,12 +54,15 @@ const hour = 60 * minute;
 
 /** Lists all background work of a server. The names are the `pass` label of the metrics. */
 export function catalogue(parts: CatalogueParts) {
-  const { services, dispatcher, leaseWatch, leases, report, isAlone, eventRetentionMs } = parts;
+  const { services, dispatcher, leaseWatch, leases, report, isAlone } = parts;
+  const { eventRetentionMs, folderRetentionMs } = parts;
   const leaseMs = services.settings.leaseMs;
   // Wake-ups between servers can be lost: then polling finds what they announced.
   const isPolling = !services.fanout.lossless;
   const keepsEvents = eventRetentionMs === 0;
   const forgetEvents = forgetOldEvents(services, eventRetentionMs);
+  const keepsFolders = folderRetentionMs === 0;
+  const removeFolders = removeSessionFolders(services, folderRetentionMs);
   // biome-ignore format: a table
   const entries = [
     { name: 'dispatch runs', everyMs: second, pass: () => dispatcher.dispatchRuns() },
@@ -71,6 +78,8 @@ export function catalogue(parts: CatalogueParts) {
     { name: 'provision tenants', everyMs: second, pass: () => provisionTenants(services) },
     { name: 'offboard tenants', everyMs: second, pass: () => offboardTenants(services) },
     { name: 'forget tenants', everyMs: minute, pass: () => forgetTenants(services) },
+    { name: 'remove blobs', everyMs: second, pass: () => removeBlobs(services) },
+    { name: 'remove session folders', everyMs: hour, pass: removeFolders, when: !keepsFolders },
     { name: 'expire identity records', everyMs: minute, pass: () => expireIdentityRecords(services) },
     { name: 'forget rate limits', everyMs: hour, pass: () => forgetRateLimits(services) },
     { name: 'rotate signing keys', everyMs: hour, pass: () => rotateSigningKeys(services) },

@@ -83,7 +83,11 @@ const steps: {
   async remains({ store, blobs, provisioner }, { id }) {
     await blobs.removeAll(tenantPrefix(id));
     await provisioner.removeFolder(id);
-    const isEmpty = await store.transaction((tx) => tx.tenants.purgeKeys(id, rowsPerTransaction));
+    const isEmpty = await store.transaction(
+      async (tx) =>
+        (await tx.tenants.purgeKeys(id, rowsPerTransaction)) &&
+        (await tx.blobRemovals.purge(id, rowsPerTransaction)),
+    );
     return isEmpty ? 'done' : 'more';
   },
 };

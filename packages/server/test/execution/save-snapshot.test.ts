@@ -13,8 +13,9 @@ import type { Blobs } from '../../src/ports/blobs.ts';
 import type { Clock } from '../../src/ports/clock.ts';
 import { StorageUnavailable } from '../../src/ports/errors.ts';
 import { openSessionFolders } from '../../src/session-folders/session-folders.ts';
+import { removeBlobs } from '../../src/workers/remove-blobs.ts';
 import { agentOf } from '../support/agent-folders.ts';
-import { type RunFixture, createRunFixture, over } from '../support/run-fixture.ts';
+import { type RunFixture, createRunFixture, hour, over } from '../support/run-fixture.ts';
 
 const agent = agentOf({ name: 'agent' });
 let world: RunFixture;
@@ -53,27 +54,56 @@ test('a snapshot is recorded with the end of the leg and replaces the one before
   expect(await save()).toBeUndefined();
   writeFileSync(join(folder, 'a'), 'one');
   const first = await save();
-  await first?.settle(true);
+  await world.record(leg, { ...end(first?.state), items: [] });
   expect(await save()).toBeUndefined();
+  leg = await world.claimed(await world.start(leg.run.sessionId));
   writeFileSync(join(folder, 'a'), 'two!');
   const second = await save();
   expect(await world.record(leg, end(second?.state))).toBeDefined();
-  await second?.settle(true);
+  await removeBlobs({ ...world, blobs });
   expect((await world.store.read.sessions.state(leg.run.sessionId)).snapshot).toBe(second?.state);
   expect([await isKept(first?.state), await isKept(second?.state)]).toEqual([false, true]);
 });
 
-test('a worker that lost its lease replaces no snapshot and removes its own archive', async () => {
-  writeFileSync(join(folder, 'a'), 'one');
-  const first = await save();
-  await first?.settle(true);
+test('a worker that lost its lease replaces no snapshot, and its own archive is removed', async () => {
   writeFileSync(join(folder, 'a'), 'late!');
   const late = await save();
   const stale = { ...leg, holder: { ...leg.holder, epoch: leg.holder.epoch - 1 } };
   expect(await world.record(stale, end(late?.state))).toBeUndefined();
-  await late?.settle(false);
+  await late?.abandon();
+  await removeBlobs({ ...world, blobs });
   expect((await world.store.read.sessions.state(leg.run.sessionId)).snapshot).toBeNull();
-  expect([await isKept(first?.state), await isKept(late?.state)]).toEqual([true, false]);
+  expect(await isKept(late?.state)).toBe(false);
+});
+
+test('an end that only seemed lost keeps its archive (F2)', async () => {
+  writeFileSync(join(folder, 'a'), 'one');
+  const saved = await save();
+  await world.record(leg, end(saved?.state));
+  await saved?.abandon();
+  await removeBlobs({ ...world, blobs });
+  expect(await isKept(saved?.state)).toBe(true);
+});
+
+test('the archive of a leg whose worker died before its end is removed after an hour (F3)', async () => {
+  writeFileSync(join(folder, 'a'), 'one');
+  const saved = await save();
+  world.clock.advance(hour - 1);
+  await removeBlobs({ ...world, blobs });
+  expect(await isKept(saved?.state)).toBe(true);
+  world.clock.advance(1);
+  await removeBlobs({ ...world, blobs });
+  expect(await isKept(saved?.state)).toBe(false);
+});
+
+test('an archive that was removed before the end is never named', async () => {
+  writeFileSync(join(folder, 'a'), 'one');
+  const saved = await save();
+  world.clock.advance(hour);
+  await removeBlobs({ ...world, blobs });
+  await world.record(leg, end(saved?.state));
+  const { snapshot } = await world.store.read.sessions.state(leg.run.sessionId);
+  expect(snapshot).toMatch(/^local-/);
 });
 
 test('publishing a snapshot is retried while the store is briefly unavailable', async () => {

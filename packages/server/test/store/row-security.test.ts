@@ -19,6 +19,7 @@ const guarded = [
   'interactions',
   'files',
   'idempotency_keys',
+  'blob_removals',
 ] as const;
 
 let database: MigratableDatabase;
@@ -56,6 +57,8 @@ beforeAll(async () => {
         status, request_id, multiple, created_at)
       values (${'int_1'}, ${organizationId}, ${ours}, ${run.sessionId}, ${run.id}, ${'question'},
         ${'pending'}, ${'q'}, ${0}, ${1})`);
+    await tx.run(sql`
+      insert into blob_removals values (${ours}, ${'file_1'}, ${''}, ${1}, ${0})`);
     await tx.run(sql`
       insert into idempotency_keys values (${'s'}, ${'k'}, ${ours}, ${'f'}, ${run.id}, ${1})`);
   });

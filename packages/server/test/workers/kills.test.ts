@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -37,7 +37,7 @@ class MortalServer {
     mkdirSync(agent, { recursive: true });
     writeFileSync(
       join(agent, 'agent.yaml'),
-      JSON.stringify({ framework: 'scripted', ...usualAgents.echo }),
+      JSON.stringify({ framework: 'scripted', session_files: true, ...usualAgents.echo }),
     );
   }
 
@@ -196,6 +196,48 @@ describe('a server that is killed (kill -9) at every moment of its work', () => 
     const params = { session_id: session.id };
     const input = { prompt: 'hello' };
     await server.calls.send('start_run', { as, params, body: { input } });
+  }
+
+  test('removes the bytes of every file whose deletion it took (F3)', {
+    timeout: 240_000,
+  }, async () => {
+    let deaths = 0;
+    const { body: session } = await server.calls.send('create_session', {
+      body: { agent_name: 'echo' },
+    });
+    for (let moment = 0; moment < momentsMax; moment += 1) {
+      const params = { session_id: session.id, file_id: await upload(session.id) };
+      expect(bytesOf(params.file_id)).toHaveLength(1);
+      const isKilled = await server.dieAt(moment, () =>
+        server.calls.send('delete_file', { params }),
+      );
+      const { body } = await server.calls.send('list_files', {
+        params: { session_id: session.id },
+      });
+      // Killed before the commit: nothing happened, and the request can be repeated.
+      if (body.files.length > 0) await server.calls.send('delete_file', { params });
+      await eventually(async () => bytesOf(params.file_id).length === 0);
+      if (!isKilled) break;
+      deaths += 1;
+    }
+    expect(deaths).toBeGreaterThanOrEqual(4);
+  });
+
+  async function upload(session_id: string): Promise<string> {
+    const body = { name: 'a.txt' };
+    const { body: file } = await server.calls.send('prepare_file', {
+      params: { session_id },
+      body,
+    });
+    const params = { session_id, file_id: file.id };
+    await server.calls.send('upload_file', { params, body: 'bytes' });
+    return file.id;
+  }
+
+  function bytesOf(fileId: string): readonly string[] {
+    const folder = place('blobs', server.quickstart.tenant_id);
+    if (!existsSync(folder)) return [];
+    return readdirSync(folder).filter((name) => name.startsWith(fileId));
   }
 
   const withdrawals = {

@@ -1,5 +1,5 @@
-// A server in a process of its own that kills itself, as `kill -9` does, at a chosen point of the work on tenants and
-// withdrawals. The parent process chooses the point and receives the address of the server.
+// A server in a process of its own that kills itself, as `kill -9` does, at a chosen point of the work on tenants,
+// withdrawals and blobs. The parent process chooses the point and receives the address of the server.
 import { compose } from '../../src/compose/compose.ts';
 import { readConfig } from '../../src/config/config.ts';
 import type { CredentialProvider } from '../../src/ports/credential-provider.ts';
@@ -17,7 +17,9 @@ function moment(): void {
   left -= 1;
 }
 
-/** A point is right before and right after each commit that touches a tenant or a withdrawal. */
+const counted = new Set<string | symbol>(['tenants', 'withdrawals', 'blobRemovals']);
+
+/** A point is right before and right after each commit that touches a tenant, a withdrawal or the removal of a blob. */
 function mortal(store: Store): Store {
   return {
     ...store,
@@ -26,7 +28,7 @@ function mortal(store: Store): Store {
       const result = await store.transaction(async (tx) => {
         const watched = new Proxy<StoreTransaction>(tx, {
           get(target, noun) {
-            if (noun === 'tenants' || noun === 'withdrawals') isCounted = true;
+            if (counted.has(noun)) isCounted = true;
             const member: unknown = Reflect.get(target, noun);
             return typeof member === 'function' ? member.bind(target) : member;
           },

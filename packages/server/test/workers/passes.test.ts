@@ -26,6 +26,8 @@ const alone = [
   'provision tenants',
   'offboard tenants',
   'forget tenants',
+  'remove blobs',
+  'remove session folders',
   'expire identity records',
   'forget rate limits',
   'rotate signing keys',

@@ -1,5 +1,5 @@
 import type { SessionId, SessionStatus } from '@convoke/contract';
-import type { FolderState } from '../../domain/folder-snapshot.ts';
+import type { FolderState, SnapshotOwner } from '../../domain/folder-snapshot.ts';
 import type { TenantScope } from '../../domain/scope.ts';
 import type { Session } from '../../domain/session.ts';
 import type { PageRequest } from '../page.ts';
@@ -21,6 +21,14 @@ export interface SessionRepository {
   saveCheckpoint(id: SessionId, checkpoint: string): Promise<void>;
   /** Also writes `snapshot`, if given. */
   saveContext(id: SessionId, context: string, snapshot?: FolderState): Promise<void>;
+  /** State of the session folder; null when none was recorded. */
+  snapshot(id: SessionId): Promise<FolderState | null>;
+  /** Sessions that ended before a time and still have a state of their folder. */
+  endedWithSnapshot(before: number, limit: number): Promise<EndedSnapshot[]>;
+  /** False when the session has another state by now. */
+  forgetSnapshot(id: SessionId, seen: FolderState): Promise<boolean>;
+  /** Those of the given sessions that ended before a time. */
+  endedBefore(ids: readonly SessionId[], before: number): Promise<SessionId[]>;
   saveSnapshot(id: SessionId, snapshot: FolderState): Promise<void>;
 }
 
@@ -38,4 +46,8 @@ export interface SessionState {
   readonly context: string | null;
   /** State of the session folder, where several machines execute runs. */
   readonly snapshot: FolderState | null;
+}
+
+export interface EndedSnapshot extends SnapshotOwner {
+  readonly snapshot: FolderState;
 }

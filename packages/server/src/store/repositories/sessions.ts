@@ -108,6 +108,39 @@ export function sessionRepository(db: Transaction): SessionRepository {
           snapshot = coalesce(excluded.snapshot, session_states.snapshot)`);
     },
 
+    async snapshot(id) {
+      const row = await db.get<Pick<SessionState, 'snapshot'>>(
+        sql`select snapshot from session_states where session_id = ${id}`,
+      );
+      return row?.snapshot ?? null;
+    },
+
+    async endedWithSnapshot(before, limit) {
+      const rows = await db.all<{ id: string; tenant_id: string; snapshot: string }>(sql`
+        select sessions.id, sessions.tenant_id, snapshot
+        from session_states join sessions on sessions.id = session_states.session_id
+        where snapshot is not null and sessions.ended_at < ${before} limit ${limit}`);
+      return rows.map(({ id, tenant_id: tenant, snapshot }) => ({
+        sessionId: sessionId(id),
+        tenantId: tenantId(tenant),
+        snapshot,
+      }));
+    },
+
+    async forgetSnapshot(id, seen) {
+      const changed = await db.run(sql`
+        update session_states set snapshot = null where session_id = ${id} and snapshot = ${seen}`);
+      return changed === 1;
+    },
+
+    async endedBefore(ids, before) {
+      if (ids.length === 0) return [];
+      const rows = await db.all<{ id: string }>(sql`
+        select id from sessions
+        where id in (${sql.join(ids.map((id) => sql`${id}`))}) and ended_at < ${before}`);
+      return rows.map((row) => sessionId(row.id));
+    },
+
     async saveSnapshot(id, snapshot) {
       await db.run(sql`
         insert into session_states (session_id, snapshot) values (${id}, ${snapshot})
