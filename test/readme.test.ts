@@ -67,7 +67,8 @@ test('the program of the README is an example of at most 15 lines, and works bes
   expect(program).toBe(textOf('examples/hello.mjs'));
   const { stdout: made } = await bash('npx convoke tenants create --name "Acme Europe"');
   const [tenant = ''] = made.split(' ');
-  await bash(`until npx convoke tenants show ${tenant} | grep -q active/ready; do :; done`);
+  const isReady = `npx convoke tenants show ${tenant} --json | grep -q '"status":"active"'`;
+  await bash(`until ${isReady}; do :; done`);
   expect(program.trim().split('\n').length).toBeLessThanOrEqual(15);
   expect(readme).toContain('`node examples/hello.mjs`');
   const { stdout } = await bash('node examples/hello.mjs');
