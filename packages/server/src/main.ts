@@ -31,6 +31,8 @@ export async function runServer(
   { quickstart = false }: RunOptions = {},
 ): Promise<RunningServer> {
   const inherited = closeInheritedDescriptors();
+  // Whatever this process creates is private, unless it says otherwise.
+  process.umask(0o077);
   const config = given.port === 0 ? await onFreePort(given) : given;
   const convoke = await compose(config);
   if (inherited.length > 0) {

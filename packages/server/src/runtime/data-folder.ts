@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { makeFolderPrivate } from './private-files.ts';
 
 const lockFile = 'server.lock';
 const lockSql = 'pragma locking_mode = exclusive; begin exclusive';
@@ -11,6 +12,7 @@ const lockSql = 'pragma locking_mode = exclusive; begin exclusive';
  */
 export function holdDataFolder(path: string): { release(): void } {
   mkdirSync(path, { recursive: true, mode: 0o700 });
+  makeFolderPrivate(path);
   const lock = new DatabaseSync(join(path, lockFile));
   try {
     lock.exec(lockSql);

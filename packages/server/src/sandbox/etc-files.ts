@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Account } from '../ports/sandbox.ts';
 import { insidePlaces } from './file-system-view.ts';
@@ -16,6 +16,9 @@ export async function writeEtcFiles(folder: string, { uid, gid }: Account): Prom
     'nsswitch.conf': 'passwd: files\ngroup: files\nhosts: files dns\n',
   };
   for (const [name, text] of Object.entries(files)) {
-    await writeFile(join(folder, name), text, { mode: 0o644 });
+    const path = join(folder, name);
+    await writeFile(path, text);
+    // The server's umask makes its files private, but programs run as another user.
+    await chmod(path, 0o644);
   }
 }

@@ -38,7 +38,8 @@ const waitForGo = 'IFS= read -r go <&3 || exit 125; exec "$@"';
 const closeDescriptor = 'eval "exec $fd>&-"';
 const refuseDescriptor =
   '[ ! -e "/proc/self/fd/$fd" ] || { echo "descriptor $fd of the server is open, and only bash could close it" >&2; exit 125; }';
-const readEnvironment = 'eval "$(cat <&3)"; exec 3<&-; exec "$@"';
+/** The server's umask is stricter, and programs that share files, such as git, expect the usual one. */
+const readEnvironment = 'umask 022; eval "$(cat <&3)"; exec 3<&-; exec "$@"';
 /** Relays a port of the program's loopback to the proxy's socket, its only way out, and waits until the port is open. */
 const startProxyRelay = [
   `(socat TCP-LISTEN:${proxyPort},bind=127.0.0.1,fork,reuseaddr,backlog=64 UNIX-CONNECT:${proxySocketInside} </dev/null >/dev/null 2>&1 3<&- &)`,

@@ -1,8 +1,19 @@
-import { mkdirSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { requireSandbox } from '../../../../test/services.ts';
+import { until } from '../support/eventually.ts';
 import { openSecret } from '../support/inherited-files.ts';
 import { createDatabase } from '../support/postgres-databases.ts';
+import { Caller } from './support/caller.ts';
 import { exchange } from './support/exchange.ts';
 import { type ServerFolder, createServerFolder } from './support/server-folder.ts';
 import { ServerProcess, type Spawning } from './support/server-process.ts';
@@ -167,24 +178,76 @@ describe('a server that can start all the same', () => {
   );
 
   test(
-    'with files that it inherited: it closes them and says so (S-5)',
+    'with files that it inherited and a folder that others can enter: it closes both (S-5, S-9)',
     async () => {
+      requireSandbox();
       const folder = await createServerFolder({ agents });
       onTestFinished(() => folder.remove());
+      mkdirSync(join(folder.agentsDir, 'who'));
+      writeFileSync(join(folder.agentsDir, 'who/agent.yaml'), JSON.stringify(who));
+      mkdirSync(folder.dataDir, { mode: 0o755 });
+      writeFileSync(join(folder.dataDir, 'convoke.db'), '');
+      chmodSync(folder.dataDir, 0o755);
+      chmodSync(join(folder.dataDir, 'convoke.db'), 0o644);
       const inherited = await openSecret();
       onTestFinished(() => inherited.close());
       const server = await ServerProcess.start(folder, {
-        command: 'serve',
         settings: { CONVOKE_LOG_LEVEL: 'info' },
         inherited,
       });
       onTestFinished(async () => void (await server.kill()));
       expect(openFiles(server.pid).join('\n')).not.toContain('inherited-secret');
       expect(server.output).toContain('closed files that the starting process left open');
+      expect(modeOf(folder.dataDir)).toBe('700');
+      const files = readdirSync(folder.dataDir, { withFileTypes: true });
+      const names = files.filter((entry) => entry.isFile()).map(({ name }) => name);
+      expect(names).toEqual(expect.arrayContaining([...databaseFiles, 'server.lock', 'address']));
+      // A draft is renamed once it is written, and then has no mode.
+      const modes = names.map((name) => [name, modeOf(join(folder.dataDir, name)) ?? '600']);
+      expect(modes).toEqual(names.map((name) => [name, '600']));
+
+      // Programs see the /etc that the server wrote for them, and have the usual umask.
+      const caller = await Caller.open(folder);
+      const session = await caller.openSession('who');
+      const { id } = await caller.startRun(session.id, 'x');
+      const run = await until(
+        async () => {
+          const read = await caller.run({ sessionId: session.id, runId: id });
+          return read.status === 'completed' && read;
+        },
+        { withinMs: 30_000, what: 'end of the run' },
+      );
+      expect(run.output_text).toBe('agent 0022\n');
+    },
+    minute,
+  );
+
+  test(
+    'but not in a folder that all users share (S-9)',
+    async () => {
+      const folder = await createServerFolder({ agents });
+      onTestFinished(() => folder.remove());
+      mkdirSync(folder.dataDir);
+      chmodSync(folder.dataDir, 0o1777);
+      const server = ServerProcess.spawn(folder);
+      onTestFinished(async () => void (await server.kill()));
+      expect((await server.ended).code).toBe(1);
+      expect(server.output).toContain(`${folder.dataDir} is shared by all users`);
     },
     minute,
   );
 });
+
+const databaseFiles = ['convoke.db', 'convoke.db-wal', 'convoke.db-shm'];
+const who = {
+  framework: 'stdio',
+  command: ['sh', '-c', 'read -r start; echo "$(id -un) $(umask)"'],
+};
+
+function modeOf(path: string): string | undefined {
+  const mode = statSync(path, { throwIfNoEntry: false })?.mode;
+  return mode === undefined ? undefined : (mode & 0o777).toString(8);
+}
 
 function openFiles(pid: number): readonly string[] {
   return readdirSync(`/proc/${pid}/fd`).flatMap((descriptor) => {

@@ -1,9 +1,8 @@
 import { existsSync } from 'node:fs';
 import { access, constants, stat } from 'node:fs/promises';
 import { type MasterKeyFile, loadMasterKey } from '../../auth/master-key.ts';
+import { othersMask } from '../../runtime/private-files.ts';
 import { type Finding, failed, fine, messageOf, warned } from './finding.ts';
-
-const groupAndOthers = 0o077;
 
 export async function examineDataFolder(path: string): Promise<Finding> {
   const found = await stat(path).catch(() => undefined);
@@ -18,7 +17,7 @@ export async function examineDataFolder(path: string): Promise<Finding> {
     return failed('data folder', `${path} is not a folder`, 'set CONVOKE_DATA_DIR to a folder');
   }
   const mode = found.mode & 0o777;
-  if ((mode & groupAndOthers) !== 0) {
+  if ((mode & othersMask) !== 0) {
     const text = `${path} can be accessed by other users (mode ${mode.toString(8)})`;
     return warned('data folder', text, `run: chmod 700 ${path}`);
   }

@@ -1,5 +1,6 @@
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { StorageUnavailable } from '../../ports/errors.ts';
+import { makeFilePrivate, takeFromOthers } from '../../runtime/private-files.ts';
 import { UniqueViolation, type Statement } from '../sql-database.ts';
 import { renderSql } from '../sql.ts';
 
@@ -46,6 +47,11 @@ export interface SqliteConnection {
 
 /** Opens the one connection that writes. Opened first: it creates the file and turns on the write-ahead log. */
 export function openWriter(path: string, busyTimeoutMs?: number): SqliteConnection {
+  if (path !== ':memory:') {
+    // SQLite gives the files beside it the permissions of the database.
+    makeFilePrivate(path);
+    for (const suffix of ['-wal', '-shm']) takeFromOthers(`${path}${suffix}`);
+  }
   const writer = connect(path, { readOnly: false, busyTimeoutMs });
   refuseOldVersion(writer.handle);
   const { journal_mode: mode } = writer.handle.prepare('pragma journal_mode = wal').get() ?? {};
