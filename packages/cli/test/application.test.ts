@@ -2,8 +2,10 @@
 // of the command line: `--json` everywhere, nothing but data on standard output, stable exit codes).
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Convoke } from '@convoke/sdk';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type DevServer, startDevServer } from '../../../test/dev-server.ts';
+import { eventually } from '../../server/test/support/eventually.ts';
 import { type CommandLine, createCommandLine, manyProcessesMs } from './command-line.ts';
 
 vi.setConfig({ testTimeout: manyProcessesMs });
@@ -212,33 +214,32 @@ describe('a script', () => {
   });
 
   /** The session and the key of what waits, once something does. */
-  async function pending(): Promise<[string, string]> {
-    for (;;) {
-      const [session] = await started('demo');
-      const { interactions } = await convoke.json<{
-        interactions: { interaction_key: string }[];
-      }>('interactions', session);
-      const key = interactions[0]?.interaction_key;
-      if (key !== undefined) return [session, key];
-    }
+  function pending(): Promise<[string, string]> {
+    return eventually(async () => {
+      const [id] = await started('demo');
+      const { items } = await api().sessions.at(id).interactions.pending().page();
+      const key = items[0]?.interaction_key;
+      return key !== undefined && ([id, key] as [string, string]);
+    }, manyProcessesMs);
   }
 
   /** The newest session with this agent and its run, once there is one. */
-  async function started(agent: string): Promise<[string, string]> {
-    for (;;) {
-      const { sessions } = await convoke.json<{ sessions: { id: string }[] }>(
-        'sessions',
-        '--agent',
-        agent,
-        '--limit',
-        '1',
-      );
-      const session = sessions[0]?.id;
-      if (session === undefined) continue;
-      const { runs } = await convoke.json<{ runs: { id: string }[] }>('runs', session);
-      const run = runs[0]?.id;
-      if (run !== undefined) return [session, run];
-    }
+  function started(agent: string): Promise<[string, string]> {
+    return eventually(async () => {
+      const { items } = await api().sessions.list({ agent_name: agent, limit: 1 }).page();
+      const runs = await items[0]?.runs.list().page();
+      const run = runs?.items[0];
+      return run !== undefined && ([run.sessionId, run.id] as [string, string]);
+    }, manyProcessesMs);
+  }
+
+  function api(): Convoke {
+    const {
+      base_url: baseUrl = '',
+      client_id: clientId = '',
+      client_secret: clientSecret = '',
+    } = server.quickstart;
+    return new Convoke({ baseUrl, clientId, clientSecret });
   }
 });
 

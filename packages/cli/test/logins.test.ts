@@ -135,6 +135,9 @@ test('a lone CONVOKE_BASE_URL holds, or says what is missing', async () => {
   const person = await run({ CONVOKE_BASE_URL: 'http://127.0.0.1:2' }, 'clients');
   expect(person).toMatchObject({ stdout: '', code: 5 });
   expect(person.stderr).toContain('convoke login --server http://127.0.0.1:2');
+  const login = await run({ CONVOKE_BASE_URL: 'http://127.0.0.1:2' }, 'login');
+  expect(login).toMatchObject({ stdout: '', code: 6 });
+  expect(login.stderr).toContain('cannot reach http://127.0.0.1:2/');
   await convoke.json(...create, 'Two');
   await convoke.json('logins', 'remove', 'two');
   expect(await run({ CONVOKE_BASE_URL: address }, 'agents', '--json')).toMatchObject({ code: 0 });

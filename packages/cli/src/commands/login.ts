@@ -4,6 +4,7 @@ import { example } from '../options/options.ts';
 import { logInByDevice, revoke } from '../sign-in/device-flow.ts';
 import { readQuickstart } from '../sign-in/quickstart.ts';
 import { type Login, changeSaved } from '../sign-in/saved-logins.ts';
+import { defaultAddress, readAddress } from '../sign-in/server-address.ts';
 import { printJson, remark, styled } from '../terminal/output.ts';
 import { armSpinner } from '../terminal/spinner.ts';
 
@@ -13,7 +14,8 @@ export function loginCommand(): Command {
     .option('--server <address>', 'address of the server')
     .addHelpText('after', example('login --server https://convoke.example'))
     .action(async ({ server }: { server?: string }, command: Command) => {
-      const baseUrl = server ?? (await readQuickstart())?.base_url ?? 'http://127.0.0.1:8787';
+      const folder = await readQuickstart();
+      const baseUrl = server ?? readAddress() ?? folder?.base_url ?? defaultAddress;
       const login = await logInByDevice(baseUrl.replace(/\/+$/, ''), (code) => {
         remark(`Open ${code.verification_uri_complete ?? code.verification_uri}`);
         remark(`and confirm the code ${styled('bold', code.user_code, process.stderr)}`);

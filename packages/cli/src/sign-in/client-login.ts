@@ -2,7 +2,7 @@ import { exitCodes, Failure } from '../failure.ts';
 import type { MachineCredentials } from './machine-credentials.ts';
 import { quickstartPath, readQuickstart } from './quickstart.ts';
 import { type Saved, readSaved } from './saved-logins.ts';
-import { readAddress } from './server-address.ts';
+import { defaultAddress, readAddress } from './server-address.ts';
 
 /** Credentials of an automation client, and where they were found. */
 export interface ClientLogin {
@@ -10,8 +10,6 @@ export interface ClientLogin {
   /** `saved login "backend"`, for messages. */
   readonly login: string;
 }
-
-const defaultAddress = 'http://127.0.0.1:8787';
 
 /**
  * Finds the automation client to call as. The nearest wins: `--client`, the environment, the development server of this

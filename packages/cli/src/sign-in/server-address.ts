@@ -1,5 +1,7 @@
 import { exitCodes, Failure } from '../failure.ts';
 
+export const defaultAddress = 'http://127.0.0.1:8787';
+
 /** Reads CONVOKE_BASE_URL, which selects the server of every command that calls one; undefined if it is not set. */
 export function readAddress(): string | undefined {
   const given = process.env['CONVOKE_BASE_URL'];
