@@ -66,6 +66,9 @@ describe('a script', () => {
     const after = events.at(-2)?.id ?? '';
     const followed = ['events', session_id, run_id, '--follow', '--json', '--after', after];
     expect(parsedLines((await convoke.run(followed)).stdout)).toEqual(events.slice(-1));
+    // The service answers 204 after the last event.
+    const last = [...followed.slice(0, -1), events.at(-1)?.id ?? ''];
+    expect(await convoke.run(last)).toMatchObject({ stdout: '', stderr: '', code: 0 });
   });
 
   test('cancels a run, and the command that shows it exits with the code for that', async () => {

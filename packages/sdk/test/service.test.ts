@@ -115,6 +115,9 @@ describe('a run', () => {
     const recorded: string[] = [];
     for await (const event of run.events()) recorded.push(event.id);
     expect(seen).toEqual(recorded);
+    const rest: string[] = [];
+    for await (const event of elsewhere.follow({ after: seen.at(-1) })) rest.push(event.id);
+    expect(rest).toEqual([]);
   });
 
   test('can be created with its session in one request, whose response is the first stream', async () => {
