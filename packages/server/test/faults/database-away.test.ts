@@ -66,7 +66,8 @@ class Load {
   async #readOn(run: RunRecord, reader: RawEventReader): Promise<void> {
     for (;;) {
       const { how, status } = await reader.read();
-      if (status !== 200 && status !== 503 && status !== 0) this.faults.push(`stream: ${status}`);
+      // 204 when the database went away after the terminal event; 0 when the connection was lost.
+      if (![200, 204, 503, 0].includes(status)) this.faults.push(`stream: ${status}`);
       const last = reader.frames.at(-1)?.text ?? '';
       if (how === 'ended' && /^event: (run_completed|run_cancelled|error)$/m.test(last)) return;
       if (this.#stop.signal.aborted && how === 'lost') this.faults.push(`${run.id} was cut`);
