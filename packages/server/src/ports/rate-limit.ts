@@ -18,6 +18,4 @@ export interface SharedRateLimit {
 export interface RateLimit {
   /** Takes one token, if there is one. */
   take(key: string): Allowance;
-  /** Whether `take` would succeed now. */
-  peek(key: string): Allowance;
 }

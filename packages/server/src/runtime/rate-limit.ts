@@ -73,11 +73,6 @@ export function createRateLimit(clock: Clock, { perMinute, burst }: Rate): RateL
   };
 
   return {
-    peek(key) {
-      if (!hasPlaceFor(key)) return noPlace();
-      const used = usedOf(key);
-      return allowance(used, used + minuteMs <= capacity);
-    },
     take(key) {
       if (!hasPlaceFor(key)) return noPlace();
       const before = usedOf(key);
@@ -100,4 +95,4 @@ export const noLimit: Allowance = {
   resetSeconds: 0,
   retryAfterSeconds: 0,
 };
-const unlimited: RateLimit = { take: () => noLimit, peek: () => noLimit };
+const unlimited: RateLimit = { take: () => noLimit };

@@ -41,7 +41,7 @@ describe('attempts to sign in (S-3)', () => {
       attempt: (email: string, address: string) =>
         signIn.attempt({ email, password: 'wrong password', address }),
       running: () => running,
-      release() {
+      release: () => {
         isOpen = true;
         for (const finish of checks) finish();
       },
