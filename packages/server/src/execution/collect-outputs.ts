@@ -17,18 +17,21 @@ type OutputServices = Pick<
 
 /**
  * Stores what the agent wrote to `outputs/` in the leg that has just ended as files of the session. A file never
- * changes (D-41): an output that the agent changes becomes another file.
+ * changes (D-41): an output that the agent changes becomes another file. Secrets are removed from names, not from the
+ * content.
  */
 export async function collectOutputs(
   services: OutputServices,
   { run, session }: { readonly run: Run; readonly session: Session },
+  redact: (text: string) => Promise<string>,
 ): Promise<void> {
   if (!acceptsFiles(session, services.settings)) return;
   const refused = new Map<Refused, number>();
   await services.sessionFolders.takeOutputs(run, async (output) => {
     // Once the session has all the files it may have, no more bytes are read.
     const isFull = refused.has('too many files');
-    const kept = isFull ? 'too many files' : await keepOutput(services, run, output);
+    const path = await redact(output.path);
+    const kept = isFull ? 'too many files' : await keepOutput(services, run, { ...output, path });
     if (typeof kept === 'object') return kept.id;
     refused.set(kept, (refused.get(kept) ?? 0) + 1);
     return undefined;

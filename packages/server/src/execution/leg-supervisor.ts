@@ -156,7 +156,8 @@ export class LegSupervisor {
 
   async #collectOutputs(claimed: ClaimedLeg): Promise<void> {
     try {
-      await collectOutputs(this.#services, claimed);
+      const redact = async (text: string) => (await this.#leg?.redact?.(text)) ?? text;
+      await collectOutputs(this.#services, claimed, redact);
     } catch (error) {
       // The run keeps its outcome: files that were not collected are offered again after the next leg.
       this.#services.log.error('outputs could not be collected', error, { run_id: this.#runId });

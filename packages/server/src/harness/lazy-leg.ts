@@ -23,4 +23,8 @@ export class LazyLeg implements Leg {
   async kill(): Promise<void> {
     await (await this.#leg).kill();
   }
+
+  async redact(text: string): Promise<string> {
+    return (await (await this.#leg).redact?.(text)) ?? text;
+  }
 }

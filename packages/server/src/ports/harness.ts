@@ -115,6 +115,8 @@ export interface Leg extends AsyncIterable<HarnessEvent> {
   cancel(): Promise<void>;
   /** Ends every process of the leg at once. */
   kill(): Promise<void>;
+  /** Removes the secrets of the leg from a text that its programs chose, such as the name of a file. */
+  redact?(text: string): Promise<string>;
 }
 
 export type HarnessEvent =

@@ -26,7 +26,11 @@ let server: TestServer;
 beforeAll(async () => {
   requireSandbox();
   server = await startServer({
-    agents: { shell: { ...shell, session_files: true }, closed: shell },
+    agents: {
+      shell: { ...shell, session_files: true },
+      keeper: { ...shell, session_files: true, env: { API_KEY: '${env:OUTPUTS_TEST_KEY}' } },
+      closed: shell,
+    },
     env: { CONVOKE_MAX_FILE_BYTES: '1000' },
   });
 });
@@ -79,6 +83,14 @@ test('an output is not taken twice when the manifest is lost', async () => {
   server = await server.restart();
   await run(session, 'true');
   expect(await namesOf(session)).toEqual(['a.txt']);
+});
+
+test('a secret of the agent does not become the name of a file (S-12)', async () => {
+  process.env['OUTPUTS_TEST_KEY'] = 'correct-horse-battery';
+  const session = await openSession(server, 'keeper');
+  await run(session, 'mkdir -p outputs; echo x > "outputs/key-$API_KEY.txt"');
+  delete process.env['OUTPUTS_TEST_KEY'];
+  expect(await namesOf(session)).toEqual(['key-[secret].txt']);
 });
 
 test('links, pipes, invalid names and files that are too large are skipped', async () => {

@@ -98,6 +98,10 @@ export class AcpLeg implements Leg {
     await this.#running;
   }
 
+  async redact(text: string): Promise<string> {
+    return this.#process?.redact(text) ?? text;
+  }
+
   async #run(): Promise<LegEnd> {
     const { input, context, open, onFault } = this.#parts;
     try {

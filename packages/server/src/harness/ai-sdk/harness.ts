@@ -1,6 +1,7 @@
 import type { Harness, HarnessEvent, Leg, LegContext, LegInput } from '../../ports/harness.ts';
 import type { Sandbox, SandboxedProcess, SpawnOptions } from '../../ports/sandbox.ts';
 import type { AiSdkParts } from './parts.ts';
+import { References } from './references.ts';
 import { type AiSdkSettings, readAiSdk } from './settings.ts';
 
 /**
@@ -22,6 +23,7 @@ class AiSdkLeg implements Leg {
   readonly #parts: AiSdkParts;
   readonly #stop = new AbortController();
   readonly #processes: LegProcesses;
+  readonly #references = new References();
 
   constructor(input: LegInput, context: LegContext<AiSdkSettings>, parts: AiSdkParts) {
     this.#input = input;
@@ -32,7 +34,7 @@ class AiSdkLeg implements Leg {
 
   async *[Symbol.asyncIterator](): AsyncGenerator<HarnessEvent, void> {
     const { sandbox: _, ...rest } = this.#parts;
-    const parts = { ...rest, processes: this.#processes };
+    const parts = { ...rest, processes: this.#processes, references: this.#references };
     const signal = AbortSignal.any([this.#context.signal, this.#stop.signal]);
     const { runLeg } = await import('./leg.ts');
     for await (const event of runLeg(this.#input, { ...this.#context, signal }, parts)) {
@@ -54,6 +56,10 @@ class AiSdkLeg implements Leg {
   async kill(): Promise<void> {
     this.#stop.abort();
     await this.#processes.kill();
+  }
+
+  async redact(text: string): Promise<string> {
+    return this.#references.redact(text);
   }
 }
 

@@ -5,7 +5,7 @@ import { SandboxUnavailable } from '../../ports/sandbox.ts';
 import { failure } from './failure.ts';
 import type { LegParts } from './parts.ts';
 import { openModel } from './provider.ts';
-import { References, Unresolved } from './references.ts';
+import { type References, Unresolved } from './references.ts';
 import { type AiSdkSettings, isAllowedTool } from './settings.ts';
 import { systemPrompt } from './system-prompt.ts';
 import type { AgentTool } from './tools/agent-tool.ts';
@@ -38,7 +38,7 @@ export async function openTools(
   parts: LegParts,
 ): Promise<ToolSet | LegEnd> {
   const { agent, settings, signal, holdsLease } = context;
-  const references = new References();
+  const { references } = parts;
   const connections: McpConnection[] = [];
   const close = async () => {
     await Promise.all(connections.map((connection) => connection.close()));

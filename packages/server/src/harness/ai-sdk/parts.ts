@@ -1,3 +1,4 @@
+import type { References } from './references.ts';
 import type { Sandbox } from '../../ports/sandbox.ts';
 
 /** Dependencies of the harness. */
@@ -12,4 +13,6 @@ export interface AiSdkParts {
 /** Dependencies of one leg. The programs it starts end with it. */
 export interface LegParts extends Omit<AiSdkParts, 'sandbox'> {
   readonly processes: Pick<Sandbox, 'spawn'>;
+  /** Secrets of the leg. */
+  readonly references: References;
 }

@@ -112,6 +112,10 @@ export class ClaudeLeg implements Leg {
     this.#finish();
   }
 
+  async redact(text: string): Promise<string> {
+    return this.#redact(text);
+  }
+
   async kill(): Promise<void> {
     this.#isCancelled = true;
     this.#permissionHook.close();

@@ -28,6 +28,7 @@ export class StdioLeg {
   #child: SandboxedProcess | undefined;
   #isCancelled = false;
   #asked = 0;
+  #redact = (text: string) => text;
 
   constructor(parts: StdioParts, input: LegInput, context: LegContext<StdioSettings>) {
     this.#parts = parts;
@@ -65,10 +66,15 @@ export class StdioLeg {
     await this.#child?.kill();
   }
 
+  async redact(text: string): Promise<string> {
+    return this.#redact(text);
+  }
+
   async *#run(): AsyncGenerator<HarnessEvent, LegEnd> {
     const { settings } = this.#context;
     const resolved = await resolveReferences(settings.env);
     if (!resolved.ok) return agentError(`In the agent's env, ${resolved.message}`);
+    this.#redact = resolved.redact;
     const { sessionFolder, stateDir, agent } = this.#context;
     try {
       this.#child = await this.#parts.sandbox.spawn(settings.command, {
