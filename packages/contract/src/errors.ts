@@ -202,6 +202,8 @@ export const runErrors = {
   run_timeout: 'The run took longer than its agent allows.',
   interaction_expired: 'An interaction was not answered in time.',
   worker_lost: 'The worker that executed the run died.',
+  tool_in_doubt:
+    'The worker died during a tool call, and it is not known whether the call was carried out.',
   sandbox_unavailable: 'The sandbox for the agent could not be started.',
   internal_error: 'Internal server error.',
 } as const;
@@ -215,6 +217,7 @@ export const runErrorCodes = [
   'run_timeout',
   'interaction_expired',
   'worker_lost',
+  'tool_in_doubt',
   'sandbox_unavailable',
   'internal_error',
 ] as const satisfies readonly RunErrorCode[];

@@ -14,10 +14,12 @@ export {
   type EventData,
   type EventType,
   eventTypes,
+  interruptionReasons,
   isEventType,
   isTerminalEventType,
   terminalEventTypes,
 } from './events/event-types.ts';
+export { RunText, type TextEvent } from './events/run-text.ts';
 export {
   type ClientId,
   type CredentialId,

@@ -8,7 +8,7 @@ import {
 } from '../src/index.ts';
 
 // Spec §6
-test('the event types are exactly those of the specification', () => {
+test('the event types are exactly those of the specification, and the two of D-87', () => {
   expect(Object.keys(eventTypes).sort()).toEqual(
     [
       'run_started',
@@ -25,6 +25,8 @@ test('the event types are exactly those of the specification', () => {
       'claude_md_loaded',
       'claude_md_changed',
       'agent_skills_loaded',
+      'run_interrupted',
+      'run_resumed',
     ].sort(),
   );
 });

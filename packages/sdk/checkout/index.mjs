@@ -18,6 +18,7 @@ export const {
   PermissionError,
   RateLimitError,
   RunError,
+  RunText,
   ServerError,
   isTerminalEvent,
 } = sdk;

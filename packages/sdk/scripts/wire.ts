@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import {
   attachmentStates,
   clientStatuses,
@@ -9,6 +11,7 @@ import {
   interactionFilters,
   interactionKinds,
   interactionStatuses,
+  interruptionReasons,
   openApiDocument,
   orders,
   profileNames,
@@ -61,9 +64,13 @@ export function wireFiles(): Readonly<Record<string, string>> {
       ),
     ],
   };
-  return Object.fromEntries(
-    Object.entries(parts).map(([name, blocks]) => [name, fileOf(name, blocks.join('\n\n'))]),
-  );
+  return {
+    ...Object.fromEntries(
+      Object.entries(parts).map(([name, blocks]) => [name, fileOf(name, blocks.join('\n\n'))]),
+    ),
+    // The one piece of code that server and SDK share, so that both join the same text (D-87).
+    'run-text.ts': `${generated}\n\n${readFileSync(runText, 'utf8')}`,
+  };
 }
 
 /** Renders a file with its imports: every list of values is in values.ts. */
@@ -73,6 +80,8 @@ function fileOf(name: string, text: string): string {
   const imports = `import type { ${used.join(', ')} } from './values.ts';`;
   return [generated, ...(name === 'values.ts' ? [] : [imports]), text, ''].join('\n\n');
 }
+
+const runText = fileURLToPath(new URL('../../contract/src/events/run-text.ts', import.meta.url));
 
 const generated =
   '// Generated from packages/contract by packages/sdk/scripts/write-wire.ts. Do not edit.';
@@ -106,6 +115,7 @@ const enums: Readonly<Record<string, readonly string[]>> = {
   InteractionKind: interactionKinds,
   InteractionStatus: interactionStatuses,
   InteractionFilter: interactionFilters,
+  InterruptionReason: interruptionReasons,
   Decision: decisions,
   FileStatus: fileStatuses,
   Scope: scopes,

@@ -70,6 +70,7 @@ export type {
   InteractionFilter,
   InteractionKind,
   InteractionStatus,
+  InterruptionReason,
   Json,
   JsonObject,
   Order,
@@ -82,6 +83,7 @@ export type {
   TenantStatus,
   TerminalEventType,
 } from './generated/values.ts';
+export { RunText, type TextEvent } from './generated/run-text.ts';
 export type { IdempotentOptions } from './transport/idempotency.ts';
 export type { Answer, Interactions } from './runs/interactions.ts';
 export type { Listing, Page } from './transport/listing.ts';

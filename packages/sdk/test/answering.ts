@@ -96,6 +96,7 @@ export const sessionRecord = {
 } as const;
 
 export const runRecord = {
+  attempt: 1,
   id: 'run_1',
   session_id: 'sess_1',
   agent_name: 'demo',

@@ -5,7 +5,10 @@ import { chance, startCuttingProxy } from './cutting-proxy.ts';
 
 let server: ConvokeServer;
 beforeAll(async () => {
-  server = await startConvoke({ CONVOKE_STREAM_MAX_AGE_SECONDS: '1' });
+  server = await startConvoke({
+    CONVOKE_STREAM_MAX_AGE_SECONDS: '1',
+    CONVOKE_RECOVERY: 'fail',
+  });
 });
 afterAll(() => server[Symbol.asyncDispose]());
 

@@ -45,6 +45,9 @@ function summaryOf(event: RunEvent): string {
     }
     case 'user_answered':
       return event.data.declined === true ? 'declined' : String(event.data.answer ?? '');
+    case 'run_interrupted':
+    case 'run_resumed':
+      return `${event.data.reason}, attempt ${event.data.attempt}`;
     case 'run_started':
     case 'run_completed':
     case 'run_cancelled':

@@ -92,8 +92,18 @@ function createShow(): (event: RunEvent) => void {
   };
 }
 
+/** D-87: what was shown since the recovery point is said again. */
+function interruption({ discard_from_event_id, calls_in_doubt = 0 }: InterruptedData): string {
+  const doubts = calls_in_doubt > 0 ? '; it is not known whether its last action was done' : '';
+  const repeats = discard_from_event_id === undefined ? '' : ', repeating what it said last';
+  return `(interrupted, going on${repeats}${doubts})`;
+}
+
+type InterruptedData = Extract<RunEvent, { type: 'run_interrupted' }>['data'];
+
 /** `tools` has the name of the tool of each permission request. */
 function remarkOn(event: RunEvent, tools: ReadonlyMap<string, string>): string | undefined {
+  if (event.type === 'run_interrupted') return interruption(event.data);
   if (event.type === 'run_cancelled') return 'cancelled';
   if (event.type === 'error') return `failed: ${event.data.message}`;
   if (event.type === 'permission_resolved') {

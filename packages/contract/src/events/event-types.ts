@@ -1,7 +1,12 @@
 import { z } from 'zod';
 import { runErrorCodes } from '../errors.ts';
 import { jsonObject, jsonValue } from '../json.ts';
-import { answerValue, decisions, questionOption } from '../resources/interaction.ts';
+import {
+  answerValue,
+  decisions,
+  interactionAbout,
+  questionOption,
+} from '../resources/interaction.ts';
 
 const recovered = z
   .boolean()
@@ -16,6 +21,9 @@ const replayed = z
 const contextFile = { path: z.string(), sha256: z.string(), size_bytes: z.int().min(0) };
 const changedContextFile = { ...contextFile, previous_sha256: z.string() };
 
+/** D-87. */
+export const interruptionReasons = ['drained', 'worker_lost'] as const;
+
 /**
  * Every event type of spec §6 with its payload (D-39 for interactions, issue 2 for context). An agent
  * framework may add its own types, named `<framework>.<name>`; they are never terminal and their
@@ -26,6 +34,32 @@ export const eventTypes = {
     terminal: false,
     description: 'The run was dispatched to the agent.',
     data: z.object({ run_id: z.string() }),
+  },
+  run_interrupted: {
+    terminal: false,
+    description:
+      'The run lost its worker and goes on later, from its last recovery point. With `discard_from_event_id`, every ' +
+      '`message_delta` from that event up to this one no longer belongs to the answer.',
+    data: z.object({
+      run_id: z.string(),
+      attempt: z.int().min(1),
+      reason: z.enum(interruptionReasons),
+      discard_from_event_id: z.string().optional(),
+      calls_in_doubt: z
+        .int()
+        .min(1)
+        .meta({ description: 'Tool calls of which it is not known whether they were carried out.' })
+        .optional(),
+    }),
+  },
+  run_resumed: {
+    terminal: false,
+    description: 'The interrupted run goes on.',
+    data: z.object({
+      run_id: z.string(),
+      attempt: z.int().min(1),
+      reason: z.enum(interruptionReasons),
+    }),
   },
   run_completed: {
     terminal: true,
@@ -82,6 +116,7 @@ export const eventTypes = {
       question: z.string(),
       options: z.array(questionOption).optional(),
       multiple: z.boolean().optional(),
+      about: interactionAbout.optional(),
       replayed,
     }),
   },

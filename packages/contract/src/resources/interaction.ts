@@ -20,6 +20,19 @@ export const decisions = ['allow', 'deny'] as const;
 
 export const questionOption = z.object({ label: z.string(), description: z.string().optional() });
 
+/** D-84: what a question of the service itself, not of the agent, is about. */
+export const interactionAbout = z
+  .object({
+    kind: z.enum(['call_in_doubt']),
+    tool_name: z.string(),
+    tool_input: jsonValue,
+    begun_at: timestamp,
+  })
+  .meta({
+    description:
+      'A tool call that was begun before the worker died. It is not known whether it was carried out.',
+  });
+
 /** A string for one answer, an array where the question allows several. */
 export const answerValue = z.union([z.string(), z.array(z.string())]);
 
@@ -41,6 +54,7 @@ export const interactionRecord = z
     question: z.string().optional(),
     options: z.array(questionOption).optional(),
     multiple: z.boolean().optional(),
+    about: interactionAbout.optional(),
     decision: z.enum(decisions).optional(),
     updated_input: jsonObject.optional(),
     answer: answerValue.optional(),

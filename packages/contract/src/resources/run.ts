@@ -67,6 +67,10 @@ export const runRecord = z
       .meta({ description: 'Position in the queue of the session; 1 is next. Only while queued.' })
       .optional(),
     pending_interactions: z.int().min(0),
+    attempt: z
+      .int()
+      .min(1)
+      .meta({ description: 'One more than the number of workers that the run has lost.' }),
     last_event_id: z.string().optional(),
     created_at: timestamp,
     started_at: timestamp.optional(),

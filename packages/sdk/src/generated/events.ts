@@ -1,9 +1,24 @@
 // Generated from packages/contract by packages/sdk/scripts/write-wire.ts. Do not edit.
 
-import type { Json, JsonObject, RunErrorCode, Decision } from './values.ts';
+import type { Json, JsonObject, RunErrorCode, InterruptionReason, Decision } from './values.ts';
 
 export interface RunStartedData {
   run_id: string;
+}
+
+export interface RunInterruptedData {
+  run_id: string;
+  attempt: number;
+  reason: InterruptionReason;
+  discard_from_event_id?: string | undefined;
+  /** Tool calls of which it is not known whether they were carried out. */
+  calls_in_doubt?: number | undefined;
+}
+
+export interface RunResumedData {
+  run_id: string;
+  attempt: number;
+  reason: InterruptionReason;
 }
 
 export interface RunCompletedData {
@@ -58,6 +73,15 @@ export interface UserQuestionData {
       }>
     | undefined;
   multiple?: boolean | undefined;
+  /** A tool call that was begun before the worker died. It is not known whether it was carried out. */
+  about?:
+    | {
+        kind: 'call_in_doubt';
+        tool_name: string;
+        tool_input: Json;
+        begun_at: string;
+      }
+    | undefined;
   /** This repeats an earlier event of the same interaction. */
   replayed?: boolean | undefined;
 }
@@ -111,6 +135,10 @@ export interface AgentSkillsLoadedData {
 export interface EventDataByType {
   /** The run was dispatched to the agent. */
   run_started: RunStartedData;
+  /** The run lost its worker and goes on later, from its last recovery point. With `discard_from_event_id`, every `message_delta` from that event up to this one no longer belongs to the answer. */
+  run_interrupted: RunInterruptedData;
+  /** The interrupted run goes on. */
+  run_resumed: RunResumedData;
   /** The run finished. The run resource holds the authoritative status. */
   run_completed: RunCompletedData;
   /** The run ended after a cancellation. */

@@ -89,6 +89,8 @@ export interface RunRecord {
   /** Position in the queue of the session; 1 is next. Only while queued. */
   queue_position?: number | undefined;
   pending_interactions: number;
+  /** One more than the number of workers that the run has lost. */
+  attempt: number;
   last_event_id?: string | undefined;
   created_at: string;
   started_at?: string | undefined;
@@ -122,6 +124,15 @@ export interface InteractionRecord {
       }>
     | undefined;
   multiple?: boolean | undefined;
+  /** A tool call that was begun before the worker died. It is not known whether it was carried out. */
+  about?:
+    | {
+        kind: 'call_in_doubt';
+        tool_name: string;
+        tool_input: Json;
+        begun_at: string;
+      }
+    | undefined;
   decision?: Decision | undefined;
   updated_input?: JsonObject | undefined;
   answer?: string | string[] | undefined;

@@ -33,6 +33,7 @@ export type RunErrorCode =
   | 'run_timeout'
   | 'interaction_expired'
   | 'worker_lost'
+  | 'tool_in_doubt'
   | 'sandbox_unavailable'
   | 'internal_error';
 
@@ -41,6 +42,8 @@ export type InteractionKind = 'permission' | 'question';
 export type InteractionStatus = 'pending' | 'answered' | 'expired' | 'cancelled';
 
 export type InteractionFilter = 'pending' | 'answered' | 'expired' | 'cancelled' | 'all';
+
+export type InterruptionReason = 'drained' | 'worker_lost';
 
 export type Decision = 'allow' | 'deny';
 

@@ -1,6 +1,7 @@
 import { RunError } from '../errors.ts';
 import type { RunRecord } from '../generated/records.ts';
 import type { CancelRun, EventsQuery } from '../generated/requests.ts';
+import { RunText } from '../generated/run-text.ts';
 import { Listing } from '../transport/listing.ts';
 import { at } from '../transport/path.ts';
 import type { CallOptions, Transport } from '../transport/transport.ts';
@@ -93,12 +94,10 @@ export class RunHandle implements AsyncIterable<RunEvent> {
 
   /** Waits for the run and returns its complete answer. Throws a `RunError` if it failed or was cancelled. */
   async text(options: WaitOptions = {}): Promise<string> {
-    let text = '';
-    for await (const event of this.follow(options)) {
-      if (event.type === 'message_delta') text += event.data.text;
-    }
+    const joined = new RunText();
+    for await (const event of this.follow(options)) joined.take(event);
     const run = await this.read(options);
-    if (run.status === 'completed') return text;
+    if (run.status === 'completed') return joined.text;
     throw new RunError(run);
   }
 

@@ -63,6 +63,14 @@ export const agentSchema = z.strictObject({
       pids: z.int().min(1).max(32_768).default(128),
     })
     .prefault({}),
+  recovery: z
+    .strictObject({
+      on_loss: z.enum(['resume', 'fail']).default('resume'),
+      attempts: z.int().min(1).max(20).default(3),
+      in_doubt: z.enum(['ask', 'tell', 'fail']).default('ask'),
+      repeatable_tools: z.array(glob).max(listMax).default([]),
+    })
+    .prefault({}),
   sandbox: z
     .strictObject({
       mode: z.enum(['auto', 'bwrap', 'none']).default('auto'),
@@ -108,6 +116,12 @@ export function toDeclaredAgent(yaml: AgentYaml, around: AgentSurroundings): Dec
     enableClaudeMd: yaml.enable_claude_md,
     skills: yaml.skills,
     limits: { runSeconds: yaml.limits.run_seconds, waitHours: yaml.limits.wait_hours },
+    recovery: {
+      onLoss: yaml.recovery.on_loss,
+      attempts: yaml.recovery.attempts,
+      inDoubt: yaml.recovery.in_doubt,
+      repeatableTools: yaml.recovery.repeatable_tools,
+    },
     tenants: yaml.tenants,
     folder: around.folder,
     declared: frameworkKeys(yaml, around.instructions),

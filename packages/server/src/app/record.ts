@@ -4,12 +4,14 @@ import {
   type EndedRun,
   type Lease,
   type OpenRun,
-  type ParkedRun,
   type QueuedRun,
   type Run,
   type RunOutcome,
   type RunningRun,
+  type WaitingForWorker,
+  attemptOf,
   endRun,
+  isInterrupted,
   isReady,
   leaseRun,
 } from '../domain/run.ts';
@@ -62,18 +64,24 @@ export interface RunMove<R extends Run = Run> {
   readonly events: readonly RunEventDraft[];
 }
 
-/** Leases the run for its next leg. The first leg emits `run_started`. */
+/** Leases the run for its next leg. The first leg emits `run_started`, one after an interruption `run_resumed`. */
 export function startLegMove(
-  { run, session }: RunInSession<QueuedRun | ParkedRun>,
+  { run, session }: RunInSession<WaitingForWorker>,
   lease: Lease,
   now: number,
 ): RunMove<RunningRun> & { readonly session: Session } {
-  const isFirst = run.status === 'queued';
   return {
     run: leaseRun(run, lease, changeTime(session, now)),
     session: runDispatched(session, run.id, now),
-    events: isFirst ? [{ type: 'run_started', data: { run_id: run.id } }] : [],
+    events: firstEvents(run),
   };
+}
+
+function firstEvents(run: WaitingForWorker): RunEventDraft[] {
+  if (run.status === 'queued') return [{ type: 'run_started', data: { run_id: run.id } }];
+  if (run.interruptedBy === null) return [];
+  const data = { run_id: run.id, attempt: attemptOf(run), reason: run.interruptedBy };
+  return [{ type: 'run_resumed', data }];
 }
 
 type Recorder = Pick<Services, 'clock' | 'fanout' | 'metrics'>;
@@ -121,7 +129,7 @@ async function writeSessionAndEvents(
   if (session !== undefined) await tx.sessions.save(session);
   const after = run.lastSeq - events.length;
   await insertEvents(tx, run, { drafts: events, after, at: run.lastEventAt });
-  if (isReady(run)) tx.onCommit(() => fanout.wake('work'));
+  if (isReady(run) || isInterrupted(run)) tx.onCommit(() => fanout.wake('work'));
   if (events.length === 0) return;
   tx.onCommit(() => {
     fanout.wake(`run:${run.id}`);
@@ -139,12 +147,14 @@ export async function recordEnd(
   const now = changeTime(session, services.clock.now());
   if (run.pendingInteractions > 0) await tx.interactions.cancelPending(run.id);
   const freed = session.currentRunId === run.id ? runEnded(session, now) : session;
+  // Also when it was continued after a loss and ends by itself (D-87).
+  const isRecovered = recovered || run.lossesTotal > 0;
   const ended = await recordMove(services, tx, {
     seen,
     move: {
-      run: endRun(run, outcome, { now, recovered }),
+      run: endRun(run, outcome, { now, recovered: isRecovered }),
       session: freed,
-      events: [...before, terminalEvent(run.id, outcome, { recovered })],
+      events: [...before, terminalEvent(run.id, outcome, { recovered: isRecovered })],
     },
   });
   tx.onCommit(() => {

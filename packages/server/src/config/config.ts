@@ -90,6 +90,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
       runConcurrency: value('CONVOKE_RUN_CONCURRENCY'),
       tenantRunConcurrency: value('CONVOKE_TENANT_RUN_CONCURRENCY'),
       leaseMs: value('CONVOKE_LEASE_SECONDS') * secondMs,
+      recovery: value('CONVOKE_RECOVERY'),
       streamMaxAgeMs: value('CONVOKE_STREAM_MAX_AGE_SECONDS') * secondMs,
       tenantModes: value('CONVOKE_TENANT_MODES').split(','),
       tenantsPerOrganizationMax: value('CONVOKE_TENANTS_MAX'),

@@ -121,6 +121,12 @@ export const settingTable = {
     role: 'worker',
     ...wholeNumber(3, 300),
   },
+  CONVOKE_RECOVERY: {
+    fallback: 'resume',
+    means: 'runs whose worker is gone: continue them as their agent allows, or end all of them',
+    role: 'worker',
+    ...oneOf(['resume', 'fail']),
+  },
   CONVOKE_SESSION_QUEUE_MAX: {
     fallback: String(limits.defaultSessionQueueRuns),
     means: 'runs that may be queued in one session',

@@ -15,6 +15,7 @@ export interface Agent {
   readonly enableClaudeMd: boolean;
   readonly skills: 'all' | 'none' | readonly string[];
   readonly limits: { readonly runSeconds: number; readonly waitHours: number };
+  readonly recovery: RecoveryPolicy;
   readonly tenants: {
     readonly default: 'enabled' | 'disabled';
     readonly allow: readonly string[];
@@ -29,6 +30,16 @@ export interface Agent {
   readonly settings: unknown;
   /** Whether its framework runs a tool call only with the input that it asked for. */
   readonly hasFixedToolInput: boolean;
+}
+
+/** What becomes of a run whose worker is gone, and of its tool calls in doubt (D-83, D-88). */
+export interface RecoveryPolicy {
+  readonly onLoss: 'resume' | 'fail';
+  /** How often in a row the run may lose its worker without getting further. */
+  readonly attempts: number;
+  readonly inDoubt: 'ask' | 'tell' | 'fail';
+  /** Globs of tools that may be carried out twice without harm. */
+  readonly repeatableTools: readonly string[];
 }
 
 /** `deny` wins over `allow`, which wins over the default. */

@@ -48,6 +48,22 @@ export interface UserQuestion {
   readonly options: readonly { readonly label: string; readonly description?: string }[] | null;
   /** Whether the person may choose several options. */
   readonly multiple: boolean;
+  /** Set when the service asks, not the agent. */
+  readonly about: CallInDoubt | null;
+}
+
+/** D-84: a call that was begun by a worker that is gone. */
+export interface CallInDoubt {
+  readonly kind: 'call_in_doubt';
+  readonly toolName: string;
+  readonly toolInput: Json;
+  readonly begunAt: number;
+}
+
+/** The wire form, for the record and for the event. */
+export function aboutFields({ kind, toolName, toolInput, begunAt }: CallInDoubt) {
+  const begun_at = new Date(begunAt).toISOString();
+  return { kind, tool_name: toolName, tool_input: toolInput, begun_at };
 }
 
 interface Answered<Answer> {

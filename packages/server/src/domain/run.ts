@@ -4,6 +4,7 @@ import {
   type RunId,
   type SessionId,
   type TenantId,
+  type interruptionReasons,
   isTerminalRunStatus,
 } from '@convoke/contract';
 import { type Ruling, accepted, refused } from './refusal.ts';
@@ -12,7 +13,8 @@ import { type Ruling, accepted, refused } from './refusal.ts';
  * A run is one piece of work inside a session, executed as a series of legs.
  *
  * - `queued`: accepted, not yet handed to an agent.
- * - `running`: a leg executes under a lease.
+ * - `running`: a leg executes under a lease; or it was interrupted, has no lease, and is to be continued from
+ *   `continueAt` on.
  * - `waiting`: a person has to answer. Parked: no leg executes until every interaction is answered. Live:
  *   the agent's process waits under its lease.
  * - `cancelling`: a cancel is recorded, so it survives a crash, and the run has not ended yet. A parked run
@@ -26,7 +28,9 @@ import { type Ruling, accepted, refused } from './refusal.ts';
 export type Run = OpenRun | EndedRun;
 export type OpenRun = QueuedRun | StartedRun;
 /** Handed to an agent and not ended. */
-export type StartedRun = RunningRun | WaitingRun | CancellingRun;
+export type StartedRun = RunningRun | InterruptedRun | WaitingRun | CancellingRun;
+/** A worker may claim it, now or later. */
+export type WaitingForWorker = QueuedRun | ParkedRun | InterruptedRun;
 export type WaitingRun = ParkedRun | LiveWaitingRun;
 export type EndedRun = FinishedRun | FailedRun;
 
@@ -49,7 +53,15 @@ interface RunRecord {
   readonly lastEventAt: number;
   readonly leaseEpoch: number;
   readonly createdAt: number;
+  /** Workers lost since the last recovery point. */
+  readonly losses: number;
+  readonly lossesTotal: number;
+  /** Why the last leg was interrupted; null once the run was continued. */
+  readonly interruptedBy: InterruptionReason | null;
 }
+
+/** D-87. */
+export type InterruptionReason = (typeof interruptionReasons)[number];
 
 export interface TokenUsage {
   readonly inputTokens: number;
@@ -69,6 +81,13 @@ export interface QueuedRun extends RunRecord {
 export interface RunningRun extends RunRecord {
   readonly status: 'running';
   readonly lease: Lease;
+  readonly startedAt: number;
+}
+
+export interface InterruptedRun extends RunRecord {
+  readonly status: 'running';
+  readonly lease: null;
+  readonly continueAt: number;
   readonly startedAt: number;
 }
 
@@ -135,6 +154,9 @@ export function openRun(
     readyAt: isHead ? now : null,
     leaseEpoch: 0,
     createdAt: now,
+    losses: 0,
+    lossesTotal: 0,
+    interruptedBy: null,
   };
 }
 
@@ -165,15 +187,53 @@ export function isReady(run: Run): run is (QueuedRun | ParkedRun) & { readonly r
   return readyAtOf(run) !== null;
 }
 
-/** A worker claimed the run, for its first leg or for a resume leg. */
-export function leaseRun(run: QueuedRun | ParkedRun, lease: Lease, now: number): RunningRun {
+/** Since when a worker should continue an interrupted run; null when it should not. */
+export function continueAtOf(run: Run): number | null {
+  return isInterrupted(run) ? run.continueAt : null;
+}
+
+export function isInterrupted(run: Run): run is InterruptedRun {
+  return run.status === 'running' && run.lease === null;
+}
+
+/** True when a worker may claim the run now. */
+export function isClaimable(run: Run, now: number): run is WaitingForWorker {
+  return isReady(run) || (isInterrupted(run) && run.continueAt <= now);
+}
+
+/** A worker claimed the run: for its first leg, after answers, or after an interruption. */
+export function leaseRun(run: WaitingForWorker, lease: Lease, now: number): RunningRun {
   return {
     ...recordOf(run),
+    interruptedBy: null,
     status: 'running',
     lease: { owner: lease.owner, expiresAt: lease.expiresAt },
     leaseEpoch: run.leaseEpoch + 1,
     startedAt: run.status === 'queued' ? now : run.startedAt,
   };
+}
+
+/** The worker is gone, and the run is to be continued from `continueAt` on (D-88). */
+export function interruptRun(
+  run: LeasedRun,
+  { reason, continueAt }: { readonly reason: InterruptionReason; readonly continueAt: number },
+): InterruptedRun {
+  const isLoss = reason === 'worker_lost' ? 1 : 0;
+  return {
+    ...recordOf(run),
+    status: 'running',
+    lease: null,
+    continueAt,
+    startedAt: run.startedAt,
+    losses: run.losses + isLoss,
+    lossesTotal: run.lossesTotal + isLoss,
+    interruptedBy: reason,
+  };
+}
+
+/** The number of the current attempt, from 1. */
+export function attemptOf(run: Run): number {
+  return run.lossesTotal + 1;
 }
 
 /** The leg ended `waiting`: the lease is released and nothing executes. */
@@ -182,9 +242,12 @@ export function parkRun(run: StartedRun): ParkedRun {
   return { ...recordOf(run), status: 'waiting', lease: null, readyAt: null, startedAt };
 }
 
-/** Every interaction is answered: a worker may start the resume leg. */
-export function unparkRun(run: ParkedRun, now: number): ParkedRun {
-  return { ...run, pendingInteractions: 0, readyAt: now };
+/** Every interaction is answered: a worker may start the next leg. A run that was interrupted is continued (D-93). */
+export function unparkRun(run: ParkedRun, now: number): ParkedRun | InterruptedRun {
+  if (run.interruptedBy === null) return { ...run, pendingInteractions: 0, readyAt: now };
+  const { startedAt } = run;
+  const record = { ...recordOf(run), pendingInteractions: 0 };
+  return { ...record, status: 'running', lease: null, continueAt: now, startedAt };
 }
 
 /** The agent's process keeps running while a person answers: the run waits under its lease. */
@@ -238,11 +301,14 @@ export function cancelRun(run: Run, now: number): Ruling<Cancellation> {
   switch (run.status) {
     case 'queued':
       return accepted({ kind: 'unstarted', run });
-    case 'running':
+    case 'running': {
+      const { lease, startedAt } = run;
+      const asked = { ...recordOf(run), lease, startedAt };
       return accepted({
         kind: 'asked',
-        run: { ...run, status: 'cancelling', cancelRequestedAt: now },
+        run: { ...asked, status: 'cancelling', cancelRequestedAt: now },
       });
+    }
     case 'waiting': {
       // No leg may be claimed from here on; a parked run has none, so a worker ends it.
       const { lease, startedAt } = run;
@@ -323,5 +389,8 @@ function recordOf(run: Run): RunRecord {
     lastEventAt: run.lastEventAt,
     leaseEpoch: run.leaseEpoch,
     createdAt: run.createdAt,
+    losses: run.losses,
+    lossesTotal: run.lossesTotal,
+    interruptedBy: run.interruptedBy,
   };
 }

@@ -8,17 +8,24 @@ import {
 } from '../app/record.ts';
 import type { Services } from '../app/services.ts';
 import { type AnsweredInteraction, approvedInput } from '../domain/interaction.ts';
-import { type Lease, type Run, isReady, leaseOf } from '../domain/run.ts';
+import { asksAbout, settleCall } from '../domain/recovery.ts';
+import {
+  type Lease,
+  type Run,
+  type WaitingForWorker,
+  isClaimable,
+  leaseOf,
+} from '../domain/run.ts';
 import type { Session } from '../domain/session.ts';
-import type { Answer } from '../ports/harness.ts';
+import { knownCalls } from '../domain/tool-call.ts';
+import type { Answer, LegInput } from '../ports/harness.ts';
 import type { StoreTransaction } from '../ports/store.ts';
 
 export interface ClaimedLeg {
   readonly run: Run;
   readonly session: Session;
   readonly holder: Holder;
-  /** Absent for the first leg of the run. */
-  readonly answers: ReadonlyMap<string, Answer> | undefined;
+  readonly input: LegInput;
 }
 
 /** One attempt to claim a run: its lease, and the time that all its records carry. */
@@ -49,14 +56,14 @@ export async function claimLeg(
     const seen = await tryLockRun(tx, address);
     if (seen === undefined) return 'busy';
     const { session, run: ready } = seen;
-    if (!isReady(ready)) return 'gone';
-    const answers = ready.status === 'queued' ? undefined : await applyAnswers(tx, ready, at);
+    if (!isClaimable(ready, at)) return 'gone';
+    const input = await inputOf(tx, ready, at);
     const move = startLegMove({ session, run: ready }, lease, at);
     const run = await recordMove(services, tx, { seen, move });
     return {
       run,
       session: move.session,
-      answers,
+      input,
       holder: { ...address, epoch: run.leaseEpoch },
     };
   });
@@ -75,20 +82,57 @@ export async function recallClaim(
     // Behind the lock, so that a commit still under way is seen too.
     const seen = await lockRun(tx, address);
     if (seen === undefined || leaseOf(seen.run)?.owner !== lease.owner) return 'gone';
-    const applied = await tx.interactions.appliedAt(seen.run.id, at);
-    const answers = applied.length === 0 ? undefined : answersOf(applied);
-    return { ...seen, answers, holder: { ...address, epoch: seen.run.leaseEpoch } };
+    const input = await recalledInput(tx, seen.run, at);
+    return { ...seen, input, holder: { ...address, epoch: seen.run.leaseEpoch } };
   });
 }
 
-async function applyAnswers(
+/** What the next leg of a claimed run starts with. Marks its answers applied. */
+async function inputOf(
   tx: StoreTransaction,
-  run: Run,
+  run: WaitingForWorker,
   now: number,
-): Promise<Map<string, Answer>> {
+): Promise<LegInput> {
+  if (run.status === 'queued') return { kind: 'prompt' };
   const answered = await tx.interactions.unapplied(run.id);
   await tx.interactions.markApplied(run.id, now);
-  return answersOf(answered);
+  if (run.status === 'waiting') return { kind: 'resume', answers: answersOf(answered) };
+  await settleDoubts(tx, run, answered);
+  return continueInput(tx, run);
+}
+
+/** As `inputOf`, for a claim that was committed already. */
+async function recalledInput(tx: StoreTransaction, run: Run, at: number): Promise<LegInput> {
+  if (await wasInterrupted(tx, run)) return continueInput(tx, run);
+  const applied = await tx.interactions.appliedAt(run.id, at);
+  return applied.length === 0
+    ? { kind: 'prompt' }
+    : { kind: 'resume', answers: answersOf(applied) };
+}
+
+/** Every claim after an interruption starts with `run_resumed`. */
+async function wasInterrupted(tx: StoreTransaction, run: Run): Promise<boolean> {
+  const { events } = await tx.runEvents.after(run.id, run.lastSeq - 1, { limit: 1, maxBytes: 1 });
+  return events[0]?.type === 'run_resumed';
+}
+
+async function continueInput(tx: StoreTransaction, run: Run): Promise<LegInput> {
+  const answers = answersOf(await tx.interactions.answered(run.id));
+  return { kind: 'continue', answers, calls: knownCalls(await tx.toolCalls.ofRun(run.id)) };
+}
+
+/** D-84: writes what people answered about calls in doubt. */
+async function settleDoubts(
+  tx: StoreTransaction,
+  run: Run,
+  answered: readonly AnsweredInteraction[],
+): Promise<void> {
+  const calls = await tx.toolCalls.ofRun(run.id);
+  const owner = { runId: run.id, tenantId: run.tenantId };
+  for (const call of calls.filter(({ status }) => status === 'begun')) {
+    const about = answered.find((interaction) => asksAbout(interaction, call));
+    if (about?.kind === 'question') await tx.toolCalls.settle(owner, settleCall(call, about));
+  }
 }
 
 function answersOf(answered: readonly AnsweredInteraction[]): Map<string, Answer> {

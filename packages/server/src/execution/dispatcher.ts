@@ -60,12 +60,13 @@ export class Dispatcher implements RunSlots {
 
   /** A pass: claims ready runs, up to the free slots, and starts them. */
   async dispatchRuns(): Promise<boolean> {
-    const { store, settings } = this.#services;
+    const { store, clock, settings } = this.#services;
     const free = settings.runConcurrency - this.#executing.size;
     if (free <= 0 || !this.#options.holdsLeases()) return false;
     const limit = Math.min(free, claimsPerPass);
     const { runs, next } = await store.read.runs.claimable({
       limit,
+      now: clock.now(),
       perTenant: settings.tenantRunConcurrency,
       tenants: tenantsPerPass,
       after: this.#round.after,
@@ -115,7 +116,7 @@ export class Dispatcher implements RunSlots {
         },
         start: (claimed) => {
           const holder = { ...address, epoch: claimed.run.leaseEpoch };
-          this.#outsideRequest(start, { ...claimed, holder, answers: undefined });
+          this.#outsideRequest(start, { ...claimed, holder, input: { kind: 'prompt' } });
         },
       };
     });

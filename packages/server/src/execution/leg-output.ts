@@ -39,7 +39,7 @@ export class LegOutput {
       case 'user_question':
         return writer.push(event);
       case 'checkpoint':
-        writer.checkpoint(event.state);
+        writer.checkpoint(event.state, event.recovery === true);
         return undefined;
       case 'usage':
         this.#usage = event;
@@ -63,8 +63,8 @@ export class LegOutput {
 /** A parked run without a text has no output yet, or more than its field holds: only the log knows. */
 export async function outputTextSoFar(
   store: Services['store'],
-  { run, answers }: ClaimedLeg,
+  { run, input }: ClaimedLeg,
 ): Promise<string | undefined> {
-  if (answers === undefined || run.outputText !== null) return run.outputText ?? '';
+  if (input.kind === 'prompt' || run.outputText !== null) return run.outputText ?? '';
   return readOutputText(store, run);
 }

@@ -4,6 +4,7 @@ import type { Agent } from '../domain/agent.ts';
 import type { RunOutcome } from '../domain/run.ts';
 import type { HarnessEvent, Leg } from '../ports/harness.ts';
 import type { Span } from '../ports/traces.ts';
+import { callLedger } from './call-ledger.ts';
 import { type ClaimedLeg, answerOf } from './claim-leg.ts';
 import { collectOutputs } from './collect-outputs.ts';
 import { LegOutput, outputTextSoFar } from './leg-output.ts';
@@ -107,6 +108,7 @@ export class LegSupervisor {
       holder: claimed.holder,
       lastSeq: claimed.run.lastSeq,
       waitMs: (agent?.limits.waitHours ?? 1) * 3_600_000,
+      lossesTotal: claimed.run.lossesTotal,
       onLost: () => this.#decide('lost'),
     });
     if (agent === undefined) return writer.finish(this.#outcome(agentGone(claimed.run.agentName)));
@@ -118,7 +120,10 @@ export class LegSupervisor {
     // A leg whose verdict came during its preparation never starts.
     const outcome = this.#hasVerdict
       ? await this.#verdict.promise
-      : await Promise.race([this.#runLeg({ agent, started, writer }), this.#verdict.promise]);
+      : await Promise.race([
+          this.#runLeg({ claimed, agent, started, writer }),
+          this.#verdict.promise,
+        ]);
     // Whatever the leg emits or does after this is not part of the run.
     this.#abort.abort(legIsOver);
     if (this.#hasVerdict) await this.#kill();
@@ -135,11 +140,18 @@ export class LegSupervisor {
     if (writer.isLost) await saved?.abandon();
   }
 
-  async #runLeg({ agent, started, writer }: LegWork): Promise<RunOutcome | { status: 'waiting' }> {
+  async #runLeg({
+    claimed,
+    agent,
+    started,
+    writer,
+  }: LegWork): Promise<RunOutcome | { status: 'waiting' }> {
     const { harness, input, context } = started;
     try {
       const { signal } = this.#abort;
-      this.#leg = harness.start(input, { ...context, signal, holdsLease: this.#holdsLease });
+      const effects = callLedger(this.#services, { claimed, writer });
+      const holdsLease = this.#holdsLease;
+      this.#leg = harness.start(input, { ...context, signal, holdsLease, effects });
       this.#limitTime(agent);
       if (this.#controlPending) this.checkControl();
       for await (const event of this.#leg) {
@@ -232,6 +244,7 @@ export class LegSupervisor {
 }
 
 interface LegWork {
+  readonly claimed: ClaimedLeg;
   readonly agent: Agent;
   readonly started: Extract<LegStart, { ready: true }>;
   readonly writer: LegWriter;

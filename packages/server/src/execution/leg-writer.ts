@@ -1,13 +1,17 @@
 import type { Holder } from '../app/record.ts';
 import type { Services } from '../app/services.ts';
 import type { Json } from '../domain/json.ts';
+import type { CallIntent } from '../domain/tool-call.ts';
 import { StorageUnavailable } from '../ports/errors.ts';
+import type { EndedCall } from '../ports/repositories/tool-calls.ts';
+import { type LegNote, type PlacedNote } from './leg-notes.ts';
 import type { LegItem } from './raise-interactions.ts';
 import {
   type AnnouncedContext,
   type LegBatch,
   type LegOutcome,
   type LegRecording,
+  type Recorded,
   recordLeg,
 } from './record-leg.ts';
 
@@ -26,6 +30,8 @@ export interface LegWriterOptions {
   /** Last sequence number of the log when the leg was claimed. */
   readonly lastSeq: number;
   readonly waitMs: number;
+  /** Workers that the run had lost when the leg was claimed. */
+  readonly lossesTotal: number;
   /** Called once when the lease turns out to be lost. */
   readonly onLost: () => void;
 }
@@ -39,7 +45,10 @@ export class LegWriter {
   readonly #services: WriterServices;
   readonly #options: LegWriterOptions;
   #items: LegItem[] = [];
-  #checkpoint: string | undefined;
+  /** Checkpoints and ledger entries, each behind the items before it. */
+  #notes: PlacedNote[] = [];
+  /** Number of items taken into batches so far. */
+  #taken = 0;
   #context: AnnouncedContext | undefined;
   #end: LegOutcome | undefined;
   #draining: Promise<void> | undefined;
@@ -60,8 +69,27 @@ export class LegWriter {
     return this.#items.length >= pendingMax ? this.#draining : undefined;
   }
 
-  checkpoint(state: Json): void {
-    this.#checkpoint = JSON.stringify(state);
+  checkpoint(state: Json, isRecoveryPoint: boolean): void {
+    this.#note({ kind: 'checkpoint', state, isRecoveryPoint });
+  }
+
+  /** Resolves once the intent is durable, with everything emitted before it. False: the call must not start. */
+  beginCall(intent: CallIntent): Promise<boolean> {
+    return this.#settled((settle) => this.#note({ kind: 'begin', intent, settle }));
+  }
+
+  /** Resolves once the result is durable. False: the lease is lost. */
+  endCall(call: EndedCall): Promise<boolean> {
+    return this.#settled((settle) => this.#note({ kind: 'end', call, settle }));
+  }
+
+  #settled(note: (settle: (isDurable: boolean) => void) => void): Promise<boolean> {
+    if (this.#isLost || this.#end !== undefined) return Promise.resolve(false);
+    return new Promise((resolve) => note(resolve));
+  }
+
+  #note(note: LegNote): void {
+    this.#notes.push({ note, after: this.#taken + this.#items.length });
     if (!this.#isLost) this.#draining ??= this.#drain();
   }
 
@@ -84,6 +112,7 @@ export class LegWriter {
   async #drain(): Promise<void> {
     try {
       while (!this.#isLost && this.#hasWork()) await this.#recordBatch();
+      if (this.#isLost) this.#dropNotes();
     } finally {
       this.#draining = undefined;
     }
@@ -92,25 +121,28 @@ export class LegWriter {
   #hasWork(): boolean {
     return (
       this.#items.length > 0 ||
-      this.#checkpoint !== undefined ||
+      this.#notes.length > 0 ||
       this.#context !== undefined ||
       this.#end !== undefined
     );
   }
 
   async #recordBatch(): Promise<void> {
-    const { holder, waitMs, onLost } = this.#options;
+    const { holder, waitMs, lossesTotal, onLost } = this.#options;
     // A transaction may be retried, so its batch is kept until it is committed.
     let batch: LegBatch | undefined;
     const take = () => (batch ??= this.#takeBatch());
     let inDoubtAfter: number | undefined;
     for (;;) {
       try {
-        const recording = { take, waitMs, inDoubtAfter };
-        const lastSeq = await this.#record(holder, recording);
-        this.#isLost = lastSeq === undefined;
-        this.#lastSeq = lastSeq ?? this.#lastSeq;
+        const recording = { take, waitMs, inDoubtAfter, lossesTotal };
+        const recorded = await this.#record(holder, recording);
+        this.#isLost = recorded === undefined;
+        this.#lastSeq = recorded?.lastSeq ?? this.#lastSeq;
         if (this.#isLost) onLost();
+        for (const { note } of batch?.notes ?? []) {
+          if (note.kind !== 'checkpoint') note.settle(recorded?.refused.has(note) === false);
+        }
         return;
       } catch (error) {
         if (!(error instanceof StorageUnavailable)) throw error;
@@ -121,30 +153,38 @@ export class LegWriter {
     }
   }
 
-  async #record(holder: Holder, recording: LegRecording): Promise<number | undefined> {
+  async #record(holder: Holder, recording: LegRecording): Promise<Recorded | undefined> {
     const { metrics, traces } = this.#services;
     const began = metrics.seconds();
-    const lastSeq = await traces.within({ name: 'append events', parent: 'current' }, () =>
+    const recorded = await traces.within({ name: 'append events', parent: 'current' }, () =>
       recordLeg(this.#services, holder, recording),
     );
     metrics.appendSeconds.observe(metrics.seconds() - began);
-    return lastSeq;
+    return recorded;
+  }
+
+  /** Nothing more is recorded: calls that wait for their turn must not start. */
+  #dropNotes(): void {
+    for (const { note } of this.#notes.splice(0)) {
+      if (note.kind !== 'checkpoint') note.settle(false);
+    }
   }
 
   #takeBatch(): LegBatch {
     const items = this.#items.splice(0, batchMax);
+    const before = this.#taken;
+    this.#taken += items.length;
     const isLast = this.#items.length === 0;
+    // A checkpoint covers every event before it, so it is stored with the last of them.
+    const covered = this.#notes.filter(({ after }) => after <= this.#taken);
+    this.#notes.splice(0, covered.length);
     const batch: LegBatch = {
       items,
-      // A checkpoint covers every event before it, so it is stored with the last of them.
-      checkpoint: isLast ? this.#checkpoint : undefined,
+      notes: covered.map(({ note, after }) => ({ note, after: Math.max(after - before, 0) })),
       context: this.#context,
       end: isLast ? this.#end : undefined,
     };
-    if (isLast) {
-      this.#checkpoint = undefined;
-      this.#end = undefined;
-    }
+    if (isLast) this.#end = undefined;
     this.#context = undefined;
     return batch;
   }

@@ -19,7 +19,7 @@ export type LegStart =
       readonly ready: true;
       readonly harness: Harness;
       readonly input: LegInput;
-      readonly context: Omit<LegContext, 'signal' | 'holdsLease'>;
+      readonly context: Omit<LegContext, 'signal' | 'holdsLease' | 'effects'>;
     }
   | { readonly ready: false; readonly outcome: RunOutcome | { readonly status: 'workspace_lost' } };
 
@@ -28,12 +28,12 @@ export async function prepareLeg(
   services: ExecutionServices,
   { claimed, agent, writer }: { claimed: ClaimedLeg; agent: Agent; writer: LegWriter },
 ): Promise<LegStart> {
-  const { run, session, answers } = claimed;
+  const { run, session, input: legInput } = claimed;
   const harness = services.harnesses.get(agent.framework);
   if (harness === undefined) {
     return failure('agent_error', `This server has no harness for ${agent.framework}.`);
   }
-  const isFirstLeg = answers === undefined;
+  const isFirstLeg = legInput.kind === 'prompt';
   const state = await services.store.read.sessions.state(run.sessionId);
   const request: PrepareFolder = {
     tenantId: run.tenantId,
@@ -72,7 +72,7 @@ export async function prepareLeg(
   return {
     ready: true,
     harness,
-    input: answers === undefined ? { kind: 'prompt' } : { kind: 'resume', answers },
+    input: legInput,
     context: {
       runId: run.id,
       sessionId: run.sessionId,

@@ -1,9 +1,11 @@
 import { idPrefixes, interactionKey } from '@convoke/contract';
 import type { Services } from '../app/services.ts';
 import {
+  type CallInDoubt,
   type Interaction,
   type InteractionRequest,
   type PendingInteraction,
+  aboutFields,
   openInteraction,
 } from '../domain/interaction.ts';
 import type { RunEventDraft } from '../domain/run-event.ts';
@@ -11,7 +13,10 @@ import type { Run } from '../domain/run.ts';
 import type { HarnessEvent } from '../ports/harness.ts';
 import type { StoreTransaction } from '../ports/store.ts';
 
-type InteractionEvent = Extract<HarnessEvent, { type: 'permission_request' | 'user_question' }>;
+type InteractionEvent =
+  | Extract<HarnessEvent, { type: 'permission_request' }>
+  /** `about` is set by the service: an agent cannot ask in its name. */
+  | (Extract<HarnessEvent, { type: 'user_question' }> & { readonly about?: CallInDoubt });
 
 /** One item of a leg's output: an event, or a request to a person. */
 export type LegItem = RunEventDraft | InteractionEvent;
@@ -69,8 +74,8 @@ function requestOf(item: InteractionEvent): InteractionRequest {
   if (item.type === 'permission_request') {
     return { kind: 'permission', toolName: item.toolName, toolInput: item.toolInput };
   }
-  const { question, options = null, multiple = false } = item;
-  return { kind: 'question', question, options, multiple };
+  const { question, options = null, multiple = false, about = null } = item;
+  return { kind: 'question', question, options, multiple, about };
 }
 
 function requestEvent(interaction: Interaction, replayed: boolean): RunEventDraft {
@@ -86,7 +91,7 @@ function requestEvent(interaction: Interaction, replayed: boolean): RunEventDraf
       data: { ...common, tool_name: toolName, tool_input: toolInput },
     };
   }
-  const { question, options, multiple } = interaction;
+  const { question, options, multiple, about } = interaction;
   return {
     type: 'user_question',
     data: {
@@ -94,6 +99,7 @@ function requestEvent(interaction: Interaction, replayed: boolean): RunEventDraf
       question,
       ...(options === null ? {} : { options }),
       ...(multiple ? { multiple: true } : {}),
+      ...(about === null ? {} : { about: aboutFields(about) }),
     },
   };
 }

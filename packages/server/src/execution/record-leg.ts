@@ -28,12 +28,13 @@ import {
   queuedRunsCancelled,
 } from '../domain/session.ts';
 import type { StoreTransaction } from '../ports/store.ts';
+import { type LegNote, type PlacedNote, recordNotes } from './leg-notes.ts';
 import { type LegItem, type Raised, isDraft, raiseInteractions } from './raise-interactions.ts';
 
 /** Events and state of a leg since its last record. */
 export interface LegBatch {
   readonly items: readonly LegItem[];
-  readonly checkpoint: string | undefined;
+  readonly notes: readonly PlacedNote[];
   readonly context: AnnouncedContext | undefined;
   readonly end: LegOutcome | undefined;
 }
@@ -65,17 +66,27 @@ export interface LegRecording {
    * whether the batch was committed (reliability P13).
    */
   readonly inDoubtAfter: number | undefined;
+  /** Workers that the run had lost when the leg was claimed. */
+  readonly lossesTotal: number;
 }
 
+export interface Recorded {
+  /** The last sequence number of the log. */
+  readonly lastSeq: number;
+  /** Intents of calls that must not start. */
+  readonly refused: ReadonlySet<LegNote>;
+}
+
+const noneRefused: ReadonlySet<LegNote> = new Set();
+
 /**
- * Records a batch and returns the last sequence number of the log. Undefined when the lease is lost: then nothing
- * was written, and nothing more can be.
+ * Records a batch. Undefined when the lease is lost: then nothing was written, and nothing more can be.
  */
 export async function recordLeg(
   services: Pick<Services, 'store' | 'clock' | 'ids' | 'fanout' | 'metrics'>,
   holder: Holder,
-  { take, waitMs, inDoubtAfter }: LegRecording,
-): Promise<number | undefined> {
+  { take, waitMs, inDoubtAfter, lossesTotal }: LegRecording,
+): Promise<Recorded | undefined> {
   return services.store.transaction(async (tx) => {
     const batch = take();
     if (inDoubtAfter !== undefined) {
@@ -84,25 +95,31 @@ export async function recordLeg(
       const isKnown = seen !== undefined && (await isCommitted(tx, seen.run, inDoubtAfter));
       if (
         seen !== undefined &&
-        (isKnown || (batch.end !== undefined && hasParked(holder, seen.run)))
+        (isKnown || (batch.end !== undefined && hasParked(holder, seen.run, lossesTotal)))
       ) {
         // The wake-up was lost with the answer.
         tx.onCommit(() => services.fanout.wake(`run:${holder.runId}`));
-        return seen.run.lastSeq;
+        return { lastSeq: seen.run.lastSeq, refused: noneRefused };
       }
     }
-    const lastSeq = await recordItems(services, tx, { holder, batch, waitMs });
-    if (lastSeq === undefined) return undefined;
-    if (batch.checkpoint !== undefined) {
-      await tx.sessions.saveCheckpoint(holder.sessionId, batch.checkpoint);
-    }
+    const seqs = await recordItems(services, tx, { holder, batch, waitMs });
+    if (seqs === undefined) return undefined;
+    const refused =
+      batch.notes.length === 0
+        ? noneRefused
+        : await recordNotes(tx, {
+            holder,
+            notes: batch.notes,
+            before: seqs.beforeBatch,
+            hasLosses: lossesTotal > 0,
+          });
     if (batch.context !== undefined) {
       const { text, snapshot } = batch.context;
       await tx.sessions.saveContext(holder.sessionId, text, snapshot);
     }
     const snapshot = batch.end?.snapshot;
     if (snapshot !== undefined) await recordSnapshot(services, tx, { holder, snapshot });
-    return lastSeq;
+    return { lastSeq: seqs.last, refused };
   });
 }
 
@@ -131,10 +148,12 @@ async function isCommitted(tx: StoreTransaction, run: Run, after: number): Promi
 }
 
 /**
- * Whether the leg's end was committed without an event: the run is parked. Only the end of this leg releases its lease
- * while the run goes on, and only a parked run is claimed again, under a higher epoch.
+ * Whether the leg's end was committed without an event: the run is parked. Only the end of this leg, or recovery,
+ * releases its lease while the run goes on; recovery counts a loss.
  */
-function hasParked({ epoch }: Holder, run: Run): boolean {
+function hasParked({ epoch }: Holder, run: Run, lossesTotal: number): boolean {
+  // Another server took the run for lost.
+  if (run.lossesTotal !== lossesTotal) return false;
   return run.leaseEpoch > epoch || (run.leaseEpoch === epoch && !isEnded(run) && !isLeased(run));
 }
 
@@ -143,9 +162,10 @@ async function recordItems(
   services: Pick<Services, 'clock' | 'ids' | 'fanout' | 'metrics'>,
   tx: StoreTransaction,
   { holder, batch, waitMs }: { holder: Holder; batch: LegBatch; waitMs: number },
-): Promise<number | undefined> {
+): Promise<{ readonly last: number; readonly beforeBatch: number } | undefined> {
   if (batch.end === undefined && batch.items.every(isDraft)) {
-    return appendEvents(services, tx, { holder, drafts: batch.items });
+    const last = await appendEvents(services, tx, { holder, drafts: batch.items });
+    return last === undefined ? undefined : { last, beforeBatch: last - batch.items.length };
   }
   const locked = await lockRun(tx, holder);
   if (locked === undefined || !holds(holder, locked.run)) return undefined;
@@ -156,7 +176,7 @@ async function recordItems(
     batch.end === undefined
       ? await recordLiveWaiting(services, tx, { seen, raised })
       : await recordLegEnd(services, tx, { seen, raised, end: batch.end });
-  return lastSeq;
+  return { last: lastSeq, beforeBatch: run.lastSeq };
 }
 
 function holds(holder: Holder, run: Run): run is LeasedRun {

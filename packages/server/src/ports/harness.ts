@@ -2,6 +2,8 @@ import type { RunId, SessionId } from '@convoke/contract';
 import type { Agent } from '../domain/agent.ts';
 import type { ContextTexts } from '../domain/context.ts';
 import type { Json, JsonObject } from '../domain/json.ts';
+import type { AfterLoss } from '../domain/recovery.ts';
+import type { CallIntent, CallResult, KnownCall } from '../domain/tool-call.ts';
 import type { ProcessLimits, SandboxMode } from './sandbox.ts';
 
 /**
@@ -15,6 +17,8 @@ import type { ProcessLimits, SandboxMode } from './sandbox.ts';
  */
 export interface Harness<Settings = unknown> {
   readonly framework: string;
+  /** Whether a leg can go on from its last recovery point after its worker was lost (D-88). Default: `none`. */
+  readonly afterLoss?: AfterLoss;
   /** Whether legs need `context.texts`; they are dropped otherwise, so that long legs do not hold them in memory. */
   readonly usesContextTexts?: boolean;
   /** Whether an approved call can only run with the input that was shown: `updated_input` is then refused (D-38). */
@@ -72,7 +76,16 @@ export interface AgentProblem {
 export type LegInput =
   | { readonly kind: 'prompt' }
   /** Answers to every interaction that the previous leg left pending, keyed by `ref`. */
-  | { readonly kind: 'resume'; readonly answers: ReadonlyMap<string, Answer> };
+  | { readonly kind: 'resume'; readonly answers: ReadonlyMap<string, Answer> }
+  /**
+   * Goes on from the last recovery point, or from the start if there is none. `answers` are all that the run has got;
+   * `calls` are its calls by `ref`, and a call that is not among them was never begun.
+   */
+  | {
+      readonly kind: 'continue';
+      readonly answers: ReadonlyMap<string, Answer>;
+      readonly calls: ReadonlyMap<string, KnownCall>;
+    };
 
 export type Answer =
   /** `input` is the exact input that was approved: the adapter must run this input only (D-39). */
@@ -106,7 +119,18 @@ export interface LegContext<Settings = unknown> {
    * suspended does not know yet that its lease expired.
    */
   readonly holdsLease: () => boolean;
+  readonly effects: Effects;
 }
+
+/** The ledger of tool calls with an effect (D-80). */
+export interface Effects {
+  /** Resolves when the intent is durable. False: do not carry it out, the run is in other hands or knows the call. */
+  begin(call: NewCall): Promise<boolean>;
+  /** Resolves when the result is durable. Only then may the model get it. */
+  end(ref: string, result: CallResult): Promise<void>;
+}
+
+export type NewCall = Pick<CallIntent, 'ref' | 'toolName' | 'input' | 'touches'>;
 
 export interface Leg extends AsyncIterable<HarnessEvent> {
   /** True when the executing leg took the answer; false when the answer has to come with a resume leg. */
@@ -134,8 +158,8 @@ export type HarnessEvent =
       readonly options?: readonly { readonly label: string; readonly description?: string }[];
       readonly multiple?: boolean;
     }
-  /** Stored in the same transaction as the events before it. */
-  | { readonly type: 'checkpoint'; readonly state: Json }
+  /** Stored in the same transaction as the events before it. `recovery`: a leg of this run can go on from it. */
+  | { readonly type: 'checkpoint'; readonly state: Json; readonly recovery?: true }
   | { readonly type: 'usage'; readonly inputTokens: number; readonly outputTokens: number }
   /** Becomes `<framework>.<name>`, a non-terminal event. */
   | { readonly type: 'custom'; readonly name: string; readonly data: JsonObject }

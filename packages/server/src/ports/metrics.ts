@@ -33,6 +33,7 @@ export interface Instruments {
   readonly queueAge: Gauge;
   readonly runsEnded: Counter<['status', 'error_code']>;
   readonly runsRecovered: Counter;
+  readonly runsInterrupted: Counter;
   readonly leasesLost: Counter;
   readonly eventsAppended: Counter;
   readonly appendSeconds: Histogram;

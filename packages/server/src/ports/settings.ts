@@ -8,6 +8,8 @@ export interface Settings {
   readonly runConcurrency: number;
   readonly tenantRunConcurrency: number;
   readonly leaseMs: number;
+  /** What becomes of runs whose worker is gone; an agent may only be stricter. */
+  readonly recovery: 'resume' | 'fail';
   readonly streamMaxAgeMs: number;
   readonly tenantModes: readonly string[];
   readonly tenantsPerOrganizationMax: number;

@@ -16,11 +16,13 @@ import type { RunRepository } from './repositories/runs.ts';
 import type { SessionRepository } from './repositories/sessions.ts';
 import type { SigningKeyRepository } from './repositories/signing-keys.ts';
 import type { TenantRepository } from './repositories/tenants.ts';
+import type { ToolCallRepository } from './repositories/tool-calls.ts';
 import type { WithdrawalRepository } from './repositories/withdrawals.ts';
 
 /** One repository per noun. Those of tenants' data take the `TenantScope` first. */
 export interface Repositories {
   readonly audit: AuditRepository;
+  readonly toolCalls: ToolCallRepository;
   readonly organizations: OrganizationRepository;
   readonly passwords: PasswordRepository;
   readonly identityRecords: IdentityRecordRepository;

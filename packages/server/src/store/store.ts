@@ -17,6 +17,7 @@ import { runRepository } from './repositories/runs.ts';
 import { sessionRepository } from './repositories/sessions.ts';
 import { signingKeyRepository } from './repositories/signing-keys.ts';
 import { tenantRepository } from './repositories/tenants.ts';
+import { toolCallRepository } from './repositories/tool-calls.ts';
 import { withdrawalRepository } from './repositories/withdrawals.ts';
 import type { Reader, Transaction } from './sql-database.ts';
 import { sql } from './sql.ts';
@@ -60,6 +61,10 @@ class SqlRepositories implements StoreTransaction {
 
   get audit() {
     return (this.#made.audit ??= auditRepository(this.#db, this.#sealHead));
+  }
+
+  get toolCalls() {
+    return (this.#made.toolCalls ??= toolCallRepository(this.#db));
   }
 
   get organizations() {

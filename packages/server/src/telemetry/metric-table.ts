@@ -50,6 +50,12 @@ export const metricTable = {
     labels: [],
     means: 'Runs that this process ended because their worker had died.',
   },
+  runsInterrupted: {
+    kind: 'counter',
+    name: 'convoke_runs_interrupted_total',
+    labels: [],
+    means: 'Runs whose worker had died and that go on from their last recovery point.',
+  },
   leasesLost: {
     kind: 'counter',
     name: 'convoke_leases_lost_total',

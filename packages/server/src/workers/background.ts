@@ -56,6 +56,7 @@ export class Background {
     this.#leaseWatch.start();
     const leases: Leases = {
       owner,
+      isAlone,
       isExecuting: (runId) => this.#dispatcher.isExecuting(runId),
       canTrustExpiry: () => isAlone || this.#leaseWatch.canTrustExpiry,
     };

@@ -38,8 +38,10 @@ describe('an agent folder', () => {
         enableClaudeMd: false,
         skills: 'all',
         limits: { runSeconds: 900, waitHours: 72 },
+        recovery: { onLoss: 'resume', attempts: 3, inDoubt: 'ask', repeatableTools: [] },
         tenants: { default: 'enabled', allow: [], deny: [] },
         folder: expect.any(String),
+        hasFixedToolInput: false,
         settings: {
           instructions: undefined,
           command: [],

@@ -34,7 +34,8 @@ describe.each(databaseKinds)('on %s', (kind) => {
         at: world.clock.now(),
       },
     );
-    const answers = typeof resumed === 'string' ? resumed : resumed.answers;
-    expect(answers).toEqual(new Map([['q', { kind: 'question', values: ['so'] }]]));
+    const input = typeof resumed === 'string' ? resumed : resumed.input;
+    const answers = new Map([['q', { kind: 'question', values: ['so'] }]]);
+    expect(input).toEqual({ kind: 'resume', answers });
   });
 });

@@ -34,8 +34,9 @@ describe.each(databaseKinds)('the runs of one session on %s', (kind) => {
         const leg = await claimLeg(services, address, { lease, at: now() });
         if (typeof leg === 'string') throw new Error(leg);
         const end = { status: 'completed', ...over } as const;
-        const take = () => ({ items: [], checkpoint: undefined, context: undefined, end });
-        await recordLeg(services, leg.holder, { take, waitMs: hour, inDoubtAfter: undefined });
+        const take = () => ({ items: [], notes: [], context: undefined, end });
+        const sent = { inDoubtAfter: undefined, lossesTotal: 0 };
+        await recordLeg(services, leg.holder, { take, waitMs: hour, ...sent });
         return world.read(run);
       },
     };

@@ -27,7 +27,7 @@ const permission = openInteraction(
 const question = openInteraction(
   {
     ...identity,
-    request: { kind: 'question', question: 'Which?', options: null, multiple: false },
+    request: { kind: 'question', question: 'Which?', options: null, multiple: false, about: null },
   },
   1,
 );

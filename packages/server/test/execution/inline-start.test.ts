@@ -54,7 +54,8 @@ describe.each(databaseKinds)('a run that finds a free slot, on %s', (kind) => {
     const { started } = slots;
     if (started === undefined) throw new Error('the run did not start');
     const address = { scope: world.scope, sessionId: run.sessionId, runId: run.id };
-    const leg = { ...started, answers: undefined, holder: { ...address, epoch: 1 } };
+    const input = { kind: 'prompt' } as const;
+    const leg = { ...started, input, holder: { ...address, epoch: 1 } };
     expect(await world.record(leg, { end: { status: 'completed', ...over } })).toBe(2);
     expect((await world.session(run.sessionId))?.status).toBe('idle');
   });

@@ -1,7 +1,10 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { answerInteraction } from '../../src/app/interactions.ts';
 import { cancelRun } from '../../src/app/runs.ts';
+import type { Json } from '../../src/domain/json.ts';
 import type { Run } from '../../src/domain/run.ts';
+import type { ClaimedLeg } from '../../src/execution/claim-leg.ts';
+import type { PlacedNote } from '../../src/execution/leg-notes.ts';
 import { databaseKinds } from '../support/databases.ts';
 import { by } from '../support/identity-fixture.ts';
 import { type RunFixture, createRunFixture, delta, over } from '../support/run-fixture.ts';
@@ -71,7 +74,7 @@ describe.each(databaseKinds)('legs on %s', (kind) => {
     const leg = await world.claimed(run);
     expect(await world.record(leg, { items: [delta('a'), delta('b')] })).toBe(3);
     const items = [delta('c'), permission, delta('d')];
-    expect(await world.record(leg, { items, checkpoint: '{"at":1}' })).toBe(6);
+    expect(await world.record(leg, { items, notes: [checkpoint({ at: 1 })] })).toBe(6);
     expect(await types(run)).toEqual([
       'run_started',
       'message_delta',
@@ -80,8 +83,8 @@ describe.each(databaseKinds)('legs on %s', (kind) => {
       'permission_request',
       'message_delta',
     ]);
-    const { checkpoint } = await world.store.read.sessions.state(run.sessionId);
-    expect(checkpoint).toBe('{"at":1}');
+    const state = await world.store.read.sessions.state(run.sessionId);
+    expect(state).toMatchObject({ checkpoint: '{"at":1}', point: null });
   });
 
   test('event times never decrease within a run, whatever the clock does (D-03)', async () => {
@@ -115,7 +118,7 @@ describe.each(databaseKinds)('legs on %s', (kind) => {
     const claims = await Promise.all([world.claim(run, 'a'), world.claim(run, 'b')]);
     const [resumed, ...others] = claims.filter((claim) => claim !== undefined);
     expect(others).toEqual([]);
-    expect([...(resumed?.answers ?? [])]).toEqual([
+    expect(answersOf(resumed)).toEqual([
       ['p', { kind: 'permission', allow: true, input: { path: '/' } }],
     ]);
     const asked = await world.store.read.interactions.findByRequest(run.id, 'p');
@@ -132,7 +135,7 @@ describe.each(databaseKinds)('legs on %s', (kind) => {
     await answer(run, 'p', { decision: 'deny' });
     await world.record(leg, { end: { status: 'waiting', ...over } });
     const resumed = await world.claimed(run);
-    expect([...(resumed.answers ?? [])]).toEqual([['p', { kind: 'permission', allow: false }]]);
+    expect(answersOf(resumed)).toEqual([['p', { kind: 'permission', allow: false }]]);
   });
 
   test('a cancel that arrives while the leg is ending wins over the outcome of the leg', async () => {
@@ -167,3 +170,11 @@ describe.each(databaseKinds)('legs on %s', (kind) => {
     });
   });
 });
+
+function checkpoint(state: Json): PlacedNote {
+  return { note: { kind: 'checkpoint', state, isRecoveryPoint: false }, after: 0 };
+}
+
+function answersOf(leg: ClaimedLeg | undefined) {
+  return leg?.input.kind === 'resume' ? [...leg.input.answers] : undefined;
+}

@@ -2,6 +2,7 @@ import { type RunRecord, organizationId, runId, sessionId, tenantId } from '@con
 import { beforeAll, describe, expect, test } from 'vitest';
 import { markLiveAnswers } from '../../src/app/interactions.ts';
 import type { Holder } from '../../src/app/record.ts';
+import type { PlacedNote } from '../../src/execution/leg-notes.ts';
 import { type LegBatch, recordLeg } from '../../src/execution/record-leg.ts';
 import { answer, begin, ended, logOf, pendingIn, readRun, textOf } from '../support/api-steps.ts';
 import { databaseKinds } from '../support/databases.ts';
@@ -10,7 +11,7 @@ import { type TestServer, startServer } from '../support/server.ts';
 
 const nothing: LegBatch = {
   items: [],
-  checkpoint: undefined,
+  notes: [],
   context: undefined,
   end: undefined,
 };
@@ -41,6 +42,7 @@ describe.each(databaseKinds)('a worker with an old lease, on %s (P6, I9)', (data
       take: () => ({ ...nothing, ...batch }),
       waitMs: 1_000,
       inDoubtAfter: undefined,
+      lossesTotal: 0,
     });
 
   test('can add nothing, end nothing and store nothing while another executes', async () => {
@@ -55,12 +57,16 @@ describe.each(databaseKinds)('a worker with an old lease, on %s (P6, I9)', (data
     expect(before.status).toBe('running');
 
     const stale = holderOf(run, 1);
+    const note: PlacedNote = {
+      note: { kind: 'checkpoint', state: 'stale', isRecoveryPoint: true },
+      after: 0,
+    };
     const { services } = server.convoke;
     const said = { type: 'message_delta', data: { text: 'stale', framework: 'x', model: 'x' } };
     const end = { status: 'completed', outputText: 'stale', usage: undefined } as const;
     expect(await record(stale, { items: [said] })).toBeUndefined();
     expect(
-      await record(stale, { checkpoint: '"stale"', context: { text: '{}', snapshot: 'stale' } }),
+      await record(stale, { notes: [note], context: { text: '{}', snapshot: 'stale' } }),
     ).toBeUndefined();
     expect(await record(stale, { items: [said], end })).toBeUndefined();
     const asked = { type: 'user_question', ref: 'stale', question: 'Stale?' } as const;

@@ -10,6 +10,7 @@ import type { Account } from '../../src/ports/sandbox.ts';
 import { openSessionFolders } from '../../src/session-folders/session-folders.ts';
 import { readBy, recordingLog, temporaryFolder } from '../support/agent-folders.ts';
 import { eventually } from '../support/eventually.ts';
+import { openEffects } from '../support/effects.ts';
 
 /** One step of an agent of the suite. */
 export type Step =
@@ -264,6 +265,7 @@ async function openSession(adapter: AdapterUnderTest): Promise<Session> {
       const agent = readBy(harness, plan.agent);
       const running = harness.start(input, {
         ...folders,
+        effects: openEffects,
         texts: prepared.texts,
         runId: runId(`run_${runNumber}`),
         sessionId: id,

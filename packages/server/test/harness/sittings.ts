@@ -11,6 +11,7 @@ import type { Sandbox, SandboxMode } from '../../src/ports/sandbox.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { openSandbox } from '../../src/sandbox/sandbox.ts';
 import { noTexts, readBy, recordingLog } from '../support/agent-folders.ts';
+import { openEffects } from '../support/effects.ts';
 
 export type Asked = Extract<HarnessEvent, { type: 'permission_request' | 'user_question' }>;
 
@@ -78,7 +79,7 @@ export class Sitting {
     const id = sessionId(`sess_${name}`);
     const holdsLease = () => true;
     const own = { sessionId: id, agent, settings: agent.settings, sessionFolder, stateDir, texts };
-    this.#context = { ...own, input: {}, state: undefined, holdsLease };
+    this.#context = { ...own, input: {}, state: undefined, holdsLease, effects: openEffects };
   }
 
   get state(): Json | undefined {

@@ -54,6 +54,7 @@ describe.each(deployments)('runs on %s', (database) => {
         ...state,
         input: { prompt: 'hello' },
         pending_interactions: 0,
+        attempt: 1,
         created_at,
       });
       if (database === 'sqlite') expect(await readRun(server, started)).toEqual(started);
@@ -71,6 +72,7 @@ describe.each(deployments)('runs on %s', (database) => {
         input: { prompt: 'hello' },
         output_text: 'Hello you.',
         pending_interactions: 0,
+        attempt: 1,
         last_event_id: '000000000004',
         created_at: started.created_at,
         started_at: expect.any(String),

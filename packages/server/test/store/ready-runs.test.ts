@@ -8,7 +8,7 @@ import { migrationsFolder } from '../../src/store/database.ts';
 import { createStore } from '../../src/store/store.ts';
 import { databaseKinds, openTestDatabase } from '../support/databases.ts';
 
-const bounds: ClaimBounds = { limit: 64, perTenant: 3, tenants: 64, after: undefined };
+const bounds: ClaimBounds = { now: 0, limit: 64, perTenant: 3, tenants: 64, after: undefined };
 
 describe.each(databaseKinds)('runs to claim on %s', (kind) => {
   let store: Store;

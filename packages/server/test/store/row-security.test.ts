@@ -18,6 +18,7 @@ const guarded = [
   'run_events',
   'interactions',
   'files',
+  'tool_calls',
   'idempotency_keys',
   'blob_removals',
 ] as const;
@@ -59,6 +60,9 @@ beforeAll(async () => {
         ${'pending'}, ${'q'}, ${0}, ${1})`);
     await tx.run(sql`
       insert into blob_removals values (${ours}, ${'file_1'}, ${''}, ${1}, ${0})`);
+    await tx.run(sql`
+      insert into tool_calls (run_id, ref, tenant_id, epoch, tool_name, input, touches, status, begun_at)
+      values (${run.id}, ${'call'}, ${ours}, ${1}, ${'pay'}, ${'{}'}, ${'outside'}, ${'begun'}, ${1})`);
     await tx.run(sql`
       insert into idempotency_keys values (${'s'}, ${'k'}, ${ours}, ${'f'}, ${run.id}, ${1})`);
   });

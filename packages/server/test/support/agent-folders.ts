@@ -46,6 +46,7 @@ export function agentOf(parts: Partial<Agent> & { readonly script?: Json }): Dra
     enableClaudeMd: false,
     skills: 'all',
     limits: { runSeconds: 900, waitHours: 72 },
+    recovery: { onLoss: 'resume', attempts: 3, inDoubt: 'ask', repeatableTools: [] },
     tenants: { default: 'enabled', allow: [], deny: [] },
     folder: '/nonexistent',
     settings: script === undefined ? {} : { script },

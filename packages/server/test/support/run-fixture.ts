@@ -3,6 +3,7 @@ import { startRun } from '../../src/app/runs.ts';
 import { createSession } from '../../src/app/sessions.ts';
 import type { Agent } from '../../src/domain/agent.ts';
 import type { RunEventDraft } from '../../src/domain/run-event.ts';
+import type { AfterLoss } from '../../src/domain/recovery.ts';
 import type { Run } from '../../src/domain/run.ts';
 import { type ClaimedLeg, claimLeg } from '../../src/execution/claim-leg.ts';
 import { type LegBatch, recordLeg } from '../../src/execution/record-leg.ts';
@@ -18,11 +19,17 @@ export type RunFixture = Awaited<ReturnType<typeof createRunFixture>>;
 
 export const hour = 3_600_000;
 
+interface FixtureOptions {
+  readonly lossless?: boolean;
+  /** What the framework of the agent can do when its worker is gone. */
+  readonly afterLoss?: AfterLoss;
+}
+
 /** The use cases of runs on a real database. The test acts as the worker and moves the clock. */
 export async function createRunFixture(
   kind: DatabaseKind,
   parts: Partial<Agent> = {},
-  { lossless = true } = {},
+  { lossless = true, afterLoss = 'none' }: FixtureOptions = {},
 ) {
   const identity = await createIdentityFixture(kind);
   const organizationId = await identity.seed.organization();
@@ -43,6 +50,7 @@ export async function createRunFixture(
     log,
     settings,
     agents: only(agentOf({ name: 'agent', ...parts })),
+    harnesses: new Map([['scripted', { afterLoss }]]),
   };
   const chargeRate = () => {};
 
@@ -72,13 +80,15 @@ export async function createRunFixture(
   }
 
   /** Records what a leg produced; undefined when it had no right to. */
-  function record(leg: ClaimedLeg, batch: Partial<LegBatch>): Promise<number | undefined> {
-    const whole = { items: [], checkpoint: undefined, context: undefined, end: undefined };
-    return recordLeg(services, leg.holder, {
+  async function record(leg: ClaimedLeg, batch: Partial<LegBatch>): Promise<number | undefined> {
+    const whole = { items: [], notes: [], context: undefined, end: undefined };
+    const recorded = await recordLeg(services, leg.holder, {
       take: () => ({ ...whole, ...batch }),
       waitMs: hour,
       inDoubtAfter: undefined,
+      lossesTotal: leg.run.lossesTotal,
     });
+    return recorded?.lastSeq;
   }
 
   async function read(run: Pick<Run, 'id'>): Promise<Run> {

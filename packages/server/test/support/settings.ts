@@ -10,6 +10,7 @@ export const settings: Settings = {
   runConcurrency: 8,
   tenantRunConcurrency: 4,
   leaseMs: 15_000,
+  recovery: 'resume',
   streamMaxAgeMs: 60_000,
   tenantModes: ['saas'],
   tenantsPerOrganizationMax: 100,

@@ -15,7 +15,12 @@ test.each(databaseKinds)(
     const world = await createRunFixture(kind);
     await world.claimed(await world.start(await world.open()));
     world.clock.advance(16_000);
-    const leases = { owner: 'worker-2', isExecuting: () => false, canTrustExpiry: () => true };
+    const leases = {
+      owner: 'worker-2',
+      isExecuting: () => false,
+      canTrustExpiry: () => true,
+      isAlone: true,
+    };
     await reconcileRuns(world, leases);
     await reconcileRuns(world, leases);
     const samples = readSamples(await world.metrics.render());

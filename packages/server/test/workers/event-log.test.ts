@@ -80,7 +80,9 @@ describe.each(databaseKinds)('the event log on %s (A-66)', (kind) => {
   const losing = async () => {
     world.clock.advance(60_000);
     const isExecuting = () => false;
-    await reconcileRuns(world, { owner: 'another', isExecuting, canTrustExpiry: () => true });
+    const canTrustExpiry = () => true;
+    const isAlone = true;
+    await reconcileRuns(world, { owner: 'another', isExecuting, canTrustExpiry, isAlone });
   };
 
   test.each([

@@ -4,6 +4,7 @@ import { cancelRun } from '../../src/app/runs.ts';
 import { stopSession } from '../../src/app/sessions.ts';
 import type { Run } from '../../src/domain/run.ts';
 import type { Store } from '../../src/ports/store.ts';
+import type { PlacedNote } from '../../src/execution/leg-notes.ts';
 import { endParkedCancellations } from '../../src/workers/end-parked-cancellations.ts';
 import { expireInteractions } from '../../src/workers/expire-interactions.ts';
 import { expireSessions } from '../../src/workers/expire-sessions.ts';
@@ -12,6 +13,11 @@ import { databaseKinds } from '../support/databases.ts';
 import { by } from '../support/identity-fixture.ts';
 import { type RunFixture, createRunFixture, delta, hour, over } from '../support/run-fixture.ts';
 
+const lateCheckpoint: PlacedNote = {
+  note: { kind: 'checkpoint', state: { late: true }, isRecoveryPoint: true },
+  after: 0,
+};
+
 describe.each(databaseKinds)('recovery on %s (D-26)', (kind) => {
   let world: RunFixture;
   beforeAll(async () => {
@@ -19,7 +25,7 @@ describe.each(databaseKinds)('recovery on %s (D-26)', (kind) => {
   });
 
   const canTrustExpiry = () => true;
-  const idle = { owner: 'me', isExecuting: () => false, canTrustExpiry };
+  const idle = { owner: 'me', isExecuting: () => false, canTrustExpiry, isAlone: true };
   const types = async (run: Run) => (await world.logOf(run.id)).map(({ type }) => type);
   const pastTheLease = () => world.clock.advance(15_001);
   async function running(): Promise<Run> {
@@ -81,7 +87,12 @@ describe.each(databaseKinds)('recovery on %s (D-26)', (kind) => {
     await reconcileRuns(world, idle);
     expect((await world.read(run)).status).toBe('running');
     pastTheLease();
-    await reconcileRuns(world, { owner: 'worker-1', isExecuting: () => true, canTrustExpiry });
+    await reconcileRuns(world, {
+      owner: 'worker-1',
+      isExecuting: () => true,
+      canTrustExpiry,
+      isAlone: true,
+    });
     expect((await world.read(run)).status).toBe('running');
   });
 
@@ -111,7 +122,12 @@ describe.each(databaseKinds)('recovery on %s (D-26)', (kind) => {
 
   test('a process at once ends runs under its own lease that it does not execute', async () => {
     const run = await running();
-    await reconcileRuns(world, { owner: 'worker-1', isExecuting: () => false, canTrustExpiry });
+    await reconcileRuns(world, {
+      owner: 'worker-1',
+      isExecuting: () => false,
+      canTrustExpiry,
+      isAlone: true,
+    });
     expect((await world.read(run)).status).toBe('failed');
   });
 
@@ -128,7 +144,7 @@ describe.each(databaseKinds)('recovery on %s (D-26)', (kind) => {
     const owners = ['a', 'b', 'c', 'd'];
     await Promise.all(
       owners.map((owner) =>
-        reconcileRuns(world, { owner, isExecuting: () => false, canTrustExpiry }),
+        reconcileRuns(world, { owner, isExecuting: () => false, canTrustExpiry, isAlone: true }),
       ),
     );
     await reconcileRuns(world, idle);
@@ -174,7 +190,7 @@ describe.each(databaseKinds)('recovery on %s (D-26)', (kind) => {
     await reconcileRuns(world, idle);
     for (const batch of [
       { items: [delta('late')] },
-      { checkpoint: '{"late":true}' },
+      { notes: [lateCheckpoint] },
       { context: { text: '{"late":"true"}', snapshot: 'late' } },
       { items: [{ type: 'user_question', ref: 'q', question: 'Late?' } as const] },
       { end: { status: 'completed', ...over, snapshot: 'late' } as const },
@@ -186,6 +202,7 @@ describe.each(databaseKinds)('recovery on %s (D-26)', (kind) => {
       checkpoint: null,
       context: null,
       snapshot: null,
+      point: null,
     });
   });
 

@@ -11,6 +11,7 @@ import { type Script, readScript } from './script.ts';
 export function scriptedHarness({ clock }: { readonly clock: Clock }): Harness<Script> {
   return {
     framework: 'scripted',
+    afterLoss: 'repeat',
     read: readScript,
     start: (input, context) => startLeg({ input, context, clock }),
   };

@@ -6,7 +6,7 @@ import type { Answer, HarnessEvent, LegContext, LegEnd, LegInput } from '../../p
 import type { CancelFlag } from './cancel-flag.ts';
 import type { Leaf, Script } from './script.ts';
 import { TooLong, type Values, expandObject, expandText } from './template.ts';
-import { runTool } from './tools.ts';
+import { type ToolResult, runTool, touchesFolder } from './tools.ts';
 import { walk } from './walk.ts';
 import { words } from './words.ts';
 
@@ -14,13 +14,13 @@ import { words } from './words.ts';
 const eventsPerTurn = 512;
 
 /**
- * The checkpoint of a parked run. Only a resume leg of the same run reads it: a prompt leg starts the script from the
- * beginning, so the checkpoint of a cancelled run has no effect.
+ * The checkpoint after every step, and before a step that waits for a person. Only another leg of the same run reads
+ * it: a prompt leg starts the script from the beginning, so the checkpoint of a cancelled run has no effect.
  */
 const stateSchema = z.strictObject({
   run: z.string(),
   script: z.string(),
-  /** The waiting step, by its number in the unrolled script. */
+  /** The next step, by its number in the unrolled script. */
   step: z.int().min(0),
   /** The last answer before that step. */
   answer: z.string(),
@@ -37,27 +37,24 @@ export interface LegParts {
 export async function* runLeg(parts: LegParts): AsyncGenerator<HarnessEvent, void> {
   const { context, input, cancelFlag } = parts;
   const script = context.settings;
-  const run: Running = { ...parts, answer: '', events: 0 };
-  let from = 0;
-  let first: Answer | undefined;
-  if (input.kind === 'resume') {
-    const resumed = resume(context, input.answers);
-    if ('outcome' in resumed) {
-      yield resumed;
-      return;
-    }
-    run.answer = resumed.state.answer;
-    from = resumed.state.step;
-    first = resumed.answer;
+  const start = startOf(context, input);
+  if ('outcome' in start) {
+    yield start;
+    return;
   }
-  for (const { ordinal, leaf } of walk(script.steps, from)) {
+  const run: Running = { ...parts, answer: start.answer, events: 0 };
+  let isFirst = true;
+  for (const { ordinal, leaf } of walk(script.steps, start.step)) {
     if (cancelFlag.requested) break;
-    const ended: LegEnd | undefined = yield* play(leaf, { run, ordinal, answer: first });
-    first = undefined;
+    const answer = isFirst ? start.given : undefined;
+    isFirst = false;
+    const ended: LegEnd | undefined = yield* play(leaf, { run, ordinal, answer });
     if (ended !== undefined) {
       yield ended;
       return;
     }
+    const isLast = ordinal + 1 === script.size;
+    if (!isLast && !cancelFlag.requested) yield pointAt(run, ordinal + 1);
   }
   yield { type: 'end', outcome: cancelFlag.requested ? 'cancelled' : 'completed' };
 }
@@ -76,7 +73,7 @@ interface Turn {
 }
 
 async function* play(leaf: Leaf, turn: Turn): AsyncGenerator<HarnessEvent, LegEnd | undefined> {
-  const { run, ordinal, answer } = turn;
+  const { run, answer } = turn;
   try {
     switch (leaf.kind) {
       case 'say':
@@ -87,8 +84,8 @@ async function* play(leaf: Leaf, turn: Turn): AsyncGenerator<HarnessEvent, LegEn
       case 'ask':
         return yield* ask(leaf, turn);
       case 'tool':
-        if (answer === undefined) return yield* callTool(leaf, run, ordinal);
-        return yield* afterDecision(leaf.name, answer, run);
+        if (answer === undefined) return yield* callTool(leaf, turn);
+        return yield* afterDecision(leaf.name, answer, turn);
       case 'emit':
         yield { type: 'custom', name: leaf.name, data: expandObject(leaf.data, valuesOf(run)) };
         await yieldSometimes(run);
@@ -148,12 +145,12 @@ async function* ask(
 
 async function* callTool(
   leaf: Extract<Leaf, { kind: 'tool' }>,
-  run: Running,
-  ordinal: number,
+  turn: Turn,
 ): AsyncGenerator<HarnessEvent, LegEnd | undefined> {
+  const { run, ordinal } = turn;
   const toolInput = expandObject(leaf.input, valuesOf(run));
   if (!needsApproval(run.context.agent, leaf.name))
-    return yield* useTool(leaf.name, toolInput, run);
+    return yield* useTool(leaf.name, toolInput, turn);
   yield { type: 'permission_request', ref: refOf(ordinal), toolName: leaf.name, toolInput };
   return yield* park(run, ordinal);
 }
@@ -161,12 +158,13 @@ async function* callTool(
 async function* afterDecision(
   name: string,
   answer: Answer,
-  run: Running,
+  turn: Turn,
 ): AsyncGenerator<HarnessEvent, LegEnd | undefined> {
+  const { run } = turn;
   if (answer.kind !== 'permission')
     return failure('agent_error', 'a permission request was answered with a text');
   // D-39: the approved input runs, not the one in the script.
-  if (answer.allow) return yield* useTool(name, answer.input, run);
+  if (answer.allow) return yield* useTool(name, answer.input, turn);
   yield* say('denied', 0, run);
   return { type: 'end', outcome: run.cancelFlag.requested ? 'cancelled' : 'completed' };
 }
@@ -174,36 +172,80 @@ async function* afterDecision(
 async function* useTool(
   name: string,
   input: Json,
-  run: Running,
+  { run, ordinal }: Turn,
 ): AsyncGenerator<HarnessEvent, LegEnd | undefined> {
-  if (!run.context.holdsLease()) return { type: 'end', outcome: 'cancelled' };
-  const result = await runTool(name, input, run.context.sessionFolder);
+  const result = await carryOut({ ref: refOf(ordinal), toolName: name, input }, run);
+  if (result === 'left') return { type: 'end', outcome: 'cancelled' };
   if (!result.ok) return failure('tool_error', result.message);
   yield { type: 'custom', name: 'tool_result', data: result.data };
   return undefined;
 }
 
+/** Runs the tool through the ledger (D-80), or returns what the ledger knows. `left`: the run is in other hands. */
+async function carryOut(
+  call: { readonly ref: string; readonly toolName: string; readonly input: Json },
+  { context, input, cancelFlag, clock }: Running,
+): Promise<ToolResult | 'left'> {
+  const known = input.kind === 'continue' ? input.calls.get(call.ref) : undefined;
+  if (known?.state === 'left') {
+    return { ok: true, data: { name: call.toolName, note: known.note } };
+  }
+  if (known?.state === 'ended') return storedResult(known);
+  const { effects, holdsLease, sessionFolder } = context;
+  const sleep = (ms: number) => cancelFlag.sleep(clock, ms);
+  const run = () =>
+    holdsLease() ? runTool({ ...call, sessionFolder, sleep }) : Promise.resolve('left' as const);
+  if (!touchesFolder(call.toolName)) return run();
+  if (!(await effects.begin({ ...call, touches: 'workspace' }))) return 'left';
+  const result = await run();
+  if (result !== 'left')
+    await effects.end(call.ref, { ok: result.ok, output: JSON.stringify(result) });
+  return result;
+}
+
+/** For a result that `carryOut` stored. */
+function storedResult({ output }: { readonly output: string }): ToolResult {
+  return JSON.parse(output) as ToolResult;
+}
+
 async function* park(run: Running, step: number): AsyncGenerator<HarnessEvent, LegEnd> {
-  const { context, answer } = run;
-  const state: State = { run: context.runId, script: context.settings.digest, step, answer };
-  yield { type: 'checkpoint', state };
+  yield pointAt(run, step);
   return { type: 'end', outcome: 'waiting' };
 }
 
-function resume(
+function pointAt({ context, answer }: Running, step: number): HarnessEvent {
+  const state: State = { run: context.runId, script: context.settings.digest, step, answer };
+  return { type: 'checkpoint', state, recovery: true };
+}
+
+interface Start {
+  readonly step: number;
+  /** The value of `{{answer}}`. */
+  readonly answer: string;
+  /** The answer to the first step, when it asked. */
+  readonly given: Answer | undefined;
+}
+
+function startOf(
   { state, runId, agent, settings }: LegContext<Script>,
-  answers: ReadonlyMap<string, Answer>,
-): { readonly state: State; readonly answer: Answer } | LegEnd {
+  input: LegInput,
+): Start | LegEnd {
+  if (input.kind === 'prompt') return { step: 0, answer: '', given: undefined };
   const parsed = stateSchema.safeParse(state);
   if (!parsed.success || parsed.data.run !== runId) {
+    // Lost before its first recovery point: the script starts again.
+    if (input.kind === 'continue') return { step: 0, answer: '', given: undefined };
     return failure('agent_error', 'the run has no checkpoint of its own to resume from');
   }
-  if (parsed.data.script !== settings.digest) {
+  const { script, step, answer } = parsed.data;
+  if (script !== settings.digest) {
     return failure('agent_error', `the script of ${agent.name} was changed while the run waited`);
   }
-  const answer = answers.get(refOf(parsed.data.step));
-  if (answer === undefined) return failure('agent_error', 'the run was resumed without its answer');
-  return { state: parsed.data, answer };
+  const given = input.answers.get(refOf(step));
+  if (given === undefined && input.kind === 'resume') {
+    return failure('agent_error', 'the run was resumed without its answer');
+  }
+  return { step, answer, given };
 }
 
 function refOf(ordinal: number): string {

@@ -31,13 +31,15 @@ export interface Option {
 }
 export interface Script {
   readonly steps: readonly Step[];
+  /** Number of steps when repeats are unrolled. */
+  readonly size: number;
   /** Equal for equal scripts: a parked run may only resume with the script it started with. */
   readonly digest: string;
 }
 type ToolName = (typeof toolNames)[number];
 type FailCode = z.infer<typeof failCode>;
 
-const toolNames = ['write_file', 'read_file'] as const;
+const toolNames = ['write_file', 'append_file', 'read_file'] as const;
 const failCode = z.enum(['agent_error', 'model_error', 'tool_error', 'sandbox_unavailable']);
 const text = z.string();
 const jsonObject = z.record(z.string(), z.json());
@@ -98,7 +100,7 @@ export function readScript({ declared }: DeclaredAgent): ReadSettings<Script> {
   }
   if (problems.length > 0) return { ok: false, problems };
   const digest = createHash('sha256').update(canonicalJson(source)).digest('base64url');
-  return { ok: true, settings: { steps, digest } };
+  return { ok: true, settings: { steps, size: sizeOf(steps), digest } };
 }
 
 interface Place {

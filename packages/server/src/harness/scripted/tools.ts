@@ -14,20 +14,67 @@ export type ToolResult =
 const path = z.string().min(1);
 const writeInput = z.strictObject({ path, text: z.string() });
 const readInput = z.strictObject({ path });
+const pauseMs = z.int().min(0).max(3_600_000).default(0);
+const appendInput = z.strictObject({
+  path,
+  text: z.string(),
+  before_ms: pauseMs,
+  after_ms: pauseMs,
+});
+
+export interface ToolUse {
+  readonly toolName: string;
+  readonly input: Json;
+  readonly sessionFolder: string;
+  readonly sleep: (ms: number) => Promise<void>;
+}
+
+/** Whether the tool changes the session folder: then its calls pass the ledger. */
+export function touchesFolder(toolName: string): boolean {
+  return toolName !== 'read_file';
+}
 
 /** Runs one tool in the session folder. Validates the input, because a person may have edited it. */
-export async function runTool(
-  name: string,
-  input: Json,
-  sessionFolder: string,
-): Promise<ToolResult> {
+export async function runTool(use: ToolUse): Promise<ToolResult> {
+  const { toolName, input, sessionFolder } = use;
   try {
-    if (name === 'write_file') return await writeFile(input, sessionFolder);
-    if (name === 'read_file') return await readFile(input, sessionFolder);
-    return failed(name, 'the tool does not exist');
+    if (toolName === 'write_file') return await writeFile(input, sessionFolder);
+    if (toolName === 'append_file') return await appendFile(use);
+    if (toolName === 'read_file') return await readFile(input, sessionFolder);
+    return failed(toolName, 'the tool does not exist');
   } catch (error) {
-    if (error instanceof ConfinedError) return failed(name, confinedReason(error));
+    if (error instanceof ConfinedError) return failed(toolName, confinedReason(error));
     throw error;
+  }
+}
+
+/** Appends to a file, with pauses before and after, so that a server can be killed around the effect. */
+async function appendFile({ input, sessionFolder, sleep }: ToolUse): Promise<ToolResult> {
+  const parsed = appendInput.safeParse(input);
+  if (!parsed.success) {
+    return failed('append_file', 'the input must be {path, text, before_ms, after_ms}');
+  }
+  const { path: file, text, before_ms, after_ms } = parsed.data;
+  await sleep(before_ms);
+  const place = { root: sessionFolder, path: file };
+  const known = await contentOf(sessionFolder, file);
+  const content = Buffer.concat([known, Buffer.from(text)]);
+  if (content.length > writeBytesMax) {
+    return failed('append_file', `the file would be larger than ${writeBytesMax} bytes`);
+  }
+  await writeConfined(place, [content]);
+  await sleep(after_ms);
+  return { ok: true, data: { name: 'append_file', path: file, size_bytes: content.length } };
+}
+
+async function contentOf(sessionFolder: string, file: string): Promise<Buffer> {
+  const handle = await openConfined(sessionFolder, file);
+  if (handle === undefined) return Buffer.alloc(0);
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(writeBytesMax + 1), 0);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await handle.close();
   }
 }
 

@@ -4,6 +4,7 @@ import type {
   InteractionAnswer,
   InteractionRequest,
 } from '../../domain/interaction.ts';
+import { aboutFields } from '../../domain/interaction.ts';
 import { isObject } from '../../domain/json.ts';
 import { optional, optionalTime, timestamp } from './fields.ts';
 
@@ -31,11 +32,12 @@ function requestFields(request: InteractionRequest): Partial<InteractionRecord> 
   if (request.kind === 'permission') {
     return { tool_name: request.toolName, tool_input: request.toolInput };
   }
-  const { question, options, multiple } = request;
+  const { question, options, multiple, about } = request;
   return {
     question,
     ...(options === null ? {} : { options: [...options] }),
     ...(multiple ? { multiple } : {}),
+    ...(about === null ? {} : { about: aboutFields(about) }),
   };
 }
 

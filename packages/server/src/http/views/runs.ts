@@ -1,6 +1,6 @@
 import { type JsonObject, type RunRecord, formatEventId } from '@convoke/contract';
 import type { RunWithQueuePosition } from '../../app/runs.ts';
-import type { TokenUsage } from '../../domain/run.ts';
+import { type TokenUsage, attemptOf } from '../../domain/run.ts';
 import { optional, optionalTime, timestamp } from './fields.ts';
 
 /** D-20. */
@@ -17,6 +17,7 @@ export function runView({ run, queuePosition }: RunWithQueuePosition): RunRecord
     ...optional('error_message', error?.message),
     ...optional('queue_position', queuePosition),
     pending_interactions: run.pendingInteractions,
+    attempt: attemptOf(run),
     ...optional('last_event_id', run.lastSeq === 0 ? undefined : formatEventId(run.lastSeq)),
     created_at: timestamp(run.createdAt),
     ...optionalTime('started_at', 'startedAt' in run ? run.startedAt : undefined),

@@ -30,6 +30,8 @@ export interface InteractionRepository {
   countPending(runId: RunId): Promise<number>;
   /** Answered interactions that no leg has acted on yet. */
   unapplied(runId: RunId): Promise<AnsweredInteraction[]>;
+  /** Every answered interaction of the run. */
+  answered(runId: RunId): Promise<AnsweredInteraction[]>;
   markApplied(runId: RunId, now: number): Promise<void>;
   /** Interactions whose answers a leg applied at exactly this time. */
   appliedAt(runId: RunId, at: number): Promise<AnsweredInteraction[]>;

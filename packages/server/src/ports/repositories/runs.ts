@@ -40,6 +40,8 @@ export interface RunRepository {
   /** Runs whose lease expired before `now`: their worker is gone. */
   expiredLeases(now: number, limit: number): Promise<Run[]>;
   leasedBy(owner: string): Promise<Run[]>;
+  /** The run got further since its last loss. */
+  forgetLosses(id: RunId): Promise<void>;
   renewLeases(owner: string, expiresAt: number): Promise<void>;
   /**
    * True when the tenant may execute one more run. Safe across servers: the result holds until the
@@ -52,6 +54,8 @@ export interface RunRepository {
 
 export interface ClaimBounds {
   readonly limit: number;
+  /** Interrupted runs are claimable when their pause is over. */
+  readonly now: number;
   /** Max runs of one tenant that may execute at once. */
   readonly perTenant: number;
   /** Max tenants per page, in the order of their ids. */

@@ -1,4 +1,4 @@
-import type { SessionId, SessionStatus } from '@convoke/contract';
+import type { RunId, SessionId, SessionStatus } from '@convoke/contract';
 import type { FolderState, SnapshotOwner } from '../../domain/folder-snapshot.ts';
 import type { TenantScope } from '../../domain/scope.ts';
 import type { Session } from '../../domain/session.ts';
@@ -18,7 +18,8 @@ export interface SessionRepository {
   /** The sessions of these that accept another run without a resume. */
   usable(ids: readonly SessionId[]): Promise<SessionId[]>;
   state(id: SessionId): Promise<SessionState>;
-  saveCheckpoint(id: SessionId, checkpoint: string): Promise<void>;
+  /** `point` is set when a leg of that run can go on from the checkpoint. */
+  saveCheckpoint(id: SessionId, checkpoint: string, point?: SavedPoint): Promise<void>;
   /** Also writes `snapshot`, if given. */
   saveContext(id: SessionId, context: string, snapshot?: FolderState): Promise<void>;
   /** State of the session folder; null when none was recorded. */
@@ -46,6 +47,14 @@ export interface SessionState {
   readonly context: string | null;
   /** State of the session folder, where several machines execute runs. */
   readonly snapshot: FolderState | null;
+  /** Null when no run can go on from the checkpoint after a loss. */
+  readonly point: SavedPoint | null;
+}
+
+/** The run whose recovery point a checkpoint is, and the last event that it covers. */
+export interface SavedPoint {
+  readonly runId: RunId;
+  readonly seq: number;
 }
 
 export interface EndedSnapshot extends SnapshotOwner {

@@ -28,14 +28,14 @@ export function interactionRepository(db: Transaction): InteractionRepository {
       await db.run(sql`
         insert into interactions (
           interaction_key, organization_id, tenant_id, session_id, run_id, kind, status, request_id,
-          tool_name, tool_input, question, options, multiple, created_at, expires_at
+          tool_name, tool_input, question, options, multiple, about, created_at, expires_at
         ) values (
           ${item.key}, ${item.organizationId}, ${item.tenantId}, ${item.sessionId}, ${item.runId},
           ${item.kind}, ${item.status}, ${item.requestId},
           ${permission?.toolName ?? null},
           ${permission === undefined ? null : JSON.stringify(permission.toolInput)},
           ${toJsonText(question?.question)}, ${toJsonText(question?.options)},
-          ${question?.multiple === true ? 1 : 0}, ${item.createdAt}, ${item.expiresAt}
+          ${question?.multiple === true ? 1 : 0}, ${toJsonText(question?.about)}, ${item.createdAt}, ${item.expiresAt}
         )`);
     },
 
@@ -78,6 +78,13 @@ export function interactionRepository(db: Transaction): InteractionRepository {
       const rows = await db.all<InteractionRow>(sql`
         select * from interactions
         where run_id = ${run} and status = 'answered' and applied_at is null order by interaction_key`);
+      return rows.map(answeredOf);
+    },
+
+    async answered(run) {
+      const rows = await db.all<InteractionRow>(sql`
+        select * from interactions
+        where run_id = ${run} and status = 'answered' order by interaction_key`);
       return rows.map(answeredOf);
     },
 
@@ -132,6 +139,7 @@ interface InteractionRow {
   question: string | null;
   options: string | null;
   multiple: number;
+  about: string | null;
   answer: string | null;
   answered_by: string | null;
   created_at: number;
@@ -200,6 +208,7 @@ function requestOf(row: InteractionRow): InteractionRequest {
     question: fromJsonText<string>(row.question) ?? broken(row),
     options: fromJsonText(row.options),
     multiple: row.multiple === 1,
+    about: fromJsonText(row.about),
   };
 }
 

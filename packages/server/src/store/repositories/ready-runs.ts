@@ -9,7 +9,7 @@ import { sql } from '../sql.ts';
  * how many runs wait.
  */
 export async function readyRuns(db: Reader, bounds: ClaimBounds): Promise<ReadyRuns> {
-  const ranked: RankedRow[] = [];
+  const ranked = await continuing(db, bounds);
   let after = bounds.after;
   for (let visited = 0; visited < bounds.tenants; visited += 1) {
     const head = await headOfNext(db, after, bounds.limit);
@@ -20,6 +20,22 @@ export async function readyRuns(db: Reader, bounds: ClaimBounds): Promise<ReadyR
     ranked.push(...head.map((row, index) => ({ row, rank: executing + index })));
   }
   return { runs: bestRanked(ranked, bounds), next: after };
+}
+
+/** Interrupted runs whose pause is over, each behind the runs that its tenant executes. */
+async function continuing(db: Reader, { now, limit }: ClaimBounds): Promise<RankedRow[]> {
+  const rows = await db.all<ReadyRow>(sql`
+    select id, organization_id, tenant_id, session_id, continue_at as ready_at from runs
+    where continue_at is not null and continue_at <= ${now}
+    order by tenant_id, continue_at, id limit ${limit}`);
+  const executing = new Map<string, number>();
+  const ranked: RankedRow[] = [];
+  for (const row of rows) {
+    const rank = executing.get(row.tenant_id) ?? (await executingOf(db, tenantId(row.tenant_id)));
+    executing.set(row.tenant_id, rank + 1);
+    ranked.push({ row, rank });
+  }
+  return ranked;
 }
 
 /** The head of the queue of the next tenant, by id, that has a ready run. */

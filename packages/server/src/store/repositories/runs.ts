@@ -14,6 +14,8 @@ import {
   type Run,
   type StartedRun,
   type TokenUsage,
+  type InterruptionReason,
+  continueAtOf,
   leaseOf,
   readyAtOf,
 } from '../../domain/run.ts';
@@ -73,6 +75,8 @@ export function runRepository(db: Transaction): RunRepository {
           error_code = ${error?.code ?? null}, error_message = ${toJsonText(error?.message)},
           pending_interactions = ${next.pendingInteractions}, last_seq = ${next.lastSeq},
           last_event_at = ${next.lastEventAt}, ready_at = ${readyAtOf(next)},
+          continue_at = ${continueAtOf(next)}, losses = ${next.losses},
+          losses_total = ${next.lossesTotal}, interrupted_by = ${next.interruptedBy},
           lease_owner = ${lease?.owner ?? null}, lease_epoch = ${next.leaseEpoch},
           lease_expires_at = ${lease?.expiresAt ?? null},
           input_tokens = ${next.usage?.inputTokens ?? null},
@@ -172,6 +176,10 @@ export function runRepository(db: Transaction): RunRepository {
       return rows.map(runOf);
     },
 
+    async forgetLosses(id) {
+      await db.run(sql`update runs set losses = 0 where id = ${id}`);
+    },
+
     async renewLeases(owner, expiresAt) {
       await db.run(sql`
         update runs set lease_expires_at = ${expiresAt} where lease_owner = ${owner}`);
@@ -219,6 +227,10 @@ interface RunRow {
   ended_at: number | null;
   cancel_requested_at: number | null;
   recovered: number;
+  continue_at: number | null;
+  losses: number;
+  losses_total: number;
+  interrupted_by: InterruptionReason | null;
 }
 
 function runOf(row: RunRow): Run {
@@ -249,8 +261,10 @@ function startedRunOf(row: RunRow): StartedRun {
     const cancelRequestedAt = row.cancel_requested_at ?? broken(row);
     return { ...started, status: 'cancelling', lease, cancelRequestedAt };
   }
-  if (row.status === 'running')
-    return { ...started, status: 'running', lease: lease ?? broken(row) };
+  if (row.status === 'running') {
+    if (lease !== null) return { ...started, status: 'running', lease };
+    return { ...started, status: 'running', lease, continueAt: row.continue_at ?? broken(row) };
+  }
   if (lease === null) return { ...started, status: 'waiting', lease, readyAt: row.ready_at };
   return { ...started, status: 'waiting', lease };
 }
@@ -287,6 +301,9 @@ function recordOf(row: RunRow) {
     lastEventAt: row.last_event_at,
     leaseEpoch: row.lease_epoch,
     createdAt: row.created_at,
+    losses: row.losses,
+    lossesTotal: row.losses_total,
+    interruptedBy: row.interrupted_by,
   };
 }
 

@@ -88,16 +88,22 @@ export function sessionRepository(db: Transaction): SessionRepository {
     },
 
     async state(id) {
-      const row = await db.get<SessionState>(
-        sql`select checkpoint, context, snapshot from session_states where session_id = ${id}`,
-      );
-      return row ?? { checkpoint: null, context: null, snapshot: null };
+      const row = await db.get<StateRow>(sql`
+        select checkpoint, context, snapshot, checkpoint_run_id, checkpoint_seq
+        from session_states where session_id = ${id}`);
+      if (row === undefined)
+        return { checkpoint: null, context: null, snapshot: null, point: null };
+      const { checkpoint, context, snapshot, checkpoint_run_id: run, checkpoint_seq: seq } = row;
+      const point = run === null || seq === null ? null : { runId: runId(run), seq };
+      return { checkpoint, context, snapshot, point };
     },
 
-    async saveCheckpoint(id, checkpoint) {
+    async saveCheckpoint(id, checkpoint, point) {
       await db.run(sql`
-        insert into session_states (session_id, checkpoint) values (${id}, ${checkpoint})
-        on conflict (session_id) do update set checkpoint = excluded.checkpoint`);
+        insert into session_states (session_id, checkpoint, checkpoint_run_id, checkpoint_seq)
+        values (${id}, ${checkpoint}, ${point?.runId ?? null}, ${point?.seq ?? null})
+        on conflict (session_id) do update set checkpoint = excluded.checkpoint,
+          checkpoint_run_id = excluded.checkpoint_run_id, checkpoint_seq = excluded.checkpoint_seq`);
     },
 
     async saveContext(id, context, snapshot) {
@@ -155,6 +161,11 @@ function hasStatus(status: SessionStatus, expiredBefore: number | undefined): St
   const isExpired = sql`(status in ('idle', 'stopped') and updated_at < ${expiredBefore})`;
   if (status === 'terminated') return sql`(status = ${status} or ${isExpired})`;
   return sql`status = ${status} and not ${isExpired}`;
+}
+
+interface StateRow extends Omit<SessionState, 'point'> {
+  readonly checkpoint_run_id: string | null;
+  readonly checkpoint_seq: number | null;
 }
 
 interface SessionRow {

@@ -163,6 +163,7 @@ async function purgeSession(db: Transaction, { tenant, session, limit }: Purge):
     budget -= events + 1;
     if (budget <= 0) return false;
     await db.run(sql`delete from interactions where run_id = ${run.id} and tenant_id = ${tenant}`);
+    await db.run(sql`delete from tool_calls where run_id = ${run.id} and tenant_id = ${tenant}`);
     await db.run(sql`delete from runs where id = ${run.id} and tenant_id = ${tenant}`);
   }
   return false;

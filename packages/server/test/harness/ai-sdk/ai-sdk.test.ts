@@ -7,6 +7,7 @@ import { noTexts, readBy, temporaryFolder, writeFiles } from '../../support/agen
 import { eventually } from '../../support/eventually.ts';
 import { denying } from '../sittings.ts';
 import { AiSdkPlace, type AiSdkSession } from './agent.ts';
+import { openEffects } from '../../support/effects.ts';
 
 const place = await AiSdkPlace.open();
 afterAll(() => place.close());
@@ -296,6 +297,7 @@ test('a session whose agent had another framework before starts over and reports
     state: { run: 'run_1', script: 'x', step: 1, answer: '' },
     signal: new AbortController().signal,
     holdsLease: () => true,
+    effects: openEffects,
   };
   const said = await session.hear(session.harness.start({ kind: 'prompt' }, context));
   expect(said.custom('memory_lost')).toEqual([{}]);

@@ -22,14 +22,14 @@ describe('ask', () => {
 
   test('raises one question, checkpoints and parks', async () => {
     const events = await play({ agent });
-    expect(events.slice(1)).toEqual([
+    expect(events.slice(2)).toEqual([
       {
         type: 'user_question',
         ref: 'step-1',
         question: 'Who, hello?',
         options: [{ label: 'Ada' }, { label: 'Bob', description: 'the other' }],
       },
-      { type: 'checkpoint', state: expect.anything() },
+      { type: 'checkpoint', state: expect.anything(), recovery: true },
       { type: 'end', outcome: 'waiting' },
     ]);
   });
@@ -51,7 +51,7 @@ describe('ask', () => {
     const state = stateOf(await play({ agent }));
     const events = await play({ agent, state, runId: runId('run_2'), prompt: 'again' });
     expect(textOf(events)).toBe('Hi. ');
-    expect(events[1]).toMatchObject({ type: 'user_question', question: 'Who, again?' });
+    expect(events[2]).toMatchObject({ type: 'user_question', question: 'Who, again?' });
   });
 
   test.each<[string, Partial<Start>, string]>([
@@ -100,6 +100,7 @@ describe('tools', () => {
         name: 'tool_result',
         data: { name: 'write_file', path: 'notes/a.txt', size_bytes: 6 },
       },
+      { type: 'checkpoint', state: expect.objectContaining({ step: 1 }), recovery: true },
       { type: 'custom', name: 'tool_result', data: { name: 'read_file', output: 'hello\n' } },
       { type: 'end', outcome: 'completed' },
     ]);
@@ -116,7 +117,7 @@ describe('tools', () => {
         toolName: 'write_file',
         toolInput: { path: 'notes/a.txt', text: 'hello\n' },
       },
-      { type: 'checkpoint', state: expect.anything() },
+      { type: 'checkpoint', state: expect.anything(), recovery: true },
       { type: 'end', outcome: 'waiting' },
     ]);
     await expect(readFile(join(sessionFolder, 'notes/a.txt'))).rejects.toThrow('ENOENT');

@@ -12,6 +12,7 @@ import type {
   LegInput,
 } from '../../../src/ports/harness.ts';
 import { noTexts, readBy } from '../../support/agent-folders.ts';
+import { openEffects } from '../../support/effects.ts';
 
 export interface TestClock extends Clock {
   readonly waits: number[];
@@ -51,6 +52,7 @@ export function start({ answers, clock = testClock(), ...rest }: Start): Leg {
   const harness: Harness = scriptedHarness({ clock });
   const agent = readBy(harness, rest.agent);
   return harness.start(input, {
+    effects: openEffects,
     runId: runId('run_1'),
     sessionId: sessionId('sess_1'),
     runNumber: 1,
@@ -80,7 +82,7 @@ export async function play(request: Start): Promise<HarnessEvent[]> {
 
 /** The checkpoint as a new process would read it: through JSON. */
 export function stateOf(events: readonly HarnessEvent[]): Json {
-  const checkpoint = events.find((event) => event.type === 'checkpoint');
+  const checkpoint = events.findLast((event) => event.type === 'checkpoint');
   return JSON.parse(JSON.stringify(checkpoint?.state));
 }
 

@@ -11,6 +11,7 @@ import { systemClock } from '../../../src/runtime/clock.ts';
 import { openSandbox } from '../../../src/sandbox/sandbox.ts';
 import { openSessionFolders } from '../../../src/session-folders/session-folders.ts';
 import { readBy, recordingLog } from '../../support/agent-folders.ts';
+import { openEffects } from '../../support/effects.ts';
 
 export interface OpenStdio {
   readonly harness: Harness;
@@ -71,6 +72,7 @@ export async function playProgram(
       : { kind: 'resume', answers: new Map(Object.entries(answers)) },
     {
       ...prepared,
+      effects: openEffects,
       runId: runId('run_1'),
       sessionId: id,
       agent,

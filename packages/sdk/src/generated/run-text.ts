@@ -1,0 +1,50 @@
+// Generated from packages/contract by packages/sdk/scripts/write-wire.ts. Do not edit.
+
+/** An event as far as the text of a run depends on it. */
+export interface TextEvent {
+  readonly id: string;
+  readonly type: string;
+  readonly data: unknown;
+}
+
+/**
+ * Joins the answer of a run from its events (D-87): appends each `message_delta`, and drops what a
+ * `run_interrupted` discards. Take every event once and in order.
+ */
+export class RunText {
+  #text = '';
+  /** Where each delta begins in the text. */
+  readonly #starts: { readonly id: string; readonly at: number }[] = [];
+
+  get text(): string {
+    return this.#text;
+  }
+
+  /** Returns true when text was dropped: what was shown of it is no longer part of the answer. */
+  take(event: TextEvent): boolean {
+    if (event.type === 'message_delta') {
+      this.#starts.push({ id: event.id, at: this.#text.length });
+      this.#text += (event.data as { readonly text: string }).text;
+      return false;
+    }
+    if (event.type !== 'run_interrupted') return false;
+    const { discard_from_event_id: from } = event.data as { discard_from_event_id?: string };
+    return from !== undefined && this.#cut(from);
+  }
+
+  /** Ids have a fixed width, so they compare as text. */
+  #cut(from: string): boolean {
+    let low = 0;
+    let high = this.#starts.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.#starts[middle]?.id ?? '') < from) low = middle + 1;
+      else high = middle;
+    }
+    const first = this.#starts[low];
+    if (first === undefined) return false;
+    this.#text = this.#text.slice(0, first.at);
+    this.#starts.length = low;
+    return true;
+  }
+}

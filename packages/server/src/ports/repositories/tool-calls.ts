@@ -1,0 +1,28 @@
+import type { RunId } from '@convoke/contract';
+import type { TenantScope } from '../../domain/scope.ts';
+import type { CallIntent, CallResult, ToolCall } from '../../domain/tool-call.ts';
+
+export interface ToolCallRepository {
+  /**
+   * Writes the intent of a call. False when the ledger has the call already, unless it may be repeated or this same leg
+   * wrote it: then it must not be carried out.
+   */
+  begin(run: CallOwner, intent: CallIntent): Promise<boolean>;
+  /** Writes the result of a call that this leg began. */
+  end(run: CallOwner, call: EndedCall): Promise<void>;
+  /** Writes what was decided about a call in doubt. */
+  settle(run: CallOwner, call: ToolCall): Promise<void>;
+  /** Calls of the run, in the order of their intents. */
+  ofRun(runId: RunId): Promise<ToolCall[]>;
+}
+
+export interface CallOwner extends Pick<TenantScope, 'tenantId'> {
+  readonly runId: RunId;
+}
+
+export interface EndedCall {
+  readonly ref: string;
+  readonly epoch: number;
+  readonly result: CallResult;
+  readonly endedAt: number;
+}

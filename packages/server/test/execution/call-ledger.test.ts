@@ -1,0 +1,90 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import { callLedger } from '../../src/execution/call-ledger.ts';
+import type { ClaimedLeg } from '../../src/execution/claim-leg.ts';
+import { LegWriter } from '../../src/execution/leg-writer.ts';
+import type { Store } from '../../src/ports/store.ts';
+import { databaseKinds } from '../support/databases.ts';
+import { type RunFixture, createRunFixture, delta, hour } from '../support/run-fixture.ts';
+
+const call = { ref: 'call-1', toolName: 'pay', input: { amount: 5 }, touches: 'outside' } as const;
+
+describe.each(databaseKinds)('the ledger of tool calls on %s (D-80)', (kind) => {
+  let world: RunFixture;
+  beforeAll(async () => {
+    world = await createRunFixture(kind);
+  });
+
+  /** A leg whose commits wait until `open` is called. */
+  async function gatedLeg() {
+    const claimed = await world.claimed(await world.start(await world.open()));
+    const reached = Promise.withResolvers<void>();
+    const gate = Promise.withResolvers<void>();
+    const store: Store = {
+      ...world.store,
+      async transaction(work) {
+        reached.resolve();
+        await gate.promise;
+        return world.store.transaction(work);
+      },
+    };
+    const writer = writerOf(claimed, store);
+    const ledger = callLedger(world, { claimed, writer });
+    return { claimed, writer, ledger, reached: reached.promise, open: () => gate.resolve() };
+  }
+  function writerOf({ holder, run }: ClaimedLeg, store: Store): LegWriter {
+    const { lastSeq, lossesTotal } = run;
+    const options = { holder, lastSeq, lossesTotal, waitMs: hour, onLost: () => {} };
+    return new LegWriter({ ...world, store }, options);
+  }
+  const callsOf = ({ run }: ClaimedLeg) => world.store.read.toolCalls.ofRun(run.id);
+
+  test('a call starts only after its intent is durable, with everything emitted before it', async () => {
+    const { claimed, writer, ledger, reached, open } = await gatedLeg();
+    await writer.push(delta('I will pay.'));
+    let hasBegun = false;
+    const begun = ledger.begin(call).then((may) => {
+      hasBegun = true;
+      return may;
+    });
+    await reached;
+    // As many turns as a promise chain could need: only the commit is missing.
+    for (let turn = 0; turn < 50; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    expect([hasBegun, await callsOf(claimed)]).toEqual([false, []]);
+    open();
+    expect(await begun).toBe(true);
+    expect(await callsOf(claimed)).toMatchObject([{ ...call, status: 'begun' }]);
+    const types = (await world.logOf(claimed.run.id)).map(({ type }) => type);
+    expect(types).toEqual(['run_started', 'message_delta']);
+  });
+
+  test('its result is durable before the leg goes on', async () => {
+    const { claimed, ledger, open } = await gatedLeg();
+    open();
+    await ledger.begin(call);
+    await ledger.end(call.ref, { ok: true, output: 'paid' });
+    expect(await callsOf(claimed)).toMatchObject([
+      { status: 'ended', result: { ok: true, output: 'paid' } },
+    ]);
+  });
+
+  test('a call begins once, whoever asks again: this leg, or a later one', async () => {
+    const { claimed, ledger, open } = await gatedLeg();
+    open();
+    expect(await ledger.begin(call)).toBe(true);
+    expect(await ledger.begin(call)).toBe(false);
+    const other = callLedger(world, { claimed, writer: writerOf(claimed, world.store) });
+    await ledger.end(call.ref, { ok: true, output: 'paid' });
+    expect(await other.begin(call)).toBe(false);
+  });
+
+  test('nothing begins once the lease is lost', async () => {
+    const { claimed, ledger, open } = await gatedLeg();
+    open();
+    await world.store.transaction((tx) =>
+      tx.runs.save({ ...claimed.run, leaseEpoch: 9 }, claimed.run),
+    );
+    expect(await ledger.begin(call)).toBe(false);
+    expect(await ledger.begin({ ...call, ref: 'call-2' })).toBe(false);
+    expect(await callsOf(claimed)).toEqual([]);
+  });
+});
