@@ -88,20 +88,23 @@ test('the nearest login wins: flag, environment, the server of the folder, the s
     const { stdout } = await convoke.run(['whoami', '--json'], { cwd, env: more });
     return (JSON.parse(stdout) as { automation_client: Used }).automation_client;
   };
-  expect(await used(empty)).toMatchObject({ login: 'saved login "saved"', base_url: address });
-  expect(await used(deadFolder)).toMatchObject({
-    login: 'client of .convoke/quickstart.json',
-    base_url: dead,
-  });
-  // In the folder of its own server it was chosen by a person, and comes before the folder's client.
-  expect(await used(server.place)).toMatchObject({ login: 'saved login "saved"', client_id });
   const env = { CONVOKE_CLIENT_ID: client_id, CONVOKE_CLIENT_SECRET: client_secret };
-  expect(await used(deadFolder, { ...env, CONVOKE_BASE_URL: address })).toMatchObject({
+  const [anywhere, inFolder, atHome, inEnvironment, flag] = await Promise.all([
+    used(empty),
+    used(deadFolder),
+    used(server.place),
+    used(deadFolder, { ...env, CONVOKE_BASE_URL: address }),
+    convoke.run(['agents', '--client', 'saved', '--json'], { cwd: deadFolder }),
+  ]);
+  expect(flag.code).toBe(0);
+  expect(inEnvironment).toMatchObject({
     login: `CONVOKE_CLIENT_ID ${client_id}`,
     base_url: address,
   });
-  const flag = await convoke.run(['agents', '--client', 'saved', '--json'], { cwd: deadFolder });
-  expect(flag.code).toBe(0);
+  expect(inFolder).toMatchObject({ login: 'client of .convoke/quickstart.json', base_url: dead });
+  // In the folder of its own server it was chosen by a person, and comes before the folder's client.
+  expect(atHome).toMatchObject({ login: 'saved login "saved"', client_id });
+  expect(anywhere).toMatchObject({ login: 'saved login "saved"', base_url: address });
 });
 
 interface Used {

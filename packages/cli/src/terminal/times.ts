@@ -5,14 +5,14 @@ const dayMs = 24 * hourMs;
 
 /** Renders how long ago something was, in one unit: `12 s`, `5 min`, `3 h`, `4 d`. */
 export function age(time: string, now = Date.now()): string {
-  return oneUnit(Math.max(0, now - Date.parse(time)));
+  return oneUnit(Math.max(0, now - Date.parse(time)), Math.floor);
 }
 
-function oneUnit(ms: number): string {
-  if (ms < minuteMs) return `${Math.floor(ms / secondMs)} s`;
-  if (ms < hourMs) return `${Math.floor(ms / minuteMs)} min`;
-  if (ms < 2 * dayMs) return `${Math.floor(ms / hourMs)} h`;
-  return `${Math.floor(ms / dayMs)} d`;
+function oneUnit(ms: number, whole: (value: number) => number): string {
+  if (ms < minuteMs) return `${whole(ms / secondMs)} s`;
+  if (ms < hourMs) return `${whole(ms / minuteMs)} min`;
+  if (ms < 2 * dayMs) return `${whole(ms / hourMs)} h`;
+  return `${whole(ms / dayMs)} d`;
 }
 
 /** Renders how long something took: `0.4 s`, `12 s`, `3 min 20 s`, `2 h 5 min`. */
@@ -39,5 +39,7 @@ export function duration(from: string, to: string): string {
 export function moment(time: string, now = Date.now()): string {
   const text = time.replace('T', ' ').replace(/(\.\d+)?Z$/, ' UTC');
   const distance = now - Date.parse(time);
-  return `${text} (${distance < 0 ? `in ${oneUnit(-distance)}` : `${oneUnit(distance)} ago`})`;
+  // Rounded: what was set to 90 days a moment ago is 90 days ahead.
+  if (distance < 0) return `${text} (in ${oneUnit(-distance, Math.round)})`;
+  return `${text} (${oneUnit(distance, Math.floor)} ago)`;
 }
