@@ -8,6 +8,7 @@ import type { Clock } from '../ports/clock.ts';
 import { StorageUnavailable } from '../ports/errors.ts';
 import type { SigningKey } from '../ports/repositories/signing-keys.ts';
 import type { Store, StoreTransaction } from '../ports/store.ts';
+import { within } from '../runtime/within.ts';
 import type { Sealing } from './sealing.ts';
 
 /**
@@ -75,6 +76,8 @@ const rereadMs = 1_000;
 const minLeadMs = 5_000;
 /** How old the copy may be: another process may have rotated or revoked a key. */
 const staleMs = 5_000;
+/** A database that takes longer is probably away: the request goes on, and its own read of the database decides. */
+const refreshWaitMs = 500;
 
 /** Reads the table. On the first start of a deployment, inserts the first key. */
 export async function openSigningKeys(options: SigningKeysOptions): Promise<SigningKeys> {
@@ -97,7 +100,9 @@ export async function openSigningKeys(options: SigningKeysOptions): Promise<Sign
   };
 
   async function refreshIfStale(): Promise<void> {
-    if (isOlderThan(staleMs)) await reread().catch(ignoreUnavailable);
+    if (!isOlderThan(staleMs)) return;
+    const limit = { clock, ms: refreshWaitMs, late: undefined };
+    await within(limit, reread().catch(ignoreUnavailable));
   }
   // After a clock was set back the copy counts as old: otherwise it would stay fresh until the clock catches up.
   const isOlderThan = (ms: number) => Math.abs(clock.now() - readAt) >= ms;

@@ -65,17 +65,13 @@ describe.each(databaseKinds)('signing keys on %s (D-50)', (kind) => {
     }
   });
 
-  test('garbage key ids do not reach the database more than once a second', async () => {
-    let reads = 0;
+  /** The keys over a store whose list of keys a test replaces. */
+  async function keysOver(
+    list: () => ReturnType<IdentityFixture['store']['read']['signingKeys']['list']>,
+  ) {
     const { store, clock } = world;
-    const signingKeys = {
-      ...store.read.signingKeys,
-      list: () => {
-        reads += 1;
-        return store.read.signingKeys.list();
-      },
-    };
-    const counted = {
+    const signingKeys = { ...store.read.signingKeys, list };
+    const wrapped = {
       ...store,
       read: new Proxy(store.read, {
         get: (target, noun, receiver) =>
@@ -83,7 +79,16 @@ describe.each(databaseKinds)('signing keys on %s (D-50)', (kind) => {
       }),
     };
     const sealing = createSealing(Buffer.alloc(32, 7));
-    const keys = await openSigningKeys({ store: counted, clock, sealing, longestLifetimeMs: 1 });
+    return openSigningKeys({ store: wrapped, clock, sealing, longestLifetimeMs: 1 });
+  }
+
+  test('garbage key ids do not reach the database more than once a second', async () => {
+    let reads = 0;
+    const { store, clock } = world;
+    const keys = await keysOver(() => {
+      reads += 1;
+      return store.read.signingKeys.list();
+    });
     reads = 0;
     clock.advance(1_000);
     for (let round = 0; round < 50; round += 1) await keys.verifier(`garbage-${round}`);
@@ -92,6 +97,20 @@ describe.each(databaseKinds)('signing keys on %s (D-50)', (kind) => {
     clock.advance(1_000);
     await Promise.all(Array.from({ length: 50 }, () => keys.verifier('garbage')));
     expect(reads).toBe(2);
+  });
+
+  test('a database that does not answer delays a known key by half a second at most', async () => {
+    const { store, clock } = world;
+    let isAway = false;
+    const keys = await keysOver(() =>
+      isAway ? new Promise(() => {}) : store.read.signingKeys.list(),
+    );
+    const { kid } = await keys.signer();
+    isAway = true;
+    clock.advance(5_000);
+    const answers = Promise.all([keys.accepts(kid), keys.verifier(kid), keys.signer()]);
+    clock.advance(500);
+    expect(await answers).toMatchObject([true, { alg: 'EdDSA' }, { kid }]);
   });
 
   test('a wrong master key gets an error message of its own', async () => {
