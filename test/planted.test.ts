@@ -1,5 +1,6 @@
 // The planted bugs of test/planted stay usable. `npm run test:planted` plants them, which takes minutes; this is cheap.
 import { execFileSync } from 'node:child_process';
+import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { readPlants } from '../scripts/plants.mjs';
 import { files, root, textOf } from './repository.ts';
@@ -15,7 +16,7 @@ test.each(plants.map((plant) => [plant.name, plant] as const))(
     expect(tests).not.toEqual([]);
     for (const { file, title } of tests) {
       // A title may contain the name of its suite and values of `test.each`, so only its last words are searched.
-      expect(textOf(file)).toContain(title.split(' ').slice(-2).join(' '));
+      expect(withSuites(file)).toContain(title.split(' ').slice(-2).join(' '));
     }
   },
 );
@@ -24,3 +25,12 @@ test('every patch is one of them', () => {
   expect(plants.length).toBeGreaterThan(20);
   expect(files(/^test\/planted\//)).toHaveLength(plants.length);
 });
+
+/** The text of a test file and of the suites it imports: a suite that several files run has the titles. */
+function withSuites(file: string): string {
+  const text = textOf(file);
+  const suites = [...text.matchAll(/from '(\.[^']+-suite\.ts)'/g)].map(([, path = '']) =>
+    textOf(join(dirname(file), path)),
+  );
+  return [text, ...suites].join('\n');
+}

@@ -7,6 +7,6 @@ export const commonSettings = {
   hookTimeout: 60_000,
   // The usual second is too short when other work has the processor.
   expect: { poll: { timeout: patienceMs, interval: 10 } },
-  // Two cores: more workers only make timing noisier.
-  maxWorkers: 2,
+  // For two cores: most files wait for servers, leases and databases about a third of their time.
+  maxWorkers: 3,
 };
