@@ -18,6 +18,7 @@ export async function ensureDependencies(root = fileURLToPath(new URL('..', impo
   const unlock = await lock(join(root, '.cache'));
   try {
     if (isCurrent()) return;
+    if (isInstalledByHand(root)) return await writeFile(stamp, wanted);
     console.error('convoke: installing dependencies (npm ci)');
     await rm(stamp, { force: true });
     await mustRun('npm', ['ci', '--include=dev'], { cwd: root });
@@ -25,6 +26,41 @@ export async function ensureDependencies(root = fileURLToPath(new URL('..', impo
   } finally {
     unlock();
   }
+}
+
+/** @typedef {{ version?: string, optional?: boolean, os?: string[], cpu?: string[] }} Locked */
+
+/**
+ * Whether an `npm ci` without the launcher installed what package-lock.json names. npm records what it installed, so nothing has
+ * to be installed again, least of all below programs that use it.
+ * @param {string} root
+ */
+function isInstalledByHand(root) {
+  const record = join(root, 'node_modules', '.package-lock.json');
+  if (!existsSync(record)) return false;
+  const wanted = packagesOf(join(root, 'package-lock.json'));
+  const installed = packagesOf(record);
+  const isSuitable = (/** @type {Locked} */ { os = [process.platform], cpu = [process.arch] }) =>
+    os.includes(process.platform) && cpu.includes(process.arch);
+  const isThere = (/** @type {[string, Locked]} */ [path, { version, optional = false }]) => {
+    const found = installed[path];
+    return found === undefined ? path === '' || optional : found.version === version;
+  };
+  return (
+    Object.entries(wanted).every(isThere) &&
+    Object.entries(installed).every(([path, found]) => path in wanted && isSuitable(found))
+  );
+}
+
+/**
+ * @param {string} path
+ * @returns {Record<string, Locked>}
+ */
+function packagesOf(path) {
+  const { packages } = /** @type {{ packages: Record<string, Locked> }} */ (
+    JSON.parse(readFileSync(path, 'utf8'))
+  );
+  return packages;
 }
 
 /**

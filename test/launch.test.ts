@@ -1,8 +1,9 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { mkdir, mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, describe, expect, test } from 'vitest';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { satisfies } from '../scripts/node-runtime.mjs';
 import { removeFolder } from './remove-folder.ts';
 
@@ -78,31 +79,56 @@ test('a program that npm started ends when npm is asked to end', async () => {
   expect(await ended).toBe('SIGTERM');
 });
 
-test('two starts at once install the dependencies once', async () => {
-  const root = await mkdtemp(join(tmpdir(), 'convoke-install-'));
-  const manifest = { name: 'whole', version: '1.0.0', dependencies: { part: 'file:part' } };
-  const packages = {
-    '': manifest,
-    'node_modules/part': { resolved: 'part', link: true },
-    part: { version: '1.0.0' },
-  };
-  await mkdir(join(root, 'part'));
-  await writeFile(join(root, 'part', 'package.json'), '{ "name": "part", "version": "1.0.0" }');
-  await writeFile(join(root, 'package.json'), JSON.stringify(manifest));
-  await writeFile(
-    join(root, 'package-lock.json'),
-    JSON.stringify({ lockfileVersion: 3, requires: true, packages }),
-  );
-  const code = `
-    import { ensureDependencies } from '${dependencies}';
-    await ensureDependencies(${JSON.stringify(root)});
-    console.error('done');`;
-  const both = [run(code), run(code)];
-  expect(await Promise.all(both.map(({ ended }) => ended))).toEqual([0, 0]);
-  const said = both.map(({ output }) => output()).join('');
-  await removeFolder(root);
-  expect(said.match(/done/g)).toHaveLength(2);
-  expect(said.match(/installing dependencies/g)).toHaveLength(1);
+describe('the dependencies', () => {
+  let root: string;
+  beforeEach(async () => {
+    root = await mkdtemp(join(tmpdir(), 'convoke-install-'));
+    await mkdir(join(root, 'part'));
+    await lockPart('1.0.0');
+  });
+  afterEach(() => removeFolder(root));
+
+  test('are installed once by two starts at once', async () => {
+    const both = [ensure(), ensure()];
+    expect(await Promise.all(both.map(({ ended }) => ended))).toEqual([0, 0]);
+    const said = both.map(({ output }) => output()).join('');
+    expect(said.match(/done/g)).toHaveLength(2);
+    expect(said.match(/installing dependencies/g)).toHaveLength(1);
+  });
+
+  test('are not installed again after `npm ci`, until package-lock.json names others', async () => {
+    await promisify(execFile)('npm', ['ci'], { cwd: root });
+    const first = ensure();
+    expect(await first.ended).toBe(0);
+    expect(first.output()).toBe('done\n');
+    await lockPart('2.0.0');
+    const second = ensure();
+    expect(await second.ended).toBe(0);
+    expect(second.output()).toMatch(/^convoke: installing dependencies .*\ndone\n$/);
+  });
+
+  function ensure() {
+    return run(`
+      import { ensureDependencies } from '${dependencies}';
+      await ensureDependencies(${JSON.stringify(root)});
+      console.error('done');`);
+  }
+
+  /** Writes a project with one dependency in this version. */
+  async function lockPart(version: string): Promise<void> {
+    const manifest = { name: 'whole', version: '1.0.0', dependencies: { part: 'file:part' } };
+    const packages = {
+      '': manifest,
+      'node_modules/part': { resolved: 'part', link: true },
+      part: { version },
+    };
+    await writeFile(join(root, 'part/package.json'), JSON.stringify({ name: 'part', version }));
+    await writeFile(join(root, 'package.json'), JSON.stringify(manifest));
+    await writeFile(
+      join(root, 'package-lock.json'),
+      JSON.stringify({ lockfileVersion: 3, requires: true, packages }),
+    );
+  }
 });
 
 /** Starts a launcher whose program is `code`, in a process group of its own, as a shell would. */
