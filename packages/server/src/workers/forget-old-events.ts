@@ -19,7 +19,8 @@ export function forgetOldEvents(services: RetentionServices, retentionMs: number
 
 /**
  * Deletes the events of runs that ended longer ago than the retention: a whole partition once this is true of all
- * its runs, and run by run for events outside every partition. The row of the run keeps its outcome.
+ * its runs, and run by run for events outside every partition. Tool calls of these runs are deleted too. The row of
+ * the run keeps its outcome.
  */
 class EventRetention {
   readonly #services: RetentionServices;
@@ -61,9 +62,18 @@ class EventRetention {
   async #begin() {
     const { store, clock } = this.#services;
     const endedBefore = clock.now() - this.#retentionMs;
+    await this.#forgetCalls(endedBefore);
     await this.#dropPartitions(endedBefore);
     const gaps = gapsBetween(await store.eventPartitions.list(), endedBefore);
     return { gaps, endedBefore, from: '' };
+  }
+
+  /** The ledger of tool calls goes with the events of its run. */
+  async #forgetCalls(endedBefore: number): Promise<void> {
+    const old = { endedBefore, until: firstRunId(endedBefore) };
+    const forget = () =>
+      this.#services.store.transaction((tx) => tx.toolCalls.forget(old, rowsPerTransaction));
+    while ((await forget()) === rowsPerTransaction);
   }
 
   async #dropPartitions(endedBefore: number): Promise<void> {

@@ -68,6 +68,24 @@ describe.each(databaseKinds)('the event log on %s (A-66)', (kind) => {
     expect(await world.read(old)).toEqual(old);
   });
 
+  test('the ledger of tool calls goes with the events of runs that ended', async () => {
+    const callsOf = ({ id }: Run) => world.store.read.toolCalls.ofRun(id);
+    const [ends, stays] = [await begin(), await begin()];
+    const call = { ref: 'c', toolName: 't', touches: 'outside', input: {}, begunAt: 1 } as const;
+    for (const { leg } of [ends, stays]) {
+      const intent = { ...call, epoch: leg.run.leaseEpoch };
+      const note = { kind: 'begin', intent, settle: () => {} } as const;
+      await world.record(leg, { notes: [{ note, after: 0 }] });
+    }
+    await world.record(ends.leg, { end: { status: 'completed', ...over } });
+    await sweep(3 * week);
+    expect(await callsOf(ends.run)).toHaveLength(1);
+    world.clock.advance(4 * week);
+    await sweep(3 * week);
+    expect(await callsOf(ends.run)).toEqual([]);
+    expect(await callsOf(stays.run)).toHaveLength(1);
+  });
+
   test('no event is deleted without a retention', async () => {
     const run = await ended();
     world.clock.advance(500 * week);

@@ -14,6 +14,8 @@ export interface ToolCallRepository {
   settle(run: CallOwner, call: ToolCall): Promise<void>;
   /** Calls of the run, in the order of their intents. */
   ofRun(runId: RunId): Promise<ToolCall[]>;
+  /** Deletes calls of runs that ended before a time; `until` is the first run id of that time. */
+  forget(old: { endedBefore: number; until: string }, limit: number): Promise<number>;
 }
 
 export interface CallOwner extends Pick<TenantScope, 'tenantId'> {

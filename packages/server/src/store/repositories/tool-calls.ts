@@ -35,6 +35,14 @@ export function toolCallRepository(db: Transaction): ToolCallRepository {
       if (changed !== 1) throw new Error(`the call ${call.ref} of ${runId} is no longer in doubt`);
     },
 
+    forget({ endedBefore, until }, limit) {
+      return db.run(sql`
+        delete from tool_calls where (run_id, ref) in (
+          select run_id, ref from tool_calls join runs on runs.id = run_id
+          where run_id < ${until} and runs.ended_at < ${endedBefore}
+          order by run_id, ref limit ${limit})`);
+    },
+
     async ofRun(runId) {
       const rows = await db.all<CallRow>(sql`
         select * from tool_calls where run_id = ${runId} order by begun_at, ref limit ${callsMax}`);
