@@ -101,7 +101,7 @@ function send(url: URL, { body, clock, ...options }: Sending): Promise<IncomingM
     call.destroy(new Unreachable(`${where} sent nothing for ${idleMs / 1000} s`)),
   );
   call.once('response', resolve);
-  call.once('error', (error) => {
+  call.on('error', (error) => {
     cancelTimer();
     reject(error instanceof Unreachable ? error : unreachable(where, error));
   });

@@ -1,5 +1,5 @@
 import type { Redact } from '../agents/secret-references.ts';
-import type { Json } from '../domain/json.ts';
+import { type Json, type JsonObject, isObject } from '../domain/json.ts';
 import type { HarnessEvent } from '../ports/harness.ts';
 
 /**
@@ -18,7 +18,12 @@ export function redactedEvent(event: HarnessEvent, redact: (text: string) => str
       return {
         ...event,
         question: redact(event.question),
-        ...(event.options && { options: redactedJson(event.options, redact) }),
+        ...(event.options && {
+          options: event.options.map(({ label, description }) => ({
+            label: redact(label),
+            ...(description !== undefined && { description: redact(description) }),
+          })),
+        }),
       };
     case 'end':
       return event.outcome === 'error' ? { ...event, message: redact(event.message) } : event;
@@ -55,12 +60,21 @@ export async function* redactedSpeech(
 
 type Delta = Extract<HarnessEvent, { type: 'message_delta' }>;
 
-/** Redactors also know secrets as JSON encodes them, so the result is JSON of the same shape. */
-export function redactedJson<Value extends Json>(
-  value: Value,
-  redact: (text: string) => string,
-): Value {
-  const text = JSON.stringify(value);
-  const clean = redact(text);
-  return clean === text ? value : (JSON.parse(clean) as Value);
+/**
+ * Removes secrets from every text of a value, names of members included; a number that contains one becomes text. Does not
+ * go through JSON: a secret may consist of digits, and without it the rest would not be JSON any longer.
+ */
+export function redactedJson(value: JsonObject, redact: (text: string) => string): JsonObject;
+export function redactedJson(value: Json, redact: (text: string) => string): Json;
+export function redactedJson(value: Json, redact: (text: string) => string): Json {
+  if (typeof value === 'string') return redact(value);
+  if (typeof value === 'number') {
+    const clean = redact(String(value));
+    return clean === String(value) ? value : clean;
+  }
+  if (Array.isArray(value)) return value.map((each: Json) => redactedJson(each, redact));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, each = null]) => [redact(name), redactedJson(each, redact)]),
+  );
 }

@@ -1,5 +1,6 @@
 import { chmod, mkdir, open, rm } from 'node:fs/promises';
 import {
+  type IncomingHttpHeaders,
   type IncomingMessage,
   type OutgoingHttpHeaders,
   type ServerResponse,
@@ -22,7 +23,17 @@ export interface EgressProxy {
 const connectionsMax = 64;
 const idleMs = 120_000;
 const headersMaxBytes = 16 * 1024;
-const hopByHop = ['connection', 'keep-alive', 'proxy-authorization', 'proxy-connection', 'te'];
+/** Headers for the next hop only. Node throws for a `trailer` that the encoding of the message does not allow. */
+const hopByHop = [
+  'connection',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'upgrade',
+];
 
 export async function openEgressProxy(
   folder: string,
@@ -87,8 +98,7 @@ async function forward(
     return;
   }
   // RFC 9112 §3.2.2: the host of the URL replaces the program's, which could name a neighbour on the same server.
-  const headers: OutgoingHttpHeaders = { ...incoming.headers, host: url.host };
-  for (const name of hopByHop) delete headers[name];
+  const headers = { ...endToEnd(incoming.headers), host: url.host };
   const { lookup } = target;
   const { method } = incoming;
   const path = `${url.pathname}${url.search}`;
@@ -102,11 +112,25 @@ async function forward(
       answerBadGateway(outgoing, `${url.host} sent the status ${status}`);
       return;
     }
-    outgoing.writeHead(status, response.headers);
+    try {
+      outgoing.writeHead(status, endToEnd(response.headers));
+    } catch {
+      // The remote sent headers that Node does not send.
+      onward.destroy();
+      outgoing.destroy();
+      return;
+    }
     connectStreams(response, outgoing);
   });
   onward.on('error', () => answerBadGateway(outgoing, `${url.host} does not answer`));
+  // Headers that cannot be sent throw here, where the caller catches it, and not in the pipe.
+  onward.flushHeaders();
   connectStreams(incoming, onward);
+}
+
+function endToEnd(headers: IncomingHttpHeaders): OutgoingHttpHeaders {
+  const kept = Object.entries(headers).filter(([name]) => !hopByHop.includes(name));
+  return Object.fromEntries(kept);
 }
 
 function answerBadGateway(outgoing: ServerResponse, reason: string): void {

@@ -54,12 +54,15 @@ export function writable(stream: unknown): Writable {
   return stream.on('error', () => undefined);
 }
 
-/** Sends a signal; a negative pid means a process group. Ignores processes that have ended. */
+/**
+ * Sends a signal; a negative pid means a process group. Ignores processes that have ended, also when the id belongs to a
+ * process of another user by now: this is called in event handlers, where an exception would end the server.
+ */
 export function send(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);
   } catch (error) {
-    if (!hasCode(error, 'ESRCH')) throw error;
+    if (!hasCode(error, 'ESRCH', 'EPERM')) throw error;
   }
 }
 

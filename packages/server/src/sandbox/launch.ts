@@ -74,7 +74,11 @@ class LaunchedProcess implements SandboxedProcess {
         ...(bubblewrap?.filter === undefined ? [] : (['pipe'] as const)),
       ],
     });
-    const stdio: readonly unknown[] = this.#child.stdio;
+    // At once: an `error` without a listener ends the server.
+    const ended = this.#ended();
+    const stdio: readonly unknown[] | undefined = this.#child.stdio;
+    // Where the server has no descriptors left, there are no streams.
+    if (stdio === undefined) throw new Error('the program got no streams: too many open files');
     const [stdin, stdout, stderr, , , status] = stdio;
     this.stdin = writable(stdin);
     this.stdout = isWrapped ? readable(stdout) : this.#untilIdle(readable(stdout));
@@ -82,7 +86,7 @@ class LaunchedProcess implements SandboxedProcess {
     const onInit = (pid: number) => {
       this.#init = pid;
     };
-    this.exited = this.#watch(isWrapped ? readStatus(readable(status), onInit) : undefined);
+    this.exited = this.#watch(ended, isWrapped ? readStatus(readable(status), onInit) : undefined);
   }
 
   release(): void {
@@ -135,20 +139,33 @@ class LaunchedProcess implements SandboxedProcess {
     await this.exited;
   }
 
-  async #watch(reportedCode: Promise<number | undefined> | undefined): Promise<ProcessExit> {
-    const code = await this.#ended();
+  async #watch(
+    ended: Promise<number>,
+    reportedCode: Promise<number | undefined> | undefined,
+  ): Promise<ProcessExit> {
+    const code = await ended;
     const reported = await reportedCode;
     this.#isOver = true;
     for (const cancel of this.#timers) cancel();
     const outOfMemory = this.#request.cgroup?.ranOutOfMemory() ?? false;
-    await this.#request.cgroup?.remove();
-    await this.#request.onEnd();
+    await this.#cleanUp();
     return {
       started: reportedCode === undefined ? this.#isReleased : reported !== undefined,
       code: reported ?? code,
       outOfMemory,
       timedOut: this.#timedOut,
     };
+  }
+
+  /** The program has ended, whether or not everything that belonged to it can be removed: `exited` never rejects. */
+  async #cleanUp(): Promise<void> {
+    for (const step of [() => this.#request.cgroup?.remove(), () => this.#request.onEnd()]) {
+      try {
+        await step();
+      } catch (error) {
+        this.#keepErrors(Buffer.from(`not removed: ${String(error)}\n`));
+      }
+    }
   }
 
   #ended(): Promise<number> {

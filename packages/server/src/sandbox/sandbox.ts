@@ -97,12 +97,17 @@ class ProcessSandbox implements Sandbox {
       await proxy?.close();
       throw new SandboxUnavailable('The server is stopping.');
     }
-    const child = isBare
-      ? this.#launchBare(command, options, capabilities)
-      : this.#launchWrapped(command, { options, capabilities, proxy });
-    this.#running.add(child);
-    void child.exited.then(() => this.#running.delete(child));
-    return child;
+    try {
+      const child = isBare
+        ? this.#launchBare(command, options, capabilities)
+        : this.#launchWrapped(command, { options, capabilities, proxy });
+      this.#running.add(child);
+      void child.exited.then(() => this.#running.delete(child));
+      return child;
+    } catch (error) {
+      await proxy?.close();
+      throw error;
+    }
   }
 
   async close(): Promise<void> {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { redactAll, redactor } from '../../src/agents/secret-references.ts';
-import { redactedSpeech } from '../../src/harness/event-redaction.ts';
+import { redactedEvent, redactedSpeech } from '../../src/harness/event-redaction.ts';
 import type { HarnessEvent } from '../../src/ports/harness.ts';
 
 const secret = 'swordfish-1234';
@@ -27,6 +27,20 @@ test('no text is lost or reordered', async () => {
 test('text that cannot be part of a secret is emitted at once', async () => {
   const events = await redactedEvents(['one ', 'two ', 'three']);
   expect(events.map((event) => said([event]))).toEqual(['one ', 'two ', 'three']);
+});
+
+test('a secret is removed from every part of a value, also one that consists of digits', () => {
+  const digits = redactor(['12345678', 'a"b"c"d']);
+  const data = {
+    n: 12345678,
+    '12345678': ['x12345678', { deep: 'a"b"c"d' }],
+    fine: [1, null, true],
+  };
+  expect(redactedEvent({ type: 'custom', name: 'x', data }, digits)).toEqual({
+    type: 'custom',
+    name: 'x',
+    data: { n: '[secret]', '[secret]': ['x[secret]', { deep: '[secret]' }], fine: [1, null, true] },
+  });
 });
 
 async function redactedEvents(parts: readonly (string | HarnessEvent)[]): Promise<HarnessEvent[]> {

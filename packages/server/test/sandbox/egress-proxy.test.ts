@@ -101,11 +101,29 @@ describe('a plain request whose program hangs up', () => {
   });
 });
 
+/** Node refuses to send such a header: a trailer needs chunks. */
+const badTrailer = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\ntrailer: x\r\n';
+
+test.each([
+  'trailer: x',
+  'trailer: x\r\ncontent-length: 2',
+  'expect: 100-continue\r\ntrailer: x',
+  'upgrade: websocket\r\nconnection: upgrade',
+])('a request with headers that cannot be passed on does no harm: %j', async (headers) => {
+  const { proxy, url } = await proxied((_, response) => response.end('answer'));
+  const program = await dial(proxy);
+  program.on('data', () => undefined);
+  program.end(`GET ${url} HTTP/1.1\r\nhost: x\r\n${headers}\r\n\r\n`);
+  if (!program.closed) await once(program, 'close');
+  expect(await serves(proxy)).toBe(true);
+});
+
 describe('a remote that hangs up on a plain request', () => {
   test.each([
     ['before it answers', ''],
     ['in the middle of its header', 'HTTP/1.1 200 OK\r\ncont'],
     ['in the middle of its body', 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nhalf'],
+    ['after headers that contradict each other', `${badTrailer}\r\nok`],
     ['after an impossible status', 'HTTP/1.1 000 Nothing\r\ncontent-length: 0\r\n\r\n'],
     ['after bytes that are not HTTP', 'what is this\r\n\r\n'],
   ])('%s', async (_, bytes) => {

@@ -60,7 +60,7 @@ function get({ url, lookup, signal }: { url: URL; lookup: Lookup; signal: AbortS
     const headers = { accept: 'text/*, application/json', 'user-agent': 'convoke' };
     const outgoing = request(url, { agent: false, lookup, signal, headers }, resolve);
     outgoing.setTimeout(idleMs, () => outgoing.destroy(new Error('silent')));
-    outgoing.once('error', reject);
+    outgoing.on('error', reject);
     outgoing.end();
   });
 }
