@@ -91,9 +91,11 @@ describe('the image', () => {
   });
 
   test('has the Node that the repository is tested with, and names it exactly', () => {
-    const bases = [...dockerfile.matchAll(/^FROM (\S+:\S+)/gm)].map(([, base = '']) => base);
+    const [, base] = /^ARG BASE=(\S+)$/m.exec(dockerfile) ?? [];
     const [version] = /24\.\d+\.\d+/.exec(textOf('scripts/node-runtime.mjs')) ?? [];
-    expect(new Set(bases)).toEqual(new Set([`node:${version}-bookworm-slim`]));
+    expect(base).toBe(`node:${version}-bookworm-slim`);
+    const stages = [...dockerfile.matchAll(/^FROM (\S+)/gm)].map(([, name]) => name);
+    expect(stages).toEqual(['${BASE}', '${BASE}']);
   });
 
   test('belongs to an ordinary user, and says how it is', () => {

@@ -1,97 +1,140 @@
-// What deploy/Dockerfile puts together starts, without Docker: its own commands are run in folders, and what they made
-// is started by a user who owns none of it.
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+// The image of deploy/Dockerfile is built and started for real, by a container engine that is installed where it is missing.
+import { type ChildProcess, execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
-import { chmod, chown, copyFile, mkdir, mkdtemp } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { Convoke, ConvokeAdmin } from '@convoke/sdk';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { processTree } from '../packages/server/test/faults/support/process-tree.ts';
 import { eventually } from '../packages/server/test/support/eventually.ts';
-import { type Stage, buildStages } from './dockerfile.ts';
+import { type Container, openContainerEngine } from './container-engine.ts';
 import { freePort } from './free-port.ts';
-import { removeFolder } from './remove-folder.ts';
 import { root, textOf } from './repository.ts';
 
-const buildMs = 600_000;
-const otherUser = 61_000;
-const isRoot = process.getuid?.() === 0;
-const user = isRoot ? { uid: otherUser, gid: otherUser } : {};
+const buildMs = 1_200_000;
+const patienceMs = 120_000;
+const engine = await openContainerEngine();
 
-let folder: string;
-let stage: Stage;
-let node: string;
-let env: Record<string, string>;
-let server: ChildProcess;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'convoke-image-'));
-  await chmod(folder, 0o755);
-  stage = await buildStages({
-    text: textOf('deploy/Dockerfile'),
-    context: root,
-    folder,
-    env: {
-      PATH: process.env['PATH'],
-      HOME: process.env['HOME'],
-      npm_config_prefer_offline: 'true',
+// It says so where it proves nothing, with the reason.
+test.runIf(typeof engine === 'string')(`the image was not built here: ${String(engine)}`, () => {
+  expect(textOf('deploy/README.md')).toContain('Where no container engine works');
+});
+
+/** Ends after two seconds: far within the time that a drain gives. */
+const brief = {
+  framework: 'scripted',
+  script: [{ say: 'one ' }, { sleep_ms: 2_000 }, { say: 'two' }],
+};
+
+describe.runIf(typeof engine !== 'string')('the image', () => {
+  let container: Container;
+  let server: ChildProcess;
+  let env: Record<string, string>;
+  let baseUrl: string;
+  beforeAll(async () => {
+    if (typeof engine === 'string') return;
+    const base = await engine.makeNodeBase();
+    const image = await engine.build(join(root, 'deploy/Dockerfile'), root, base);
+    container = await engine.createContainer(image);
+    const agent = join(container.root, 'agents/brief');
+    mkdirSync(agent);
+    writeFileSync(join(agent, 'agent.yaml'), JSON.stringify(brief));
+    const port = await freePort();
+    env = { CONVOKE_PORT: String(port) };
+    baseUrl = `http://127.0.0.1:${port}`;
+    server = container.start(env);
+  }, buildMs);
+  afterAll(async () => {
+    for (const pid of server === undefined ? [] : processTree(server.pid ?? 0)) {
+      process.kill(pid, 'SIGKILL');
+    }
+    if (typeof engine !== 'string') await engine.close();
+  }, patienceMs);
+
+  const admin = async (...args: string[]): Promise<Record<string, string>> =>
+    JSON.parse(await container.exec(['convoke', 'admin', ...args, '--json'], env));
+  /** The process that the engine would signal: the first one of the image's entry point. */
+  const firstProcess = () =>
+    processTree(server.pid ?? 0).find((pid) => commandOf(pid).startsWith('/usr/bin/tini\0'));
+
+  test('holds what production needs, and nothing else', () => {
+    const has = (path: string) => existsSync(join(container.root, 'app', path));
+    expect(has('node_modules/fastify')).toBe(true);
+    expect(has('node_modules/@aws-sdk/client-s3')).toBe(true);
+    expect(has('packages/server/dist/store/migrations/postgres/0001-spine.sql')).toBe(true);
+    for (const path of ['typescript', 'vitest', 'rolldown', 'knip', 's3rver']) {
+      expect([path, has(`node_modules/${path}`)]).toEqual([path, false]);
+    }
+    expect(has('packages/server/src')).toBe(false);
+    expect(has('packages/server/test')).toBe(false);
+  });
+
+  test('has the size that deploy/README.md states', () => {
+    const used = execFileSync('du', ['--summarize', '--bytes', container.root], {
+      encoding: 'utf8',
+    });
+    const megabytes = Number(used.split('\t')[0]) / 1e6;
+    const [, stated] = /takes (\d+) MB/.exec(textOf('deploy/README.md')) ?? [];
+    expect(Math.abs(megabytes - Number(stated)) / megabytes, `${megabytes} MB`).toBeLessThan(0.15);
+  });
+
+  test(
+    'runs as an ordinary user, and its own health check succeeds',
+    async () => {
+      const [kind, ...check] = container.config.Healthcheck.Test;
+      expect(kind).toBe('CMD');
+      await eventually(async () => (await container.exec(check, env)) === '', patienceMs);
+      const status = readFileSync(`/proc/${firstProcess()}/status`, 'utf8');
+      expect(/^Uid:\s+(\d+)\s+(\d+)/m.exec(status)?.slice(1)).toEqual(['1000', '1000']);
+      expect(container.config).toMatchObject({ User: 'node', StopSignal: 'SIGTERM' });
     },
-  });
-  // The Node of the tests may be in a folder that other users cannot read.
-  node = join(folder, 'node');
-  await copyFile(process.execPath, node);
-  const data = join(folder, 'data');
-  await mkdir(data, { mode: 0o700 });
-  if (isRoot) await chown(data, otherUser, otherUser);
-  env = {
-    ...stage.env,
-    CONVOKE_HOST: '127.0.0.1',
-    CONVOKE_PORT: String(await freePort()),
-    CONVOKE_DATA_DIR: data,
-    CONVOKE_AGENTS_DIR: join(stage.folder, stage.env['CONVOKE_AGENTS_DIR'] ?? ''),
-  };
-  const command = JSON.parse(stage.says.get('CMD') ?? '[]') as string[];
-  const bin = join(stage.folder, 'app/packages/cli/bin/convoke.mjs');
-  server = spawn(node, [bin, ...command], {
-    env,
-    cwd: '/',
-    stdio: ['ignore', 'ignore', 'inherit'],
-    ...user,
-  });
-}, buildMs);
-afterAll(async () => {
-  server.kill('SIGKILL');
-  await removeFolder(folder);
+    patienceMs,
+  );
+
+  test(
+    'executes a run, and on SIGTERM one under way to its end before it exits with 0',
+    async () => {
+      const { organization_id: organizationId = '' } = await admin(
+        'org',
+        'create',
+        '--name',
+        'Image',
+      );
+      const email = 'owner@example.com';
+      await admin('member', 'add', '--org', organizationId, '--role', 'owner', '--email', email);
+      const { access_token: token = '' } = await admin('token', '--email', email);
+      const owner = new ConvokeAdmin({ baseUrl, token: () => token, organizationId });
+      const tenant = await owner.tenants.create({ display_name: 'Image', mode: 'saas' });
+      await eventually(
+        async () => (await owner.tenants.get(tenant.id)).attachment_state === 'ready',
+        patienceMs,
+      );
+      const { client_id, client_secret } = await owner.clients.create({
+        name: 'Image',
+        profile: 'invoke',
+      });
+      const convoke = new Convoke({ baseUrl, clientId: client_id, clientSecret: client_secret });
+      const session = await convoke.sessions.create('brief');
+      expect(await (await session.run('Hello')).text()).toBe('one two');
+
+      const run = await session.run('Hello again');
+      for await (const event of run) if (event.type === 'message_delta') break;
+      const ended = once(server, 'exit');
+      const first = firstProcess();
+      if (first !== undefined) process.kill(first, 'SIGTERM');
+      expect(await ended).toEqual([0, null]);
+      const query = `select status from runs where id = '${run.id}'`;
+      const program = `console.log(new (require('node:sqlite').DatabaseSync)('/data/convoke.db').prepare("${query}").get().status)`;
+      expect((await container.exec(['node', '-e', program], env)).trim()).toBe('completed');
+    },
+    patienceMs,
+  );
 });
 
-test('holds what production needs, and nothing else', () => {
-  const has = (path: string) => existsSync(join(stage.folder, 'app', path));
-  expect(has('node_modules/fastify')).toBe(true);
-  expect(has('node_modules/@aws-sdk/client-s3')).toBe(true);
-  expect(has('packages/server/dist/store/migrations/postgres/0001-spine.sql')).toBe(true);
-  for (const path of ['typescript', 'vitest', 'rolldown', 'knip', 's3rver']) {
-    expect([path, has(`node_modules/${path}`)]).toEqual([path, false]);
+function commandOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch {
+    return '';
   }
-  expect(has('packages/server/src')).toBe(false);
-  expect(has('packages/server/test')).toBe(false);
-});
-
-test('starts for a user without write access to it, and its own health check succeeds', async () => {
-  const check = JSON.parse(/CMD (\[.+\])$/.exec(stage.says.get('HEALTHCHECK') ?? '')?.[1] ?? '[]');
-  const [, ...args] = check as string[];
-  await eventually(() => {
-    execFileSync(node, args, { env, stdio: 'pipe', ...user });
-    return true;
-  }, 60_000);
-  const { status } = await eventually(async () => {
-    const answer = await fetch(`http://127.0.0.1:${env['CONVOKE_PORT']}/readyz`);
-    return answer.ok && answer;
-  });
-  expect(status).toBe(200);
-  expect(stage.says.get('ENTRYPOINT')).toBe('["tini", "--", "convoke"]');
-});
-
-test('exits with 0 on SIGTERM', async () => {
-  const ended = once(server, 'exit');
-  server.kill('SIGTERM');
-  expect(await ended).toEqual([0, null]);
-});
+}
