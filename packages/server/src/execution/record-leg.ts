@@ -92,11 +92,10 @@ export async function recordLeg(
     if (inDoubtAfter !== undefined) {
       // Behind the lock, so that a commit still under way is seen too.
       const seen = await lockRun(tx, holder);
-      const isKnown = seen !== undefined && (await isCommitted(tx, seen.run, inDoubtAfter));
-      if (
-        seen !== undefined &&
-        (isKnown || (batch.end !== undefined && hasParked(holder, seen.run, lossesTotal)))
-      ) {
+      // Recovery took the run away: events after the batch may be those of another worker.
+      if (seen?.run.lossesTotal !== lossesTotal) return undefined;
+      const isKnown = await isCommitted(tx, seen.run, inDoubtAfter);
+      if (isKnown || (batch.end !== undefined && hasParked(holder, seen.run))) {
         // The wake-up was lost with the answer.
         tx.onCommit(() => services.fanout.wake(`run:${holder.runId}`));
         return { lastSeq: seen.run.lastSeq, refused: noneRefused };
@@ -148,12 +147,10 @@ async function isCommitted(tx: StoreTransaction, run: Run, after: number): Promi
 }
 
 /**
- * Whether the leg's end was committed without an event: the run is parked. Only the end of this leg, or recovery,
- * releases its lease while the run goes on; recovery counts a loss.
+ * Whether the leg's end was committed without an event: the run is parked. Only the end of this leg releases its lease
+ * while the run goes on, and only a parked run is claimed again, under a higher epoch.
  */
-function hasParked({ epoch }: Holder, run: Run, lossesTotal: number): boolean {
-  // Another server took the run for lost.
-  if (run.lossesTotal !== lossesTotal) return false;
+function hasParked({ epoch }: Holder, run: Run): boolean {
   return run.leaseEpoch > epoch || (run.leaseEpoch === epoch && !isEnded(run) && !isLeased(run));
 }
 

@@ -147,7 +147,7 @@ describe.each(databaseKinds)('a run whose worker is gone goes on, on %s (D-88)',
     const next = await world.claimed(run);
     expect(next.input.kind === 'continue' && next.input.calls.get('call-1')).toEqual(known);
     // Only the second option lets the call begin once more, and then only once.
-    const first = await begins(world, next, intent(next));
+    const first = await begins(world, { leg: next, call: intent(next) });
     expect(first).toBe(known.state === 'again');
     const later = await lose(next.run);
     expect(later.status).toBe(known.state === 'again' ? 'waiting' : 'running');
@@ -221,6 +221,16 @@ describe.each(databaseKinds)('a run whose worker is gone goes on, on %s (D-88)',
       expect(await world.record(leg, { notes: [late] })).toBeUndefined();
     }
     expect(await callsOf(run)).toMatchObject([{ ref: 'call-1', status: 'begun' }]);
+  });
+
+  test('the worker that comes back does not take the events of the next one for its own', async () => {
+    const leg = await started();
+    const run = await lose(leg.run);
+    await world.record(await world.claimed(run, 'worker-2'), { items: [delta('next')] });
+    // The answer to its last commit was lost, so it looks for what it wrote.
+    const before = leg.run.lastSeq;
+    expect(await begins(world, { leg, call: intent(leg), inDoubtAfter: before })).toBe(false);
+    expect(await callsOf(run)).toEqual([]);
   });
 
   test('is not continued where the changes of its folder are gone', async () => {
@@ -302,11 +312,17 @@ function intent(leg: ClaimedLeg, parts: Partial<ToolCall> = {}): PlacedNote {
   return note({ kind: 'begin', intent: call, settle });
 }
 
-async function begins(world: RunFixture, leg: ClaimedLeg, call: PlacedNote): Promise<boolean> {
+interface Beginning {
+  readonly leg: ClaimedLeg;
+  readonly call: PlacedNote;
+  readonly inDoubtAfter?: number;
+}
+
+async function begins(world: RunFixture, { leg, call, inDoubtAfter }: Beginning): Promise<boolean> {
   const recorded = await recordLeg(world, leg.holder, {
     take: () => ({ items: [], notes: [call], context: undefined, end: undefined }),
     waitMs: hour,
-    inDoubtAfter: undefined,
+    inDoubtAfter,
     lossesTotal: leg.run.lossesTotal,
   });
   return recorded?.refused.has(call.note) === false;
