@@ -31,6 +31,7 @@ export function readMcpServers(given: Readonly<Record<string, JsonObject>>): {
     const parsed = schema.safeParse(server);
     if (parsed.success) {
       servers[name] = parsed.data;
+      problems.push(...literalSecretsIn(name, parsed.data));
       continue;
     }
     for (const { path, message } of problemsOf(parsed.error, schema)) {
@@ -38,4 +39,20 @@ export function readMcpServers(given: Readonly<Record<string, JsonObject>>): {
     }
   }
   return { servers, problems };
+}
+
+/** A-73: a secret in an `agent.yaml` is a mistake, for an MCP server as for the agent itself. */
+function literalSecretsIn(name: string, server: McpServer): readonly AgentProblem[] {
+  const [member, values] = 'url' in server ? ['headers', server.headers] : ['env', server.env];
+  return Object.entries(values).flatMap(([key, value]) =>
+    /(key|token|secret|password|authorization)$/i.test(key) && !value.includes('${')
+      ? [
+          {
+            path: ['mcp_servers', name, member, key],
+            message:
+              'looks like a secret: refer to an environment variable of the server, as in "${env:NAME}"',
+          },
+        ]
+      : [],
+  );
 }

@@ -1,4 +1,4 @@
-import { type McpServer, type McpServers, readMcpServers } from '../../agents/mcp-servers.ts';
+import { type McpServers, readMcpServers } from '../../agents/mcp-servers.ts';
 import { matchesGlob } from '../../domain/agent.ts';
 import type {
   AgentProblem,
@@ -42,7 +42,6 @@ export function readAiSdk(agent: DeclaredAgent): ReadSettings<AiSdkSettings> {
       ? [{ path: ['model'], message: model.problem }]
       : checkEnv(model, declared.env)),
     ...mcp.problems,
-    ...Object.entries(mcp.servers).flatMap(([name, server]) => literalSecretsIn(name, server)),
   ];
   if ('problem' in model || problems.length > 0) return { ok: false, problems };
   const { env, tools, asksUser, stepsMax, limits, sandbox, instructions = '' } = declared;
@@ -104,19 +103,4 @@ function checkEnv(
   const variable = key[1] ?? 'API_KEY';
   const message = `must contain the key of ${provider}: API_KEY: "\${env:${variable}}"`;
   return [{ path: ['env'], message }];
-}
-
-function literalSecretsIn(name: string, server: McpServer): readonly AgentProblem[] {
-  const [member, values] = 'url' in server ? ['headers', server.headers] : ['env', server.env];
-  return Object.entries(values).flatMap(([key, value]) =>
-    /(key|token|secret|password|authorization)$/i.test(key) && !value.includes('${')
-      ? [
-          {
-            path: ['mcp_servers', name, member, key],
-            message:
-              'looks like a secret: refer to an environment variable of the server, as in "${env:NAME}"',
-          },
-        ]
-      : [],
-  );
 }
