@@ -20,12 +20,11 @@ import { removeFolder } from './remove-folder.ts';
 const run = promisify(execFile);
 const outputMaxBytes = 64 * 1024 * 1024;
 const programs = ['buildah', 'mmdebstrap'];
+const baseName = 'localhost/convoke-test-base';
 
 export interface ContainerEngine {
-  /** Builds the image of a Dockerfile on a base image; returns its name. */
-  build(dockerfile: string, context: string, base: string): Promise<string>;
-  /** Makes a base image in place of the official one of Node: Debian, Node, npm and the user `node`. */
-  makeNodeBase(): Promise<string>;
+  /** Builds the image of a Dockerfile on the base image; returns its name. */
+  build(dockerfile: string, context: string): Promise<string>;
   createContainer(image: string): Promise<Container>;
   close(): Promise<void>;
 }
@@ -67,11 +66,22 @@ export async function openContainerEngine(): Promise<ContainerEngine | string> {
   for (const driver of ['overlay', 'vfs']) {
     const engine = new Buildah(join(folder, driver), driver);
     const problem = await engine.problem();
-    if (problem === undefined) return engine;
+    if (problem === undefined) return withBase(engine);
     problems.push(problem);
   }
   await removeFolder(folder);
   return problems.join('; ');
+}
+
+/** A mirror that does not answer is a reason to build nothing, not a fault of the image. */
+async function withBase(engine: Buildah): Promise<ContainerEngine | string> {
+  try {
+    await engine.makeNodeBase();
+    return engine;
+  } catch (error) {
+    await engine.close();
+    return `mmdebstrap could not make a base image: ${messageOf(error)}`;
+  }
 }
 
 async function install(packages: readonly string[]): Promise<string | undefined> {
@@ -110,7 +120,7 @@ class Buildah implements ContainerEngine {
     }
   }
 
-  async build(dockerfile: string, context: string, base: string): Promise<string> {
+  async build(dockerfile: string, context: string): Promise<string> {
     const name = 'localhost/convoke-test';
     const options = [
       '--isolation',
@@ -121,7 +131,7 @@ class Buildah implements ContainerEngine {
       '--pull-never',
     ];
     const mounts = (await this.#npmMounts()).map((mount) => `--volume=${mount}`);
-    const what = [`--build-arg=BASE=${base}`, '--file', dockerfile, '--tag', name, context];
+    const what = [`--build-arg=BASE=${baseName}`, '--file', dockerfile, '--tag', name, context];
     await this.#do('bud', '--quiet', ...options, ...mounts, ...what);
     return name;
   }
@@ -149,7 +159,8 @@ class Buildah implements ContainerEngine {
     ];
   }
 
-  async makeNodeBase(): Promise<string> {
+  /** Makes a base image in place of the official one of Node: Debian, Node, npm and the user `node`. */
+  async makeNodeBase(): Promise<void> {
     const container = await this.#do('from', '--isolation', 'chroot', 'scratch');
     const root = await this.#do('mount', container);
     const target = ['bookworm', root, 'http://deb.debian.org/debian'];
@@ -157,9 +168,7 @@ class Buildah implements ContainerEngine {
     await addNode(root);
     await run('chroot', [root, 'useradd', '--create-home', '--uid', '1000', 'node']);
     await this.#do('umount', container);
-    const name = 'localhost/convoke-test-base';
-    await this.#do('commit', '--quiet', '--rm', container, name);
-    return name;
+    await this.#do('commit', '--quiet', '--rm', container, baseName);
   }
 
   async createContainer(image: string): Promise<Container> {
@@ -225,6 +234,8 @@ const slim = [
   '--variant=apt',
   '--include=ca-certificates',
   '--aptopt=Acquire::Languages "none"',
+  // Stays in the image, so that a mirror that fails once does not fail the build.
+  '--aptopt=Acquire::Retries "5"',
   ...['doc', 'info', 'locale', 'man'].map((part) => `--dpkgopt=path-exclude=/usr/share/${part}/*`),
 ];
 

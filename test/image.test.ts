@@ -34,8 +34,7 @@ describe.runIf(typeof engine !== 'string')('the image', () => {
   let baseUrl: string;
   beforeAll(async () => {
     if (typeof engine === 'string') return;
-    const base = await engine.makeNodeBase();
-    const image = await engine.build(join(root, 'deploy/Dockerfile'), root, base);
+    const image = await engine.build(join(root, 'deploy/Dockerfile'), root);
     container = await engine.createContainer(image);
     const agent = join(container.root, 'agents/brief');
     mkdirSync(agent);
