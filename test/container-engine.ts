@@ -209,7 +209,7 @@ class Buildah implements ContainerEngine {
   async close(): Promise<void> {
     // Unmounts what it still holds, or the folder could not be removed.
     await this.#do('rm', '--all').catch(() => undefined);
-    await removeFolder(this.#folder);
+    await removeFolder(dirname(this.#folder));
   }
 
   get #place(): readonly string[] {
