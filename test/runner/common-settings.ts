@@ -7,6 +7,6 @@ export const commonSettings = {
   hookTimeout: 60_000,
   // The usual second is too short when other work has the processor.
   expect: { poll: { timeout: patienceMs, interval: 10 } },
-  // For two cores: most files wait for servers, leases and databases about a third of their time.
-  maxWorkers: 3,
+  // For two cores. A third worker saves two minutes, but its servers come close to the 100 connections of PostgreSQL.
+  maxWorkers: 2,
 };
