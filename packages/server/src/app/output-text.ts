@@ -22,12 +22,11 @@ export async function readOutputText(
       maxBytes: 1024 * 1024,
     });
     for (const { seq, type, body } of events) {
-      if (seq > until) return joined.text;
-      if (isPartOfText(type)) joined.take(JSON.parse(body) as TextEvent);
+      if (seq <= until && isPartOfText(type)) joined.take(JSON.parse(body) as TextEvent);
     }
     if (joined.text.length > outputTextMaxCharacters) return undefined;
-    if (!isCut) return joined.text;
     after = events.at(-1)?.seq ?? after;
+    if (!isCut || after >= until) return joined.text;
   }
 }
 

@@ -54,7 +54,9 @@ export async function recoverRun(services: RecoveryServices, lost: LostRun): Pro
     }
     if (recovery.keptSeq !== keptSeq) return;
     const cut = { session, run: { ...current, outputText: kept || null } };
-    await interrupt(services, tx, { seen: cut, recovery, isCut: kept !== complete });
+    // Texts that are too long to store cannot be compared; discarding nothing does no harm.
+    const isCut = complete === undefined || kept !== complete;
+    await interrupt(services, tx, { seen: cut, recovery, isCut });
   });
 }
 

@@ -91,6 +91,16 @@ describe.each(databaseKinds)('a run whose worker is gone goes on, on %s (D-88)',
     expect(run.outputText).toBe('kept');
   });
 
+  test('also when its answer is too long for the record', async () => {
+    const leg = await started();
+    const long = delta('x'.repeat(600_000));
+    await world.record(leg, { items: [long, long, delta('lost')], notes: [point(2)] });
+    const run = await lose(leg.run);
+    expect(run.outputText).toBeNull();
+    const told = (await world.logOf(run.id)).at(-1);
+    expect(told?.data).toMatchObject({ discard_from_event_id: '000000000004' });
+  });
+
   test('three losses in a row end it, and a recovery point starts the count again', async () => {
     let leg = await started();
     for (let attempt = 1; attempt <= 5; attempt += 1) {
