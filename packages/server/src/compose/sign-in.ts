@@ -11,8 +11,8 @@ import { createSignIn } from '../auth/sign-in/sign-in.ts';
 import { audiencesOf } from '../auth/tokens.ts';
 import type { Config } from '../config/config.ts';
 import type { CallerAddress } from '../http/caller-address.ts';
-import { signInNetworkRate, signInPersonRate, signInRate } from '../http/sign-in-limits.ts';
-import { mountSignInRoutes, pointToIssuer } from '../http/sign-in.ts';
+import { signInNetworkRate, signInPersonRate, signInRate } from '../http/sign-in/sign-in-limits.ts';
+import { mountSignInRoutes, pointToIssuer } from '../http/sign-in/sign-in.ts';
 import { createRateLimit } from '../runtime/rate-limit.ts';
 import type { Authority } from './authority.ts';
 

@@ -2,7 +2,11 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { createPasswordTurns } from '../../src/auth/password-turns.ts';
 import type { Passwords } from '../../src/auth/passwords.ts';
 import { type SignInResult, createSignIn } from '../../src/auth/sign-in/sign-in.ts';
-import { signInNetworkRate, signInPersonRate, signInRate } from '../../src/http/sign-in-limits.ts';
+import {
+  signInNetworkRate,
+  signInPersonRate,
+  signInRate,
+} from '../../src/http/sign-in/sign-in-limits.ts';
 import { createRateLimit } from '../../src/runtime/rate-limit.ts';
 import { type IdentityFixture, createIdentityFixture } from '../support/identity-fixture.ts';
 

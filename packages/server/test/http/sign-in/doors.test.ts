@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { signInDoors } from '../../../src/http/sign-in.ts';
+import { signInDoors } from '../../../src/http/sign-in/sign-in.ts';
 import { FakeClock } from '../../support/clocks.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openSocket, sendRaw } from '../../support/raw-requests.ts';

@@ -1,7 +1,7 @@
-import { refuse } from '../app/refusal.ts';
-import type { Clock } from '../ports/clock.ts';
-import { networkOf } from '../runtime/network-of.ts';
-import { type Rate, createRateLimit } from '../runtime/rate-limit.ts';
+import { refuse } from '../../app/refusal.ts';
+import type { Clock } from '../../ports/clock.ts';
+import { networkOf } from '../../runtime/network-of.ts';
+import { type Rate, createRateLimit } from '../../runtime/rate-limit.ts';
 
 /** Attempts to sign in from one network, for all persons together; an office may share one. */
 export const signInNetworkRate: Rate = { perMinute: 30, burst: 30 };

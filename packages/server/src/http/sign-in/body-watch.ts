@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Clock } from '../ports/clock.ts';
+import type { Clock } from '../../ports/clock.ts';
 
 /** No form of the sign-in pages takes longer, even over the slowest connection. */
 const silentMs = 30_000;

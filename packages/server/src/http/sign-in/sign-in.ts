@@ -1,15 +1,15 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { refuse } from '../app/refusal.ts';
-import type { IdentityProvider } from '../auth/sign-in/identity-provider.ts';
-import { accountPath, peopleRoutes, signInPath } from '../auth/sign-in/provider-settings.ts';
-import type { Clock } from '../ports/clock.ts';
-import type { Log } from '../ports/log.ts';
-import type { Metrics } from '../ports/metrics.ts';
+import { refuse } from '../../app/refusal.ts';
+import type { IdentityProvider } from '../../auth/sign-in/identity-provider.ts';
+import { accountPath, peopleRoutes, signInPath } from '../../auth/sign-in/provider-settings.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Log } from '../../ports/log.ts';
+import type { Metrics } from '../../ports/metrics.ts';
+import type { CallerAddress } from '../caller-address.ts';
+import { errorAnswer } from '../errors.ts';
+import { writeJson } from '../json-reply.ts';
+import { baseHeaders } from '../response-headers.ts';
 import { watchBody } from './body-watch.ts';
-import type { CallerAddress } from './caller-address.ts';
-import { errorAnswer } from './errors.ts';
-import { writeJson } from './json-reply.ts';
-import { baseHeaders } from './response-headers.ts';
 import { type SignInCost, createSignInLimits } from './sign-in-limits.ts';
 
 /**
