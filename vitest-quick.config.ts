@@ -1,15 +1,13 @@
 import { type ViteUserConfig, configDefaults } from 'vitest/config';
 import { commonSettings } from './test/runner/common-settings.ts';
+import { sharedProcess } from './test/runner/shared-process.ts';
 import { SlowestFiles } from './test/runner/slowest-files.ts';
 
 const server = 'packages/server/test';
 
-const pure = ['packages/contract/test/**/*.test.ts', `${server}/{domain,egress}/**/*.test.ts`];
-
-/** Linters of others, which take longer than all other pure tests together. */
-const slowLinters = 'packages/contract/test/openapi-linters.test.ts';
-
 const leftOut = [
+  // Linters of others, which take longer than all other tests of the contract together.
+  'packages/contract/test/openapi-linters.test.ts',
   `${server}/real-agents/**`,
   // Faults: servers that are killed, and networks and disks that fail.
   `${server}/faults/**`,
@@ -18,11 +16,12 @@ const leftOut = [
   'packages/sdk/test/survival.test.ts',
   // Browsers that sign a person in.
   `${server}/http/sign-in/**`,
+  'packages/console/test/browser/**',
   // Packages, terminals, agents and servers in processes of their own, and long logs.
-  'packages/cli/test/{application,logins,management,migrate,operator,terminal,transfer}.test.ts',
+  'packages/cli/test/{application,logins,management,migrate,operator,terminal,token-renewal,transfer}.test.ts',
   'packages/sdk/test/{admin,follow,generated-client,package,readme,service}.test.ts',
   `${server}/harness/acp/**`,
-  `${server}/harness/ai-sdk/{adapter,failures}.test.ts`,
+  `${server}/harness/ai-sdk/{adapter,failures,recovery}.test.ts`,
   `${server}/harness/stdio/stdio.test.ts`,
   `${server}/sandbox/**`,
   `${server}/workers/{event-log,roles}.test.ts`,
@@ -32,6 +31,10 @@ const leftOut = [
   `${server}/fanout/{nats,postgres}.test.ts`,
   `${server}/http/files-s3.test.ts`,
   `${server}/store/{fsync,postgres,rolling-migration,row-security,run-backlog,transfer}.test.ts`,
+  // Five years of times against another library.
+  `${server}/domain/schedule.test.ts`,
+  // Receivers and clients that are not ours.
+  `${server}/http/{feed-clients,webhooks}.test.ts`,
   // Streams that are cut, slow or shared by many readers.
   `${server}/http/event-streams.test.ts`,
   // Every operation with every kind of caller, input or failure, and races.
@@ -52,11 +55,10 @@ export default {
     projects: [
       {
         extends: true,
-        // Pure functions share a process: nothing one file does can reach another.
         test: {
-          name: 'rules',
-          include: pure,
-          exclude: [...configDefaults.exclude, slowLinters],
+          name: 'shared',
+          include: [...sharedProcess],
+          exclude: [...configDefaults.exclude, ...leftOut],
           isolate: false,
         },
       },
@@ -65,7 +67,7 @@ export default {
         test: {
           name: 'parts',
           include: ['packages/*/test/**/*.test.ts', 'test/{docs,imports,planted,tree}.test.ts'],
-          exclude: [...configDefaults.exclude, ...pure, ...leftOut],
+          exclude: [...configDefaults.exclude, ...sharedProcess, ...leftOut],
         },
       },
     ],

@@ -1,10 +1,13 @@
 import { type ViteUserConfig, configDefaults } from 'vitest/config';
 import { commonSettings } from './test/runner/common-settings.ts';
 import { LongFilesFirst } from './test/runner/long-files-first.ts';
+import { sharedProcess } from './test/runner/shared-process.ts';
 import { SlowestFiles } from './test/runner/slowest-files.ts';
 
 /** It checks what the other test files observed. */
 const lastOfAll = 'packages/server/test/http/operations-coverage.test.ts';
+/** They need the built console. */
+const consoleInBrowser = 'packages/console/test/browser/**/*.test.ts';
 /** They download hundreds of megabytes from npm: `npm run test:agents` runs them. */
 const realAgents = 'packages/server/test/real-agents/**';
 
@@ -25,7 +28,30 @@ export default {
         test: {
           name: 'tests',
           include: ['packages/*/test/**/*.test.ts', 'test/**/*.test.ts', 'bench/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, lastOfAll, realAgents],
+          exclude: [
+            ...configDefaults.exclude,
+            lastOfAll,
+            realAgents,
+            consoleInBrowser,
+            ...sharedProcess,
+          ],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'console',
+          include: [consoleInBrowser],
+          globalSetup: ['packages/console/test/browser/support/built-console.ts'],
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'shared',
+          include: [...sharedProcess],
+          exclude: [...configDefaults.exclude, lastOfAll],
+          isolate: false,
         },
       },
       {

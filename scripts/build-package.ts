@@ -5,6 +5,7 @@ import { execFileSync } from 'node:child_process';
 import { copyFile, cp, readFile, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { buildConsole } from '../packages/console/scripts/build-console.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -54,6 +55,7 @@ async function buildPackage(name: (typeof order)[number], folder: string): Promi
   if (name === 'server') {
     const migrations = 'store/migrations';
     await cp(join(home, 'src', migrations), join(built, 'dist', migrations), { recursive: true });
+    await buildConsole(join(built, 'dist/console'));
   }
   if (name === 'api-page') {
     for (const part of ['guides', 'reference/settings.md', 'glossary.md']) {

@@ -1,7 +1,18 @@
-// npm start: installs what is missing and runs `convoke dev`.
+// npm start: installs what is missing, builds the console if a source has changed, and runs `convoke dev`.
 import { launch } from './launch.mjs';
 
-await launch(() => {
+await launch(async () => {
+  await buildConsole();
   process.argv.splice(2, 0, 'dev');
   return import('../packages/cli/src/main.ts');
 });
+
+/** Without a build the server runs all the same, and its page says what is missing. */
+async function buildConsole() {
+  try {
+    const { buildIfStale } = await import('../packages/console/scripts/build-if-stale.ts');
+    await buildIfStale();
+  } catch (error) {
+    console.error('convoke: the console could not be built:', error);
+  }
+}

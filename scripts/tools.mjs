@@ -15,6 +15,7 @@ const programs = {
 /** @type {{ name: string, tool: keyof typeof programs, args: string[] }[]} */
 const checks = [
   { name: 'types', tool: 'tsc', args: ['-p', 'tsconfig.json'] },
+  { name: 'types of the console', tool: 'tsc', args: ['-p', 'packages/console'] },
   { name: 'lint', tool: 'oxlint', args: ['--type-aware', '--deny-warnings'] },
   { name: 'format', tool: 'biome', args: ['format', '--error-on-warnings'] },
   { name: 'dead code', tool: 'knip', args: ['--no-progress'] },

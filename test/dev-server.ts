@@ -1,8 +1,10 @@
 // A folder like a fresh clone after `npm start`, with its own server and data folder.
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { cp, mkdir, mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { unusedPort } from '../packages/server/test/faults/support/server-folder.ts';
 import { compileCache } from './compile-cache.ts';
 import { removeFolder } from './remove-folder.ts';
 import { root } from './repository.ts';
@@ -12,11 +14,15 @@ export interface DevServer {
   readonly place: string;
   /** What it printed when it had started. */
   readonly welcome: string;
+  /** Of the server, as the welcome names it. */
+  readonly processId: number;
   /** What `.convoke/quickstart.json` says. */
   readonly quickstart: Readonly<Record<string, string>>;
   /** Suspends the server until `thaw`. */
   freeze(): void;
   thaw(): void;
+  /** Starts it again in the same folder at the same address, after it has died. */
+  restart(): Promise<DevServer>;
   stop(): Promise<void>;
 }
 
@@ -31,11 +37,17 @@ export async function startDevServer(
     await cp(join(root, 'examples', name), join(place, 'examples', name));
   }
   await prepare?.(place);
+  // Not a port of outgoing connections: a reader that reconnects after a kill could be given it.
+  return start(place, String(await unusedPort()));
+}
+
+async function start(place: string, port: string): Promise<DevServer> {
   const server = spawn(process.execPath, [join(root, 'packages/cli/src/main.ts'), 'dev'], {
     cwd: place,
-    env: { PATH: process.env['PATH'], ...compileCache, CONVOKE_PORT: '0' },
+    env: { PATH: process.env['PATH'], ...compileCache, CONVOKE_PORT: port },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
+  const dead = once(server, 'exit');
   // The server prints its welcome at once, so it arrives in one piece.
   const welcome = await new Promise<string>((resolve, reject) => {
     server.once('exit', () => reject(new Error('the server did not start')));
@@ -44,10 +56,16 @@ export async function startDevServer(
     });
   });
   const text = await readFile(join(place, '.convoke/quickstart.json'), 'utf8');
+  const quickstart = JSON.parse(text) as Record<string, string>;
   return {
     place,
     welcome,
-    quickstart: JSON.parse(text) as Record<string, string>,
+    processId: Number(/, process (\d+) /.exec(welcome)?.[1]),
+    quickstart,
+    async restart() {
+      await dead;
+      return start(place, new URL(quickstart['base_url'] ?? '').port);
+    },
     freeze: () => void server.kill('SIGSTOP'),
     thaw: () => void server.kill('SIGCONT'),
     async stop() {

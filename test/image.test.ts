@@ -24,7 +24,12 @@ test.runIf(problem !== undefined)(`the image was not built here: ${problem}`, ()
 /** Ends after two seconds: far within the time that a drain gives. */
 const brief = {
   framework: 'scripted',
-  script: [{ say: 'one ' }, { sleep_ms: 2_000 }, { say: 'two' }],
+  script: [{ say: 'one ' }, { say: 'two' }],
+};
+/** Executes for two minutes, in steps that are short enough to stop between them. */
+const long = {
+  framework: 'scripted',
+  script: [{ repeat: { times: 600, steps: [{ say: 'word ' }, { sleep_ms: 200 }] } }],
 };
 
 describe.runIf(typeof engine !== 'string')('the image', () => {
@@ -36,9 +41,11 @@ describe.runIf(typeof engine !== 'string')('the image', () => {
     if (typeof engine === 'string') return;
     const image = await engine.build(join(root, 'deploy/Dockerfile'), root);
     container = await engine.createContainer(image);
-    const agent = join(container.root, 'agents/brief');
-    mkdirSync(agent);
-    writeFileSync(join(agent, 'agent.yaml'), JSON.stringify(brief));
+    for (const [name, agent] of Object.entries({ brief, long })) {
+      const folder = join(container.root, 'agents', name);
+      mkdirSync(folder);
+      writeFileSync(join(folder, 'agent.yaml'), JSON.stringify(agent));
+    }
     const port = await freePort();
     env = { CONVOKE_PORT: String(port) };
     baseUrl = `http://127.0.0.1:${port}`;
@@ -92,7 +99,7 @@ describe.runIf(typeof engine !== 'string')('the image', () => {
   );
 
   test(
-    'executes a run, and on SIGTERM one under way to its end before it exits with 0',
+    'executes a run, and on SIGTERM hands one under way over before it exits with 0 (D-85)',
     async () => {
       const { organization_id: organizationId = '' } = await admin(
         'org',
@@ -117,15 +124,15 @@ describe.runIf(typeof engine !== 'string')('the image', () => {
       const session = await convoke.sessions.create('brief');
       expect(await (await session.run('Hello')).text()).toBe('one two');
 
-      const run = await session.run('Hello again');
+      const run = await (await convoke.sessions.create('long')).run('Hello again');
       for await (const event of run) if (event.type === 'message_delta') break;
       const ended = once(server, 'exit');
       const first = firstProcess();
       if (first !== undefined) process.kill(first, 'SIGTERM');
       expect(await ended).toEqual([0, null]);
-      const query = `select status from runs where id = '${run.id}'`;
-      const program = `console.log(new (require('node:sqlite').DatabaseSync)('/data/convoke.db').prepare("${query}").get().status)`;
-      expect((await container.exec(['node', '-e', program], env)).trim()).toBe('completed');
+      const query = `select status || ' ' || interrupted_by as state from runs where id = '${run.id}'`;
+      const program = `console.log(new (require('node:sqlite').DatabaseSync)('/data/convoke.db').prepare("${query}").get().state)`;
+      expect((await container.exec(['node', '-e', program], env)).trim()).toBe('running drained');
     },
     patienceMs,
   );

@@ -31,7 +31,7 @@ afterAll(() => removeFolder(folder));
 
 test.each(names)('%s holds no sources, no tests and no settings of the repository', (name) => {
   const allowed =
-    /^(package\.json|LICENSE|README\.md|bin\/convoke\.mjs|.*\.(js|d\.ts|sql)|dist\/docs\/.*\.md)$/;
+    /^(package\.json|LICENSE|README\.md|bin\/convoke\.mjs|.*\.(js|d\.ts|sql)|dist\/docs\/.*\.md|dist\/console\/.*)$/;
   const files = packed.get(name) ?? [];
   expect(files.filter((path) => !allowed.test(path) || /(^|\/)test\//.test(path))).toEqual([]);
   expect(files).toContain('package.json');
@@ -53,8 +53,9 @@ test('examples of the readmes work: the code of the contract runs, and the comma
   for (const [name, isKnown] of known) expect([name, isKnown]).toEqual([name, true]);
 });
 
-test('the server brings its migrations along', () => {
+test('the server brings its migrations and the built console along', () => {
   expect(packed.get('server')).toContain('dist/store/migrations/sqlite/0001-spine.sql');
+  expect(packed.get('server')).toContain('dist/console/index.html');
 });
 
 test('in an empty project the command line starts a server with an agent, and runs it', async () => {

@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
-import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, readdir, symlink, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { openTerminal } from '../packages/cli/test/terminal-session.ts';
+import { eventually } from '../packages/server/test/support/eventually.ts';
 import { compileCache } from './compile-cache.ts';
 import { type DevServer, startDevServer } from './dev-server.ts';
 import { downloadMs, oldestNode, prepareCheckout } from './oldest-node.ts';
@@ -61,6 +62,39 @@ test('the first command asks the person at the terminal, and writes what they al
     await terminal.close();
   }
 });
+
+test('a run goes on after its server was killed, and a payment is not made twice', async () => {
+  requireTerminal();
+  const [command = ''] = blocks('sh survive');
+  const terminal = await openTerminal({ cwd: server.place, env: { PATH, ...compileCache } });
+  const killed = async () => {
+    process.kill(server.processId, 'SIGKILL');
+    server = await server.restart();
+  };
+  try {
+    await terminal.type(command.trim());
+    await terminal.shows(/^The sender is known, /m);
+    await killed();
+    await terminal.shows(/^\(interrupted, going on\)\nThe sender is known, /m);
+    const ledger = await eventually(ledgerOfPayer, 60_000);
+    await killed();
+    await terminal.shows(/Was it carried out\?[\s\S]*1\. It was done[\s\S]*> *$/m);
+    await terminal.type('1');
+    const shown = await terminal.shows(/session sess_/);
+    expect(shown).toContain('Done: invoice 7 is in the ledger.');
+    expect(await readFile(ledger, 'utf8')).toBe('paid invoice 7\n');
+  } finally {
+    await terminal.close();
+  }
+});
+
+/** The file that the agent appends to, once it is there. */
+async function ledgerOfPayer(): Promise<string | undefined> {
+  const folders = join(server.place, '.convoke/workspaces');
+  const names = await readdir(folders, { recursive: true });
+  const name = names.find((path) => path.endsWith('/ledger.txt'));
+  return name === undefined ? undefined : join(folders, name);
+}
 
 test('the program of the README is an example of at most 15 lines, and works beside a second tenant', async () => {
   const [program = ''] = blocks('js run');

@@ -3,10 +3,12 @@ const patienceMs = 15_000;
 
 /** Settings of vitest that the whole suite and the quick one share. */
 export const commonSettings = {
+  setupFiles: ['test/runner/clean-up.ts'],
   testTimeout: 30_000,
   hookTimeout: 60_000,
   // The usual second is too short when other work has the processor.
   expect: { poll: { timeout: patienceMs, interval: 10 } },
-  // For two cores. A third worker saves two minutes, but its servers come close to the 100 connections of PostgreSQL.
-  maxWorkers: 2,
+  // One more than the two cores of CI, because many files mostly wait. Their servers hold up to 60 of the 100
+  // connections of PostgreSQL.
+  maxWorkers: 3,
 };

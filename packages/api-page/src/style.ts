@@ -1,22 +1,13 @@
-/** CSS of the page; light and dark use the same variables. */
+import { designTokens } from '@convoke/contract';
+
+/** CSS of the page. Its colours are those of all pages; only code and methods have some of their own. */
 export const styleSheet = `
+${designTokens}
 :root {
-  color-scheme: light dark;
-  --paper: #fdfcfa; --raised: #ffffff; --sunk: #f4f2ee; --line: #e4e0d9;
-  --ink: #1f2328; --soft: #5b6169; --accent: #0b5d6b; --accent-soft: #e3f0f2;
-  --code-paper: #17212b; --code-ink: #dfe7ee; --code-soft: #8fa3b3;
-  --get: #0f6b4f; --post: #1d4fa8; --put: #8a5300; --patch: #6b3fa0; --delete: #a5262a;
-  --radius: 8px;
-  --sans: ui-sans-serif, system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "DejaVu Sans", Arial, sans-serif;
-  --mono: ui-monospace, "SF Mono", "Cascadia Mono", Menlo, Consolas, "DejaVu Sans Mono", monospace;
-}
-@media (prefers-color-scheme: dark) {
-  :root {
-    --paper: #14181c; --raised: #1a1f24; --sunk: #20262c; --line: #2e363e;
-    --ink: #e3e7ea; --soft: #9aa5ae; --accent: #6cc5d4; --accent-soft: #1b333a;
-    --code-paper: #0e1216; --code-ink: #d7dfe6; --code-soft: #7f919f;
-    --get: #5cc59a; --post: #82aef5; --put: #dfa64f; --patch: #bd98ee; --delete: #f08a87;
-  }
+  --paper: var(--canvas); --sunk: var(--raised); --ink: var(--text); --soft: var(--muted);
+  --accent-soft: color-mix(in srgb, var(--accent) 12%, var(--surface));
+  --code-paper: light-dark(#1b1b18, #0c0c0b); --code-ink: light-dark(#edece7, #e2e1db); --code-soft: #a3a198;
+  --get: var(--done); --post: var(--accent); --put: var(--waiting); --patch: light-dark(#6b3fa0, #bd98ee); --delete: var(--failed);
 }
 * { box-sizing: border-box; }
 html { scroll-padding-top: 1.5rem; -webkit-text-size-adjust: 100%; }
@@ -26,9 +17,9 @@ a:focus-visible, summary:focus-visible, pre:focus-visible, button:focus-visible 
 code, pre, .type, .status, .method { font-family: var(--mono); font-size: .86em; }
 .prose code, dd code, p code, .quiet code, td div code { background: var(--sunk); border-radius: 4px; padding: .1em .35em; }
 .skip { position: absolute; left: -999px; }
-.skip:focus { left: 1rem; top: 1rem; background: var(--raised); padding: .5rem 1rem; z-index: 2; }
+.skip:focus { left: 1rem; top: 1rem; background: var(--surface); padding: .5rem 1rem; z-index: 2; }
 
-.sidebar { position: fixed; inset: 0 auto 0 0; width: 18.5rem; overflow-y: auto; padding: 1.75rem 1.25rem 3rem; border-right: 1px solid var(--line); background: var(--raised); font-size: .875rem; line-height: 1.35; scrollbar-width: thin; }
+.sidebar { position: fixed; inset: 0 auto 0 0; width: 18.5rem; overflow-y: auto; padding: 1.75rem 1.25rem 3rem; border-right: 1px solid var(--line); background: var(--surface); font-size: .875rem; line-height: 1.35; scrollbar-width: thin; }
 .sidebar ul { list-style: none; margin: 0; padding: 0; }
 .sidebar a { color: var(--ink); text-decoration: none; }
 .sidebar a:hover { color: var(--accent); }
@@ -131,14 +122,14 @@ summary .note { color: var(--soft); font-size: .82rem; margin-left: .25rem; }
 .code { font-family: var(--mono); font-size: .8rem; margin-right: .5rem; display: inline-block; text-decoration: none; }
 .code:hover { text-decoration: underline; }
 .entries { columns: 30rem; column-gap: 1.25rem; margin-top: 1.25rem; }
-.entry { break-inside: avoid; margin-bottom: 1.25rem; border: 1px solid var(--line); border-radius: var(--radius); background: var(--raised); padding: 1.1rem 1.25rem .6rem; min-width: 0; }
+.entry { break-inside: avoid; margin-bottom: 1.25rem; border: 1px solid var(--line); border-radius: var(--radius); background: var(--surface); padding: 1.1rem 1.25rem .6rem; min-width: 0; }
 .entry h3 { font-family: var(--mono); font-size: 1rem; }
 .entry p { margin: 0 0 .5rem; color: var(--soft); font-size: .92rem; }
 .entry .fields th { width: 14rem; }
 :target { scroll-margin-top: 1.5rem; }
 .entry:target, tr:target { background: var(--accent-soft); }
 
-.search { width: min(40rem, calc(100vw - 2rem)); max-height: min(36rem, calc(100vh - 6rem)); margin: 12vh auto auto; padding: 0; border: 1px solid var(--line); border-radius: 12px; background: var(--raised); color: var(--ink); overflow: hidden; }
+.search { width: min(40rem, calc(100vw - 2rem)); max-height: min(36rem, calc(100vh - 6rem)); margin: 12vh auto auto; padding: 0; border: 1px solid var(--line); border-radius: 12px; background: var(--surface); color: var(--ink); overflow: hidden; }
 .search[open] { display: flex; flex-direction: column; }
 .search::backdrop { background: rgb(0 0 0 / .4); }
 .search input { width: 100%; padding: .9rem 1.1rem; border: 0; border-bottom: 1px solid var(--line); background: none; color: inherit; font: 1rem var(--sans); outline: none; }

@@ -4,9 +4,6 @@ import { exitCodes, Failure } from './failure.ts';
 /** How many of the newest items an unfinished id is looked for in. */
 const searchMax = 500;
 const pageSize = 100;
-/** How many of the newest sessions a run without its session is looked for in: one request each. */
-const sessionsMax = 100;
-const togetherMax = 10;
 
 /** Returns a whole id; completes one of which only the beginning was typed from a list, newest first. */
 export async function completeId(
@@ -28,7 +25,7 @@ export async function sessionOf(convoke: Convoke, typed: string): Promise<Sessio
   return convoke.sessions.at(await completeId(typed, convoke.sessions.list({ limit: pageSize })));
 }
 
-/** Returns the run of a session; without a session, looks for it in the newest sessions. */
+/** Returns the run of a session, or the run with this id alone. */
 export async function runOf(
   convoke: Convoke,
   ...[first, second]: [string, string | undefined]
@@ -37,42 +34,19 @@ export async function runOf(
     const session = await sessionOf(convoke, first);
     return session.runs.at(await completeId(second, session.runs.list({ limit: pageSize })));
   }
-  if (first.startsWith('run_')) return searchRun(convoke, first);
-  throw new Failure(`${first} is not a run: name a run, or a session and a run`, exitCodes.usage);
-}
-
-/** No operation finds a run by its id alone, so the newest sessions are asked. */
-async function searchRun(convoke: Convoke, typed: string): Promise<RunHandle> {
-  const found: RunHandle[] = [];
-  let batch: SessionHandle[] = [];
-  let searched = 0;
-  const ask = async () => {
-    const pages = await Promise.all(
-      batch.map((session) => session.runs.list({ limit: pageSize }).page()),
-    );
-    found.push(...pages.flatMap(({ items }) => items.filter(({ id }) => id.startsWith(typed))));
-    batch = [];
-  };
-  for await (const session of convoke.sessions.list({ limit: pageSize })) {
-    batch.push(session);
-    if (batch.length === togetherMax) await ask();
-    if ((isWhole(typed) && found.length > 0) || ++searched === sessionsMax) break;
+  if (first.startsWith('run_')) {
+    return convoke.runs.get(await completeId(first, convoke.runs.list({ limit: pageSize })));
   }
-  await ask();
-  return onlyOne(typed, found, ` in the newest ${sessionsMax} sessions; name its session too`);
+  throw new Failure(`${first} is not a run: name a run, or a session and a run`, exitCodes.usage);
 }
 
 function isWhole(id: string): boolean {
   return /^[a-z]+_[0-9a-z]{26}$/.test(id);
 }
 
-function onlyOne<T extends { readonly id: string }>(
-  typed: string,
-  found: readonly T[],
-  where = '',
-): T {
+function onlyOne<T extends { readonly id: string }>(typed: string, found: readonly T[]): T {
   const [only, ...others] = found;
-  if (only === undefined) throw new Failure(`there is no ${typed}${where}`);
+  if (only === undefined) throw new Failure(`there is no ${typed}`);
   if (others.length === 0) return only;
   const some = found.slice(0, 5).map(({ id }) => id);
   const all = found.length > some.length ? [...some, '…'] : some;

@@ -3,25 +3,32 @@ import { Command } from 'commander';
 import { adminCommand } from './commands/admin/admin.ts';
 import { agentsCommand } from './commands/agents.ts';
 import { auditCommand } from './commands/audit.ts';
+import { budgetsCommand } from './commands/budgets.ts';
 import { chatCommand } from './commands/chat.ts';
 import { clientsCommand } from './commands/clients.ts';
 import { completionCommand } from './commands/completion.ts';
+import { consoleCommand } from './commands/console.ts';
 import { credentialsCommand } from './commands/credentials.ts';
 import { devCommand } from './commands/dev.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { eventsCommand } from './commands/events.ts';
 import { filesCommand } from './commands/files.ts';
+import { inboxCommand } from './commands/inbox.ts';
 import { interactionsCommand } from './commands/interactions.ts';
 import { invokeCommand } from './commands/invoke.ts';
 import { loginCommand, logoutCommand } from './commands/login.ts';
 import { loginsCommand } from './commands/logins.ts';
 import { migrateCommand } from './commands/migrate.ts';
 import { runsCommand } from './commands/runs.ts';
+import { schedulesCommand } from './commands/schedules.ts';
 import { serveCommand } from './commands/serve.ts';
 import { sessionsCommand } from './commands/sessions.ts';
 import { tenantsCommand } from './commands/tenants.ts';
 import { exportCommand, importCommand } from './commands/transfer.ts';
+import { usageCommand } from './commands/usage.ts';
+import { webhooksCommand } from './commands/webhooks.ts';
 import { whoamiCommand } from './commands/whoami.ts';
+import { watchCommand } from './commands/watch.ts';
 import { workspacesCommand } from './commands/workspaces.ts';
 import { exitCodesHelp } from './failure.ts';
 import { applyConventions } from './options/conventions.ts';
@@ -39,6 +46,7 @@ export function createProgram(): Command {
     .commandsGroup('Run the server:')
     .addCommand(devCommand())
     .addCommand(serveCommand())
+    .addCommand(consoleCommand())
     .commandsGroup('Invoke agents, as an automation client:')
     .addCommand(agentsCommand())
     .addCommand(invokeCommand())
@@ -47,9 +55,14 @@ export function createProgram(): Command {
     .addCommand(runsCommand())
     .addCommand(eventsCommand())
     .addCommand(interactionsCommand())
+    .addCommand(inboxCommand())
     .addCommand(filesCommand())
+    .addCommand(watchCommand())
+    .addCommand(schedulesCommand())
+    .addCommand(webhooksCommand())
     .addCommand(whoamiCommand())
     .addCommand(workspacesCommand())
+    .addCommand(usageCommand())
     .addCommand(loginsCommand())
     .commandsGroup('Manage the organization, as a person:')
     .addCommand(loginCommand())
@@ -57,6 +70,7 @@ export function createProgram(): Command {
     .addCommand(clientsCommand())
     .addCommand(credentialsCommand())
     .addCommand(tenantsCommand())
+    .addCommand(budgetsCommand())
     .commandsGroup('Operate the server:')
     .addCommand(adminCommand())
     .addCommand(auditCommand())

@@ -37,6 +37,34 @@ afterAll(async () => {
 });
 
 describe('a script', () => {
+  test('creates a webhook, changes its secret and takes it back', async () => {
+    const create = ['webhooks', 'create', 'https://192.0.2.1/hook', '--type', 'budget_reached'];
+    const made = await convoke.json<{ webhook: { id: string }; secret: string }>(...create);
+    const { id } = made.webhook;
+    expect(made.secret).toMatch(/^whsec_/);
+    const rotated = await convoke.json<{ secret: string }>('webhooks', 'rotate', id);
+    expect(rotated.secret).not.toBe(made.secret);
+    const disabled = await convoke.json('webhooks', 'update', id, '--disable');
+    expect(disabled).toMatchObject({ status: 'disabled', types: ['budget_reached'] });
+    await convoke.json('webhooks', 'delete', id);
+    expect(await convoke.json('webhooks')).toEqual({ webhooks: [] });
+  });
+
+  test('plans runs, starts one now and takes the plan back', async () => {
+    const plan = ['schedules', 'create', 'echo', 'Hi', '--cron', '0 9 * * 1-5', '--keep'];
+    const made = await convoke.json<{ id: string }>(...plan);
+    expect(made).toMatchObject({ name: 'Hi', status: 'active', session: { mode: 'keep' } });
+    const { id } = made;
+    expect(await convoke.json('schedules', 'pause', id)).toMatchObject({ status: 'paused' });
+    const changed = await convoke.json('schedules', 'update', id, '--time-zone', 'Asia/Tokyo');
+    expect(changed).toMatchObject({ time_zone: 'Asia/Tokyo', version: 3 });
+    expect(await convoke.json('schedules', 'run', id)).toMatchObject({ agent_name: 'echo' });
+    const { stdout } = await convoke.run(['schedules', 'show', id]);
+    expect(stdout).toMatch(/cron +0 9 \* \* 1-5 \(Asia\/Tokyo\)/);
+    await convoke.json('schedules', 'delete', id);
+    expect(await convoke.json('schedules')).toEqual({ schedules: [] });
+  });
+
   test('finds the development server of its folder and shows the caller', async () => {
     const { client_id, organization_id } = server.quickstart;
     expect(await convoke.json('whoami')).toMatchObject({
@@ -121,7 +149,33 @@ describe('a script', () => {
     expect(vague).toMatchObject({ stdout: '', code: 2 });
     expect(vague.stderr).toMatch(/is the beginning of \d+ ids \(sess_.*type more of it/);
     expect(unknown).toMatchObject({ stdout: '', code: 1 });
-    expect(unknown.stderr).toContain('there is no run_none in the newest 100 sessions');
+    expect(unknown.stderr).toContain('there is no run_none');
+  });
+
+  test('lists runs, what waits and what happened over all sessions (A-241, D-112)', async () => {
+    const [asked, failed] = await Promise.all([
+      convoke.run(['invoke', 'demo', 'Over all', '--no-wait', '--json']),
+      convoke.run(['invoke', 'fail', 'Over all', '--json']),
+    ]);
+    const idOf = ({ stdout }: { stdout: string }) => parsedLines(stdout)[0]?.['run_id'];
+    const [runs, failures, waiting, watched, mixed] = await Promise.all([
+      convoke.run(['runs', '--search', 'over all', '--since', '1h']),
+      convoke.json('runs', '--status', 'failed', '--agent', 'fail'),
+      convoke.run(['inbox']),
+      convoke.run(['watch', '--no-follow', '--type', 'run_waiting', '--type', 'run_failed']),
+      convoke.run(['runs', 'sess_1', '--agent', 'fail']),
+    ]);
+    for (const id of [idOf(asked), idOf(failed)]) {
+      expect(runs.stdout).toContain(id);
+      expect(watched.stdout).toContain(id);
+    }
+    expect(JSON.stringify(failures)).toContain(idOf(failed));
+    expect(JSON.stringify(failures)).not.toContain(idOf(asked));
+    expect(waiting.stdout).toContain(idOf(asked));
+    expect(watched.stdout).toMatch(/^ +\d+ {2}\d\d:\d\d:\d\d {2}run_(waiting|failed) +run_/m);
+    expect(mixed).toMatchObject({ stdout: '', code: 2 });
+    // Other tests answer whatever waits.
+    await convoke.json('runs', 'cancel', idOf(asked) ?? '');
   });
 
   test('shows an agent, and why a folder is not loaded', async () => {

@@ -19,6 +19,11 @@ test('events become lines, and the pieces of an answer one text', async () => {
     event(7, 'permission_resolved', { decision: 'deny', message: 'no' }),
     event(8, 'scripted.tool_result', { size: 1 }),
     event(9, 'message_delta', { text: 'Bye' }),
+    event(9, 'run_interrupted', {
+      reason: 'worker_lost',
+      attempt: 1,
+      discard_from_event_id: '000000000009',
+    }),
     event(10, 'error', { message: 'Broken', error_code: 'agent_error' }),
   ];
   expect(await collect(eventLines(Readable.from(log)))).toEqual([
@@ -30,6 +35,7 @@ test('events become lines, and the pieces of an answer one text', async () => {
     '    7  permission_resolved   deny: no',
     '    8  scripted.tool_result  {"size":1}',
     '    9  message               Bye',
+    '    9  run_interrupted       worker_lost, attempt 1, discards the text from 9 on',
     '   10  error                 agent_error: Broken',
   ]);
 });

@@ -21,10 +21,40 @@ describe('--help', () => {
 
 test('every command is listed', () => {
   const names = createProgram().commands.map((command) => command.name());
-  expect(names.toSorted().join(' ')).toBe(
-    'admin agents audit chat clients completion credentials dev doctor events export files import interactions invoke login ' +
-      'logins logout migrate runs serve sessions tenants whoami workspaces',
-  );
+  expect(names.toSorted()).toEqual([
+    'admin',
+    'agents',
+    'audit',
+    'budgets',
+    'chat',
+    'clients',
+    'completion',
+    'console',
+    'credentials',
+    'dev',
+    'doctor',
+    'events',
+    'export',
+    'files',
+    'import',
+    'inbox',
+    'interactions',
+    'invoke',
+    'login',
+    'logins',
+    'logout',
+    'migrate',
+    'runs',
+    'schedules',
+    'serve',
+    'sessions',
+    'tenants',
+    'usage',
+    'watch',
+    'webhooks',
+    'whoami',
+    'workspaces',
+  ]);
 });
 
 describe('a misspelt command', () => {

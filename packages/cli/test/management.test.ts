@@ -175,6 +175,20 @@ describe('an owner', () => {
     expect(await tenantOnce(id, 'offboarded')).toMatchObject({ attachment_state: 'detached' });
   });
 
+  test('sets, changes, lists and deletes budgets, with amounts as people write them (D-134)', async () => {
+    const set = ['budgets', 'set', 'agent', 'echo', '--period', 'day'];
+    const made = await convoke.json(...set, '--max-cost', '2.50');
+    expect(made).toMatchObject({ max_cost: 2_500_000, version: 1 });
+    expect(await convoke.json(...set, '--max-tokens', '1000000')).toMatchObject({ version: 2 });
+    const { stdout } = await convoke.run(['budgets']);
+    expect(stdout).toMatch(/^BUDGET +FOR +PERIOD +TOKENS +COST +RESETS\n/);
+    expect(stdout).toMatch(/agent echo +day +[\d,]+ of 1,000,000 +/);
+    const wrong = await convoke.run([...set, '--max-cost', 'much']);
+    expect(wrong.stderr).toContain('must be an amount such as 2.50');
+    const { deleted } = await convoke.json('budgets', 'delete', made['id'] ?? '');
+    expect(deleted).toBe(made['id']);
+  });
+
   test('learns who will access a new tenant, and binds clients to tenants (N-5)', async () => {
     const { tenant_id = '' } = server.quickstart;
     const bind = ['clients', 'create', '--name', 'Bound', '--tenant', tenant_id];

@@ -26,6 +26,21 @@ afterAll(async () => {
   await server.stop();
 });
 
+test('the start prints a link to the console, and the command prints another', async () => {
+  const [, link = ''] = /^Console: (\S+)$/m.exec(server.welcome) ?? [];
+  expect(server.welcome).toContain('npx convoke console');
+  const { url = '' } = await convoke.json('console');
+  const { base_url = '' } = server.quickstart;
+  const press = (address: string) =>
+    fetch(address, { method: 'POST', headers: { origin: base_url }, redirect: 'manual' });
+  for (const address of [link, url]) {
+    expect(address.startsWith(`${base_url}/oidc/link/`)).toBe(true);
+    const answer = await press(address);
+    expect([answer.status, answer.headers.get('location')]).toEqual([303, '/console/']);
+  }
+  expect((await press(link)).status).toBe(400);
+});
+
 test('the start says how its owner gets a password, and the command works (N-13)', async () => {
   const { owner_email: email = '' } = server.quickstart;
   const [, command = ''] = /^Password of \S+: npx convoke (.*)$/m.exec(server.welcome) ?? [];

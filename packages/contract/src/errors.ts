@@ -21,7 +21,7 @@ export const errors = {
   },
   insufficient_scope: {
     status: 403,
-    message: 'The automation client lacks the scope that this operation needs.',
+    message: 'The caller lacks the scope that this operation needs.',
   },
 
   // The shape of a request (D-71, D-72)
@@ -48,9 +48,18 @@ export const errors = {
     message: 'The cursor was not issued for this list. Start again without it.',
   },
   invalid_status: { status: 400, message: 'The status filter has an unknown value.' },
+  invalid_label: {
+    status: 400,
+    message: 'A label has a key or a value that is not allowed.',
+  },
   invalid_last_event_id: {
     status: 400,
     message: 'Last-Event-ID is not the id of an event of this run.',
+  },
+  cursor_expired: {
+    status: 410,
+    message:
+      'Notices after this cursor are no longer kept. Read the lists again, then follow from the newest one.',
   },
   invalid_idempotency_key: {
     status: 400,
@@ -93,6 +102,8 @@ export const errors = {
   session_busy: { status: 409, message: 'The session cannot take another run now.' },
   run_terminal: { status: 409, message: 'The run has already ended.' },
 
+  label_limit_reached: { status: 409, message: 'It would have more labels than allowed.' },
+
   // Interactions (D-38)
   interaction_answered: {
     status: 409,
@@ -117,6 +128,27 @@ export const errors = {
   file_not_ready: { status: 409, message: 'The content of the file has not been uploaded yet.' },
   range_not_satisfiable: { status: 416, message: 'The requested range is outside the file.' },
 
+  // Schedules (D-140)
+  invalid_cron: {
+    status: 400,
+    message: 'cron must have five fields and name a time that comes.',
+  },
+  invalid_time_zone: { status: 400, message: 'time_zone must be the name of an IANA time zone.' },
+  schedule_limit_reached: {
+    status: 409,
+    message: 'The tenant has the maximum number of schedules. Delete one first.',
+  },
+
+  // Webhooks (D-120, D-123)
+  invalid_webhook_url: {
+    status: 400,
+    message: 'url must be an https URL of a public address.',
+  },
+  webhook_limit_reached: {
+    status: 409,
+    message: 'The tenant has the maximum number of webhooks. Delete one first.',
+  },
+
   // Automation clients and credentials (D-61 to D-64)
   client_limit_reached: {
     status: 409,
@@ -130,10 +162,20 @@ export const errors = {
     status: 409,
     message: 'This Idempotency-Key already issued its secret, which cannot be shown again.',
   },
-  version_conflict: { status: 409, message: 'The client has changed since this version was read.' },
+  version_conflict: { status: 409, message: 'The record has changed since this version was read.' },
   status_change_not_combinable: {
     status: 400,
     message: 'A status change cannot be combined with other changes.',
+  },
+
+  // Budgets (D-132, D-134)
+  budget_exhausted: {
+    status: 409,
+    message: 'A budget is used up. `resets_at` says when the next period starts, if there is one.',
+  },
+  budget_limit_reached: {
+    status: 409,
+    message: 'The organization has the maximum number of budgets.',
   },
 
   // Tenants (D-67)
@@ -153,11 +195,15 @@ export const errors = {
   invalid_client: { status: 401, message: 'Client authentication failed.' },
   unsupported_grant_type: {
     status: 400,
-    message: 'Only grant_type=client_credentials is supported.',
+    message: 'This grant_type is not supported here.',
+  },
+  invalid_target: {
+    status: 400,
+    message: 'The resource is not a tenant that this person can use.',
   },
   invalid_scope: {
     status: 400,
-    message: 'The requested scope is unknown or not granted to this client.',
+    message: 'The requested scope is unknown or not granted to this client or person.',
   },
 
   // Load and outages
@@ -186,6 +232,7 @@ export const routingErrors = [
 export const queryErrors: Readonly<Record<string, ErrorCode>> = {
   cursor: 'invalid_cursor',
   status: 'invalid_status',
+  label: 'invalid_label',
 };
 
 /** Error codes of invalid headers. */
@@ -205,6 +252,7 @@ export const runErrors = {
   tool_in_doubt:
     'The worker died during a tool call, and it is not known whether the call was carried out.',
   sandbox_unavailable: 'The sandbox for the agent could not be started.',
+  budget_exceeded: 'The run, or a budget that applies to it, reached its ceiling.',
   internal_error: 'Internal server error.',
 } as const;
 
@@ -219,5 +267,6 @@ export const runErrorCodes = [
   'worker_lost',
   'tool_in_doubt',
   'sandbox_unavailable',
+  'budget_exceeded',
   'internal_error',
 ] as const satisfies readonly RunErrorCode[];

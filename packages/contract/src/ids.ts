@@ -15,7 +15,11 @@ export const idPrefixes = {
   file: 'file',
   client: 'cli',
   credential: 'cred',
+  budget: 'bud',
   user: 'usr',
+  schedule: 'sch',
+  webhook: 'wh',
+  delivery: 'whd',
 } as const;
 
 export type IdKind = keyof typeof idPrefixes;
@@ -46,6 +50,10 @@ export const clientIdSchema = idText(
 ).brand<'ClientId'>();
 export const credentialIdSchema = idText('credential').brand<'CredentialId'>();
 export const userIdSchema = idText('user').brand<'UserId'>();
+export const budgetIdSchema = idText('budget');
+export const webhookIdSchema = idText('webhook').brand<'WebhookId'>();
+export const deliveryIdSchema = idText('delivery').brand<'DeliveryId'>();
+export const scheduleIdSchema = idText('schedule').brand<'ScheduleId'>();
 
 export type OrganizationId = z.infer<typeof organizationIdSchema>;
 export type TenantId = z.infer<typeof tenantIdSchema>;
@@ -57,6 +65,9 @@ export type FileId = z.infer<typeof fileIdSchema>;
 export type ClientId = z.infer<typeof clientIdSchema>;
 export type CredentialId = z.infer<typeof credentialIdSchema>;
 export type UserId = z.infer<typeof userIdSchema>;
+export type WebhookId = z.infer<typeof webhookIdSchema>;
+export type DeliveryId = z.infer<typeof deliveryIdSchema>;
+export type ScheduleId = z.infer<typeof scheduleIdSchema>;
 
 // Brand constructors, without a check: for text from a trusted source (a row, an id generator).
 export const organizationId = (value: string) => value as OrganizationId;
@@ -68,6 +79,9 @@ export const fileId = (value: string) => value as FileId;
 export const clientId = (value: string) => value as ClientId;
 export const credentialId = (value: string) => value as CredentialId;
 export const userId = (value: string) => value as UserId;
+export const webhookId = (value: string) => value as WebhookId;
+export const deliveryId = (value: string) => value as DeliveryId;
+export const scheduleId = (value: string) => value as ScheduleId;
 
 const eventIdPattern = /^[0-9]{12}$/;
 
@@ -79,4 +93,17 @@ export function formatEventId(seq: number): string {
 /** Returns the sequence number of an event id, or undefined for any other text. */
 export function parseEventId(value: string): number | undefined {
   return eventIdPattern.test(value) ? Number(value) : undefined;
+}
+
+const noticeIdPattern = /^[0-9]{16}$/;
+
+/** D-112: the number of a notice in the feed of its tenant. */
+export function formatNoticeId(seq: number): string {
+  return String(seq).padStart(limits.noticeIdDigits, '0');
+}
+
+/** Returns the number of a notice id, or undefined for any other text. */
+export function parseNoticeId(value: string): number | undefined {
+  const seq = noticeIdPattern.test(value) ? Number(value) : Number.NaN;
+  return Number.isSafeInteger(seq) ? seq : undefined;
 }

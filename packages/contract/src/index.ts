@@ -1,4 +1,5 @@
 export { operationsOfScope, permissionCatalog } from './catalog.ts';
+export { designTokens } from './design-tokens.ts';
 export {
   type ErrorCode,
   errors,
@@ -19,6 +20,8 @@ export {
   isTerminalEventType,
   terminalEventTypes,
 } from './events/event-types.ts';
+export { type Notice, notice, noticeTypeNames } from './events/notice.ts';
+export { type NoticeType, noticeTypes } from './events/notice-types.ts';
 export { RunText, type TextEvent } from './events/run-text.ts';
 export {
   type ClientId,
@@ -28,6 +31,7 @@ export {
   type FileId,
   fileId,
   formatEventId,
+  formatNoticeId,
   type InteractionKey,
   idPattern,
   idPrefixes,
@@ -35,8 +39,15 @@ export {
   type OrganizationId,
   organizationId,
   parseEventId,
+  parseNoticeId,
   type RunId,
   runId,
+  type DeliveryId,
+  deliveryId,
+  type ScheduleId,
+  scheduleId,
+  type WebhookId,
+  webhookId,
   type SessionId,
   sessionId,
   type TenantId,
@@ -75,8 +86,19 @@ export {
   operationList,
   operations,
 } from './operations/table.ts';
-export { type AgentRecord, agentNamePattern, agentRecord } from './resources/agent.ts';
-export { type CallerRecord, callerRecord } from './resources/caller.ts';
+export { type BudgetRecord, budgetPeriods, budgetScopeKinds } from './resources/budget.ts';
+export {
+  type AgentDetails,
+  type AgentRecord,
+  agentNamePattern,
+  agentRecord,
+} from './resources/agent.ts';
+export {
+  type CallerRecord,
+  callerRecord,
+  type MemberRole,
+  memberRoles,
+} from './resources/caller.ts';
 export {
   type ClientRecord,
   type ClientStatus,
@@ -106,6 +128,7 @@ export {
   type InteractionKind,
   type InteractionRecord,
   type InteractionStatus,
+  type InteractionSummary,
   interactionFilters,
   interactionKinds,
   interactionRecord,
@@ -115,15 +138,37 @@ export {
   type QuestionAnswer,
   questionAnswer,
 } from './resources/interaction.ts';
-export { orders } from './resources/page.ts';
+export { labelKeyPattern, type Labels, splitLabel } from './resources/labels.ts';
+export type { Overview } from './resources/overview.ts';
+export { isRepeatable, orders } from './resources/page.ts';
 export type { PendingOperation, PendingOperationKind } from './resources/pending-operation.ts';
 export {
   isTerminalRunStatus,
+  type RunFilter,
   type RunRecord,
   type RunStatus,
+  type RunSummary,
+  runFilters,
   runRecord,
   runStatuses,
 } from './resources/run.ts';
+export {
+  type FireOutcome,
+  type FireRecord,
+  fireOutcomes,
+  type MissedPolicy,
+  missedPolicies,
+  type OverlapPolicy,
+  overlapPolicies,
+  type ScheduleRecord,
+  type ScheduleStatus,
+  type ScheduleSummary,
+  type SessionMode,
+  scheduleRecord,
+  scheduleStatuses,
+  scheduleSummary,
+  sessionModes,
+} from './resources/schedule.ts';
 export {
   isTerminalSessionStatus,
   type SessionRecord,
@@ -133,6 +178,13 @@ export {
   sessionStatuses,
   stopModes,
 } from './resources/session.ts';
+export type { AuditRecord, AuditStatusRecord } from './resources/audit.ts';
+export type { SystemRecord } from './resources/health.ts';
+export type {
+  MemberRecord,
+  MeRecord,
+  OrganizationRecord,
+} from './resources/organization.ts';
 export {
   type AttachmentState,
   attachmentStates,
@@ -147,6 +199,24 @@ export {
   type TokenResponse,
   tokenResponse,
 } from './resources/token.ts';
+export {
+  type UsageRecord,
+  organizationUsageGroups,
+  usageBuckets,
+  usageGroups,
+} from './resources/usage.ts';
+export {
+  type DeliveryRecord,
+  type DeliveryStatus,
+  deliveryRecord,
+  deliveryStatuses,
+  type WebhookRecord,
+  type WebhookStatus,
+  type WebhookType,
+  webhookRecord,
+  webhookStatuses,
+  webhookTypes,
+} from './resources/webhook.ts';
 export { type WorkspaceRecord, workspaceRecord } from './resources/workspace.ts';
 export {
   isScope,

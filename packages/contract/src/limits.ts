@@ -45,12 +45,40 @@ export const limits = {
   answerMaxCharacters: 100_000,
   answerMaxChoices: 100,
 
+  // Schedules (D-140 to D-142)
+  schedulesPerTenant: 100,
+  scheduleInputMaxCharacters: 64 * 1024,
+  cronMaxCharacters: 200,
+  timeZoneMaxCharacters: 64,
+  missedWithinDefaultSeconds: 3600,
+  missedWithinMaxSeconds: (7 * days) / seconds,
+  scheduleFireDays: 30,
+  previewDefault: 10,
+  previewMax: 100,
+
+  // Webhooks (D-120 to D-124)
+  webhooksPerTenant: 20,
+  webhookUrlMaxCharacters: 2000,
+  webhookAgentsMax: 100,
+  deliveryDays: 30,
+  replayMax: 1000,
+
   // Event stream (D-02, D-30, D-33, D-35)
   eventIdDigits: 12,
   streamRetryMs: 2 * seconds,
   streamPingMs: 15 * seconds,
   streamStallMs: 30 * seconds,
   defaultStreamAgeMs: 60 * minutes,
+
+  // Labels and previews
+  labelsMax: 16,
+  labelValueMaxCharacters: 512,
+  previewCharacters: 200,
+  searchMaxCharacters: 100,
+  overviewCountMax: 10_000,
+
+  // Feed (D-112)
+  noticeIdDigits: 16,
 
   // Files (D-41)
   defaultFileMaxBytes: 100 * mebibyte,
@@ -69,10 +97,15 @@ export const limits = {
   credentialDaysMax: 365,
   credentialDaysDefault: 90,
 
+  // Usage and budgets (D-130 to D-134)
+  budgetsPerOrganization: 100,
+  ceilingTokensMax: 1e12,
+  ceilingCostMax: 1e15,
+  usageDaysMax: 92,
+  usageHoursDaysMax: 31,
+  usageDefaultDays: 30,
+
   // Rates (D-68); zero per minute means no limit
   defaultManagementRatePerMinute: 60,
   defaultApiRatePerMinute: 6000,
-
-  // Life of the process (issue 2)
-  drainMs: 25 * seconds,
 } as const;

@@ -30,10 +30,16 @@ const tagDescriptions: { readonly [T in Tag]: string } = {
   Interactions: 'Questions and permission requests of agents, and their answers.',
   Files:
     'Files for a session. Check `file_attachments_enabled` and `session_files_supported` first.',
+  Feed: 'Everything that happens in a tenant, as one numbered stream of notices.',
+  Webhooks:
+    'A webhook sends the notices of the tenant to a URL, signed, and again until it is answered.',
+  Schedules: 'A schedule starts runs of an agent at the times of a cron pattern.',
   'Automation clients': 'The machine identities of an organization, managed by owners and admins.',
   Credentials:
     'The secrets of an automation client: at most two are active, so that they can be rotated.',
   Tenants: 'The isolated parts of an organization, managed by owners and admins.',
+  Organizations: 'Organizations and the people in them.',
+  Usage: 'Tokens and costs of runs.',
   System: 'Health checks and the API description.',
 };
 

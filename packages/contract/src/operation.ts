@@ -5,8 +5,8 @@ import type { Scope } from './scopes.ts';
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /**
- * The callers of an operation. `automation`: an automation client with selector headers. `human`: an
- * owner or admin. `any`: either of them, without selectors. `anonymous`: no token.
+ * The callers of an operation. `automation`: an automation client, or a person with a token for the tenant (D-154), with
+ * selector headers. `human`: an owner or admin. `any`: either of them, without selectors. `anonymous`: no token.
  */
 export type CallerKind = 'automation' | 'human' | 'any' | 'anonymous';
 
@@ -20,9 +20,14 @@ export type Tag =
   | 'Runs'
   | 'Interactions'
   | 'Files'
+  | 'Feed'
+  | 'Schedules'
+  | 'Webhooks'
   | 'Automation clients'
   | 'Credentials'
   | 'Tenants'
+  | 'Organizations'
+  | 'Usage'
   | 'Tokens'
   | 'System';
 
@@ -180,6 +185,7 @@ function shapeErrors(operation: Operation): readonly ErrorCode[] {
   if (operation.query) shape.push('invalid_query');
   if (operation.query && 'cursor' in operation.query.shape) shape.push('invalid_cursor');
   if (operation.query && 'status' in operation.query.shape) shape.push('invalid_status');
+  if (operation.query && 'label' in operation.query.shape) shape.push('invalid_label');
   if (operation.headers && 'idempotency-key' in operation.headers) {
     shape.push('invalid_idempotency_key');
   }

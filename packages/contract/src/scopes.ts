@@ -9,6 +9,11 @@ export const scopeDescriptions = {
   'interactions:write': 'Answer questions and approval requests.',
   'files:read': 'List and download the files of a session.',
   'files:write': 'Create, upload and delete the files of a session.',
+  'schedules:read': 'Read schedules and what became of their slots.',
+  'schedules:write': 'Create, change, pause and delete schedules, and start their runs.',
+  'webhooks:read': 'Read webhooks and their deliveries.',
+  'webhooks:write': 'Create, change, test and delete webhooks.',
+  'usage:read': 'Read what the runs of the tenant used and cost.',
   'agents:deploy': 'Deploy agents through the platform control plane.',
 } as const;
 
@@ -24,6 +29,11 @@ export const scopes = [
   'interactions:write',
   'files:read',
   'files:write',
+  'schedules:read',
+  'schedules:write',
+  'webhooks:read',
+  'webhooks:write',
+  'usage:read',
   'agents:deploy',
 ] as const satisfies readonly Scope[];
 
@@ -33,6 +43,9 @@ const observe = [
   'runs:read',
   'interactions:read',
   'files:read',
+  'schedules:read',
+  'webhooks:read',
+  'usage:read',
 ] as const satisfies readonly Scope[];
 
 const invoke = [
@@ -45,6 +58,11 @@ const invoke = [
   'interactions:write',
   'files:read',
   'files:write',
+  'schedules:read',
+  'schedules:write',
+  'webhooks:read',
+  'webhooks:write',
+  'usage:read',
 ] as const satisfies readonly Scope[];
 
 const deploy = ['agents:read', 'agents:deploy'] as const satisfies readonly Scope[];
@@ -58,13 +76,14 @@ export type Profile = (typeof profileNames)[number];
 
 export const profileDescriptions: { readonly [P in Profile]: string } = {
   observe: 'Read everything in the tenant, change nothing.',
-  invoke: 'Read everything, and run agents: sessions, runs, interactions and files.',
+  invoke:
+    'Read everything, and run agents: sessions, runs, interactions, files, schedules and webhooks.',
   deploy: 'See agents and deploy them; no access to sessions or runs.',
   custom: 'Exactly the scopes listed on the client.',
 };
 
 /** Incremented when the scopes or the profiles change (spec §9.4). */
-export const catalogVersion = 1;
+export const catalogVersion = 2;
 
 /** Returns the scopes of a profile. `custom` holds the scopes of a client with the profile `custom`. */
 export function scopesOf(profile: Profile, custom: readonly Scope[] = []): readonly Scope[] {

@@ -36,5 +36,7 @@ test('ids are at most 64 letters, digits, dashes and underscores', () => {
   for (const id of ['', 'a'.repeat(65), 'a/b', 'a:retry', 'a\n', '..', 'é']) {
     expect(idPattern.test(id)).toBe(false);
   }
-  expect(Object.values(idPrefixes)).toEqual('org ten ws sess run int file cli cred usr'.split(' '));
+  expect(Object.values(idPrefixes)).toEqual(
+    'org ten ws sess run int file cli cred bud usr sch wh whd'.split(' '),
+  );
 });

@@ -60,14 +60,21 @@ test('no two operations share a method and a path', () => {
 });
 
 // Spec 4.2 and 4.3, word for word.
-test('the operations are exactly those of the specification, plus metadata, health and docs', () => {
+test('the operations are exactly those of the specification and the extensions of D-110 and later, plus metadata, health and docs', () => {
   const management = '/v1/organizations/{organization_id}';
   expect(operationList.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(
     [
       'GET /v1/whoami',
       'GET /v1/me/workspaces',
       'GET /v1/agents',
+      'GET /v1/agents/{agent_name}',
       'POST /v1/agents/{agent_name}/runs',
+      'GET /v1/usage',
+      `GET ${management}/usage`,
+      `GET ${management}/budgets`,
+      `PUT ${management}/budgets`,
+      `GET ${management}/budgets/{budget_id}`,
+      `DELETE ${management}/budgets/{budget_id}`,
       'POST /v1/sessions',
       'GET /v1/sessions',
       'GET /v1/sessions/{session_id}',
@@ -80,11 +87,39 @@ test('the operations are exactly those of the specification, plus metadata, heal
       'POST /v1/sessions/{session_id}/runs/{run_id}/cancel',
       'GET /v1/sessions/{session_id}/interactions',
       'POST /v1/sessions/{session_id}/interactions/{interaction_key}/answer',
+      'GET /v1/events',
+      'GET /v1/runs',
+      'GET /v1/runs/{run_id}',
+      'GET /v1/interactions',
+      'GET /v1/interactions/{interaction_key}',
+      'GET /v1/overview',
+      'PATCH /v1/sessions/{session_id}',
+      'PATCH /v1/sessions/{session_id}/runs/{run_id}',
       'POST /v1/sessions/{session_id}/files',
       'GET /v1/sessions/{session_id}/files',
       'PUT /v1/sessions/{session_id}/files/{file_id}/content',
       'GET /v1/sessions/{session_id}/files/{file_id}/content',
       'DELETE /v1/sessions/{session_id}/files/{file_id}',
+      'POST /v1/webhooks',
+      'GET /v1/webhooks',
+      'GET /v1/webhooks/{webhook_id}',
+      'PATCH /v1/webhooks/{webhook_id}',
+      'DELETE /v1/webhooks/{webhook_id}',
+      'POST /v1/webhooks/{webhook_id}/rotate',
+      'POST /v1/webhooks/{webhook_id}/test',
+      'GET /v1/webhooks/{webhook_id}/deliveries',
+      'POST /v1/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver',
+      'POST /v1/webhooks/{webhook_id}/replay',
+      'POST /v1/schedules',
+      'GET /v1/schedules',
+      'GET /v1/schedules/{schedule_id}',
+      'PATCH /v1/schedules/{schedule_id}',
+      'DELETE /v1/schedules/{schedule_id}',
+      'POST /v1/schedules/{schedule_id}/pause',
+      'POST /v1/schedules/{schedule_id}/resume',
+      'POST /v1/schedules/{schedule_id}/run',
+      'GET /v1/schedules/{schedule_id}/fires',
+      'GET /v1/schedules/{schedule_id}/preview',
       `GET ${management}/m2m`,
       `GET ${management}/m2m/profiles`,
       `POST ${management}/m2m`,
@@ -93,6 +128,12 @@ test('the operations are exactly those of the specification, plus metadata, heal
       `POST ${management}/m2m/{client_id}/credentials`,
       `DELETE ${management}/m2m/{client_id}/credentials/{credential_id}`,
       `DELETE ${management}/m2m/{client_id}`,
+      'GET /v1/me',
+      `GET ${management}`,
+      `GET ${management}/members`,
+      `GET ${management}/audit`,
+      `GET ${management}/audit/status`,
+      'GET /v1/system',
       `GET ${management}/tenants`,
       `POST ${management}/tenants`,
       `GET ${management}/tenants/{tenant_id}`,
@@ -113,7 +154,7 @@ test('the operations are exactly those of the specification, plus metadata, heal
 // Spec 4.1: selectors everywhere but workspace discovery; 4.3: people only.
 test('application operations are for automation clients, management for people', () => {
   for (const { id, path, caller } of operationList) {
-    if (id === 'list_workspaces') expect(caller).toBe('any');
+    if (['list_workspaces', 'get_me', 'get_system'].includes(id)) expect(caller).toBe('any');
     else if (path.startsWith('/v1/organizations/')) expect(caller).toBe('human');
     else if (path.startsWith('/v1/') && id !== 'issue_token') expect(caller).toBe('automation');
     else expect(caller).toBe('anonymous');

@@ -214,6 +214,7 @@ test('a response with an unknown field is still parsed', () => {
     status: 'idle',
     session_files_supported: false,
     pending_interactions: 0,
+    labels: {},
     created_at: '2026-01-15T09:30:00.000Z',
     updated_at: '2026-01-15T09:30:00.000Z',
   };

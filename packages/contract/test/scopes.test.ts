@@ -11,7 +11,7 @@ import {
 } from '../src/index.ts';
 
 const all =
-  'agents:read sessions:read sessions:write runs:read runs:write interactions:read interactions:write files:read files:write agents:deploy';
+  'agents:read sessions:read sessions:write runs:read runs:write interactions:read interactions:write files:read files:write schedules:read schedules:write webhooks:read webhooks:write usage:read agents:deploy';
 
 // D-54
 test('the scopes are exactly those decided', () => {

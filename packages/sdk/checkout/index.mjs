@@ -20,5 +20,7 @@ export const {
   RunError,
   RunText,
   ServerError,
+  WebhookVerificationError,
   isTerminalEvent,
+  verifyWebhook,
 } = sdk;

@@ -32,6 +32,7 @@ export function typeOf(schema: Schema, context: Context): string {
   switch (schema.type) {
     case 'string':
     case 'boolean':
+    case 'null':
       return schema.type;
     case 'integer':
     case 'number':
@@ -39,6 +40,9 @@ export function typeOf(schema: Schema, context: Context): string {
     case 'array':
       return arrayOf(schema, context);
     case 'object':
+      if (typeof schema.additionalProperties === 'object' && schema.properties === undefined) {
+        return mapOf(schema.additionalProperties, context);
+      }
       // Open: what the API names of it is documentation, and the rest is the agent's.
       return schema.properties === undefined || schema.additionalProperties === true
         ? 'JsonObject'
@@ -82,6 +86,11 @@ function arrayOf(schema: Schema, context: Context): string {
   const item = typeOf(schema.items ?? {}, context);
   if (context.direction === 'input') return `ReadonlyArray<${item}>`;
   return /^\w+$/.test(item) ? `${item}[]` : `Array<${item}>`;
+}
+
+function mapOf(values: Schema, context: Context): string {
+  const map = `Record<string, ${typeOf(values, context)}>`;
+  return context.direction === 'input' ? `Readonly<${map}>` : map;
 }
 
 function objectOf(schema: Schema, context: Context): string {

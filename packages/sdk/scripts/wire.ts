@@ -5,23 +5,33 @@ import {
   clientStatuses,
   credentialStatuses,
   decisions,
+  deliveryStatuses,
   errors,
   eventTypes,
   fileStatuses,
+  fireOutcomes,
   interactionFilters,
   interactionKinds,
   interactionStatuses,
   interruptionReasons,
+  noticeTypeNames,
+  memberRoles,
+  missedPolicies,
   openApiDocument,
   orders,
+  overlapPolicies,
   profileNames,
   runErrorCodes,
+  runFilters,
   runStatuses,
+  scheduleStatuses,
   scopes,
+  sessionModes,
   sessionStatuses,
   stopModes,
   tenantStatuses,
   terminalEventTypes,
+  webhookTypes,
 } from '@convoke/contract';
 import { type Schema, documented, typeOf, union } from './schema-types.ts';
 
@@ -43,6 +53,20 @@ export function wireFiles(): Readonly<Record<string, string>> {
         declared(
           name,
           content(operations[id]?.responses['201'] ?? operations[id]?.responses['200']),
+        ),
+      ),
+    ],
+    'schedule-records.ts': Object.entries(scheduleNames).map(([component, name]) =>
+      declared(name, components.schemas[component]),
+    ),
+    'webhook-records.ts': [
+      ...Object.entries(webhookNames).map(([component, name]) =>
+        declared(name, components.schemas[component]),
+      ),
+      ...Object.entries(webhookResultNames).map(([id, name]) =>
+        declared(
+          name,
+          content(operations[id]?.responses['201'] ?? operations[id]?.responses['202']),
         ),
       ),
     ],
@@ -112,14 +136,24 @@ const enums: Readonly<Record<string, readonly string[]>> = {
   StopMode: stopModes,
   RunStatus: runStatuses,
   RunErrorCode: runErrorCodes,
+  RunFilter: runFilters,
   InteractionKind: interactionKinds,
   InteractionStatus: interactionStatuses,
   InteractionFilter: interactionFilters,
   InterruptionReason: interruptionReasons,
+  NoticeType: noticeTypeNames,
   Decision: decisions,
   FileStatus: fileStatuses,
+  ScheduleStatus: scheduleStatuses,
+  OverlapPolicy: overlapPolicies,
+  MissedPolicy: missedPolicies,
+  SessionMode: sessionModes,
+  FireOutcome: fireOutcomes,
+  WebhookType: webhookTypes,
+  DeliveryStatus: deliveryStatuses,
   Scope: scopes,
   Profile: profileNames,
+  MemberRole: memberRoles,
   ClientStatus: clientStatuses,
   CredentialStatus: credentialStatuses,
   TenantStatus: tenantStatuses,
@@ -133,16 +167,44 @@ const recordNames: Readonly<Record<string, string>> = {
   Workspace: 'WorkspaceRecord',
   Caller: 'CallerRecord',
   Agent: 'AgentRecord',
+  AgentDetails: 'AgentDetails',
   Session: 'SessionRecord',
   Run: 'RunRecord',
   Interaction: 'InteractionRecord',
+  Notice: 'NoticeRecord',
+  RunSummary: 'RunSummary',
+  InteractionSummary: 'InteractionSummary',
+  InteractionInTenant: 'InteractionInTenantRecord',
+  Overview: 'OverviewRecord',
   File: 'FileRecord',
   PendingOperation: 'PendingOperation',
   Client: 'ClientRecord',
   Credential: 'CredentialRecord',
   ProfileCatalog: 'ProfileCatalog',
   Tenant: 'TenantRecord',
+  Organization: 'OrganizationRecord',
+  Member: 'MemberRecord',
+  AuditRow: 'AuditRecord',
+  AuditStatus: 'AuditStatusRecord',
+  Me: 'MeRecord',
+  System: 'SystemRecord',
+  Usage: 'UsageRecord',
+  Budget: 'BudgetRecord',
   Token: 'TokenResponse',
+};
+/** In a file of their own, because the others fill one. */
+const scheduleNames: Readonly<Record<string, string>> = {
+  ScheduleSummary: 'ScheduleSummary',
+  Schedule: 'ScheduleRecord',
+  ScheduleFire: 'ScheduleFire',
+};
+const webhookNames: Readonly<Record<string, string>> = {
+  Webhook: 'WebhookRecord',
+  WebhookDelivery: 'WebhookDelivery',
+};
+const webhookResultNames: Readonly<Record<string, string>> = {
+  create_webhook: 'IssuedWebhook',
+  replay_webhook: 'WebhookReplay',
 };
 const answerNames: Readonly<Record<string, string>> = {
   PermissionAnswer: 'PermissionAnswer',
@@ -152,12 +214,19 @@ const answerNames: Readonly<Record<string, string>> = {
 const bodyNames: Readonly<Record<string, string>> = {
   stop_session: 'StopSession',
   cancel_run: 'CancelRun',
+  update_run: 'UpdateRun',
+  update_session: 'UpdateSession',
   prepare_file: 'PrepareFile',
+  create_schedule: 'CreateSchedule',
+  update_schedule: 'UpdateSchedule',
+  create_webhook: 'CreateWebhook',
+  update_webhook: 'UpdateWebhook',
   create_client: 'CreateClient',
   update_client: 'UpdateClient',
   add_credential: 'AddCredential',
   create_tenant: 'CreateTenant',
   offboard_tenant: 'OffboardTenant',
+  set_budget: 'SetBudget',
 };
 const resultNames: Readonly<Record<string, string>> = {
   create_client: 'IssuedClient',
@@ -165,11 +234,20 @@ const resultNames: Readonly<Record<string, string>> = {
   add_credential: 'IssuedCredential',
 };
 const queryNames: Readonly<Record<string, string>> = {
-  list_agents: 'PageQuery',
+  list_audit: 'AuditQuery',
+  list_agents: 'AgentsQuery',
+  list_workspaces: 'PageQuery',
   list_sessions: 'SessionsQuery',
   list_runs: 'RunsQuery',
   list_interactions: 'InteractionsQuery',
+  list_schedules: 'SchedulesQuery',
+  list_deliveries: 'DeliveriesQuery',
   follow_run_events: 'EventsQuery',
+  follow_tenant_events: 'FeedQuery',
+  read_usage: 'UsageQuery',
+  read_organization_usage: 'OrganizationUsageQuery',
+  list_tenant_runs: 'TenantRunsQuery',
+  list_tenant_interactions: 'TenantInteractionsQuery',
 };
 
 const jsonTypes = [
@@ -220,6 +298,6 @@ function declared(
   direction: 'input' | 'output' = 'output',
 ): string {
   if (schema === undefined) throw new Error(`the contract has no schema for ${name}`);
-  const context = { direction, enums, refs: recordNames };
+  const context = { direction, enums, refs: { ...recordNames, ...webhookNames } };
   return documented(schema, `export interface ${name} ${typeOf(schema, context)}`);
 }

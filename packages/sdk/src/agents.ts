@@ -1,10 +1,10 @@
 import { ServerError } from './errors.ts';
-import type { AgentRecord } from './generated/records.ts';
-import type { PageQuery } from './generated/requests.ts';
+import type { AgentDetails, AgentRecord } from './generated/records.ts';
+import type { AgentsQuery } from './generated/requests.ts';
 import { EventStream } from './runs/event-stream.ts';
 import { RunHandle } from './runs/run.ts';
 import { type RunInput, inputOf } from './runs/runs.ts';
-import { type IdempotentOptions, newKey } from './transport/idempotency.ts';
+import { type LabelledOptions, newKey } from './transport/idempotency.ts';
 import { Listing } from './transport/listing.ts';
 import { at } from './transport/path.ts';
 import type { CallOptions, Transport } from './transport/transport.ts';
@@ -18,8 +18,13 @@ export class Agents {
   }
 
   /** Lists the agents, sorted by name. */
-  list(query: PageQuery & CallOptions = {}): Listing<AgentRecord> {
+  list(query: AgentsQuery & CallOptions = {}): Listing<AgentRecord> {
     return new Listing(this.#transport, { path: '/v1/agents', key: 'agents' }, query);
+  }
+
+  /** Reads an agent with the schema of its input, its tools and skills. */
+  get(name: string, { signal }: CallOptions = {}): Promise<AgentDetails> {
+    return this.#transport.json({ method: 'GET', path: at`/v1/agents/${name}`, signal });
   }
 
   /**
@@ -33,13 +38,13 @@ export class Agents {
   async invoke(
     agentName: string,
     input: RunInput,
-    options: IdempotentOptions = {},
+    options: LabelledOptions = {},
   ): Promise<RunHandle> {
-    const { idempotencyKey = newKey(), signal } = options;
+    const { idempotencyKey = newKey(), labels, signal } = options;
     const opened = await EventStream.open(this.#transport, {
       method: 'POST',
       path: at`/v1/agents/${agentName}/runs`,
-      json: { input: inputOf(input, {}), idempotency_key: idempotencyKey },
+      json: { input: inputOf(input, {}), labels, idempotency_key: idempotencyKey },
       repeatable: 'always',
       signal,
     });

@@ -1,13 +1,17 @@
-import type { WorkspaceRecord } from './generated/records.ts';
-import type { PageQuery } from './generated/requests.ts';
+import type { OrganizationRecord, WorkspaceRecord } from './generated/records.ts';
+import type { OrganizationUsageQuery, PageQuery } from './generated/requests.ts';
+import { Audit } from './management/audit.ts';
+import { Budgets } from './management/budgets.ts';
 import { Clients } from './management/clients.ts';
 import { Credentials } from './management/credentials.ts';
+import { Members } from './management/members.ts';
 import { Tenants } from './management/tenants.ts';
 import { type ConnectionOptions, type TokenOptions, transportOptions } from './options.ts';
 import type { Listing } from './transport/listing.ts';
 import { at } from './transport/path.ts';
 import { Bearer } from './transport/tokens.ts';
 import { type CallOptions, Transport } from './transport/transport.ts';
+import { Usage } from './usage.ts';
 import { listWorkspaces } from './workspaces.ts';
 
 export type ConvokeAdminOptions = ConnectionOptions &
@@ -21,18 +25,32 @@ export type ConvokeAdminOptions = ConnectionOptions &
  * const { client_id, client_secret } = await admin.clients.create({ name: 'Nightly', profile: 'invoke' });
  */
 export class ConvokeAdmin {
+  readonly audit: Audit;
   readonly clients: Clients;
   readonly credentials: Credentials;
+  readonly members: Members;
   readonly tenants: Tenants;
+  readonly #path: string;
+  readonly budgets: Budgets;
+  readonly usage: Usage<OrganizationUsageQuery>;
   readonly #transport: Transport;
 
   constructor(options: ConvokeAdminOptions) {
     const connection = transportOptions(options);
     this.#transport = new Transport(connection, new Bearer(options.token));
-    const path = at`/v1/organizations/${options.organizationId}`;
-    this.clients = new Clients(this.#transport, `${path}/m2m`);
-    this.credentials = new Credentials(this.#transport, `${path}/m2m`);
-    this.tenants = new Tenants(this.#transport, `${path}/tenants`);
+    this.#path = at`/v1/organizations/${options.organizationId}`;
+    this.audit = new Audit(this.#transport, `${this.#path}/audit`);
+    this.clients = new Clients(this.#transport, `${this.#path}/m2m`);
+    this.credentials = new Credentials(this.#transport, `${this.#path}/m2m`);
+    this.members = new Members(this.#transport, `${this.#path}/members`);
+    this.tenants = new Tenants(this.#transport, `${this.#path}/tenants`);
+    this.budgets = new Budgets(this.#transport, `${this.#path}/budgets`);
+    this.usage = new Usage(this.#transport, `${this.#path}/usage`);
+  }
+
+  /** Returns the organization, with the role of the caller. */
+  organization({ signal }: CallOptions = {}): Promise<OrganizationRecord> {
+    return this.#transport.json({ method: 'GET', path: this.#path, signal });
   }
 
   /** Lists the tenants that the person can access, with their organizations. */

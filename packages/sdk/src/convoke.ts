@@ -1,8 +1,19 @@
 import { Agents } from './agents.ts';
-import type { CallerRecord, WorkspaceRecord } from './generated/records.ts';
-import type { PageQuery } from './generated/requests.ts';
+import { Feed } from './feed.ts';
+import type {
+  CallerRecord,
+  MeRecord,
+  OverviewRecord,
+  SystemRecord,
+  WorkspaceRecord,
+} from './generated/records.ts';
+import type { PageQuery, UsageQuery } from './generated/requests.ts';
 import { type ConnectionOptions, type TokenOptions, tokenOf, transportOptions } from './options.ts';
+import { Webhooks } from './webhooks/webhooks.ts';
+import { Schedules } from './schedules.ts';
 import { Sessions } from './sessions/sessions.ts';
+import { Usage } from './usage.ts';
+import { TenantInteractions, TenantRuns } from './tenant.ts';
 import type { Listing } from './transport/listing.ts';
 import { Bearer, type ClientCredentials, type TokenProvider } from './transport/tokens.ts';
 import { type CallOptions, Transport } from './transport/transport.ts';
@@ -33,6 +44,14 @@ export type ConvokeOptions = ConnectionOptions &
 export class Convoke {
   readonly agents: Agents;
   readonly sessions: Sessions;
+  readonly feed: Feed;
+  readonly schedules: Schedules;
+  readonly usage: Usage<UsageQuery>;
+  /** The runs of all sessions. */
+  readonly runs: TenantRuns;
+  /** What waits for a person in all sessions. */
+  readonly interactions: TenantInteractions;
+  readonly webhooks: Webhooks;
   readonly #options: ConvokeOptions;
   readonly #token: string | TokenProvider;
   readonly #transport: Transport;
@@ -52,11 +71,32 @@ export class Convoke {
     );
     this.agents = new Agents(this.#transport);
     this.sessions = new Sessions(this.#transport);
+    this.feed = new Feed(this.#transport);
+    this.schedules = new Schedules(this.#transport);
+    this.usage = new Usage(this.#transport, '/v1/usage');
+    this.runs = new TenantRuns(this.#transport);
+    this.interactions = new TenantInteractions(this.#transport);
+    this.webhooks = new Webhooks(this.#transport);
   }
 
   /** Returns the caller that the credentials identify, with its scopes. */
   whoami({ signal }: CallOptions = {}): Promise<CallerRecord> {
     return this.#transport.json({ method: 'GET', path: '/v1/whoami', signal });
+  }
+
+  /** Returns the person who is signed in, with their organizations and roles. Automation clients are rejected. */
+  me({ signal }: CallOptions = {}): Promise<MeRecord> {
+    return this.#account.json({ method: 'GET', path: '/v1/me', signal });
+  }
+
+  /** Returns version, frameworks and limits of the server. */
+  system({ signal }: CallOptions = {}): Promise<SystemRecord> {
+    return this.#account.json({ method: 'GET', path: '/v1/system', signal });
+  }
+
+  /** Counts the runs that have not ended and the interactions that wait for a person. */
+  overview({ signal }: CallOptions = {}): Promise<OverviewRecord> {
+    return this.#transport.json({ method: 'GET', path: '/v1/overview', signal });
   }
 
   /** Lists the workspaces that the credentials can access. */

@@ -5,6 +5,7 @@ export type {
   QuestionHandler,
 } from './runs/interaction-responder.ts';
 export type { Agents } from './agents.ts';
+export type { Budgets } from './management/budgets.ts';
 export type { Clients } from './management/clients.ts';
 export { Convoke, type ConvokeOptions } from './convoke.ts';
 export { ConvokeAdmin, type ConvokeAdminOptions } from './convoke-admin.ts';
@@ -22,32 +23,71 @@ export {
   RunError,
   ServerError,
 } from './errors.ts';
+export type { Feed, FollowFeedOptions } from './feed.ts';
 export type { FileContent, FileSource, Progress } from './sessions/file-content.ts';
 export type { DownloadOptions, Files, PutOptions, UploadOptions } from './sessions/files.ts';
 export type { EventDataByType } from './generated/events.ts';
 export type {
+  AgentDetails,
   AgentRecord,
+  AuditRecord,
+  AuditStatusRecord,
+  BudgetRecord,
   CallerRecord,
   ClientRecord,
   ClientWithCredentials,
   CredentialRecord,
   FileRecord,
+  InteractionInTenantRecord,
   InteractionRecord,
+  InteractionSummary,
   IssuedClient,
   IssuedCredential,
+  NoticeRecord,
+  MemberRecord,
+  MeRecord,
+  OrganizationRecord,
+  OverviewRecord,
   PendingOperation,
   ProfileCatalog,
   RunRecord,
+  RunSummary,
   SessionRecord,
+  SystemRecord,
   TenantRecord,
+  UsageRecord,
   WorkspaceRecord,
 } from './generated/records.ts';
 export type {
+  ScheduleFire,
+  ScheduleRecord,
+  ScheduleSummary,
+} from './generated/schedule-records.ts';
+export type {
+  IssuedWebhook,
+  WebhookDelivery,
+  WebhookRecord,
+  WebhookReplay,
+} from './generated/webhook-records.ts';
+export {
+  type VerifiedWebhook,
+  verifyWebhook,
+  type WebhookRequest,
+  WebhookVerificationError,
+} from './webhooks/verify-webhook.ts';
+export type { Webhooks } from './webhooks/webhooks.ts';
+export type {
   AddCredential,
+  AuditQuery,
+  AgentsQuery,
   CancelRun,
   CreateClient,
+  CreateSchedule,
   CreateTenant,
+  CreateWebhook,
+  DeliveriesQuery,
   EventsQuery,
+  FeedQuery,
   InteractionsQuery,
   OffboardTenant,
   PageQuery,
@@ -56,35 +96,54 @@ export type {
   QuestionDeclined,
   QuestionReply,
   RunsQuery,
+  SchedulesQuery,
   SessionsQuery,
+  SetBudget,
   StopSession,
+  TenantInteractionsQuery,
+  TenantRunsQuery,
   UpdateClient,
+  UpdateSchedule,
+  UpdateRun,
+  UpdateSession,
+  UpdateWebhook,
 } from './generated/requests.ts';
 export type {
   AttachmentState,
   ClientStatus,
   CredentialStatus,
   Decision,
+  DeliveryStatus,
   ErrorCode,
   FileStatus,
+  FireOutcome,
   InteractionFilter,
   InteractionKind,
   InteractionStatus,
   InterruptionReason,
   Json,
   JsonObject,
+  NoticeType,
+  MemberRole,
+  MissedPolicy,
   Order,
+  OverlapPolicy,
   Profile,
   RunErrorCode,
+  RunFilter,
   RunStatus,
+  ScheduleStatus,
   Scope,
+  SessionMode,
   SessionStatus,
   StopMode,
   TenantStatus,
   TerminalEventType,
+  WebhookType,
 } from './generated/values.ts';
 export { RunText, type TextEvent } from './generated/run-text.ts';
-export type { IdempotentOptions } from './transport/idempotency.ts';
+export type { TenantInteractions, TenantRuns } from './tenant.ts';
+export type { IdempotentOptions, LabelledOptions } from './transport/idempotency.ts';
 export type { Answer, Interactions } from './runs/interactions.ts';
 export type { Listing, Page } from './transport/listing.ts';
 export type { ConnectionOptions, TokenOptions } from './options.ts';
@@ -99,9 +158,13 @@ export {
   type RunEvent,
 } from './runs/run-event.ts';
 export type { RunInput, Runs, StartOptions } from './runs/runs.ts';
+export type { NewSchedule, Schedules } from './schedules.ts';
 export type { Session, SessionHandle } from './sessions/session.ts';
-export type { Sessions } from './sessions/sessions.ts';
+export type { Audit } from './management/audit.ts';
+export type { Members } from './management/members.ts';
+export type { CreateSessionOptions, Sessions } from './sessions/sessions.ts';
 export type { Tenants } from './management/tenants.ts';
 export type { ClientCredentials, TokenProvider } from './transport/tokens.ts';
 export type { CallOptions, Fetch } from './transport/transport.ts';
+export type { Usage } from './usage.ts';
 export type { TenantHeader, WorkspaceSelector } from './workspaces.ts';

@@ -91,6 +91,7 @@ export const sessionRecord = {
   status: 'idle',
   session_files_supported: true,
   pending_interactions: 0,
+  labels: {},
   created_at: '2026-01-15T09:30:00.000Z',
   updated_at: '2026-01-15T09:30:00.000Z',
 } as const;
@@ -103,6 +104,7 @@ export const runRecord = {
   status: 'running',
   input: { prompt: 'Hello' },
   pending_interactions: 0,
+  labels: {},
   created_at: '2026-01-15T09:30:00.000Z',
 } as const;
 

@@ -184,6 +184,23 @@ describe('following', () => {
     expect(await text(run)).toBe('Hello there');
     expect(await run.text()).toBe('Hello there');
   });
+
+  test('leaves out what an interruption takes back, wherever the connections break (D-87)', async () => {
+    const data = { run_id: 'run_1', attempt: 1, reason: 'worker_lost' };
+    const log = [
+      ...logOf(['Hello', ' the']).slice(0, -1),
+      { type: 'run_interrupted', data: { ...data, discard_from_event_id: '000000000002' } },
+      { type: 'run_resumed', data: { ...data, attempt: 2 } },
+      { type: 'message_delta', data: { text: ' there' } },
+      { type: 'run_completed', data: { run_id: 'run_1' } },
+    ].map((event, index) => ({ ...event, id: String(index + 1).padStart(12, '0') }));
+    for (let afterBytes = 0; afterBytes < 900; afterBytes += 60) {
+      const run = begin({ log, faults: [{ kind: 'cut', afterBytes }] });
+      expect(await run.text()).toBe('Hello there');
+    }
+    // Events are delivered as they are: a reader that shows text cuts it with `RunText`.
+    expect(whole(await collect(begin({ log })))).toEqual(log);
+  });
 });
 
 function begin(play: Partial<Play> & Pick<Play, 'log'>): RunHandle {

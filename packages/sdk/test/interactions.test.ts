@@ -64,7 +64,7 @@ describe('handlers answer interactions', () => {
     for await (const event of run.follow({ after: asked.id, onQuestion: () => 'red' })) {
       rest.push(event.type);
     }
-    expect(rest).toEqual(['user_answered', 'message_delta', 'run_completed']);
+    expect(rest).toEqual(['user_answered', 'run_resumed', 'message_delta', 'run_completed']);
   });
 
   test('not if they are no longer pending', async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Convoke, type RunEvent, type RunHandle } from '../src/index.ts';
+import { Convoke, type NoticeRecord, type RunEvent, type RunHandle } from '../src/index.ts';
 import { type ConvokeServer, clientOf, startConvoke } from './convoke-server.ts';
 import { chance, startCuttingProxy } from './cutting-proxy.ts';
 
@@ -88,3 +88,37 @@ async function recorded(sessionId: string, runId: string): Promise<RunEvent[]> {
 function textOf(events: readonly RunEvent[]): string {
   return events.map((event) => (event.type === 'message_delta' ? event.data.text : '')).join('');
 }
+
+describe('the feed', () => {
+  test('yields every notice once, over connections that break at any byte and a killed server (D-112)', async () => {
+    const random = chance(7);
+    const nextCut = () => (random() < 0.7 ? 1 + Math.floor(random() * 6000) : undefined);
+    await using proxy = await startCuttingProxy(server.baseUrl, nextCut);
+    const retry = { attempts: 12, baseMs: 1, maxMs: 5 };
+    const convoke = new Convoke({ ...clientOf(server, proxy.baseUrl), retry });
+    const [newest] = (await direct().feed.list({ from: 'newest' }).page()).items;
+    expect(newest).toBeUndefined();
+    const seen: NoticeRecord[] = [];
+    const stop = new AbortController();
+    const last = Promise.withResolvers<void>();
+    const following = (async () => {
+      for await (const notice of convoke.feed.follow({ signal: stop.signal })) {
+        seen.push(notice);
+        if (notice.type === 'session_ended') last.resolve();
+      }
+    })();
+    for (let round = 0; round < 30; round += 1) {
+      const session = await direct().sessions.create('talker');
+      await session.stop();
+      if (round === 15) await server.restart();
+      if (round === 29) await session.stop({ mode: 'terminate' });
+    }
+    await last.promise;
+    stop.abort();
+    await expect(following).rejects.toThrow('aborted');
+    const kept: NoticeRecord[] = [];
+    for await (const notice of direct().feed.list()) kept.push(notice);
+    expect(seen).toEqual(kept);
+    expect(proxy.cuts).toBeGreaterThan(0);
+  });
+});

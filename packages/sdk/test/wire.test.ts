@@ -28,6 +28,9 @@ import type {
   RunEvent,
   RunHandle,
   RunRecord,
+  ScheduleFire,
+  ScheduleRecord,
+  ScheduleSummary,
   SessionRecord,
   SessionsQuery,
   StopSession,
@@ -58,6 +61,9 @@ describe('the types of the SDK are those of the contract', () => {
     expectTypeOf<IssuedCredential>().toEqualTypeOf<contract.IssuedCredential>();
     expectTypeOf<ProfileCatalog>().toEqualTypeOf<contract.ProfileCatalog>();
     expectTypeOf<RunRecord>().toEqualTypeOf<contract.RunRecord>();
+    expectTypeOf<ScheduleFire>().toEqualTypeOf<contract.FireRecord>();
+    expectTypeOf<ScheduleRecord>().toEqualTypeOf<contract.ScheduleRecord>();
+    expectTypeOf<ScheduleSummary>().toEqualTypeOf<contract.ScheduleSummary>();
     expectTypeOf<SessionRecord>().toEqualTypeOf<contract.SessionRecord>();
     expectTypeOf<TenantRecord>().toEqualTypeOf<contract.TenantRecord>();
     expectTypeOf<WorkspaceRecord>().toEqualTypeOf<contract.WorkspaceRecord>();

@@ -1,14 +1,15 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
-import { limits } from '@convoke/contract';
 import { type Convoke, compose } from './compose/compose.ts';
 import type { Config } from './config/config.ts';
 import { closeInheritedDescriptors } from './runtime/inherited-descriptors.ts';
 
 type Quickstart = Awaited<ReturnType<Convoke['quickstart']>>;
 
-/** The part of the drain time that legs have to end by themselves; the rest is for closing everything. */
-const legGraceMs = limits.drainMs * 0.6;
+/** The end of the drain, for saving folders and closing everything. */
+const closingMs = 10_000;
+/** The least part of a short drain that legs have. */
+const legShare = 0.6;
 
 export interface RunningServer {
   readonly convoke: Convoke;
@@ -50,7 +51,7 @@ export async function runServer(
     throw error;
   }
   const listensOn = listeningAddress(convoke);
-  return { convoke, listensOn, quickstart: made, stopped: drainOnSignal(convoke) };
+  return { convoke, listensOn, quickstart: made, stopped: drainOnSignal(convoke, config) };
 }
 
 function listeningAddress({ app }: Convoke): string {
@@ -58,7 +59,7 @@ function listeningAddress({ app }: Convoke): string {
   return `${address.includes(':') ? `[${address}]` : address}:${port}`;
 }
 
-async function drainOnSignal(convoke: Convoke): Promise<void> {
+async function drainOnSignal(convoke: Convoke, { drainMs }: Config): Promise<void> {
   await new Promise<void>((resolve) => {
     let isDraining = false;
     const onSignal = () => {
@@ -69,9 +70,9 @@ async function drainOnSignal(convoke: Convoke): Promise<void> {
     process.on('SIGTERM', onSignal);
     process.on('SIGINT', onSignal);
   });
-  // Exit even if something hangs: recovery ends what was not recorded.
-  setTimeout(() => process.exit(1), limits.drainMs - 1000).unref();
-  await convoke.stop(legGraceMs);
+  // Exit even if something hangs: recovery continues or ends what was not recorded.
+  setTimeout(() => process.exit(1), drainMs - 1000).unref();
+  await convoke.stop(Math.max(drainMs - closingMs, drainMs * legShare));
 }
 
 /** Tokens name the server's address, so the port must be known before the server is assembled. */

@@ -15,6 +15,7 @@ import { firstLabel, issueCredential, oauthClientPrefix } from './app/clients.ts
 import { joinOrganization, openOrganization } from './app/organizations.ts';
 import type { Services } from './app/services.ts';
 import { issuePersonToken } from './auth/person-tokens.ts';
+import { makeSignInLink } from './auth/sign-in/link.ts';
 import type { Tokens } from './auth/tokens.ts';
 import type { Actor, AuditEntry } from './domain/audit.ts';
 import { openClient } from './domain/client.ts';
@@ -44,7 +45,7 @@ export interface QuickstartParts {
   readonly baseUrl: string;
 }
 
-const ownerEmail = 'owner@convoke.local';
+export const quickstartOwner = 'owner@convoke.local';
 /** Twelve hours; every start of the development server issues a new token. */
 const ownerTokenSeconds = 12 * 3600;
 
@@ -69,6 +70,23 @@ export async function ensureQuickstart(parts: QuickstartParts): Promise<Quicksta
   const current = { ...made, base_url: baseUrl, owner_token: token };
   await writeQuickstart(dataDir, current);
   return current;
+}
+
+/** The address of a one-time link for the owner; undefined where people sign in elsewhere, or there is no owner. */
+export async function quickstartLink({
+  services,
+  baseUrl,
+  hasConsole,
+  peopleIssuer,
+}: Pick<QuickstartParts, 'services' | 'baseUrl'> & {
+  readonly hasConsole: boolean;
+  readonly peopleIssuer: unknown;
+}): Promise<string | undefined> {
+  if (peopleIssuer !== undefined) return undefined;
+  const owner = await services.store.read.organizations.findUserByEmail(quickstartOwner);
+  if (owner === undefined) return undefined;
+  const parts = { ...services, baseUrl, hasConsole };
+  return (await makeSignInLink(parts, { userId: owner.id, by: starter }))?.url;
 }
 
 async function makeQuickstart({ services, secrets }: QuickstartParts): Promise<Quickstart> {
@@ -108,7 +126,7 @@ async function makeQuickstart({ services, secrets }: QuickstartParts): Promise<Q
       base_url: '',
       organization_id: organizationId,
       tenant_id: tenant.id,
-      owner_email: ownerEmail,
+      owner_email: quickstartOwner,
       owner_token: '',
       client_id: client.oauthClientId,
       client_secret: secret,
@@ -130,7 +148,7 @@ async function ensureOrganization(
   services: Pick<Services, 'clock' | 'ids'>,
   tx: StoreTransaction,
 ): Promise<{ organizationId: OrganizationId; ownerId: UserId }> {
-  const owner = await tx.organizations.findUserByEmail(ownerEmail);
+  const owner = await tx.organizations.findUserByEmail(quickstartOwner);
   const [membership] = owner === undefined ? [] : await tx.organizations.membershipsOf(owner.id);
   if (owner !== undefined && membership !== undefined) {
     return { organizationId: membership.organizationId, ownerId: owner.id };
@@ -138,7 +156,7 @@ async function ensureOrganization(
   const { id } = await openOrganization(services, tx, { name: 'Quickstart', by: starter });
   const { user } = await joinOrganization(services, tx, {
     organizationId: id,
-    email: ownerEmail,
+    email: quickstartOwner,
     role: 'owner',
     by: starter,
   });

@@ -10,7 +10,7 @@ export type Guide = RenderedMarkdown & {
 
 /** The guides in reading order. One that is not listed comes last. */
 const groups: Readonly<Record<string, readonly string[]>> = {
-  'Get started': ['concepts', 'write-an-agent', 'stdio-agents', 'other-runtimes'],
+  'Get started': ['concepts', 'console', 'write-an-agent', 'stdio-agents', 'other-runtimes'],
   'Build on it': ['stream-to-a-browser', 'generate-a-client'],
   'Run it': ['operate', 'people', 'cluster', 'move-a-deployment', 'settings'],
   'Extend it': ['add-an-endpoint', 'add-a-harness', 'add-a-migration', 'glossary'],

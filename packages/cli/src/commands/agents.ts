@@ -45,8 +45,8 @@ function showAgent(): Command {
     .action(async (name: string, _options: unknown, command: Command) => {
       const convoke = await connect(command);
       const agents = await collect(convoke.agents.list());
-      const agent = agents.find((item) => item.name === name);
-      if (agent === undefined) throw await missing(name, agents);
+      if (!agents.some((item) => item.name === name)) throw await missing(name, agents);
+      const agent = await convoke.agents.get(name);
       if (globalOptions(command).json) return printJson(agent);
       printFacts({
         agent: agent.name,
@@ -54,6 +54,8 @@ function showAgent(): Command {
         framework: agent.framework,
         model: agent.model,
         'asks before': agent.approval_required_tools.join(', '),
+        tools: agent.tools.join(', '),
+        skills: agent.skills.join(', '),
         files: agent.session_files_supported ? 'accepted' : 'not accepted',
       });
     });

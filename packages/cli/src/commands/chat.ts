@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import { Command } from 'commander';
 import { sessionOf } from '../complete-id.ts';
-import { type Answering, addAnsweringOptions } from '../options/answering.ts';
+import { type Following, addFollowingOptions } from '../options/following.ts';
 import { globalOptions } from '../options/global-options.ts';
 import { example } from '../options/options.ts';
 import { connect } from '../sign-in/connection.ts';
@@ -18,20 +18,21 @@ export function chatCommand(): Command {
     .action(async (agent: string, options: ChatOptions, chatting: Command) => {
       const { json = false } = globalOptions(chatting);
       const convoke = await connect(chatting);
-      const { session: id } = options;
+      const { session: id, stream = false } = options;
       const session =
         id === undefined ? await convoke.sessions.create(agent) : await sessionOf(convoke, id);
       remark(`session ${session.id}`, 'dim');
       if (id !== undefined) await session.resume();
       for await (const prompt of process.stdin.isTTY ? typed() : piped()) {
-        if (!(await followRun(await session.run(prompt), { json, answering: options }))) break;
+        if (!(await followRun(await session.run(prompt), { json, stream, answering: options })))
+          break;
       }
       remark(`continue with: convoke chat ${agent} --session ${session.id}`, 'dim');
     });
-  return addAnsweringOptions(command);
+  return addFollowingOptions(command);
 }
 
-interface ChatOptions extends Answering {
+interface ChatOptions extends Following {
   readonly session?: string;
 }
 

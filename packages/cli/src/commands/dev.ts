@@ -24,9 +24,30 @@ export function devCommand(): Command {
         listens_on: listensOn,
         data_dir: config.dataDir,
       };
-      report(command, facts, welcome(server, config, await signInHint(server, config)));
+      report(
+        command,
+        facts,
+        welcome(server, config, [
+          ...(await consoleLines(server, config)),
+          ...(await signInHint(server, config)),
+        ]),
+      );
       await server.stopped;
     });
+}
+
+/** The link that opens the console on this machine, and how to get another. */
+async function consoleLines(
+  { convoke, quickstart }: RunningServer,
+  config: Config,
+): Promise<readonly string[]> {
+  const link = quickstart === undefined ? undefined : await convoke.consoleLink();
+  if (link === undefined) return [];
+  const folder = relative(process.cwd(), config.dataDir) || '.';
+  return [
+    `Console: ${link}`,
+    `  (works once, for ten minutes, on this machine; another: ${elsewhere(folder, config)}npx convoke console)`,
+  ];
 }
 
 /** Says how the owner of the quickstart signs in. The start makes no password: `quickstart.json` has a token. */
@@ -62,7 +83,7 @@ function welcome(
     baseUrl === `http://${listensOn}` ? baseUrl : `${listensOn}, clients use ${baseUrl}`;
   return [
     '',
-    `Convoke listens on ${where}   (API: ${baseUrl}/docs)`,
+    `Convoke listens on ${where}, process ${process.pid}   (API: ${baseUrl}/docs)`,
     `Agents: ${names.join(', ') || `none yet; add one as ${agentsFolder}/<name>/agent.yaml`}`,
     ...broken,
     `Credentials: ${folder}/quickstart.json`,

@@ -1,7 +1,7 @@
 import type { RunEvent } from '@convoke/sdk';
 import { Command } from 'commander';
 import { runOf } from '../complete-id.ts';
-import { type Answering, addAnsweringOptions } from '../options/answering.ts';
+import { type Following, addFollowingOptions } from '../options/following.ts';
 import { globalOptions } from '../options/global-options.ts';
 import { example } from '../options/options.ts';
 import { connect } from '../sign-in/connection.ts';
@@ -26,8 +26,9 @@ export function eventsCommand(): Command {
         const run = await runOf(await connect(shown), first, second);
         const { json = false } = globalOptions(shown);
         const after = options.after?.padStart(idDigits, '0');
-        if (options.follow === true) {
-          await followRun(run, { json, answering: options, after });
+        const { follow = false, stream = false } = options;
+        if (follow) {
+          await followRun(run, { json, stream, answering: options, after });
           return;
         }
         const events = eventsAfter(run.events(), after);
@@ -35,7 +36,7 @@ export function eventsCommand(): Command {
         else for await (const line of eventLines(events)) print(forOutput(line));
       },
     );
-  return addAnsweringOptions(command);
+  return addFollowingOptions(command);
 }
 
 async function* eventsAfter(
@@ -45,7 +46,7 @@ async function* eventsAfter(
   for await (const event of events) if (after === undefined || event.id > after) yield event;
 }
 
-interface EventsOptions extends Answering {
+interface EventsOptions extends Following {
   readonly follow?: boolean;
   readonly after?: string;
 }

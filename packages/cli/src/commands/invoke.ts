@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { sessionOf } from '../complete-id.ts';
-import { type Answering, addAnsweringOptions } from '../options/answering.ts';
+import { type Following, addFollowingOptions } from '../options/following.ts';
 import { globalOptions } from '../options/global-options.ts';
 import { example } from '../options/options.ts';
 import { connect } from '../sign-in/connection.ts';
@@ -21,16 +21,16 @@ export function invokeCommand(): Command {
     .action(async (agent: string, prompt: string, options: InvokeOptions, invoked: Command) => {
       const { json = false } = globalOptions(invoked);
       const convoke = await connect(invoked);
-      const { session: id } = options;
+      const { session: id, stream = false } = options;
       const session =
         id === undefined ? await convoke.sessions.create(agent) : await sessionOf(convoke, id);
       const run = await session.run(prompt);
-      await followRun(run, { json, answering: options });
+      await followRun(run, { json, stream, answering: options });
       if (!json) remark(`session ${session.id}, run ${run.id}`, 'dim');
     });
-  return addAnsweringOptions(command);
+  return addFollowingOptions(command);
 }
 
-interface InvokeOptions extends Answering {
+interface InvokeOptions extends Following {
   readonly session?: string;
 }

@@ -1,9 +1,19 @@
-import type { RunRecord, RunStatus } from '@convoke/sdk';
+import type {
+  Convoke,
+  RunErrorCode,
+  RunFilter,
+  RunRecord,
+  RunStatus,
+  RunSummary,
+  TenantRunsQuery,
+} from '@convoke/sdk';
 import { Command } from 'commander';
 import { collect } from '../collect.ts';
 import { runOf, sessionOf } from '../complete-id.ts';
+import { exitCodes, Failure } from '../failure.ts';
+import { seconds } from '../options/durations.ts';
 import { globalOptions } from '../options/global-options.ts';
-import { example, limitOption } from '../options/options.ts';
+import { example, limitOption, repeated } from '../options/options.ts';
 import { connect } from '../sign-in/connection.ts';
 import { forOutput, print, printJson } from '../terminal/output.ts';
 import { printFacts, printTable } from '../terminal/table.ts';
@@ -11,43 +21,82 @@ import { age, duration, moment } from '../terminal/times.ts';
 
 export function runsCommand(): Command {
   return new Command('runs')
-    .description('List, show and cancel the runs of a session')
+    .description('List, show and cancel runs')
     .addCommand(listRuns(), { isDefault: true })
     .addCommand(showRun())
     .addCommand(cancelRun())
-    .addHelpText('after', example('runs sess_…'));
+    .addHelpText('after', example('runs --status active'));
 }
 
 function listRuns(): Command {
   return new Command('list')
-    .description('List the runs of a session, newest first')
-    .addHelpText('after', example('runs list sess_… --status failed'))
-    .argument('<session>', 'its id, or the beginning of it')
-    .option('--status <status>', 'only runs with this status')
+    .description('List the runs of the workspace, or of one session, newest first')
+    .addHelpText('after', example('runs list --status failed --since 24h'))
+    .argument('[session]', 'its id, or the beginning of it; all sessions without it')
+    .option('--status <status>', 'only runs with this status; may be repeated', repeated)
+    .option('--agent <name>', 'only runs of this agent')
+    .option('--label <key:value>', 'only runs with this label; may be repeated', repeated)
+    .option('--error <code>', 'only runs that failed with this error')
+    .option('--since <time>', 'only runs of the last 90m, 24h or 7d', seconds)
+    .option('--search <text>', 'only runs with this text in the first words of the prompt')
     .addOption(limitOption())
-    .action(
-      async (id: string, options: { status?: RunStatus; limit: number }, command: Command) => {
-        const { status, limit } = options;
-        const session = await sessionOf(await connect(command), id);
-        const runs = (await collect(session.runs.list({ status }), limit)).map((run) => run.record);
-        if (globalOptions(command).json) return printJson({ runs });
-        printRuns(runs);
-      },
-    );
+    .action(async (session: string | undefined, options: ListOptions, command: Command) => {
+      const convoke = await connect(command);
+      const runs =
+        session === undefined
+          ? await collect(convoke.runs.list(queryOf(options)), options.limit)
+          : await runsOfSession(convoke, session, options);
+      if (globalOptions(command).json) return printJson({ runs });
+      printRuns(runs);
+    });
 }
 
-/** Prints a table of runs. Tokens and errors have a column only if a run has some. */
-export function printRuns(runs: readonly RunRecord[]): void {
-  const columns: readonly [string, (run: RunRecord) => string][] = [
+interface ListOptions {
+  readonly status?: readonly RunFilter[];
+  readonly agent?: string;
+  readonly label?: readonly string[];
+  readonly error?: RunErrorCode;
+  /** Seconds. */
+  readonly since?: number;
+  readonly search?: string;
+  readonly limit: number;
+}
+
+function queryOf({ status, agent, label, error, since, search }: ListOptions): TenantRunsQuery {
+  const created_after =
+    since === undefined ? undefined : new Date(Date.now() - since * 1000).toISOString();
+  return { status, agent_name: agent, label, error_code: error, created_after, q: search };
+}
+
+async function runsOfSession(
+  convoke: Convoke,
+  typed: string,
+  options: ListOptions,
+): Promise<readonly RunRecord[]> {
+  const { status = [], agent, label, error, since, search, limit } = options;
+  if ([agent, label, error, since, search].some((option) => option !== undefined)) {
+    throw new Failure('the runs of a session are selected by --status only', exitCodes.usage);
+  }
+  if (status.length > 1) throw new Failure('use one --status with a session', exitCodes.usage);
+  const session = await sessionOf(convoke, typed);
+  const list = session.runs.list({ status: status[0] as RunStatus | undefined });
+  return (await collect(list, limit)).map((run) => run.record);
+}
+
+/** Prints a table of runs. Tokens, labels and errors have a column only if a run has some. */
+export function printRuns(runs: readonly (RunRecord | RunSummary)[]): void {
+  const columns: readonly [string, (run: RunRecord | RunSummary) => string][] = [
     ['RUN', (run) => run.id],
+    ['AGENT', (run) => run.agent_name],
     ['STATUS', (run) => run.status],
     ['AGE', (run) => age(run.created_at)],
     ['TOOK', tookOf],
     ['TOKENS', tokensOf],
-    ['PROMPT', promptOf],
+    ['PROMPT', (run) => ('preview' in run ? run.preview : promptOf(run))],
+    ['LABELS', labelsOf],
     ['ERROR', errorOf],
   ];
-  const optional = new Set(['TOKENS', 'ERROR']);
+  const optional = new Set(['TOKENS', 'LABELS', 'ERROR']);
   const shown = columns.filter(
     ([title, cell]) => !optional.has(title) || runs.some((run) => cell(run) !== ''),
   );
@@ -85,6 +134,8 @@ function showDetails(run: RunRecord): void {
     started: run.started_at && moment(run.started_at),
     ended: run.ended_at && moment(run.ended_at),
     took: tookOf(run),
+    attempts: run.attempt > 1 ? String(run.attempt) : undefined,
+    labels: labelsOf(run),
     tokens: tokensOf(run) && `${tokensOf(run)} (in/out)`,
     prompt: promptOf(run),
   });
@@ -113,15 +164,22 @@ function promptOf({ input }: RunRecord): string {
   return typeof prompt === 'string' ? prompt : JSON.stringify(input);
 }
 
-function errorOf({ error_code, error_message }: RunRecord): string {
-  return [error_code, error_message].filter((part) => part !== undefined).join(': ');
+function errorOf(run: RunRecord | RunSummary): string {
+  const message = 'error_message' in run ? run.error_message : undefined;
+  return [run.error_code, message].filter((part) => part !== undefined).join(': ');
 }
 
 /** Of a run that has not ended: how long it takes so far. */
-function tookOf({ started_at, ended_at }: RunRecord): string {
+function tookOf({ started_at, ended_at }: RunRecord | RunSummary): string {
   return started_at === undefined ? '' : duration(started_at, ended_at ?? new Date().toISOString());
 }
 
-function tokensOf({ usage }: RunRecord): string {
+function tokensOf({ usage }: RunRecord | RunSummary): string {
   return usage === undefined ? '' : `${usage.input_tokens}/${usage.output_tokens}`;
+}
+
+function labelsOf({ labels }: RunRecord | RunSummary): string {
+  return Object.entries(labels)
+    .map(([key, value]) => `${key}:${value}`)
+    .join(' ');
 }

@@ -31,3 +31,8 @@ export function readDays(text: string): number {
   if (Number.isInteger(days) && days >= 1 && days <= daysMax) return days;
   throw new InvalidArgumentError(`must be a whole number from 1 to ${daysMax}`);
 }
+
+/** Collects an option that may be repeated. */
+export function repeated(value: string, before: readonly string[] | undefined): readonly string[] {
+  return [...(before ?? []), value];
+}

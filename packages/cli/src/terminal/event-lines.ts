@@ -46,6 +46,9 @@ function summaryOf(event: RunEvent): string {
     case 'user_answered':
       return event.data.declined === true ? 'declined' : String(event.data.answer ?? '');
     case 'run_interrupted':
+      return [`${event.data.reason}, attempt ${event.data.attempt}`, discarded(event.data)].join(
+        '',
+      );
     case 'run_resumed':
       return `${event.data.reason}, attempt ${event.data.attempt}`;
     case 'run_started':
@@ -64,4 +67,9 @@ function summaryOf(event: RunEvent): string {
     default:
       return JSON.stringify(event.data);
   }
+}
+
+/** D-87: which text no longer belongs to the answer. */
+function discarded({ discard_from_event_id: id }: { discard_from_event_id?: string | undefined }) {
+  return id === undefined ? '' : `, discards the text from ${Number(id)} on`;
 }

@@ -67,7 +67,7 @@ async function permissionDialog(
 
 /** Numbers are checked against the options; other words are an answer of one's own (A-33). */
 async function questionDialog(
-  { question, options = [], multiple = false }: InteractionRecord,
+  { question, options = [], multiple = false, about }: InteractionRecord,
   asking: Asking,
 ): Promise<string | string[] | QuestionDeclined | undefined> {
   const listed = options.map(({ label, description }, index) => {
@@ -77,9 +77,10 @@ async function questionDialog(
   const several = multiple ? ', several with commas' : '';
   const what = options.length === 0 ? 'your answer' : `a number${several}, or your own words`;
   const hint = dim(`  ${what}; /decline or /later`);
-  let shown = ['', `${attention('?')} ${printable(question ?? '')}`, ...listed, hint, ''].join(
-    '\n',
-  );
+  // The second option repeats the call with exactly this input.
+  const call = about && indented(`${about.tool_name} ${formatted(about.tool_input)}`);
+  const title = `${attention('?')} ${printable(question ?? '')}`;
+  let shown = ['', title, ...(call ? [call] : []), ...listed, hint, ''].join('\n');
   for (;;) {
     const said = await ask(`${shown}  > `, asking);
     shown = '';
@@ -93,6 +94,10 @@ async function questionDialog(
 
 function formatted(input: Json | undefined): string {
   return JSON.stringify(input ?? {}, null, 2);
+}
+
+function indented(text: string): string {
+  return `  ${printable(text).replaceAll('\n', '\n  ')}`;
 }
 
 function isObject(

@@ -1,5 +1,5 @@
 import type { InteractionHandlers, InteractionRecord, RunHandle } from '@convoke/sdk';
-import type { Answering } from '../options/answering.ts';
+import type { Answering } from '../options/following.ts';
 import { chooseOptions } from './choose-options.ts';
 import type { Interrupts } from './interrupts.ts';
 import { printable, remark } from './output.ts';
@@ -39,7 +39,8 @@ export function createHandlers(parts: RespondingParts): InteractionHandlers {
     },
 
     async onQuestion(record, { signal }) {
-      const next = answers.shift();
+      // `--answer` is for the agent's questions: it must not repeat a call that may have been carried out (D-84).
+      const next = record.about === undefined ? answers.shift() : undefined;
       if (next !== undefined) {
         const { options = [], multiple = false } = record;
         const chosen = chooseOptions(next, { options, multiple });

@@ -54,11 +54,22 @@ export const eventTypes = {
   },
   run_resumed: {
     terminal: false,
-    description: 'The interrupted run goes on.',
+    description: 'The run executes again, after its answers or after an interruption.',
     data: z.object({
       run_id: z.string(),
       attempt: z.int().min(1),
-      reason: z.enum(interruptionReasons),
+      reason: z.enum(['answered', ...interruptionReasons]),
+      workspace: z
+        .enum(['same', 'restored', 'behind'])
+        .meta({
+          description:
+            'Files of the session: on the same machine, restored on another one, or restored without the latest changes.',
+        })
+        .optional(),
+      agent_changed: z
+        .literal(true)
+        .meta({ description: 'The agent was changed since the run was last checkpointed.' })
+        .optional(),
     }),
   },
   run_completed: {

@@ -20,6 +20,7 @@ const statuses: Readonly<Record<number, readonly [name: string, meaning: string]
     'Conflict',
     'The request conflicts with the current state. Read the state before you retry.',
   ],
+  410: ['Gone', 'What the cursor names is no longer kept. Start again without it.'],
   412: [
     'PreconditionFailed',
     'The key refers to a session that has ended. Use a new key for a new session.',

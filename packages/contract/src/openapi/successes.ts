@@ -58,15 +58,18 @@ function eventStream(
   };
 }
 
-/** Three frames of a stream: the first event, a piece of the answer and the terminal event. */
+/** Three frames of a run's stream, the first event, a piece of the answer and the terminal event; one of another stream. */
 function frames(event: Schema, writer: SchemaWriter): string {
   const example = exampleOf(event, writer.components());
-  const envelope = typeof example === 'object' ? example : {};
+  const envelope: Record<string, unknown> = typeof example === 'object' ? { ...example } : {};
   const run = { run_id: 'run_01ja3w8z5kq4v7m2x9c6t1r8en' };
   const frame = (id: string, type: string, more: object) =>
     `id: ${id}\nevent: ${type}\ndata: ${JSON.stringify({ ...envelope, id, type, ...more })}`;
+  const retry = `retry: ${limits.streamRetryMs}`;
+  const { id, type } = envelope;
+  if (type !== 'message_delta') return `${retry}\n\n${frame(String(id), String(type), {})}`;
   return [
-    `retry: ${limits.streamRetryMs}`,
+    retry,
     frame('000000000001', 'run_started', { data: run }),
     frame('000000000002', 'message_delta', {}),
     frame('000000000003', 'run_completed', { data: run }),

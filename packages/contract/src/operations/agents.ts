@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { eventNames, runEvent } from '../events/envelope.ts';
 import { defineOperation } from '../operation.ts';
-import { agentList, agentName } from '../resources/agent.ts';
+import { agentDetails, agentList, agentName } from '../resources/agent.ts';
+import { givenLabels } from '../resources/labels.ts';
+import { runBudget } from '../resources/budget.ts';
 import { namedPageQuery } from '../resources/page.ts';
 import { runInput } from '../resources/run.ts';
 import { idempotencyKey } from './idempotency.ts';
@@ -16,8 +18,29 @@ export const listAgents = defineOperation({
     'Lists the agents that are deployed and enabled for the tenant. A session is created with the name of one.',
   caller: 'automation',
   scope: 'agents:read',
-  query: z.strictObject(namedPageQuery),
+  query: z.strictObject({
+    include: z
+      .enum(['broken'])
+      .meta({ description: 'Also list agents whose folder cannot be loaded, with the reason.' })
+      .optional(),
+    ...namedPageQuery,
+  }),
   responses: { 200: { description: 'Enabled agents, by name.', schema: agentList } },
+  errors: [],
+});
+
+export const getAgent = defineOperation({
+  id: 'get_agent',
+  method: 'GET',
+  path: '/v1/agents/{agent_name}',
+  tag: 'Agents',
+  summary: 'Read an agent',
+  description:
+    'Returns the agent with the schema of its input, its tools and skills. One whose folder cannot be loaded has a `problem`.',
+  caller: 'automation',
+  scope: 'agents:read',
+  params: { agent_name: agentName },
+  responses: { 200: { description: 'The agent.', schema: agentDetails } },
   errors: [],
 });
 
@@ -36,6 +59,10 @@ export const invokeAgent = defineOperation({
   query: z.strictObject({ event_names: eventNames }),
   body: z.strictObject({
     input: runInput,
+    labels: givenLabels.optional(),
+    budget: runBudget
+      .meta({ description: 'Lowers the ceiling of the agent; never raises it.' })
+      .optional(),
     idempotency_key: idempotencyKey,
   }),
   bodyRequired: true,
@@ -51,5 +78,12 @@ export const invokeAgent = defineOperation({
       },
     },
   },
-  errors: ['idempotency_conflict', 'file_not_ready', 'not_ready'],
+  errors: [
+    'idempotency_conflict',
+    'invalid_label',
+    'label_limit_reached',
+    'file_not_ready',
+    'budget_exhausted',
+    'not_ready',
+  ],
 });

@@ -12,21 +12,42 @@ export const issueToken = defineOperation({
   summary: 'Exchange a client secret for an access token',
   description:
     'OAuth 2.0 client credentials (RFC 6749 section 4.4). Authenticate with HTTP Basic, or with ' +
-    '`client_id` and `client_secret` in the form.',
+    '`client_id` and `client_secret` in the form. The console uses the same endpoint to exchange the token of a ' +
+    'signed-in person for one of a tenant (RFC 8693).',
   caller: 'anonymous',
   scope: open,
   content: 'form',
   // Not strict: RFC 6749 section 3.2 has the server ignore parameters it does not know.
   body: z.object({
-    grant_type: z
-      .string()
-      .meta({ description: 'Always `client_credentials`.', examples: ['client_credentials'] }),
+    grant_type: z.string().meta({
+      description: '`client_credentials`; for a person in the console the token exchange grant.',
+      examples: ['client_credentials'],
+    }),
     scope: z
       .string()
       .meta({ description: 'Space-separated scopes, to request fewer than the client has.' })
       .optional(),
     client_id: z.string().optional(),
     client_secret: z.string().optional(),
+    subject_token: z
+      .string()
+      .meta({ description: 'Token exchange: the access token of the person.' })
+      .optional(),
+    subject_token_type: z
+      .string()
+      .meta({ description: 'Token exchange: `urn:ietf:params:oauth:token-type:access_token`.' })
+      .optional(),
+    requested_token_type: z
+      .string()
+      .meta({ description: 'Token exchange: as `subject_token_type`, or absent.' })
+      .optional(),
+    resource: z
+      .string()
+      .meta({
+        description:
+          'Token exchange: the tenant, as `{base_url}/v1/organizations/{organization_id}/tenants/{tenant_id}`.',
+      })
+      .optional(),
   }),
   bodyRequired: true,
   responses: {
@@ -41,10 +62,12 @@ export const issueToken = defineOperation({
     'invalid_client',
     'unsupported_grant_type',
     'invalid_scope',
+    'invalid_target',
     'body_too_large',
     'unsupported_media_type',
     'rate_limited',
     'storage_unavailable',
+    'identity_unavailable',
   ],
 });
 

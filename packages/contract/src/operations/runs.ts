@@ -3,6 +3,8 @@ import { eventNames, runEvent, runEventList } from '../events/envelope.ts';
 import { runIdSchema, sessionIdSchema } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { defineOperation } from '../operation.ts';
+import { givenLabels, labelChanges } from '../resources/labels.ts';
+import { runBudget } from '../resources/budget.ts';
 import { pageQuery } from '../resources/page.ts';
 import { runInput, runList, runRecord, runStatuses } from '../resources/run.ts';
 import { text } from '../text.ts';
@@ -23,6 +25,10 @@ export const startRun = defineOperation({
   params: ofSession,
   body: z.strictObject({
     input: runInput,
+    labels: givenLabels.optional(),
+    budget: runBudget
+      .meta({ description: 'Lowers the ceiling of the agent; never raises it.' })
+      .optional(),
     idempotency_key: idempotencyKey,
   }),
   bodyRequired: true,
@@ -36,11 +42,14 @@ export const startRun = defineOperation({
   },
   errors: [
     'agent_not_found',
+    'invalid_label',
+    'label_limit_reached',
     'idempotency_conflict',
     'session_terminal',
     'session_stopped',
     'session_busy',
     'file_not_ready',
+    'budget_exhausted',
   ],
 });
 
@@ -139,4 +148,20 @@ export const cancelRun = defineOperation({
     202: { description: 'The run is being cancelled.', schema: runRecord },
   },
   errors: ['run_terminal'],
+});
+
+export const updateRun = defineOperation({
+  id: 'update_run',
+  method: 'PATCH',
+  path: '/v1/sessions/{session_id}/runs/{run_id}',
+  tag: 'Runs',
+  summary: 'Change the labels of a run',
+  description: 'Labels are merged by key; null removes one. The run may have ended.',
+  caller: 'automation',
+  scope: 'runs:write',
+  params: ofRun,
+  body: z.strictObject({ labels: labelChanges }),
+  bodyRequired: true,
+  responses: { 200: { description: 'The run.', schema: runRecord } },
+  errors: ['invalid_label', 'label_limit_reached'],
 });

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { sessionIdSchema } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { at, defineOperation } from '../operation.ts';
+import { givenLabels, labelChanges } from '../resources/labels.ts';
 import { pageQuery } from '../resources/page.ts';
 import { sessionList, sessionRecord, sessionStatuses, stopModes } from '../resources/session.ts';
 import { text } from '../text.ts';
@@ -19,6 +20,8 @@ export const createSession = defineOperation({
   scope: 'sessions:write',
   body: z.strictObject({
     agent_name: text({ max: limits.nameMaxCharacters }).meta({ examples: ['demo'] }),
+    title: text({ max: limits.nameMaxCharacters, blank: 'refused' }).optional(),
+    labels: givenLabels.optional(),
     idempotency_key: idempotencyKey,
   }),
   bodyRequired: true,
@@ -31,7 +34,13 @@ export const createSession = defineOperation({
       headers: replayedHeader,
     },
   },
-  errors: ['agent_not_found', 'idempotency_conflict', at(412, 'session_terminal')],
+  errors: [
+    'agent_not_found',
+    'invalid_label',
+    'label_limit_reached',
+    'idempotency_conflict',
+    at(412, 'session_terminal'),
+  ],
 });
 
 export const listSessions = defineOperation({
@@ -108,4 +117,24 @@ export const resumeSession = defineOperation({
   bodyRequired: false,
   responses: { 200: { description: 'The resumed session.', schema: sessionRecord } },
   errors: ['session_terminal'],
+});
+
+export const updateSession = defineOperation({
+  id: 'update_session',
+  method: 'PATCH',
+  path: '/v1/sessions/{session_id}',
+  tag: 'Sessions',
+  summary: 'Change the title and the labels of a session',
+  description:
+    'Labels are merged by key; null removes one. Runs that were started before keep theirs. `title: null` removes the title.',
+  caller: 'automation',
+  scope: 'sessions:write',
+  params: { session_id: sessionIdSchema },
+  body: z.strictObject({
+    title: text({ max: limits.nameMaxCharacters, blank: 'refused' }).nullable().optional(),
+    labels: labelChanges.optional(),
+  }),
+  bodyRequired: true,
+  responses: { 200: { description: 'The session.', schema: sessionRecord } },
+  errors: ['invalid_label', 'label_limit_reached'],
 });

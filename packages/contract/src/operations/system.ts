@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defineOperation } from '../operation.ts';
-import { healthRecord, readinessRecord } from '../resources/health.ts';
+import { healthRecord, readinessRecord, systemRecord } from '../resources/health.ts';
 
 const open = { unscoped: 'Returns nothing about any organization.' } as const;
 
@@ -23,7 +23,9 @@ export const getReadiness = defineOperation({
   path: '/readyz',
   tag: 'System',
   summary: 'Readiness check',
-  description: 'Not ready while the server starts, drains, or cannot use its storage.',
+  description:
+    'Not ready while the server starts, drains, or cannot use its storage. While it drains, the error has `status` ' +
+    '(`draining`), `legs` (executing runs) and `in_flight` (their tool calls that have not ended).',
   caller: 'anonymous',
   scope: open,
   responses: { 200: { description: 'The server accepts requests.', schema: readinessRecord } },
@@ -79,4 +81,17 @@ export const getGuide = defineOperation({
   },
   responses: { 200: { description: 'The page.', media: 'text/html' } },
   errors: ['not_found'],
+});
+
+export const getSystem = defineOperation({
+  id: 'get_system',
+  method: 'GET',
+  path: '/v1/system',
+  tag: 'System',
+  summary: 'Describe the server',
+  description: 'Returns version, frameworks and limits, and nothing about any organization.',
+  caller: 'any',
+  scope: { unscoped: 'Every valid token may see what the server can do (D-54).' },
+  responses: { 200: { description: 'The server.', schema: systemRecord } },
+  errors: [],
 });

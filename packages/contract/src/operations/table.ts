@@ -1,5 +1,7 @@
 import type { Operation } from '../operation.ts';
-import { invokeAgent, listAgents } from './agents.ts';
+import { getAuditStatus, listAudit } from './audit.ts';
+import { getAgent, invokeAgent, listAgents } from './agents.ts';
+import { deleteBudget, getBudget, listBudgets, setBudget } from './budgets.ts';
 import {
   createClient,
   deleteClient,
@@ -9,13 +11,54 @@ import {
   updateClient,
 } from './clients.ts';
 import { addCredential, revokeCredential } from './credentials.ts';
+import { followTenantEvents } from './feed.ts';
 import { deleteFile, downloadFile, listFiles, prepareFile, uploadFile } from './files.ts';
 import { answerInteraction, listInteractions } from './interactions.ts';
 import { getJwks, getMetadata, issueToken } from './oauth.ts';
-import { cancelRun, followRunEvents, getRun, listRuns, startRun } from './runs.ts';
-import { createSession, getSession, listSessions, resumeSession, stopSession } from './sessions.ts';
-import { getDocs, getGuide, getHealth, getOpenapi, getReadiness } from './system.ts';
+import { getMe, getOrganization, listMembers } from './organizations.ts';
+import {
+  createSchedule,
+  deleteSchedule,
+  getSchedule,
+  listFires,
+  listSchedules,
+  pauseSchedule,
+  previewSchedule,
+  resumeSchedule,
+  runSchedule,
+  updateSchedule,
+} from './schedules.ts';
+import { getDocs, getGuide, getHealth, getOpenapi, getReadiness, getSystem } from './system.ts';
+import { cancelRun, followRunEvents, getRun, listRuns, startRun, updateRun } from './runs.ts';
+import {
+  createSession,
+  getSession,
+  listSessions,
+  resumeSession,
+  stopSession,
+  updateSession,
+} from './sessions.ts';
+import {
+  findInteraction,
+  findRun,
+  getOverview,
+  listTenantInteractions,
+  listTenantRuns,
+} from './tenant-reads.ts';
 import { createTenant, getTenant, listTenants, offboardTenant, retryTenant } from './tenants.ts';
+import { readOrganizationUsage, readUsage } from './usage.ts';
+import {
+  createWebhook,
+  deleteWebhook,
+  getWebhook,
+  listDeliveries,
+  listWebhooks,
+  redeliver,
+  replayWebhook,
+  rotateWebhook,
+  testWebhook,
+  updateWebhook,
+} from './webhooks.ts';
 import { listWorkspaces, whoami } from './workspaces.ts';
 
 /** Every operation of the service by its id, in the order the API description shows them. */
@@ -28,28 +71,68 @@ export const operations = {
   whoami,
 
   list_agents: listAgents,
+  get_agent: getAgent,
   invoke_agent: invokeAgent,
 
   create_session: createSession,
   list_sessions: listSessions,
   get_session: getSession,
+  update_session: updateSession,
   stop_session: stopSession,
   resume_session: resumeSession,
 
   start_run: startRun,
   list_runs: listRuns,
   get_run: getRun,
+  update_run: updateRun,
   follow_run_events: followRunEvents,
   cancel_run: cancelRun,
 
+  list_tenant_runs: listTenantRuns,
+  find_run: findRun,
+  get_overview: getOverview,
+
   list_interactions: listInteractions,
   answer_interaction: answerInteraction,
+
+  list_tenant_interactions: listTenantInteractions,
+  find_interaction: findInteraction,
+
+  follow_tenant_events: followTenantEvents,
 
   prepare_file: prepareFile,
   list_files: listFiles,
   upload_file: uploadFile,
   download_file: downloadFile,
   delete_file: deleteFile,
+
+  create_schedule: createSchedule,
+  list_schedules: listSchedules,
+  get_schedule: getSchedule,
+  update_schedule: updateSchedule,
+  delete_schedule: deleteSchedule,
+  pause_schedule: pauseSchedule,
+  resume_schedule: resumeSchedule,
+  run_schedule: runSchedule,
+  list_fires: listFires,
+  preview_schedule: previewSchedule,
+  read_usage: readUsage,
+  read_organization_usage: readOrganizationUsage,
+  list_budgets: listBudgets,
+  set_budget: setBudget,
+  get_budget: getBudget,
+  delete_budget: deleteBudget,
+
+  create_webhook: createWebhook,
+  list_webhooks: listWebhooks,
+  get_webhook: getWebhook,
+  update_webhook: updateWebhook,
+  delete_webhook: deleteWebhook,
+  rotate_webhook: rotateWebhook,
+  test_webhook: testWebhook,
+  list_deliveries: listDeliveries,
+  redeliver,
+  replay_webhook: replayWebhook,
 
   list_clients: listClients,
   list_profiles: listProfiles,
@@ -67,6 +150,13 @@ export const operations = {
   retry_tenant: retryTenant,
   offboard_tenant: offboardTenant,
 
+  get_me: getMe,
+  get_organization: getOrganization,
+  list_members: listMembers,
+  list_audit: listAudit,
+  get_audit_status: getAuditStatus,
+
+  get_system: getSystem,
   get_health: getHealth,
   get_readiness: getReadiness,
   get_openapi: getOpenapi,

@@ -25,7 +25,7 @@ export const whoami = defineOperation({
   tag: 'Workspaces',
   summary: 'Describe the caller',
   description:
-    'Returns the automation client of the token, its current scopes, and whether file attachments are enabled.',
+    'Returns the automation client or the person of the token, the current scopes, and whether file attachments are enabled.',
   caller: 'automation',
   scope: { unscoped: 'Every valid token may describe itself (D-54).' },
   responses: { 200: { description: 'The caller.', schema: callerRecord } },

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { nextCursor } from './page.ts';
+import { jsonObject } from '../json.ts';
+import { nextCursor, timestamp } from './page.ts';
 
 /** Pattern of agent names, which are also folder names. A name that does not match is an unknown agent. */
 export const agentNamePattern = /^[a-z0-9-]{1,64}$/;
@@ -18,8 +19,29 @@ export const agentRecord = z
     model: z.string().optional(),
     approval_required_tools: z.array(z.string()).meta({ examples: [['write_file']] }),
     session_files_supported: z.boolean(),
+    problem: z
+      .string()
+      .meta({ description: 'Why its folder cannot be loaded. Such an agent cannot be invoked.' })
+      .optional(),
   })
   .meta({ id: 'Agent', description: 'An agent that is deployed and enabled for the tenant.' });
+
+/** An agent with what a form and a person need to know. */
+export const agentDetails = agentRecord
+  .extend({
+    input_schema: jsonObject.meta({ description: 'JSON Schema of the input of a run.' }),
+    tools: z
+      .array(z.string())
+      .meta({ description: 'The tools it may use; `*` stands for any characters.' }),
+    skills: z.array(z.string()),
+    on_busy: z
+      .enum(['queue', 'reject'])
+      .meta({ description: 'What becomes of a run while another one of the session executes.' }),
+    loaded_at: timestamp.optional(),
+  })
+  .meta({ id: 'AgentDetails', description: 'An agent with its input, tools and skills.' });
+
+export type AgentDetails = z.infer<typeof agentDetails>;
 
 export type AgentRecord = z.infer<typeof agentRecord>;
 

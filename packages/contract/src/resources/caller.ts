@@ -1,17 +1,32 @@
 import { z } from 'zod';
+import { exampleId } from '../ids.ts';
 import { profileNames, profiles, scopes } from '../scopes.ts';
 import { opaqueId } from './opaque-id.ts';
 import { timestamp } from './page.ts';
 
-/** D-56. */
+/** Roles of a person in an organization, the strongest first (D-153). */
+export const memberRoles = ['owner', 'admin', 'operator', 'viewer', 'member'] as const;
+export type MemberRole = (typeof memberRoles)[number];
+
+/** D-56, D-154. */
 export const callerRecord = z
   .object({
-    subject: opaqueId('client').meta({ description: 'Record id of the automation client.' }),
-    kind: z.literal('automation_client'),
-    client_id: z.string().meta({ description: 'OAuth client id.', examples: ['convoke-7k2m9x4c'] }),
+    subject: z.string().meta({
+      description: 'Record id of the automation client (`cli_…`) or of the person (`usr_…`).',
+      examples: [exampleId('client')],
+    }),
+    kind: z.enum(['automation_client', 'person']),
+    client_id: z
+      .string()
+      .meta({
+        description: 'OAuth client id. Only of an automation client.',
+        examples: ['convoke-7k2m9x4c'],
+      })
+      .optional(),
     organization_id: opaqueId('organization'),
     tenant_id: opaqueId('tenant'),
-    profile: z.enum(profileNames),
+    profile: z.enum(profileNames).meta({ description: 'Only of an automation client.' }).optional(),
+    role: z.enum(memberRoles).meta({ description: 'Only of a person.' }).optional(),
     scopes: z.array(z.enum(scopes)).meta({
       description: 'Current scopes of this token.',
       examples: [[...profiles.observe]],

@@ -7,6 +7,10 @@ export const errorBody = z
     error: z.string().meta({ description: 'Machine-readable code: `[a-z][a-z0-9_]*`.' }),
     message: z.string().meta({ description: 'For people. May be absent.' }).optional(),
     error_description: z.string().meta({ description: 'Token endpoint only.' }).optional(),
+    oldest_id: z
+      .string()
+      .meta({ description: 'With `cursor_expired`: the oldest notice that is kept.' })
+      .optional(),
     request_id: z.string().meta({ description: 'The same as the `X-Request-Id` header.' }),
   })
   .meta({ id: 'Error', description: 'The body of every error response.' });

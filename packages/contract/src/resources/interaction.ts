@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { jsonObject, jsonValue } from '../json.ts';
 import { limits } from '../limits.ts';
 import { text } from '../text.ts';
+import { labels } from './labels.ts';
 import { opaqueId } from './opaque-id.ts';
 import { nextCursor, timestamp } from './page.ts';
 
@@ -20,17 +21,22 @@ export const decisions = ['allow', 'deny'] as const;
 
 export const questionOption = z.object({ label: z.string(), description: z.string().optional() });
 
-/** D-84: what a question of the service itself, not of the agent, is about. */
+/** D-84, D-91: what a question of the service itself, not of the agent, is about. */
 export const interactionAbout = z
   .object({
-    kind: z.enum(['call_in_doubt']),
-    tool_name: z.string(),
-    tool_input: jsonValue,
-    begun_at: timestamp,
+    kind: z.enum(['call_in_doubt', 'workspace_behind']),
+    tool_name: z.string().optional(),
+    tool_input: jsonValue.optional(),
+    begun_at: timestamp.optional(),
+    calls: z
+      .array(z.object({ tool_name: z.string(), begun_at: timestamp }))
+      .meta({ description: 'Tool calls whose changes of files are lost, the first of them.' })
+      .optional(),
   })
   .meta({
     description:
-      'A tool call that was begun before the worker died. It is not known whether it was carried out.',
+      '`call_in_doubt`: a tool call that was begun before the worker died; it is not known whether it was carried out. ' +
+      '`workspace_behind`: the machine with the latest files of the session is gone.',
   });
 
 /** A string for one answer, an array where the question allows several. */
@@ -88,6 +94,49 @@ export type InteractionRecord = z.infer<typeof interactionRecord>;
 
 export const interactionList = z.object({
   interactions: z.array(interactionRecord),
+  next_cursor: nextCursor,
+});
+
+const ofRun = {
+  agent_name: z.string().meta({ examples: ['demo'] }),
+  run_labels: labels,
+  preview: z.string().meta({ description: 'The first words of the prompt of its run.' }),
+};
+
+/** D-36 with what a person needs to know about its run. */
+export const interactionInTenant = interactionRecord.extend(ofRun).meta({
+  id: 'InteractionInTenant',
+  description: 'An interaction with its agent and the labels of its run.',
+});
+
+/** An interaction in a list over the whole tenant: without the input, the options and the answer, which may be long. */
+export const interactionSummary = z
+  .object({
+    interaction_key: opaqueId('interaction'),
+    kind: z.enum(interactionKinds),
+    status: z.enum(interactionStatuses),
+    session_id: opaqueId('session'),
+    run_id: opaqueId('run'),
+    ...ofRun,
+    tool_name: z.string().optional(),
+    question: z
+      .string()
+      .meta({ description: `The first ${limits.previewCharacters} characters of the question.` })
+      .optional(),
+    about: interactionAbout.omit({ tool_input: true }).optional(),
+    created_at: timestamp,
+    answered_at: timestamp.optional(),
+    expires_at: timestamp.optional(),
+  })
+  .meta({
+    id: 'InteractionSummary',
+    description: 'An interaction in a list over the whole tenant.',
+  });
+
+export type InteractionSummary = z.infer<typeof interactionSummary>;
+
+export const interactionSummaryList = z.object({
+  interactions: z.array(interactionSummary),
   next_cursor: nextCursor,
 });
 

@@ -6,6 +6,11 @@ export const timestamp = z
   .string()
   .meta({ format: 'date-time', examples: ['2026-01-15T09:30:00.000Z'] });
 
+/** A moment in a query. */
+export const moment = z.iso
+  .datetime({ offset: true, error: 'must be a time as in 2026-01-15T00:00:00Z' })
+  .meta({ format: 'date-time', examples: ['2026-01-15T00:00:00Z'] });
+
 export const orders = ['asc', 'desc'] as const;
 export type Order = (typeof orders)[number];
 
@@ -35,6 +40,23 @@ export const pageQuery = {
 
 /** For lists that are sorted by name, ascending by default. */
 export const namedPageQuery = { ...pageQuery, order: orderDefaulting('asc') };
+
+/** A time in a query, as milliseconds. */
+export const timeQuery = z.iso
+  .datetime({ offset: true })
+  .transform((time) => Date.parse(time))
+  .meta({ type: 'string', format: 'date-time', examples: ['2026-01-15T09:30:00Z'] });
+
+/** A query parameter that may be sent several times. */
+export function repeatable<Item extends z.ZodType>(item: Item, max: number) {
+  return z.array(item).min(1).max(max).optional();
+}
+
+/** Whether a query parameter may be sent several times. */
+export function isRepeatable(query: z.ZodObject, name: string): boolean {
+  const schema: unknown = query.shape[name];
+  return schema instanceof z.ZodOptional && schema.unwrap() instanceof z.ZodArray;
+}
 
 /** A field of every list page. */
 export const nextCursor = z

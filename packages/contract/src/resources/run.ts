@@ -2,6 +2,8 @@ import { z } from 'zod';
 import { runErrorCodes } from '../errors.ts';
 import { jsonObject } from '../json.ts';
 import { limits } from '../limits.ts';
+import { createdBy, labels } from './labels.ts';
+import { maxCost, maxTokens } from './budget.ts';
 import { opaqueId } from './opaque-id.ts';
 import { nextCursor, timestamp } from './page.ts';
 
@@ -45,6 +47,25 @@ export const runInput = jsonObject.meta({
 const runUsage = z.object({
   input_tokens: z.int().min(0),
   output_tokens: z.int().min(0),
+  cost: z
+    .int()
+    .min(0)
+    .meta({
+      description:
+        'In millionths of `currency`: of the models that have a price, or as the agent reported it.',
+    })
+    .optional(),
+  currency: z
+    .string()
+    .meta({ description: 'ISO 4217.', examples: ['USD'] })
+    .optional(),
+  is_partial: z
+    .boolean()
+    .meta({
+      description:
+        'True when a message of the model was cut, by a cancel or by the loss of a worker: what it used is not known.',
+    })
+    .optional(),
 });
 
 /** D-20. */
@@ -66,20 +87,62 @@ export const runRecord = z
       .min(1)
       .meta({ description: 'Position in the queue of the session; 1 is next. Only while queued.' })
       .optional(),
+    labels,
+    created_by: createdBy.optional(),
     pending_interactions: z.int().min(0),
     attempt: z
       .int()
       .min(1)
       .meta({ description: 'One more than the number of workers that the run has lost.' }),
+    interrupted_at: timestamp
+      .meta({ description: 'Since when the run waits to be continued, after an interruption.' })
+      .optional(),
     last_event_id: z.string().optional(),
     created_at: timestamp,
     started_at: timestamp.optional(),
     ended_at: timestamp.optional(),
     cancel_requested_at: timestamp.optional(),
+    cancelled_by: createdBy
+      .meta({ description: 'Who asked to cancel it, or stopped its session.' })
+      .optional(),
     usage: runUsage.optional(),
+    budget: z
+      .object({ max_tokens: maxTokens.optional(), max_cost: maxCost.optional() })
+      .meta({ description: 'The ceiling of the run, if it has one.' })
+      .optional(),
   })
   .meta({ id: 'Run', description: 'One invocation of the agent inside a session.' });
 
 export type RunRecord = z.infer<typeof runRecord>;
 
 export const runList = z.object({ runs: z.array(runRecord), next_cursor: nextCursor });
+
+/** Statuses of the list over a tenant: one of D-21, or a group of them. */
+export const runFilters = [...runStatuses, 'active', 'ended'] as const;
+export type RunFilter = (typeof runFilters)[number];
+
+/** A run in a list over the whole tenant: without its input and its answer, which may be long. */
+export const runSummary = z
+  .object({
+    id: opaqueId('run'),
+    session_id: opaqueId('session'),
+    agent_name: z.string().meta({ examples: ['demo'] }),
+    status: z.enum(runStatuses),
+    preview: z.string().meta({
+      description: `The first ${limits.previewCharacters} characters of the prompt, in one line.`,
+      examples: ['Summarise the release.'],
+    }),
+    labels,
+    created_by: createdBy.optional(),
+    error_code: z.enum(runErrorCodes).optional(),
+    pending_interactions: z.int().min(0),
+    created_at: timestamp,
+    started_at: timestamp.optional(),
+    ended_at: timestamp.optional(),
+    usage: runUsage.optional(),
+  })
+  .meta({ id: 'RunSummary', description: 'A run in a list over the whole tenant.' });
+
+export type RunSummary = z.infer<typeof runSummary>;
+
+export const runSummaryList = z.object({ runs: z.array(runSummary), next_cursor: nextCursor });

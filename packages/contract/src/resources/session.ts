@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { createdBy, labels } from './labels.ts';
 import { opaqueId } from './opaque-id.ts';
 import { nextCursor, timestamp } from './page.ts';
 
@@ -37,6 +38,12 @@ export const sessionRecord = z
     agent_name: z.string().meta({ examples: ['demo'] }),
     status: z.enum(sessionStatuses),
     status_reason: z.string().optional(),
+    title: z
+      .string()
+      .meta({ description: 'Given at create or later; else the first words of the first prompt.' })
+      .optional(),
+    labels,
+    created_by: createdBy.optional(),
     session_files_supported: z
       .boolean()
       .meta({ description: 'Whether this session supports the file operations.' }),

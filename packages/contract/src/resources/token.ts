@@ -5,6 +5,10 @@ import { limits } from '../limits.ts';
 export const tokenResponse = z
   .object({
     access_token: z.string().meta({ examples: ['eyJhbGciOiJFZERTQSIs…'] }),
+    issued_token_type: z
+      .string()
+      .meta({ description: 'The kind of token, in an answer to a token exchange (RFC 8693).' })
+      .optional(),
     token_type: z.literal('Bearer'),
     expires_in: z.int().meta({ description: 'Seconds.', examples: [limits.tokenLifetimeSeconds] }),
     scope: z

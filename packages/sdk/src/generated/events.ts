@@ -18,7 +18,11 @@ export interface RunInterruptedData {
 export interface RunResumedData {
   run_id: string;
   attempt: number;
-  reason: InterruptionReason;
+  reason: 'answered' | 'drained' | 'worker_lost';
+  /** Files of the session: on the same machine, restored on another one, or restored without the latest changes. */
+  workspace?: 'same' | 'restored' | 'behind' | undefined;
+  /** The agent was changed since the run was last checkpointed. */
+  agent_changed?: true | undefined;
 }
 
 export interface RunCompletedData {
@@ -73,13 +77,20 @@ export interface UserQuestionData {
       }>
     | undefined;
   multiple?: boolean | undefined;
-  /** A tool call that was begun before the worker died. It is not known whether it was carried out. */
+  /** `call_in_doubt`: a tool call that was begun before the worker died; it is not known whether it was carried out. `workspace_behind`: the machine with the latest files of the session is gone. */
   about?:
     | {
-        kind: 'call_in_doubt';
-        tool_name: string;
-        tool_input: Json;
-        begun_at: string;
+        kind: 'call_in_doubt' | 'workspace_behind';
+        tool_name?: string | undefined;
+        tool_input?: Json | undefined;
+        begun_at?: string | undefined;
+        /** Tool calls whose changes of files are lost, the first of them. */
+        calls?:
+          | Array<{
+              tool_name: string;
+              begun_at: string;
+            }>
+          | undefined;
       }
     | undefined;
   /** This repeats an earlier event of the same interaction. */
@@ -137,7 +148,7 @@ export interface EventDataByType {
   run_started: RunStartedData;
   /** The run lost its worker and goes on later, from its last recovery point. With `discard_from_event_id`, every `message_delta` from that event up to this one no longer belongs to the answer. */
   run_interrupted: RunInterruptedData;
-  /** The interrupted run goes on. */
+  /** The run executes again, after its answers or after an interruption. */
   run_resumed: RunResumedData;
   /** The run finished. The run resource holds the authoritative status. */
   run_completed: RunCompletedData;

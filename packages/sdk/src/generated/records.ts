@@ -8,10 +8,12 @@ import type {
   RunErrorCode,
   InteractionKind,
   InteractionStatus,
+  NoticeType,
   Decision,
   FileStatus,
   Scope,
   Profile,
+  MemberRole,
   ClientStatus,
   CredentialStatus,
   TenantStatus,
@@ -33,14 +35,17 @@ export interface WorkspaceRecord {
 
 /** The caller that the access token identifies. */
 export interface CallerRecord {
-  /** Record id of the automation client. */
+  /** Record id of the automation client (`cli_…`) or of the person (`usr_…`). */
   subject: string;
-  kind: 'automation_client';
-  /** OAuth client id. */
-  client_id: string;
+  kind: 'automation_client' | 'person';
+  /** OAuth client id. Only of an automation client. */
+  client_id?: string | undefined;
   organization_id: string;
   tenant_id: string;
-  profile: Profile;
+  /** Only of an automation client. */
+  profile?: Profile | undefined;
+  /** Only of a person. */
+  role?: MemberRole | undefined;
   /** Current scopes of this token. */
   scopes: Scope[];
   file_attachments_enabled: boolean;
@@ -55,6 +60,28 @@ export interface AgentRecord {
   model?: string | undefined;
   approval_required_tools: string[];
   session_files_supported: boolean;
+  /** Why its folder cannot be loaded. Such an agent cannot be invoked. */
+  problem?: string | undefined;
+}
+
+/** An agent with its input, tools and skills. */
+export interface AgentDetails {
+  name: string;
+  description: string;
+  framework: string;
+  model?: string | undefined;
+  approval_required_tools: string[];
+  session_files_supported: boolean;
+  /** Why its folder cannot be loaded. Such an agent cannot be invoked. */
+  problem?: string | undefined;
+  /** JSON Schema of the input of a run. */
+  input_schema: JsonObject;
+  /** The tools it may use; `*` stands for any characters. */
+  tools: string[];
+  skills: string[];
+  /** What becomes of a run while another one of the session executes. */
+  on_busy: 'queue' | 'reject';
+  loaded_at?: string | undefined;
 }
 
 /** A conversation with one agent. */
@@ -63,6 +90,17 @@ export interface SessionRecord {
   agent_name: string;
   status: SessionStatus;
   status_reason?: string | undefined;
+  /** Given at create or later; else the first words of the first prompt. */
+  title?: string | undefined;
+  /** Labels by key. */
+  labels: Record<string, string>;
+  /** The automation client or the person that made it. */
+  created_by?:
+    | {
+        kind: 'client' | 'person';
+        id: string;
+      }
+    | undefined;
   /** Whether this session supports the file operations. */
   session_files_supported: boolean;
   current_run_id?: string | undefined;
@@ -88,18 +126,51 @@ export interface RunRecord {
   error_message?: string | undefined;
   /** Position in the queue of the session; 1 is next. Only while queued. */
   queue_position?: number | undefined;
+  /** Labels by key. */
+  labels: Record<string, string>;
+  /** The automation client or the person that made it. */
+  created_by?:
+    | {
+        kind: 'client' | 'person';
+        id: string;
+      }
+    | undefined;
   pending_interactions: number;
   /** One more than the number of workers that the run has lost. */
   attempt: number;
+  /** Since when the run waits to be continued, after an interruption. */
+  interrupted_at?: string | undefined;
   last_event_id?: string | undefined;
   created_at: string;
   started_at?: string | undefined;
   ended_at?: string | undefined;
   cancel_requested_at?: string | undefined;
+  /** Who asked to cancel it, or stopped its session. */
+  cancelled_by?:
+    | {
+        kind: 'client' | 'person';
+        id: string;
+      }
+    | undefined;
   usage?:
     | {
         input_tokens: number;
         output_tokens: number;
+        /** In millionths of `currency`: of the models that have a price, or as the agent reported it. */
+        cost?: number | undefined;
+        /** ISO 4217. */
+        currency?: string | undefined;
+        /** True when a message of the model was cut, by a cancel or by the loss of a worker: what it used is not known. */
+        is_partial?: boolean | undefined;
+      }
+    | undefined;
+  /** The ceiling of the run, if it has one. */
+  budget?:
+    | {
+        /** Input and output tokens together. */
+        max_tokens?: number | undefined;
+        /** In millionths of the currency. */
+        max_cost?: number | undefined;
       }
     | undefined;
 }
@@ -124,13 +195,20 @@ export interface InteractionRecord {
       }>
     | undefined;
   multiple?: boolean | undefined;
-  /** A tool call that was begun before the worker died. It is not known whether it was carried out. */
+  /** `call_in_doubt`: a tool call that was begun before the worker died; it is not known whether it was carried out. `workspace_behind`: the machine with the latest files of the session is gone. */
   about?:
     | {
-        kind: 'call_in_doubt';
-        tool_name: string;
-        tool_input: Json;
-        begun_at: string;
+        kind: 'call_in_doubt' | 'workspace_behind';
+        tool_name?: string | undefined;
+        tool_input?: Json | undefined;
+        begun_at?: string | undefined;
+        /** Tool calls whose changes of files are lost, the first of them. */
+        calls?:
+          | Array<{
+              tool_name: string;
+              begun_at: string;
+            }>
+          | undefined;
       }
     | undefined;
   decision?: Decision | undefined;
@@ -143,6 +221,186 @@ export interface InteractionRecord {
   answered_at?: string | undefined;
   applied_at?: string | undefined;
   expires_at?: string | undefined;
+}
+
+/** One change in a tenant. */
+export interface NoticeRecord {
+  /** The number of the notice in the feed, without gaps. Send it as Last-Event-ID to continue after it. */
+  id: string;
+  /** What happened. Ignore unknown types: later versions add some. */
+  type: NoticeType;
+  session_id?: string | undefined;
+  run_id?: string | undefined;
+  created_at: string;
+  /** Ids and states. Read the rest with its own operation. */
+  data: {
+    agent_name?: string | undefined;
+    /** Status of the run or of the session after the change. */
+    status?:
+      | 'queued'
+      | 'running'
+      | 'waiting'
+      | 'cancelling'
+      | 'completed'
+      | 'failed'
+      | 'cancelled'
+      | 'idle'
+      | 'stopping'
+      | 'stopped'
+      | 'terminated'
+      | undefined;
+    /** Labels of the run or of the session, if it has any. */
+    labels?: Record<string, string> | undefined;
+    /** The event of the run's own log that tells the same. */
+    run_event_id?: string | undefined;
+    interaction_key?: string | undefined;
+    kind?: InteractionKind | undefined;
+    error_code?: RunErrorCode | undefined;
+    budget_id?: string | undefined;
+    /** The share of the budget that was reached. */
+    percent?: number | undefined;
+    webhook_id?: string | undefined;
+    schedule_id?: string | undefined;
+    slot_at?: string | undefined;
+    reason?: string | undefined;
+  };
+}
+
+/** A run in a list over the whole tenant. */
+export interface RunSummary {
+  id: string;
+  session_id: string;
+  agent_name: string;
+  status: RunStatus;
+  /** The first 200 characters of the prompt, in one line. */
+  preview: string;
+  /** Labels by key. */
+  labels: Record<string, string>;
+  /** The automation client or the person that made it. */
+  created_by?:
+    | {
+        kind: 'client' | 'person';
+        id: string;
+      }
+    | undefined;
+  error_code?: RunErrorCode | undefined;
+  pending_interactions: number;
+  created_at: string;
+  started_at?: string | undefined;
+  ended_at?: string | undefined;
+  usage?:
+    | {
+        input_tokens: number;
+        output_tokens: number;
+        /** In millionths of `currency`: of the models that have a price, or as the agent reported it. */
+        cost?: number | undefined;
+        /** ISO 4217. */
+        currency?: string | undefined;
+        /** True when a message of the model was cut, by a cancel or by the loss of a worker: what it used is not known. */
+        is_partial?: boolean | undefined;
+      }
+    | undefined;
+}
+
+/** An interaction in a list over the whole tenant. */
+export interface InteractionSummary {
+  interaction_key: string;
+  kind: InteractionKind;
+  status: InteractionStatus;
+  session_id: string;
+  run_id: string;
+  agent_name: string;
+  /** Labels by key. */
+  run_labels: Record<string, string>;
+  /** The first words of the prompt of its run. */
+  preview: string;
+  tool_name?: string | undefined;
+  /** The first 200 characters of the question. */
+  question?: string | undefined;
+  about?:
+    | {
+        kind: 'call_in_doubt' | 'workspace_behind';
+        tool_name?: string | undefined;
+        begun_at?: string | undefined;
+        /** Tool calls whose changes of files are lost, the first of them. */
+        calls?:
+          | Array<{
+              tool_name: string;
+              begun_at: string;
+            }>
+          | undefined;
+      }
+    | undefined;
+  created_at: string;
+  answered_at?: string | undefined;
+  expires_at?: string | undefined;
+}
+
+/** An interaction with its agent and the labels of its run. */
+export interface InteractionInTenantRecord {
+  /** The durable key; use it to answer. */
+  interaction_key: string;
+  kind: InteractionKind;
+  status: InteractionStatus;
+  session_id: string;
+  run_id: string;
+  /** The same as in the events. Do not use it to answer. */
+  request_id: string;
+  tool_name?: string | undefined;
+  tool_input?: Json | undefined;
+  question?: string | undefined;
+  options?:
+    | Array<{
+        label: string;
+        description?: string | undefined;
+      }>
+    | undefined;
+  multiple?: boolean | undefined;
+  /** `call_in_doubt`: a tool call that was begun before the worker died; it is not known whether it was carried out. `workspace_behind`: the machine with the latest files of the session is gone. */
+  about?:
+    | {
+        kind: 'call_in_doubt' | 'workspace_behind';
+        tool_name?: string | undefined;
+        tool_input?: Json | undefined;
+        begun_at?: string | undefined;
+        /** Tool calls whose changes of files are lost, the first of them. */
+        calls?:
+          | Array<{
+              tool_name: string;
+              begun_at: string;
+            }>
+          | undefined;
+      }
+    | undefined;
+  decision?: Decision | undefined;
+  updated_input?: JsonObject | undefined;
+  answer?: string | string[] | undefined;
+  declined?: true | undefined;
+  message?: string | undefined;
+  answered_by?: string | undefined;
+  created_at: string;
+  answered_at?: string | undefined;
+  applied_at?: string | undefined;
+  expires_at?: string | undefined;
+  agent_name: string;
+  /** Labels by key. */
+  run_labels: Record<string, string>;
+  /** The first words of the prompt of its run. */
+  preview: string;
+}
+
+/** What goes on in the tenant now. 10000 means that many or more. */
+export interface OverviewRecord {
+  runs: {
+    queued: number;
+    running: number;
+    waiting: number;
+    cancelling: number;
+  };
+  pending_interactions: number;
+  oldest_pending_at?: string | undefined;
+  oldest_queued_at?: string | undefined;
+  as_of: string;
 }
 
 /** A file attached to a session. */
@@ -229,9 +487,168 @@ export interface TenantRecord {
   updated_at: string;
 }
 
+/** Owns tenants and automation clients. */
+export interface OrganizationRecord {
+  id: string;
+  name: string;
+  /** Role of the caller. */
+  role: MemberRole;
+  created_at: string;
+  counts: {
+    /** Tenants that are not offboarded. */
+    tenants: number;
+    clients: number;
+    members: number;
+  };
+}
+
+/** A person in an organization. */
+export interface MemberRecord {
+  user_id: string;
+  /** Absent when no issuer has verified one. */
+  email?: string | undefined;
+  role: MemberRole;
+  /** When the person joined. */
+  created_at: string;
+}
+
+/** Who did what, from where, by which request. */
+export interface AuditRecord {
+  /** Number in the chain of the organization. */
+  seq: number;
+  at: string;
+  actor: {
+    kind: 'user' | 'client' | 'operator' | 'system' | 'anonymous';
+    /** Empty for an anonymous caller. */
+    id: string;
+    /** Email address of a person, or name of a client, as it is now. */
+    name?: string | undefined;
+  };
+  action: string;
+  /** Id of what was acted on. */
+  object: string;
+  outcome: 'done' | 'denied';
+  address?: string | undefined;
+  request_id?: string | undefined;
+  details: JsonObject;
+  /** Covers this row and the hash of the row before it. */
+  hash: string;
+}
+
+/** Whether the chain of audit rows is intact. */
+export interface AuditStatusRecord {
+  rows: number;
+  last_seq: number;
+  /** Store it where the database cannot be written: it proves that nothing before it changed. */
+  last_hash: string;
+  /** Rows that the server has checked. */
+  verified_to_seq: number;
+  /** Absent before the first check. */
+  verified_at?: string | undefined;
+  /** The first row that is wrong. Rows after it prove nothing. */
+  problem?:
+    | {
+        seq: number;
+        reason: string;
+      }
+    | undefined;
+}
+
+/** The person who is signed in, with their organizations. */
+export interface MeRecord {
+  user_id: string;
+  /** Absent when no issuer has verified one. */
+  email?: string | undefined;
+  memberships: Array<{
+    organization_id: string;
+    organization_name: string;
+    role: MemberRole;
+  }>;
+}
+
+/** The server and its limits. */
+export interface SystemRecord {
+  version: string;
+  /** When the server that answered was started. */
+  started_at: string;
+  /** What agents can be built on, on the server that answered. */
+  frameworks: Array<{
+    name: string;
+    ready: boolean;
+    /** Why its agents cannot run. */
+    reason?: string | undefined;
+  }>;
+  file_attachments_enabled: boolean;
+  limits: {
+    page_items: number;
+    file_bytes: number;
+    queued_runs_per_session: number;
+    clients_per_organization: number;
+    tenants_per_organization: number;
+    /** Per client or person; 0 means no limit. */
+    calls_per_minute: number;
+  };
+}
+
+/** Tokens, costs and runs of a time and a group. */
+export interface UsageRecord {
+  /** Start of the hour or day, in UTC. Present with `bucket`. */
+  start?: string | undefined;
+  /** Present with `group_by`. Empty for runs that no client started. */
+  group?: string | undefined;
+  /** Runs that ended. This and the next four are absent when grouped by model. */
+  runs?: number | undefined;
+  /** Runs that completed. */
+  completed?: number | undefined;
+  /** Runs that failed. */
+  failed?: number | undefined;
+  /** Runs that were cancelled. */
+  cancelled?: number | undefined;
+  /** Time from start to end of these runs, waiting for people included. */
+  run_seconds?: number | undefined;
+  /** With those read from a cache. */
+  input_tokens: number;
+  /** With those of reasoning. */
+  output_tokens: number;
+  cached_input_tokens: number;
+  reasoning_tokens: number;
+  /** In millionths of `currency`. Absent if nothing has a price. */
+  cost?: number | undefined;
+  /** ISO 4217. */
+  currency?: string | undefined;
+}
+
+/** A ceiling for all runs of a scope in each period. */
+export interface BudgetRecord {
+  id: string;
+  scope: {
+    kind: 'tenant' | 'client' | 'agent' | 'session';
+    id: string;
+  };
+  period: 'day' | 'month' | 'total';
+  /** Input and output tokens together. */
+  max_tokens?: number | undefined;
+  /** In millionths of the currency. */
+  max_cost?: number | undefined;
+  /** ISO 4217. */
+  currency?: string | undefined;
+  /** In the current period, since the budget was set. */
+  spent: {
+    tokens: number;
+    cost: number;
+  };
+  /** Start of the next period. Absent for `total`. */
+  resets_at?: string | undefined;
+  version: number;
+  created_at: string;
+  updated_at: string;
+}
+
 /** A short-lived access token. */
 export interface TokenResponse {
   access_token: string;
+  /** The kind of token, in an answer to a token exchange (RFC 8693). */
+  issued_token_type?: string | undefined;
   token_type: 'Bearer';
   /** Seconds. */
   expires_in: number;

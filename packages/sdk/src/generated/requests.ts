@@ -1,12 +1,22 @@
 // Generated from packages/contract by packages/sdk/scripts/write-wire.ts. Do not edit.
 
 import type {
+  Json,
   JsonObject,
   SessionStatus,
   StopMode,
   RunStatus,
+  RunErrorCode,
+  RunFilter,
+  InteractionKind,
   InteractionFilter,
+  NoticeType,
   Decision,
+  ScheduleStatus,
+  OverlapPolicy,
+  MissedPolicy,
+  WebhookType,
+  DeliveryStatus,
   Scope,
   Profile,
   ClientStatus,
@@ -41,11 +51,86 @@ export interface CancelRun {
   reason?: string | undefined;
 }
 
+export interface UpdateRun {
+  /** Your own names, such as a ticket or a customer: at most 16, keys of a-z, 0-9, `_`, `.` and `-`, values of at most 512 characters. They are merged by key; null removes one. */
+  labels: Readonly<Record<string, string | null>>;
+}
+
+export interface UpdateSession {
+  title?: string | null | undefined;
+  /** Your own names, such as a ticket or a customer: at most 16, keys of a-z, 0-9, `_`, `.` and `-`, values of at most 512 characters. They are merged by key; null removes one. */
+  labels?: Readonly<Record<string, string | null>> | undefined;
+}
+
 export interface PrepareFile {
   name: string;
   content_type?: string | undefined;
   size_bytes?: number | undefined;
   sha256?: string | undefined;
+}
+
+export interface CreateSchedule {
+  name: string;
+  /** Five fields: minute, hour, day of the month, month, day of the week. Each takes `*`, numbers, ranges, lists and steps; months and days also take English names (`JAN`, `MON`). */
+  cron: string;
+  /** An IANA time zone. The pattern is read in local time there. */
+  time_zone?: string | undefined;
+  /** The input that the agent declares: a `prompt`, and `files`, the ids of attached files, for agents that accept files. */
+  input: JsonObject;
+  /** At a slot when the last run has not ended: skip the slot, or start another run. */
+  overlap?: OverlapPolicy | undefined;
+  /** After slots were missed: start one run for the newest of them, or none. */
+  missed?: MissedPolicy | undefined;
+  /** A missed slot that is older starts no run. */
+  missed_within_seconds?: number | undefined;
+  agent_name: string;
+  /** A new session for each run, or one session for all runs. */
+  session?: Json | undefined;
+  /** Makes a retry with the same body safe: it returns the first result. */
+  idempotency_key?: string | undefined;
+}
+
+export interface UpdateSchedule {
+  /** The version that you read. */
+  version: number;
+  name?: string | undefined;
+  /** Five fields: minute, hour, day of the month, month, day of the week. Each takes `*`, numbers, ranges, lists and steps; months and days also take English names (`JAN`, `MON`). */
+  cron?: string | undefined;
+  /** An IANA time zone. The pattern is read in local time there. */
+  time_zone?: string | undefined;
+  /** The input that the agent declares: a `prompt`, and `files`, the ids of attached files, for agents that accept files. */
+  input?: JsonObject | undefined;
+  /** At a slot when the last run has not ended: skip the slot, or start another run. */
+  overlap?: OverlapPolicy | undefined;
+  /** After slots were missed: start one run for the newest of them, or none. */
+  missed?: MissedPolicy | undefined;
+  /** A missed slot that is older starts no run. */
+  missed_within_seconds?: number | undefined;
+}
+
+export interface CreateWebhook {
+  /** An https URL of a public address. The operator can allow others. */
+  url: string;
+  description?: string | undefined;
+  /** The notices to send; `*` for all. */
+  types?: ReadonlyArray<WebhookType> | undefined;
+  /** Only notices about these agents; none: about all. */
+  agent_names?: ReadonlyArray<string> | undefined;
+  /** Makes a retry with the same body safe: it returns the first result. */
+  idempotency_key?: string | undefined;
+}
+
+export interface UpdateWebhook {
+  /** The version that you read. */
+  version: number;
+  /** An https URL of a public address. The operator can allow others. */
+  url?: string | undefined;
+  description?: string | undefined;
+  /** The notices to send; `*` for all. */
+  types?: ReadonlyArray<WebhookType> | undefined;
+  /** Only notices about these agents; none: about all. */
+  agent_names?: ReadonlyArray<string> | undefined;
+  status?: ClientStatus | undefined;
 }
 
 export interface CreateClient {
@@ -83,6 +168,53 @@ export interface CreateTenant {
 export interface OffboardTenant {
   /** The exact id of the tenant. */
   confirm: string;
+}
+
+export interface SetBudget {
+  scope: {
+    kind: 'tenant' | 'client' | 'agent' | 'session';
+    /** Id of the tenant, client or session, or name of the agent. */
+    id: string;
+  };
+  /** Days and months are those of UTC; `total` never resets. */
+  period: 'day' | 'month' | 'total';
+  /** Input and output tokens together. */
+  max_tokens?: number | undefined;
+  /** In millionths of the currency. */
+  max_cost?: number | undefined;
+  /** The version that you read before; absent for a new budget. */
+  version?: number | undefined;
+}
+
+export interface AuditQuery {
+  /** Only this action. */
+  action?: string | undefined;
+  /** Only what this person or client did. */
+  actor_id?: string | undefined;
+  /** Only what was done to this. */
+  object?: string | undefined;
+  outcome?: 'done' | 'denied' | undefined;
+  /** Not before this time. */
+  from?: string | undefined;
+  /** Before this time. */
+  to?: string | undefined;
+  /** Maximum number of items in a page. */
+  limit?: number | undefined;
+  /** `next_cursor` of the previous page; opaque. */
+  cursor?: string | undefined;
+  /** Sort direction. */
+  order?: Order | undefined;
+}
+
+export interface AgentsQuery {
+  /** Also list agents whose folder cannot be loaded, with the reason. */
+  include?: 'broken' | undefined;
+  /** Maximum number of items in a page. */
+  limit?: number | undefined;
+  /** `next_cursor` of the previous page; opaque. */
+  cursor?: string | undefined;
+  /** Sort direction. */
+  order?: Order | undefined;
 }
 
 export interface PageQuery {
@@ -129,9 +261,114 @@ export interface InteractionsQuery {
   order?: Order | undefined;
 }
 
+export interface SchedulesQuery {
+  /** Schedules with this status. */
+  status?: ScheduleStatus | undefined;
+  /** Schedules of this agent. */
+  agent_name?: string | undefined;
+  /** Maximum number of items in a page. */
+  limit?: number | undefined;
+  /** `next_cursor` of the previous page; opaque. */
+  cursor?: string | undefined;
+  /** Sort direction. */
+  order?: Order | undefined;
+}
+
+export interface DeliveriesQuery {
+  /** Deliveries with this status. */
+  status?: DeliveryStatus | undefined;
+  /** Maximum number of items in a page. */
+  limit?: number | undefined;
+  /** `next_cursor` of the previous page; opaque. */
+  cursor?: string | undefined;
+  /** Sort direction. */
+  order?: Order | undefined;
+}
+
 export interface EventsQuery {
   /** Maximum number of items in a page. */
   limit?: number | undefined;
   /** `next_cursor` of the previous page; opaque. */
   cursor?: string | undefined;
+}
+
+export interface FeedQuery {
+  /** Notices of these types; all when absent. Repeat the parameter for several. */
+  types?: ReadonlyArray<NoticeType> | undefined;
+  /** Where to start without Last-Event-ID: at the oldest notice that is kept, or after the newest. The id of the newest comes first, in a comment frame or as `last_event_id`. */
+  from?: 'oldest' | 'newest' | undefined;
+  /** Maximum number of items in a page. */
+  limit?: number | undefined;
+  /** `next_cursor` of the previous page; opaque. */
+  cursor?: string | undefined;
+}
+
+export interface UsageQuery {
+  /** From the hour or day of this time on. Default: 30 days before `to`. */
+  from?: string | undefined;
+  /** Up to this time. Default: now. */
+  to?: string | undefined;
+  /** One row for each hour or day. Without it, one for the whole time. */
+  bucket?: 'hour' | 'day' | undefined;
+  /** One row for each of these. */
+  group_by?: 'agent' | 'model' | 'client' | 'session' | undefined;
+  /** Maximum number of items in a page. */
+  limit?: number | undefined;
+  /** `next_cursor` of the previous page; opaque. */
+  cursor?: string | undefined;
+}
+
+export interface OrganizationUsageQuery {
+  /** From the hour or day of this time on. Default: 30 days before `to`. */
+  from?: string | undefined;
+  /** Up to this time. Default: now. */
+  to?: string | undefined;
+  /** One row for each hour or day. Without it, one for the whole time. */
+  bucket?: 'hour' | 'day' | undefined;
+  /** One row for each of these. */
+  group_by?: 'agent' | 'model' | 'client' | 'tenant' | undefined;
+  /** Maximum number of items in a page. */
+  limit?: number | undefined;
+  /** `next_cursor` of the previous page; opaque. */
+  cursor?: string | undefined;
+}
+
+export interface TenantRunsQuery {
+  /** Runs with one of these statuses; `active` and `ended` are groups. */
+  status?: ReadonlyArray<RunFilter> | undefined;
+  /** Runs of this agent. */
+  agent_name?: string | undefined;
+  /** Has this label, as `key:value`. Repeat it for several: all must hold. */
+  label?: ReadonlyArray<string> | undefined;
+  /** Runs that failed so. */
+  error_code?: RunErrorCode | undefined;
+  /** Runs created at this time or later. */
+  created_after?: string | undefined;
+  /** Runs created before this time. */
+  created_before?: string | undefined;
+  /** Runs whose preview has this text; case does not matter. */
+  q?: string | undefined;
+  /** Maximum number of items in a page. */
+  limit?: number | undefined;
+  /** `next_cursor` of the previous page; opaque. */
+  cursor?: string | undefined;
+  /** Sort direction. */
+  order?: Order | undefined;
+}
+
+export interface TenantInteractionsQuery {
+  /** Interactions with this status, or all. */
+  status?: InteractionFilter | undefined;
+  /** Only permissions or questions. */
+  kind?: InteractionKind | undefined;
+  /** Interactions of this agent. */
+  agent_name?: string | undefined;
+  /** The run has this label, as `key:value`. Repeat it for several: all must hold. */
+  label?: ReadonlyArray<string> | undefined;
+  /** Maximum number of items in a page. */
+  limit?: number | undefined;
+  /** `next_cursor` of the previous page; opaque. */
+  cursor?: string | undefined;
+  /** Sort direction. */
+  order?: Order | undefined;
 }

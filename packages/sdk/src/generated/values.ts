@@ -35,7 +35,19 @@ export type RunErrorCode =
   | 'worker_lost'
   | 'tool_in_doubt'
   | 'sandbox_unavailable'
+  | 'budget_exceeded'
   | 'internal_error';
+
+export type RunFilter =
+  | 'queued'
+  | 'running'
+  | 'waiting'
+  | 'cancelling'
+  | 'completed'
+  | 'failed'
+  | 'cancelled'
+  | 'active'
+  | 'ended';
 
 export type InteractionKind = 'permission' | 'question';
 
@@ -45,9 +57,56 @@ export type InteractionFilter = 'pending' | 'answered' | 'expired' | 'cancelled'
 
 export type InterruptionReason = 'drained' | 'worker_lost';
 
+export type NoticeType =
+  | 'run_queued'
+  | 'run_started'
+  | 'run_waiting'
+  | 'interaction_answered'
+  | 'run_interrupted'
+  | 'run_resumed'
+  | 'run_completed'
+  | 'run_cancelled'
+  | 'run_failed'
+  | 'session_created'
+  | 'session_stopped'
+  | 'session_ended'
+  | 'budget_reached'
+  | 'webhook_disabled'
+  | 'schedule_skipped';
+
 export type Decision = 'allow' | 'deny';
 
 export type FileStatus = 'pending' | 'ready';
+
+export type ScheduleStatus = 'active' | 'paused';
+
+export type OverlapPolicy = 'skip' | 'queue';
+
+export type MissedPolicy = 'once' | 'skip';
+
+export type SessionMode = 'new' | 'keep';
+
+export type FireOutcome = 'started' | 'skipped' | 'refused';
+
+export type WebhookType =
+  | '*'
+  | 'run_queued'
+  | 'run_started'
+  | 'run_waiting'
+  | 'interaction_answered'
+  | 'run_interrupted'
+  | 'run_resumed'
+  | 'run_completed'
+  | 'run_cancelled'
+  | 'run_failed'
+  | 'session_created'
+  | 'session_stopped'
+  | 'session_ended'
+  | 'budget_reached'
+  | 'webhook_disabled'
+  | 'schedule_skipped';
+
+export type DeliveryStatus = 'pending' | 'sending' | 'delivered' | 'failed' | 'blocked';
 
 export type Scope =
   | 'agents:read'
@@ -59,9 +118,16 @@ export type Scope =
   | 'interactions:write'
   | 'files:read'
   | 'files:write'
+  | 'schedules:read'
+  | 'schedules:write'
+  | 'webhooks:read'
+  | 'webhooks:write'
+  | 'usage:read'
   | 'agents:deploy';
 
 export type Profile = 'observe' | 'invoke' | 'deploy' | 'custom';
+
+export type MemberRole = 'owner' | 'admin' | 'operator' | 'viewer' | 'member';
 
 export type ClientStatus = 'active' | 'disabled';
 
@@ -89,7 +155,9 @@ export type ErrorCode =
   | 'unknown_query_parameter'
   | 'invalid_cursor'
   | 'invalid_status'
+  | 'invalid_label'
   | 'invalid_last_event_id'
+  | 'cursor_expired'
   | 'invalid_idempotency_key'
   | 'invalid_answer'
   | 'body_too_large'
@@ -104,6 +172,7 @@ export type ErrorCode =
   | 'session_stopped'
   | 'session_busy'
   | 'run_terminal'
+  | 'label_limit_reached'
   | 'interaction_answered'
   | 'interaction_not_pending'
   | 'file_too_large'
@@ -112,11 +181,18 @@ export type ErrorCode =
   | 'file_limit_reached'
   | 'file_not_ready'
   | 'range_not_satisfiable'
+  | 'invalid_cron'
+  | 'invalid_time_zone'
+  | 'schedule_limit_reached'
+  | 'invalid_webhook_url'
+  | 'webhook_limit_reached'
   | 'client_limit_reached'
   | 'credential_limit_reached'
   | 'secret_already_issued'
   | 'version_conflict'
   | 'status_change_not_combinable'
+  | 'budget_exhausted'
+  | 'budget_limit_reached'
   | 'tenant_not_retryable'
   | 'confirmation_mismatch'
   | 'unsupported_mode'
@@ -124,6 +200,7 @@ export type ErrorCode =
   | 'invalid_request'
   | 'invalid_client'
   | 'unsupported_grant_type'
+  | 'invalid_target'
   | 'invalid_scope'
   | 'rate_limited'
   | 'storage_unavailable'

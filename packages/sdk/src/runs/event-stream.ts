@@ -4,7 +4,7 @@ import type { Call, Transport } from '../transport/transport.ts';
 import { forwardAbort, reasonOf } from '../transport/waiting.ts';
 import { type RunEvent, parseRunEvent } from './run-event.ts';
 
-/** One connection to the events of a run. `follow()` opens as many as it needs. */
+/** One connection to the events of a run or of a tenant. `follow()` opens as many as it needs. */
 export class EventStream {
   /** Whether the server closed the stream. If not, the connection broke or timed out. */
   isClean = false;
@@ -46,6 +46,11 @@ export class EventStream {
     return this.#parser.retryMs;
   }
 
+  /** The last id that the server sent, with or without an event. */
+  get lastId(): string | undefined {
+    return this.#parser.lastId;
+  }
+
   /** Closes the stream when the signal is aborted. */
   tie(signal: AbortSignal): void {
     this.#ties.push(forwardAbort(signal, this.#controller));
@@ -56,21 +61,26 @@ export class EventStream {
     this.#controller.abort();
   }
 
+  /** Yields the events of a run as they arrive. */
+  async *events(runId: string, silenceMs: number): AsyncGenerator<RunEvent, void, undefined> {
+    for await (const message of this.messages(silenceMs)) {
+      const event = parseRunEvent(message, runId);
+      if (event === undefined) throw broken('It holds something else than events of the run.');
+      yield event;
+    }
+  }
+
   /**
-   * Yields the events as they arrive. Ends with the connection, and when nothing arrived for `silenceMs`:
+   * Yields messages as they arrive. Ends with the connection, and when nothing arrived for `silenceMs`:
    * the server sends something every 15 s (D-30), so a silent connection is dead.
    */
-  async *events(runId: string, silenceMs: number): AsyncGenerator<RunEvent, void, undefined> {
+  async *messages(silenceMs: number): AsyncGenerator<string, void, undefined> {
     const reader = this.#reader();
     const decoder = new TextDecoder();
     for (;;) {
       const bytes = await this.#read(reader, silenceMs);
       if (bytes === undefined) return;
-      for (const message of this.#messages(decoder.decode(bytes, { stream: true }))) {
-        const event = parseRunEvent(message, runId);
-        if (event === undefined) throw broken('It holds something else than events of the run.');
-        yield event;
-      }
+      yield* this.#messages(decoder.decode(bytes, { stream: true }));
     }
   }
 

@@ -1,6 +1,6 @@
 import { RunError } from '../errors.ts';
 import type { RunRecord } from '../generated/records.ts';
-import type { CancelRun, EventsQuery } from '../generated/requests.ts';
+import type { CancelRun, EventsQuery, UpdateRun } from '../generated/requests.ts';
 import { RunText } from '../generated/run-text.ts';
 import { Listing } from '../transport/listing.ts';
 import { at } from '../transport/path.ts';
@@ -25,10 +25,10 @@ export interface FollowOptions extends WaitOptions {
 }
 
 /** More than two ping intervals of the service (D-30). */
-const usualSilenceMs = 35_000;
+export const usualSilenceMs = 35_000;
 
 /** Covers a restart, a deployment or a short network outage. */
-const usualPatienceMs = 120_000;
+export const usualPatienceMs = 120_000;
 
 /** A run by its ids. Creating it sends no request. */
 export class RunHandle implements AsyncIterable<RunEvent> {
@@ -111,6 +111,18 @@ export class RunHandle implements AsyncIterable<RunEvent> {
   cancel({ signal, ...body }: CancelRun & CallOptions = {}): Promise<RunRecord> {
     const path = `${this.#path}/cancel`;
     return this.#transport.json({ method: 'POST', path, json: body, repeatable: 'always', signal });
+  }
+
+  /** Changes labels: they are merged by key, and null removes one. */
+  update({ signal, ...body }: UpdateRun & CallOptions): Promise<RunRecord> {
+    const path = this.#path;
+    return this.#transport.json({
+      method: 'PATCH',
+      path,
+      json: body,
+      repeatable: 'always',
+      signal,
+    });
   }
 
   /** Lists the events that are recorded so far, without waiting. */

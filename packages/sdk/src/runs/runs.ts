@@ -1,7 +1,7 @@
 import type { RunRecord } from '../generated/records.ts';
 import type { RunsQuery } from '../generated/requests.ts';
 import type { JsonObject } from '../generated/values.ts';
-import { type IdempotentOptions, newKey } from '../transport/idempotency.ts';
+import { type LabelledOptions, newKey } from '../transport/idempotency.ts';
 import { Listing } from '../transport/listing.ts';
 import { at } from '../transport/path.ts';
 import type { CallOptions, Transport } from '../transport/transport.ts';
@@ -10,7 +10,7 @@ import { Run, RunHandle } from './run.ts';
 /** A prompt, or the complete input that the agent declares. */
 export type RunInput = string | JsonObject;
 
-export interface StartOptions extends IdempotentOptions {
+export interface StartOptions extends LabelledOptions {
   /** Ids of files of the session to attach to the run. */
   readonly files?: readonly string[] | undefined;
 }
@@ -29,11 +29,11 @@ export class Runs {
 
   /** Starts a run. A session executes one run at a time; later runs are queued. Same as `session.run()`. */
   async start(input: RunInput, options: StartOptions = {}): Promise<Run> {
-    const { idempotencyKey = newKey(), signal } = options;
+    const { idempotencyKey = newKey(), labels, signal } = options;
     const record = await this.#transport.json<RunRecord>({
       method: 'POST',
       path: this.#path,
-      json: { input: inputOf(input, options), idempotency_key: idempotencyKey },
+      json: { input: inputOf(input, options), labels, idempotency_key: idempotencyKey },
       repeatable: 'always',
       signal,
     });

@@ -1,6 +1,6 @@
 import { ConvokeError } from '../errors.ts';
 import type { SessionRecord } from '../generated/records.ts';
-import type { StopSession } from '../generated/requests.ts';
+import type { StopSession, UpdateSession } from '../generated/requests.ts';
 import { Interactions } from '../runs/interactions.ts';
 import type { Run } from '../runs/run.ts';
 import { type RunInput, Runs, type StartOptions } from '../runs/runs.ts';
@@ -61,6 +61,18 @@ export class SessionHandle {
       if (isOurs && error.code === 'session_terminal') return this.read({ signal });
       throw error;
     }
+  }
+
+  /** Changes the title and labels. Labels are merged by key, and null removes one. */
+  update({ signal, ...body }: UpdateSession & CallOptions): Promise<SessionRecord> {
+    const path = this.#path;
+    return this.#transport.json({
+      method: 'PATCH',
+      path,
+      json: body,
+      repeatable: 'always',
+      signal,
+    });
   }
 
   /** Resumes a stopped session, with its history and files. */

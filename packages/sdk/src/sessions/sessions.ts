@@ -1,10 +1,14 @@
 import type { SessionRecord } from '../generated/records.ts';
 import type { SessionsQuery } from '../generated/requests.ts';
-import { type IdempotentOptions, newKey } from '../transport/idempotency.ts';
+import { type LabelledOptions, newKey } from '../transport/idempotency.ts';
 import { Listing } from '../transport/listing.ts';
 import { at } from '../transport/path.ts';
 import type { CallOptions, Transport } from '../transport/transport.ts';
 import { Session, SessionHandle } from './session.ts';
+
+export interface CreateSessionOptions extends LabelledOptions {
+  readonly title?: string | undefined;
+}
 
 /** The sessions of the workspace. */
 export class Sessions {
@@ -15,12 +19,12 @@ export class Sessions {
   }
 
   /** Creates a session with an agent. */
-  async create(agentName: string, options: IdempotentOptions = {}): Promise<Session> {
-    const { idempotencyKey = newKey(), signal } = options;
+  async create(agentName: string, options: CreateSessionOptions = {}): Promise<Session> {
+    const { idempotencyKey = newKey(), title, labels, signal } = options;
     const record = await this.#transport.json<SessionRecord>({
       method: 'POST',
       path: '/v1/sessions',
-      json: { agent_name: agentName, idempotency_key: idempotencyKey },
+      json: { agent_name: agentName, title, labels, idempotency_key: idempotencyKey },
       repeatable: 'always',
       signal,
     });

@@ -9,6 +9,11 @@ export interface IdempotentOptions extends CallOptions {
   readonly idempotencyKey?: string | undefined;
 }
 
+export interface LabelledOptions extends IdempotentOptions {
+  /** Your own names for it, such as a ticket or a customer: lists find it by them. */
+  readonly labels?: Readonly<Record<string, string>> | undefined;
+}
+
 /** Returns 128 random bits. `crypto.randomUUID` is missing in pages without a secure context. */
 export function newKey(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(16));

@@ -2,13 +2,16 @@
 const messageMaxCharacters = 16 * 1024 * 1024;
 
 /**
- * Parses `text/event-stream` (HTML standard) as far as the stream of a run needs: the payload of each
- * message and `retry`. The `id` and `event` lines only repeat the payload (spec §6). A message that a broken
+ * Parses `text/event-stream` (HTML standard) as far as the streams of the service need: the payload of each message,
+ * the last `id`, which also comes without a message, and `retry`. The `event` line only repeats the payload (spec §6). A message that a broken
  * connection left incomplete is dropped. Hand-written, because the common package needs a newer Node.
  */
 export class MessageParser {
   /** Reconnection time from the server, if it sent one. */
   retryMs: number | undefined;
+  /** The last id that the server sent, with or without a message. */
+  lastId: string | undefined;
+  #id: string | undefined;
   #line = '';
   #data: string[] = [];
   #size = 0;
@@ -36,6 +39,7 @@ export class MessageParser {
   #take(line: string, messages: string[]): void {
     if (line !== '') return this.#field(line);
     if (this.#data.length > 0) messages.push(this.#data.join('\n'));
+    this.lastId = this.#id;
     this.#data = [];
     this.#size = 0;
   }
@@ -45,6 +49,7 @@ export class MessageParser {
     const name = colon === -1 ? line : line.slice(0, colon);
     const value = colon === -1 ? '' : line.slice(colon + 1).replace(/^ /, '');
     if (name === 'data') this.#data.push(value);
+    if (name === 'id') this.#id = value;
     if (name === 'retry' && /^\d+$/.test(value)) this.retryMs = Number(value);
   }
 }

@@ -182,7 +182,9 @@ function requestOf(call: Call, authorization: Readonly<Record<string, string>>):
 function queryOf(query: object = {}): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
-    if (value !== undefined) parameters.set(name, String(value));
+    // A list is sent as one parameter for each of its items.
+    const values = Array.isArray(value) ? value : [value];
+    for (const item of values) if (item !== undefined) parameters.append(name, String(item));
   }
   const text = parameters.toString();
   return text === '' ? '' : `?${text}`;

@@ -1,16 +1,17 @@
+import { createHash } from 'node:crypto';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { agentNamePattern } from '@convoke/contract';
-import { type Document, LineCounter, isMap, isNode, isScalar, parseDocument } from 'yaml';
 import { z } from 'zod';
 import { AgentFileError, readAgentFile } from '../confined-fs/agent-file.ts';
-import type { Agent } from '../domain/agent.ts';
+import type { Agent, BrokenAgent } from '../domain/agent.ts';
+import { type Prices, isRefused, noPrices } from '../domain/usage/prices.ts';
 import type { Harness } from '../ports/harness.ts';
 import { errorCode } from '../runtime/error-code.ts';
 import { type AgentYaml, agentSchema, toDeclaredAgent } from './agent-schema.ts';
 import { type AgentProblem, problemsOf } from './problems.ts';
 import { literalSecrets } from './secret-references.ts';
-
-const problemsShown = 5;
-const aliasesMax = 100;
+import { type YamlSource, describeProblems, parseYaml } from './yaml-source.ts';
 
 export type ReadAgent =
   | {
@@ -19,16 +20,23 @@ export type ReadAgent =
       /** Names in `env` whose values look like secrets. */
       readonly literalSecrets: readonly string[];
     }
-  | { readonly ok: false; readonly reason: string };
+  | ({ readonly ok: false } & Omit<BrokenAgent, 'folder'>);
 
 export interface ReadAgentFolder {
   readonly folder: string;
   readonly name: string;
   /** By framework. */
   readonly harnesses: AgentHarnesses;
+  /** When it is read; now when absent. */
+  readonly now?: number;
+  /** Needed to tell what a run costs; none when absent. */
+  readonly prices?: Prices | undefined;
 }
 
-export type AgentHarnesses = ReadonlyMap<string, Pick<Harness, 'read' | 'hasFixedToolInput'>>;
+export type AgentHarnesses = ReadonlyMap<
+  string,
+  Pick<Harness, 'read' | 'hasFixedToolInput' | 'onLoss' | 'reportsCost'>
+>;
 
 /** Reads one agent folder. The reason for a refusal names the place in `agent.yaml` and what to do. */
 export async function readAgentFolder(request: ReadAgentFolder): Promise<ReadAgent> {
@@ -45,7 +53,7 @@ export async function readAgentFolder(request: ReadAgentFolder): Promise<ReadAge
 async function readFolder(request: ReadAgentFolder): Promise<ReadAgent> {
   const text = await readAgentFile(request.folder, 'agent.yaml');
   if (text === undefined) return unreadable('agent.yaml is missing');
-  const source = parseYaml(text);
+  const source = parseYaml('agent.yaml', text);
   const parsed = agentSchema.safeParse(source.value);
   if (!parsed.success) return faulty(source, problemsOf(parsed.error, agentSchema));
 
@@ -61,7 +69,7 @@ async function readFolder(request: ReadAgentFolder): Promise<ReadAgent> {
     ]);
   }
   const servers = yaml.mcp_servers ?? (await readMcpJson(request.folder));
-  const around = { ...request, instructions };
+  const around = { ...request, instructions, onLoss: harness.onLoss ?? 'resume' };
   const { declared, ...agent } = toDeclaredAgent({ ...yaml, mcp_servers: servers }, around);
   const read = harness.read({ ...agent, declared });
   if (!read.ok) return faulty(source, read.problems);
@@ -70,15 +78,26 @@ async function readFolder(request: ReadAgentFolder): Promise<ReadAgent> {
     agent: {
       ...agent,
       settings: read.settings,
+      facts: {
+        tools: declared.tools,
+        skills: await skillNames(agent),
+        loadedAt: request.now ?? Date.now(),
+      },
       hasFixedToolInput: harness.hasFixedToolInput ?? false,
+      digest: digestOf({ ...agent, folder: '', declared }),
+      reportsCost: harness.reportsCost ?? false,
     },
     literalSecrets: literalSecrets(declared.env),
   };
 }
 
+function digestOf(declared: object): string {
+  return createHash('sha256').update(JSON.stringify(declared)).digest('base64url');
+}
+
 function findProblems(
   yaml: AgentYaml,
-  { name, harnesses }: ReadAgentFolder,
+  { name, harnesses, prices = noPrices }: ReadAgentFolder,
 ): readonly AgentProblem[] {
   const problems: AgentProblem[] = [];
   if (yaml.name !== undefined && yaml.name !== name) {
@@ -92,65 +111,43 @@ function findProblems(
   if (yaml.script !== undefined && yaml.framework !== 'scripted') {
     problems.push({ path: ['script'], message: 'belongs to the framework "scripted" only' });
   }
+  const { framework, model, limits } = yaml;
+  const reportsCost = harnesses.get(framework)?.reportsCost ?? false;
+  if (
+    limits.max_cost !== undefined &&
+    isRefused(prices, { framework, reportsCost, ...(model !== undefined && { model }) })
+  ) {
+    const message = `needs a price for ${model ?? framework} in the file that CONVOKE_PRICES names, or "unpriced: allow" there`;
+    problems.push({ path: ['limits', 'max_cost'], message });
+  }
   return problems;
 }
 
-interface Source {
-  readonly document: Document.Parsed;
-  readonly lines: LineCounter;
-  readonly value: unknown;
+function faulty(source: YamlSource, problems: readonly AgentProblem[]): ReadAgent {
+  return { ok: false, reason: describeProblems(source, problems), ...readableParts(source) };
 }
 
-function parseYaml(text: string): Source {
-  const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
-  const [error] = document.errors;
-  if (error !== undefined) {
-    const { line, col } = lines.linePos(error.pos[0]);
-    throw new AgentFileError(`agent.yaml:${line}:${col}: ${error.message}`);
-  }
-  if (document.contents === null) throw new AgentFileError('agent.yaml is empty');
-  try {
-    // A few aliases can expand to exponentially more than the size of the file.
-    return { document, lines, value: document.toJS({ maxAliasCount: aliasesMax }) };
-  } catch (error) {
-    const message = error instanceof Error ? error.message : 'cannot be read';
-    throw new AgentFileError(`agent.yaml: ${message}`, { cause: error });
-  }
+/** A broken agent is shown to those tenants that would see it if it were whole. */
+const readable = z.object({
+  framework: z.string().max(200).optional().catch(undefined),
+  tenants: agentSchema.shape.tenants,
+});
+
+function readableParts({ value }: YamlSource): Pick<BrokenAgent, 'tenants' | 'framework'> {
+  const parsed = readable.safeParse(value);
+  if (!parsed.success) return {};
+  const { framework, tenants } = parsed.data;
+  return { tenants, ...(framework === undefined ? {} : { framework }) };
 }
 
-function faulty(source: Source, problems: readonly AgentProblem[]): ReadAgent {
-  const shown = problems.slice(0, problemsShown).map((problem) => located(source, problem));
-  const more = problems.length - shown.length;
-  return unreadable(more > 0 ? `${shown.join('; ')}; and ${more} more` : shown.join('; '));
-}
+const skillsMax = 200;
 
-function located({ document, lines }: Source, { path, message }: AgentProblem): string {
-  const offset = offsetOf(document, path);
-  const position = offset === undefined ? null : lines.linePos(offset);
-  const where = position === null ? 'agent.yaml' : `agent.yaml:${position.line}:${position.col}`;
-  return path.length === 0 ? `${where}: ${message}` : `${where}: ${dotted(path)} ${message}`;
-}
-
-/** Returns the offset of the deepest existing part of `path`; for an unknown key that is the key itself. */
-function offsetOf(document: Document.Parsed, path: readonly PropertyKey[]): number | undefined {
-  for (let length = path.length; length > 0; length -= 1) {
-    const parent: unknown =
-      length === 1 ? document.contents : document.getIn(path.slice(0, length - 1), true);
-    const last = path[length - 1];
-    const pair = isMap(parent)
-      ? parent.items.find(({ key }) => isScalar(key) && String(key.value) === last)
-      : undefined;
-    const node = pair?.key ?? document.getIn(path.slice(0, length), true);
-    if (isNode(node) && node.range) return node.range[0];
-  }
-  return undefined;
-}
-
-function dotted(path: readonly PropertyKey[]): string {
-  const [first, ...rest] = path;
-  const tail = rest.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`));
-  return `${String(first)}${tail.join('')}`;
+async function skillNames({ folder, skills }: Pick<Agent, 'folder' | 'skills'>): Promise<string[]> {
+  if (skills === 'none') return [];
+  if (skills !== 'all') return [...skills].sort();
+  const entries = await readdir(join(folder, 'skills'), { withFileTypes: true }).catch(() => []);
+  const names = entries.filter((entry) => entry.isDirectory()).map((entry) => entry.name);
+  return names.sort().slice(0, skillsMax);
 }
 
 const mcpJson = z.strictObject({ mcpServers: agentSchema.shape.mcp_servers });

@@ -1,7 +1,9 @@
-import { agentNamePattern } from '@convoke/contract';
+import { agentNamePattern, limits } from '@convoke/contract';
 import { z } from 'zod';
 import { confinedPath } from '../confined-fs/path.ts';
+import { microsOf } from '../domain/usage/money.ts';
 import { readEgress } from '../domain/egress.ts';
+import type { RecoveryPolicy } from '../domain/agent.ts';
 import type { DeclaredAgent, FrameworkKeys } from '../ports/harness.ts';
 
 const listMax = 1000;
@@ -19,6 +21,13 @@ const egress = z
     (entry) => readEgress(entry) !== undefined,
     'must be a host, "*.example.com" or an IP address, each with or without ":port"',
   );
+/** An amount of money; the agent has millionths. */
+const amount = z.union([z.number(), z.string()]).transform((value, context) => {
+  const micros = microsOf(String(value));
+  if (micros !== undefined && micros > 0) return micros;
+  context.addIssue('must be an amount such as 2.50, above 0, with at most 6 decimals');
+  return z.NEVER;
+});
 const glob = z.string().min(1).max(200);
 const tenantIds = z.array(z.string().min(1).max(64)).max(listMax);
 
@@ -58,6 +67,8 @@ export const agentSchema = z.strictObject({
     .strictObject({
       run_seconds: z.number().positive().max(604_800).default(900),
       wait_hours: z.number().positive().max(8760).default(72),
+      max_tokens: z.int().min(1).max(limits.ceilingTokensMax).optional(),
+      max_cost: amount.optional(),
       max_steps: z.int().min(1).max(10_000).default(25),
       memory_mb: z.int().min(16).max(1_048_576).default(1024),
       pids: z.int().min(1).max(32_768).default(128),
@@ -65,7 +76,7 @@ export const agentSchema = z.strictObject({
     .prefault({}),
   recovery: z
     .strictObject({
-      on_loss: z.enum(['resume', 'fail']).default('resume'),
+      on_loss: z.enum(['resume', 'fail']).exactOptional(),
       attempts: z.int().min(1).max(20).default(3),
       in_doubt: z.enum(['ask', 'tell', 'fail']).default('ask'),
       repeatable_tools: z.array(glob).max(listMax).default([]),
@@ -101,6 +112,8 @@ export interface AgentSurroundings {
   readonly name: string;
   readonly folder: string;
   readonly instructions: string | undefined;
+  /** The default of `recovery.on_loss`. */
+  readonly onLoss: RecoveryPolicy['onLoss'];
 }
 
 export function toDeclaredAgent(yaml: AgentYaml, around: AgentSurroundings): DeclaredAgent {
@@ -115,9 +128,16 @@ export function toDeclaredAgent(yaml: AgentYaml, around: AgentSurroundings): Dec
     contextFiles: yaml.context_files,
     enableClaudeMd: yaml.enable_claude_md,
     skills: yaml.skills,
-    limits: { runSeconds: yaml.limits.run_seconds, waitHours: yaml.limits.wait_hours },
+    limits: {
+      runSeconds: yaml.limits.run_seconds,
+      waitHours: yaml.limits.wait_hours,
+      ceiling: {
+        maxTokens: yaml.limits.max_tokens ?? null,
+        maxCostMicros: yaml.limits.max_cost ?? null,
+      },
+    },
     recovery: {
-      onLoss: yaml.recovery.on_loss,
+      onLoss: yaml.recovery.on_loss ?? around.onLoss,
       attempts: yaml.recovery.attempts,
       inDoubt: yaml.recovery.in_doubt,
       repeatableTools: yaml.recovery.repeatable_tools,
@@ -129,7 +149,7 @@ export function toDeclaredAgent(yaml: AgentYaml, around: AgentSurroundings): Dec
 }
 
 function frameworkKeys(yaml: AgentYaml, instructions: string | undefined): FrameworkKeys {
-  const { limits, acp } = yaml;
+  const { limits: most, acp } = yaml;
   return {
     instructions,
     command: yaml.command,
@@ -138,8 +158,8 @@ function frameworkKeys(yaml: AgentYaml, instructions: string | undefined): Frame
     tools: yaml.tools,
     mcpServers: yaml.mcp_servers ?? {},
     asksUser: yaml.ask_user,
-    stepsMax: limits.max_steps,
-    limits: { memoryMb: limits.memory_mb, pids: limits.pids },
+    stepsMax: most.max_steps,
+    limits: { memoryMb: most.memory_mb, pids: most.pids },
     sandbox: yaml.sandbox,
     acp: { authMethod: acp.auth_method, mode: acp.mode, meta: acp.meta },
     script: yaml.script,

@@ -3,13 +3,19 @@ import type { JsonObject } from '../domain/json.ts';
 import { type AgentProblem, problemsOf } from './problems.ts';
 
 const texts = z.record(z.string(), z.string());
+const trust = {
+  /** Whether what the server says about its tools counts: that they only read, or may be repeated (D-81). */
+  trust_annotations: z.boolean().exactOptional(),
+};
 const localServer = z.strictObject({
+  ...trust,
   type: z.literal('stdio').optional(),
   command: z.string().min(1),
   args: z.array(z.string()).default([]),
   env: texts.default({}),
 });
 const remoteServer = z.strictObject({
+  ...trust,
   type: z.enum(['http', 'sse']).default('http'),
   url: z.url({ protocol: /^https?$/, error: 'must be an http or https URL' }),
   headers: texts.default({}),

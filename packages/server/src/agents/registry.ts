@@ -1,6 +1,7 @@
 import { lstat, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Agent } from '../domain/agent.ts';
+import type { Agent, BrokenAgent } from '../domain/agent.ts';
+import type { Prices } from '../domain/usage/prices.ts';
 import type { Agents } from '../ports/agents.ts';
 import type { Log } from '../ports/log.ts';
 import { errorCode, hasCode } from '../runtime/error-code.ts';
@@ -16,8 +17,12 @@ export interface OpenAgents {
   /** The harnesses of this build, by framework. */
   readonly harnesses: AgentHarnesses;
   readonly log: Log;
+  /** Needed to tell what a run costs; none when absent. */
+  readonly prices?: Prices | undefined;
   /** How often to scan without an event, because watchers can lose events. */
   readonly pollMs?: number;
+  /** Now, in milliseconds. */
+  readonly now?: () => number;
   /** Set to false where the file system reports no events (network mounts); then only polling finds changes. */
   readonly watch?: boolean;
 }
@@ -29,13 +34,11 @@ export async function openAgents(options: OpenAgents): Promise<Agents> {
   return registry;
 }
 
-type Problem = { readonly folder: string; readonly reason: string };
-
 /** The result of reading all folders. It is replaced as a whole, so callers never see half of a change. */
 interface Snapshot {
   readonly agents: readonly Agent[];
   readonly byName: ReadonlyMap<string, Agent>;
-  readonly problems: readonly Problem[];
+  readonly problems: readonly BrokenAgent[];
 }
 
 /** A folder that did not change keeps its reading, so its `Agent` stays the same object. */
@@ -72,7 +75,7 @@ class AgentRegistry implements Agents {
     return this.#snapshot.byName.get(name);
   }
 
-  problems(): readonly Problem[] {
+  problems(): readonly BrokenAgent[] {
     return this.#snapshot.problems;
   }
 
@@ -111,7 +114,7 @@ class AgentRegistry implements Agents {
   async #read(
     name: string,
   ): Promise<{ reading: Reading; directories: FolderScan['directories'] } | undefined> {
-    const { folder, harnesses } = this.#options;
+    const { folder, harnesses, prices, now = Date.now } = this.#options;
     let scan: FolderScan;
     try {
       scan = await scanFolder(join(folder, name));
@@ -127,7 +130,7 @@ class AgentRegistry implements Agents {
     if (before?.fingerprint === fingerprint) return { reading: before, directories };
     const result: ReadAgent =
       problem === undefined
-        ? await readAgentFolder({ folder: scan.folder, name, harnesses })
+        ? await readAgentFolder({ folder: scan.folder, name, harnesses, prices, now: now() })
         : { ok: false, reason: problem };
     return { reading: { fingerprint, result }, directories };
   }
@@ -141,13 +144,14 @@ class AgentRegistry implements Agents {
     this.#readings = readings;
     if (isSame(before, readings)) return;
     const agents: Agent[] = [];
-    const problems: Problem[] = [];
+    const problems: BrokenAgent[] = [];
     for (const [folder, { result, fingerprint }] of readings) {
       if (result.ok) {
         agents.push(result.agent);
         if (before.get(folder)?.fingerprint !== fingerprint) this.#warnOfSecrets(result);
       } else {
-        problems.push({ folder, reason: result.reason });
+        const { ok: _ok, ...problem } = result;
+        problems.push({ folder, ...problem });
         if (before.get(folder)?.fingerprint === fingerprint) continue;
         this.#options.log.warn('agent folder is broken', { folder, reason: result.reason });
       }

@@ -114,7 +114,7 @@ async function verifyChain(store: Services['store'], chain: AuditChain): Promise
 }
 
 /** The first row of an organization is its creation: an organization without rows has lost them. */
-function missingChain({ chain, seq }: ChainHead): ChainProblem | undefined {
+export function missingChain({ chain, seq }: ChainHead): ChainProblem | undefined {
   return seq === 0 ? { chain, seq: 1, problem: 'missing: the chain has no rows' } : undefined;
 }
 
@@ -149,7 +149,7 @@ export async function sealAudit(
 }
 
 /** A row and the head are written together, so no row can be beyond a head that is read later. */
-async function surplus(
+export async function surplus(
   store: Services['store'],
   chain: AuditChain,
 ): Promise<ChainProblem | undefined> {
@@ -158,6 +158,6 @@ async function surplus(
   return seq > (head?.seq ?? 0) ? { chain, seq, problem: 'was added behind the end' } : undefined;
 }
 
-function digest(text: string): string {
+export function digest(text: string): string {
   return hash('sha256', text, 'base64url');
 }

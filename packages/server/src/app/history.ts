@@ -1,4 +1,4 @@
-import type { Run } from '../domain/run.ts';
+import type { Run } from '../domain/run/run.ts';
 import type { EventPage } from '../ports/repositories/run-events.ts';
 import { readLog } from './run-log.ts';
 import type { Services } from './services.ts';

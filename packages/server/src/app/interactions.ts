@@ -16,7 +16,7 @@ import {
   interactionAt,
 } from '../domain/interaction.ts';
 import { type Json, type JsonObject, canonicalJson } from '../domain/json.ts';
-import { interactionAnswered as runAnswered, isLeased, resumeLive } from '../domain/run.ts';
+import { interactionAnswered as runAnswered, isLeased, resumeLive } from '../domain/run/run.ts';
 import type { TenantScope } from '../domain/scope.ts';
 import { interactionsChanged, runDispatched } from '../domain/session.ts';
 import type { PageRequest } from '../ports/page.ts';
@@ -178,7 +178,7 @@ export async function markLiveAnswers(
     await recordMove(services, tx, {
       seen,
       move: {
-        run: resumeLive(seen.run),
+        run: resumeLive(seen.run, now),
         session: runDispatched(seen.session, seen.run.id, now),
         events: [],
       },

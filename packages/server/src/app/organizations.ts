@@ -1,7 +1,20 @@
-import { type OrganizationId, idPrefixes, organizationId, userId } from '@convoke/contract';
+import {
+  type OrganizationId,
+  type UserId,
+  clientId,
+  idPrefixes,
+  organizationId,
+  userId,
+} from '@convoke/contract';
 import type { Actor } from '../domain/audit.ts';
 import { type Role, giveUpRole, readEmail, readOrganizationName } from '../domain/member.ts';
-import type { Membership, Organization, User } from '../ports/repositories/organizations.ts';
+import type { PageRequest } from '../ports/page.ts';
+import type {
+  Membership,
+  Organization,
+  OrganizationMember,
+  User,
+} from '../ports/repositories/organizations.ts';
 import type { StoreTransaction } from '../ports/store.ts';
 import { recordAudit } from './audit.ts';
 import { orRefuse, refuse } from './refusal.ts';
@@ -137,4 +150,67 @@ export async function findPerson({ store }: Pick<Services, 'store'>, email: stri
   const user = await store.read.organizations.findUserByEmail(orRefuse(readEmail(email)));
   const message = `There is no member ${email}; add one with \`convoke admin member add\`.`;
   return user ?? refuse('not_found', { message });
+}
+
+export interface OrganizationOverview {
+  readonly organization: Organization;
+  readonly counts: { readonly tenants: number; readonly clients: number; readonly members: number };
+}
+
+export async function getOrganization(
+  { store }: Pick<Services, 'store'>,
+  id: OrganizationId,
+): Promise<OrganizationOverview> {
+  const { organizations, tenants, clients } = store.read;
+  const organization = (await organizations.find(id)) ?? refuse('forbidden', { codeOnly: true });
+  const counts = {
+    tenants: await tenants.countLive(id),
+    clients: await clients.countLive(id),
+    members: await organizations.countMembers(id),
+  };
+  return { organization, counts };
+}
+
+export async function listMembers(
+  { store }: Pick<Services, 'store'>,
+  id: OrganizationId,
+  page: PageRequest,
+): Promise<OrganizationMember[]> {
+  return store.read.organizations.members(id, page);
+}
+
+export interface Person {
+  readonly user: Pick<User, 'id' | 'email'>;
+  readonly memberships: readonly (Pick<Membership, 'organizationId' | 'role'> & {
+    readonly organizationName: string;
+  })[];
+}
+
+/** The person with the names of their organizations. One that another issuer names but that is not here is left out. */
+export async function describePerson(
+  { store }: Pick<Services, 'store'>,
+  id: UserId,
+  claimed: readonly Pick<Membership, 'organizationId' | 'role'>[],
+): Promise<Person> {
+  const { organizations } = store.read;
+  const user = (await organizations.findUser(id)) ?? refuse('forbidden', { codeOnly: true });
+  const names = await organizations.names(claimed.map(({ organizationId: one }) => one));
+  const memberships = claimed.flatMap(({ organizationId: one, role }) => {
+    const organizationName = names.get(one);
+    return organizationName === undefined ? [] : [{ organizationId: one, role, organizationName }];
+  });
+  return { user, memberships };
+}
+
+/** The e-mail addresses of people and the names of clients, by id. One that is gone has no name. */
+export async function nameActors(
+  { store }: Pick<Services, 'store'>,
+  actors: readonly Pick<Actor, 'kind' | 'id'>[],
+): Promise<ReadonlyMap<string, string>> {
+  const idsOf = (kind: Actor['kind']) => [
+    ...new Set(actors.filter((actor) => actor.kind === kind).map(({ id }) => id)),
+  ];
+  const people = await store.read.organizations.emails(idsOf('user').map(userId));
+  const clients = await store.read.clients.names(idsOf('client').map(clientId));
+  return new Map<string, string>([...people, ...clients]);
 }

@@ -1,5 +1,5 @@
 import { RunText, type TextEvent } from '@convoke/contract';
-import type { Run } from '../domain/run.ts';
+import type { Run } from '../domain/run/run.ts';
 import type { Store } from '../ports/store.ts';
 
 /** A longer answer is read from the events; the run's field is then absent, not truncated. */

@@ -1,8 +1,9 @@
 import type { RunId, SessionId } from '@convoke/contract';
-import { type RunEventDraft, placeEvents, terminalEvent } from '../domain/run-event.ts';
+import { type NoticeDraft, runNotices, sessionNotices } from '../domain/notice.ts';
+import { type RunEventDraft, placeEvents, terminalEvent } from '../domain/run/run-event.ts';
 import {
   type EndedRun,
-  type Lease,
+  type LeaseGrant,
   type OpenRun,
   type QueuedRun,
   type Run,
@@ -14,10 +15,13 @@ import {
   isInterrupted,
   isReady,
   leaseRun,
-} from '../domain/run.ts';
+} from '../domain/run/run.ts';
 import type { TenantScope } from '../domain/scope.ts';
+import type { TokenUsage } from '../domain/usage/usage.ts';
 import { type Session, changeTime, runDispatched, runEnded } from '../domain/session.ts';
 import type { StoreTransaction } from '../ports/store.ts';
+import { refuseExhausted } from './usage/budgets.ts';
+import { announce } from './feed/notices.ts';
 import type { Services } from './services.ts';
 
 export interface RunAddress {
@@ -64,37 +68,68 @@ export interface RunMove<R extends Run = Run> {
   readonly events: readonly RunEventDraft[];
 }
 
-/** Leases the run for its next leg. The first leg emits `run_started`, one after an interruption `run_resumed`. */
+export interface LegStarting {
+  readonly lease: LeaseGrant;
+  readonly now: number;
+  /** Whether the agent is another one than in the leg before (D-99). */
+  readonly isOtherAgent?: boolean;
+}
+
+/** Leases the run for its next leg. The first leg emits `run_started`, every other one `run_resumed` (D-87). */
 export function startLegMove(
   { run, session }: RunInSession<WaitingForWorker>,
-  lease: Lease,
-  now: number,
+  { lease, now, isOtherAgent = false }: LegStarting,
 ): RunMove<RunningRun> & { readonly session: Session } {
   return {
     run: leaseRun(run, lease, changeTime(session, now)),
     session: runDispatched(session, run.id, now),
-    events: firstEvents(run),
+    events: [firstEvent(run, { isOtherAgent, machine: lease.machine })],
   };
 }
 
-function firstEvents(run: WaitingForWorker): RunEventDraft[] {
-  if (run.status === 'queued') return [{ type: 'run_started', data: { run_id: run.id } }];
-  if (run.interruptedBy === null) return [];
-  const data = { run_id: run.id, attempt: attemptOf(run), reason: run.interruptedBy };
-  return [{ type: 'run_resumed', data }];
+function firstEvent(
+  run: WaitingForWorker,
+  { isOtherAgent, machine }: { readonly isOtherAgent: boolean; readonly machine: string },
+): RunEventDraft {
+  if (run.status === 'queued') return { type: 'run_started', data: { run_id: run.id } };
+  const reason = run.interruptedBy ?? 'answered';
+  const workspace = workspaceOf(run, machine);
+  return {
+    type: 'run_resumed',
+    data: {
+      run_id: run.id,
+      attempt: attemptOf(run),
+      reason,
+      ...(workspace === undefined ? {} : { workspace }),
+      ...(isOtherAgent ? { agent_changed: true } : {}),
+    },
+  };
+}
+
+/** The session folder of the next leg, as far as this machine differs from the one of the leg before. */
+export function workspaceOf(
+  { lastMachine, isBehind }: WaitingForWorker,
+  machine: string,
+): 'same' | 'restored' | 'behind' | undefined {
+  if (isBehind) return 'behind';
+  if (lastMachine === null) return undefined;
+  return lastMachine === machine ? 'same' : 'restored';
 }
 
 type Recorder = Pick<Services, 'clock' | 'fanout' | 'metrics'>;
 
-/** Inserts a new run, with its session's row and its first events. */
+/** Inserts a new run, with its session's row and its first events, unless a budget is used up (D-132). */
 export async function recordNew<R extends Run>(
   services: Recorder,
   tx: StoreTransaction,
-  move: RunMove<R>,
+  { isUnpriced = false, ...move }: RunMove<R> & { readonly isUnpriced?: boolean },
 ): Promise<R> {
   const run = { ...move.run, lastSeq: move.events.length };
-  await tx.runs.insert(run);
+  const guard = { run, now: services.clock.now(), isUnpriced };
+  if (!(await tx.runs.insert(run, guard))) return refuseExhausted(tx, guard);
   await writeSessionAndEvents(services, tx, { ...move, run });
+  const notices = runNotices({ after: run, events: move.events, at: run.createdAt });
+  await announce(services, tx, { tenantId: run.tenantId, notices });
   return run;
 }
 
@@ -117,7 +152,47 @@ export async function recordMove<R extends Run>(
     throw new Error(`run ${next.id} changed while its row was locked`);
   }
   await writeSessionAndEvents(services, tx, { ...move, run: next });
+  await announce(services, tx, {
+    tenantId: next.tenantId,
+    notices: noticesOf({ seen, move: { ...move, run: next }, at }),
+  });
   return next;
+}
+
+function noticesOf({ seen, move, at }: RecordedMove): NoticeDraft[] {
+  const { run, session, events } = move;
+  return [
+    ...runNotices({ before: seen.run, after: run, events, at }),
+    ...(session === undefined ? [] : sessionNotices(seen.session, session, at)),
+  ];
+}
+
+interface RecordedMove {
+  readonly seen: RunInSession;
+  readonly move: RunMove;
+  readonly at: number;
+}
+
+/** Inserts a new session. */
+export async function recordNewSession(
+  services: Pick<Services, 'fanout'>,
+  tx: StoreTransaction,
+  session: Session,
+): Promise<void> {
+  await tx.sessions.insert(session);
+  const notices = sessionNotices(undefined, session, session.createdAt);
+  await announce(services, tx, { tenantId: session.tenantId, notices });
+}
+
+/** Saves a session that changed by itself, without a run. */
+export async function recordSession(
+  services: Pick<Services, 'fanout'>,
+  tx: StoreTransaction,
+  { seen, next }: { readonly seen: Session; readonly next: Session },
+): Promise<void> {
+  await tx.sessions.save(next);
+  const notices = sessionNotices(seen, next, next.updatedAt);
+  await announce(services, tx, { tenantId: next.tenantId, notices });
 }
 
 /** Saves the session, appends the events and schedules the wake-ups. The run's row is written already. */
@@ -196,6 +271,13 @@ export interface Holder extends RunAddress {
   readonly epoch: number;
 }
 
+export interface Append {
+  readonly holder: Holder;
+  readonly drafts: readonly RunEventDraft[];
+  /** Added to what the run has used. */
+  readonly usage?: TokenUsage | null;
+}
+
 /**
  * Appends events under the worker's lease (the hot path). Returns the last sequence number, or undefined when
  * the lease is lost or the run has ended.
@@ -203,13 +285,14 @@ export interface Holder extends RunAddress {
 export async function appendEvents(
   { clock, fanout, metrics }: Recorder,
   tx: StoreTransaction,
-  { holder, drafts }: { readonly holder: Holder; readonly drafts: readonly RunEventDraft[] },
+  { holder, drafts, usage = null }: Append,
 ): Promise<number | undefined> {
   const tail = await tx.runs.extendLog({
     runId: holder.runId,
     epoch: holder.epoch,
     count: drafts.length,
     now: clock.now(),
+    usage,
   });
   if (tail === undefined || drafts.length === 0) return tail?.lastSeq;
   const place = { id: holder.runId, sessionId: holder.sessionId, tenantId: holder.scope.tenantId };

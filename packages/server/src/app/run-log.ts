@@ -1,5 +1,5 @@
-import { rememberedEnd } from '../domain/run-event.ts';
-import type { Run } from '../domain/run.ts';
+import { rememberedEnd } from '../domain/run/run-event.ts';
+import type { Run } from '../domain/run/run.ts';
 import type { EventPage } from '../ports/repositories/run-events.ts';
 import type { Services } from './services.ts';
 

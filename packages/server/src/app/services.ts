@@ -1,3 +1,4 @@
+import type { Prices } from '../domain/usage/prices.ts';
 import type { Agents } from '../ports/agents.ts';
 import type { Blobs } from '../ports/blobs.ts';
 import type { Clock } from '../ports/clock.ts';
@@ -24,6 +25,7 @@ export interface Services {
   readonly blobs: Blobs;
   readonly sessionFolders: SessionFolders;
   readonly settings: Settings;
+  readonly prices: Prices;
   /** Absent where every run is queued, even one that could start at once. */
   readonly slots?: RunSlots | undefined;
 }

@@ -6,7 +6,10 @@ import {
   sessionId,
 } from '@convoke/contract';
 import { isEnabledFor } from '../domain/agent.ts';
-import { type Run, cancelRun, leaseOf } from '../domain/run.ts';
+import { cancelRun } from '../domain/run/run-cancel.ts';
+import type { JsonObject } from '../domain/json.ts';
+import { changeLabels, readLabels } from '../domain/labels.ts';
+import { type Run, leaseOf } from '../domain/run/run.ts';
 import type { TenantScope } from '../domain/scope.ts';
 import {
   type Session,
@@ -21,12 +24,23 @@ import type { PageRequest } from '../ports/page.ts';
 import type { SessionFilter } from '../ports/repositories/sessions.ts';
 import type { StoreTransaction } from '../ports/store.ts';
 import { once } from './once.ts';
-import { type RunInSession, lockRun, recordMove, recordQueueEnd } from './record.ts';
+import {
+  type RunInSession,
+  lockRun,
+  recordMove,
+  recordNewSession,
+  recordQueueEnd,
+  recordSession,
+} from './record.ts';
 import { orRefuse, refuse } from './refusal.ts';
 import type { Services } from './services.ts';
 
 export interface CreateSession {
   readonly agentName: string;
+  readonly title?: string | undefined;
+  /** As the request has them. */
+  readonly labels?: JsonObject | undefined;
+  readonly createdBy?: string | undefined;
   readonly idempotencyKey: string | undefined;
   readonly chargeRate: () => void;
 }
@@ -37,7 +51,7 @@ export interface Created<T> {
   readonly replayed: boolean;
 }
 
-type CreateServices = Pick<Services, 'store' | 'clock' | 'ids' | 'agents' | 'settings'>;
+type CreateServices = Pick<Services, 'store' | 'clock' | 'ids' | 'agents' | 'settings' | 'fanout'>;
 
 /** D-12. */
 export async function createSession(
@@ -52,7 +66,11 @@ export async function createSession(
       scope,
       place: 'create_session',
       key: request.idempotencyKey,
-      body: { agent_name: request.agentName },
+      body: {
+        agent_name: request.agentName,
+        ...(request.title === undefined ? {} : { title: request.title }),
+        ...(request.labels === undefined ? {} : { labels: request.labels }),
+      },
       resourceId: id,
       now,
       chargeRate: request.chargeRate,
@@ -71,18 +89,27 @@ export async function createSession(
   });
 }
 
+interface NewSession {
+  readonly scope: TenantScope;
+  readonly id: SessionId;
+  readonly request: Pick<CreateSession, 'agentName' | 'title' | 'labels' | 'createdBy'>;
+}
+
 export async function insertSession(
-  { clock, agents }: Pick<CreateServices, 'clock' | 'agents'>,
+  services: Pick<CreateServices, 'clock' | 'agents' | 'fanout'>,
   tx: StoreTransaction,
-  { scope, id, request }: { scope: TenantScope; id: SessionId; request: { agentName: string } },
+  { scope, id, request }: NewSession,
 ): Promise<Session> {
   // The gate checked before this transaction began; the tenant may be offboarding by now.
   if (!(await tx.tenants.isUsable(scope))) return refuse('forbidden', { codeOnly: true });
-  const agent = agents.find(request.agentName);
+  const agent = services.agents.find(request.agentName);
   if (agent === undefined || !isEnabledFor(agent, scope.tenantId)) return refuse('agent_not_found');
   const identity = { id, ...scope, agentName: agent.name, filesSupported: agent.sessionFiles };
-  const session = openSession(identity, clock.now());
-  await tx.sessions.insert(session);
+  const labels = orRefuse(readLabels(request.labels ?? {}));
+  const given = { title: request.title ?? null, labels, createdBy: request.createdBy ?? null };
+  const session = openSession({ ...identity, ...given }, services.clock.now());
+  await recordNewSession(services, tx, session);
+  await tx.labels.insert(session, labels);
   return session;
 }
 
@@ -136,6 +163,8 @@ export interface StopSession {
   readonly id: SessionId;
   readonly mode: StopMode;
   readonly reason: string | undefined;
+  /** The client or person that stops it. */
+  readonly by?: string | undefined;
 }
 
 /** D-13: cancels the queue and pending interactions, and asks the current run to end. */
@@ -149,12 +178,14 @@ export async function stopSession(
     const found = await lockSession(services, tx, { scope, id: request.id });
     const queue = await tx.runs.queued(found.id);
     const session = orRefuse(stopped(queuedRunsCancelled(found, queue.length, now), request, now));
-    await tx.sessions.save(session);
-    await recordQueueEnd(services, tx, { session, queue });
+    await recordSession(services, tx, { seen: found, next: session });
+    const by = request.by ?? null;
+    const ending = queue.map((run) => ({ ...run, cancelledBy: by }));
+    await recordQueueEnd(services, tx, { session, queue: ending });
     if (session.currentRunId !== null) {
       const address = { scope, sessionId: session.id, runId: session.currentRunId };
       const seen = await lockRun(tx, address);
-      if (seen !== undefined) await askToEnd(services, tx, seen);
+      if (seen !== undefined) await askToEnd(services, tx, { seen, by });
     }
     return (await tx.sessions.find(scope, session.id)) ?? refuse('not_found');
   });
@@ -164,11 +195,11 @@ export async function stopSession(
 export async function askToEnd(
   services: Pick<Services, 'clock' | 'fanout' | 'metrics'>,
   tx: StoreTransaction,
-  seen: RunInSession,
+  { seen, by }: { readonly seen: RunInSession; readonly by: string | null },
 ): Promise<Run> {
   const { run, session } = seen;
   const now = services.clock.now();
-  const ruling = orRefuse(cancelRun(run, now));
+  const ruling = orRefuse(cancelRun(run, now, by));
   if (ruling.kind !== 'asked') return run;
   if (run.pendingInteractions > 0) await tx.interactions.cancelPending(run.id);
   // Wake the leg; a parked run has none, so wake the workers.
@@ -176,6 +207,29 @@ export async function askToEnd(
   return recordMove(services, tx, {
     seen,
     move: { run: ruling.run, session: interactionsChanged(session, 0, now), events: [] },
+  });
+}
+
+export interface UpdateSession {
+  readonly id: SessionId;
+  /** Null removes it; undefined leaves it. */
+  readonly title: string | null | undefined;
+  readonly labels: JsonObject | undefined;
+}
+
+/** labels are merged by key. What the session does stays as it is, so no notice tells it. */
+export async function updateSession(
+  services: ReadServices,
+  scope: TenantScope,
+  { id, title, labels: changes }: UpdateSession,
+): Promise<Session> {
+  return services.store.transaction(async (tx) => {
+    const found = await lockSession(services, tx, { scope, id });
+    const labels = orRefuse(changeLabels(found.labels, changes ?? {}));
+    const next = { ...found, labels, title: title === undefined ? found.title : title };
+    await tx.sessions.saveNames(next);
+    if (changes !== undefined) await tx.labels.replace(next, labels);
+    return next;
   });
 }
 

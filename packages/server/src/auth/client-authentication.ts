@@ -1,11 +1,24 @@
 import { refuseToken } from './token-refusal.ts';
 
-/** The parameters of a token request (RFC 6749 section 4.4.2). */
+/** The parameters of a token request (RFC 6749 section 4.4.2, RFC 8693 section 2.1). */
 export interface TokenForm {
   readonly grant_type?: string | undefined;
   readonly scope?: string | undefined;
   readonly client_id?: string | undefined;
   readonly client_secret?: string | undefined;
+  readonly subject_token?: string | undefined;
+  readonly subject_token_type?: string | undefined;
+  readonly requested_token_type?: string | undefined;
+  readonly resource?: string | undefined;
+}
+
+export interface TokenRequest {
+  readonly authorization: string | undefined;
+  /** Each parameter was sent once, and none is empty. */
+  readonly form: TokenForm;
+  /** The caller's address (`http/caller-address.ts`). */
+  readonly address: string;
+  readonly requestId: string;
 }
 
 /** The credentials a client presents at the token endpoint, not yet checked (RFC 6749 section 2.3.1). */

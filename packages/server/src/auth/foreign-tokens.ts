@@ -1,7 +1,7 @@
-import { type OrganizationId, idPattern, organizationId } from '@convoke/contract';
+import { type OrganizationId, idPattern, memberRoles, organizationId } from '@convoke/contract';
 import { type JWTPayload, type JWTVerifyGetKey, createRemoteJWKSet, errors, jwtVerify } from 'jose';
 import { z } from 'zod';
-import { recognise } from '../app/people.ts';
+import { recognise } from '../app/people/people.ts';
 import { refuse } from '../app/refusal.ts';
 import type { Services } from '../app/services.ts';
 import type { Role } from '../domain/member.ts';
@@ -112,6 +112,8 @@ const personClaims = z.object({
   iat: z.number().optional(),
   email: z.string().optional(),
   email_verified: z.boolean().optional(),
+  azp: z.string().optional(),
+  client_id: z.string().optional(),
 });
 
 async function toHumanToken(
@@ -122,6 +124,7 @@ async function toHumanToken(
   const claims = personClaims.safeParse(payload);
   if (!claims.success) return undefined;
   const { sub: subject, exp, iat, email, email_verified: isVerified } = claims.data;
+  const { azp, client_id: clientId } = claims.data;
   const visitor = {
     issuer: settings.issuer,
     subject,
@@ -130,6 +133,7 @@ async function toHumanToken(
   return {
     kind: 'human',
     userId: await recognise(parts, visitor),
+    program: azp ?? clientId,
     memberships: membershipsIn(payload, settings),
     kid: '',
     expiresAt: exp * 1000,
@@ -156,7 +160,7 @@ function valuesOf(claim: unknown): string[] {
 
 function strongest(values: string[], meanings: ReadonlyMap<string, Role>): Role | undefined {
   const named = values.map((value) => (meanings.size === 0 ? value : meanings.get(value)));
-  return (['owner', 'admin', 'member'] as const).find((role) => named.includes(role));
+  return memberRoles.find((role) => named.includes(role));
 }
 
 function organizationOf(

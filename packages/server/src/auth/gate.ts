@@ -3,25 +3,27 @@ import {
   type Operation,
   type OrganizationId,
   type Scope,
+  type UserId,
   idPattern,
   requiredScopes,
 } from '@convoke/contract';
 import { refuse } from '../app/refusal.ts';
-import {
-  type AutomationCaller,
-  type HumanCaller,
-  decideAccess,
-  mayManage,
-} from '../domain/access.ts';
+import { type ApplicationCaller, type HumanCaller, mayManage } from '../domain/access.ts';
 import type { Actor } from '../domain/audit.ts';
-import type { Client } from '../domain/client.ts';
 import type { Role } from '../domain/member.ts';
+import type { TenantReach } from '../ports/repositories/tenants.ts';
 import type { Store } from '../ports/store.ts';
+import { createApplicationAccess } from './application-access.ts';
 import { type GateRequest, bearerToken, unauthorized } from './bearer.ts';
 import { Challenge } from './challenge.ts';
 import { type TenantHeader, readSelectors } from './selectors.ts';
 import type { Tokens } from './tokens.ts';
-import type { HumanToken, VerifiedToken } from './verified-token.ts';
+import type {
+  ClaimedMembership,
+  HumanToken,
+  PersonTenantToken,
+  VerifiedToken,
+} from './verified-token.ts';
 
 /**
  * Checks the caller of a request: 401 token, then 400 selectors, then 403 access (D-52). A denial contains only its
@@ -29,8 +31,8 @@ import type { HumanToken, VerifiedToken } from './verified-token.ts';
  * revocation takes effect on the next request.
  */
 export interface Gate {
-  /** The application API. */
-  admitAutomation(operation: Operation, request: GateRequest): Promise<AutomationCaller>;
+  /** The application API: automation clients, and people whose token is for the tenant (D-154). */
+  admitApplication(operation: Operation, request: GateRequest): Promise<ApplicationCaller>;
   /** The management API of the organization in the path. */
   admitHuman(request: GateRequest, organizationId: OrganizationId): Promise<HumanCaller>;
   /** `GET /v1/me/workspaces`: either kind, before anything is selected (D-55). */
@@ -41,23 +43,23 @@ export interface Gate {
    * For an open stream (D-33): whether the caller still has access, and its credential was not revoked. Ignores the
    * expiry of the token, at which the stream ends anyway.
    */
-  recheck(caller: AutomationCaller): Promise<boolean>;
+  recheck(caller: ApplicationCaller): Promise<boolean>;
 }
 
-export type AnyCaller =
-  | {
-      readonly kind: 'automation';
-      readonly client: Client;
-      readonly tokenExpiresAt: number;
-      readonly subject: string;
-    }
+/** `subject` names the client or the person; `reach` says which tenants it may select. */
+export type AnyCaller = {
+  readonly reach: TenantReach;
+  readonly tokenExpiresAt: number;
+  readonly subject: string;
+} & (
+  | { readonly kind: 'automation'; readonly organizationId: OrganizationId }
   | {
       readonly kind: 'human';
-      /** Every organization the person belongs to, in any role. */
-      readonly organizationIds: readonly OrganizationId[];
-      readonly tokenExpiresAt: number;
-      readonly subject: string;
-    };
+      readonly userId: UserId;
+      /** Every organization that the token opens, in any role. */
+      readonly memberships: readonly ClaimedMembership[];
+    }
+);
 
 interface GateOptions {
   readonly store: Store;
@@ -66,13 +68,20 @@ interface GateOptions {
 }
 
 export function createGate({ store, tokens, tenantHeader }: GateOptions): Gate {
-  /** Also refuses the token of a person who was signed out everywhere after it was issued. */
-  async function authenticate(request: GateRequest): Promise<VerifiedToken> {
-    const token = (await tokens.verify(bearerToken(request))) ?? unauthorized('invalid');
+  const access = createApplicationAccess(store);
+
+  async function verify(request: GateRequest): Promise<VerifiedToken> {
+    return (await tokens.verify(bearerToken(request))) ?? unauthorized('invalid');
+  }
+
+  /** Refuses the token of a person who was signed out everywhere after it was issued. */
+  async function requireCurrent(token: VerifiedToken): Promise<VerifiedToken> {
     if (token.kind === 'automation') return token;
     const notBefore = await store.read.organizations.notBefore(token.userId);
     return token.issuedAt < notBefore ? unauthorized('invalid') : token;
   }
+
+  const authenticate = async (request: GateRequest) => requireCurrent(await verify(request));
 
   /** A person's role, read on every request: from the database, or from the token of another issuer. */
   async function roleOf(token: HumanToken, of: OrganizationId): Promise<Role | undefined> {
@@ -85,34 +94,40 @@ export function createGate({ store, tokens, tenantHeader }: GateOptions): Gate {
     return exists === true ? claimed?.role : undefined;
   }
 
+  async function personOf(token: HumanToken) {
+    const { userId } = token;
+    const memberships = token.memberships ?? (await store.read.organizations.membershipsOf(userId));
+    const organizationIds = memberships.map(({ organizationId }) => organizationId);
+    const reach = { organizationIds, tenantIds: null };
+    return { kind: 'human', userId, memberships, reach, subject: userId } as const;
+  }
+
+  /** A token for one tenant lists that tenant only, while it gives access to it. */
+  async function personInTenant(token: PersonTenantToken) {
+    const { userId, organizationId, tenantId } = token;
+    const selectors = { organizationId, tenantId };
+    const ruling = await access.ofPerson(token, { selectors, required: [] });
+    if (!ruling.ok) return deny(ruling.code, []);
+    const { identity } = ruling.value;
+    const memberships = identity.kind === 'person' ? [{ organizationId, role: identity.role }] : [];
+    const reach = { organizationIds: [organizationId], tenantIds: [tenantId] };
+    return { kind: 'human', userId, memberships, reach, subject: userId } as const;
+  }
+
   return {
-    async admitAutomation(operation, request) {
-      const token = await authenticate(request);
+    async admitApplication(operation, request) {
+      const token = await verify(request);
+      // The one read of D-154 includes this check for a person's token of a tenant.
+      if (token.kind === 'human') await requireCurrent(token);
       const selectors = readSelectors(request, tenantHeader);
-      if (token.kind !== 'automation') return forbid();
+      // D-55: signing in gives no access to the application API.
+      if (token.kind === 'human') return forbid();
       const required = requiredScopes(operation);
-      // Already in the scope of the requested tenant, so that the handler can reuse the connection.
-      const reached = await store.inTenantScope(selectors.tenantId, () =>
-        store.read.clients.reach(token.oauthClientId, selectors.tenantId),
-      );
-      const { organizationId } = selectors;
-      const { scopes: tokenScopes, issuedAt: tokenIssuedAt } = token;
-      const claim = { organizationId, tokenScopes, tokenIssuedAt, required };
-      const ruling = decideAccess(reached, claim);
-      if (!ruling.ok) return deny(ruling.code, required);
-      const { client, tenant, scopes } = ruling.value;
-      return {
-        kind: 'automation',
-        client,
-        tenant,
-        scope: { organizationId, tenantId: tenant.id },
-        scopes,
-        required,
-        tokenExpiresAt: token.expiresAt,
-        tokenIssuedAt,
-        credentialId: token.credentialId,
-        subject: client.id,
-      };
+      const asked = { selectors, required };
+      const ruling = await (token.kind === 'automation'
+        ? access.ofClient(token, asked)
+        : access.ofPerson(token, asked));
+      return ruling.ok ? ruling.value : deny(ruling.code, required);
     },
 
     async admitHuman(request, organizationId) {
@@ -127,36 +142,33 @@ export function createGate({ store, tokens, tenantHeader }: GateOptions): Gate {
     async admitAny(request) {
       const token = await authenticate(request);
       const { expiresAt: tokenExpiresAt } = token;
-      if (token.kind === 'human') {
-        const memberships =
-          token.memberships ?? (await store.read.organizations.membershipsOf(token.userId));
-        const organizationIds = memberships.map(({ organizationId }) => organizationId);
-        return { kind: 'human', organizationIds, tokenExpiresAt, subject: token.userId };
+      switch (token.kind) {
+        case 'human':
+          return { ...(await personOf(token)), tokenExpiresAt };
+        case 'person':
+          return { ...(await personInTenant(token)), tokenExpiresAt };
+        case 'automation': {
+          const client = await store.read.clients.findByOAuthId(token.oauthClientId);
+          if (client === undefined || client.status !== 'active') return forbid();
+          if (token.issuedAt < client.notBefore) return unauthorized('invalid');
+          const { id: subject, organizationId, tenantIds } = client;
+          const reach = { organizationIds: [organizationId], tenantIds };
+          return { kind: 'automation', organizationId, reach, tokenExpiresAt, subject };
+        }
+        default:
+          return token satisfies never;
       }
-      const client = await store.read.clients.findByOAuthId(token.oauthClientId);
-      if (client === undefined || client.status !== 'active') return forbid();
-      if (token.issuedAt < client.notBefore) return unauthorized('invalid');
-      return { kind: 'automation', client, tokenExpiresAt, subject: client.id };
     },
 
     async identify(request) {
       const token = await authenticate(request).catch(() => undefined);
       if (token === undefined) return { kind: 'anonymous', id: '' };
-      if (token.kind === 'human') return { kind: 'user', id: token.userId };
+      if (token.kind !== 'automation') return { kind: 'user', id: token.userId };
       const client = await store.read.clients.findByOAuthId(token.oauthClientId);
       return { kind: 'client', id: client?.id ?? token.oauthClientId };
     },
 
-    async recheck({ client, scope, scopes, required, tokenIssuedAt, credentialId }) {
-      const { clients } = store.read;
-      const { organizationId, tenantId } = scope;
-      const reached =
-        credentialId === undefined
-          ? await clients.reach(client.oauthClientId, tenantId)
-          : await clients.reachWith(credentialId, client.oauthClientId, tenantId);
-      const claim = { organizationId, tokenScopes: scopes, tokenIssuedAt, required };
-      return decideAccess(reached, claim).ok;
-    },
+    recheck: (caller) => access.again(caller),
   };
 }
 

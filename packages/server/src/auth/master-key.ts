@@ -12,6 +12,7 @@ export type KeyPurpose =
   | 'signing-keys'
   | 'audit-heads'
   | 'cursors'
+  | 'webhook-secrets'
   | 'identity-records'
   | 'identity-digests'
   | 'identity-cookies'

@@ -1,11 +1,4 @@
-import {
-  type Scope,
-  type TokenResponse,
-  clientId,
-  idPattern,
-  isScope,
-  limits,
-} from '@convoke/contract';
+import { type Scope, type TokenResponse, clientId, idPattern, limits } from '@convoke/contract';
 import { recordAudit } from '../app/audit.ts';
 import type { Client } from '../domain/client.ts';
 import type { Credential } from '../domain/credential.ts';
@@ -17,25 +10,18 @@ import type { Store } from '../ports/store.ts';
 import { networkOf } from '../runtime/network-of.ts';
 import {
   type PresentedSecret,
-  type TokenForm,
+  type TokenRequest,
   readPresentedSecret,
 } from './client-authentication.ts';
+import { narrowed } from './requested-scopes.ts';
 import { unmatchableHmac } from './secrets.ts';
+import { type TokenExchange, tokenExchangeGrant } from './token-exchange.ts';
 import { refuseToken } from './token-refusal.ts';
 import type { IssuedToken, Tokens } from './tokens.ts';
 
-/** D-50: exchanges a client secret for an access token. */
+/** D-50: exchanges a client secret for an access token; and, where there is a console, a person's token (D-151). */
 export interface TokenEndpoint {
   exchange(request: TokenRequest): Promise<TokenResponse>;
-}
-
-export interface TokenRequest {
-  readonly authorization: string | undefined;
-  /** Each parameter was sent once, and none is empty. */
-  readonly form: TokenForm;
-  /** The caller's address (`http/caller-address.ts`). */
-  readonly address: string;
-  readonly requestId: string;
 }
 
 interface TokenEndpointOptions {
@@ -46,18 +32,25 @@ interface TokenEndpointOptions {
   readonly log: Log;
   /** Counts failures per client id and address; a success costs nothing. */
   readonly failures: RateLimit;
+  /** Absent where the console is off. */
+  readonly tokenExchange?: TokenExchange | undefined;
 }
 
 export function createTokenEndpoint(options: TokenEndpointOptions): TokenEndpoint {
   return {
-    async exchange({ authorization, form, address, requestId }) {
+    async exchange(request) {
+      const { authorization, form, address, requestId } = request;
+      const { tokenExchange } = options;
+      if (form.grant_type === tokenExchangeGrant && tokenExchange !== undefined) {
+        return tokenExchange.exchange(request);
+      }
       requireGrantType(form.grant_type);
       const presented = readPresentedSecret(authorization, form);
       const attempt = `${networkOf(address)} ${presented.clientId.slice(0, limits.idMaxCharacters)}`;
       const proven = await authenticate(options, presented);
       if (proven === undefined) return refuseFailure(options.failures.take(attempt));
       const { client, credential } = proven;
-      const scopes = narrowed(client, form.scope);
+      const scopes = narrowed(client.scopes, form.scope);
       const issued = await options.tokens.issueForClient(client, scopes, credential.id);
       await recordIssue(options, { client, credential, scopes, issued, address, requestId });
       return {
@@ -103,15 +96,6 @@ async function authenticate(
   }
   if (client?.status !== 'active' || matching === undefined) return undefined;
   return { client, credential: matching };
-}
-
-/** A client may request fewer scopes than it has, never more. */
-function narrowed(client: Client, requested: string | undefined): readonly Scope[] {
-  if (requested === undefined) return client.scopes;
-  const wanted = new Set(requested.split(' ').filter((scope) => scope !== ''));
-  const isGranted = (scope: string) => isScope(scope) && client.scopes.includes(scope);
-  if (wanted.size === 0 || ![...wanted].every(isGranted)) return refuseToken('invalid_scope');
-  return client.scopes.filter((scope) => wanted.has(scope));
 }
 
 const markUsedEveryMs = 60_000;

@@ -6,7 +6,12 @@ const basicChallenge = 'Basic realm="convoke", charset="UTF-8"';
 
 type TokenErrorCode = Extract<
   ErrorCode,
-  'invalid_request' | 'invalid_client' | 'unsupported_grant_type' | 'invalid_scope' | 'rate_limited'
+  | 'invalid_request'
+  | 'invalid_client'
+  | 'unsupported_grant_type'
+  | 'invalid_scope'
+  | 'invalid_target'
+  | 'rate_limited'
 >;
 
 /** Refuses a token request with the members of RFC 6749 section 5.2 beside those of every other error (D-70). */

@@ -1,12 +1,16 @@
 import { hash } from 'node:crypto';
 import {
   type CredentialId,
+  type OrganizationId,
   type Scope,
+  type TenantId,
   type UserId,
   credentialId,
   isScope,
   limits,
+  memberRoles,
   organizationId,
+  tenantId,
   userId,
 } from '@convoke/contract';
 // By parts: importing all of `jose` would load its encryption at every start.
@@ -16,6 +20,7 @@ import { SignJWT } from 'jose/jwt/sign';
 import { jwtVerify } from 'jose/jwt/verify';
 import { z } from 'zod';
 import type { Client } from '../domain/client.ts';
+import type { Role } from '../domain/member.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Ids } from '../ports/ids.ts';
 import type { ForeignTokens } from './foreign-tokens.ts';
@@ -24,8 +29,9 @@ import { TokenCache } from './token-cache.ts';
 import { type VerifiedToken, endOfSecond } from './verified-token.ts';
 
 /**
- * Access tokens: JWTs of type `at+jwt` (RFC 9068), for automation clients and for people. Only the audience
- * distinguishes the two (D-55).
+ * Access tokens: JWTs of type `at+jwt` (RFC 9068), for automation clients and for people. The audience distinguishes
+ * the two (D-55). A token of a person for one tenant has the audience of the application API, and names the tenant
+ * (D-152).
  *
  * Time: `exp` is exact, without leeway, because a token must not outlive its expiry; a new one costs the client one
  * request. An `iat` up to a minute ahead is accepted: it only means that the clock of the replica that issued the token
@@ -39,8 +45,23 @@ export interface Tokens {
     credential?: CredentialId,
   ): Promise<IssuedToken>;
   issueForPerson(person: UserId, lifetimeSeconds?: number): Promise<IssuedToken>;
+  /** D-152: a token of a person for one tenant. It ends no later than the token it is exchanged for. */
+  issueForTenant(request: TenantTokenRequest): Promise<IssuedToken>;
   /** Undefined when the token is not valid now. The reason is not disclosed. */
   verify(token: string): Promise<VerifiedToken | undefined>;
+}
+
+export interface TenantTokenRequest {
+  readonly userId: UserId;
+  readonly organizationId: OrganizationId;
+  readonly tenantId: TenantId;
+  readonly scopes: readonly Scope[];
+  /** The role according to another issuer; undefined where the database decides. */
+  readonly claimedRole: Role | undefined;
+  /** The program that acts for the person. */
+  readonly program: string;
+  /** Milliseconds: when the exchanged token ends. */
+  readonly notAfter: number;
 }
 
 export interface IssuedToken {
@@ -89,7 +110,14 @@ const automationClaims = z.object({
   org: z.string(),
   credential_id: z.string().optional(),
 });
-const humanClaims = z.object(commonClaims);
+const humanClaims = z.object({ ...commonClaims, client_id: z.string().optional() });
+const personTenantClaims = z.object({
+  ...commonClaims,
+  scope: z.string(),
+  org: z.string(),
+  tenant: z.string(),
+  role: z.enum(memberRoles).optional(),
+});
 
 export function createTokens(options: TokensOptions): Tokens {
   const { keys, clock, baseUrl } = options;
@@ -136,6 +164,16 @@ export function createTokens(options: TokensOptions): Tokens {
         claims: {},
       });
     },
+    issueForTenant(request) {
+      const startsAt = Math.floor(clock.now() / 1000);
+      const left = Math.floor(request.notAfter / 1000) - startsAt;
+      return issue(options, {
+        audience: audiences.automation,
+        subject: request.userId,
+        lifetimeSeconds: Math.min(options.clientTokenSeconds ?? limits.tokenLifetimeSeconds, left),
+        claims: tenantClaims(request),
+      });
+    },
     async verify(token) {
       if (token.length > tokenMaxCharacters) return undefined;
       const digest = hash('sha256', token, 'base64url');
@@ -147,6 +185,18 @@ export function createTokens(options: TokensOptions): Tokens {
       if (found !== undefined) cache.keep(digest, found);
       return found;
     },
+  };
+}
+
+function tenantClaims(request: TenantTokenRequest): TokenContent['claims'] {
+  const { program, claimedRole } = request;
+  return {
+    act: { sub: program },
+    client_id: program,
+    org: request.organizationId,
+    tenant: request.tenantId,
+    scope: request.scopes.join(' '),
+    ...(claimedRole === undefined ? {} : { role: claimedRole }),
   };
 }
 
@@ -163,7 +213,7 @@ interface TokenContent {
   readonly audience: string;
   readonly subject: string;
   readonly lifetimeSeconds: number;
-  readonly claims: Readonly<Record<string, string>>;
+  readonly claims: Readonly<Record<string, string | { readonly sub: string }>>;
 }
 
 async function issue(options: TokensOptions, content: TokenContent): Promise<IssuedToken> {
@@ -207,27 +257,53 @@ function readHeader(token: string): { kid: string; alg: string } | undefined {
 }
 
 function readClaims(
-  payload: { readonly aud?: string | string[] },
+  payload: { readonly aud?: string | string[]; readonly tenant?: unknown },
   { kid, audiences, now }: { kid: string; audiences: Audiences; now: number },
 ): VerifiedToken | undefined {
   if (payload.aud === audiences.human) {
     const claims = humanClaims.parse(payload);
     if (isIssuedAhead(claims, now)) return undefined;
-    return { kind: 'human', userId: userId(claims.sub), kid, ...timesOf(claims) };
+    const { sub, client_id: program } = claims;
+    return { kind: 'human', userId: userId(sub), program, kid, ...timesOf(claims) };
   }
   if (payload.aud !== audiences.automation) return undefined;
+  // D-152: only a person's token names a tenant.
+  if (payload.tenant !== undefined) {
+    const claims = personTenantClaims.parse(payload);
+    return isIssuedAhead(claims, now) ? undefined : toPersonTenantToken(claims, kid);
+  }
   const claims = automationClaims.parse(payload);
   if (isIssuedAhead(claims, now)) return undefined;
   return {
     kind: 'automation',
     oauthClientId: claims.client_id,
     organizationId: organizationId(claims.org),
-    scopes: new Set(claims.scope.split(' ').filter(isScope)),
+    scopes: scopesIn(claims.scope),
     credentialId:
       claims.credential_id === undefined ? undefined : credentialId(claims.credential_id),
     kid,
     ...timesOf(claims),
   };
+}
+
+function toPersonTenantToken(
+  claims: z.infer<typeof personTenantClaims>,
+  kid: string,
+): VerifiedToken {
+  return {
+    kind: 'person',
+    userId: userId(claims.sub),
+    organizationId: organizationId(claims.org),
+    tenantId: tenantId(claims.tenant),
+    scopes: scopesIn(claims.scope),
+    claimedRole: claims.role,
+    kid,
+    ...timesOf(claims),
+  };
+}
+
+function scopesIn(text: string): ReadonlySet<Scope> {
+  return new Set(text.split(' ').filter(isScope));
 }
 
 interface TimeClaims {

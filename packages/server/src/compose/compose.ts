@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { FastifyInstance } from 'fastify';
 import { canServe } from '../app/readiness.ts';
-import type { Services } from '../app/services.ts';
 import { builtInCredentials } from '../auth/built-in-credentials.ts';
 import { loadMasterKey } from '../auth/master-key.ts';
 import type { Config } from '../config/config.ts';
+import type { ExecutionServices } from '../execution/services.ts';
 import { closeApp } from '../http/close-app.ts';
-import { type Quickstart, ensureQuickstart } from '../quickstart.ts';
+import { type Quickstart, ensureQuickstart, quickstartLink } from '../quickstart.ts';
 import { holdDataFolder, publishAddress } from '../runtime/data-folder.ts';
+import { machineId } from '../runtime/machine-id.ts';
 import { createFolderProvisioner } from '../session-folders/folder-provisioner.ts';
 import { Background } from '../workers/background.ts';
 import type { BackgroundServices } from '../workers/catalogue.ts';
@@ -20,13 +21,18 @@ import { type Overrides, openServices } from './services.ts';
 export interface Convoke {
   readonly app: FastifyInstance;
   readonly baseUrl: string;
-  readonly services: Services;
+  readonly services: ExecutionServices;
   /** Agent folders that could not be read, for the person who starts the server. */
   readonly agentProblems: readonly { readonly folder: string; readonly reason: string }[];
   /** Recovers the runs of an earlier process, then executes runs. The server is ready from here on. */
   start(): Promise<void>;
   quickstart(): Promise<Quickstart>;
-  /** Ends readiness, closes streams between two events, gives legs `graceMs` to end, then closes everything. */
+  /** The address of a one-time link for the owner of the quickstart; undefined where a link would not work. */
+  consoleLink(): Promise<string | undefined>;
+  /**
+   * Ends readiness, closes streams between two events, gives legs `graceMs` to hand their runs over or to end, then
+   * closes everything.
+   */
   stop(graceMs: number): Promise<void>;
 }
 
@@ -48,6 +54,7 @@ export async function compose(config: Config, overrides: Overrides = {}): Promis
   const services = { ...opened, provider: overrides.provider ?? builtInCredentials };
   const background = createBackground({ ...services, keys: authority.keys }, config);
   let isStarted = false;
+  let isDraining = false;
   const { app, streams } = openHttp(
     { ...services, slots: background?.slots },
     {
@@ -55,7 +62,9 @@ export async function compose(config: Config, overrides: Overrides = {}): Promis
       authority,
       masterKey,
       isReady: async () => isStarted && (await canServe(services.store)),
+      draining: () => (isDraining ? (background?.load ?? { legs: 0, inFlight: 0 }) : undefined),
       streamCaps: overrides.streamCaps,
+      consoleFolder: overrides.consoleFolder,
     },
   );
 
@@ -67,6 +76,8 @@ export async function compose(config: Config, overrides: Overrides = {}): Promis
     agentProblems: services.agents.problems(),
     quickstart: () => ensureQuickstart({ services, ...authority, ...config }),
 
+    consoleLink: () => quickstartLink({ services, ...config }),
+
     async start() {
       await background?.start();
       publishAddress(config.dataDir, config.baseUrl);
@@ -75,6 +86,7 @@ export async function compose(config: Config, overrides: Overrides = {}): Promis
 
     async stop(graceMs) {
       isStarted = false;
+      isDraining = true;
       streams.close();
       // Requests are still answered, and readiness says no, while legs end.
       await background?.stop(graceMs);
@@ -95,9 +107,11 @@ function createBackground(
     { ...services, provisioner },
     {
       owner: randomUUID(),
+      machine: machineId(config.dataDir),
       isAlone: config.databaseUrl === undefined,
       elapsed: () => performance.now(),
       eventRetentionMs: config.cluster.eventRetentionMs,
+      noticeRetentionMs: config.cluster.noticeRetentionMs,
       folderRetentionMs: config.cluster.folderRetentionMs,
       dataDir: config.dataDir,
     },

@@ -1,10 +1,14 @@
 import type { FastifyInstance } from 'fastify';
 import manifest from '../../package.json' with { type: 'json' };
+import { FeedFollower } from '../app/feed/feed.ts';
 import { RunFollower } from '../app/follow.ts';
 import type { WithdrawingServices } from '../app/withdrawals.ts';
 import { deriveKey } from '../auth/master-key.ts';
+import { consoleClientId } from '../auth/sign-in/provider-settings.ts';
 import { createTokenEndpoint } from '../auth/token-endpoint.ts';
+import { type TokenExchange, createTokenExchange } from '../auth/token-exchange.ts';
 import type { Config } from '../config/config.ts';
+import type { Load } from '../execution/dispatcher.ts';
 import { createApp } from '../http/app.ts';
 import { callerAddressBehind } from '../http/caller-address.ts';
 import { type Cursors, createCursors } from '../http/cursors.ts';
@@ -13,25 +17,37 @@ import { mountDocsRedirect } from '../http/docs-redirect.ts';
 import { EventStreams, type StreamCaps, renderFrames } from '../http/event-streams.ts';
 import type { Handlers } from '../http/handler.ts';
 import { agentRoutes } from '../http/routes/agents.ts';
+import { auditRoutes } from '../http/routes/audit.ts';
 import { clientRoutes } from '../http/routes/clients.ts';
 import { credentialRoutes } from '../http/routes/credentials.ts';
+import { feedRoutes } from '../http/routes/feed.ts';
 import { fileRoutes } from '../http/routes/files.ts';
 import { interactionRoutes } from '../http/routes/interactions.ts';
 import { oauthRoutes } from '../http/routes/oauth.ts';
+import { organizationRoutes } from '../http/routes/organizations.ts';
 import { runRoutes } from '../http/routes/runs.ts';
+import { scheduleRoutes } from '../http/routes/schedules.ts';
 import { sessionRoutes } from '../http/routes/sessions.ts';
 import { systemRoutes } from '../http/routes/system.ts';
+import { tenantReadRoutes } from '../http/routes/tenant-reads.ts';
+import { budgetRoutes } from '../http/routes/budgets.ts';
 import { tenantRoutes } from '../http/routes/tenants.ts';
+import { usageRoutes } from '../http/routes/usage.ts';
+import { webhookRoutes } from '../http/routes/webhooks.ts';
 import { workspaceRoutes } from '../http/routes/workspaces.ts';
 import { scopeToTenant } from '../http/tenant-scope.ts';
 import {
   apiRate,
   createRateLimit,
   managementRate,
+  tokenExchangeNetworkRate,
+  tokenExchangeRate,
   tokenFailureRate,
 } from '../runtime/rate-limit.ts';
 import { createSharedRateLimit } from '../runtime/shared-rate-limit.ts';
 import type { Authority } from './authority.ts';
+import { openConsole } from './console.ts';
+import { describeFrameworks } from './frameworks.ts';
 import { showMetrics } from './metrics.ts';
 import type { OpenServices } from './services.ts';
 import { mountSignIn } from './sign-in.ts';
@@ -43,7 +59,10 @@ export interface HttpParts {
   readonly authority: Authority;
   readonly masterKey: Uint8Array;
   readonly isReady: () => Promise<boolean>;
+  /** What a draining server waits for; undefined while it does not drain. */
+  readonly draining: () => Load | undefined;
   readonly streamCaps?: StreamCaps | undefined;
+  readonly consoleFolder?: string | undefined;
 }
 
 /** The operations of a server that only executes runs: its supervisor must be able to check its health. */
@@ -85,6 +104,7 @@ export function openHttp(
     traces,
   });
   if (isApi) mountDocsRedirect(app);
+  if (isApi) openConsole(app, services, { config, folder: parts.consoleFolder });
   if (isApi) mountSignIn(app, services, { config, authority, masterKey, callerAddress });
   showMetrics(app, services, { config, streams });
   return { app, streams };
@@ -93,25 +113,63 @@ export function openHttp(
 /** One handler per declared operation: a missing one does not compile. */
 function handlersOf(
   services: HttpServices,
-  { config: { baseUrl }, authority: { secrets, keys, tokens }, isReady }: HttpParts,
+  { config, authority: { secrets, keys, tokens }, isReady, draining }: HttpParts,
   { cursors, streams }: { readonly cursors: Cursors; readonly streams: EventStreams },
 ): Handlers {
   const { store, clock, log } = services;
+  const { baseUrl, hasConsole } = config;
   const failures = createRateLimit(clock, tokenFailureRate);
-  const endpoint = createTokenEndpoint({ store, tokens, secrets, clock, log, failures });
+  const tokenExchange = hasConsole ? openTokenExchange(services, config, tokens) : undefined;
+  const issuing = { store, tokens, secrets, clock, log, failures, tokenExchange };
+  const endpoint = createTokenEndpoint(issuing);
   const runParts = { cursors, streams, follower: new RunFollower(services, renderFrames) };
   const handlers: Handlers = {
-    ...systemRoutes({ version: manifest.version, baseUrl, isReady }),
-    ...oauthRoutes({ endpoint, keys, baseUrl, metrics: services.metrics }),
+    ...systemRoutes({
+      version: manifest.version,
+      baseUrl,
+      isReady,
+      draining,
+      startedAt: clock.now(),
+      settings: services.settings,
+      apiRatePerMinute: config.apiRatePerMinute,
+      frameworks: () => describeFrameworks(services),
+    }),
+    ...oauthRoutes({ endpoint, keys, baseUrl, hasConsole, metrics: services.metrics }),
     ...workspaceRoutes(services, cursors),
     ...agentRoutes(services, runParts),
     ...sessionRoutes(services, cursors),
     ...runRoutes(services, runParts),
+    ...tenantReadRoutes(services, cursors),
     ...interactionRoutes(services, cursors),
+    ...feedRoutes(services, { cursors, streams, feedFollower: new FeedFollower(services) }),
     ...fileRoutes(services, cursors),
+    ...scheduleRoutes(services, cursors),
+    ...webhookRoutes(services, cursors),
     ...clientRoutes(services, { secrets, cursors }),
     ...credentialRoutes(services, secrets),
     ...tenantRoutes(services, cursors),
+    ...organizationRoutes(services, cursors),
+    ...auditRoutes(services, cursors),
+    ...usageRoutes(services, { cursors }),
+    ...budgetRoutes(services, { cursors }),
   };
   return scopeToTenant(handlers, store);
+}
+
+function openTokenExchange(
+  { store, clock }: Pick<HttpServices, 'store' | 'clock'>,
+  { baseUrl, peopleIssuer }: Config,
+  tokens: Authority['tokens'],
+): TokenExchange {
+  return createTokenExchange({
+    store,
+    clock,
+    tokens,
+    baseUrl,
+    program: peopleIssuer?.consoleClientId ?? consoleClientId,
+    limits: {
+      perNetwork: createRateLimit(clock, tokenExchangeNetworkRate),
+      perPersonAndNetwork: createRateLimit(clock, tokenExchangeRate),
+    },
+  });
 }

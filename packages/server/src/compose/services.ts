@@ -1,5 +1,11 @@
+import { readPrices } from '../agents/prices-file.ts';
 import { openAgents } from '../agents/registry.ts';
+import { deriveKey } from '../auth/master-key.ts';
+import { createWebhookSecrets } from '../auth/webhook-secrets.ts';
 import type { Config } from '../config/config.ts';
+import { readAllowList } from '../egress/allow-list.ts';
+import type { Resolve } from '../egress/checked-addresses.ts';
+import { createWebhookSender } from '../egress/webhook-sender.ts';
 import type { ExecutionServices } from '../execution/services.ts';
 import { inOwnContext } from '../fanout/in-own-context.ts';
 import { a2aHarness } from '../harness/a2a/harness.ts';
@@ -15,6 +21,8 @@ import type { Harness } from '../ports/harness.ts';
 import type { Log } from '../ports/log.ts';
 import type { Sandbox } from '../ports/sandbox.ts';
 import type { Store } from '../ports/store.ts';
+import type { WebhookSecrets } from '../ports/webhook-secrets.ts';
+import type { WebhookSender } from '../ports/webhook-sender.ts';
 import { createIds } from '../runtime/ids.ts';
 import { openSandbox } from '../sandbox/sandbox.ts';
 import { openSessionFolders } from '../session-folders/session-folders.ts';
@@ -39,9 +47,15 @@ export interface Overrides {
   readonly streamCaps?: StreamCaps;
   /** Lifetime of a client's token, short enough to wait for its end. */
   readonly clientTokenSeconds?: number;
+  /** Looks up the hosts of webhooks. */
+  readonly resolve?: Resolve;
+  /** The folder of the built console. */
+  readonly consoleFolder?: string;
 }
 
 export type OpenServices = ExecutionServices & {
+  readonly webhookSecrets: WebhookSecrets;
+  readonly webhookSender: WebhookSender;
   readonly sandbox: Sandbox;
   readonly metrics: ReturnType<typeof createMetrics>;
 };
@@ -60,13 +74,19 @@ export async function openServices(
 ): Promise<OpenServices> {
   const { dataDir, agentsDir, settings } = config;
   const log = overrides.log ?? createLog({ level: config.logLevel });
+  const prices = await readPrices(config.pricesFile);
   const blobs = await openBlobs(config);
   const { roles, blobs: files } = config.cluster;
   if (roles.size === 1 && files.kind === 'disk' && files.folder === undefined) {
     log.warn('uploaded files stay on the disk of this server: set CONVOKE_BLOBS on all servers');
   }
   const metrics = createMetrics();
-  const store = await openStore(config, { log, masterKey, metrics });
+  const store = await openStore(config, {
+    log,
+    masterKey,
+    metrics,
+    poolSize: config.databaseConnections,
+  });
   closers.defer(() => store.close());
   const clock = overrides.clock ?? (await openClock(config, { store, log }));
   const fanout = await openFanout(config, { log, metrics, masterKey });
@@ -80,6 +100,7 @@ export async function openServices(
     folder: agentsDir,
     harnesses,
     log,
+    prices,
   });
   closers.defer(() => agents.close());
   return {
@@ -102,6 +123,13 @@ export async function openServices(
     }),
     sandbox,
     settings,
+    webhookSecrets: createWebhookSecrets(deriveKey(masterKey, 'webhook-secrets')),
+    webhookSender: createWebhookSender({
+      allow: readAllowList('CONVOKE_WEBHOOK_ALLOW', config.webhookAllow),
+      clock,
+      ...(overrides.resolve === undefined ? {} : { resolve: overrides.resolve }),
+    }),
+    prices,
   };
 }
 

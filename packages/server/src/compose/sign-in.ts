@@ -6,6 +6,7 @@ import { createPasswords } from '../auth/passwords.ts';
 import { createSealing } from '../auth/sealing.ts';
 import { createAccount } from '../auth/sign-in/account.ts';
 import { createIdentityProvider } from '../auth/sign-in/identity-provider.ts';
+import { createSignInLinks } from '../auth/sign-in/link.ts';
 import { createSignInForms } from '../auth/sign-in/sign-in-forms.ts';
 import { createSignIn } from '../auth/sign-in/sign-in.ts';
 import { audiencesOf } from '../auth/tokens.ts';
@@ -26,8 +27,8 @@ interface Parts {
 /** Mounts the sign-in of people: here, or with the issuer that the settings name. */
 export function mountSignIn(app: FastifyInstance, services: Services, parts: Parts): void {
   const { config, authority, masterKey, callerAddress } = parts;
-  const { store, clock, log, metrics } = services;
-  const { baseUrl } = config;
+  const { store, clock, log, metrics, fanout } = services;
+  const { baseUrl, hasConsole } = config;
   if (config.peopleIssuer !== undefined) return pointToIssuer(app, config.peopleIssuer.issuer);
   const sealing = createSealing(deriveKey(masterKey, 'identity-records'));
   const digestKey = deriveKey(masterKey, 'identity-digests');
@@ -47,10 +48,12 @@ export function mountSignIn(app: FastifyInstance, services: Services, parts: Par
     clock,
     log,
     baseUrl,
+    hasConsole,
     audience: audiencesOf(baseUrl).human,
     keys: authority.keys,
     forms: createSignInForms({ signIn, sealing, proofKey: digestKey, clock }),
-    account: createAccount({ store, clock, baseUrl, signIn, sealing, proofKey: digestKey }),
+    account: createAccount({ store, clock, fanout, baseUrl, signIn, sealing, proofKey: digestKey }),
+    links: createSignInLinks({ store, clock, baseUrl, hasConsole }),
     records: { sealing, digestKey },
     cookieKey: deriveKey(masterKey, 'identity-cookies').toString('base64url'),
   });

@@ -15,6 +15,7 @@ export interface ClusterConfig {
   /** Events of ended runs are deleted after this; 0 keeps them for ever. */
   readonly eventRetentionMs: number;
   readonly folderRetentionMs: number;
+  readonly noticeRetentionMs: number;
   /** Bearer token that lets another machine read the metrics. */
   readonly metricsToken: string | undefined;
 }
@@ -133,6 +134,16 @@ export const clusterSettings = {
       .regex(/^\d{1,5}$/, 'must be a whole number of days')
       .transform(Number),
   },
+  CONVOKE_FEED_DAYS: {
+    fallback: '30',
+    means: 'notices of the feed are deleted after this many days',
+    format: 'whole number from 1 to 99999',
+    role: 'worker',
+    read: z
+      .string()
+      .regex(/^[1-9]\d{0,4}$/, 'must be a whole number of days')
+      .transform(Number),
+  },
   CONVOKE_SESSION_FOLDER_RETENTION_DAYS: {
     fallback: '7',
     means: 'folders and snapshots of ended sessions are removed after this many days (0 = never)',
@@ -192,6 +203,7 @@ export function readCluster(value: ClusterValue, storage: Storage): ClusterConfi
     blobs: blobsOf(value),
     eventRetentionMs: value('CONVOKE_EVENT_RETENTION_DAYS') * dayMs,
     folderRetentionMs: value('CONVOKE_SESSION_FOLDER_RETENTION_DAYS') * dayMs,
+    noticeRetentionMs: value('CONVOKE_FEED_DAYS') * dayMs,
     metricsToken: value('CONVOKE_METRICS_TOKEN'),
   };
 }

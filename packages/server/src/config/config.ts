@@ -21,18 +21,27 @@ export interface Config {
   readonly trustedProxies: TrustedProxies;
   readonly dataDir: string;
   readonly agentsDir: string;
+  /** The file with the prices of models, if there is one. */
+  readonly pricesFile: string | undefined;
   /** Absent means SQLite in the data folder. */
   readonly databaseUrl: string | undefined;
+  /** The most connections of the pool (PostgreSQL). */
+  readonly databaseConnections: number;
   readonly sandbox: SandboxMode;
   /** Hosts and networks besides the public internet where remote agents may be (`egress/allow-list.ts`). */
   readonly a2aAllow: readonly string[];
+  readonly webhookAllow: readonly string[];
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
   readonly tenantHeader: 'any' | 'workspace';
   readonly apiRatePerMinute: number;
   readonly managementRatePerMinute: number;
   /** Absent means that people sign in here. */
   readonly peopleIssuer: PeopleIssuer | undefined;
+  /** Whether the console's pages, its sign-in and its token exchange exist. */
+  readonly hasConsole: boolean;
   readonly cluster: ClusterConfig;
+  /** The whole drain after SIGTERM. */
+  readonly drainMs: number;
   readonly settings: Settings;
 }
 
@@ -72,15 +81,20 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     trustedProxies: value('CONVOKE_TRUSTED_PROXIES'),
     dataDir,
     agentsDir: resolve(value('CONVOKE_AGENTS_DIR')),
+    pricesFile: pathOf(value('CONVOKE_PRICES')),
     databaseUrl,
+    databaseConnections: value('CONVOKE_DATABASE_CONNECTIONS'),
     sandbox: value('CONVOKE_SANDBOX'),
     a2aAllow: value('CONVOKE_A2A_ALLOW'),
+    webhookAllow: value('CONVOKE_WEBHOOK_ALLOW'),
     logLevel: value('CONVOKE_LOG_LEVEL'),
     tenantHeader: value('CONVOKE_TENANT_HEADER'),
     apiRatePerMinute: value('CONVOKE_API_RATE_PER_MINUTE'),
     managementRatePerMinute: value('CONVOKE_MANAGEMENT_RATE_PER_MINUTE'),
     peopleIssuer: readPeopleIssuer(value),
+    hasConsole: value('CONVOKE_CONSOLE') === 'on',
     cluster: readCluster(value, storage),
+    drainMs: value('CONVOKE_DRAIN_SECONDS') * secondMs,
     settings: {
       fileAttachments: value('CONVOKE_FILE_ATTACHMENTS') === 'on',
       maxFileBytes: value('CONVOKE_MAX_FILE_BYTES'),
@@ -91,11 +105,16 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
       tenantRunConcurrency: value('CONVOKE_TENANT_RUN_CONCURRENCY'),
       leaseMs: value('CONVOKE_LEASE_SECONDS') * secondMs,
       recovery: value('CONVOKE_RECOVERY'),
+      machineReturnMs: value('CONVOKE_MACHINE_RETURN_SECONDS') * secondMs,
       streamMaxAgeMs: value('CONVOKE_STREAM_MAX_AGE_SECONDS') * secondMs,
       tenantModes: value('CONVOKE_TENANT_MODES').split(','),
       tenantsPerOrganizationMax: value('CONVOKE_TENANTS_MAX'),
     },
   };
+}
+
+function pathOf(text: string): string | undefined {
+  return text === '' ? undefined : resolve(text);
 }
 
 /** Removes the password of a URL: the text may end up in a log. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Role } from '../domain/member.ts';
+import { type Role, isRole } from '../domain/member.ts';
 import type { PeopleIssuer } from '../ports/people-issuer.ts';
 import type { Setting, SettingValues } from './setting.ts';
 
@@ -25,7 +25,10 @@ const mapping = z
   .transform((text) => new Map(pairs(text)));
 
 const roleMapping = mapping
-  .refine((map) => [...map.values()].every(isRole), 'must map to owner, admin or member')
+  .refine(
+    (map) => [...map.values()].every(isRole),
+    'must map to owner, admin, operator, viewer or member',
+  )
   .transform((map) => new Map([...map].filter((pair): pair is [string, Role] => isRole(pair[1]))));
 
 export const oidcSettings = {
@@ -68,10 +71,17 @@ export const oidcSettings = {
   CONVOKE_OIDC_ROLES: {
     fallback: '',
     means:
-      'roles for its values, as boss=owner,ops=admin ; without it they are owner, admin, member',
-    format: '`value=role`, separated by commas; a role is owner, admin or member',
+      'roles for its values, as boss=owner,ops=admin ; without it they are the names of our roles',
+    format: '`value=role`, separated by commas; a role is owner, admin, operator, viewer or member',
     role: 'api',
     read: roleMapping,
+  },
+  CONVOKE_OIDC_CONSOLE_CLIENT_ID: {
+    fallback: 'convoke-console',
+    means: 'client id of the console at that issuer: only its tokens open the console (D-151)',
+    format: 'text of at most 200 characters',
+    role: 'api',
+    read: claimName,
   },
 } as const satisfies Readonly<Record<string, Setting>>;
 
@@ -103,6 +113,7 @@ export function readPeopleIssuer(value: Value): PeopleIssuer | undefined {
     organizations: value('CONVOKE_OIDC_ORGANIZATIONS'),
     roleClaim: value('CONVOKE_OIDC_ROLE_CLAIM'),
     roles: value('CONVOKE_OIDC_ROLES'),
+    consoleClientId: value('CONVOKE_OIDC_CONSOLE_CLIENT_ID'),
   };
 }
 
@@ -111,8 +122,4 @@ function isIssuer(text: string): boolean {
   const { protocol, hostname, search, hash } = new URL(text);
   if (search !== '' || hash !== '') return false;
   return protocol === 'https:' || (protocol === 'http:' && loopback.test(hostname));
-}
-
-function isRole(text: string): text is Role {
-  return text === 'owner' || text === 'admin' || text === 'member';
 }

@@ -46,17 +46,39 @@ export const settingTable = {
     role: 'both',
     read: z.string().min(1),
   },
+  CONVOKE_PRICES: {
+    fallback: '',
+    means:
+      'file with the prices of models, for the costs of runs; without it, runs show tokens only',
+    format: 'path',
+    role: 'both',
+    read: z.string(),
+  },
   CONVOKE_DATABASE_URL: {
     fallback: '',
     means: 'postgres://… ; without it, SQLite in the data folder',
     role: 'both',
     ...optionalUrl(['postgres:', 'postgresql:']),
   },
+  CONVOKE_DATABASE_CONNECTIONS: {
+    fallback: '10',
+    means:
+      'connections to PostgreSQL that this process opens at most, besides the one for wake-ups',
+    role: 'both',
+    ...wholeNumber(2, 500),
+  },
   CONVOKE_SANDBOX: {
     fallback: 'auto',
     means: 'auto, bwrap (required) or none (agents run programs without a sandbox)',
     role: 'both',
     ...oneOf(['auto', 'bwrap', 'none']),
+  },
+  CONVOKE_WEBHOOK_ALLOW: {
+    fallback: '',
+    means: 'hosts and networks besides the public internet where webhooks may lead',
+    format: 'list, separated by commas or spaces',
+    role: 'both',
+    read: z.string().transform((text) => text.split(/[\s,]+/).filter((entry) => entry !== '')),
   },
   CONVOKE_A2A_ALLOW: {
     fallback: '',
@@ -101,6 +123,12 @@ export const settingTable = {
     role: 'api',
     ...wholeNumber(0, 1e9),
   },
+  CONVOKE_CONSOLE: {
+    fallback: 'on',
+    means: 'whether people may use the console at /console/',
+    role: 'api',
+    ...oneOf(['on', 'off']),
+  },
   ...oidcSettings,
   ...clusterSettings,
   CONVOKE_RUN_CONCURRENCY: {
@@ -120,6 +148,18 @@ export const settingTable = {
     means: 'a worker that does not renew its lease for this long loses its runs (PostgreSQL)',
     role: 'worker',
     ...wholeNumber(3, 300),
+  },
+  CONVOKE_DRAIN_SECONDS: {
+    fallback: '25',
+    means: 'time to hand runs over and to exit after SIGTERM; the last 10 s are for closing',
+    role: 'both',
+    ...wholeNumber(5, 86_400),
+  },
+  CONVOKE_MACHINE_RETURN_SECONDS: {
+    fallback: '60',
+    means: 'a lost run waits this long for the machine that has its files (PostgreSQL)',
+    role: 'worker',
+    ...wholeNumber(0, 86_400),
   },
   CONVOKE_RECOVERY: {
     fallback: 'resume',

@@ -1,4 +1,10 @@
-import type { CredentialId, OrganizationId, Scope, UserId } from '@convoke/contract';
+import {
+  type CredentialId,
+  type OrganizationId,
+  type Scope,
+  type UserId,
+  profiles,
+} from '@convoke/contract';
 import { type Client, isBoundTo } from './client.ts';
 import type { Role } from './member.ts';
 import { type Ruling, accepted, refused } from './refusal.ts';
@@ -25,21 +31,56 @@ export interface Reach {
   readonly tenant?: ReachedTenant;
 }
 
-/** An automation client that passed the gate, with its scopes in the tenant it selected. */
-export interface AutomationCaller {
-  readonly kind: 'automation';
+/** The live rows of a person in one organization and tenant. Read together on every request (D-154). */
+export interface ReachedPerson {
+  /** The role in the organization; undefined when the person does not belong to it. */
+  readonly role: Role | undefined;
+  /** Tokens from before the person was signed out everywhere are refused. */
+  readonly notBefore: number;
+  /** The tenant, if it belongs to the organization. */
+  readonly tenant?: ReachedTenant;
+}
+
+/** Who acts in a tenant: an automation client, or a person with a token for the tenant. */
+export interface ApplicationActor {
+  readonly kind: 'client' | 'user';
+  /** The id of the record: `cli_…` or `usr_…`. */
+  readonly id: string;
+}
+
+/** What distinguishes the two kinds of callers. Only the gate and `whoami` look at it. */
+export type CallerIdentity = ClientIdentity | PersonIdentity;
+
+export interface ClientIdentity {
+  readonly kind: 'client';
   readonly client: ReachedClient;
+  /** The credential that obtained the token. Absent in tokens of an older server. */
+  readonly credentialId: CredentialId | undefined;
+}
+
+export interface PersonIdentity {
+  readonly kind: 'person';
+  readonly userId: UserId;
+  readonly role: Role;
+  /** The role according to another issuer, which then decides instead of the database. */
+  readonly claimedRole: Role | undefined;
+}
+
+/** A caller of the application API that passed the gate, with its scopes in the tenant it selected. */
+export interface ApplicationCaller {
+  readonly kind: 'application';
+  readonly actor: ApplicationActor;
+  readonly identity: CallerIdentity;
+  readonly organizationId: OrganizationId;
   readonly tenant: ReachedTenant;
   readonly scope: TenantScope;
-  /** Scopes that both the token and the live client grant. */
+  /** Scopes that both the token and the live client or role grant. */
   readonly scopes: ReadonlySet<Scope>;
   /** Scopes that the operation requires. An open stream is checked against them again. */
   readonly required: readonly Scope[];
   readonly tokenExpiresAt: number;
   readonly tokenIssuedAt: number;
-  /** The credential that obtained the token. Absent in tokens of an older server. */
-  readonly credentialId: CredentialId | undefined;
-  /** The client's record id, which records name as the actor. */
+  /** The id of the actor, which limits count by. */
   readonly subject: string;
 }
 
@@ -82,6 +123,61 @@ export function decideAccess(reached: Reach | undefined, claim: Claim): Ruling<A
   const scopes = new Set(client.scopes.filter((scope) => claim.tokenScopes.has(scope)));
   if (!claim.required.every((scope) => scopes.has(scope))) return refused('insufficient_scope');
   return accepted({ client, tenant, scopes });
+}
+
+export interface PersonClaim {
+  /** The role according to another issuer; undefined where the database decides. */
+  readonly claimedRole: Role | undefined;
+  /** Undefined before a token exists: then the role alone limits the scopes. */
+  readonly tokenScopes: ReadonlySet<Scope> | undefined;
+  readonly tokenIssuedAt: number;
+  readonly required: readonly Scope[];
+}
+
+export interface PersonAccess {
+  readonly role: Role;
+  readonly tenant: ReachedTenant;
+  readonly scopes: ReadonlySet<Scope>;
+}
+
+/**
+ * D-154: decides what a person may do in a tenant now, from the live rows. As for machines, every problem of the
+ * organization, the membership or the tenant gives the same refusal.
+ */
+export function decidePersonAccess(
+  reached: ReachedPerson | undefined,
+  claim: PersonClaim,
+): Ruling<PersonAccess> {
+  if (reached === undefined || claim.tokenIssuedAt < reached.notBefore) {
+    return refused('unauthorized');
+  }
+  const role = claim.claimedRole ?? reached.role;
+  const { tenant } = reached;
+  if (role === undefined || tenant === undefined || !isUsableTenant(tenant)) {
+    return refused('forbidden');
+  }
+  const granted = scopesOfRole(role);
+  if (granted.length === 0) return refused('forbidden');
+  const { tokenScopes } = claim;
+  const scopes = new Set(granted.filter((scope) => tokenScopes?.has(scope) ?? true));
+  if (!claim.required.every((scope) => scopes.has(scope))) return refused('insufficient_scope');
+  return accepted({ role, tenant, scopes });
+}
+
+/** D-153: what a role allows in the tenants of its organization. */
+function scopesOfRole(role: Role): readonly Scope[] {
+  switch (role) {
+    case 'owner':
+    case 'admin':
+    case 'operator':
+      return profiles.invoke;
+    case 'viewer':
+      return profiles.observe;
+    case 'member':
+      return [];
+    default:
+      return role satisfies never;
+  }
 }
 
 /** Spec §4.3: management is for owners and admins. */

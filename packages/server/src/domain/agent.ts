@@ -1,4 +1,5 @@
 import { type TenantId, limits } from '@convoke/contract';
+import type { Ceiling } from './usage/budget.ts';
 import type { Json, JsonObject } from './json.ts';
 import { type Ruling, accepted, refused } from './refusal.ts';
 
@@ -14,7 +15,12 @@ export interface Agent {
   readonly contextFiles: readonly string[];
   readonly enableClaudeMd: boolean;
   readonly skills: 'all' | 'none' | readonly string[];
-  readonly limits: { readonly runSeconds: number; readonly waitHours: number };
+  readonly limits: {
+    readonly runSeconds: number;
+    readonly waitHours: number;
+    /** The ceiling of each run (D-132). */
+    readonly ceiling?: Ceiling;
+  };
   readonly recovery: RecoveryPolicy;
   readonly tenants: {
     readonly default: 'enabled' | 'disabled';
@@ -28,8 +34,32 @@ export interface Agent {
    * Only that harness knows the type (`ports/harness.ts`).
    */
   readonly settings: unknown;
+  /** What people want to know about it; absent for an agent that was not read from a folder. */
+  readonly facts?: AgentFacts;
   /** Whether its framework runs a tool call only with the input that it asked for. */
   readonly hasFixedToolInput: boolean;
+  /** Equal for equal `agent.yaml` and instructions. */
+  readonly digest: string;
+  /** Whether its framework names the cost of a run itself. */
+  readonly reportsCost?: boolean;
+}
+
+export interface AgentFacts {
+  /** Globs of the tools that it may use. */
+  readonly tools: readonly string[];
+  /** Names of the folders in `skills/` that it uses. */
+  readonly skills: readonly string[];
+  /** When its folder was read. */
+  readonly loadedAt: number;
+}
+
+/** A folder that could not be read as an agent. */
+export interface BrokenAgent {
+  readonly folder: string;
+  readonly reason: string;
+  /** What `agent.yaml` says about tenants and framework, if that much of it can be read. */
+  readonly tenants?: Agent['tenants'];
+  readonly framework?: string;
 }
 
 /** What becomes of a run whose worker is gone, and of its tool calls in doubt (D-83, D-88). */
@@ -43,7 +73,7 @@ export interface RecoveryPolicy {
 }
 
 /** `deny` wins over `allow`, which wins over the default. */
-export function isEnabledFor(agent: Agent, tenantId: TenantId): boolean {
+export function isEnabledFor(agent: Pick<Agent, 'tenants'>, tenantId: TenantId): boolean {
   if (agent.tenants.deny.includes(tenantId)) return false;
   return agent.tenants.allow.includes(tenantId) || agent.tenants.default === 'enabled';
 }
@@ -103,4 +133,15 @@ export function acceptedPrompt(input: JsonObject): string {
 
 function isTextList(value: Json): value is readonly string[] {
   return Array.isArray(value) && value.every((item) => typeof item === 'string');
+}
+
+/** The JSON Schema of the input that `readRunInput` accepts. */
+export function inputSchemaOf({ takesFiles }: { readonly takesFiles: boolean }): JsonObject {
+  const files = { type: 'array', items: { type: 'string' }, maxItems: limits.runFilesMax };
+  return {
+    type: 'object',
+    properties: { prompt: { type: 'string', minLength: 1 }, ...(takesFiles ? { files } : {}) },
+    required: ['prompt'],
+    additionalProperties: false,
+  };
 }

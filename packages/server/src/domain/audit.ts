@@ -35,6 +35,9 @@ export interface AuditEntry {
 export type AuditAction =
   | 'access.deny'
   | 'audit.seal'
+  | 'budget.create'
+  | 'budget.delete'
+  | 'budget.update'
   | 'client.create'
   | 'client.delete'
   | 'client.disable'
@@ -46,14 +49,29 @@ export type AuditAction =
   | 'keys.revoke'
   | 'keys.rotate'
   | 'member.add'
+  | 'member.link'
   | 'member.password'
-  | 'member.sign_out'
   | 'member.remove'
+  | 'member.sign_in'
+  | 'member.sign_out'
   | 'organization.create'
+  | 'schedule.create'
+  | 'schedule.delete'
+  | 'schedule.pause'
+  | 'schedule.resume'
+  | 'schedule.run'
+  | 'schedule.update'
   | 'tenant.create'
   | 'tenant.offboard'
   | 'tenant.retry'
-  | 'token.issue';
+  | 'token.exchange'
+  | 'token.issue'
+  | 'webhook.create'
+  | 'webhook.delete'
+  | 'webhook.disable'
+  | 'webhook.replay'
+  | 'webhook.rotate'
+  | 'webhook.update';
 
 /**
  * Who acts, and from where. `operator` (on the machine itself) and `system` (a scheduled task of the server)
@@ -153,4 +171,39 @@ export function headProblem(last: ChainHead, head: ChainHead): ChainProblem | un
   if (last.seq < head.seq) return { ...at, problem: `missing: the chain ends at row ${head.seq}` };
   if (last.hash === head.hash) return undefined;
   return { chain: head.chain, seq: head.seq, problem: 'is not the row the chain ended with' };
+}
+
+/**
+ * How far the rows of a chain were checked. A walk begins at the first row and ends at the head; new rows are checked by
+ * going on, and every row again by the walk of the next day.
+ */
+export interface ChainCheck {
+  readonly chain: AuditChain;
+  /** The last row that the current walk found intact. */
+  readonly walked: Pick<ChainHead, 'seq' | 'hash'>;
+  readonly walkStartedAt: number;
+  /** The highest row that a walk found intact. */
+  readonly verifiedToSeq: number;
+  readonly verifiedAt: number;
+  readonly problem: Pick<ChainProblem, 'seq' | 'problem'> | null;
+}
+
+/** Every row is checked again after a day. A chain that was wrong, after an hour: it may have been repaired. */
+export const walkEveryMs = 24 * 3600 * 1000;
+export const walkWrongEveryMs = 3600 * 1000;
+
+/** Where the next part of the check begins: at the first row for a new walk, otherwise where the last part ended. */
+export function walkFrom(
+  check: ChainCheck | undefined,
+  head: ChainHead,
+  now: number,
+): { readonly last: ChainHead; readonly startedAt: number } | undefined {
+  const { chain } = head;
+  const fresh = { last: { chain, seq: 0, hash: chainStart }, startedAt: now };
+  if (check === undefined) return fresh;
+  const againAfterMs = check.problem === null ? walkEveryMs : walkWrongEveryMs;
+  const isOver = check.problem !== null || check.walked.seq >= head.seq;
+  if (isOver && now - check.walkStartedAt >= againAfterMs) return fresh;
+  if (isOver) return undefined;
+  return { last: { chain, ...check.walked }, startedAt: check.walkStartedAt };
 }

@@ -1,5 +1,5 @@
 import type { JsonObject } from './json.ts';
-import type { RunEventDraft } from './run-event.ts';
+import type { RunEventDraft } from './run/run-event.ts';
 
 /** Digests of the context files that the session has announced, by path. */
 export type KnownContext = Readonly<Record<string, string>>;

@@ -49,7 +49,16 @@ export interface UserQuestion {
   /** Whether the person may choose several options. */
   readonly multiple: boolean;
   /** Set when the service asks, not the agent. */
-  readonly about: CallInDoubt | null;
+  readonly about: QuestionAbout | null;
+}
+
+export type QuestionAbout = CallInDoubt | WorkspaceBehind;
+
+/** D-91: the machine with the latest files of the session is gone. */
+export interface WorkspaceBehind {
+  readonly kind: 'workspace_behind';
+  /** Calls whose changes are in no archive, the first of them. */
+  readonly calls: readonly Pick<CallInDoubt, 'toolName' | 'begunAt'>[];
 }
 
 /** D-84: a call that was begun by a worker that is gone. */
@@ -61,9 +70,21 @@ export interface CallInDoubt {
 }
 
 /** The wire form, for the record and for the event. */
-export function aboutFields({ kind, toolName, toolInput, begunAt }: CallInDoubt) {
-  const begun_at = new Date(begunAt).toISOString();
-  return { kind, tool_name: toolName, tool_input: toolInput, begun_at };
+export function aboutFields(about: QuestionAbout) {
+  const { kind } = about;
+  if (kind === 'call_in_doubt') {
+    const { toolName, toolInput, begunAt } = about;
+    return { kind, tool_name: toolName, tool_input: toolInput, begun_at: timeOf(begunAt) };
+  }
+  const calls = about.calls.map(({ toolName, begunAt }) => ({
+    tool_name: toolName,
+    begun_at: timeOf(begunAt),
+  }));
+  return { kind, calls };
+}
+
+function timeOf(at: number): string {
+  return new Date(at).toISOString();
 }
 
 interface Answered<Answer> {

@@ -1,7 +1,15 @@
+import { type MemberRole, memberRoles } from '@convoke/contract';
 import { type Ruling, accepted, refused } from './refusal.ts';
 
-/** Role of a person in an organization. Owners and admins manage it; a member only belongs to it. */
-export type Role = 'owner' | 'admin' | 'member';
+/**
+ * Role of a person in an organization (D-153). Owners and admins manage it. An operator runs agents and answers them, a
+ * viewer only reads. A member belongs to the organization and may do nothing there.
+ */
+export type Role = MemberRole;
+
+export function isRole(text: string): text is Role {
+  return memberRoles.some((role) => role === text);
+}
 
 /** The last owner keeps the role: an organization without an owner could not be managed. */
 export function giveUpRole(role: Role, owners: number): Ruling<Role> {

@@ -1,4 +1,5 @@
 import {
+  type Labels,
   type OrganizationId,
   type RunId,
   type SessionId,
@@ -7,6 +8,7 @@ import {
   type TenantId,
   isTerminalSessionStatus,
 } from '@convoke/contract';
+import { previewOf } from './preview.ts';
 import { type Refused, type Ruling, accepted, refused } from './refusal.ts';
 
 /**
@@ -27,6 +29,11 @@ export interface Session {
   readonly organizationId: OrganizationId;
   readonly tenantId: TenantId;
   readonly agentName: string;
+  /** Given by a client, else the first words of the first prompt. */
+  readonly title: string | null;
+  readonly labels: Labels;
+  /** The client or the person that opened it; null for sessions that are older than this field. */
+  readonly createdBy: string | null;
   readonly status: SessionStatus;
   readonly statusReason: string | null;
   /** Whether its agent took files when the session was created. */
@@ -45,10 +52,14 @@ export interface Session {
 }
 
 export function openSession(
-  identity: Pick<Session, 'id' | 'organizationId' | 'tenantId' | 'agentName' | 'filesSupported'>,
+  identity: Pick<Session, 'id' | 'organizationId' | 'tenantId' | 'agentName' | 'filesSupported'> &
+    Partial<Pick<Session, 'title' | 'labels' | 'createdBy'>>,
   now: number,
 ): Session {
   return {
+    title: null,
+    labels: {},
+    createdBy: null,
     ...identity,
     status: 'idle',
     statusReason: null,
@@ -62,6 +73,14 @@ export function openSession(
     stoppedAt: null,
     endedAt: null,
   };
+}
+
+const titleCharacters = 80;
+
+/** The session, with the first words of its first prompt as its title if it has none. */
+export function titled(session: Session, preview: string): Session {
+  if (session.title !== null || session.runCount > 0 || preview === '') return session;
+  return { ...session, title: previewOf(preview, titleCharacters) };
 }
 
 /** Spec §2, A-26: whether file operations, and `files` in the input of a run, apply to the session now. */

@@ -1,12 +1,12 @@
 import type { LookupAddress } from 'node:dns';
 import { type IncomingMessage, type RequestOptions, request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import { isIP } from 'node:net';
 import { Readable, Transform } from 'node:stream';
 import type { Clock } from '../ports/clock.ts';
 import { errorCode } from '../runtime/error-code.ts';
-import { type AllowList, reachProblem, urlProblem } from './allow-list.ts';
-import { pinnedLookup, resolveAddresses } from './pinned-lookup.ts';
+import type { AllowList } from './allow-list.ts';
+import { Unreachable, checkedAddresses } from './checked-addresses.ts';
+import { pinnedLookup } from './pinned-lookup.ts';
 import { hostOf, portOf } from './url-host.ts';
 
 const connectMs = 5000;
@@ -14,11 +14,6 @@ const connectMs = 5000;
 const idleMs = 60_000;
 /** Limit of a response that is not an event stream; the parser limits the frames of a stream. */
 const bodyBytesMax = 10 * 1024 * 1024;
-
-/** A URL that may not or cannot be called. The message may be shown to the caller of the run. */
-export class Unreachable extends Error {
-  override readonly name = 'Unreachable';
-}
 
 export interface FetchParts {
   /** The URL that an administrator registered: no other origin is ever called. */
@@ -61,23 +56,6 @@ export function guardedFetch(parts: FetchParts): typeof fetch {
     });
     return responseOf(answer, url, parts.credentialName);
   };
-}
-
-async function checkedAddresses(url: URL, parts: FetchParts): Promise<readonly LookupAddress[]> {
-  const { allow, resolve = resolveAddresses } = parts;
-  const host = hostOf(url);
-  const problem = urlProblem(url, allow);
-  if (problem !== undefined) throw new Unreachable(`${url.origin} ${problem}`);
-  const version = isIP(host);
-  const found = version === 0 ? await resolve(host) : [{ address: host, family: version }];
-  if (found.length === 0) throw new Unreachable(`${host} has no address`);
-  const reach = reachProblem(
-    url,
-    found.map(({ address }) => address),
-    allow,
-  );
-  if (reach !== undefined) throw new Unreachable(`${url.origin} ${reach}`);
-  return found;
 }
 
 interface Sending extends RequestOptions {

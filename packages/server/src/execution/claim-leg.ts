@@ -5,32 +5,42 @@ import {
   recordMove,
   startLegMove,
   tryLockRun,
+  workspaceOf,
 } from '../app/record.ts';
 import type { Services } from '../app/services.ts';
 import { type AnsweredInteraction, approvedInput } from '../domain/interaction.ts';
-import { asksAbout, settleCall } from '../domain/recovery.ts';
+import { asksAbout, settleCall } from '../domain/run/recovery.ts';
 import {
-  type Lease,
+  type InterruptionReason,
+  type LeaseGrant,
   type Run,
   type WaitingForWorker,
   isClaimable,
   leaseOf,
-} from '../domain/run.ts';
+} from '../domain/run/run.ts';
 import type { Session } from '../domain/session.ts';
-import { knownCalls } from '../domain/tool-call.ts';
+import { knownCalls } from '../domain/run/tool-call.ts';
+import { folderAnswer } from '../domain/run/workspace-behind.ts';
 import type { Answer, LegInput } from '../ports/harness.ts';
+import type { SessionState } from '../ports/repositories/sessions.ts';
 import type { StoreTransaction } from '../ports/store.ts';
+import { type Frameworks, canRead, checkpointMaker, isOtherAgent } from './checkpoint-maker.ts';
 
 export interface ClaimedLeg {
   readonly run: Run;
   readonly session: Session;
   readonly holder: Holder;
   readonly input: LegInput;
+  /**
+   * True when the leg before was lost on another machine, or its files are given up: whatever that folder has now, the
+   * archive is what counts (D-91).
+   */
+  readonly isElsewhere: boolean;
 }
 
 /** One attempt to claim a run: its lease, and the time that all its records carry. */
 export interface Claim {
-  readonly lease: Lease;
+  readonly lease: LeaseGrant;
   readonly at: number;
 }
 
@@ -43,7 +53,8 @@ export type Unclaimed = 'busy' | 'gone';
  * continues with the next instead of waiting (SKIP LOCKED).
  */
 export async function claimLeg(
-  services: Pick<Services, 'store' | 'clock' | 'fanout' | 'metrics' | 'settings'>,
+  services: Pick<Services, 'store' | 'clock' | 'fanout' | 'metrics' | 'settings' | 'agents'> &
+    Frameworks,
   address: RunAddress,
   { lease, at }: Claim,
 ): Promise<ClaimedLeg | Unclaimed> {
@@ -56,14 +67,25 @@ export async function claimLeg(
     const seen = await tryLockRun(tx, address);
     if (seen === undefined) return 'busy';
     const { session, run: ready } = seen;
-    if (!isClaimable(ready, at)) return 'gone';
+    if (!isClaimable(ready, { now: at, machine: lease.machine })) return 'gone';
+    if (await isToBeReleased(tx, ready)) return 'gone';
+    const state = await checkpointOf(tx, ready);
+    const maker = checkpointMaker(services, services.agents.find(ready.agentName));
+    // Written by a newer release: its servers can continue the run, this one cannot.
+    if (!canRead(maker, state)) return 'gone';
     const input = await inputOf(tx, ready, at);
-    const move = startLegMove({ session, run: ready }, lease, at);
+    const starting = { lease, now: at, isOtherAgent: isOtherAgent(maker, state) };
+    const move = startLegMove({ session, run: ready }, starting);
     const run = await recordMove(services, tx, { seen, move });
+    if (ready.status !== 'queued') {
+      const reason = ready.interruptedBy ?? 'answered';
+      tx.onCommit(() => services.metrics.runsResumed.add(1, reason));
+    }
     return {
       run,
       session: move.session,
       input,
+      isElsewhere: isLostElsewhere(ready, lease.machine),
       holder: { ...address, epoch: run.leaseEpoch },
     };
   });
@@ -83,8 +105,29 @@ export async function recallClaim(
     const seen = await lockRun(tx, address);
     if (seen === undefined || leaseOf(seen.run)?.owner !== lease.owner) return 'gone';
     const input = await recalledInput(tx, seen.run, at);
-    return { ...seen, input, holder: { ...address, epoch: seen.run.leaseEpoch } };
+    const { workspace, reason } = await resumption(tx, seen.run);
+    const isElsewhere = reason === 'worker_lost' && workspace !== 'same';
+    return { ...seen, input, isElsewhere, holder: { ...address, epoch: seen.run.leaseEpoch } };
   });
+}
+
+/** A person was asked about the files of a held run, and answered: the reconcile pass acts on it. */
+async function isToBeReleased(tx: StoreTransaction, run: WaitingForWorker): Promise<boolean> {
+  if (run.holdUntil === null) return false;
+  return folderAnswer(await tx.interactions.answered(run.id), run.leaseEpoch) !== undefined;
+}
+
+function isLostElsewhere(run: WaitingForWorker, machine: string): boolean {
+  return run.interruptedBy === 'worker_lost' && workspaceOf(run, machine) !== 'same';
+}
+
+/** The first run of a session has no checkpoint to read. */
+async function checkpointOf(
+  tx: StoreTransaction,
+  run: WaitingForWorker,
+): Promise<Pick<SessionState, 'made'>> {
+  if (run.status === 'queued' && run.number === 1) return { made: null };
+  return tx.sessions.state(run.sessionId);
 }
 
 /** What the next leg of a claimed run starts with. Marks its answers applied. */
@@ -98,27 +141,39 @@ async function inputOf(
   await tx.interactions.markApplied(run.id, now);
   if (run.status === 'waiting') return { kind: 'resume', answers: answersOf(answered) };
   await settleDoubts(tx, run, answered);
-  return continueInput(tx, run);
+  return continueInput(tx, run, run.interruptedBy ?? 'worker_lost');
 }
 
 /** As `inputOf`, for a claim that was committed already. */
 async function recalledInput(tx: StoreTransaction, run: Run, at: number): Promise<LegInput> {
-  if (await wasInterrupted(tx, run)) return continueInput(tx, run);
+  const { reason } = await resumption(tx, run);
+  if (reason === undefined) return { kind: 'prompt' };
+  if (reason !== 'answered') return continueInput(tx, run, reason);
   const applied = await tx.interactions.appliedAt(run.id, at);
-  return applied.length === 0
-    ? { kind: 'prompt' }
-    : { kind: 'resume', answers: answersOf(applied) };
+  return { kind: 'resume', answers: answersOf(applied) };
 }
 
-/** Every claim after an interruption starts with `run_resumed`. */
-async function wasInterrupted(tx: StoreTransaction, run: Run): Promise<boolean> {
+/** Every claim but the first starts with `run_resumed`, which has the reason. */
+async function resumption(tx: StoreTransaction, run: Run): Promise<Resumption> {
   const { events } = await tx.runEvents.after(run.id, run.lastSeq - 1, { limit: 1, maxBytes: 1 });
-  return events[0]?.type === 'run_resumed';
+  const [last] = events;
+  if (last?.type !== 'run_resumed') return {};
+  return (JSON.parse(last.body) as { data: Resumption }).data;
 }
 
-async function continueInput(tx: StoreTransaction, run: Run): Promise<LegInput> {
+interface Resumption {
+  readonly reason?: InterruptionReason | 'answered';
+  readonly workspace?: string;
+}
+
+async function continueInput(
+  tx: StoreTransaction,
+  run: Run,
+  reason: InterruptionReason,
+): Promise<LegInput> {
   const answers = answersOf(await tx.interactions.answered(run.id));
-  return { kind: 'continue', answers, calls: knownCalls(await tx.toolCalls.ofRun(run.id)) };
+  const calls = knownCalls(await tx.toolCalls.ofRun(run.id));
+  return { kind: 'continue', reason, answers, calls };
 }
 
 /** D-84: writes what people answered about calls in doubt. */

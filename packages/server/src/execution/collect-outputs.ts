@@ -3,7 +3,7 @@ import { publishRemovable } from '../app/blob-removals.ts';
 import { filesPerSessionMax } from '../app/files.ts';
 import type { Services } from '../app/services.ts';
 import { type File, completeFile, openFile } from '../domain/file.ts';
-import type { Run } from '../domain/run.ts';
+import type { Run } from '../domain/run/run.ts';
 import { type Session, acceptsFiles } from '../domain/session.ts';
 import { BlobTooLarge, type StagedBlob } from '../ports/blobs.ts';
 import { StorageUnavailable } from '../ports/errors.ts';

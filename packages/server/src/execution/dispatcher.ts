@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { RunId, TenantId } from '@convoke/contract';
-import type { Lease, Run } from '../domain/run.ts';
+import { type LeaseGrant, type Run, isSuspect } from '../domain/run/run.ts';
 import { StorageUnavailable } from '../ports/errors.ts';
 import type { ReadyRun } from '../ports/repositories/runs.ts';
 import type { RunSlots, Slot } from '../ports/run-slots.ts';
@@ -19,10 +19,18 @@ const busyMs = 20;
 export interface DispatcherOptions {
   /** Name under which this process signs its leases. */
   readonly owner: string;
+  /** Name of the machine whose data folder this process uses. */
+  readonly machine: string;
   /** Whether this process may still act under its leases. */
   readonly holdsLeases: () => boolean;
   /** Called when a slot is free again, or a run may be ready. */
   readonly onFree: () => void;
+}
+
+/** What a drain waits for: executing legs, and their calls that have begun and not ended. */
+export interface Load {
+  readonly legs: number;
+  readonly inFlight: number;
 }
 
 /** Claims ready runs and executes them in the run slots of this process. */
@@ -46,12 +54,19 @@ export class Dispatcher implements RunSlots {
     this.#isAccepting = true;
   }
 
-  /** Gives the executing legs `graceMs` to end by themselves, then ends their runs. */
+  /** Asks the executing legs to hand their runs over or to end within `graceMs`, then cuts the rest (D-85, D-86). */
   async stop(graceMs: number): Promise<void> {
     this.#isAccepting = false;
+    for (const [, { supervisor }] of this.#executing.all()) supervisor.yield();
     const ended = Promise.all(this.#executing.all().map(([, item]) => item.ended));
     await within({ clock: this.#services.clock, ms: graceMs, late: undefined }, ended);
-    await Promise.all(this.#executing.all().map(([, item]) => item.supervisor.abandon()));
+    await Promise.all(this.#executing.all().map(([, item]) => item.supervisor.cut()));
+  }
+
+  get load(): Load {
+    const legs = this.#executing.all();
+    const inFlight = legs.reduce((sum, [, { supervisor }]) => sum + supervisor.callsInFlight, 0);
+    return { legs: legs.length, inFlight };
   }
 
   isExecuting(runId: RunId): boolean {
@@ -67,16 +82,18 @@ export class Dispatcher implements RunSlots {
     const { runs, next } = await store.read.runs.claimable({
       limit,
       now: clock.now(),
+      machine: this.#options.machine,
       perTenant: settings.tenantRunConcurrency,
       tenants: tenantsPerPass,
       after: this.#round.after,
     });
-    const isNewRound = this.#round.after === undefined;
-    const isCut = runs.length === limit || (!isNewRound && this.#round.isCut);
-    this.#round = { after: next, isCut };
     // Runs may have started inline since the free slots were counted.
     const claims = runs.flatMap((run) => (this.#hasFreeSlot(run) ? [this.#claim(run)] : []));
-    await Promise.all(claims);
+    const hasStarted = (await Promise.all(claims)).includes(true);
+    const isNewRound = this.#round.after === undefined;
+    // A page of runs that this server has to leave alone must not make it read the same page on and on.
+    const isCut = (runs.length === limit && hasStarted) || (!isNewRound && this.#round.isCut);
+    this.#round = { after: next, isCut };
     return next !== undefined || isCut;
   }
 
@@ -116,28 +133,38 @@ export class Dispatcher implements RunSlots {
         },
         start: (claimed) => {
           const holder = { ...address, epoch: claimed.run.leaseEpoch };
-          this.#outsideRequest(start, { ...claimed, holder, input: { kind: 'prompt' } });
+          this.#outsideRequest(start, {
+            ...claimed,
+            holder,
+            input: { kind: 'prompt' },
+            isElsewhere: false,
+          });
         },
       };
     });
   }
 
-  #hasFreeSlot({ id, tenantId }: Pick<Run, 'id' | 'tenantId'>, { share = 1 } = {}): boolean {
+  #hasFreeSlot(run: SlotUser, { share = 1 } = {}): boolean {
+    const { id, tenantId } = run;
     const { runConcurrency, tenantRunConcurrency } = this.#services.settings;
     return (
       !this.#executing.has(id) &&
+      // A run that ends its servers then takes few others with it (D-90).
+      !(isSuspect(run) && this.#executing.hasSuspect) &&
       this.#executing.size < runConcurrency * share &&
       this.#executing.ofTenant(tenantId) < tenantRunConcurrency * share
     );
   }
 
-  async #claim(run: ReadyRun): Promise<void> {
+  /** True when the run executes now. */
+  async #claim(run: ReadyRun): Promise<boolean> {
     const { lease, start, release } = this.#openSlot(run);
     try {
       const leg = await this.#claimUnder(run, { lease, at: this.#services.clock.now() });
       if (leg === 'busy') this.#services.clock.after(busyMs, this.#options.onFree);
       if (typeof leg === 'string') release();
       else start(leg);
+      return typeof leg !== 'string';
     } catch (error) {
       release();
       throw error;
@@ -160,18 +187,19 @@ export class Dispatcher implements RunSlots {
    * Counts the run as executing, and has its supervisor listen, before the claim: so neither recovery nor a cancel
    * right after the claim can slip in between.
    */
-  #openSlot(run: Pick<Run, 'id' | 'tenantId'>): OpenSlot {
+  #openSlot(run: SlotUser): OpenSlot {
     const { clock, settings } = this.#services;
-    const { owner, holdsLeases, onFree } = this.#options;
+    const { owner, machine, holdsLeases, onFree } = this.#options;
     const supervisor = new LegSupervisor(this.#services, run.id, holdsLeases);
     const ended = Promise.withResolvers<void>();
-    this.#executing.add(run.id, { tenantId: run.tenantId, supervisor, ended: ended.promise });
+    const executing = { tenantId: run.tenantId, supervisor, ended: ended.promise };
+    this.#executing.add(run.id, { ...executing, isSuspect: isSuspect(run) });
     const free = () => {
       this.#executing.remove(run.id);
       ended.resolve();
     };
     return {
-      lease: { owner, expiresAt: clock.now() + settings.leaseMs },
+      lease: { owner, machine, expiresAt: clock.now() + settings.leaseMs },
       start: (leg) =>
         void supervisor.execute(leg).finally(() => {
           free();
@@ -185,9 +213,11 @@ export class Dispatcher implements RunSlots {
   }
 }
 
+type SlotUser = Pick<Run, 'id' | 'tenantId' | 'losses'>;
+
 /** A slot in use; either `start` or `release` is called, once. */
 interface OpenSlot {
-  readonly lease: Lease;
+  readonly lease: LeaseGrant;
   readonly start: (leg: ClaimedLeg) => void;
   readonly release: () => void;
 }

@@ -3,6 +3,8 @@ import type { LegSupervisor } from './leg-supervisor.ts';
 
 export interface Executing {
   readonly tenantId: TenantId;
+  /** Whether it may be the run that ends its servers. */
+  readonly isSuspect: boolean;
   readonly supervisor: LegSupervisor;
   readonly ended: Promise<void>;
 }
@@ -18,6 +20,11 @@ export class ExecutingRuns {
 
   ofTenant(tenantId: TenantId): number {
     return this.#byTenant.get(tenantId) ?? 0;
+  }
+
+  get hasSuspect(): boolean {
+    for (const { isSuspect } of this.#runs.values()) if (isSuspect) return true;
+    return false;
   }
 
   has(runId: RunId): boolean {

@@ -1,12 +1,15 @@
 import type { Holder } from '../app/record.ts';
 import type { Json } from '../domain/json.ts';
-import type { CallIntent } from '../domain/tool-call.ts';
+import type { CallIntent } from '../domain/run/tool-call.ts';
+import type { UsageEntry } from '../domain/usage/usage.ts';
 import type { EndedCall } from '../ports/repositories/tool-calls.ts';
+import type { CheckpointMaker } from '../ports/repositories/sessions.ts';
 import type { StoreTransaction } from '../ports/store.ts';
 
-/** A record of a leg that is no event: a checkpoint, or an entry of the ledger of tool calls. */
+/** A record of a leg that is no event: a checkpoint, or an entry of the ledger of tool calls or of usage. */
 export type LegNote =
   | { readonly kind: 'checkpoint'; readonly state: Json; readonly isRecoveryPoint: boolean }
+  | { readonly kind: 'usage'; readonly entry: UsageEntry; readonly settle?: Settle }
   | { readonly kind: 'begin'; readonly intent: CallIntent; readonly settle: Settle }
   | { readonly kind: 'end'; readonly call: EndedCall; readonly settle: Settle };
 
@@ -26,12 +29,13 @@ export interface NotesOfBatch {
   readonly before: number;
   /** Whether a new recovery point ends a series of losses. */
   readonly hasLosses: boolean;
+  readonly maker: CheckpointMaker;
 }
 
 /** Writes the notes of a batch, whose lease was proven in this transaction. Returns the intents that were refused. */
 export async function recordNotes(
   tx: StoreTransaction,
-  { holder, notes, before, hasLosses }: NotesOfBatch,
+  { holder, notes, before, hasLosses, maker }: NotesOfBatch,
 ): Promise<ReadonlySet<LegNote>> {
   const { runId, sessionId, scope } = holder;
   const owner = { runId, tenantId: scope.tenantId };
@@ -44,7 +48,21 @@ export async function recordNotes(
   if (last?.note.kind !== 'checkpoint') return refused;
   const { state, isRecoveryPoint } = last.note;
   const point = isRecoveryPoint ? { runId, seq: before + last.after } : undefined;
-  await tx.sessions.saveCheckpoint(sessionId, JSON.stringify(state), point);
+  await tx.sessions.saveCheckpoint(sessionId, { text: JSON.stringify(state), point, ...maker });
   if (isRecoveryPoint && hasLosses) await tx.runs.forgetLosses(runId);
   return refused;
+}
+
+/** The intents that a committed batch did not get, when only the answer of its commit was lost. */
+export async function refusedIntents(
+  tx: StoreTransaction,
+  { runId }: Holder,
+  notes: readonly PlacedNote[],
+): Promise<ReadonlySet<LegNote>> {
+  const intents = notes.flatMap(({ note }) => (note.kind === 'begin' ? [note] : []));
+  if (intents.length === 0) return new Set();
+  const calls = await tx.toolCalls.ofRun(runId);
+  const isBegun = ({ ref, epoch }: CallIntent) =>
+    calls.some((call) => call.ref === ref && call.epoch === epoch && call.status === 'begun');
+  return new Set(intents.filter(({ intent }) => !isBegun(intent)));
 }

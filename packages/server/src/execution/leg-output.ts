@@ -1,24 +1,35 @@
 import { outputTextMaxCharacters, readOutputText } from '../app/output-text.ts';
 import type { Services } from '../app/services.ts';
 import type { Agent } from '../domain/agent.ts';
-import { harnessEventType } from '../domain/run-event.ts';
+import type { Prices } from '../domain/usage/prices.ts';
+import { harnessEventType } from '../domain/run/run-event.ts';
 import type { HarnessEvent } from '../ports/harness.ts';
 import type { ClaimedLeg } from './claim-leg.ts';
+import { LegUsage } from './leg-usage.ts';
 import type { LegWriter } from './leg-writer.ts';
 import type { LegOutcome } from './record-leg.ts';
 
-/** Passes the events of a harness on to the log, and accumulates the run's output text and token usage. */
+/** Passes the events of a harness on to the log, and accumulates the run's output text. */
 export class LegOutput {
   /** Undefined once the text is longer than the field of the run holds. */
   #text: string | undefined;
-  #usage: LegOutcome['usage'];
+  readonly #prices: Prices;
+  #usage: LegUsage | undefined;
+  #isUsagePartial = false;
+  #isAtRecoveryPoint = true;
 
-  constructor(textSoFar: string | undefined) {
+  constructor(textSoFar: string | undefined, prices: Prices) {
     this.#text = textSoFar;
+    this.#prices = prices;
   }
 
-  get totals(): Pick<LegOutcome, 'outputText' | 'usage'> {
-    return { outputText: this.#text || null, usage: this.#usage };
+  get totals(): Pick<LegOutcome, 'outputText' | 'isUsagePartial'> {
+    return { outputText: this.#text || null, isUsagePartial: this.#isUsagePartial };
+  }
+
+  /** Whether the last recovery point covers everything that was said and asked. */
+  get isAtRecoveryPoint(): boolean {
+    return this.#isAtRecoveryPoint;
   }
 
   /** Returns a promise when the leg has to wait for the log. */
@@ -31,19 +42,26 @@ export class LegOutput {
       case 'message_delta': {
         if (event.text === '') return undefined;
         this.#append(event.text);
+        this.#isAtRecoveryPoint = false;
         const model = event.model ?? agent.model ?? agent.framework;
         const data = { text: event.text, framework: agent.framework, model };
         return writer.push({ type: 'message_delta', data });
       }
       case 'permission_request':
       case 'user_question':
+        this.#isAtRecoveryPoint = false;
         return writer.push(event);
       case 'checkpoint':
+        this.#isAtRecoveryPoint = event.recovery === true;
         writer.checkpoint(event.state, event.recovery === true);
         return undefined;
-      case 'usage':
-        this.#usage = event;
-        return undefined;
+      case 'usage': {
+        this.#usage ??= new LegUsage(agent, this.#prices);
+        this.#isUsagePartial ||= event.isPartial === true;
+        const entry = this.#usage.entryOf(event);
+        // The leg goes on only when it is known whether it may.
+        return entry === undefined ? undefined : writer.usage(entry);
+      }
       case 'custom':
         return writer.push({
           type: harnessEventType(agent.framework, event.name),

@@ -1,10 +1,14 @@
 import { type RunId, isTerminalRunStatus } from '@convoke/contract';
 import { markLiveAnswers } from '../app/interactions.ts';
 import type { Agent } from '../domain/agent.ts';
-import type { RunOutcome } from '../domain/run.ts';
+import type { FolderState } from '../domain/folder-snapshot.ts';
+import type { Json } from '../domain/json.ts';
+import { type LeasedRun, type Run, type RunOutcome, isLeased } from '../domain/run/run.ts';
 import type { HarnessEvent, Leg } from '../ports/harness.ts';
 import type { Span } from '../ports/traces.ts';
-import { callLedger } from './call-ledger.ts';
+import { readAllowance } from './allowance.ts';
+import { type CallLedger, callLedger } from './call-ledger.ts';
+import { checkpointMaker } from './checkpoint-maker.ts';
 import { type ClaimedLeg, answerOf } from './claim-leg.ts';
 import { collectOutputs } from './collect-outputs.ts';
 import { LegOutput, outputTextSoFar } from './leg-output.ts';
@@ -12,6 +16,8 @@ import { LegWriter } from './leg-writer.ts';
 import { limitRunTime } from './limit-run-time.ts';
 import { type LegStart, prepareLeg } from './prepare-leg.ts';
 import type { LegOutcome } from './record-leg.ts';
+import { recoverRun } from './recover-run.ts';
+import { renameFolder } from './rename-folder.ts';
 import { retryStorage } from './retry-storage.ts';
 import { saveSnapshot } from './save-snapshot.ts';
 import type { ExecutionServices } from './services.ts';
@@ -20,7 +26,11 @@ import type { ExecutionServices } from './services.ts';
 const legIsOver = new DOMException('The leg is over.', 'AbortError');
 
 /** The decision that ends a leg from outside. The supervisor does not wait for the leg after it. */
-type Verdict = RunOutcome | 'lost';
+type Verdict = RunOutcome | 'lost' | 'cut';
+/** How the agent ended the leg. */
+type Ending = RunOutcome | { readonly status: 'waiting' | 'yielded' } | 'cut';
+/** A run that changes each time it is about to be recovered is left to the reconcile pass. */
+const cutTries = 5;
 
 /**
  * Executes one leg of a run from its claim to its recorded end, and acts on what other parts of the service want of
@@ -33,7 +43,9 @@ export class LegSupervisor {
   readonly #abort = new AbortController();
   readonly #verdict = Promise.withResolvers<Verdict>();
   readonly #onClose: (() => void)[] = [];
-  #output = new LegOutput('');
+  /** What the leg gave with its end. */
+  #state: Json | undefined;
+  #output: LegOutput;
   #claimed: ClaimedLeg | undefined;
   #span: Span | undefined;
   #leg: Leg | undefined;
@@ -41,11 +53,14 @@ export class LegSupervisor {
   #controlPending = false;
   #hasVerdict = false;
   #isCancelling = false;
+  #isYielding = false;
+  #calls: CallLedger | undefined;
 
   constructor(services: ExecutionServices, runId: RunId, holdsLease: () => boolean) {
     this.#services = services;
     this.#runId = runId;
     this.#holdsLease = holdsLease;
+    this.#output = new LegOutput('', services.prices);
     const { fanout } = services;
     this.#onClose.push(fanout.subscribe(`control:${runId}`, () => this.checkControl()));
   }
@@ -78,10 +93,25 @@ export class LegSupervisor {
     this.#decide('lost');
   }
 
-  /** Ends the run because the process stops, rather than leave it to recovery. */
-  async abandon(): Promise<void> {
-    this.#decide(failed('worker_lost', 'The server was stopped while this run was executing.'));
+  /** Asks the leg to hand its run over at the next safe point, because the process stops (D-85). Cancel wins (D-94). */
+  yield(): void {
+    this.#isYielding = true;
+    if (this.#leg === undefined || this.#isCancelling) return;
+    this.#leg
+      .yield?.()
+      .catch((error: unknown) =>
+        this.#services.log.error('leg could not be asked to yield', error, { run_id: this.#runId }),
+      );
+  }
+
+  /** Ends the leg because the drain is over; its run goes on where that is safe (D-86). */
+  async cut(): Promise<void> {
+    this.#decide('cut');
     await this.#done;
+  }
+
+  get callsInFlight(): number {
+    return this.#calls?.inFlight ?? 0;
   }
 
   /** Drops subscriptions and timers; called directly only for a run that was not claimed. */
@@ -100,22 +130,30 @@ export class LegSupervisor {
   }
 
   async #execute(claimed: ClaimedLeg): Promise<void> {
-    const { store, clock, agents } = this.#services;
+    const { store, clock, agents, prices } = this.#services;
     const policy = { clock, shouldRetry: this.#holdsLease };
-    this.#output = new LegOutput(await retryStorage(policy, () => outputTextSoFar(store, claimed)));
+    const soFar = await retryStorage(policy, () => outputTextSoFar(store, claimed));
+    this.#output = new LegOutput(soFar, prices);
     const agent = agents.find(claimed.run.agentName);
     const writer = new LegWriter(this.#services, {
       holder: claimed.holder,
       lastSeq: claimed.run.lastSeq,
       waitMs: (agent?.limits.waitHours ?? 1) * 3_600_000,
       lossesTotal: claimed.run.lossesTotal,
+      maker: checkpointMaker(this.#services, agent),
       onLost: () => this.#decide('lost'),
+      onBreach: (reason) => {
+        this.#services.metrics.budgetsReached.add(1);
+        this.#decide(failed('budget_exceeded', reason));
+      },
     });
     if (agent === undefined) return writer.finish(this.#outcome(agentGone(claimed.run.agentName)));
     const started = await retryStorage(policy, () =>
       prepareLeg(this.#services, { claimed, agent, writer }),
     );
     if (!started.ready) return writer.finish(this.#outcome(started.outcome));
+    if (claimed.isElsewhere)
+      await retryStorage(policy, () => renameFolder(this.#services, claimed));
     if (!this.#holdsLease()) this.lose();
     // A leg whose verdict came during its preparation never starts.
     const outcome = this.#hasVerdict
@@ -136,34 +174,72 @@ export class LegSupervisor {
     await this.#collectOutputs(claimed);
     const saved = await saveSnapshot(this.#services, claimed, agent);
     for (const event of saved?.events ?? []) await writer.push(event);
+    if (outcome === 'cut') {
+      await writer.close();
+      const isRecorded = !writer.isLost && (await this.#recordCut(claimed, saved?.state));
+      if (!isRecorded) await saved?.abandon();
+      return;
+    }
     await writer.finish({ ...this.#outcome(outcome), snapshot: saved?.state });
     if (writer.isLost) await saved?.abandon();
   }
 
-  async #runLeg({
-    claimed,
-    agent,
-    started,
-    writer,
-  }: LegWork): Promise<RunOutcome | { status: 'waiting' }> {
+  /** D-86: decides what becomes of the run at once, while the lease is still held. */
+  async #recordCut(claimed: ClaimedLeg, snapshot: FolderState | undefined): Promise<boolean> {
+    const { store, clock } = this.#services;
+    const { epoch } = claimed.holder;
+    const isLost = (run: Run): run is LeasedRun => run.leaseEpoch === epoch && isLeased(run);
+    const cut = { snapshot };
+    const policy = { clock, shouldRetry: this.#holdsLease };
+    this.#span?.note('convoke.outcome', 'cut');
+    for (let tries = 0; tries < cutTries; tries += 1) {
+      const isRecorded = await retryStorage(policy, async () => {
+        const run = await store.read.runs.findById(claimed.run, this.#runId);
+        if (run === undefined || !isLost(run)) return false;
+        return recoverRun(this.#services, { run, isLost, hasSameFolder: true, cut });
+      });
+      if (isRecorded) return true;
+    }
+    return false;
+  }
+
+  async #runLeg({ claimed, agent, started, writer }: LegWork): Promise<Ending> {
     const { harness, input, context } = started;
     try {
       const { signal } = this.#abort;
-      const effects = callLedger(this.#services, { claimed, writer });
+      const effects = callLedger(this.#services, { claimed, writer, signal });
+      this.#calls = effects;
       const holdsLease = this.#holdsLease;
-      this.#leg = harness.start(input, { ...context, signal, holdsLease, effects });
+      const allowance = () => readAllowance(this.#services, this.#runId, agent.model);
+      this.#leg = harness.start(input, { ...context, signal, holdsLease, effects, allowance });
       this.#limitTime(agent);
       if (this.#controlPending) this.checkControl();
+      if (this.#isYielding) this.yield();
       for await (const event of this.#leg) {
-        if (event.type === 'end') return endOf(event);
+        if (event.type === 'end') {
+          this.#state = event.state;
+          return this.#endOf(event);
+        }
         const pause = this.#output.write(event, agent, writer);
         if (pause !== undefined) await pause;
+        // The verdict is the outcome: the leg must not go on to its next call.
+        if (this.#hasVerdict) break;
       }
       return failed('agent_error', 'The agent ended without saying how.');
     } catch (error) {
       this.#services.log.error('harness failed', error, { run_id: this.#runId, agent: agent.name });
       return failed('internal_error', `The ${agent.framework} harness failed unexpectedly.`);
     }
+  }
+
+  #endOf(event: Extract<HarnessEvent, { type: 'end' }>): Ending {
+    if (event.outcome === 'error') return failed(event.code, event.message);
+    if (event.outcome !== 'yielded') return { status: event.outcome };
+    if (!this.#isYielding) {
+      return failed('agent_error', 'The agent handed its run over without being asked to.');
+    }
+    // Text behind the last recovery point would be said again: the reader has to hear of it.
+    return this.#output.isAtRecoveryPoint ? { status: 'yielded' } : 'cut';
   }
 
   async #collectOutputs(claimed: ClaimedLeg): Promise<void> {
@@ -181,9 +257,9 @@ export class LegSupervisor {
     this.#verdict.resolve(verdict);
   }
 
-  #outcome(outcome: RunOutcome | { status: 'waiting' | 'workspace_lost' }): LegOutcome {
+  #outcome(outcome: RunOutcome | { status: 'waiting' | 'yielded' | 'workspace_lost' }): LegOutcome {
     this.#span?.note('convoke.outcome', outcome.status);
-    return { ...outcome, ...this.#output.totals };
+    return { ...outcome, ...this.#output.totals, state: this.#state };
   }
 
   async #readControlState(leg: Leg): Promise<void> {
@@ -248,11 +324,6 @@ interface LegWork {
   readonly agent: Agent;
   readonly started: Extract<LegStart, { ready: true }>;
   readonly writer: LegWriter;
-}
-
-function endOf(event: Extract<HarnessEvent, { type: 'end' }>): RunOutcome | { status: 'waiting' } {
-  if (event.outcome === 'error') return failed(event.code, event.message);
-  return { status: event.outcome };
 }
 
 function agentGone(name: string): RunOutcome {

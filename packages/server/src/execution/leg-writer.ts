@@ -1,8 +1,10 @@
 import type { Holder } from '../app/record.ts';
 import type { Services } from '../app/services.ts';
 import type { Json } from '../domain/json.ts';
-import type { CallIntent } from '../domain/tool-call.ts';
+import type { CallIntent } from '../domain/run/tool-call.ts';
+import type { UsageEntry } from '../domain/usage/usage.ts';
 import { StorageUnavailable } from '../ports/errors.ts';
+import type { CheckpointMaker } from '../ports/repositories/sessions.ts';
 import type { EndedCall } from '../ports/repositories/tool-calls.ts';
 import { type LegNote, type PlacedNote } from './leg-notes.ts';
 import type { LegItem } from './raise-interactions.ts';
@@ -22,7 +24,7 @@ const retryMs = 500;
 
 type WriterServices = Pick<
   Services,
-  'store' | 'clock' | 'ids' | 'fanout' | 'log' | 'metrics' | 'traces'
+  'store' | 'clock' | 'ids' | 'fanout' | 'log' | 'metrics' | 'traces' | 'prices'
 >;
 
 export interface LegWriterOptions {
@@ -32,8 +34,11 @@ export interface LegWriterOptions {
   readonly waitMs: number;
   /** Workers that the run had lost when the leg was claimed. */
   readonly lossesTotal: number;
+  readonly maker: CheckpointMaker;
   /** Called once when the lease turns out to be lost. */
   readonly onLost: () => void;
+  /** Called when a ceiling was reached (D-132). */
+  readonly onBreach?: (reason: string) => void;
 }
 
 /**
@@ -53,6 +58,7 @@ export class LegWriter {
   #end: LegOutcome | undefined;
   #draining: Promise<void> | undefined;
   #isLost = false;
+  #isClosed = false;
   #lastSeq: number;
 
   constructor(services: WriterServices, options: LegWriterOptions) {
@@ -63,7 +69,7 @@ export class LegWriter {
 
   /** Returns a promise when the leg has to wait until it resolves. */
   push(item: LegItem): Promise<void> | undefined {
-    if (this.#isLost || this.#end !== undefined) return undefined;
+    if (!this.#isOpen) return undefined;
     this.#items.push(item);
     this.#draining ??= this.#drain();
     return this.#items.length >= pendingMax ? this.#draining : undefined;
@@ -71,6 +77,11 @@ export class LegWriter {
 
   checkpoint(state: Json, isRecoveryPoint: boolean): void {
     this.#note({ kind: 'checkpoint', state, isRecoveryPoint });
+  }
+
+  /** Resolves once the report is durable and every ceiling was looked at. */
+  async usage(entry: UsageEntry): Promise<void> {
+    await this.#settled((settle) => this.#note({ kind: 'usage', entry, settle }));
   }
 
   /** Resolves once the intent is durable, with everything emitted before it. False: the call must not start. */
@@ -84,11 +95,12 @@ export class LegWriter {
   }
 
   #settled(note: (settle: (isDurable: boolean) => void) => void): Promise<boolean> {
-    if (this.#isLost || this.#end !== undefined) return Promise.resolve(false);
+    if (!this.#isOpen) return Promise.resolve(false);
     return new Promise((resolve) => note(resolve));
   }
 
   #note(note: LegNote): void {
+    if (this.#isClosed) return;
     this.#notes.push({ note, after: this.#taken + this.#items.length });
     if (!this.#isLost) this.#draining ??= this.#drain();
   }
@@ -100,6 +112,16 @@ export class LegWriter {
   /** True when this worker no longer holds the lease: nothing more is recorded. */
   get isLost(): boolean {
     return this.#isLost;
+  }
+
+  get #isOpen(): boolean {
+    return !this.#isLost && !this.#isClosed && this.#end === undefined;
+  }
+
+  /** Records the remaining items without an end of the leg. Takes nothing more. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#draining;
   }
 
   /** Records the remaining items together with the end of the leg. */
@@ -128,20 +150,21 @@ export class LegWriter {
   }
 
   async #recordBatch(): Promise<void> {
-    const { holder, waitMs, lossesTotal, onLost } = this.#options;
+    const { holder, waitMs, lossesTotal, maker, onLost, onBreach } = this.#options;
     // A transaction may be retried, so its batch is kept until it is committed.
     let batch: LegBatch | undefined;
     const take = () => (batch ??= this.#takeBatch());
     let inDoubtAfter: number | undefined;
     for (;;) {
       try {
-        const recording = { take, waitMs, inDoubtAfter, lossesTotal };
+        const recording = { take, waitMs, inDoubtAfter, lossesTotal, maker };
         const recorded = await this.#record(holder, recording);
         this.#isLost = recorded === undefined;
         this.#lastSeq = recorded?.lastSeq ?? this.#lastSeq;
         if (this.#isLost) onLost();
+        if (recorded?.breach !== undefined) onBreach?.(recorded.breach);
         for (const { note } of batch?.notes ?? []) {
-          if (note.kind !== 'checkpoint') note.settle(recorded?.refused.has(note) === false);
+          if ('settle' in note) note.settle(recorded?.refused.has(note) === false);
         }
         return;
       } catch (error) {
@@ -166,7 +189,7 @@ export class LegWriter {
   /** Nothing more is recorded: calls that wait for their turn must not start. */
   #dropNotes(): void {
     for (const { note } of this.#notes.splice(0)) {
-      if (note.kind !== 'checkpoint') note.settle(false);
+      if ('settle' in note) note.settle(false);
     }
   }
 

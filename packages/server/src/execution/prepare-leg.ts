@@ -2,7 +2,7 @@ import { fileKey, snapshotKey } from '../app/blob-keys.ts';
 import { type Agent, acceptedPrompt } from '../domain/agent.ts';
 import { type ContextTexts, type KnownContext, contextEvents } from '../domain/context.ts';
 import type { Json, JsonObject } from '../domain/json.ts';
-import type { RunOutcome } from '../domain/run.ts';
+import type { RunOutcome } from '../domain/run/run.ts';
 import type { Harness, LegContext, LegInput } from '../ports/harness.ts';
 import type { PrepareFolder, AttachedFile } from '../ports/session-folders.ts';
 import type { ClaimedLeg } from './claim-leg.ts';
@@ -47,6 +47,7 @@ export async function prepareLeg(
         return key === undefined ? undefined : services.blobs.read(key);
       },
     },
+    mustRestore: claimed.isElsewhere,
     files: session.filesSupported ? await readyFiles(services, claimed) : [],
   };
   const until = services.clock.now() + fetchMaxMs;

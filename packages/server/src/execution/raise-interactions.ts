@@ -1,22 +1,22 @@
 import { idPrefixes, interactionKey } from '@convoke/contract';
 import type { Services } from '../app/services.ts';
 import {
-  type CallInDoubt,
   type Interaction,
   type InteractionRequest,
   type PendingInteraction,
+  type QuestionAbout,
   aboutFields,
   openInteraction,
 } from '../domain/interaction.ts';
-import type { RunEventDraft } from '../domain/run-event.ts';
-import type { Run } from '../domain/run.ts';
+import type { RunEventDraft } from '../domain/run/run-event.ts';
+import type { Run } from '../domain/run/run.ts';
 import type { HarnessEvent } from '../ports/harness.ts';
 import type { StoreTransaction } from '../ports/store.ts';
 
 type InteractionEvent =
   | Extract<HarnessEvent, { type: 'permission_request' }>
   /** `about` is set by the service: an agent cannot ask in its name. */
-  | (Extract<HarnessEvent, { type: 'user_question' }> & { readonly about?: CallInDoubt });
+  | (Extract<HarnessEvent, { type: 'user_question' }> & { readonly about?: QuestionAbout });
 
 /** One item of a leg's output: an event, or a request to a person. */
 export type LegItem = RunEventDraft | InteractionEvent;

@@ -6,30 +6,39 @@ import {
   recordEnd,
   recordMove,
   recordQueueEnd,
+  recordSession,
 } from '../app/record.ts';
 import type { Services } from '../app/services.ts';
-import { type FolderState, isArchived, localState } from '../domain/folder-snapshot.ts';
+import type { FolderState } from '../domain/folder-snapshot.ts';
+import type { Json } from '../domain/json.ts';
+import { outcomeOfLostWorker } from '../domain/run/recovery.ts';
 import {
   type LeasedRun,
   type Run,
   type RunOutcome,
-  type TokenUsage,
+  type StartedRun,
+  attemptOf,
   isEnded,
   isLeased,
   parkRun,
-  recordProgress,
   unparkRun,
   waitLive,
-} from '../domain/run.ts';
+} from '../domain/run/run.ts';
+import { recordProgress, recordUsage } from '../domain/run/run-progress.ts';
 import {
   type Session,
   interactionsChanged,
   loseFolder,
   queuedRunsCancelled,
 } from '../domain/session.ts';
+import { type UsageEntry, addUsage } from '../domain/usage/usage.ts';
+import type { CheckpointMaker } from '../ports/repositories/sessions.ts';
 import type { StoreTransaction } from '../ports/store.ts';
-import { type LegNote, type PlacedNote, recordNotes } from './leg-notes.ts';
+import { chargeUsage } from './charge-usage.ts';
+import { interruptRun } from '../domain/run/run-interruption.ts';
+import { type LegNote, type PlacedNote, recordNotes, refusedIntents } from './leg-notes.ts';
 import { type LegItem, type Raised, isDraft, raiseInteractions } from './raise-interactions.ts';
+import { recordSnapshot } from './record-snapshot.ts';
 
 /** Events and state of a leg since its last record. */
 export interface LegBatch {
@@ -48,11 +57,16 @@ export interface AnnouncedContext {
 export type LegOutcome = (
   | RunOutcome
   | { readonly status: 'waiting' }
+  /** The leg stopped at a safe point because its server drains: the run goes on elsewhere (D-85). */
+  | { readonly status: 'yielded' }
   /** The session's folder is gone: run and session end together. */
   | { readonly status: 'workspace_lost' }
 ) & {
   readonly outputText: string | null;
-  readonly usage: TokenUsage | undefined;
+  /** Whether a message of the model was cut: what it used is not known. */
+  readonly isUsagePartial?: boolean;
+  /** The agent's last checkpoint, if it belongs to the end itself. */
+  readonly state?: Json | undefined;
   /** State of the session folder after the leg, if the leg changed it. */
   readonly snapshot?: FolderState | undefined;
 };
@@ -68,6 +82,8 @@ export interface LegRecording {
   readonly inDoubtAfter: number | undefined;
   /** Workers that the run had lost when the leg was claimed. */
   readonly lossesTotal: number;
+  /** By what the checkpoints of the leg are made. */
+  readonly maker: CheckpointMaker;
 }
 
 export interface Recorded {
@@ -75,6 +91,8 @@ export interface Recorded {
   readonly lastSeq: number;
   /** Intents of calls that must not start. */
   readonly refused: ReadonlySet<LegNote>;
+  /** The ceiling that the batch reached: the run is to end. */
+  readonly breach?: string | undefined;
 }
 
 const noneRefused: ReadonlySet<LegNote> = new Set();
@@ -83,9 +101,9 @@ const noneRefused: ReadonlySet<LegNote> = new Set();
  * Records a batch. Undefined when the lease is lost: then nothing was written, and nothing more can be.
  */
 export async function recordLeg(
-  services: Pick<Services, 'store' | 'clock' | 'ids' | 'fanout' | 'metrics'>,
+  services: Pick<Services, 'store' | 'clock' | 'ids' | 'fanout' | 'metrics' | 'prices'>,
   holder: Holder,
-  { take, waitMs, inDoubtAfter, lossesTotal }: LegRecording,
+  { take, waitMs, inDoubtAfter, lossesTotal, maker }: LegRecording,
 ): Promise<Recorded | undefined> {
   return services.store.transaction(async (tx) => {
     const batch = take();
@@ -98,11 +116,21 @@ export async function recordLeg(
       if (isKnown || (batch.end !== undefined && hasParked(holder, seen.run))) {
         // The wake-up was lost with the answer.
         tx.onCommit(() => services.fanout.wake(`run:${holder.runId}`));
-        return { lastSeq: seen.run.lastSeq, refused: noneRefused };
+        return {
+          lastSeq: seen.run.lastSeq,
+          refused: await refusedIntents(tx, holder, batch.notes),
+        };
       }
     }
-    const seqs = await recordItems(services, tx, { holder, batch, waitMs });
+    const isRepeated = inDoubtAfter !== undefined;
+    const entries = await newEntries(tx, holder, { notes: batch.notes, isRepeated });
+    const seqs = await recordItems(services, tx, { holder, batch, entries, waitMs });
     if (seqs === undefined) return undefined;
+    await tx.usage.append(holder, entries, services.clock.now());
+    if (entries.length > 0) tx.onCommit(() => countEntries(services, entries));
+    const { runId } = holder;
+    const breach =
+      entries.length === 0 ? undefined : await chargeUsage(services, tx, { runId, entries });
     const refused =
       batch.notes.length === 0
         ? noneRefused
@@ -111,32 +139,43 @@ export async function recordLeg(
             notes: batch.notes,
             before: seqs.beforeBatch,
             hasLosses: lossesTotal > 0,
+            maker,
           });
     if (batch.context !== undefined) {
       const { text, snapshot } = batch.context;
       await tx.sessions.saveContext(holder.sessionId, text, snapshot);
     }
-    const snapshot = batch.end?.snapshot;
-    if (snapshot !== undefined) await recordSnapshot(services, tx, { holder, snapshot });
-    return { lastSeq: seqs.last, refused };
+    const { state, snapshot } = batch.end ?? {};
+    if (state !== undefined) {
+      await tx.sessions.saveCheckpoint(holder.sessionId, { text: JSON.stringify(state), ...maker });
+    }
+    if (snapshot !== undefined) await recordSnapshot(services, tx, { owner: holder, snapshot });
+    return { lastSeq: seqs.last, refused, breach };
   });
 }
 
-/** The session names the new archive from here on, and its archive before is removed. */
-async function recordSnapshot(
-  { clock }: Pick<Services, 'clock'>,
-  tx: StoreTransaction,
-  { holder, snapshot }: { holder: Holder; snapshot: FolderState },
-): Promise<void> {
-  const { scope, sessionId, runId } = holder;
-  const blobOf = (sha256: string) => ({ tenantId: scope.tenantId, ownerId: sessionId, sha256 });
-  const before = await tx.sessions.snapshot(sessionId);
-  const isStored = !isArchived(snapshot) || (await tx.blobRemovals.keep(blobOf(snapshot)));
-  // An archive that was removed meanwhile, after an hour, must not be named: the folder is on this machine only.
-  await tx.sessions.saveSnapshot(sessionId, isStored ? snapshot : localState(runId));
-  if (before !== null && before !== snapshot && isArchived(before)) {
-    await tx.blobRemovals.schedule(blobOf(before), clock.now());
+function countEntries(
+  { metrics }: Pick<Services, 'metrics'>,
+  entries: readonly UsageEntry[],
+): void {
+  for (const { inputTokens, outputTokens, cachedInputTokens, cost } of entries) {
+    metrics.usageTokens.add(inputTokens, 'input');
+    metrics.usageTokens.add(outputTokens, 'output');
+    metrics.usageTokens.add(cachedInputTokens, 'cached_input');
+    metrics.usageCost.add((cost?.micros ?? 0) / 1_000_000);
   }
+}
+
+/** Usage of the batch. A batch without events that is sent again may have been committed: then the ledger has it. */
+async function newEntries(
+  tx: StoreTransaction,
+  holder: Holder,
+  { notes, isRepeated }: { notes: readonly PlacedNote[]; isRepeated: boolean },
+): Promise<UsageEntry[]> {
+  const entries = notes.flatMap(({ note }) => (note.kind === 'usage' ? [note.entry] : []));
+  if (!isRepeated || entries.length === 0) return entries;
+  const known = await tx.usage.lastSeq(holder);
+  return entries.filter(({ seq }) => seq > known);
 }
 
 /** Only the lease holder and answers to interactions append to the log. */
@@ -154,19 +193,28 @@ function hasParked({ epoch }: Holder, run: Run): boolean {
   return run.leaseEpoch > epoch || (run.leaseEpoch === epoch && !isEnded(run) && !isLeased(run));
 }
 
+interface ItemsOfBatch {
+  readonly holder: Holder;
+  readonly batch: LegBatch;
+  readonly entries: readonly UsageEntry[];
+  readonly waitMs: number;
+}
+
 /** Checks the lease first, even without events to append: a worker that lost it may store nothing. */
 async function recordItems(
   services: Pick<Services, 'clock' | 'ids' | 'fanout' | 'metrics'>,
   tx: StoreTransaction,
-  { holder, batch, waitMs }: { holder: Holder; batch: LegBatch; waitMs: number },
+  { holder, batch, entries, waitMs }: ItemsOfBatch,
 ): Promise<{ readonly last: number; readonly beforeBatch: number } | undefined> {
   if (batch.end === undefined && batch.items.every(isDraft)) {
-    const last = await appendEvents(services, tx, { holder, drafts: batch.items });
+    const usage = addUsage(null, entries);
+    const last = await appendEvents(services, tx, { holder, drafts: batch.items, usage });
     return last === undefined ? undefined : { last, beforeBatch: last - batch.items.length };
   }
   const locked = await lockRun(tx, holder);
   if (locked === undefined || !holds(holder, locked.run)) return undefined;
-  const { session, run } = locked;
+  const { session, run: before } = locked;
+  const run = recordUsage(before, entries);
   const seen = { session, run };
   const raised = await raiseInteractions(services, tx, { run, items: batch.items, waitMs });
   const { lastSeq } =
@@ -189,7 +237,7 @@ async function recordLiveWaiting(
   return recordMove(services, tx, {
     seen,
     move: {
-      run: waitLive(seen.run, raised.open),
+      run: waitLive(seen.run, raised.open, services.clock.now()),
       session: interactionsChanged(seen.session, raised.open, services.clock.now()),
       events: raised.events,
     },
@@ -201,12 +249,15 @@ async function recordLegEnd(
   tx: StoreTransaction,
   { seen, raised, end }: { seen: RunInSession<LeasedRun>; raised: Raised; end: LegOutcome },
 ): Promise<Run> {
-  const { outputText, usage } = end;
-  const leg = { outputText, usage, pendingInteractions: raised.open };
-  const run = recordProgress(seen.run, leg);
+  const { outputText, isUsagePartial = false } = end;
+  const progress = { outputText, isUsagePartial, pendingInteractions: raised.open };
+  const run = recordProgress(seen.run, progress);
   const now = services.clock.now();
+  if (end.status === 'yielded' && run.status !== 'cancelling') {
+    return recordHandOver(services, tx, { seen: { ...seen, run }, raised });
+  }
   if (end.status === 'waiting' && run.status !== 'cancelling') {
-    const parked = parkRun(run);
+    const parked = parkRun(run, now);
     // Answered while the leg was ending: the run can continue at once.
     const isAnswered = raised.open === 0 && (await tx.interactions.unapplied(run.id)).length > 0;
     if (raised.open > 0 || isAnswered) {
@@ -229,6 +280,29 @@ async function recordLegEnd(
   });
 }
 
+/** D-85: gives the lease back. Another server, or the next process, continues the run. */
+async function recordHandOver(
+  services: Pick<Services, 'clock' | 'fanout' | 'metrics'>,
+  tx: StoreTransaction,
+  { seen, raised }: { seen: RunInSession<LeasedRun>; raised: Raised },
+): Promise<Run> {
+  const { run, session } = seen;
+  const now = services.clock.now();
+  const reason = 'drained';
+  const interrupted = interruptRun(run, { reason, at: now, continueAt: now, isLoss: false });
+  const data = { run_id: run.id, attempt: attemptOf(run), reason } as const;
+  tx.onCommit(() => services.metrics.runsHandedOver.add(1));
+  return recordMove(services, tx, {
+    seen,
+    move: {
+      // The question of a live runtime stays open; its answer makes the run ready again.
+      run: raised.open > 0 ? parkRun(interrupted, now) : interrupted,
+      session: interactionsChanged(session, raised.open, now),
+      events: [...raised.events, { type: 'run_interrupted', data }],
+    },
+  });
+}
+
 /** Ends the queued runs with the session: they could never execute. */
 async function failSession(
   services: Pick<Services, 'clock' | 'fanout' | 'metrics'>,
@@ -238,12 +312,13 @@ async function failSession(
   const now = services.clock.now();
   const queue = await tx.runs.queued(session.id);
   const failed = loseFolder(queuedRunsCancelled(session, queue.length, now), now);
+  await recordSession(services, tx, { seen: session, next: failed });
   await recordQueueEnd(services, tx, { session: failed, queue });
   return failed;
 }
 
 /** D-24: once a cancel is recorded, the run ends cancelled, however its leg ended. */
-function outcomeOf(run: Run, end: LegOutcome): RunOutcome {
+function outcomeOf(run: StartedRun, end: LegOutcome): RunOutcome {
   if (run.status === 'cancelling') return { status: 'cancelled' };
   switch (end.status) {
     case 'waiting':
@@ -252,6 +327,8 @@ function outcomeOf(run: Run, end: LegOutcome): RunOutcome {
         code: 'agent_error',
         message: 'The agent is waiting without having asked anything.',
       };
+    case 'yielded':
+      return outcomeOfLostWorker(run, 'drained');
     case 'workspace_lost':
       return {
         status: 'failed',

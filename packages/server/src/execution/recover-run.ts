@@ -3,18 +3,29 @@ import { readOutputText } from '../app/output-text.ts';
 import { type RunInSession, lockRun, recordEnd, recordMove } from '../app/record.ts';
 import type { Services } from '../app/services.ts';
 import type { RecoveryPolicy } from '../domain/agent.ts';
+import type { FolderState } from '../domain/folder-snapshot.ts';
 import {
+  type AfterLoss,
   type Recovery,
   decideRecovery,
+  keptSeqOf,
   questionAboutCall,
   requestIdAbout,
-} from '../domain/recovery.ts';
-import type { RunEventDraft } from '../domain/run-event.ts';
-import { type LeasedRun, type Run, attemptOf, interruptRun, parkRun } from '../domain/run.ts';
+} from '../domain/run/recovery.ts';
+import type { RunEventDraft } from '../domain/run/run-event.ts';
+import {
+  type InterruptionReason,
+  type LeasedRun,
+  type Run,
+  attemptOf,
+  parkRun,
+} from '../domain/run/run.ts';
 import { interactionsChanged } from '../domain/session.ts';
+import { interruptRun } from '../domain/run/run-interruption.ts';
 import type { Harness } from '../ports/harness.ts';
 import type { StoreTransaction } from '../ports/store.ts';
 import { raiseInteractions } from './raise-interactions.ts';
+import { recordSnapshot } from './record-snapshot.ts';
 
 export interface LostRun {
   readonly run: Run;
@@ -22,49 +33,125 @@ export interface LostRun {
   readonly isLost: (run: Run) => run is LeasedRun;
   /** Whether this server has the session folder that the lost leg worked in. */
   readonly hasSameFolder: boolean;
+  /** What the server knows of a leg that it cut itself. Undefined: the worker is gone. */
+  readonly cut?: CutLeg;
+}
+
+/** A leg that did not yield in time (D-86). */
+export interface CutLeg {
+  /** State of the session folder after the leg, if the leg changed it. */
+  readonly snapshot: FolderState | undefined;
 }
 
 export type RecoveryServices = Pick<
   Services,
   'store' | 'clock' | 'ids' | 'fanout' | 'log' | 'metrics' | 'agents' | 'settings'
-> & { readonly harnesses: ReadonlyMap<string, Pick<Harness, 'afterLoss'>> };
+> & { readonly harnesses: ReadonlyMap<string, Pick<Harness, 'afterLoss' | 'countsTokens'>> };
 
-/** D-88: continues, asks about or ends a run whose worker is gone, in one transaction. */
-export async function recoverRun(services: RecoveryServices, lost: LostRun): Promise<void> {
+/**
+ * D-88: continues, asks about or ends a run whose worker is gone or whose leg was cut, in one transaction. False: the run
+ * changed meanwhile, and nothing was written.
+ */
+export async function recoverRun(services: RecoveryServices, lost: LostRun): Promise<boolean> {
   const { store } = services;
   const { run } = lost;
   const { point } = await store.read.sessions.state(run.sessionId);
-  const keptSeq = point?.runId === run.id ? point.seq : 0;
+  const own = point?.runId === run.id ? point : undefined;
+  const keptSeq = keptSeqOf({ run, point: own, afterLoss: afterLossOf(services, run) });
   const kept = await readOutputText(store, run, keptSeq);
   const complete = await readOutputText(store, run);
-  await store.transaction(async (tx) => {
+  return store.transaction(async (tx) => {
     const seen = await lockRun(tx, { scope: run, sessionId: run.sessionId, runId: run.id });
     // A worker that was suspended has recorded more: the next pass reads it.
-    if (seen?.run.leaseEpoch !== run.leaseEpoch || seen.run.lastSeq !== run.lastSeq) return;
-    const { session, run: current } = seen;
-    if (!lost.isLost(current)) return;
+    if (seen?.run.leaseEpoch !== run.leaseEpoch || seen.run.lastSeq !== run.lastSeq) return false;
+    if (!lost.isLost(seen.run)) return false;
+    const { session } = seen;
+    // The folder of a leg that was cut is archived.
+    const savedEpoch = lost.cut === undefined ? seen.run.savedEpoch : seen.run.leaseEpoch;
+    const current = { ...seen.run, savedEpoch };
     const recovery = await decide(services, tx, { ...lost, run: current });
+    if (recovery.kind === 'continue' && recovery.keptSeq !== keptSeq) return false;
+    await recordCutLeg(services, tx, { run: current, cut: lost.cut });
+    const isUsagePartial =
+      current.isUsagePartial || (await mayHaveCutMessage(services, tx, current));
+    const withText = (text: string | undefined) => ({
+      session,
+      run: { ...current, outputText: text || null, isUsagePartial },
+    });
     if (recovery.kind === 'end') {
-      const ended = { session, run: { ...current, outputText: complete || null } };
-      await recordEnd(services, tx, { seen: ended, outcome: recovery.outcome, recovered: true });
-      tx.onCommit(() => {
-        services.log.warn('run recovered', { run_id: run.id, status: recovery.outcome.status });
-      });
-      return;
+      await endRecovered(services, tx, { seen: withText(complete), recovery, lost });
+    } else {
+      // Texts that are too long to store cannot be compared; discarding nothing does no harm.
+      const hasDiscarded = complete === undefined || kept !== complete;
+      const reason = reasonOf(lost);
+      await interrupt(services, tx, { seen: withText(kept), recovery, hasDiscarded, reason });
     }
-    if (recovery.keptSeq !== keptSeq) return;
-    const cut = { session, run: { ...current, outputText: kept || null } };
-    // Texts that are too long to store cannot be compared; discarding nothing does no harm.
-    const isCut = complete === undefined || kept !== complete;
-    await interrupt(services, tx, { seen: cut, recovery, isCut });
+    return true;
+  });
+}
+
+function afterLossOf(
+  { agents, harnesses }: Pick<RecoveryServices, 'agents' | 'harnesses'>,
+  run: Run,
+): AfterLoss {
+  return harnesses.get(agents.find(run.agentName)?.framework ?? '')?.afterLoss ?? 'none';
+}
+
+/** While a call runs, the model is not asked: nothing of it was cut. */
+async function mayHaveCutMessage(
+  { agents, harnesses }: RecoveryServices,
+  tx: StoreTransaction,
+  run: Run,
+): Promise<boolean> {
+  const harness = harnesses.get(agents.find(run.agentName)?.framework ?? '');
+  if (harness?.countsTokens !== true) return false;
+  const calls = await tx.toolCalls.ofRun(run.id);
+  return !calls.some(({ status }) => status === 'begun');
+}
+
+function reasonOf({ cut }: LostRun): InterruptionReason {
+  return cut === undefined ? 'worker_lost' : 'drained';
+}
+
+async function recordCutLeg(
+  services: RecoveryServices,
+  tx: StoreTransaction,
+  { run, cut }: { readonly run: LeasedRun; readonly cut: CutLeg | undefined },
+): Promise<void> {
+  if (cut === undefined) return;
+  tx.onCommit(() => services.metrics.drainCut.add(1));
+  if (cut.snapshot === undefined) return;
+  const owner = { scope: run, sessionId: run.sessionId, runId: run.id };
+  await recordSnapshot(services, tx, { owner, snapshot: cut.snapshot });
+}
+
+interface RecoveredEnd {
+  readonly seen: RunInSession<LeasedRun>;
+  readonly recovery: Extract<Recovery, { kind: 'end' }>;
+  readonly lost: LostRun;
+}
+
+async function endRecovered(
+  services: RecoveryServices,
+  tx: StoreTransaction,
+  { seen, recovery, lost }: RecoveredEnd,
+): Promise<void> {
+  const { log, metrics } = services;
+  const { outcome, isExhausted } = recovery;
+  // A run that its own server ends was not found after a restart.
+  await recordEnd(services, tx, { seen, outcome, recovered: lost.cut === undefined });
+  tx.onCommit(() => {
+    if (isExhausted) metrics.recoveryExhausted.add(1);
+    log.warn('run recovered', { run_id: seen.run.id, status: outcome.status });
   });
 }
 
 async function decide(
   { agents, harnesses, settings }: RecoveryServices,
   tx: StoreTransaction,
-  { run, hasSameFolder }: LostRun & { readonly run: LeasedRun },
+  lost: LostRun & { readonly run: LeasedRun },
 ): Promise<Recovery> {
+  const { run, hasSameFolder } = lost;
   const agent = agents.find(run.agentName);
   const { point } = await tx.sessions.state(run.sessionId);
   const answered = await tx.interactions.answered(run.id);
@@ -73,8 +160,9 @@ async function decide(
   );
   return decideRecovery({
     run,
+    reason: reasonOf(lost),
     agent: agent && { ...agent, recovery: within(agent.recovery, settings.recovery) },
-    afterLoss: harnesses.get(agent?.framework ?? '')?.afterLoss ?? 'none',
+    afterLoss: afterLossOf({ agents, harnesses }, run),
     point: point?.runId === run.id ? point : undefined,
     calls: await tx.toolCalls.ofRun(run.id),
     allowed: new Set(allowed),
@@ -90,16 +178,17 @@ function within(policy: RecoveryPolicy, deployment: 'resume' | 'fail'): Recovery
 interface Interruption {
   readonly seen: RunInSession<LeasedRun>;
   readonly recovery: Extract<Recovery, { kind: 'continue' }>;
+  readonly reason: InterruptionReason;
   /** Whether text after the recovery point is discarded. */
-  readonly isCut: boolean;
+  readonly hasDiscarded: boolean;
 }
 
 async function interrupt(
   services: RecoveryServices,
   tx: StoreTransaction,
-  { seen, recovery, isCut }: Interruption,
+  { seen, recovery, reason, hasDiscarded }: Interruption,
 ): Promise<void> {
-  const { clock, agents, log, metrics } = services;
+  const { clock, agents, log, metrics, settings } = services;
   const { run, session } = seen;
   const { settled, inDoubt, keptSeq, waitMs: pauseMs } = recovery;
   const now = clock.now();
@@ -114,14 +203,20 @@ async function interrupt(
     }),
   );
   const raised = await raiseInteractions(services, tx, { run, items: questions, waitMs });
-  const interrupted = interruptRun(run, { reason: 'worker_lost', continueAt: now + pauseMs });
+  const interrupted = interruptRun(run, {
+    reason,
+    at: now,
+    continueAt: now + pauseMs,
+    isLoss: true,
+    holdUntil: recovery.isHeld ? now + settings.machineReturnMs : null,
+  });
   const told: RunEventDraft = {
     type: 'run_interrupted',
     data: {
       run_id: run.id,
       attempt: attemptOf(run),
-      reason: 'worker_lost',
-      ...(isCut ? { discard_from_event_id: formatEventId(keptSeq + 1) } : {}),
+      reason,
+      ...(hasDiscarded ? { discard_from_event_id: formatEventId(keptSeq + 1) } : {}),
       ...(inDoubt.length > 0 ? { calls_in_doubt: inDoubt.length } : {}),
     },
   };
@@ -129,13 +224,16 @@ async function interrupt(
   await recordMove(services, tx, {
     seen,
     move: {
-      run: mustWait ? { ...parkRun(interrupted), pendingInteractions: raised.open } : interrupted,
+      run: mustWait
+        ? { ...parkRun(interrupted, now), pendingInteractions: raised.open }
+        : interrupted,
       ...(mustWait ? { session: interactionsChanged(session, raised.open, now) } : {}),
       events: [told, ...raised.events],
     },
   });
   tx.onCommit(() => {
     metrics.runsInterrupted.add(1);
+    metrics.callsInDoubt.add(inDoubt.length);
     log.warn('run interrupted; it goes on', { run_id: run.id, calls_in_doubt: inDoubt.length });
   });
 }

@@ -8,7 +8,7 @@ import {
   isArchived,
   localState,
 } from '../domain/folder-snapshot.ts';
-import { type RunEventDraft, harnessEventType } from '../domain/run-event.ts';
+import { type RunEventDraft, harnessEventType } from '../domain/run/run-event.ts';
 import { BlobTooLarge, type StagedBlob } from '../ports/blobs.ts';
 import { StorageUnavailable } from '../ports/errors.ts';
 import type { FolderChanges } from '../ports/session-folders.ts';
@@ -61,6 +61,25 @@ export async function saveSnapshot(
     log.error('session folder could not be compared with its snapshot', error, { run_id: run.id });
     return undefined;
   }
+}
+
+/** Archives the folder as it is, whether or not it changed. Undefined on a single machine, and when it fails. */
+export async function archiveAgain(
+  services: SnapshotServices,
+  { run, holder }: ClaimedLeg,
+): Promise<SavedSnapshot | undefined> {
+  const changes = await services.sessionFolders.content(run);
+  if (changes === undefined) return undefined;
+  const saved = await save(services, {
+    owner: run,
+    changes,
+    leg: `${run.id}-${holder.epoch}-start`,
+  });
+  if (!('state' in saved)) {
+    services.log.warn('snapshot not saved', { run_id: run.id, reason: saved.reason });
+    return undefined;
+  }
+  return settling(services, { owner: run, changes, state: saved.state });
 }
 
 type Saving = { readonly state: FolderState } | { readonly reason: keyof typeof messages };

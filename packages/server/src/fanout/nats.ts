@@ -3,7 +3,7 @@ import type { Fanout, Topic } from '../ports/fanout.ts';
 import type { Log } from '../ports/log.ts';
 import { systemClock } from '../runtime/clock.ts';
 import { within } from '../runtime/within.ts';
-import { Outbox } from './outbox.ts';
+import { WakeUpQueue } from './wake-up-queue.ts';
 import { Subscribers } from './subscribers.ts';
 
 export interface NatsFanoutOptions {
@@ -48,7 +48,7 @@ class NatsFanout implements Fanout {
   readonly #options: NatsFanoutOptions;
   readonly #subscribers = new Subscribers((topic) => this.#follow(topic));
   readonly #connecting: Promise<NatsConnection>;
-  readonly #outbox = new Outbox({
+  readonly #queue = new WakeUpQueue({
     send: async (topics) => this.#send(topics),
     onFailure: (error) => this.#options.log.warn('wake-up not sent', { reason: String(error) }),
   });
@@ -74,7 +74,7 @@ class NatsFanout implements Fanout {
 
   wake(topic: Topic): void {
     this.#subscribers.wake(topic);
-    if (this.#isUp) this.#outbox.add(topic);
+    if (this.#isUp) this.#queue.add(topic);
   }
 
   subscribe(topic: Topic, onWake: () => void): () => void {
@@ -128,7 +128,7 @@ class NatsFanout implements Fanout {
   #catchUp(): void {
     this.#isUp = true;
     this.#subscribers.wakeAll();
-    this.#outbox.addEverything();
+    this.#queue.addEverything();
   }
 
   /** The library subscribes again by itself after every reconnect. */

@@ -3,7 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import { Client } from 'pg';
 import type { Fanout, Topic } from '../ports/fanout.ts';
 import type { Log } from '../ports/log.ts';
-import { Outbox } from './outbox.ts';
+import { WakeUpQueue } from './wake-up-queue.ts';
 import { Subscribers } from './subscribers.ts';
 
 const channel = 'convoke_wakeups';
@@ -43,7 +43,7 @@ class PostgresFanout implements Fanout {
   readonly #origin = randomBytes(6).toString('hex');
   readonly #subscribers = new Subscribers();
   readonly #closing = new AbortController();
-  readonly #outbox = new Outbox({
+  readonly #queue = new WakeUpQueue({
     send: (topics) => this.#send(topics),
     onFailure: (error) => this.#drop(error),
   });
@@ -57,7 +57,7 @@ class PostgresFanout implements Fanout {
 
   wake(topic: Topic): void {
     this.#subscribers.wake(topic);
-    if (this.#client !== undefined) this.#outbox.add(topic);
+    if (this.#client !== undefined) this.#queue.add(topic);
   }
 
   subscribe(topic: Topic, onWake: () => void): () => void {
@@ -98,7 +98,7 @@ class PostgresFanout implements Fanout {
     void this.#ping(client);
     // Makes up for the time without a connection, here and on the other servers.
     this.#subscribers.wakeAll();
-    this.#outbox.addEverything();
+    this.#queue.addEverything();
   }
 
   /** Drops a broken connection and reconnects. Does nothing for a connection that was dropped before. */

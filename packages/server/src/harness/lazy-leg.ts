@@ -20,6 +20,10 @@ export class LazyLeg implements Leg {
     await (await this.#leg).cancel();
   }
 
+  async yield(): Promise<void> {
+    await (await this.#leg).yield?.();
+  }
+
   async kill(): Promise<void> {
     await (await this.#leg).kill();
   }

@@ -176,7 +176,7 @@ async function authorize(
   const { raw } = facts;
   switch (operation.caller) {
     case 'automation':
-      return gate.admitAutomation(operation, raw);
+      return gate.admitApplication(operation, raw);
     case 'human': {
       const organization = organizationId(rawParams['organization_id'] ?? '');
       return gate.admitHuman(raw, organization).catch(async (error: unknown) => {

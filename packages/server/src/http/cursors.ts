@@ -26,8 +26,10 @@ type Rows<Item> =
   | readonly Item[]
   | {
       readonly items: readonly Item[];
-      /** The rows were cut by their size: there are more, even if these are fewer than asked for. */
+      /** There may be more rows, even if these are fewer than asked for: a bound on bytes or on work ended the page. */
       readonly isCut: boolean;
+      /** Id of the last row that was looked at, if not the last item. */
+      readonly lookedTo?: string | undefined;
     };
 
 export interface Page<Item> {
@@ -64,11 +66,13 @@ export function createCursors(key: Uint8Array): Cursors {
       const { limit, order } = query;
       // One row more than asked for shows whether another page follows.
       const rows = await read({ limit: limit + 1, order, after: open(list, query) });
-      const { items, isCut } = 'isCut' in rows ? rows : { items: rows, isCut: false };
+      const { items, isCut, lookedTo } = 'isCut' in rows ? rows : { items: rows, isCut: false };
       const kept = items.slice(0, limit);
       const last = kept.at(-1);
-      if (last === undefined || (items.length <= limit && !isCut)) return { items, next: {} };
-      return { items: kept, next: { next_cursor: seal(list, query, idOf(last)) } };
+      const isFull = items.length > limit;
+      const after = isFull || lookedTo === undefined ? last && idOf(last) : lookedTo;
+      if (after === undefined || (!isFull && !isCut)) return { items: kept, next: {} };
+      return { items: kept, next: { next_cursor: seal(list, query, after) } };
     },
   };
 }

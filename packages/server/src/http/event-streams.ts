@@ -2,14 +2,14 @@ import type { ServerResponse } from 'node:http';
 import { formatEventId, limits } from '@convoke/contract';
 import type { EventBatch } from '../app/follow.ts';
 import { refuse } from '../app/refusal.ts';
-import type { AutomationCaller } from '../domain/access.ts';
-import type { RunEvent } from '../domain/run-event.ts';
+import type { ApplicationCaller } from '../domain/access.ts';
+import type { RunEvent } from '../domain/run/run-event.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Fanout } from '../ports/fanout.ts';
 import type { Log } from '../ports/log.ts';
 import type { Metrics } from '../ports/metrics.ts';
 
-/** Open streams of one process, and of one client. Above either, a reader is refused with Retry-After (A-48). */
+/** Open streams of one process, and of one client or person. Above either, a reader is refused with Retry-After (A-48). */
 export interface StreamCaps {
   readonly inAll: number;
   readonly perClient: number;
@@ -32,11 +32,11 @@ export interface EventStreamOptions {
   readonly caps?: StreamCaps | undefined;
   readonly fanout: Fanout;
   /** Whether the caller still has access (D-33). */
-  readonly recheck: (caller: AutomationCaller) => Promise<boolean>;
+  readonly recheck: (caller: ApplicationCaller) => Promise<boolean>;
 }
 
 export interface OpenStream {
-  readonly caller: AutomationCaller;
+  readonly caller: ApplicationCaller;
   readonly headers: Readonly<Record<string, string>>;
   /** Whether frames have an `event:` line. */
   readonly names: 'on' | 'off';
@@ -45,14 +45,14 @@ export interface OpenStream {
 
 interface Stream {
   readonly response: ServerResponse;
-  readonly caller: AutomationCaller;
+  readonly caller: ApplicationCaller;
   readonly closing: AbortController;
   readonly openedAt: number;
   lastWriteAt: number;
 }
 
-/** The streams of one client. They recheck its access at once when some of it was revoked. */
-interface ClientStreams {
+/** The streams of one client or person. They recheck its access at once when some of it was revoked. */
+interface CallerStreams {
   readonly streams: Set<Stream>;
   readonly unsubscribe: () => void;
 }
@@ -65,7 +65,7 @@ interface ClientStreams {
 export class EventStreams {
   readonly #options: EventStreamOptions;
   readonly #open = new Set<Stream>();
-  readonly #perClient = new Map<string, ClientStreams>();
+  readonly #perCaller = new Map<string, CallerStreams>();
   #cancelPulse: () => void = () => {};
   #isClosing = false;
 
@@ -122,35 +122,35 @@ export class EventStreams {
   }
 
   #admit(stream: Stream): void {
-    const { id } = stream.caller.client;
-    const held = this.#perClient.get(id)?.streams.size ?? 0;
+    const { subject } = stream.caller;
+    const held = this.#perCaller.get(subject)?.streams.size ?? 0;
     if (this.#isClosing) refuse('not_ready', { retryAfterSeconds: 1 });
     const { inAll, perClient } = this.#options.caps ?? defaultCaps;
     if (this.#open.size >= inAll || held >= perClient) {
       refuse('rate_limited', { message: 'Too many open streams.', retryAfterSeconds: 5 });
     }
     this.#open.add(stream);
-    this.#streamsOf(id).add(stream);
+    this.#streamsOf(subject).add(stream);
   }
 
   #forget(stream: Stream): void {
     this.#open.delete(stream);
-    const { id } = stream.caller.client;
-    const own = this.#perClient.get(id);
+    const { subject } = stream.caller;
+    const own = this.#perCaller.get(subject);
     own?.streams.delete(stream);
     if (own?.streams.size !== 0) return;
     own.unsubscribe();
-    this.#perClient.delete(id);
+    this.#perCaller.delete(subject);
   }
 
-  #streamsOf(clientId: string): Set<Stream> {
-    const known = this.#perClient.get(clientId);
+  #streamsOf(subject: string): Set<Stream> {
+    const known = this.#perCaller.get(subject);
     if (known !== undefined) return known.streams;
     const streams = new Set<Stream>();
-    const unsubscribe = this.#options.fanout.subscribe(`access:${clientId}`, () => {
+    const unsubscribe = this.#options.fanout.subscribe(`access:${subject}`, () => {
       for (const stream of streams) this.#recheck(stream);
     });
-    this.#perClient.set(clientId, { streams, unsubscribe });
+    this.#perCaller.set(subject, { streams, unsubscribe });
     return streams;
   }
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { OperationId, OperationInput, OperationResult, Operations } from '@convoke/contract';
 import type { AnyCaller } from '../auth/gate.ts';
-import type { AutomationCaller, HumanCaller } from '../domain/access.ts';
+import type { ApplicationCaller, HumanCaller } from '../domain/access.ts';
 
 /**
  * The handlers between the wire and the use cases. A handler takes a parsed call, calls one use case and returns a view
@@ -26,7 +26,7 @@ export interface RequestFacts {
 }
 
 interface Callers {
-  automation: AutomationCaller;
+  automation: ApplicationCaller;
   human: HumanCaller;
   any: AnyCaller;
   anonymous: undefined;

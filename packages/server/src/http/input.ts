@@ -4,6 +4,7 @@ import {
   type ErrorCode,
   type Operation,
   headerErrors,
+  isRepeatable,
   paramErrors,
   queryErrors,
 } from '@convoke/contract';
@@ -29,10 +30,11 @@ export function readQuery(operation: Operation, url: string): unknown {
     const [unknown] = sent.keys();
     return unknown === undefined ? {} : unknownParameter(unknown);
   }
-  const raw = Object.create(null) as Record<string, string>;
+  const raw = Object.create(null) as Record<string, string | string[]>;
   for (const [name, value] of sent) {
-    if (name in raw) return refuse('invalid_query', { message: `${name} was sent twice.` });
-    raw[name] = value;
+    if (isRepeatable(operation.query, name)) raw[name] = sent.getAll(name);
+    else if (name in raw) return refuse('invalid_query', { message: `${name} was sent twice.` });
+    else raw[name] = value;
   }
   const parsed = operation.query.safeParse(raw);
   if (parsed.success) return parsed.data;

@@ -1,10 +1,10 @@
 import type { AnyCaller } from '../auth/gate.ts';
-import type { AutomationCaller, HumanCaller } from '../domain/access.ts';
+import type { ApplicationCaller, HumanCaller } from '../domain/access.ts';
 import type { Store } from '../ports/store.ts';
 import type { Handlers, RawReply } from './handler.ts';
 
 type AnyHandler = (call: {
-  readonly caller: AutomationCaller | HumanCaller | AnyCaller | undefined;
+  readonly caller: ApplicationCaller | HumanCaller | AnyCaller | undefined;
 }) => Promise<object> | object;
 
 /**

@@ -24,5 +24,7 @@ export async function openOperator(config: Config): Promise<Operator> {
   // Tokens name the server's address, which the environment of this command may not know.
   const baseUrl = config.givenBaseUrl ?? publishedAddress(config.dataDir) ?? config.baseUrl;
   const authority = await openAuthority(services, { ...config, baseUrl }, masterKey);
-  return createOperator({ ...services, ...authority, account: userInfo().username });
+  const hasConsole = config.hasConsole && config.peopleIssuer === undefined;
+  const { username: account } = userInfo();
+  return createOperator({ ...services, ...authority, baseUrl, hasConsole, account });
 }

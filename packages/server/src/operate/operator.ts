@@ -7,18 +7,20 @@ import {
   findPerson,
   removeMember,
 } from '../app/organizations.ts';
-import { setPassword, signOutEverywhere } from '../app/passwords.ts';
+import { setPassword, signOutEverywhere } from '../app/people/passwords.ts';
 import { orRefuse } from '../app/refusal.ts';
 import type { Services } from '../app/services.ts';
 import { revokeKey, rotateKeys } from '../auth/key-rotation.ts';
 import type { SigningKeys } from '../auth/keys.ts';
 import { createPasswords, makeOneTimePassword } from '../auth/passwords.ts';
 import { issuePersonToken } from '../auth/person-tokens.ts';
+import { makeSignInLink } from '../auth/sign-in/link.ts';
 import type { IssuedToken, Tokens } from '../auth/tokens.ts';
 import { type Actor, type AuditRow, type ChainHead, deploymentChain } from '../domain/audit.ts';
 import type { Role } from '../domain/member.ts';
 import { readPassword } from '../domain/password.ts';
 import type { Organization } from '../ports/repositories/organizations.ts';
+import { quickstartOwner } from '../quickstart.ts';
 
 /**
  * Commands that the operator of the machine runs on a deployment, also while its servers run. The audit log records
@@ -35,6 +37,8 @@ export interface Operator {
   setPassword(email: string, password?: string): Promise<string | undefined>;
   /** Ends every sign-in and every token of the person. */
   signOut(email: string): Promise<void>;
+  /** A one-time link that signs the person, or the owner of the quickstart, in on this machine; undefined where none works. */
+  signInLink(email?: string): Promise<string | undefined>;
   listKeys(): Promise<readonly KeyState[]>;
   /** Tokens that the key signed are refused. Returns the id of the key that signs from now on. */
   revokeKey(kid: string): Promise<string>;
@@ -63,6 +67,10 @@ export interface NewMember {
 export interface OperatorParts extends Pick<Services, 'store' | 'clock' | 'ids'> {
   readonly keys: SigningKeys;
   readonly tokens: Tokens;
+  /** The address that servers publish. */
+  readonly baseUrl: string;
+  /** Whether people use the console and sign in here, and not with another issuer. */
+  readonly hasConsole: boolean;
   /** The operating system account. */
   readonly account: string;
 }
@@ -97,6 +105,11 @@ export function createOperator(parts: OperatorParts): Operator {
     async signOut(email) {
       const { id: userId } = await findPerson(parts, email);
       await signOutEverywhere(parts, { userId, by });
+    },
+
+    async signInLink(email = quickstartOwner) {
+      const { id: userId } = await findPerson(parts, email);
+      return (await makeSignInLink(parts, { userId, by }))?.url;
     },
 
     async listKeys() {

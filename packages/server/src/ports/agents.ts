@@ -1,10 +1,10 @@
-import type { Agent } from '../domain/agent.ts';
+import type { Agent, BrokenAgent } from '../domain/agent.ts';
 
 /** The agents this deployment can invoke, as last read from their folders. Lookups never do I/O. */
 export interface Agents {
   all(): readonly Agent[];
   find(name: string): Agent | undefined;
   /** Folders that could not be read as an agent. Other agents work regardless. */
-  problems(): readonly { readonly folder: string; readonly reason: string }[];
+  problems(): readonly BrokenAgent[];
   close(): Promise<void>;
 }

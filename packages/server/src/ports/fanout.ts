@@ -13,6 +13,14 @@ export interface Fanout {
 
 /**
  * `run:<id>`: the run's log grew. `control:<id>`: the run was cancelled or answered. `access:<id>`: access
- * of this client was taken away. `work`: a run is ready to be claimed.
+ * of this client or person was taken away. `work`: a run is ready to be claimed. `notices`: the outbox has notices to be
+ * numbered. `deliveries`: webhooks have something to send. `feed:<tenant>`: the feed of this tenant grew.
  */
-export type Topic = `run:${string}` | `control:${string}` | `access:${string}` | 'work';
+export type Topic =
+  | `run:${string}`
+  | `control:${string}`
+  | `access:${string}`
+  | `feed:${string}`
+  | 'notices'
+  | 'deliveries'
+  | 'work';

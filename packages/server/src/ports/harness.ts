@@ -1,15 +1,17 @@
 import type { RunId, SessionId } from '@convoke/contract';
-import type { Agent } from '../domain/agent.ts';
+import type { Agent, RecoveryPolicy } from '../domain/agent.ts';
 import type { ContextTexts } from '../domain/context.ts';
 import type { Json, JsonObject } from '../domain/json.ts';
-import type { AfterLoss } from '../domain/recovery.ts';
-import type { CallIntent, CallResult, KnownCall } from '../domain/tool-call.ts';
+import type { AfterLoss } from '../domain/run/recovery.ts';
+import type { InterruptionReason } from '../domain/run/run.ts';
+import type { CallIntent, CallResult, KnownCall } from '../domain/run/tool-call.ts';
 import type { ProcessLimits, SandboxMode } from './sandbox.ts';
 
 /**
  * One framework that can run agents. A run is a series of legs; a leg ends `completed`, `cancelled`,
- * `error` or `waiting`. After `waiting` nothing runs: the next leg starts from the last checkpoint and the
- * answers. Adapters never touch the database and never make ids.
+ * `error`, `waiting` or `yielded`. After `waiting` nothing runs: the next leg starts from the last checkpoint and the
+ * answers. After `yielded` the next leg goes on from the last checkpoint, in another process. Adapters never touch the
+ * database and never make ids.
  *
  * The registry and the workers handle a harness as `Harness<unknown>`. That `start` gets settings which its own
  * `read` returned is not checked by the compiler (methods are bivariant); it holds because `agent.framework`
@@ -19,10 +21,23 @@ export interface Harness<Settings = unknown> {
   readonly framework: string;
   /** Whether a leg can go on from its last recovery point after its worker was lost (D-88). Default: `none`. */
   readonly afterLoss?: AfterLoss;
+  /** The default of `recovery.on_loss`; `resume` if absent. */
+  readonly onLoss?: RecoveryPolicy['onLoss'];
+  /**
+   * Number of the format of its checkpoints, 1 if absent. Raise it when servers of the release before cannot read them:
+   * they then leave such runs to newer servers (D-99).
+   */
+  readonly checkpointFormat?: number;
+  /** Whether its legs report what a model used: then a leg that is lost has used more than it reported (D-97). */
+  readonly countsTokens?: boolean;
   /** Whether legs need `context.texts`; they are dropped otherwise, so that long legs do not hold them in memory. */
   readonly usesContextTexts?: boolean;
+  /** Whether its agents are programs, which run in the sandbox. */
+  readonly runsPrograms?: boolean;
   /** Whether an approved call can only run with the input that was shown: `updated_input` is then refused (D-38). */
   readonly hasFixedToolInput?: boolean;
+  /** Whether its reports name the cost, so that the operator need not price its models. */
+  readonly reportsCost?: boolean;
   /**
    * Reads the keys of `agent.yaml` that only this framework uses. Called once each time the folder is read; every leg
    * gets the result as `context.settings`.
@@ -40,7 +55,8 @@ export type ReadSettings<Settings> =
   | { readonly ok: false; readonly problems: readonly AgentProblem[] };
 
 /** An agent as its folder declares it, before its harness has read the settings. */
-export interface DeclaredAgent extends Omit<Agent, 'settings' | 'hasFixedToolInput'> {
+export interface DeclaredAgent
+  extends Omit<Agent, 'settings' | 'hasFixedToolInput' | 'reportsCost' | 'digest'> {
   readonly declared: FrameworkKeys;
 }
 
@@ -83,6 +99,8 @@ export type LegInput =
    */
   | {
       readonly kind: 'continue';
+      /** `drained`: the leg before was asked to yield or was cut; `worker_lost`: its process is gone. */
+      readonly reason: InterruptionReason;
       readonly answers: ReadonlyMap<string, Answer>;
       readonly calls: ReadonlyMap<string, KnownCall>;
     };
@@ -120,7 +138,14 @@ export interface LegContext<Settings = unknown> {
    */
   readonly holdsLease: () => boolean;
   readonly effects: Effects;
+  /** What the run may still use. Ask before each request to a model (D-133). */
+  readonly allowance?: () => Promise<Allowance>;
 }
+
+export type Allowance =
+  | { readonly isExhausted: true }
+  /** `outputTokens`: at most these, if there is a ceiling. */
+  | { readonly isExhausted: false; readonly outputTokens?: number };
 
 /** The ledger of tool calls with an effect (D-80). */
 export interface Effects {
@@ -128,15 +153,23 @@ export interface Effects {
   begin(call: NewCall): Promise<boolean>;
   /** Resolves when the result is durable. Only then may the model get it. */
   end(ref: string, result: CallResult): Promise<void>;
+  /** The key of a call, the same in every attempt, by which a tool can recognize a repetition (D-82). */
+  key(ref: string): string;
 }
 
-export type NewCall = Pick<CallIntent, 'ref' | 'toolName' | 'input' | 'touches'>;
+export type NewCall = Pick<CallIntent, 'ref' | 'toolName' | 'input' | 'touches' | 'isRepeatable'>;
 
 export interface Leg extends AsyncIterable<HarnessEvent> {
   /** True when the executing leg took the answer; false when the answer has to come with a resume leg. */
   answer(ref: string, answer: Answer): Promise<boolean>;
   /** Asks the agent to stop; the leg then ends `cancelled`. After the grace period `kill` follows. */
   cancel(): Promise<void>;
+  /**
+   * Asks for a safe point, because this process is about to stop (D-85). The leg then ends `yielded`, with nothing in
+   * flight and a recovery point behind everything it emitted; or it ends as it would have. Absent: the leg cannot be
+   * handed over.
+   */
+  yield?(): Promise<void>;
   /** Ends every process of the leg at once. */
   kill(): Promise<void>;
   /** Removes the secrets of the leg from a text that its programs chose, such as the name of a file. */
@@ -160,16 +193,45 @@ export type HarnessEvent =
     }
   /** Stored in the same transaction as the events before it. `recovery`: a leg of this run can go on from it. */
   | { readonly type: 'checkpoint'; readonly state: Json; readonly recovery?: true }
-  | { readonly type: 'usage'; readonly inputTokens: number; readonly outputTokens: number }
+  | UsageReport
   /** Becomes `<framework>.<name>`, a non-terminal event. */
   | { readonly type: 'custom'; readonly name: string; readonly data: JsonObject }
   | LegEnd;
 
+/**
+ * What the leg has used of a model so far: each report replaces the one before it of the same model. Input includes what
+ * was read from a cache, output includes reasoning.
+ */
+export interface UsageReport {
+  readonly type: 'usage';
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly cachedInputTokens?: number;
+  readonly reasoningTokens?: number;
+  /** A message of the model was cut: what it used is not known. */
+  readonly isPartial?: boolean;
+  /** Absent: the agent's own model. */
+  readonly model?: string;
+  /** The cost that the agent's program names, for the same tokens. It counts before the operator's prices (D-131). */
+  readonly cost?: { readonly micros: number; readonly currency: string };
+}
+
 export type LegEnd =
-  | { readonly type: 'end'; readonly outcome: 'completed' | 'cancelled' | 'waiting' }
-  | {
-      readonly type: 'end';
-      readonly outcome: 'error';
-      readonly code: 'agent_error' | 'model_error' | 'tool_error' | 'sandbox_unavailable';
-      readonly message: string;
-    };
+  /** `yielded` only after `yield` was called. */
+  (
+    | { readonly type: 'end'; readonly outcome: 'completed' | 'cancelled' | 'waiting' | 'yielded' }
+    | {
+        readonly type: 'end';
+        readonly outcome: 'error';
+        readonly code:
+          | 'agent_error'
+          | 'model_error'
+          | 'tool_error'
+          | 'sandbox_unavailable'
+          | 'budget_exceeded';
+        readonly message: string;
+      }
+  ) & {
+    /** The last checkpoint, stored together with the end: a leg of this run must never go on from it. */
+    readonly state?: Json;
+  };

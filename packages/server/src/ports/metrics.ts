@@ -34,8 +34,18 @@ export interface Instruments {
   readonly runsEnded: Counter<['status', 'error_code']>;
   readonly runsRecovered: Counter;
   readonly runsInterrupted: Counter;
+  readonly runsHandedOver: Counter;
+  readonly drainCut: Counter;
+  readonly runsResumed: Counter<['reason']>;
+  readonly callsInDoubt: Counter;
+  readonly recoveryExhausted: Counter;
+  readonly webhookTries: Counter<['outcome']>;
+  readonly scheduleFires: Counter<['outcome']>;
   readonly leasesLost: Counter;
   readonly eventsAppended: Counter;
+  readonly usageTokens: Counter<['token_type']>;
+  readonly usageCost: Counter;
+  readonly budgetsReached: Counter;
   readonly appendSeconds: Histogram;
   readonly streamsOpen: Gauge;
   readonly eventsDelivered: Counter;

@@ -10,4 +10,6 @@ export interface PeopleIssuer {
   readonly roleClaim: string;
   /** From a claim's value to a role; empty when the values are our roles. */
   readonly roles: ReadonlyMap<string, Role>;
+  /** The client id under which the console is registered there. */
+  readonly consoleClientId: string;
 }

@@ -1,4 +1,4 @@
-import type { Lease, QueuedRun, RunningRun } from '../domain/run.ts';
+import type { LeaseGrant, QueuedRun, RunningRun } from '../domain/run/run.ts';
 import type { Session } from '../domain/session.ts';
 
 /** The run slots of this process: each executes one run at a time. */
@@ -9,7 +9,7 @@ export interface RunSlots {
 
 /** A reserved slot. Its holder calls either `start` or `release`, once. */
 export interface Slot {
-  readonly lease: Lease;
+  readonly lease: LeaseGrant;
   /** Executes the run; call it once the run is stored under the lease. */
   start(claimed: { readonly run: RunningRun; readonly session: Session }): void;
   /** Frees the slot: the run was not inserted. */

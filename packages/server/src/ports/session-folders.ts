@@ -17,6 +17,8 @@ export interface SessionFolders {
   takeOutputs(place: FolderOwner, take: TakeOutput): Promise<void>;
   /** Changes of a leg to the folder; undefined when there are none, and always on a single machine. */
   changes(place: FolderOwner): Promise<FolderChanges | undefined>;
+  /** The folder as it is, to be archived; undefined on a single machine. */
+  content(place: FolderOwner): Promise<FolderChanges | undefined>;
   /** Sessions of which this machine has a folder. */
   kept(): Promise<readonly FolderOwner[]>;
   remove(tenantId: TenantId, sessionId: SessionId): Promise<void>;
@@ -57,6 +59,8 @@ export interface PrepareFolder {
   readonly files: readonly AttachedFile[];
   /** State that the folder must have, where several machines execute runs. */
   readonly saved?: SavedFolder;
+  /** Whether changes since that state are given up: the folder on this machine may have some (D-91). */
+  readonly mustRestore?: boolean;
 }
 
 export interface SavedFolder {

@@ -10,6 +10,8 @@ export interface Settings {
   readonly leaseMs: number;
   /** What becomes of runs whose worker is gone; an agent may only be stricter. */
   readonly recovery: 'resume' | 'fail';
+  /** How long a lost run waits for the machine that has its files. */
+  readonly machineReturnMs: number;
   readonly streamMaxAgeMs: number;
   readonly tenantModes: readonly string[];
   readonly tenantsPerOrganizationMax: number;

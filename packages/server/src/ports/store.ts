@@ -2,21 +2,30 @@ import type { TenantId } from '@convoke/contract';
 import type { EventPartitions } from './event-partitions.ts';
 import type { AuditRepository } from './repositories/audit.ts';
 import type { BlobRemovalRepository } from './repositories/blob-removals.ts';
+import type { BudgetRepository } from './repositories/budgets.ts';
 import type { ClientRepository } from './repositories/clients.ts';
 import type { CredentialRepository } from './repositories/credentials.ts';
+import type { FeedRepository } from './repositories/feeds.ts';
 import type { FileRepository } from './repositories/files.ts';
 import type { IdempotencyRepository } from './repositories/idempotency.ts';
 import type { IdentityRecordRepository } from './repositories/identity-records.ts';
 import type { InteractionRepository } from './repositories/interactions.ts';
+import type { LabelRepository } from './repositories/labels.ts';
 import type { OrganizationRepository } from './repositories/organizations.ts';
+import type { OutboxRepository } from './repositories/outbox.ts';
 import type { PasswordRepository } from './repositories/passwords.ts';
 import type { RateLimitRepository } from './repositories/rate-limits.ts';
 import type { RunEventRepository } from './repositories/run-events.ts';
 import type { RunRepository } from './repositories/runs.ts';
+import type { ScheduleRepository } from './repositories/schedules.ts';
 import type { SessionRepository } from './repositories/sessions.ts';
 import type { SigningKeyRepository } from './repositories/signing-keys.ts';
+import type { TenantListRepository } from './repositories/tenant-lists.ts';
 import type { TenantRepository } from './repositories/tenants.ts';
 import type { ToolCallRepository } from './repositories/tool-calls.ts';
+import type { UsageTotalRepository } from './repositories/usage-totals.ts';
+import type { UsageRepository } from './repositories/usage.ts';
+import type { DeliveryRepository, WebhookRepository } from './repositories/webhooks.ts';
 import type { WithdrawalRepository } from './repositories/withdrawals.ts';
 
 /** One repository per noun. Those of tenants' data take the `TenantScope` first. */
@@ -37,8 +46,18 @@ export interface Repositories {
   readonly runs: RunRepository;
   readonly runEvents: RunEventRepository;
   readonly interactions: InteractionRepository;
+  readonly budgets: BudgetRepository;
+  readonly usage: UsageRepository;
+  readonly usageTotals: UsageTotalRepository;
   readonly files: FileRepository;
   readonly blobRemovals: BlobRemovalRepository;
+  readonly outbox: OutboxRepository;
+  readonly labels: LabelRepository;
+  readonly tenantLists: TenantListRepository;
+  readonly feeds: FeedRepository;
+  readonly schedules: ScheduleRepository;
+  readonly webhooks: WebhookRepository;
+  readonly deliveries: DeliveryRepository;
 }
 
 export interface StoreTransaction extends Repositories {

@@ -19,6 +19,11 @@ export function apiRate(perMinute: number): Rate {
 /** Failures of client authentication, per client id and address. */
 export const tokenFailureRate: Rate = { perMinute: 10, burst: 10 };
 
+/** Token exchanges of the console (D-151), per person and network: each tab needs one in nine minutes and tenant. */
+export const tokenExchangeRate: Rate = { perMinute: 60, burst: 60 };
+/** The same from one network: an office may share one address. */
+export const tokenExchangeNetworkRate: Rate = { perMinute: 600, burst: 600 };
+
 /**
  * A token bucket per key, kept as the one number that describes it: the moment at which it is full again
  * ("theoretical arrival time" of GCRA). Moments are counted in units of 1/perMinute ms since

@@ -127,8 +127,9 @@ class DiskSessionFolders implements SessionFolders {
     if (!expected) return 'fresh';
     const exists = isFolder(paths.sessionFolder);
     if (saved === undefined || this.#sync === undefined) return exists ? 'current' : 'lost';
-    const found = await this.#sync.restoreIfStale(paths, { saved, exists });
-    if (found === 'restored') this.#prepared.delete(sessionId);
+    const mustRestore = request.mustRestore ?? false;
+    const found = await this.#sync.restoreIfStale(paths, { saved, exists, mustRestore });
+    if (found === 'restored' || found === 'fresh') this.#prepared.delete(sessionId);
     return found;
   }
 
@@ -136,6 +137,12 @@ class DiskSessionFolders implements SessionFolders {
     const paths = folderPaths(this.#dataDir, { tenantId, sessionId });
     const known = this.#prepared.get(sessionId)?.manifest;
     return this.#sync?.changes(paths, async () => known ?? (await loadManifest(paths.manifest)));
+  }
+
+  async content({ tenantId, sessionId }: FolderOwner): Promise<FolderChanges | undefined> {
+    const paths = folderPaths(this.#dataDir, { tenantId, sessionId });
+    const known = this.#prepared.get(sessionId)?.manifest;
+    return this.#sync?.content(paths, async () => known ?? (await loadManifest(paths.manifest)));
   }
 
   async takeOutputs({ tenantId, sessionId }: FolderOwner, take: TakeOutput): Promise<void> {

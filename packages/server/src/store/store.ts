@@ -3,21 +3,31 @@ import { eventPartitions } from './event-partitions.ts';
 import type { MigratableDatabase } from './migrate.ts';
 import { type SealHead, auditRepository } from './repositories/audit.ts';
 import { blobRemovalRepository } from './repositories/blob-removals.ts';
+import { budgetRepository } from './repositories/budgets.ts';
 import { clientRepository } from './repositories/clients.ts';
 import { credentialRepository } from './repositories/credentials.ts';
+import { feedRepository } from './repositories/feeds.ts';
+import { deliveryRepository } from './repositories/deliveries.ts';
 import { fileRepository } from './repositories/files.ts';
 import { idempotencyRepository } from './repositories/idempotency.ts';
 import { identityRecordRepository } from './repositories/identity-records.ts';
 import { interactionRepository } from './repositories/interactions.ts';
+import { labelRepository } from './repositories/labels.ts';
 import { organizationRepository } from './repositories/organizations.ts';
+import { outboxRepository } from './repositories/outbox.ts';
 import { passwordRepository } from './repositories/passwords.ts';
 import { rateLimitRepository } from './repositories/rate-limits.ts';
 import { runEventRepository } from './repositories/run-events.ts';
 import { runRepository } from './repositories/runs.ts';
+import { scheduleRepository } from './repositories/schedules.ts';
 import { sessionRepository } from './repositories/sessions.ts';
 import { signingKeyRepository } from './repositories/signing-keys.ts';
+import { tenantListRepository } from './repositories/tenant-lists.ts';
 import { tenantRepository } from './repositories/tenants.ts';
 import { toolCallRepository } from './repositories/tool-calls.ts';
+import { usageTotalRepository } from './repositories/usage-totals.ts';
+import { usageRepository } from './repositories/usage.ts';
+import { webhookRepository } from './repositories/webhooks.ts';
 import { withdrawalRepository } from './repositories/withdrawals.ts';
 import type { Reader, Transaction } from './sql-database.ts';
 import { sql } from './sql.ts';
@@ -65,6 +75,18 @@ class SqlRepositories implements StoreTransaction {
 
   get toolCalls() {
     return (this.#made.toolCalls ??= toolCallRepository(this.#db));
+  }
+
+  get budgets() {
+    return (this.#made.budgets ??= budgetRepository(this.#db));
+  }
+
+  get usage() {
+    return (this.#made.usage ??= usageRepository(this.#db));
+  }
+
+  get usageTotals() {
+    return (this.#made.usageTotals ??= usageTotalRepository(this.#db));
   }
 
   get organizations() {
@@ -129,6 +151,34 @@ class SqlRepositories implements StoreTransaction {
 
   get blobRemovals() {
     return (this.#made.blobRemovals ??= blobRemovalRepository(this.#db));
+  }
+
+  get outbox() {
+    return (this.#made.outbox ??= outboxRepository(this.#db));
+  }
+
+  get labels() {
+    return (this.#made.labels ??= labelRepository(this.#db));
+  }
+
+  get tenantLists() {
+    return (this.#made.tenantLists ??= tenantListRepository(this.#db));
+  }
+
+  get feeds() {
+    return (this.#made.feeds ??= feedRepository(this.#db));
+  }
+
+  get schedules() {
+    return (this.#made.schedules ??= scheduleRepository(this.#db));
+  }
+
+  get webhooks() {
+    return (this.#made.webhooks ??= webhookRepository(this.#db));
+  }
+
+  get deliveries() {
+    return (this.#made.deliveries ??= deliveryRepository(this.#db));
   }
 }
 

@@ -54,7 +54,51 @@ export const metricTable = {
     kind: 'counter',
     name: 'convoke_runs_interrupted_total',
     labels: [],
-    means: 'Runs whose worker had died and that go on from their last recovery point.',
+    means:
+      'Runs that lost their worker or were cut by a drain, and go on from their last recovery point.',
+  },
+  runsHandedOver: {
+    kind: 'counter',
+    name: 'convoke_runs_handed_over_total',
+    labels: [],
+    means: 'Runs that this process handed over at a safe point while it drained.',
+  },
+  drainCut: {
+    kind: 'counter',
+    name: 'convoke_drain_cut_total',
+    labels: [],
+    means: 'Legs that did not reach a safe point before the drain ended.',
+  },
+  runsResumed: {
+    kind: 'counter',
+    name: 'convoke_runs_resumed_total',
+    labels: ['reason'],
+    means: 'Runs that this process continued.',
+  },
+  callsInDoubt: {
+    kind: 'counter',
+    name: 'convoke_calls_in_doubt_total',
+    labels: [],
+    means: 'Tool calls of which it is not known whether they were carried out.',
+  },
+  recoveryExhausted: {
+    kind: 'counter',
+    name: 'convoke_recovery_exhausted_total',
+    labels: [],
+    means: 'Runs that ended because they lost their worker too often.',
+  },
+  webhookTries: {
+    kind: 'counter',
+    name: 'convoke_webhook_tries_total',
+    labels: ['outcome'],
+    means:
+      'Tries of webhook deliveries: delivered, pending (tried again later), failed or blocked.',
+  },
+  scheduleFires: {
+    kind: 'counter',
+    name: 'convoke_schedule_fires_total',
+    labels: ['outcome'],
+    means: 'Slots of schedules that this process dealt with: started, skipped or refused.',
   },
   leasesLost: {
     kind: 'counter',
@@ -67,6 +111,25 @@ export const metricTable = {
     name: 'convoke_events_appended_total',
     labels: [],
     means: 'Events that became durable.',
+  },
+  usageTokens: {
+    kind: 'counter',
+    name: 'convoke_gen_ai_usage_tokens_total',
+    labels: ['token_type'],
+    means:
+      'Tokens that agents reported to this process: input, output; cached_input is part of input.',
+  },
+  usageCost: {
+    kind: 'counter',
+    name: 'convoke_gen_ai_usage_cost_total',
+    labels: [],
+    means: 'Cost of these tokens as far as it is known, in the currency of the deployment.',
+  },
+  budgetsReached: {
+    kind: 'counter',
+    name: 'convoke_budgets_reached_total',
+    labels: [],
+    means: 'Runs that this process ended because of a ceiling or a budget.',
   },
   appendSeconds: {
     kind: 'histogram',

@@ -1,24 +1,32 @@
-import { Dispatcher } from '../execution/dispatcher.ts';
+import { Dispatcher, type Load } from '../execution/dispatcher.ts';
 import { LeaseWatch } from '../execution/lease-watch.ts';
 import type { Metrics } from '../ports/metrics.ts';
 import type { RunSlots } from '../ports/run-slots.ts';
 import { type BackgroundServices, type PassName, catalogue } from './catalogue.ts';
 import { type Driver, drive } from './driver.ts';
+import { paced } from './paced.ts';
 import type { PassState } from './pass-record.ts';
 import { PassReport } from './pass-report.ts';
+import { WebhookDeliverer } from './webhook-deliverer.ts';
 import { type Leases, reconcileRuns } from './reconcile-runs.ts';
 
 export interface BackgroundOptions {
   /** Name under which this process signs its leases. */
   readonly owner: string;
+  /** Name of the machine whose data folder this process uses. */
+  readonly machine: string;
   /** True where no other server shares the database: leases of an earlier process are void at once. */
   readonly isAlone: boolean;
   /** Monotonic time in milliseconds. */
   readonly elapsed: () => number;
   readonly eventRetentionMs: number;
+  readonly noticeRetentionMs: number;
   readonly folderRetentionMs: number;
   readonly dataDir: string;
 }
+
+/** Under load a pass numbers what was written in this time, instead of one notice. */
+const numberingPauseMs = 100;
 
 /** Everything a server does without a request: it executes runs and drives the passes of the catalogue. */
 export class Background {
@@ -26,19 +34,22 @@ export class Background {
   readonly #options: BackgroundOptions;
   readonly #leaseWatch: LeaseWatch;
   readonly #dispatcher: Dispatcher;
+  readonly #deliverer: WebhookDeliverer;
   readonly #report: PassReport;
   readonly #drivers = new Map<PassName, Driver>();
-  #unsubscribe = () => {};
+  readonly #subscriptions: (() => void)[] = [];
 
   constructor(services: BackgroundServices, options: BackgroundOptions) {
-    const { owner, isAlone, elapsed, dataDir } = options;
+    const { owner, machine, isAlone, elapsed, dataDir } = options;
     const { store, clock, settings } = services;
     this.#services = services;
     this.#options = options;
     this.#report = new PassReport(dataDir, clock, () => this.#states());
     this.#leaseWatch = new LeaseWatch({ owner, leaseMs: settings.leaseMs, store, clock, elapsed });
+    this.#deliverer = new WebhookDeliverer(services, owner);
     this.#dispatcher = new Dispatcher(services, {
       owner,
+      machine,
       holdsLeases: () => isAlone || this.#leaseWatch.holds,
       onFree: () => this.#wake('dispatch runs'),
     });
@@ -49,9 +60,14 @@ export class Background {
     return this.#options.isAlone ? this.#dispatcher : undefined;
   }
 
+  /** What a drain waits for. */
+  get load(): Load {
+    return this.#dispatcher.load;
+  }
+
   /** Recovers the runs of an earlier process, then starts to execute runs and passes. */
   async start(): Promise<void> {
-    const { store, fanout } = this.#services;
+    const { store, fanout, clock } = this.#services;
     const { owner, isAlone } = this.#options;
     this.#leaseWatch.start();
     const leases: Leases = {
@@ -64,19 +80,25 @@ export class Background {
     while (await reconcileRuns(this.#services, leases));
     this.#dispatcher.start();
     this.#startPasses(leases);
-    this.#unsubscribe = fanout.subscribe('work', () => {
-      this.#wake('dispatch runs');
-      this.#wake('end parked cancellations');
-    });
+    const number = paced(clock, numberingPauseMs, () => this.#wake('number notices'));
+    this.#subscriptions.push(
+      fanout.subscribe('work', () => {
+        this.#wake('dispatch runs');
+        this.#wake('end parked cancellations');
+      }),
+      fanout.subscribe('notices', number),
+      fanout.subscribe('deliveries', () => this.#wake('deliver webhooks')),
+    );
   }
 
-  /** Stops claiming, gives legs `graceMs` to end, ends the rest, and waits for the passes under way. */
+  /** Stops claiming, gives legs `graceMs` to yield or end, cuts the rest, and waits for the passes under way. */
   async stop(graceMs: number): Promise<void> {
     const { log } = this.#services;
-    this.#unsubscribe();
+    for (const unsubscribe of this.#subscriptions) unsubscribe();
     await this.#drivers.get('dispatch runs')?.stop();
     await this.#dispatcher.stop(graceMs);
     await Promise.all(Array.from(this.#drivers.values(), (driver) => driver.stop()));
+    await this.#deliverer.stop();
     if (this.#drivers.size === 0) return;
     await this.#report
       .write({ isStopped: true })
@@ -85,16 +107,18 @@ export class Background {
 
   #startPasses(leases: Leases): void {
     const { clock, log, metrics } = this.#services;
-    const { isAlone, eventRetentionMs, folderRetentionMs } = this.#options;
+    const { isAlone, eventRetentionMs, folderRetentionMs, noticeRetentionMs } = this.#options;
     const entries = catalogue({
       services: this.#services,
       dispatcher: this.#dispatcher,
+      deliverer: this.#deliverer,
       leaseWatch: this.#leaseWatch,
       leases,
       report: this.#report,
       isAlone,
       eventRetentionMs,
       folderRetentionMs,
+      noticeRetentionMs,
     });
     for (const entry of entries) {
       this.#drivers.set(entry.name, drive({ ...entry, clock, log, metrics }));

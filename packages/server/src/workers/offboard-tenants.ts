@@ -83,10 +83,16 @@ const steps: {
   async remains({ store, blobs, provisioner }, { id }) {
     await blobs.removeAll(tenantPrefix(id));
     await provisioner.removeFolder(id);
+    await store.transaction((tx) => tx.budgets.purge({ tenantId: id }));
     const isEmpty = await store.transaction(
       async (tx) =>
         (await tx.tenants.purgeKeys(id, rowsPerTransaction)) &&
-        (await tx.blobRemovals.purge(id, rowsPerTransaction)),
+        (await tx.blobRemovals.purge(id, rowsPerTransaction)) &&
+        (await tx.usageTotals.purge(id, rowsPerTransaction)) &&
+        (await tx.outbox.purge(id, rowsPerTransaction)) &&
+        (await tx.feeds.purge(id, rowsPerTransaction)) &&
+        (await tx.schedules.purge(id, rowsPerTransaction)) &&
+        (await tx.deliveries.purge(id, rowsPerTransaction)),
     );
     return isEmpty ? 'done' : 'more';
   },

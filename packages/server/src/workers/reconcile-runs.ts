@@ -1,5 +1,6 @@
 import type { RunId } from '@convoke/contract';
-import { type LeasedRun, type Run, leaseOf } from '../domain/run.ts';
+import { type LeasedRun, type Run, leaseOf } from '../domain/run/run.ts';
+import { releaseHeldRun } from '../execution/release-held-run.ts';
 import { type RecoveryServices, recoverRun } from '../execution/recover-run.ts';
 
 const perPass = 100;
@@ -29,6 +30,8 @@ export async function reconcileRuns(services: RecoveryServices, leases: Leases):
   for (const run of lost) {
     await recoverRun(services, { run, isLost: isStillLost, hasSameFolder: leases.isAlone });
   }
+  const held = await store.read.runs.heldTooLong(clock.now(), perPass);
+  for (const run of held) await releaseHeldRun(services, run);
   return expired.length === perPass && lost.length > 0;
 }
 

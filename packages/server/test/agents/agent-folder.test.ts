@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readAgentFolder } from '../../src/agents/agent-folder.ts';
 import { scanFolder } from '../../src/agents/folder-scan.ts';
+import { noPrices } from '../../src/domain/usage/prices.ts';
 import { readScript } from '../../src/harness/scripted/script.ts';
 import { declaringHarness, temporaryFolder, writeFiles } from '../support/agent-folders.ts';
 
@@ -22,6 +23,30 @@ async function reason(yaml: string, files: Record<string, string> = {}, name = '
   return result.ok ? 'accepted' : result.reason;
 }
 
+describe('the ceiling of an agent (D-131, D-132)', () => {
+  const yaml = 'framework: acp\nmodel: big\nlimits: { max_tokens: 1000, max_cost: 2.50 }';
+
+  test('is read as tokens and as an amount', async () => {
+    const folder = await temporaryFolder();
+    await writeFiles(folder, { 'agent.yaml': yaml });
+    const models = [{ glob: 'big', input: 1, output: 1 }];
+    const prices = { ...noPrices, models };
+    const result = await readAgentFolder({ folder, name: 'tester', harnesses, prices });
+    expect(result).toMatchObject({
+      agent: { limits: { ceiling: { maxTokens: 1000, maxCostMicros: 2_500_000 } } },
+    });
+  });
+
+  test('of cost needs a price for the model', async () => {
+    expect(await reason(yaml)).toBe(
+      'agent.yaml:3:29: limits.max_cost needs a price for big in the file that CONVOKE_PRICES names, or "unpriced: allow" there',
+    );
+    expect(await reason('framework: acp\nlimits: { max_cost: -1 }')).toContain(
+      'agent.yaml:2:11: limits.max_cost must be an amount such as 2.50',
+    );
+  });
+});
+
 describe('an agent folder', () => {
   test('has every default filled in', async () => {
     const result = await read('framework: acp');
@@ -36,12 +61,19 @@ describe('an agent folder', () => {
         onBusy: 'queue',
         contextFiles: [],
         enableClaudeMd: false,
+        facts: { tools: ['*'], skills: [], loadedAt: expect.any(Number) },
         skills: 'all',
-        limits: { runSeconds: 900, waitHours: 72 },
+        limits: {
+          runSeconds: 900,
+          waitHours: 72,
+          ceiling: { maxTokens: null, maxCostMicros: null },
+        },
         recovery: { onLoss: 'resume', attempts: 3, inDoubt: 'ask', repeatableTools: [] },
         tenants: { default: 'enabled', allow: [], deny: [] },
         folder: expect.any(String),
         hasFixedToolInput: false,
+        digest: expect.any(String),
+        reportsCost: false,
         settings: {
           instructions: undefined,
           command: [],

@@ -104,7 +104,8 @@ describe.each([
     const before = agents.find('one');
     await writeFile(join(folder, 'one/workspace/deep/seed.txt'), 'b');
     await soon(() => expect(agents.find('one')).not.toBe(before));
-    expect(agents.find('one')).toEqual(before);
+    const after = agents.find('one');
+    expect({ ...after, facts: before?.facts }).toEqual(before);
   });
 
   test('an agents folder that is created later is found', async () => {

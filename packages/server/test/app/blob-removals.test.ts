@@ -10,7 +10,7 @@ import type { Services } from '../../src/app/services.ts';
 import { openDiskBlobs } from '../../src/blobs/disk.ts';
 import type { Blobs } from '../../src/ports/blobs.ts';
 import { StorageUnavailable } from '../../src/ports/errors.ts';
-import { removeBlobs } from '../../src/workers/remove-blobs.ts';
+import { removeBlobs } from '../../src/workers/retention/remove-blobs.ts';
 import { databaseKinds } from '../support/databases.ts';
 import { quietLog } from '../support/quiet-log.ts';
 import { type RunFixture, createRunFixture, hour } from '../support/run-fixture.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { RunFollower } from '../../src/app/follow.ts';
-import type { Run } from '../../src/domain/run.ts';
+import type { Run } from '../../src/domain/run/run.ts';
 import type { ClaimedLeg } from '../../src/execution/claim-leg.ts';
 import { renderFrames } from '../../src/http/event-streams.ts';
 import type { Fanout } from '../../src/ports/fanout.ts';

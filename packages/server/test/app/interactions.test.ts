@@ -30,7 +30,7 @@ describe.each(databaseKinds)('on %s', (kind) => {
       other,
       { scope: world.scope, sessionId, runId: run.id },
       {
-        lease: { owner: 'worker-2', expiresAt: world.clock.now() + 15_000 },
+        lease: { owner: 'worker-2', machine: 'machine-1', expiresAt: world.clock.now() + 15_000 },
         at: world.clock.now(),
       },
     );

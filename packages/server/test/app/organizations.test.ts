@@ -7,7 +7,7 @@ import {
   findPerson,
   removeMember,
 } from '../../src/app/organizations.ts';
-import { recognise } from '../../src/app/people.ts';
+import { recognise } from '../../src/app/people/people.ts';
 import type { Actor } from '../../src/domain/audit.ts';
 import type { Role } from '../../src/domain/member.ts';
 import { databaseKinds } from '../support/databases.ts';

@@ -2,13 +2,13 @@ import type { SessionId } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { answerInteraction } from '../../src/app/interactions.ts';
 import { cancelRun, startRun } from '../../src/app/runs.ts';
-import type { Run } from '../../src/domain/run.ts';
+import type { Run } from '../../src/domain/run/run.ts';
 import { claimLeg } from '../../src/execution/claim-leg.ts';
 import { recordLeg } from '../../src/execution/record-leg.ts';
 import { createIds } from '../../src/runtime/ids.ts';
 import { endParkedCancellations } from '../../src/workers/end-parked-cancellations.ts';
 import { databaseKinds } from '../support/databases.ts';
-import { type RunFixture, createRunFixture, hour, over } from '../support/run-fixture.ts';
+import { type RunFixture, createRunFixture, hour, maker, over } from '../support/run-fixture.ts';
 
 describe.each(databaseKinds)('the runs of one session on %s', (kind) => {
   let world: RunFixture;
@@ -24,18 +24,27 @@ describe.each(databaseKinds)('the runs of one session on %s', (kind) => {
     const { scope } = world;
     return {
       async start(sessionId: SessionId): Promise<Run> {
-        const request = { sessionId, input: { prompt: 'x' }, idempotencyKey: undefined };
+        const request = {
+          sessionId,
+          clientId: null,
+          input: { prompt: 'x' },
+          idempotencyKey: undefined,
+        };
         const chargeRate = () => {};
         return (await startRun(services, scope, { ...request, chargeRate })).resource;
       },
       async execute(run: Run): Promise<Run> {
         const address = { scope, sessionId: run.sessionId, runId: run.id };
-        const lease = { owner: `server${offsetMs}`, expiresAt: now() + 15_000 };
+        const lease = {
+          owner: `server${offsetMs}`,
+          machine: 'machine-1',
+          expiresAt: now() + 15_000,
+        };
         const leg = await claimLeg(services, address, { lease, at: now() });
         if (typeof leg === 'string') throw new Error(leg);
         const end = { status: 'completed', ...over } as const;
         const take = () => ({ items: [], notes: [], context: undefined, end });
-        const sent = { inDoubtAfter: undefined, lossesTotal: 0 };
+        const sent = { inDoubtAfter: undefined, lossesTotal: 0, maker };
         await recordLeg(services, leg.holder, { take, waitMs: hour, ...sent });
         return world.read(run);
       },

@@ -1,7 +1,7 @@
 import { errors, operations, organizationId } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { listAudit } from '../../src/app/audit.ts';
-import { signOutEverywhere } from '../../src/app/passwords.ts';
+import { signOutEverywhere } from '../../src/app/people/passwords.ts';
 import { Refusal, orRefuse } from '../../src/app/refusal.ts';
 import { Challenge } from '../../src/auth/challenge.ts';
 import { createGate } from '../../src/auth/gate.ts';
@@ -111,7 +111,7 @@ describe.each(databaseKinds)('the gate on %s', (kind) => {
       grid[name] = [];
       for (const token of Object.values(tokens)) {
         const sending = request(...token, ...sent);
-        grid[name].push(await answer(world.gate.admitAutomation(operation, sending)));
+        grid[name].push(await answer(world.gate.admitApplication(operation, sending)));
       }
     }
     const [missing, invalid] = ['400 missing_selector', '400 invalid_selector'];
@@ -154,7 +154,7 @@ describe.each(databaseKinds)('the gate on %s', (kind) => {
     ];
     const seen = new Set<string>();
     for (const denied of denials) {
-      const refusal = await refusalOf(world.gate.admitAutomation(operation, denied));
+      const refusal = await refusalOf(world.gate.admitApplication(operation, denied));
       expect(refusal).not.toBeInstanceOf(Challenge);
       const { code, retryAfterSeconds, details, codeOnly } = refusal;
       seen.add(JSON.stringify({ code, retryAfterSeconds, details, codeOnly }));
@@ -164,7 +164,7 @@ describe.each(databaseKinds)('the gate on %s', (kind) => {
 
   test('a 401 names invalid_token only when a token was sent (RFC 6750)', async () => {
     const challenge = async (...sent: [string, string][]) =>
-      challengeOf(await refusalOf(world.gate.admitAutomation(operation, request(...sent))));
+      challengeOf(await refusalOf(world.gate.admitApplication(operation, request(...sent))));
     expect(await challenge()).toBe('Bearer realm="convoke"');
     const invalid = 'Bearer realm="convoke", error="invalid_token"';
     expect(await challenge(garbage)).toBe(invalid);
@@ -176,11 +176,11 @@ describe.each(databaseKinds)('the gate on %s', (kind) => {
     const observer = (await world.seed.client(tenant.organizationId, ['runs:read'])).record;
     const observerBearer = await bearerOf(observer);
     const inside = request(observerBearer, organization(), workspace());
-    const refusal = await refusalOf(world.gate.admitAutomation(operation, inside));
+    const refusal = await refusalOf(world.gate.admitApplication(operation, inside));
     expect(refusal).toMatchObject({ code: 'insufficient_scope', codeOnly: true });
     expect(challengeOf(refusal)).toContain('scope="sessions:write"');
     const outside = request(observerBearer, organization(), workspace(foreign.id));
-    expect(await answer(world.gate.admitAutomation(operation, outside))).toBe('403 forbidden');
+    expect(await answer(world.gate.admitApplication(operation, outside))).toBe('403 forbidden');
   });
 
   test('a token grants only its own scopes, and only those its client still has (D-51)', async () => {
@@ -188,18 +188,22 @@ describe.each(databaseKinds)('the gate on %s', (kind) => {
     const narrow = await world.tokens.issueForClient(record, ['runs:read', 'agents:deploy']);
     const narrowBearer: [string, string] = ['Authorization', `Bearer ${narrow.token}`];
     const sending = request(narrowBearer, organization(), workspace());
-    const caller = await world.gate.admitAutomation(whoami, sending);
+    const caller = await world.gate.admitApplication(whoami, sending);
     expect([...caller.scopes]).toEqual(['runs:read']);
-    expect(await answer(world.gate.admitAutomation(operation, sending))).toBe(
+    expect(await answer(world.gate.admitApplication(operation, sending))).toBe(
       '403 insufficient_scope',
     );
   });
 
   test('an admitted automation client gets its identity and scopes', async () => {
     const sending = request(bearer, organization(), plain(sibling.id));
-    expect(await world.gate.admitAutomation(operation, sending)).toMatchObject({
-      kind: 'automation',
-      client: { id: client.id, oauthClientId: client.oauthClientId, scopes: client.scopes },
+    expect(await world.gate.admitApplication(operation, sending)).toMatchObject({
+      kind: 'application',
+      actor: { kind: 'client', id: client.id },
+      identity: {
+        kind: 'client',
+        client: { id: client.id, oauthClientId: client.oauthClientId, scopes: client.scopes },
+      },
       tenant: { id: sibling.id, status: 'active' },
       scope: { organizationId: client.organizationId, tenantId: sibling.id },
       required: ['sessions:write'],
@@ -230,10 +234,10 @@ describe.each(databaseKinds)('the gate on %s', (kind) => {
       const where = await world.seed.tenant(client.organizationId);
       const { record } = await world.seed.client(client.organizationId);
       const sending = request(await bearerOf(record), organization(), workspace(where.id));
-      const caller = await world.gate.admitAutomation(operation, sending);
+      const caller = await world.gate.admitApplication(operation, sending);
       expect(await world.gate.recheck(caller)).toBe(true);
       await withdrawals[name]?.(record, where);
-      expect(await answer(world.gate.admitAutomation(operation, sending))).toMatch(/^403 /);
+      expect(await answer(world.gate.admitApplication(operation, sending))).toMatch(/^403 /);
       expect(await world.gate.recheck(caller)).toBe(false);
     });
   });
@@ -242,19 +246,19 @@ describe.each(databaseKinds)('the gate on %s', (kind) => {
     const { record, credentialId } = await world.seed.client(client.organizationId);
     const { token } = await world.tokens.issueForClient(record, record.scopes, credentialId);
     const sending = request(['Authorization', `Bearer ${token}`], organization(), workspace());
-    const caller = await world.gate.admitAutomation(operation, sending);
+    const caller = await world.gate.admitApplication(operation, sending);
     expect(await world.gate.recheck(caller)).toBe(true);
     const { store, clock } = world;
     await store.transaction((tx) => tx.credentials.revoke(credentialId, clock.now()));
     expect(await world.gate.recheck(caller)).toBe(false);
-    expect(await answer(world.gate.admitAutomation(operation, sending))).toBe('admitted');
+    expect(await answer(world.gate.admitApplication(operation, sending))).toBe('admitted');
   });
 
   test('enabling a disabled client does not revive its tokens (S-6)', async () => {
     const { record } = await world.seed.client(client.organizationId);
     const sent = [organization(), workspace()] as const;
     const old = await bearerOf(record);
-    const caller = await world.gate.admitAutomation(operation, request(old, ...sent));
+    const caller = await world.gate.admitApplication(operation, request(old, ...sent));
     world.clock.advance(1);
     const disabled = orRefuse(
       changeClient(record, { version: 1, status: 'disabled' }, world.clock.now()),
@@ -264,21 +268,21 @@ describe.each(databaseKinds)('the gate on %s', (kind) => {
       changeClient(disabled, { version: 2, status: 'active' }, world.clock.now()),
     );
     await world.store.transaction((tx) => tx.clients.save(enabled, disabled));
-    const again = world.gate.admitAutomation(operation, request(old, ...sent));
+    const again = world.gate.admitApplication(operation, request(old, ...sent));
     expect(await answer(again)).toBe('401 unauthorized');
     expect(await answer(world.gate.admitAny(request(old)))).toBe('401 unauthorized');
     expect(await world.gate.recheck(caller)).toBe(false);
     const fresh = await bearerOf(enabled);
-    const admitted = world.gate.admitAutomation(operation, request(fresh, ...sent));
+    const admitted = world.gate.admitApplication(operation, request(fresh, ...sent));
     expect(await answer(admitted)).toBe('admitted');
   });
 
   test('X-Tenant-ID is ignored where the deployment accepts X-Workspace-Tenant-ID only (D-52)', async () => {
     const strict = createGate({ ...world, tenantHeader: 'workspace' });
     const alone = request(bearer, organization(), plain());
-    expect(await answer(strict.admitAutomation(operation, alone))).toBe('400 missing_selector');
+    expect(await answer(strict.admitApplication(operation, alone))).toBe('400 missing_selector');
     const right = request(bearer, organization(), workspace());
-    expect(await answer(strict.admitAutomation(operation, right))).toBe('admitted');
+    expect(await answer(strict.admitApplication(operation, right))).toBe('admitted');
   });
 
   describe('the management API', () => {
@@ -358,11 +362,11 @@ describe.each(databaseKinds)('the gate on %s', (kind) => {
   test('workspace discovery accepts clients and people, without selectors (D-55)', async () => {
     expect(await world.gate.admitAny(request(bearer))).toMatchObject({
       kind: 'automation',
-      client,
+      reach: { organizationIds: [client.organizationId], tenantIds: client.tenantIds },
     });
     expect(await world.gate.admitAny(request(ownerBearer))).toMatchObject({
       kind: 'human',
-      organizationIds: [client.organizationId],
+      reach: { organizationIds: [client.organizationId], tenantIds: null },
     });
     expect(await answer(world.gate.admitAny(request(garbage)))).toBe('401 unauthorized');
   });

@@ -243,7 +243,7 @@ test('no secret is in any file of the database (D-65)', async () => {
 });
 
 test('the metadata names the token endpoint and the keys (RFC 8414)', () => {
-  expect(serverMetadata(baseUrl)).toMatchObject({
+  expect(serverMetadata(baseUrl, true)).toMatchObject({
     issuer: baseUrl,
     token_endpoint: `${baseUrl}/v1/oauth/token`,
     jwks_uri: `${baseUrl}/.well-known/jwks.json`,

@@ -226,7 +226,14 @@ test('a lifetime above thirty days is refused, not shortened (S-13)', async () =
 test('the cache holds 10,000 verified tokens and evicts the least recently used', async () => {
   const kept = new TokenCache(world.clock);
   const expiresAt = world.clock.now() + 600_000;
-  const token = { kind: 'human', userId: person, kid: 'k', expiresAt, issuedAt: 0 } as const;
+  const token = {
+    kind: 'human',
+    userId: person,
+    program: 'p',
+    kid: 'k',
+    expiresAt,
+    issuedAt: 0,
+  } as const;
   for (let index = 0; index < 10_000; index += 1) kept.keep(`t${index}`, token);
   expect(kept.find('t0')).toBe(token);
   kept.keep('one more', token);

@@ -15,8 +15,8 @@ import {
   harnessEventType,
   placeEvents,
   terminalEvent,
-} from '../../src/domain/run-event.ts';
-import type { RunOutcome } from '../../src/domain/run.ts';
+} from '../../src/domain/run/run-event.ts';
+import type { RunOutcome } from '../../src/domain/run/run.ts';
 
 const run = runId('run_1');
 const position = {

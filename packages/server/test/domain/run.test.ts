@@ -1,24 +1,25 @@
 import { type RunStatus, organizationId, runId, sessionId, tenantId } from '@convoke/contract';
 import { describe, expect, test } from 'vitest';
+import { outcomeOfLostWorker } from '../../src/domain/run/recovery.ts';
+import { cancelRun } from '../../src/domain/run/run-cancel.ts';
 import {
   type CancellingRun,
   type OpenRun,
   type Run,
   type RunOutcome,
-  cancelRun,
   endRun,
   leaseRun,
   openRun,
   outcomeOf,
-  outcomeOfLostWorker,
   parkRun,
-  recordProgress,
   unparkRun,
-} from '../../src/domain/run.ts';
+} from '../../src/domain/run/run.ts';
+import { recordProgress } from '../../src/domain/run/run-progress.ts';
 
 const now = 1_000;
 const later = 2_000;
 const lease = { owner: 'worker-1', expiresAt: 17_000 };
+const grant = { ...lease, machine: 'machine-1' };
 
 const identity = {
   id: runId('run_1'),
@@ -26,14 +27,15 @@ const identity = {
   tenantId: tenantId('ten_1'),
   sessionId: sessionId('sess_1'),
   agentName: 'echo',
+  clientId: null,
   number: 1,
   input: '{"prompt":"hi"}',
 };
 
 const queued = openRun(identity, { isHead: true, now });
-const running = leaseRun(queued, lease, now);
-const progress = { outputText: 'so far', usage: undefined, pendingInteractions: 1 };
-const waiting = parkRun(recordProgress(running, progress));
+const running = leaseRun(queued, grant, now);
+const progress = { outputText: 'so far', pendingInteractions: 1, isUsagePartial: false };
+const waiting = parkRun(recordProgress(running, progress), now);
 const cancelling: CancellingRun = { ...running, status: 'cancelling', cancelRequestedAt: now };
 const completed = endRun(running, { status: 'completed' }, { now });
 const failed = endRun(
@@ -93,7 +95,7 @@ describe('cancel in every state (D-24)', () => {
 
 describe('a lease', () => {
   test('is taken under a new epoch each time, and the start is the first one', () => {
-    const again = leaseRun(unparkRun(waiting, later), { ...lease, owner: 'worker-2' }, later);
+    const again = leaseRun(unparkRun(waiting, later), { ...grant, owner: 'worker-2' }, later);
     expect(running).toMatchObject({ status: 'running', leaseEpoch: 1, startedAt: now });
     expect(again).toMatchObject({
       status: 'running',
@@ -152,9 +154,12 @@ describe('the end of a run (D-21)', () => {
 
 describe('a run whose worker died (D-26)', () => {
   test('is cancelled if that was asked for, and worker_lost otherwise', () => {
-    expect(outcomeOfLostWorker(cancelling)).toEqual({ status: 'cancelled' });
-    expect(outcomeOfLostWorker(running)).toMatchObject({ status: 'failed', code: 'worker_lost' });
-    expect(outcomeOfLostWorker({ ...running, status: 'waiting' })).toMatchObject({
+    expect(outcomeOfLostWorker(cancelling, 'worker_lost')).toEqual({ status: 'cancelled' });
+    expect(outcomeOfLostWorker(running, 'worker_lost')).toMatchObject({
+      status: 'failed',
+      code: 'worker_lost',
+    });
+    expect(outcomeOfLostWorker({ ...running, status: 'waiting' }, 'worker_lost')).toMatchObject({
       status: 'failed',
       code: 'worker_lost',
     });

@@ -2,9 +2,11 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { callLedger } from '../../src/execution/call-ledger.ts';
 import type { ClaimedLeg } from '../../src/execution/claim-leg.ts';
 import { LegWriter } from '../../src/execution/leg-writer.ts';
+import { StorageUnavailable } from '../../src/ports/errors.ts';
 import type { Store } from '../../src/ports/store.ts';
 import { databaseKinds } from '../support/databases.ts';
-import { type RunFixture, createRunFixture, delta, hour } from '../support/run-fixture.ts';
+import { until } from '../support/eventually.ts';
+import { type RunFixture, createRunFixture, delta, hour, maker } from '../support/run-fixture.ts';
 
 const call = { ref: 'call-1', toolName: 'pay', input: { amount: 5 }, touches: 'outside' } as const;
 
@@ -28,13 +30,17 @@ describe.each(databaseKinds)('the ledger of tool calls on %s (D-80)', (kind) => 
       },
     };
     const writer = writerOf(claimed, store);
-    const ledger = callLedger(world, { claimed, writer });
+    const { signal } = new AbortController();
+    const ledger = callLedger(world, { claimed, writer, signal });
     return { claimed, writer, ledger, reached: reached.promise, open: () => gate.resolve() };
   }
   function writerOf({ holder, run }: ClaimedLeg, store: Store): LegWriter {
     const { lastSeq, lossesTotal } = run;
-    const options = { holder, lastSeq, lossesTotal, waitMs: hour, onLost: () => {} };
-    return new LegWriter({ ...world, store }, options);
+    const onLost = () => {};
+    const onBreach = () => {};
+    const options = { holder, lastSeq, lossesTotal, waitMs: hour, maker, onLost, onBreach };
+    const log = { ...world.log, error: () => {} };
+    return new LegWriter({ ...world, store, log }, options);
   }
   const callsOf = ({ run }: ClaimedLeg) => world.store.read.toolCalls.ofRun(run.id);
 
@@ -72,9 +78,42 @@ describe.each(databaseKinds)('the ledger of tool calls on %s (D-80)', (kind) => 
     open();
     expect(await ledger.begin(call)).toBe(true);
     expect(await ledger.begin(call)).toBe(false);
-    const other = callLedger(world, { claimed, writer: writerOf(claimed, world.store) });
+    const { signal } = new AbortController();
+    const writer = writerOf(claimed, world.store);
+    const other = callLedger(world, { claimed, writer, signal });
     await ledger.end(call.ref, { ok: true, output: 'paid' });
     expect(await other.begin(call)).toBe(false);
+  });
+
+  test('a call that may not begin does not begin because the answer of the commit was lost', async () => {
+    const { claimed, ledger, open } = await gatedLeg();
+    open();
+    await ledger.begin(call);
+    await ledger.end(call.ref, { ok: true, output: 'paid' });
+    let answers = 0;
+    const store: Store = {
+      ...world.store,
+      async transaction(work) {
+        const result = await world.store.transaction(work);
+        if ((answers += 1) === 1) throw new StorageUnavailable('the answer was lost');
+        return result;
+      },
+    };
+    const writer = writerOf(claimed, store);
+    const { signal } = new AbortController();
+    const later = callLedger(world, { claimed, writer, signal });
+    // With an event: so the commit is found in the log.
+    await writer.push(delta('Once more.'));
+    const begun = [later.begin(call), later.begin({ ...call, ref: 'call-2' })];
+    await until(() => answers === 1, { withinMs: 30_000, what: 'first commit' });
+    await until(
+      () => {
+        world.clock.advance(500);
+        return answers === 2;
+      },
+      { withinMs: 30_000, what: 'second commit' },
+    );
+    expect(await Promise.all(begun)).toEqual([false, true]);
   });
 
   test('nothing begins once the lease is lost', async () => {

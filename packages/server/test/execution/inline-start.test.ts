@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { startRun } from '../../src/app/runs.ts';
-import type { Run } from '../../src/domain/run.ts';
+import type { Run } from '../../src/domain/run/run.ts';
 import type { Session } from '../../src/domain/session.ts';
 import type { RunSlots, Slot } from '../../src/ports/run-slots.ts';
 import { databaseKinds } from '../support/databases.ts';
@@ -16,7 +16,7 @@ class OneSlot implements RunSlots {
     if (this.#isReserved) return undefined;
     this.#isReserved = true;
     return {
-      lease: { owner: 'worker-1', expiresAt: Number.MAX_SAFE_INTEGER },
+      lease: { owner: 'worker-1', machine: 'machine-1', expiresAt: Number.MAX_SAFE_INTEGER },
       start: (claimed) => {
         this.started = claimed;
       },
@@ -35,7 +35,12 @@ describe.each(databaseKinds)('a run that finds a free slot, on %s', (kind) => {
 
   const start = async (slots: RunSlots, parts: { sessionId?: Session['id'] } = {}) => {
     const sessionId = parts.sessionId ?? (await world.open());
-    const request = { sessionId, input: { prompt: 'hi' }, idempotencyKey: undefined };
+    const request = {
+      sessionId,
+      clientId: null,
+      input: { prompt: 'hi' },
+      idempotencyKey: undefined,
+    };
     return startRun({ ...world, slots }, world.scope, { ...request, chargeRate: () => {} });
   };
 
@@ -55,7 +60,8 @@ describe.each(databaseKinds)('a run that finds a free slot, on %s', (kind) => {
     if (started === undefined) throw new Error('the run did not start');
     const address = { scope: world.scope, sessionId: run.sessionId, runId: run.id };
     const input = { kind: 'prompt' } as const;
-    const leg = { ...started, input, holder: { ...address, epoch: 1 } };
+    const holder = { ...address, epoch: 1 };
+    const leg = { ...started, input, holder, isElsewhere: false };
     expect(await world.record(leg, { end: { status: 'completed', ...over } })).toBe(2);
     expect((await world.session(run.sessionId))?.status).toBe('idle');
   });
@@ -80,7 +86,12 @@ describe.each(databaseKinds)('a run that finds a free slot, on %s', (kind) => {
         }),
     };
     const sessionId = await world.open();
-    const request = { sessionId, input: { prompt: 'hi' }, idempotencyKey: undefined };
+    const request = {
+      sessionId,
+      clientId: null,
+      input: { prompt: 'hi' },
+      idempotencyKey: undefined,
+    };
     const starting = startRun({ ...world, store, slots }, world.scope, {
       ...request,
       chargeRate: () => {},

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { answerInteraction } from '../../src/app/interactions.ts';
 import { cancelRun } from '../../src/app/runs.ts';
 import type { Json } from '../../src/domain/json.ts';
-import type { Run } from '../../src/domain/run.ts';
+import type { Run } from '../../src/domain/run/run.ts';
 import type { ClaimedLeg } from '../../src/execution/claim-leg.ts';
 import type { PlacedNote } from '../../src/execution/leg-notes.ts';
 import { databaseKinds } from '../support/databases.ts';
@@ -154,15 +154,17 @@ describe.each(databaseKinds)('legs on %s', (kind) => {
   test('token usage adds up over the legs of a run', async () => {
     const run = await world.start(await world.open());
     const leg = await world.claimed(run);
-    const usage = { inputTokens: 3, outputTokens: 4 };
+    const notes = [used({ inputTokens: 3, outputTokens: 4 })];
     await world.record(leg, {
       items: [permission],
-      end: { status: 'waiting', outputText: 'so far', usage },
+      notes,
+      end: { status: 'waiting', outputText: 'so far' },
     });
     await answer(run, 'p', { decision: 'allow' });
     const next = await world.claimed(run);
     await world.record(next, {
-      end: { status: 'completed', outputText: 'so far so good', usage },
+      notes,
+      end: { status: 'completed', outputText: 'so far so good' },
     });
     expect(await world.read(run)).toMatchObject({
       usage: { inputTokens: 6, outputTokens: 8 },
@@ -170,6 +172,11 @@ describe.each(databaseKinds)('legs on %s', (kind) => {
     });
   });
 });
+
+function used(tokens: { inputTokens: number; outputTokens: number }): PlacedNote {
+  const more = { seq: 1, model: 'm', cachedInputTokens: 0, reasoningTokens: 0, cost: null };
+  return { note: { kind: 'usage', entry: { ...tokens, ...more } }, after: 0 };
+}
 
 function checkpoint(state: Json): PlacedNote {
   return { note: { kind: 'checkpoint', state, isRecoveryPoint: false }, after: 0 };

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,12 +8,13 @@ import { snapshotKey } from '../../src/app/blob-keys.ts';
 import type { Services } from '../../src/app/services.ts';
 import { openDiskBlobs } from '../../src/blobs/disk.ts';
 import type { ClaimedLeg } from '../../src/execution/claim-leg.ts';
+import { renameFolder } from '../../src/execution/rename-folder.ts';
 import { saveSnapshot } from '../../src/execution/save-snapshot.ts';
 import type { Blobs } from '../../src/ports/blobs.ts';
 import type { Clock } from '../../src/ports/clock.ts';
 import { StorageUnavailable } from '../../src/ports/errors.ts';
 import { openSessionFolders } from '../../src/session-folders/session-folders.ts';
-import { removeBlobs } from '../../src/workers/remove-blobs.ts';
+import { removeBlobs } from '../../src/workers/retention/remove-blobs.ts';
 import { agentOf } from '../support/agent-folders.ts';
 import { type RunFixture, createRunFixture, hour, over } from '../support/run-fixture.ts';
 
@@ -104,6 +105,40 @@ test('an archive that was removed before the end is never named', async () => {
   await world.record(leg, end(saved?.state));
   const { snapshot } = await world.store.read.sessions.state(leg.run.sessionId);
   expect(snapshot).toMatch(/^local-/);
+});
+
+test('files that were given up are replaced by the archive, which gets a new name (D-91)', async () => {
+  writeFileSync(join(folder, 'a'), 'saved');
+  const first = await save();
+  await world.record(leg, end(first?.state));
+  leg = await world.claimed(await world.start(leg.run.sessionId));
+  writeFileSync(join(folder, 'a'), 'later');
+  const state = first?.state ?? '';
+  const open = () => blobs.read(snapshotKey(leg.run, state) ?? '');
+  const again = async (mustRestore: boolean) => {
+    const { tenantId, sessionId } = leg.run;
+    const request = { tenantId, sessionId, agent, files: [], expected: true, mustRestore };
+    return sessionFolders.prepare({ ...request, saved: { state, open } });
+  };
+  // The leg goes on where it was lost: its files are newer than the archive.
+  await again(false);
+  expect(readFileSync(join(folder, 'a'), 'utf8')).toBe('later');
+  await again(true);
+  expect(readFileSync(join(folder, 'a'), 'utf8')).toBe('saved');
+  await renameFolder({ ...world, blobs, sessionFolders }, leg);
+  const { snapshot } = await world.store.read.sessions.state(leg.run.sessionId);
+  expect(snapshot).not.toBe(state);
+  await removeBlobs({ ...world, blobs });
+  expect([await isKept(state), await isKept(snapshot ?? '')]).toEqual([false, true]);
+});
+
+test('a folder of which nothing was archived starts empty when its files were given up (D-91)', async () => {
+  writeFileSync(join(folder, 'a'), 'never saved');
+  const { tenantId, sessionId } = leg.run;
+  const saved = { state: 'bare', open: async () => undefined };
+  const request = { tenantId, sessionId, agent, files: [], expected: true, mustRestore: true };
+  expect(await sessionFolders.prepare({ ...request, saved })).toMatchObject({ found: true });
+  expect(existsSync(join(folder, 'a'))).toBe(false);
 });
 
 test('publishing a snapshot is retried while the store is briefly unavailable', async () => {

@@ -43,6 +43,7 @@ describe.each(databaseKinds)('a worker with an old lease, on %s (P6, I9)', (data
       waitMs: 1_000,
       inDoubtAfter: undefined,
       lossesTotal: 0,
+      maker: { format: 1, agent: '' },
     });
 
   test('can add nothing, end nothing and store nothing while another executes', async () => {
@@ -63,7 +64,7 @@ describe.each(databaseKinds)('a worker with an old lease, on %s (P6, I9)', (data
     };
     const { services } = server.convoke;
     const said = { type: 'message_delta', data: { text: 'stale', framework: 'x', model: 'x' } };
-    const end = { status: 'completed', outputText: 'stale', usage: undefined } as const;
+    const end = { status: 'completed', outputText: 'stale' } as const;
     expect(await record(stale, { items: [said] })).toBeUndefined();
     expect(
       await record(stale, { notes: [note], context: { text: '{}', snapshot: 'stale' } }),

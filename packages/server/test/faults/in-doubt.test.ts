@@ -135,6 +135,7 @@ describe.each(databaseKinds)('a commit whose answer is lost, on %s (P13)', (data
       'run_started',
       'user_question',
       'user_answered',
+      'run_resumed',
       'run_completed',
     ]);
     expect(storage.forgotten).toBeGreaterThan(3);

@@ -11,6 +11,7 @@ import { openSessionFolders } from '../../src/session-folders/session-folders.ts
 import { readBy, recordingLog, temporaryFolder } from '../support/agent-folders.ts';
 import { eventually } from '../support/eventually.ts';
 import { openEffects } from '../support/effects.ts';
+import { stateIn } from './sittings.ts';
 
 /** One step of an agent of the suite. */
 export type Step =
@@ -187,7 +188,7 @@ export function adapterSuite(name: string, adapter: AdapterUnderTest): void {
         if (adapter.isWorking !== undefined) await eventually(() => adapter.isWorking?.());
         await leg.cancel();
       });
-      expect(end).toEqual({ type: 'end', outcome: 'cancelled' });
+      expect(end).toMatchObject({ type: 'end', outcome: 'cancelled' });
       expect(adapter.isWorking?.() ?? false).toBe(false);
     });
 
@@ -280,7 +281,8 @@ async function openSession(adapter: AdapterUnderTest): Promise<Session> {
       });
       for await (const event of running) {
         events.push(event);
-        if (event.type === 'checkpoint') state = JSON.parse(JSON.stringify(event.state));
+        const given = stateIn(event);
+        if (given !== undefined) state = JSON.parse(JSON.stringify(given));
         if (event.type !== 'end') await take(running, event);
       }
     } finally {

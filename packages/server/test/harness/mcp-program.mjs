@@ -6,13 +6,14 @@ console.log('tickets, version 1 (a greeting that is no message)');
 
 const text = (/** @type {string} */ value) => ({ content: [{ type: 'text', text: value }] });
 
-/** @type {Record<string, (input: Record<string, string>) => object>} */
+/** @type {Record<string, (input: Record<string, string>, meta: Record<string, string>) => object>} */
 const tools = {
   create({ title = '' }) {
     appendFileSync('tickets.txt', `${title}\n`);
     return text(`created ${title}`);
   },
   environment: () => text(JSON.stringify(process.env)),
+  key: (_, meta) => text(`key ${meta['convoke/idempotency_key']}`),
   broken: () => ({ ...text('no such ticket'), isError: true }),
 };
 
@@ -30,7 +31,8 @@ const methods = {
       inputSchema: { type: 'object', properties: { title: { type: 'string' } } },
     })),
   }),
-  'tools/call': ({ name, arguments: input }) => tools[name]?.(input) ?? text('none'),
+  'tools/call': ({ name, arguments: input, _meta = {} }) =>
+    tools[name]?.(input, _meta) ?? text('none'),
 };
 
 for await (const line of createInterface({ input: process.stdin })) {

@@ -6,7 +6,15 @@ import { removeFolder } from '../../../../test/remove-folder.ts';
 import type { Agent } from '../../src/domain/agent.ts';
 import type { ContextTexts } from '../../src/domain/context.ts';
 import type { Json } from '../../src/domain/json.ts';
-import type { Answer, Harness, HarnessEvent, Leg, LegContext } from '../../src/ports/harness.ts';
+import type { KnownCall } from '../../src/domain/run/tool-call.ts';
+import type {
+  Answer,
+  Harness,
+  HarnessEvent,
+  Leg,
+  LegContext,
+  LegInput,
+} from '../../src/ports/harness.ts';
 import type { Sandbox, SandboxMode } from '../../src/ports/sandbox.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { openSandbox } from '../../src/sandbox/sandbox.ts';
@@ -101,19 +109,30 @@ export class Sitting {
   }
 
   start(prompt: string, answers?: ReadonlyMap<string, Answer>): Leg {
-    if (answers === undefined) this.#runs += 1;
-    const abort = new AbortController();
-    const leg = this.harness.start(
+    return this.#start(
       answers === undefined ? { kind: 'prompt' } : { kind: 'resume', answers },
-      {
-        ...this.#context,
-        runId: runId(`run_${this.#runs}`),
-        runNumber: this.#runs,
-        prompt,
-        state: this.#state,
-        signal: abort.signal,
-      },
+      prompt,
     );
+  }
+
+  /** A leg that goes on after its worker was lost, from the last checkpoint. */
+  goOn(prompt = '', calls: Readonly<Record<string, KnownCall>> = {}): Leg {
+    const known = new Map(Object.entries(calls));
+    const answers = new Map<string, Answer>();
+    return this.#start({ kind: 'continue', reason: 'worker_lost', answers, calls: known }, prompt);
+  }
+
+  #start(input: LegInput, prompt: string): Leg {
+    if (input.kind === 'prompt') this.#runs += 1;
+    const abort = new AbortController();
+    const leg = this.harness.start(input, {
+      ...this.#context,
+      runId: runId(`run_${this.#runs}`),
+      runNumber: this.#runs,
+      prompt,
+      state: this.#state,
+      signal: abort.signal,
+    });
     this.#abort.set(leg, abort);
     return leg;
   }
@@ -138,7 +157,8 @@ export class Sitting {
     const events: HarnessEvent[] = [];
     for await (const event of leg) {
       events.push(event);
-      if (event.type === 'checkpoint') this.#state = JSON.parse(JSON.stringify(event.state));
+      const state = stateIn(event);
+      if (state !== undefined) this.#state = JSON.parse(JSON.stringify(state));
       await listening.onEvent?.(event);
       if (event.type !== 'permission_request' && event.type !== 'user_question') continue;
       const answer = listening.onAsked?.(event);
@@ -150,6 +170,11 @@ export class Sitting {
   async say(prompt: string, onAsked?: (asked: Asked) => Answer | undefined): Promise<Said> {
     return this.hear(this.start(prompt), onAsked === undefined ? {} : { onAsked });
   }
+}
+
+/** The checkpoint that an event holds: a leg may also give one with its end. */
+export function stateIn(event: HarnessEvent): Json | undefined {
+  return event.type === 'checkpoint' || event.type === 'end' ? event.state : undefined;
 }
 
 function said(events: readonly HarnessEvent[]): Said {

@@ -43,6 +43,47 @@ describe('the agents of a tenant (D-56, issue 2)', () => {
     });
   });
 
+  test('an agent is read with the schema of its input, its tools and skills', async () => {
+    const { body } = await server.send('get_agent', { params: { agent_name: 'known' } });
+    expect(body).toMatchObject({
+      name: 'known',
+      tools: ['*'],
+      skills: [],
+      on_busy: 'queue',
+      loaded_at: expect.stringMatching(/Z$/),
+      input_schema: {
+        required: ['prompt'],
+        properties: { prompt: { type: 'string' }, files: { type: 'array' } },
+      },
+    });
+    const { body: plain } = await server.send('get_agent', { params: { agent_name: 'asker' } });
+    expect(plain.input_schema).not.toHaveProperty('properties.files');
+    const none = await server.refused('get_agent', { params: { agent_name: 'none' } });
+    expect(none).toMatchObject({ status: 404, error: 'agent_not_found' });
+  });
+
+  test('a broken folder is shown with its reason to those who would see the agent (A-243)', async () => {
+    const listed = await server.send('list_agents', { query: { include: 'broken' } });
+    const broken = listed.body.agents.filter(({ problem }) => problem !== undefined);
+    // Nothing can be said about the tenants of a file that is not YAML.
+    expect(broken.map(({ name }) => name)).toEqual(['misspelt', 'other-framework']);
+    expect(broken[0]?.problem).toContain('on_buzy');
+    const { body } = await server.send('get_agent', { params: { agent_name: 'other-framework' } });
+    expect(body).toMatchObject({ framework: 'nothing-we-have', problem: expect.any(String) });
+    const hidden = { ...usualAgents.echo, on_buzy: 'reject', tenants: { default: 'disabled' } };
+    await server.writeAgent('hidden-broken', hidden);
+    await server.writeAgent('seen', usualAgents.echo);
+    await eventually(async () => (await names(server)).includes('seen'));
+    const query = { include: 'broken' };
+    const again = (await server.send('list_agents', { query })).body.agents;
+    expect(again.map(({ name }) => name)).not.toContain('hidden-broken');
+    const none = await server.refused('get_agent', { params: { agent_name: 'hidden-broken' } });
+    expect(none).toMatchObject({ status: 404, error: 'agent_not_found' });
+    await server.removeAgent('hidden-broken');
+    await server.removeAgent('seen');
+    await eventually(async () => !(await names(server)).includes('seen'));
+  });
+
   test('a broken folder is reported and does not affect others', async () => {
     expect(await names(server)).toEqual([...Object.keys(usualAgents), 'known'].toSorted());
     const problems = server.convoke.agentProblems.map(({ folder }) => folder);

@@ -271,12 +271,12 @@ describe('the management API, operation by operation (spec §4.3, D-55)', () => 
 });
 
 describe('operations that need only a token, or none', () => {
-  test('list_workspaces: 401 without a token, 403 for a deleted client', async () => {
+  test.each(of('any'))('%s: 401 without a token, 403 for a deleted client', async (id) => {
     for (const name of withoutToken) {
-      expect(said(await ask('list_workspaces', callers.get(name) ?? anonymous))).toBe(unauthorized);
+      expect(said(await ask(id, callers.get(name) ?? anonymous))).toBe(unauthorized);
     }
     for (const name of ['a disabled client', 'a deleted client']) {
-      expect(said(await ask('list_workspaces', callers.get(name) ?? anonymous))).toBe(forbidden);
+      expect(said(await ask(id, callers.get(name) ?? anonymous))).toBe(forbidden);
     }
   });
 

@@ -65,6 +65,7 @@ describe.each(deployments)('interactions on %s', (database) => {
         'message_delta',
         'user_question',
         'user_answered',
+        'run_resumed',
         'message_delta',
         'message_delta',
         'message_delta',

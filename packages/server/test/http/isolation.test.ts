@@ -118,7 +118,7 @@ describe.each(databaseKinds)('on %s', (database) => {
     test.each(naming)('$id with a $name of another', async ({ id, name }) => {
       const never = await askWith(id, { [name]: `${own.ids[name].split('_')[0]}_never` });
       expect(never).toMatch(/^404 \{"error":"not_found"/);
-      const isShared = name === 'client_id' || name === 'tenant_id' || name === 'credential_id';
+      const isShared = ['client_id', 'tenant_id', 'credential_id', 'budget_id'].includes(name);
       // The owner of an organization sees all its clients and tenants, so only ids of other organizations are foreign.
       for (const world of isShared ? [foreign] : [sibling, foreign]) {
         expect(await askWith(id, { [name]: world.ids[name] })).toBe(never);
@@ -188,7 +188,7 @@ describe.each(databaseKinds)('on %s', (database) => {
     /** Everything a client can read in its tenant, page by page. */
     async function crawl(
       as: Identity,
-      ids: Pick<TenantDataIds, 'session_id' | 'run_id' | 'file_id'>,
+      ids: Pick<TenantDataIds, 'session_id' | 'run_id' | 'file_id' | 'interaction_key'>,
     ) {
       const texts: string[] = [];
       const get = async (path: string, accept = 'application/json') => {
@@ -200,6 +200,10 @@ describe.each(databaseKinds)('on %s', (database) => {
       for (const part of ['runs', 'files', 'interactions?status=all'])
         await get(`${session}/${part}`);
       await get(`${session}/runs/${ids.run_id}`);
+      await get('/v1/runs');
+      await get(`/v1/runs/${ids.run_id}`);
+      await get('/v1/interactions?status=all');
+      await get(`/v1/interactions/${ids.interaction_key}`);
       const events = eventsPath({ session_id: ids.session_id, id: ids.run_id });
       await get(events);
       await get(`${session}/files/${ids.file_id}/content`, '*/*');
@@ -213,9 +217,9 @@ describe.each(databaseKinds)('on %s', (database) => {
       const worlds = [own, sibling, foreign];
       for (const world of worlds) {
         const texts = await crawl(world.as, world.ids);
-        const [whoami, agents, sessions, session, ...held] = texts;
+        const [whoami, agents, ...held] = texts;
         for (const text of held) expect(text).toContain(world.word);
-        expect([whoami, agents, sessions, session].join('')).not.toContain('canary');
+        expect([whoami, agents].join('')).not.toContain('canary');
         for (const other of worlds.filter((one) => one !== world)) {
           expect(texts.filter((text) => text.includes(other.word))).toEqual([]);
           expect(texts.filter((text) => text.includes(other.ids.session_id))).toEqual([]);
@@ -264,6 +268,8 @@ describe.each(databaseKinds)('on %s', (database) => {
         const base = `/v1/organizations/${organization_id}`;
         const texts: string[] = [];
         for (const path of [
+          '',
+          '/members',
           '/m2m',
           '/m2m/profiles',
           `/m2m/${world.ids.client_id}`,
@@ -272,8 +278,10 @@ describe.each(databaseKinds)('on %s', (database) => {
         ]) {
           texts.push((await server.call('GET', base + path, { as: owner })).text);
         }
-        texts.push((await server.call('GET', '/v1/me/workspaces', { as: owner })).text);
-        expect(texts.filter((text) => text.includes(world.word))).toHaveLength(5);
+        for (const path of ['/v1/me/workspaces', '/v1/me', '/v1/system']) {
+          texts.push((await server.call('GET', path, { as: owner })).text);
+        }
+        expect(texts.filter((text) => text.includes(world.word))).toHaveLength(7);
         expect(texts.filter((text) => text.includes(other.word))).toEqual([]);
         expect(texts.filter((text) => text.includes(other.tenantId))).toEqual([]);
       }

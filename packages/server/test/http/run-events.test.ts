@@ -91,7 +91,7 @@ describe.each(deployments)('run events on %s', (database) => {
         seen.set(event.type, [...(seen.get(event.type) ?? []), event]);
       }
       // Interruptions are not in the specification: workers/continue-runs.test.ts has them.
-      const own = ['run_interrupted', 'run_resumed'];
+      const own = ['run_interrupted'];
       const specified = Object.keys(eventTypes).filter((type) => !own.includes(type));
       expect([...seen.keys()].filter(isEventType).sort()).toEqual(specified.sort());
       for (const [type, events] of seen) {

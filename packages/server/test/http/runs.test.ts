@@ -53,6 +53,8 @@ describe.each(deployments)('runs on %s', (database) => {
         agent_name: 'puppet',
         ...state,
         input: { prompt: 'hello' },
+        labels: {},
+        created_by: { kind: 'client', id: expect.stringMatching(/^cli_/) },
         pending_interactions: 0,
         attempt: 1,
         created_at,
@@ -70,6 +72,8 @@ describe.each(deployments)('runs on %s', (database) => {
         agent_name: 'puppet',
         status: 'completed',
         input: { prompt: 'hello' },
+        labels: {},
+        created_by: started.created_by,
         output_text: 'Hello you.',
         pending_interactions: 0,
         attempt: 1,
@@ -345,8 +349,8 @@ describe.each(deployments)('runs on %s', (database) => {
 });
 
 describe('a server that stops under a run', () => {
-  test('ends it as worker_lost, once, and it is not executed again (D-26)', async () => {
-    const server = await startServer();
+  test('ends it as worker_lost, once, if it cannot go on (D-26)', async () => {
+    const server = await startServer({ env: { CONVOKE_RECOVERY: 'fail' } });
     const { session, run } = await begin(server, 'sleeper');
     await (await follow(server, run)).until('message_delta');
     const queued = await startRun(server, session, 'queued');

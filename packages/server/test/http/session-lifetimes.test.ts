@@ -1,5 +1,6 @@
 import { sessionId } from '@convoke/contract';
 import { describe, expect, test } from 'vitest';
+import { usualAgents } from '../support/agents.ts';
 import { at, begin, logOf, openSession, runIn, startRun } from '../support/api-steps.ts';
 import { MovingClock } from '../support/clocks.ts';
 import { withIdlePasses } from '../support/idle-passes.ts';
@@ -10,8 +11,11 @@ const id = (session: { id: string }) => ({ session_id: session.id });
 describe('time (D-14, D-17)', () => {
   test('a session that was idle for its idle time is terminated as expired', async () => {
     const clock = new MovingClock();
+    // Its time limit is longer than the idle time, so it still executes when the others expire.
+    const sleeper = { ...usualAgents.sleeper, limits: { run_seconds: 172_800 } };
     const server = await startServer({
       clock,
+      agents: { ...usualAgents, sleeper },
       env: { CONVOKE_SESSION_IDLE_TTL_SECONDS: String(24 * 3600) },
     });
     const idle = await openSession(server, 'echo');

@@ -48,6 +48,8 @@ describe.each(deployments)('sessions on %s', (database) => {
         id: expect.stringMatching(/^sess_[0-9a-hjkmnp-tv-z]{26}$/),
         agent_name: 'echo',
         status: 'idle',
+        labels: {},
+        created_by: { kind: 'client', id: expect.stringMatching(/^cli_/) },
         session_files_supported: true,
         pending_interactions: 0,
         created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),

@@ -86,7 +86,7 @@ describe('unrouted requests are denied', () => {
     ['GET', '/v1/sessions/%zz', 404, 'not_found'],
     ['PATCH', '/v1/sessions', 405, 'method_not_allowed'],
     ['POST', '/healthz', 405, 'method_not_allowed'],
-    ['PATCH', '/v1/sessions/sess_x', 405, 'method_not_allowed'],
+    ['PUT', '/v1/sessions/sess_x', 405, 'method_not_allowed'],
     ['DELETE', '/v1/sessions/sess_x/runs/run_x/events?x=1', 405, 'method_not_allowed'],
     ['GET', '/v1/organizations/org_x/m2m/cli_x/credentials/cred_x', 405, 'method_not_allowed'],
     ['GET', '/v1/sessions/sess_x/nothing', 404, 'not_found'],

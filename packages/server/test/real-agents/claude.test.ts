@@ -66,7 +66,7 @@ describe('claude', () => {
     const command = JSON.stringify({ command: 'id -u; pwd', description: 'x' });
     const said = await sitting.say(promptOf(`call Bash ${command} ;; last`));
     expect(said.asked).toMatchObject([{ toolName: 'Bash' }]);
-    expect(said.end).toEqual({ type: 'end', outcome: 'waiting' });
+    expect(said.end).toMatchObject({ outcome: 'waiting' });
   });
 
   test.each([

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { createRateLimit, managementRate } from '../../src/runtime/rate-limit.ts';
 import { createSharedRateLimit } from '../../src/runtime/shared-rate-limit.ts';
 import { createStore } from '../../src/store/store.ts';
-import { forgetRateLimits } from '../../src/workers/forget-rate-limits.ts';
+import { forgetRateLimits } from '../../src/workers/retention/forget-rate-limits.ts';
 import { databaseKinds, openTestDatabase } from '../support/databases.ts';
 import { type IdentityFixture, createIdentityFixture } from '../support/identity-fixture.ts';
 

@@ -9,6 +9,8 @@ const growing = [
   'idempotency_keys',
   'audit_rows',
   'identity_records',
+  'outbox',
+  'notices',
 ];
 
 /** `-- contract: nothing of release 0.3 or later uses what is removed here` */

@@ -1,6 +1,6 @@
 import { type TenantId, organizationId, runId, sessionId, tenantId } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { leaseRun, openRun } from '../../src/domain/run.ts';
+import { leaseRun, openRun } from '../../src/domain/run/run.ts';
 import { openSession } from '../../src/domain/session.ts';
 import type { ClaimBounds } from '../../src/ports/repositories/runs.ts';
 import type { Store } from '../../src/ports/store.ts';
@@ -8,7 +8,14 @@ import { migrationsFolder } from '../../src/store/database.ts';
 import { createStore } from '../../src/store/store.ts';
 import { databaseKinds, openTestDatabase } from '../support/databases.ts';
 
-const bounds: ClaimBounds = { now: 0, limit: 64, perTenant: 3, tenants: 64, after: undefined };
+const bounds: ClaimBounds = {
+  now: 0,
+  machine: 'machine-1',
+  limit: 64,
+  perTenant: 3,
+  tenants: 64,
+  after: undefined,
+};
 
 describe.each(databaseKinds)('runs to claim on %s', (kind) => {
   let store: Store;
@@ -30,6 +37,7 @@ describe.each(databaseKinds)('runs to claim on %s', (kind) => {
       organizationId: 'org',
       tenantId: 'a',
       sessionId: 'a-session-0',
+      losses: 0,
     });
     expect(next).toBeUndefined();
   });
@@ -75,7 +83,7 @@ async function addTenant(store: Store, { name, readyAt, executing }: Waiting): P
       createdAt: 0,
       updatedAt: 0,
     });
-    const lease = { owner: 'somebody', expiresAt: 1000 };
+    const lease = { owner: 'somebody', machine: 'machine-1', expiresAt: 1000 };
     const starts = [...readyAt, ...Array.from({ length: executing }, () => 0)];
     for (const [index, now] of starts.entries()) {
       const session = sessionId(`${name}-session-${index}`);
@@ -85,7 +93,7 @@ async function addTenant(store: Store, { name, readyAt, executing }: Waiting): P
       );
       const id = runId(`${name}-${index}`);
       const run = openRun(
-        { ...owner, id, sessionId: session, agentName, number: 1, input: '{}' },
+        { ...owner, id, sessionId: session, agentName, clientId: null, number: 1, input: '{}' },
         { isHead: true, now },
       );
       await tx.runs.insert(run);

@@ -19,8 +19,18 @@ const guarded = [
   'interactions',
   'files',
   'tool_calls',
+  'usage_entries',
+  'usage_totals',
   'idempotency_keys',
   'blob_removals',
+  'outbox',
+  'feeds',
+  'notices',
+  'schedules',
+  'schedule_fires',
+  'labels',
+  'webhooks',
+  'webhook_deliveries',
 ] as const;
 
 let database: MigratableDatabase;
@@ -61,8 +71,42 @@ beforeAll(async () => {
     await tx.run(sql`
       insert into blob_removals values (${ours}, ${'file_1'}, ${''}, ${1}, ${0})`);
     await tx.run(sql`
+      insert into schedules (id, organization_id, tenant_id, name, agent_name, cron, time_zone, input,
+        session_mode, owns_session, overlap, missed, missed_within_ms, status, skipped_in_row,
+        version, created_by, created_by_kind, created_at, updated_at)
+      values (${'sch_1'}, ${organizationId}, ${ours}, ${'a'}, ${'agent'}, ${'* * * * *'}, ${'UTC'},
+        ${'{}'}, ${'new'}, ${0}, ${'skip'}, ${'once'}, ${0}, ${'paused'}, ${0}, ${1}, ${'cli_1'}, ${'client'},
+        ${1}, ${1})`);
+    await tx.run(sql`
+      insert into webhooks (id, organization_id, tenant_id, url, types, status, sealed_secret,
+        secret_hint, version, failures_in_row, not_before, created_by, created_by_kind, created_at,
+        updated_at)
+      values (${'wh_1'}, ${organizationId}, ${ours}, ${'https://x/'}, ${'[]'}, ${'disabled'}, ${'x'},
+        ${'x'}, ${1}, ${0}, ${0}, ${'cli_1'}, ${'client'}, ${1}, ${1})`);
+    await tx.run(sql`
+      insert into webhook_deliveries (id, webhook_id, tenant_id, type, status, tries, next_try_at,
+        created_at)
+      values (${'whd_1'}, ${'wh_1'}, ${ours}, ${'x'}, ${'pending'}, ${0}, ${1}, ${1})`);
+    await tx.run(sql`
+      insert into schedule_fires (schedule_id, slot_at, tenant_id, fired_at, outcome)
+      values (${'sch_1'}, ${1}, ${ours}, ${1}, ${'skipped'})`);
+    await tx.run(sql`
       insert into tool_calls (run_id, ref, tenant_id, epoch, tool_name, input, touches, status, begun_at)
       values (${run.id}, ${'call'}, ${ours}, ${1}, ${'pay'}, ${'{}'}, ${'outside'}, ${'begun'}, ${1})`);
+    await tx.run(sql`delete from outbox`);
+    await tx.run(sql`
+      insert into outbox (tenant_id, type, body) values (${ours}, ${'run_queued'}, ${'{}'})`);
+    await tx.run(sql`insert into labels values (${run.id}, ${'a'}, ${ours}, ${'b'})`);
+    await tx.run(sql`insert into feeds values (${ours}, ${1}, ${1})`);
+    await tx.run(sql`insert into notices values (${ours}, ${1}, ${'run_queued'}, ${'{}'}, ${1})`);
+    await tx.run(sql`
+      insert into usage_totals values (${ours}, ${'day'}, ${1}, ${'agent'}, ${'m'}, ${''}, ${''},
+        ${organizationId}, ${1}, ${0}, ${0}, ${1}, ${1}, ${1}, ${0}, ${0}, ${null})`);
+    await tx.run(sql`
+      insert into usage_entries (run_id, epoch, seq, tenant_id, organization_id, session_id, agent_name,
+        model, input_tokens, output_tokens, cached_input_tokens, reasoning_tokens, at)
+      values (${run.id}, ${1}, ${1}, ${ours}, ${organizationId}, ${run.sessionId}, ${'agent'}, ${'m'},
+        ${1}, ${1}, ${0}, ${0}, ${1})`);
     await tx.run(sql`
       insert into idempotency_keys values (${'s'}, ${'k'}, ${ours}, ${'f'}, ${run.id}, ${1})`);
   });

@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { prepareFile } from '../../src/app/files.ts';
+import { createSchedule } from '../../src/app/schedules/schedules.ts';
 import type { TenantScope } from '../../src/domain/scope.ts';
 import type { StoreTransaction } from '../../src/ports/store.ts';
 import { databaseKinds } from '../support/databases.ts';
+import { by } from '../support/identity-fixture.ts';
 import { createRunFixture, over } from '../support/run-fixture.ts';
 
 const page = { limit: 100, order: 'asc' } as const;
@@ -27,6 +29,30 @@ describe.each(databaseKinds)('on %s', (kind) => {
       sha256: undefined,
     });
 
+    const plan = await createSchedule(world, world.scope, {
+      plan: {
+        name: 'Plan',
+        agentName: 'agent',
+        cron: '* * * * *',
+        timeZone: 'UTC',
+        input: { prompt: 'hi' },
+        sessionMode: 'new',
+        sessionId: null,
+        overlap: 'skip',
+        missed: 'once',
+        missedWithinMs: 0,
+        createdBy: { kind: 'client', id: 'cli_1' },
+      },
+      idempotencyKey: undefined,
+      by,
+      chargeRate: () => {},
+    });
+    const { id: scheduleId, tenantId } = plan.resource;
+    const slot = { scheduleId, tenantId, slotAt: 1, firedAt: 1, runId: null, sessionId: null };
+    await world.store.transaction((tx) =>
+      tx.schedules.insertFires([{ ...slot, outcome: 'skipped', code: 'missed' }]),
+    );
+
     type Found = (tx: StoreTransaction, scope: TenantScope) => Promise<unknown>;
     const statements: Record<string, Found> = {
       'sessions.find': (tx, scope) => tx.sessions.find(scope, sessionId),
@@ -39,6 +65,15 @@ describe.each(databaseKinds)('on %s', (kind) => {
       'interactions.find': (tx, scope) => tx.interactions.find(scope, sessionId, asked.key),
       'interactions.list': (tx, scope) =>
         tx.interactions.list(scope, { sessionId, status: 'all', page, now: 0 }),
+      'schedules.find': (tx, scope) => tx.schedules.find(scope, scheduleId),
+      'schedules.lock': (tx, scope) => tx.schedules.lock(scope, scheduleId),
+      'schedules.list': (tx, scope) => tx.schedules.list(scope, {}, page),
+      'schedules.count': (tx, scope) => tx.schedules.count(scope),
+      'schedules.listFires': (tx, scope) => tx.schedules.listFires(scope, scheduleId, page),
+      'schedules.remove': (tx, scope) => tx.schedules.remove(scope, scheduleId),
+      'tenantLists.runs': (tx, scope) => tx.tenantLists.runs(scope, { kind: 'all' }, page),
+      'tenantLists.interactions': (tx, scope) => tx.tenantLists.interactions(scope, 'all', page),
+      'tenantLists.interaction': (tx, scope) => tx.tenantLists.interaction(scope, asked.key),
       'files.find': (tx, scope) => tx.files.find(scope, sessionId, file.id),
       'files.list': (tx, scope) => tx.files.list(scope, sessionId, page),
       'files.remove': (tx, scope) => tx.files.remove(scope, sessionId, file.id),

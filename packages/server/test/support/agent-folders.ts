@@ -51,6 +51,7 @@ export function agentOf(parts: Partial<Agent> & { readonly script?: Json }): Dra
     folder: '/nonexistent',
     settings: script === undefined ? {} : { script },
     hasFixedToolInput: false,
+    digest: 'digest',
     isDraft: true,
     ...rest,
   };
@@ -83,7 +84,7 @@ function declaredOf(agent: Agent): DeclaredAgent {
     .looseObject({ instructions: z.string().optional() })
     .parse(settings);
   const yaml = draftSchema.parse({ framework: agent.framework, ...keys });
-  const { declared } = toDeclaredAgent(yaml, { ...agent, instructions });
+  const { declared } = toDeclaredAgent(yaml, { ...agent, instructions, onLoss: 'resume' });
   return { ...rest, declared };
 }
 

@@ -7,7 +7,6 @@ import { readConfig } from '../../src/config/config.ts';
 import type { Log } from '../../src/ports/log.ts';
 import type { Quickstart } from '../../src/quickstart.ts';
 import { checkAnswer, operationAt } from './checked-calls.ts';
-import { markFileDone } from './coverage/journal.ts';
 
 export interface TestServer {
   readonly convoke: Convoke;
@@ -80,8 +79,6 @@ async function call(
   const body: unknown = text === '' ? undefined : JSON.parse(text);
   return { status, headers: answered, body };
 }
-
-markFileDone();
 
 function keeping(lines: string[]): Log {
   const keep = (...parts: unknown[]) => {

@@ -38,6 +38,8 @@ export interface Refused {
   readonly message: string | undefined;
   readonly headers: Headers;
   readonly text: string;
+  /** The whole body, with the members that only some refusals have. */
+  readonly body: unknown;
 }
 
 /** The response of one operation, with the body that its contract declares for that status. */
@@ -91,7 +93,7 @@ export class CheckedCalls {
     const { status, headers, text } = await this.call(method, pathOf(id, call), call);
     if (status < 400) throw new Error(`${id} was not refused but answered ${status}: ${text}`);
     const { error, message } = errorBody.parse(JSON.parse(text));
-    return { status, error, message, headers, text };
+    return { status, error, message, headers, text, body: JSON.parse(text) };
   }
 
   /** A declared operation that is expected to succeed. */

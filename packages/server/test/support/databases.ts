@@ -1,12 +1,12 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll } from 'vitest';
 import { removeFolderSync } from '../../../../test/remove-folder.ts';
+import { atFileEnd } from '../../../../test/runner/file-end.ts';
 import { openPostgres } from '../../src/store/dialects/postgres.ts';
 import { openSqlite } from '../../src/store/dialects/sqlite.ts';
 import { migrate, type MigratableDatabase } from '../../src/store/migrate.ts';
-import { administer, createPostgresDatabase } from './postgres-databases.ts';
+import { administer, createPostgresDatabase, testConnections } from './postgres-databases.ts';
 
 export type DatabaseKind = 'sqlite' | 'postgres';
 
@@ -33,9 +33,9 @@ export async function openTestDatabase(
   const report = options.report ?? (() => {});
   const database =
     kind === 'postgres'
-      ? await openPostgres({ url: location, report })
+      ? await openPostgres({ url: location, report, poolSize: Number(testConnections) })
       : await openSqlite({ path: location, report, onFatal: endLoudly });
-  opened.push(database);
+  atFileEnd(() => database.close().catch(() => {}));
   if (options.migrations !== undefined) await migrate(database, options.migrations);
   return database;
 }
@@ -44,22 +44,16 @@ export async function openTestDatabase(
 export async function createLocation(kind: DatabaseKind): Promise<string> {
   if (kind === 'sqlite') {
     const folder = mkdtempSync(join(tmpdir(), 'convoke-test-'));
-    removals.push(async () => removeFolderSync(folder));
+    atFileEnd(() => removeFolderSync(folder));
     return join(folder, 'convoke.db');
   }
-  const name = `convoke_test_${process.pid}_${Date.now()}_${removals.length}`;
+  const name = `convoke_test_${process.pid}_${Date.now()}_${(created += 1)}`;
   const url = await createPostgresDatabase(name);
-  removals.push(() => administer(`drop database ${name} with (force)`));
+  atFileEnd(() => administer(`drop database ${name} with (force)`));
   return url;
 }
 
-const opened: MigratableDatabase[] = [];
-const removals: (() => Promise<void>)[] = [];
-
-afterAll(async () => {
-  await Promise.allSettled(opened.map((database) => database.close()));
-  for (const remove of removals.toReversed()) await remove();
-});
+let created = 0;
 
 function endLoudly(error: unknown): never {
   throw new Error('an fsync failed during a test', { cause: error });

@@ -4,4 +4,5 @@ import type { Effects } from '../../src/ports/harness.ts';
 export const openEffects: Effects = {
   begin: () => Promise.resolve(true),
   end: () => Promise.resolve(),
+  key: (ref) => `run_1.${ref}`,
 };

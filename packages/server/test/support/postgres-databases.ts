@@ -4,6 +4,9 @@ import { postgresUrl } from '../../../../test/services.ts';
 /** The role of the service: it owns its databases and is subject to row-level security. */
 const plain = { role: 'convoke_plain', password: 'convoke' };
 
+/** Connections of one server or store: many of them share the 100 of one PostgreSQL. */
+export const testConnections = '5';
+
 /** Creates a database on the shared PostgreSQL and returns the URL for a service. */
 export async function createPostgresDatabase(name: string): Promise<string> {
   await administer(`do $$ begin

@@ -1,3 +1,5 @@
+import type { Json } from '../../src/domain/json.ts';
+import type { AfterLoss } from '../../src/domain/run/recovery.ts';
 import type {
   Answer,
   Harness,
@@ -15,8 +17,13 @@ import type { AgentYaml } from './agents.ts';
  */
 export class Puppet implements Harness {
   readonly framework = 'puppet';
+  readonly afterLoss: AfterLoss;
   readonly #started: PuppetLeg[] = [];
   readonly #awaited: ((leg: PuppetLeg) => void)[] = [];
+
+  constructor({ afterLoss = 'none' }: { readonly afterLoss?: AfterLoss } = {}) {
+    this.afterLoss = afterLoss;
+  }
 
   /** An agent of this framework. */
   agent(more: AgentYaml = {}): AgentYaml {
@@ -35,6 +42,11 @@ export class Puppet implements Harness {
     return leg;
   }
 
+  /** Whether a leg has started that was not asked for yet. */
+  get hasStarted(): boolean {
+    return this.#started.length > 0;
+  }
+
   /** The next leg that starts, or has started and was not asked for yet. */
   async leg(): Promise<PuppetLeg> {
     return this.#started.shift() ?? new Promise((resolve) => this.#awaited.push(resolve));
@@ -51,6 +63,10 @@ export class PuppetLeg implements Leg {
   /** Whether it ends when it is asked to. */
   isObedient = true;
   readonly cancelled = Promise.withResolvers<void>();
+  /** Resolves when the server asks it to hand its run over. */
+  readonly asked = Promise.withResolvers<void>();
+  /** Whether it hands its run over as soon as it is asked to. */
+  isYielding = false;
   readonly killed = Promise.withResolvers<void>();
   readonly #events: (HarnessEvent | Error)[] = [];
   #wake = () => {};
@@ -69,7 +85,12 @@ export class PuppetLeg implements Leg {
     this.emit({ type: 'message_delta', text });
   }
 
-  end(outcome: 'completed' | 'cancelled' | 'waiting' = 'completed'): void {
+  /** A recovery point behind everything it has said. */
+  point(state: Json = null): void {
+    this.emit({ type: 'checkpoint', state, recovery: true });
+  }
+
+  end(outcome: 'completed' | 'cancelled' | 'waiting' | 'yielded' = 'completed'): void {
     this.emit({ type: 'end', outcome });
   }
 
@@ -96,6 +117,11 @@ export class PuppetLeg implements Leg {
   async cancel(): Promise<void> {
     this.cancelled.resolve();
     if (this.isObedient) this.end('cancelled');
+  }
+
+  async yield(): Promise<void> {
+    this.asked.resolve();
+    if (this.isYielding) this.end('yielded');
   }
 
   async kill(): Promise<void> {

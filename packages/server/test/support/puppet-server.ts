@@ -1,3 +1,4 @@
+import type { AfterLoss } from '../../src/domain/run/recovery.ts';
 import { type AgentYaml, usualAgents } from './agents.ts';
 import { Puppet } from './puppet-harness.ts';
 import { type ServerOptions, type TestServer, startServer } from './server.ts';
@@ -5,6 +6,8 @@ import { type ServerOptions, type TestServer, startServer } from './server.ts';
 export interface PuppetServerOptions extends Omit<ServerOptions, 'harnesses'> {
   /** Settings of the agent `puppet`. */
   readonly puppetAgent?: AgentYaml;
+  /** What its framework can do when its worker is gone. */
+  readonly afterLoss?: AfterLoss;
 }
 
 export interface PuppetServer {
@@ -16,9 +19,10 @@ export interface PuppetServer {
 export async function startPuppetServer({
   agents = usualAgents,
   puppetAgent,
+  afterLoss = 'none',
   ...options
 }: PuppetServerOptions = {}): Promise<PuppetServer> {
-  const puppet = new Puppet();
+  const puppet = new Puppet({ afterLoss });
   const server = await startServer({
     ...options,
     harnesses: [puppet],

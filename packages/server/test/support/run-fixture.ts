@@ -1,13 +1,21 @@
-import { type RunId, type SessionId, formatEventId } from '@convoke/contract';
+import {
+  type ClientId,
+  type RunId,
+  type SessionId,
+  clientId,
+  formatEventId,
+} from '@convoke/contract';
 import { startRun } from '../../src/app/runs.ts';
 import { createSession } from '../../src/app/sessions.ts';
 import type { Agent } from '../../src/domain/agent.ts';
-import type { RunEventDraft } from '../../src/domain/run-event.ts';
-import type { AfterLoss } from '../../src/domain/recovery.ts';
-import type { Run } from '../../src/domain/run.ts';
+import { noPrices } from '../../src/domain/usage/prices.ts';
+import type { RunEventDraft } from '../../src/domain/run/run-event.ts';
+import type { AfterLoss } from '../../src/domain/run/recovery.ts';
+import type { Run } from '../../src/domain/run/run.ts';
 import { type ClaimedLeg, claimLeg } from '../../src/execution/claim-leg.ts';
 import { type LegBatch, recordLeg } from '../../src/execution/record-leg.ts';
 import type { Agents } from '../../src/ports/agents.ts';
+import type { Harness } from '../../src/ports/harness.ts';
 import type { Log, LogFields } from '../../src/ports/log.ts';
 import { sql } from '../../src/store/sql.ts';
 import { agentOf } from './agent-folders.ts';
@@ -18,6 +26,11 @@ import { settings } from './settings.ts';
 export type RunFixture = Awaited<ReturnType<typeof createRunFixture>>;
 
 export const hour = 3_600_000;
+/** By what checkpoints are made. */
+export const maker = { format: 1, agent: 'digest' };
+
+/** The client that starts the runs of a fixture. */
+const starter = clientId('cli_starter');
 
 interface FixtureOptions {
   readonly lossless?: boolean;
@@ -49,8 +62,11 @@ export async function createRunFixture(
     fanout,
     log,
     settings,
+    prices: noPrices,
     agents: only(agentOf({ name: 'agent', ...parts })),
-    harnesses: new Map([['scripted', { afterLoss }]]),
+    harnesses: new Map<string, Pick<Harness, 'afterLoss' | 'checkpointFormat'>>([
+      ['scripted', { afterLoss }],
+    ]),
   };
   const chargeRate = () => {};
 
@@ -59,22 +75,27 @@ export async function createRunFixture(
     return (await createSession(services, scope, request)).resource.id;
   }
 
-  async function start(sessionId: SessionId): Promise<Run> {
-    const input = { prompt: 'hi' };
-    const request = { sessionId, input, idempotencyKey: undefined, chargeRate };
+  async function start(sessionId: SessionId, prompt = 'hi', by: ClientId = starter): Promise<Run> {
+    const input = { prompt };
+    const request = { sessionId, input, clientId: by, idempotencyKey: undefined, chargeRate };
     return (await startRun(services, scope, request)).resource;
   }
 
   /** As a worker does: under a lease of fifteen seconds. */
-  async function claim(run: Run, owner = 'worker-1'): Promise<ClaimedLeg | undefined> {
+  async function claim(
+    run: Run,
+    owner = 'worker-1',
+    machine = 'machine-1',
+  ): Promise<ClaimedLeg | undefined> {
     const address = { scope, sessionId: run.sessionId, runId: run.id };
-    const lease = { owner, expiresAt: identity.clock.now() + 15_000 };
+    const expiresAt = identity.clock.now() + 15_000;
+    const lease = { owner, machine, expiresAt };
     const leg = await claimLeg(services, address, { lease, at: identity.clock.now() });
     return typeof leg === 'string' ? undefined : leg;
   }
 
-  async function claimed(run: Run, owner = 'worker-1'): Promise<ClaimedLeg> {
-    const leg = await claim(run, owner);
+  async function claimed(run: Run, owner = 'worker-1', machine = 'machine-1'): Promise<ClaimedLeg> {
+    const leg = await claim(run, owner, machine);
     if (leg === undefined) throw new Error('the run was not ready');
     return leg;
   }
@@ -87,6 +108,7 @@ export async function createRunFixture(
       waitMs: hour,
       inDoubtAfter: undefined,
       lossesTotal: leg.run.lossesTotal,
+      maker,
     });
     return recorded?.lastSeq;
   }
@@ -102,6 +124,7 @@ export async function createRunFixture(
   return {
     ...services,
     scope,
+    clientId: starter,
     warnings,
     open,
     start,
@@ -138,7 +161,7 @@ export function delta(text: string): RunEventDraft {
   return { type: 'message_delta', data: { text, framework: 'scripted', model: 'scripted' } };
 }
 
-export const over = { outputText: null, usage: undefined } as const;
+export const over = { outputText: null } as const;
 
 function only(agent: Agent): Agents {
   return {

@@ -10,8 +10,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 // @ts-expect-error -- it brings no types
 import untyped from 's3rver';
-import { afterAll } from 'vitest';
 import { removeFolder } from '../../../../test/remove-folder.ts';
+import { atFileEnd } from '../../../../test/runner/file-end.ts';
 
 /** The part of its interface used here. */
 const S3rver = untyped as new (options: {
@@ -74,7 +74,7 @@ export async function startS3({ listsAtMost }: { listsAtMost?: number } = {}): P
     server.closeAllConnections();
     await once(server, 'close');
   };
-  stops.push(async () => {
+  atFileEnd(async () => {
     await stop();
     await removeFolder(directory);
   });
@@ -91,8 +91,3 @@ export async function startS3({ listsAtMost }: { listsAtMost?: number } = {}): P
     }),
   };
 }
-
-const stops: (() => Promise<void>)[] = [];
-afterAll(async () => {
-  for (const stop of stops) await stop();
-});

@@ -2,10 +2,10 @@ import { mkdir, mkdtemp, rename, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { type Method, type Operation, operations } from '@convoke/contract';
-import { afterAll } from 'vitest';
 import { freePort } from '../../../../test/free-port.ts';
 import { natsUrl } from '../../../../test/nats-service.ts';
 import { removeFolder } from '../../../../test/remove-folder.ts';
+import { atFileEnd } from '../../../../test/runner/file-end.ts';
 import { type Convoke, compose } from '../../src/compose/compose.ts';
 import { type Config, readConfig } from '../../src/config/config.ts';
 import type { StreamCaps } from '../../src/http/event-streams.ts';
@@ -23,9 +23,10 @@ import {
   anonymous,
   operationAt,
 } from './checked-calls.ts';
-import { observe, markFileDone } from './coverage/journal.ts';
+import { observe } from './coverage/journal.ts';
 import { type DatabaseKind, createLocation, databaseKinds, isQuick } from './databases.ts';
 import { EventReader } from './event-reader.ts';
+import { testConnections } from './postgres-databases.ts';
 
 export interface ServerOptions {
   readonly database?: Deployment;
@@ -40,6 +41,7 @@ export interface ServerOptions {
   readonly provider?: CredentialProvider;
   readonly streamCaps?: StreamCaps;
   readonly clientTokenSeconds?: number;
+  readonly consoleFolder?: string;
   /** The test makes the server fail, so what the server logs as an error is expected. */
   readonly expectsFaults?: boolean;
 }
@@ -89,7 +91,7 @@ export class TestServer extends CheckedCalls {
   ): Promise<EventReader> {
     const { method = 'GET', headers, ...rest } = options;
     const stop = new AbortController();
-    readers.add(stop);
+    atFileEnd(() => stop.abort());
     const accept = { accept: 'text/event-stream', ...headers };
     const response = await this.fetch(method, path, {
       ...rest,
@@ -126,7 +128,6 @@ export class TestServer extends CheckedCalls {
   async stop(graceMs = 0): Promise<void> {
     if (this.#isStopped) return;
     this.#isStopped = true;
-    running.delete(this);
     await this.convoke.stop(graceMs);
     const [fault] = this.#options.expectsFaults === true ? [] : this.errors;
     if (fault !== undefined) {
@@ -137,7 +138,7 @@ export class TestServer extends CheckedCalls {
 
 export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
   const folder = await mkdtemp(join(tmpdir(), 'convoke-server-'));
-  folders.push(folder);
+  atFileEnd(() => removeFolder(folder));
   const { database = 'sqlite', agents = usualAgents, agentFiles = {} } = options;
   const env = {
     CONVOKE_PORT: String(await freePort()),
@@ -165,8 +166,9 @@ export const deployments: readonly Deployment[] = isQuick
 async function enginesOf(deployment: Deployment): Promise<Record<string, string>> {
   if (deployment === 'sqlite') return {};
   const CONVOKE_DATABASE_URL = await createLocation('postgres');
-  if (deployment === 'postgres') return { CONVOKE_DATABASE_URL };
-  return { CONVOKE_DATABASE_URL, CONVOKE_WAKEUPS: 'nats', CONVOKE_NATS_URL: natsUrl() };
+  const postgres = { CONVOKE_DATABASE_URL, CONVOKE_DATABASE_CONNECTIONS: testConnections };
+  if (deployment === 'postgres') return postgres;
+  return { ...postgres, CONVOKE_WAKEUPS: 'nats', CONVOKE_NATS_URL: natsUrl() };
 }
 
 interface Callers {
@@ -186,7 +188,8 @@ interface ServerParts {
 async function startOn(place: Place, options: ServerOptions): Promise<TestServer> {
   const { config } = place;
   const errors: LoggedError[] = [];
-  const { clock, harnesses, wrapStore, provider, streamCaps, clientTokenSeconds } = options;
+  const { clock, harnesses, wrapStore, provider, streamCaps } = options;
+  const { clientTokenSeconds, consoleFolder } = options;
   const convoke = await compose(config, {
     log: collectingLog(errors),
     ...(clock === undefined ? {} : { clock }),
@@ -195,6 +198,7 @@ async function startOn(place: Place, options: ServerOptions): Promise<TestServer
     ...(provider === undefined ? {} : { provider }),
     ...(streamCaps === undefined ? {} : { streamCaps }),
     ...(clientTokenSeconds === undefined ? {} : { clientTokenSeconds }),
+    ...(consoleFolder === undefined ? {} : { consoleFolder }),
   });
   await convoke.app.listen({ host: config.host, port: config.port });
   const quickstart = await convoke.quickstart();
@@ -204,7 +208,7 @@ async function startOn(place: Place, options: ServerOptions): Promise<TestServer
     owner: bearer(quickstart.owner_token),
   };
   const server = new TestServer({ convoke, quickstart, callers, errors, options, place });
-  running.add(server);
+  atFileEnd(() => server.stop());
   return server;
 }
 
@@ -298,15 +302,3 @@ function collectingLog(errors: LoggedError[]): Log {
     error: (message, error) => errors.push({ message, error }),
   };
 }
-
-const running = new Set<TestServer>();
-const readers = new Set<AbortController>();
-const folders: string[] = [];
-
-markFileDone();
-afterAll(async () => {
-  for (const reader of readers) reader.abort();
-  const stopped = await Promise.allSettled([...running].map((server) => server.stop()));
-  for (const folder of folders) await removeFolder(folder);
-  for (const result of stopped) if (result.status === 'rejected') throw result.reason;
-});

@@ -11,6 +11,7 @@ export const settings: Settings = {
   tenantRunConcurrency: 4,
   leaseMs: 15_000,
   recovery: 'resume',
+  machineReturnMs: 60_000,
   streamMaxAgeMs: 60_000,
   tenantModes: ['saas'],
   tenantsPerOrganizationMax: 100,

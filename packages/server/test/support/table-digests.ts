@@ -5,7 +5,7 @@ import { eventually } from './eventually.ts';
 import type { TestServer } from './server.ts';
 
 /** Tables that are written on every refusal and every use of a token, by design. */
-const witnesses = new Set(['audit_rows', 'audit_heads']);
+const witnesses = new Set(['audit_rows', 'audit_heads', 'audit_checks']);
 const marks: Readonly<Record<string, readonly string[]>> = {
   credentials: ['last_used_at'],
   runs: ['lease_expires_at'],

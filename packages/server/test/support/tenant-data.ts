@@ -36,8 +36,15 @@ export interface TenantDataIds {
   readonly run_id: string;
   readonly interaction_key: string;
   readonly file_id: string;
+  readonly schedule_id: string;
+  readonly webhook_id: string;
+  readonly delivery_id: string;
   readonly agent_name: string;
+  readonly budget_id: string;
 }
+
+/** A webhook without deliveries: no such notice is made here. Its address is of a documentation network. */
+export const quietWebhook = { url: 'https://192.0.2.1/hook', types: ['budget_reached'] };
 
 export const fileTextOf = (word: string) => `the bytes of ${word}`;
 
@@ -63,9 +70,25 @@ export async function fillTenant(
       client_id: client.record.id,
       credential_id: client.credentialId,
       agent_name: 'keeper',
+      budget_id: await setBudget(server, organization, tenant),
       ...held,
     },
   };
+}
+
+/** Far from being reached. */
+async function setBudget(
+  server: TestServer,
+  { organization_id, owner }: Organization,
+  tenant: string,
+): Promise<string> {
+  const { body } = await server.send('set_budget', {
+    as: owner,
+    params: { organization_id },
+    headers: { 'idempotency-key': `budget of ${tenant}` },
+    body: { scope: { kind: 'tenant', id: tenant }, period: 'day', max_tokens: 1e9 },
+  });
+  return body.id;
 }
 
 /** Fills a tenant of the first organization. */
@@ -98,11 +121,38 @@ async function fill(server: TestServer, as: Identity, word: string) {
     const { body } = await server.send('list_interactions', { as, params });
     return body.interactions[0];
   });
+  const { body: schedule } = await server.send('create_schedule', {
+    as,
+    body: {
+      name: `Plan ${word}`,
+      agent_name: 'echo',
+      cron: '0 0 1 1 *',
+      input: { prompt: word },
+      idempotency_key: `plan ${word}`,
+    },
+  });
+  const { body: issued } = await server.send('create_webhook', {
+    as,
+    body: { ...quietWebhook, description: `Hook ${word}`, idempotency_key: `hook ${word}` },
+  });
+  // Disabled: what waits for it is never sent, so that the tables rest.
+  await server.send('update_webhook', {
+    as,
+    params: { webhook_id: issued.webhook.id },
+    body: { version: 1, status: 'disabled' },
+  });
+  const { body: delivery } = await server.send('test_webhook', {
+    as,
+    params: { webhook_id: issued.webhook.id },
+  });
   return {
     session_id: session.id,
     run_id: run.id,
     interaction_key: interaction.interaction_key,
     file_id: file.id,
+    schedule_id: schedule.id,
+    webhook_id: issued.webhook.id,
+    delivery_id: delivery.id,
   };
 }
 

@@ -4,7 +4,7 @@ import type { OperationCall } from './checked-calls.ts';
 import { eventually } from './eventually.ts';
 import { addClient, addTenant } from './identities.ts';
 import type { TestServer } from './server.ts';
-import { type TenantData, fileTextOf } from './tenant-data.ts';
+import { type TenantData, fileTextOf, quietWebhook } from './tenant-data.ts';
 
 /**
  * For every operation, a call that succeeds, from a caller it is for. Resources that a call uses up are created
@@ -67,6 +67,17 @@ export const validCalls: {
     return { as, params: { ...params, interaction_key }, body: { answer: 'red' } };
   },
 
+  get_agent: async (_, { as }) => ({ as, params: { agent_name: 'echo' } }),
+  update_session: async (_, data) => ({ ...inSession(data), body: { title: data.word } }),
+  update_run: async (_, { as, ids }) => ({ as, params: { ...ids }, body: { labels: {} } }),
+  list_tenant_runs: async (_, { as }) => ({ as }),
+  find_run: async (_, { as, ids }) => ({ as, params: { ...ids } }),
+  get_overview: async (_, { as }) => ({ as }),
+  list_tenant_interactions: async (_, { as }) => ({ as }),
+  find_interaction: async (_, { as, ids }) => ({ as, params: { ...ids } }),
+
+  follow_tenant_events: async (_, { as }) => ({ as, headers: { accept: 'application/json' } }),
+
   prepare_file: async (_, data) => ({ ...inSession(data), body: { name: 'hi.txt' } }),
   list_files: ofSession,
   upload_file: async (_, { as, ids, word }) => ({
@@ -80,6 +91,49 @@ export const validCalls: {
     const { body: file } = await server.send('prepare_file', { as, params, body: { name: 'x' } });
     return { as, params: { ...params, file_id: file.id } };
   },
+
+  create_schedule: async (_, { as }) => ({ as, body: yearly }),
+  list_schedules: async (_, { as }) => ({ as }),
+  get_schedule: ofSchedule,
+  update_schedule: async (server, data) => ({
+    ...(await ofNewSchedule(server, data)),
+    body: { version: 1, name: 'Renamed' },
+  }),
+  delete_schedule: ofNewSchedule,
+  pause_schedule: ofNewSchedule,
+  resume_schedule: ofNewSchedule,
+  run_schedule: ofNewSchedule,
+  list_fires: ofSchedule,
+  preview_schedule: ofSchedule,
+
+  list_budgets: managed,
+  set_budget: async (server, data) => ({
+    ...(await managed(server, data)),
+    ...key(),
+    body: { scope: { kind: 'agent', id: randomUUID() }, period: 'day', max_tokens: 1e9 },
+  }),
+  get_budget: ofNewBudget,
+  delete_budget: ofNewBudget,
+
+  create_webhook: async (server, data) => {
+    await removeWebhooks(server, data);
+    return { as: data.as, body: quietWebhook };
+  },
+  list_webhooks: async (_, { as }) => ({ as }),
+  get_webhook: ofWebhook,
+  update_webhook: async (server, data) => ({
+    ...(await ofNewWebhook(server, data)),
+    body: { version: 1, description: 'Changed' },
+  }),
+  delete_webhook: ofNewWebhook,
+  rotate_webhook: ofNewWebhook,
+  test_webhook: ofWebhook,
+  list_deliveries: ofWebhook,
+  redeliver: ofWebhook,
+  replay_webhook: async (server, data) => ({
+    ...(await ofWebhook(server, data)),
+    body: { after_id: '0000000000000000' },
+  }),
 
   list_clients: managed,
   list_profiles: managed,
@@ -102,6 +156,9 @@ export const validCalls: {
   }),
   revoke_credential: ofNewClient,
 
+  read_usage: async (_, { as }) => ({ as }),
+  read_organization_usage: managed,
+
   list_tenants: managed,
   create_tenant: async (server, data) => ({
     ...(await managed(server, data)),
@@ -119,6 +176,13 @@ export const validCalls: {
     return { as, params: { ...params, tenant_id }, body: { confirm: tenant_id } };
   },
 
+  get_me: managed,
+  get_organization: managed,
+  list_members: managed,
+  list_audit: managed,
+  get_audit_status: managed,
+
+  get_system: async (_, { as }) => ({ as }),
   get_health: async () => ({}),
   get_readiness: async () => ({}),
   get_openapi: async () => ({}),
@@ -139,8 +203,54 @@ async function ofNewSession(server: TestServer, { as }: TenantData, agent_name =
   return { as, params: { session_id: body.id } };
 }
 
+const yearly = {
+  name: 'Yearly',
+  agent_name: 'echo',
+  cron: '0 0 1 1 *',
+  input: { prompt: 'hi' },
+};
+
+async function ofSchedule(_: TestServer, { as, ids }: TenantData) {
+  return { as, params: { schedule_id: ids.schedule_id } };
+}
+
+async function ofNewSchedule(server: TestServer, { as }: TenantData) {
+  const { body } = await server.send('create_schedule', { as, body: yearly });
+  return { as, params: { schedule_id: body.id } };
+}
+
+async function ofWebhook(_: TestServer, { as, ids }: TenantData) {
+  return { as, params: { webhook_id: ids.webhook_id, delivery_id: ids.delivery_id } };
+}
+
+async function ofNewWebhook(server: TestServer, data: TenantData) {
+  await removeWebhooks(server, data);
+  const { as } = data;
+  const { body } = await server.send('create_webhook', { as, body: quietWebhook });
+  return { as, params: { webhook_id: body.webhook.id } };
+}
+
+/** Removes those that calls before have made: a tenant may have few. */
+async function removeWebhooks(server: TestServer, { as }: TenantData): Promise<void> {
+  const { body: known } = await server.send('list_webhooks', { as });
+  const spent = known.webhooks.filter(({ description }) => description === undefined);
+  for (const { id } of spent) {
+    await server.send('delete_webhook', { as, params: { webhook_id: id } });
+  }
+}
+
 async function managed(_: TestServer, { organization, ids }: TenantData) {
   return { as: organization.owner, params: { ...ids } };
+}
+
+async function ofNewBudget(server: TestServer, { organization, ids }: TenantData) {
+  const { body } = await server.send('set_budget', {
+    as: organization.owner,
+    params: { organization_id: ids.organization_id },
+    ...key(),
+    body: { scope: { kind: 'agent', id: randomUUID() }, period: 'day', max_tokens: 1e9 },
+  });
+  return { as: organization.owner, params: { ...ids, budget_id: body.id } };
 }
 
 async function ofNewClient(server: TestServer, { organization, ids }: TenantData) {

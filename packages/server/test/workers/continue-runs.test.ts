@@ -2,19 +2,28 @@ import { RunText, isTerminalEventType } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { answerInteraction } from '../../src/app/interactions.ts';
 import { cancelRun } from '../../src/app/runs.ts';
-import { noteOfLeftCall } from '../../src/domain/recovery.ts';
-import type { Run } from '../../src/domain/run.ts';
-import type { ToolCall, Touches } from '../../src/domain/tool-call.ts';
-import type { ClaimedLeg } from '../../src/execution/claim-leg.ts';
+import { noteOfLeftCall } from '../../src/domain/run/recovery.ts';
+import { noteOfLostChange } from '../../src/domain/run/workspace-behind.ts';
+import type { Run, RunningRun } from '../../src/domain/run/run.ts';
+import type { ToolCall } from '../../src/domain/run/tool-call.ts';
+import { type ClaimedLeg, recallClaim } from '../../src/execution/claim-leg.ts';
 import type { LegNote, PlacedNote } from '../../src/execution/leg-notes.ts';
 import { recordLeg } from '../../src/execution/record-leg.ts';
 import { endParkedCancellations } from '../../src/workers/end-parked-cancellations.ts';
 import { reconcileRuns } from '../../src/workers/reconcile-runs.ts';
 import { databaseKinds } from '../support/databases.ts';
 import { by } from '../support/identity-fixture.ts';
-import { type RunFixture, createRunFixture, delta, hour, over } from '../support/run-fixture.ts';
+import {
+  type RunFixture,
+  createRunFixture,
+  delta,
+  hour,
+  maker,
+  over,
+} from '../support/run-fixture.ts';
 
 const again = 'It was not done: do it now';
+const goOn = 'Go on with the files as they were saved';
 
 describe.each(databaseKinds)('a run whose worker is gone goes on, on %s (D-88)', (kind) => {
   let world: RunFixture;
@@ -66,7 +75,7 @@ describe.each(databaseKinds)('a run whose worker is gone goes on, on %s (D-88)',
     });
     const log = await world.logOf(run.id);
     expect(log.slice(-3).map(({ type, data }) => [type, data])).toEqual([
-      ['run_resumed', { run_id: run.id, attempt: 2, reason: 'worker_lost' }],
+      ['run_resumed', { run_id: run.id, attempt: 2, reason: 'worker_lost', workspace: 'same' }],
       ['message_delta', expect.objectContaining({ text: 'said again' })],
       ['run_completed', { run_id: run.id, recovered: true }],
     ]);
@@ -243,13 +252,83 @@ describe.each(databaseKinds)('a run whose worker is gone goes on, on %s (D-88)',
     expect(await callsOf(run)).toEqual([]);
   });
 
-  test('is not continued where the changes of its folder are gone', async () => {
-    for (const touches of ['workspace', 'outside'] as const satisfies Touches[]) {
+  describe('with several machines (D-91)', () => {
+    const cluster = { isAlone: false };
+    /** A run whose lost leg wrote a file on machine-1 that no archive has. */
+    async function withUnsavedFile(): Promise<ClaimedLeg> {
       const leg = await started();
-      await beginCall(leg, { toolName: 'write_file', touches });
-      const run = await lose(leg.run, { isAlone: false });
-      expect(run.status).toBe(touches === 'outside' ? 'running' : 'failed');
+      await beginCall(leg, { toolName: 'write_file', touches: 'workspace' });
+      const result = { ok: true, output: 'written' };
+      const call = { ref: 'call-1', epoch: leg.run.leaseEpoch, result, endedAt: 1 };
+      await world.record(leg, { notes: [note({ kind: 'end', call, settle })] });
+      return leg;
     }
+    async function heldTooLong(run: Run): Promise<Run> {
+      world.clock.advance(60_000);
+      return lose(run, cluster);
+    }
+
+    test('any machine continues it when its folder was not touched', async () => {
+      const leg = await started();
+      await beginCall(leg, { toolName: 'write_file', touches: 'outside' });
+      const run = await lose(leg.run, cluster);
+      const next = await world.claimed(run, 'worker-2', 'machine-2');
+      expect(next.isElsewhere).toBe(true);
+      expect((await world.logOf(run.id)).at(-1)?.data).toMatchObject({ workspace: 'restored' });
+    });
+
+    test('only its own machine continues it at once when no archive has its files', async () => {
+      const run = await lose((await withUnsavedFile()).run, cluster);
+      expect(await world.claim(run, 'worker-2', 'machine-2')).toBeUndefined();
+      const next = await world.claimed(run, 'worker-3', 'machine-1');
+      expect(next.isElsewhere).toBe(false);
+      expect((await world.logOf(run.id)).at(-1)?.data).toMatchObject({ workspace: 'same' });
+      // Lost once more before it did anything: the files of the first leg are still in no archive.
+      const again = await lose(next.run, cluster);
+      world.clock.advance(5_000);
+      expect(await world.claim(again, 'worker-2', 'machine-2')).toBeUndefined();
+    });
+
+    test('a leg that ended has its files archived', async () => {
+      const leg = await withUnsavedFile();
+      await world.record(leg, { notes: [point(0)], end: { status: 'yielded', ...over } });
+      const run = await lose((await world.claimed(leg.run)).run, cluster);
+      expect(await world.claim(run, 'worker-2', 'machine-2')).toBeDefined();
+    });
+
+    test('a person is asked when the machine does not come back, and may go on without its files', async () => {
+      const leg = await withUnsavedFile();
+      const run = await heldTooLong(await lose(leg.run, cluster));
+      expect(run).toMatchObject({ status: 'waiting', pendingInteractions: 1 });
+      const ref = `workspace-behind:${leg.run.leaseEpoch}`;
+      const question = (await world.logOf(run.id)).at(-1);
+      expect(question?.data).toMatchObject({
+        request_id: ref,
+        options: [{ label: goOn }, { label: 'End the run' }],
+        about: { kind: 'workspace_behind', calls: [{ tool_name: 'write_file' }] },
+      });
+      await answer(run, ref, { answer: goOn });
+      // Not even the machine that has the files takes them once they are given up.
+      expect(await world.claim(run, 'worker-1', 'machine-1')).toBeUndefined();
+      await heldTooLong(run);
+      const next = await world.claimed(run, 'worker-1', 'machine-1');
+      expect(next.isElsewhere).toBe(true);
+      expect(next.input.kind === 'continue' && next.input.calls.get('call-1')).toEqual({
+        state: 'left',
+        note: noteOfLostChange,
+      });
+      expect((await world.logOf(run.id)).at(-1)?.data).toMatchObject({ workspace: 'behind' });
+    });
+
+    test('any other answer ends it', async () => {
+      const leg = await withUnsavedFile();
+      const run = await heldTooLong(await lose(leg.run, cluster));
+      await answer(run, `workspace-behind:${leg.run.leaseEpoch}`, { answer: 'go on' });
+      expect(await heldTooLong(run)).toMatchObject({
+        status: 'failed',
+        error: { code: 'worker_lost' },
+      });
+    });
   });
 
   test('a cancel between two legs ends it (D-94)', async () => {
@@ -259,6 +338,92 @@ describe.each(databaseKinds)('a run whose worker is gone goes on, on %s (D-88)',
     await endParkedCancellations(world);
     expect(await world.read(run)).toMatchObject({ status: 'cancelled' });
     expect((await types(run)).at(-1)).toBe('run_cancelled');
+  });
+
+  test('every leg after the first says why it starts (D-87)', async () => {
+    const leg = await started();
+    await world.record(leg, {
+      items: [{ type: 'user_question', ref: 'q', question: 'Which?' }],
+      notes: [point(0)],
+      end: { status: 'waiting', ...over },
+    });
+    await answer(leg.run, 'q', { answer: 'red' });
+    const resumed = await world.claimed(leg.run);
+    expect(resumed.input.kind).toBe('resume');
+    await world.claimed(await lose(resumed.run));
+    const reasons = (await world.logOf(leg.run.id)).flatMap(({ type, data }) =>
+      type === 'run_resumed' ? [data['reason']] : [],
+    );
+    expect(reasons).toEqual(['answered', 'worker_lost']);
+  });
+
+  test('a claim whose answer was lost starts with the same input', async () => {
+    const leg = await started();
+    await world.record(leg, {
+      items: [{ type: 'user_question', ref: 'q', question: 'Which?' }],
+      end: { status: 'waiting', ...over },
+    });
+    await answer(leg.run, 'q', { answer: 'red' });
+    const at = world.clock.now();
+    const { run, holder, input } = await world.claimed(leg.run, 'worker-2');
+    const lease = { owner: 'worker-2', machine: 'machine-1', expiresAt: at + 15_000 };
+    expect(await recallClaim(world, holder, { lease, at })).toMatchObject({ input });
+    const lost = await lose(run);
+    const next = await world.claimed(lost, 'worker-3');
+    const later = { lease: { ...lease, owner: 'worker-3' }, at: world.clock.now() };
+    expect(await recallClaim(world, holder, later)).toMatchObject({ input: next.input });
+  });
+
+  test('shows since when it waits to go on', async () => {
+    const run = await lose((await started()).run);
+    expect(run.interruptedAt).toBe(world.clock.now());
+    expect((await world.claimed(run)).run.interruptedAt).toBeNull();
+  });
+
+  test('the time of its legs adds up; of a lost one, until its lease expired (D-95)', async () => {
+    const leg = await started();
+    const { lease } = leg.run as RunningRun;
+    const began = world.clock.now();
+    world.clock.advance(60_000);
+    const run = await lose(leg.run);
+    const first = lease.expiresAt - began;
+    expect([run.executedMs, run.legStartedAt]).toEqual([first, null]);
+    // Waiting for the next leg does not count.
+    world.clock.advance(60_000);
+    const next = await world.claimed(run);
+    world.clock.advance(2_000);
+    await world.record(next, {
+      items: [{ type: 'user_question', ref: 'q', question: 'Which?' }],
+      end: { status: 'waiting', ...over },
+    });
+    world.clock.advance(60_000);
+    expect((await world.read(run)).executedMs).toBe(first + 2_000);
+  });
+
+  test('a checkpoint of a newer release is left to its servers (D-99)', async () => {
+    const leg = await started();
+    const newer = { format: 2, agent: 'digest' };
+    await world.record(leg, { notes: [point(0)] });
+    await world.store.transaction((tx) =>
+      tx.sessions.saveCheckpoint(leg.run.sessionId, { text: '{}', ...newer }),
+    );
+    const run = await lose(leg.run);
+    expect(await world.claim(run)).toBeUndefined();
+    world.harnesses.set('scripted', { afterLoss: 'repeat', checkpointFormat: 2 });
+    expect(await world.claim(run)).toBeDefined();
+    world.harnesses.set('scripted', { afterLoss: 'repeat' });
+  });
+
+  test('says so when the agent was changed since its last checkpoint (D-99)', async () => {
+    for (const agent of ['digest', 'another']) {
+      const leg = await started();
+      await world.store.transaction((tx) =>
+        tx.sessions.saveCheckpoint(leg.run.sessionId, { text: '{}', format: 1, agent }),
+      );
+      const { run } = await world.claimed(await lose(leg.run));
+      const { data } = (await world.logOf(run.id)).at(-1) ?? {};
+      expect(data?.['agent_changed']).toBe(agent === 'digest' ? undefined : true);
+    }
   });
 
   test('a question about a call expires like any other', async () => {
@@ -305,6 +470,32 @@ describe('what an agent allows', () => {
   });
 });
 
+describe('an agent that keeps its own record', () => {
+  async function lost({ isAlone = true, hasPoint = true } = {}) {
+    const world = await createRunFixture('sqlite', {}, { afterLoss: 'continue' });
+    const leg = await world.claimed(await world.start(await world.open()));
+    await world.record(leg, { items: [delta('said. ')], notes: hasPoint ? [point(0)] : [] });
+    world.clock.advance(15_001);
+    const leases = { owner: 'me', isExecuting: () => false, canTrustExpiry: () => true };
+    await reconcileRuns(world, { ...leases, isAlone });
+    return { run: await world.read(leg.run), log: await world.logOf(leg.run.id) };
+  }
+
+  test('goes on after what it said: nothing is discarded', async () => {
+    const { run, log } = await lost();
+    expect(run).toMatchObject({ status: 'running', lease: null, outputText: 'said. ' });
+    expect(log.at(-1)?.type).toBe('run_interrupted');
+    expect(log.at(-1)?.data).not.toHaveProperty('discard_from_event_id');
+  });
+
+  test('is lost with its machine, and before its first recovery point', async () => {
+    for (const where of [{ isAlone: false }, { hasPoint: false }]) {
+      const { run } = await lost(where);
+      expect(run).toMatchObject({ status: 'failed', error: { code: 'worker_lost' } });
+    }
+  });
+});
+
 const settle = () => {};
 
 function note(content: LegNote, after = 0): PlacedNote {
@@ -334,6 +525,7 @@ async function begins(world: RunFixture, { leg, call, inDoubtAfter }: Beginning)
     waitMs: hour,
     inDoubtAfter,
     lossesTotal: leg.run.lossesTotal,
+    maker,
   });
   return recorded?.refused.has(call.note) === false;
 }

@@ -4,12 +4,14 @@ import { RunFollower } from '../../src/app/follow.ts';
 import { readHistory } from '../../src/app/history.ts';
 import { startRun } from '../../src/app/runs.ts';
 import { partitionAt } from '../../src/domain/event-partition.ts';
-import type { Run } from '../../src/domain/run.ts';
+import type { Run } from '../../src/domain/run/run.ts';
+import { noPrices } from '../../src/domain/usage/prices.ts';
 import type { ClaimedLeg } from '../../src/execution/claim-leg.ts';
 import { renderFrames } from '../../src/http/event-streams.ts';
 import { createIds } from '../../src/runtime/ids.ts';
 import { createStore } from '../../src/store/store.ts';
-import { forgetOldEvents } from '../../src/workers/forget-old-events.ts';
+import { countUsage } from '../../src/workers/count-usage.ts';
+import { forgetOldEvents } from '../../src/workers/retention/forget-old-events.ts';
 import { prepareEventLog } from '../../src/workers/prepare-event-log.ts';
 import { reconcileRuns } from '../../src/workers/reconcile-runs.ts';
 import { databaseKinds, openTestDatabase } from '../support/databases.ts';
@@ -27,7 +29,12 @@ describe.each(databaseKinds)('the event log on %s (A-66)', (kind) => {
   /** A run whose id contains its creation time, as ids do outside of tests. */
   async function begin(deltas = 1): Promise<{ run: Run; leg: ClaimedLeg }> {
     const services = { ...world, ids: createIds(world.clock) };
-    const request = { input: { prompt: 'hi' }, idempotencyKey: undefined, chargeRate: () => {} };
+    const request = {
+      clientId: null,
+      input: { prompt: 'hi' },
+      idempotencyKey: undefined,
+      chargeRate: () => {},
+    };
     const sessionId = await world.open();
     const { resource } = await startRun(services, world.scope, { ...request, sessionId });
     const leg = await world.claimed(resource);
@@ -84,6 +91,26 @@ describe.each(databaseKinds)('the event log on %s (A-66)', (kind) => {
     await sweep(3 * week);
     expect(await callsOf(ends.run)).toEqual([]);
     expect(await callsOf(stays.run)).toHaveLength(1);
+  });
+
+  test('the entries of usage go with the events of runs that ended, and the sum stays (D-130)', async () => {
+    const entriesOf = async ({ run, leg }: { run: Run; leg: ClaimedLeg }) =>
+      world.store.read.usage.lastSeq({ runId: run.id, epoch: leg.run.leaseEpoch });
+    const [ends, stays] = [await begin(), await begin()];
+    const counts = { inputTokens: 5, outputTokens: 1, cachedInputTokens: 0, reasoningTokens: 0 };
+    const entry = { seq: 1, model: 'm', ...counts, cost: null };
+    for (const { leg } of [ends, stays]) {
+      await world.record(leg, { notes: [{ note: { kind: 'usage', entry }, after: 0 }] });
+    }
+    await world.record(ends.leg, { end: { status: 'completed', ...over } });
+    world.clock.advance(4 * week);
+    await sweep(3 * week);
+    // The totals do not include it yet.
+    expect(await entriesOf(ends)).toBe(1);
+    await countUsage({ ...world, prices: noPrices });
+    await sweep(3 * week);
+    expect([await entriesOf(ends), await entriesOf(stays)]).toEqual([0, 1]);
+    expect((await world.read(ends.run)).usage).toMatchObject({ inputTokens: 5 });
   });
 
   test('no event is deleted without a retention', async () => {
@@ -161,7 +188,12 @@ describe('the partitions of the event log', () => {
   test('are not created over existing events outside of them, which are deleted row by row', async () => {
     const { world, partitions } = await emptyStore();
     const services = { ...world, ids: createIds(world.clock) };
-    const request = { input: { prompt: 'hi' }, idempotencyKey: undefined, chargeRate: () => {} };
+    const request = {
+      clientId: null,
+      input: { prompt: 'hi' },
+      idempotencyKey: undefined,
+      chargeRate: () => {},
+    };
     const sessionId = await world.open();
     const { resource: run } = await startRun(services, world.scope, { ...request, sessionId });
     const leg = await world.claimed(run);

@@ -2,12 +2,12 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { answerInteraction } from '../../src/app/interactions.ts';
 import { cancelRun } from '../../src/app/runs.ts';
 import { stopSession } from '../../src/app/sessions.ts';
-import type { Run } from '../../src/domain/run.ts';
+import type { Run } from '../../src/domain/run/run.ts';
 import type { Store } from '../../src/ports/store.ts';
 import type { PlacedNote } from '../../src/execution/leg-notes.ts';
 import { endParkedCancellations } from '../../src/workers/end-parked-cancellations.ts';
-import { expireInteractions } from '../../src/workers/expire-interactions.ts';
-import { expireSessions } from '../../src/workers/expire-sessions.ts';
+import { expireInteractions } from '../../src/workers/retention/expire-interactions.ts';
+import { expireSessions } from '../../src/workers/retention/expire-sessions.ts';
 import { reconcileRuns } from '../../src/workers/reconcile-runs.ts';
 import { databaseKinds } from '../support/databases.ts';
 import { by } from '../support/identity-fixture.ts';
@@ -203,6 +203,7 @@ describe.each(databaseKinds)('recovery on %s (D-26)', (kind) => {
       context: null,
       snapshot: null,
       point: null,
+      made: null,
     });
   });
 

@@ -9,8 +9,8 @@ import { openDiskBlobs } from '../../src/blobs/disk.ts';
 import { saveSnapshot } from '../../src/execution/save-snapshot.ts';
 import type { Blobs } from '../../src/ports/blobs.ts';
 import { openSessionFolders } from '../../src/session-folders/session-folders.ts';
-import { removeBlobs } from '../../src/workers/remove-blobs.ts';
-import { removeSessionFolders } from '../../src/workers/remove-session-folders.ts';
+import { removeBlobs } from '../../src/workers/retention/remove-blobs.ts';
+import { removeSessionFolders } from '../../src/workers/retention/remove-session-folders.ts';
 import { agentOf } from '../support/agent-folders.ts';
 import { databaseKinds } from '../support/databases.ts';
 import { quietLog } from '../support/quiet-log.ts';
@@ -122,6 +122,7 @@ describe.each(databaseKinds)('what ended sessions leave, on %s (F4)', (kind) => 
       prepare: (request) => sessionFolders.prepare(request),
       takeOutputs: (owner, take) => sessionFolders.takeOutputs(owner, take),
       changes: (owner) => sessionFolders.changes(owner),
+      content: (owner) => sessionFolders.content(owner),
       remove: async (tenantId, id) => {
         if (id === stuck) throw new Error('busy');
         await sessionFolders.remove(tenantId, id);

@@ -9,7 +9,8 @@ import { offboardTenant, retryTenant } from '../../src/app/tenants.ts';
 import { openDiskBlobs } from '../../src/blobs/disk.ts';
 import type { Agent } from '../../src/domain/agent.ts';
 import { openInteraction } from '../../src/domain/interaction.ts';
-import { type Run, endRun, leaseRun, openRun } from '../../src/domain/run.ts';
+import { noPrices } from '../../src/domain/usage/prices.ts';
+import { type Run, endRun, leaseRun, openRun } from '../../src/domain/run/run.ts';
 import { openSession } from '../../src/domain/session.ts';
 import { type Tenant, openTenant } from '../../src/domain/tenant.ts';
 import { createLocalFanout } from '../../src/fanout/local.ts';
@@ -18,7 +19,8 @@ import { createFolderProvisioner } from '../../src/session-folders/folder-provis
 import { openSessionFolders } from '../../src/session-folders/session-folders.ts';
 import { sql } from '../../src/store/sql.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
-import { forgetTenants } from '../../src/workers/forget-tenants.ts';
+import { countUsage } from '../../src/workers/count-usage.ts';
+import { forgetTenants } from '../../src/workers/retention/forget-tenants.ts';
 import { type OffboardServices, offboardTenants } from '../../src/workers/offboard-tenants.ts';
 import { provisionTenants } from '../../src/workers/provision-tenants.ts';
 import { databaseKinds } from '../support/databases.ts';
@@ -52,6 +54,7 @@ const agent: Agent = {
   folder: '/nonexistent',
   settings: {},
   hasFixedToolInput: false,
+  digest: 'digest',
 };
 
 describe.each(databaseKinds)('the lifecycle of a tenant on %s', (kind) => {
@@ -151,6 +154,11 @@ describe.each(databaseKinds)('the lifecycle of a tenant on %s', (kind) => {
   describe('offboarding', () => {
     /** A session with finished runs, events, an interaction, a file with bytes, keys and a folder. */
     async function fill(tenant: Tenant, events = 3): Promise<void> {
+      await fillSession(tenant, events);
+      await countUsage({ ...world, prices: noPrices });
+    }
+
+    async function fillSession(tenant: Tenant, events: number): Promise<void> {
       const scope = { organizationId: tenant.organizationId, tenantId: tenant.id };
       const now = world.clock.now();
       const session = openSession(
@@ -170,6 +178,7 @@ describe.each(databaseKinds)('the lifecycle of a tenant on %s', (kind) => {
               ...base,
               id: runId(world.ids.next('run')),
               agentName: 'demo',
+              clientId: null,
               number,
               input: '{"prompt":"x"}',
             },
@@ -200,9 +209,11 @@ describe.each(databaseKinds)('the lifecycle of a tenant on %s', (kind) => {
       });
       await world.store.transaction(async (tx) => {
         await tx.sessions.insert(session);
-        await tx.sessions.saveCheckpoint(session.id, '{}');
+        await tx.sessions.saveCheckpoint(session.id, { text: '{}', format: 1, agent: '' });
+        await tx.labels.insert(session, { a: 'b' });
         for (const run of runs) {
           await tx.runs.insert(run);
+          await tx.labels.insert(run, { a: 'b' });
           const log = Array.from({ length: events }, (_, index) => ({
             seq: index + 1,
             type: 'message_delta',
@@ -210,8 +221,13 @@ describe.each(databaseKinds)('the lifecycle of a tenant on %s', (kind) => {
           }));
           await tx.runEvents.append(tenant.id, run.id, log);
           await tx.interactions.insert(interaction(base, run.id));
+          await tx.usage.append({ runId: run.id, epoch: 1 }, [used], now);
         }
         await tx.files.insert(file);
+        const notice = { type: 'run_queued', body: '{}' } as const;
+        await tx.outbox.add(tenant.id, [notice]);
+        const feed = await tx.feeds.tryLock(tenant.id);
+        await tx.feeds.append(tenant.id, [{ ...notice, seq: (feed?.lastSeq ?? 0) + 1 }], now);
         await tx.idempotency.claim({
           scope: tenant.id,
           key: session.id,
@@ -222,6 +238,16 @@ describe.each(databaseKinds)('the lifecycle of a tenant on %s', (kind) => {
         });
       });
     }
+
+    const used = {
+      seq: 1,
+      model: 'm',
+      inputTokens: 1,
+      outputTokens: 1,
+      cachedInputTokens: 0,
+      reasoningTokens: 0,
+      cost: null,
+    };
 
     const interaction = (
       base: {
@@ -244,6 +270,7 @@ describe.each(databaseKinds)('the lifecycle of a tenant on %s', (kind) => {
       );
 
     const tables = ['sessions', 'runs', 'run_events', 'interactions', 'files', 'idempotency_keys'];
+    const feedTables = ['outbox', 'feeds', 'notices', 'labels'];
     async function rowsOf(tenant: Tenant): Promise<Record<string, number>> {
       const counts: Record<string, number> = {};
       const statements = {
@@ -252,6 +279,10 @@ describe.each(databaseKinds)('the lifecycle of a tenant on %s', (kind) => {
         run_events: sql`select count(*) as n from run_events where tenant_id = ${tenant.id}`,
         interactions: sql`select count(*) as n from interactions where tenant_id = ${tenant.id}`,
         files: sql`select count(*) as n from files where tenant_id = ${tenant.id}`,
+        labels: sql`select count(*) as n from labels where tenant_id = ${tenant.id}`,
+        outbox: sql`select count(*) as n from outbox where tenant_id = ${tenant.id}`,
+        feeds: sql`select count(*) as n from feeds where tenant_id = ${tenant.id}`,
+        notices: sql`select count(*) as n from notices where tenant_id = ${tenant.id}`,
         idempotency_keys: sql`
           select count(*) as n from idempotency_keys where tenant_id = ${tenant.id}`,
         session_states: sql`
@@ -263,7 +294,9 @@ describe.each(databaseKinds)('the lifecycle of a tenant on %s', (kind) => {
       }
       return counts;
     }
-    const nothing = Object.fromEntries([...tables, 'session_states'].map((table) => [table, 0]));
+    const nothing = Object.fromEntries(
+      [...tables, ...feedTables, 'session_states'].map((table) => [table, 0]),
+    );
 
     function expectNothingLeft(tenant: Tenant, rows: Record<string, number>): void {
       expect(rows).toEqual(nothing);
@@ -405,12 +438,13 @@ describe.each(databaseKinds)('the lifecycle of a tenant on %s', (kind) => {
             id: runId(world.ids.next('run')),
             sessionId: id,
             agentName: 'demo',
+            clientId: null,
             number: 1,
             input: '{}',
           },
           { isHead: true, now },
         ),
-        { owner: 'worker', expiresAt: now + 15_000 },
+        { owner: 'worker', machine: 'machine-1', expiresAt: now + 15_000 },
         now,
       );
       const opened = openSession({ id, ...scope, agentName: 'demo', filesSupported: false }, now);

@@ -4,7 +4,7 @@ import { Command, Option } from 'commander';
 import { operating, report } from '../../operating.ts';
 import { example } from '../../options/options.ts';
 
-const roles = ['owner', 'admin', 'member'] as const satisfies readonly Role[];
+const roles = ['owner', 'admin', 'operator', 'viewer', 'member'] as const satisfies readonly Role[];
 
 interface AddOptions {
   readonly org: string;

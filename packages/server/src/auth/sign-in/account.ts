@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { type UserId, userId } from '@convoke/contract';
 import type { Provider } from 'oidc-provider';
-import { signOutEverywhere } from '../../app/passwords.ts';
+import { signOutEverywhere } from '../../app/people/passwords.ts';
 import { Refusal } from '../../app/refusal.ts';
 import type { Services } from '../../app/services.ts';
 import type { Actor } from '../../domain/audit.ts';
@@ -20,7 +20,7 @@ export interface Account {
   handle(provider: Provider, exchange: Exchange): Promise<void>;
 }
 
-export interface AccountParts extends Pick<Services, 'store' | 'clock'> {
+export interface AccountParts extends Pick<Services, 'store' | 'clock' | 'fanout'> {
   readonly baseUrl: string;
   readonly signIn: SignIn;
   readonly sealing: Sealing;
@@ -71,7 +71,10 @@ export function createAccount(parts: AccountParts): Account {
       if (form === undefined || !isSame(form.get('proof') ?? '', proofOf(visit.sessionId))) {
         return show(visit, { problem: 'The form has expired. Try again.', status: 400 });
       }
-      return show(visit, await perform(parts, visit, form));
+      const outcome = await perform(parts, visit, form);
+      // The person's open streams check their access again (D-154).
+      if (outcome.signedOut !== undefined) parts.fanout.wake(`access:${visit.user.id}`);
+      return show(visit, outcome);
     },
   };
 }

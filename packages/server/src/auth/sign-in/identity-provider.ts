@@ -7,9 +7,11 @@ import type { SigningKeys } from '../keys.ts';
 import type { Account } from './account.ts';
 import { sessionOf } from './browser-session.ts';
 import type { Exchange } from './exchange.ts';
+import type { SignInLinks } from './link.ts';
 import {
   type IssuedAccessToken,
   accountPath,
+  linkPath,
   peopleRoutes,
   providerSettings,
   signInPath,
@@ -31,10 +33,12 @@ export interface IdentityProvider {
 
 export interface IdentityProviderParts extends Pick<Services, 'store' | 'clock' | 'log'> {
   readonly baseUrl: string;
+  readonly hasConsole: boolean;
   readonly audience: string;
   readonly keys: SigningKeys;
   readonly forms: SignInForms;
   readonly account: Account;
+  readonly links: SignInLinks;
   readonly records: Pick<RecordParts, 'sealing' | 'digestKey'>;
   readonly cookieKey: string;
 }
@@ -46,7 +50,7 @@ interface CreatedProvider {
 }
 
 export function createIdentityProvider(parts: IdentityProviderParts): IdentityProvider {
-  const { baseUrl, keys, forms, account, log } = parts;
+  const { baseUrl, keys, forms, account, links, log } = parts;
   const exchanges = new WeakMap<IncomingMessage, Exchange>();
   let created: Promise<CreatedProvider> | undefined;
 
@@ -76,6 +80,7 @@ export function createIdentityProvider(parts: IdentityProviderParts): IdentityPr
       }
       const [path = ''] = (request.url ?? '').split('?');
       if (path === accountPath) return account.handle(provider, exchange);
+      if (path.startsWith(`${linkPath}/`)) return links.handle(provider, exchange);
       if (path.startsWith(`${signInPath}/`)) return forms.handle(provider, exchange);
       await callback(request, response);
       if (response.statusCode >= 500) {
@@ -116,7 +121,7 @@ async function createProvider(
   parts: IdentityProviderParts,
   inputs: ProviderInputs,
 ): Promise<Provider> {
-  const { baseUrl, audience, store, clock, log, records, cookieKey } = parts;
+  const { baseUrl, hasConsole, audience, store, clock, log, records, cookieKey } = parts;
   const library = await import('oidc-provider');
   const policy = library.interactionPolicy.base();
   policy.remove('consent');
@@ -125,6 +130,7 @@ async function createProvider(
     baseUrl,
     providerSettings({
       baseUrl,
+      hasConsole,
       audience,
       now: () => clock.now(),
       accountPath: new URL(baseUrl).pathname.replace(/\/$/, '') + accountPath,

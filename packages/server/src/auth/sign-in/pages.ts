@@ -84,6 +84,17 @@ ${hidden('xsrf', page.proof)}
   });
 }
 
+/** Asks for a click: a link that is only opened, by a program or in advance, has no effect. */
+export function linkPage(action: string): string {
+  return renderPage({
+    title: 'Open the console?',
+    body: `<p>This signs this browser in to Convoke. Continue only if you started the server on this machine.</p>
+<form method="post" action="${escaped(action)}">
+<button type="submit" autofocus>Open the console</button>
+</form>`,
+  });
+}
+
 /** A page with a message, and a link if there is somewhere to go on. */
 export function messagePage(title: string, text: string, link?: Link): string {
   const more = link && `\n<p><a href="${escaped(link.href)}">${escaped(link.text)}</a></p>`;

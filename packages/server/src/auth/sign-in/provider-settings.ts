@@ -17,10 +17,16 @@ export const signInPath = '/oidc/sign-in';
 /** Where a person changes their password and ends their sign-ins. */
 export const accountPath = '/oidc/account';
 
+/** The cookie of a signed-in browser. It is sent to `/oidc` only. */
+export const sessionCookieName = 'convoke_session';
+
+/** A link that signs a browser on this machine in, once. */
+export const linkPath = '/oidc/link';
+
 /** The command line signs in with a code that a person types into a browser (RFC 8628). */
 export const cliClientId = 'convoke-cli';
 /** The console signs in with a redirect and PKCE. */
-const consoleClientId = 'convoke-console';
+export const consoleClientId = 'convoke-console';
 /** The account page starts a sign-in like any client, and needs only the session that it makes. */
 export const accountClientId = 'convoke-account';
 
@@ -28,8 +34,24 @@ const minute = 60;
 const hour = 3600;
 const day = 24 * hour;
 
+/** How long a browser stays signed in. */
+export const signedInSeconds = 12 * hour;
+
+/** `root` is the path of the server's address. */
+export function sessionCookie(root: string) {
+  const options = {
+    httpOnly: true,
+    sameSite: 'lax',
+    signed: true,
+    overwrite: true,
+    path: `${root}/oidc`,
+  } as const;
+  return { name: sessionCookieName, options };
+}
+
 export interface SettingsParts extends FeatureParts {
   readonly baseUrl: string;
+  readonly hasConsole: boolean;
   readonly adapter: NonNullable<Configuration['adapter']>;
   readonly jwks: NonNullable<Configuration['jwks']>;
   readonly cookieKey: string;
@@ -56,7 +78,7 @@ export function providerSettings(parts: SettingsParts): Configuration {
     adapter,
     jwks,
     findAccount,
-    clients: clientsOf(baseUrl),
+    clients: clientsOf(parts),
     clientAuthMethods: ['none'],
     responseTypes: ['code'],
     scopes: ['openid', 'offline_access', 'email'],
@@ -69,17 +91,11 @@ export function providerSettings(parts: SettingsParts): Configuration {
     cookies: {
       keys: [parts.cookieKey],
       names: {
-        session: 'convoke_session',
+        session: sessionCookieName,
         interaction: 'convoke_sign_in',
         resume: 'convoke_resume',
       },
-      long: {
-        httpOnly: true,
-        sameSite: 'lax',
-        signed: true,
-        overwrite: true,
-        path: `${root}/oidc`,
-      },
+      long: sessionCookie(root).options,
       short: { httpOnly: true, sameSite: 'lax', signed: true, overwrite: true },
     },
     loadExistingGrant: (context) => grantFor(context, audience),
@@ -112,7 +128,7 @@ export function providerSettings(parts: SettingsParts): Configuration {
       Interaction: 10 * minute,
       RefreshToken: 14 * day,
       // A session without a signed-in person is short-lived.
-      Session: (_, session) => (session.accountId === undefined ? 10 * minute : 12 * hour),
+      Session: (_, session) => (session.accountId === undefined ? 10 * minute : signedInSeconds),
     },
     renderError(context, { error, error_description: text = error }) {
       showPage(context, messagePage('Something went wrong', text));
@@ -120,11 +136,24 @@ export function providerSettings(parts: SettingsParts): Configuration {
   };
 }
 
-function clientsOf(baseUrl: string): NonNullable<Configuration['clients']> {
+function clientsOf({
+  baseUrl,
+  hasConsole,
+}: Pick<SettingsParts, 'baseUrl' | 'hasConsole'>): NonNullable<Configuration['clients']> {
   const common = {
     token_endpoint_auth_method: 'none',
     id_token_signed_response_alg: 'EdDSA',
   } as const;
+  // D-150: no refresh token. The console renews its token silently, with the session of the browser.
+  const console = {
+    ...common,
+    client_id: consoleClientId,
+    client_name: 'Convoke console',
+    grant_types: ['authorization_code'],
+    redirect_uris: [`${baseUrl}/console/callback`],
+    post_logout_redirect_uris: [`${baseUrl}/console/`],
+    response_types: ['code' as const],
+  };
   return [
     {
       ...common,
@@ -135,15 +164,7 @@ function clientsOf(baseUrl: string): NonNullable<Configuration['clients']> {
       redirect_uris: [],
       response_types: [],
     },
-    {
-      ...common,
-      client_id: consoleClientId,
-      client_name: 'Convoke console',
-      grant_types: ['authorization_code', 'refresh_token'],
-      redirect_uris: [`${baseUrl}/console/callback`],
-      post_logout_redirect_uris: [`${baseUrl}/console/`],
-      response_types: ['code'],
-    },
+    ...(hasConsole ? [console] : []),
     {
       ...common,
       client_id: accountClientId,

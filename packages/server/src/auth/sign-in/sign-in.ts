@@ -1,5 +1,9 @@
 import type { UserId } from '@convoke/contract';
-import { changePassword, fingerprintOf, replaceOneTimePassword } from '../../app/passwords.ts';
+import {
+  changePassword,
+  fingerprintOf,
+  replaceOneTimePassword,
+} from '../../app/people/passwords.ts';
 import { orRefuse, refuse } from '../../app/refusal.ts';
 import type { Services } from '../../app/services.ts';
 import type { Actor } from '../../domain/audit.ts';

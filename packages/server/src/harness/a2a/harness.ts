@@ -14,6 +14,7 @@ export function a2aHarness(options: A2aOptions): Harness<A2aSettings> {
   const parts: A2aParts = { ...options, allow: readAllowList('CONVOKE_A2A_ALLOW', options.allow) };
   return {
     framework: 'a2a',
+    afterLoss: 'repeat',
     read: (agent) => readA2a(agent, parts.allow),
     start: (input, context) =>
       new LazyLeg(import('./leg.ts').then(({ A2aLeg }) => new A2aLeg(parts, input, context))),

@@ -1,22 +1,17 @@
+import type { StreamResponse } from '@a2a-js/sdk';
 import { resolveReferences } from '../../agents/secret-references.ts';
 import type { AllowList } from '../../egress/allow-list.ts';
-import { Unreachable } from '../../egress/guarded-fetch.ts';
+import { Unreachable } from '../../egress/checked-addresses.ts';
 import type { Clock } from '../../ports/clock.ts';
-import type {
-  Answer,
-  HarnessEvent,
-  Leg,
-  LegContext,
-  LegEnd,
-  LegInput,
-} from '../../ports/harness.ts';
+import type { HarnessEvent, Leg, LegContext, LegEnd, LegInput } from '../../ports/harness.ts';
 import type { Log } from '../../ports/log.ts';
 import { within } from '../../runtime/within.ts';
 import { redactedEvent } from '../event-redaction.ts';
 import { LegFailure } from '../leg-failure.ts';
 import { MessageTranslator } from './message-translator.ts';
-import { Remote, type UserMessage } from './remote.ts';
+import { Remote } from './remote.ts';
 import { type A2aSettings, tokenName } from './settings.ts';
+import { type Start, callOf, refOf, startOf } from './start.ts';
 import { type A2aState, stateOf } from './state.ts';
 
 /** How long a remote agent may take to confirm that it cancelled a task. */
@@ -33,38 +28,47 @@ export interface A2aParts {
 /**
  * One message to a remote agent, and its responses until the task completes, fails or asks. A question parks the run:
  * the agent keeps its task, and the answer is the next message to it.
+ *
+ * Sending a message is a call of the ledger (D-80): it has ended once its task has a name. From then on every response is
+ * followed by a recovery point, so a leg that goes on asks for the task and emits what is not known yet.
  */
 export class A2aLeg implements Leg {
   readonly #parts: A2aParts;
-  readonly #input: LegInput;
   readonly #context: LegContext<A2aSettings>;
   readonly #abort = new AbortController();
+  readonly #start: Start;
   readonly #translator: MessageTranslator;
   #remote: Remote | undefined;
   readonly #taskKnown = Promise.withResolvers<void>();
   #redact = (text: string) => text;
-  #isSent = false;
+  /** While a message is being sent it is not known whether it arrived: no safe point. */
+  #phase: 'opening' | 'sending' | 'following' = 'opening';
   #isCancelled = false;
+  #cancelling: Promise<void> | undefined;
+  #isYielding = false;
 
   constructor(parts: A2aParts, input: LegInput, context: LegContext<A2aSettings>) {
     this.#parts = parts;
-    this.#input = input;
     this.#context = context;
-    const before = input.kind === 'resume' ? stateOf(context.state)?.waiting : undefined;
-    this.#translator = new MessageTranslator(before ?? undefined);
+    this.#start = startOf(input, context);
+    this.#translator = new MessageTranslator(
+      this.#start.kind === 'attach' ? this.#start.followed : this.#start.before,
+    );
+    this.#translator.context = stateOf(context.state)?.context ?? '';
+    if (this.#start.kind === 'attach') this.#translator.task = this.#start.followed.task;
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<HarnessEvent, void> {
     const { signal } = this.#context;
-    const cancel = () => void this.cancel();
-    signal.addEventListener('abort', cancel, { once: true });
-    if (signal.aborted) cancel();
+    const stop = () => void this.kill();
+    signal.addEventListener('abort', stop, { once: true });
+    if (signal.aborted) stop();
     try {
       for await (const event of this.#run()) yield redactedEvent(event, this.#redact);
     } catch (error) {
       yield redactedEvent(this.#failed(error), this.#redact);
     } finally {
-      signal.removeEventListener('abort', cancel);
+      signal.removeEventListener('abort', stop);
       this.#taskKnown.resolve();
       this.#abort.abort();
     }
@@ -76,9 +80,12 @@ export class A2aLeg implements Leg {
   }
 
   async cancel(): Promise<void> {
-    if (this.#isCancelled) return;
     this.#isCancelled = true;
-    if (this.#isSent) {
+    await (this.#cancelling ??= this.#cancel());
+  }
+
+  async #cancel(): Promise<void> {
+    if (this.#phase !== 'opening') {
       // A task can be cancelled only by its id, which comes with the first response.
       await this.#withTimeout(taskIdMs, () => this.#taskKnown.promise);
       await this.#cancelTask(this.#translator.task);
@@ -86,60 +93,97 @@ export class A2aLeg implements Leg {
     this.#abort.abort();
   }
 
-  /** The task runs remotely: it can only be cancelled. */
+  /** The remote task goes on: the leg only stops listening. A message that is being sent is waited for. */
+  async yield(): Promise<void> {
+    if (this.#isCancelled) return;
+    this.#isYielding = true;
+    if (this.#phase !== 'sending') this.#abort.abort();
+  }
+
+  /** The task runs remotely: it can only be cancelled. The task of a run that goes on elsewhere is left alone. */
   async kill(): Promise<void> {
-    await this.cancel();
+    if (!this.#isYielding && this.#context.holdsLease()) await this.cancel();
     this.#abort.abort();
   }
 
   async *#run(): AsyncGenerator<HarnessEvent, void> {
-    const { state, runId } = this.#context;
-    const known = stateOf(state);
-    const message = this.#message(known);
+    const start = this.#start;
+    if (start.kind === 'fail') throw new LegFailure('agent_error', start.reason);
+    if (start.kind === 'attach' && start.followed.isDone) {
+      yield { ...completed, state: { context: this.#translator.context, waiting: null } };
+      return;
+    }
     const remote = await this.#open();
-    // A task that waits for an answer to an earlier run will never get one: cancel it.
-    if (this.#input.kind === 'prompt') await this.#cancelTask(known?.waiting?.task);
-    this.#isSent = true;
-    for await (const response of remote.send(message, this.#translator, this.#abort.signal)) {
-      const { context } = this.#translator;
-      yield* this.#translator.translate(response);
-      this.#taskKnown.resolve();
-      if (context !== this.#translator.context) yield this.#checkpoint(null);
-      if (this.#translator.progress.kind !== 'working') break;
+    const number = start.kind === 'attach' ? start.followed.message : start.number;
+    const responses =
+      start.kind === 'attach' ? this.#attach(remote) : await this.#send(remote, start);
+    if (responses === undefined) {
+      yield { type: 'end', outcome: 'yielded' };
+      return;
+    }
+    for await (const response of responses) {
+      const events = this.#translator.translate(response);
+      const { task, progress } = this.#translator;
+      if (task !== undefined) this.#taskKnown.resolve();
+      yield* events;
+      if (task === undefined && progress.kind === 'working') continue;
+      yield this.#point(number);
+      if (this.#phase === 'sending') await this.#arrived(number);
+      if (progress.kind !== 'working') break;
+      if (this.#isYielding && !this.#isCancelled) break;
     }
     const { progress, task = '' } = this.#translator;
     if (progress.kind === 'asking' && !this.#isCancelled) {
-      const number = (this.#input.kind === 'resume' ? (known?.waiting?.number ?? 0) : 0) + 1;
-      const ref = refOf(number);
-      yield { type: 'user_question', ref, question: progress.question };
-      yield this.#checkpoint({
-        run: runId,
-        task,
-        number,
-        asked: progress.mark,
-        told: this.#translator.emittedLengths,
-      });
+      const { question, mark: asked } = progress;
+      const told = this.#translator.emittedLengths;
+      const { runId: run } = this.#context;
+      // Before the question: whatever is known of the question, its task is known too.
+      yield this.#checkpoint({ run, task, number, asked, told });
+      yield { type: 'user_question', ref: refOf(number), question };
     }
     yield this.#ended();
   }
 
-  #message(known: A2aState | undefined): UserMessage {
-    const { runId, prompt } = this.#context;
-    if (this.#input.kind === 'prompt') {
-      return { id: runId, text: prompt, context: known?.context ?? '', task: '' };
+  /** Sends the message, once its intent is durable. Undefined when the leg shall yield instead. */
+  async #send(
+    remote: Remote,
+    { message, number, abandoned }: Extract<Start, { kind: 'send' }>,
+  ): Promise<AsyncIterable<StreamResponse> | undefined> {
+    const { effects, holdsLease } = this.#context;
+    if (this.#isYielding && !this.#isCancelled) return undefined;
+    this.#phase = 'sending';
+    // A task that waits for an answer to an earlier run will never get one: cancel it.
+    await this.#cancelTask(abandoned);
+    const { id, text, task } = message;
+    const input = { message_id: id, text, ...(task !== '' && { task_id: task }) };
+    const call = { ref: callOf(number), toolName: 'message', input, touches: 'outside' } as const;
+    const maySend = !this.#isCancelled && (await effects.begin(call)) && holdsLease();
+    if (!maySend) {
+      throw new LegFailure('agent_error', 'The message to the remote agent could not be recorded.');
     }
-    const waiting = known?.waiting;
-    const ref = refOf(waiting?.number ?? 0);
-    const answer = this.#input.answers.get(ref);
-    if (waiting?.run !== runId || known === undefined || answer === undefined) {
-      throw new LegFailure('agent_error', 'The run has no open question to resume.');
-    }
-    return {
-      id: `${runId}-${ref}`,
-      text: answerText(answer),
-      context: known.context,
-      task: waiting.task,
-    };
+    return remote.send(message, this.#translator, this.#abort.signal);
+  }
+
+  #attach(remote: Remote): AsyncIterable<StreamResponse> {
+    this.#phase = 'following';
+    this.#taskKnown.resolve();
+    return remote.attach(this.#translator, this.#abort.signal);
+  }
+
+  /** The message has its task: the ledger knows that it arrived. */
+  async #arrived(number: number): Promise<void> {
+    this.#phase = 'following';
+    const { task = '' } = this.#translator;
+    await this.#context.effects.end(callOf(number), { ok: true, output: task });
+  }
+
+  #point(message: number): HarnessEvent {
+    const { context, task = '', answered: asked, emittedLengths: told } = this.#translator;
+    const { hasText, progress } = this.#translator;
+    const { runId: run } = this.#context;
+    const isDone = progress.kind === 'completed';
+    const followed = { run, task, message, asked, told, hasText, isDone };
+    return { type: 'checkpoint', state: { context, waiting: null, followed }, recovery: true };
   }
 
   async #open(): Promise<Remote> {
@@ -165,23 +209,26 @@ export class A2aLeg implements Leg {
   }
 
   #checkpoint(waiting: A2aState['waiting']): HarnessEvent {
-    return { type: 'checkpoint', state: { context: this.#translator.context, waiting } };
+    const state = { context: this.#translator.context, waiting };
+    return { type: 'checkpoint', state, recovery: true };
   }
 
   #ended(): LegEnd {
-    if (this.#isCancelled) return { type: 'end', outcome: 'cancelled' };
-    const { progress } = this.#translator;
+    const { context, progress } = this.#translator;
+    const state = { context, waiting: null };
+    if (this.#isCancelled) return { type: 'end', outcome: 'cancelled', state };
     switch (progress.kind) {
       case 'completed':
-        return { type: 'end', outcome: 'completed' };
+        return { ...completed, state };
       case 'asking':
         return { type: 'end', outcome: 'waiting' };
       case 'cancelled':
-        return agentError('The remote agent cancelled the task.');
+        return { ...agentError('The remote agent cancelled the task.'), state };
       case 'failed':
-        return agentError(`The remote agent failed: ${progress.reason}`);
+        return { ...agentError(`The remote agent failed: ${progress.reason}`), state };
       case 'working':
-        return agentError('The remote agent ended without an answer.');
+        if (this.#isYielding) return { type: 'end', outcome: 'yielded' };
+        return { ...agentError('The remote agent ended without an answer.'), state };
       default:
         return progress satisfies never;
     }
@@ -190,6 +237,7 @@ export class A2aLeg implements Leg {
   #failed(error: unknown): LegEnd {
     if (this.#isCancelled) return { type: 'end', outcome: 'cancelled' };
     if (error instanceof LegFailure) return error.end;
+    if (this.#isYielding && this.#phase !== 'sending') return { type: 'end', outcome: 'yielded' };
     if (error instanceof Unreachable) return agentError(`The remote agent: ${error.message}.`);
     const { log } = this.#parts;
     const reason = error instanceof Error ? error.message : 'unknown error';
@@ -218,15 +266,7 @@ export class A2aLeg implements Leg {
   }
 }
 
-function refOf(number: number): string {
-  return `question-${number}`;
-}
-
-function answerText(answer: Answer): string {
-  if (answer.kind === 'permission') return answer.allow ? 'yes' : 'no';
-  if ('declined' in answer) return `I would rather not answer. ${answer.reason ?? ''}`.trim();
-  return answer.values.join(', ');
-}
+const completed = { type: 'end', outcome: 'completed' } as const;
 
 function agentError(message: string): LegEnd {
   return new LegFailure('agent_error', message).end;

@@ -33,9 +33,19 @@ export class MessageTranslator {
   progress: TaskProgress = { kind: 'working' };
 
   /** `before` holds what an earlier leg of the task emitted and the question it asked: neither is emitted again. */
-  constructor(before?: Pick<Waiting, 'asked' | 'told'>) {
+  constructor(before?: Pick<Waiting, 'asked' | 'told'> & { readonly hasText?: boolean }) {
     this.#answered = before?.asked;
     this.#lengths = new Map(Object.entries(before?.told ?? {}));
+    this.#hasText = before?.hasText === true;
+  }
+
+  get hasText(): boolean {
+    return this.#hasText;
+  }
+
+  /** The question that was answered before. */
+  get answered(): string {
+    return this.#answered ?? '';
   }
 
   get emittedLengths(): Waiting['told'] {

@@ -55,14 +55,22 @@ export class Remote {
     translator: MessageTranslator,
     signal: AbortSignal,
   ): AsyncGenerator<StreamResponse, void> {
-    const isStreamed = this.#card.capabilities?.streaming === true;
-    const request = requestOf(message, isStreamed);
+    const request = requestOf(message, this.#isStreamed);
     try {
       yield* this.#client.sendMessageStream(request, { signal });
     } catch (error) {
       // The agent may have received the message: sending it again could execute it twice.
       if (translator.task === undefined || signal.aborted) throw error;
     }
+    yield* this.attach(translator, signal);
+  }
+
+  /** Yields responses of the translator's task until it stops working, from its current state on. */
+  async *attach(
+    translator: MessageTranslator,
+    signal: AbortSignal,
+  ): AsyncGenerator<StreamResponse, void> {
+    const isStreamed = this.#isStreamed;
     for (let failures = 0, rounds = 1; isWorking(translator); rounds += 1) {
       try {
         for await (const response of this.#follow(translator.task ?? '', {
@@ -79,6 +87,10 @@ export class Remote {
       }
       if (isWorking(translator)) await this.#pause(Math.min(rounds * pauseMs, pauseMaxMs), signal);
     }
+  }
+
+  get #isStreamed(): boolean {
+    return this.#card.capabilities?.streaming === true;
   }
 
   async cancel(task: string, signal: AbortSignal): Promise<void> {

@@ -13,8 +13,28 @@ const waiting = z.strictObject({
 });
 export type Waiting = z.infer<typeof waiting>;
 
-/** Checkpoint: the remote conversation, and its task that waits for an answer. */
-const stateSchema = z.strictObject({ context: z.string(), waiting: waiting.nullable() });
+const followed = z.strictObject({
+  run: z.string(),
+  /** Empty when the agent answered with a message, without a task. */
+  task: z.string(),
+  /** Counts the messages to the agent in this run. */
+  message: z.int(),
+  /** Identifies the question that was answered last. */
+  asked: z.string(),
+  told: z.record(z.string(), z.int()),
+  /** Whether the agent has said something since that message. */
+  hasText: z.boolean(),
+  /** Whether the answer is complete. */
+  isDone: z.boolean(),
+});
+export type Followed = z.infer<typeof followed>;
+
+/** Checkpoint: the remote conversation, and its task that waits for an answer or is still followed. */
+const stateSchema = z.strictObject({
+  context: z.string(),
+  waiting: waiting.nullable(),
+  followed: followed.exactOptional(),
+});
 export type A2aState = z.infer<typeof stateSchema>;
 
 /** `undefined` for a new conversation, and for a checkpoint of another framework. */

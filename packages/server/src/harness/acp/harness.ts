@@ -41,6 +41,11 @@ interface Warm {
 
 class AcpHarness implements Harness<AcpSettings> {
   readonly framework = 'acp';
+  readonly runsPrograms = true;
+  readonly afterLoss = 'continue';
+  /** What the agent does itself passes no ledger, so its author has to choose. */
+  readonly onLoss = 'fail';
+  readonly countsTokens = true;
   /** The protocol answers a request with one of the agent's own options. */
   readonly hasFixedToolInput = true;
   readonly read = readAcp;

@@ -12,8 +12,10 @@ import type {
 import { EventQueue } from '../event-queue.ts';
 import { redactedSpeech } from '../event-redaction.ts';
 import { LegFailure } from '../leg-failure.ts';
+import { continuePrompt } from './continue-prompt.ts';
 import type { AgentProcess } from './process.ts';
 import type { AcpSettings } from './settings.ts';
+import { type Progress, stateOf } from './state.ts';
 import { Turn } from './turn.ts';
 
 /** A process with an open session, and whether the agent still has the earlier conversation. */
@@ -59,6 +61,8 @@ export class AcpLeg implements Leg {
       asksUser,
       holdsLease,
       queue: this.#queue,
+      before: this.#progressBefore(),
+      onProgress: () => this.#point(),
       model: () => agent.model ?? this.#process?.model,
       redact: (text) => this.#process?.redact(text) ?? text,
       onBreach: (failure) => void this.#onBreach(failure),
@@ -70,7 +74,7 @@ export class AcpLeg implements Leg {
     const cancel = () => void this.cancel();
     signal.addEventListener('abort', cancel, { once: true });
     if (signal.aborted) cancel();
-    this.#running = this.#run().then((end) => this.#queue.push(end));
+    this.#running = this.#run().then((end) => this.#queue.push(this.#withState(end)));
     try {
       yield* redactedSpeech(this.#queue, () => this.#process?.redact ?? noSecrets);
     } finally {
@@ -103,7 +107,7 @@ export class AcpLeg implements Leg {
   }
 
   async #run(): Promise<LegEnd> {
-    const { input, context, open, onFault } = this.#parts;
+    const { input, open, onFault } = this.#parts;
     try {
       if (input.kind === 'resume') {
         throw new LegFailure('agent_error', 'An ACP agent cannot resume a parked run.');
@@ -115,12 +119,10 @@ export class AcpLeg implements Leg {
         this.#parts.onFree(process);
         return { type: 'end', outcome: 'cancelled' };
       }
+      if (input.kind === 'continue' && memory !== 'kept') throw sessionLost();
       this.#begin(process, memory);
-      const { instructions } = context.settings;
-      // The protocol has no field for instructions: they are sent before the first prompt.
-      const opening = memory === 'kept' || instructions === '' ? [] : [instructions];
       this.#isPrompted = true;
-      const response = await process.prompt([...opening, context.prompt]);
+      const response = await process.prompt(this.#prompts(memory));
       if (this.#breach !== undefined) return this.#breach.end;
       await this.#release(process);
       return this.#ended(response);
@@ -135,13 +137,45 @@ export class AcpLeg implements Leg {
   }
 
   #begin(process: AgentProcess, memory: OpenProcess['memory']): void {
-    const { runId } = this.#parts.context;
-    this.#queue.push({ type: 'checkpoint', state: { session: process.session, run: runId } });
+    this.#point();
     if (memory === 'lost') {
       const reason = 'the agent no longer has the conversation and begins a new one';
       this.#queue.push({ type: 'custom', name: 'session_lost', data: { reason } });
     }
     process.listen(this.#turn);
+  }
+
+  #prompts(memory: OpenProcess['memory']): readonly string[] {
+    const { input, context } = this.#parts;
+    if (input.kind === 'continue') {
+      return [continuePrompt(context.prompt, this.#progressBefore().calls)];
+    }
+    const { instructions } = context.settings;
+    // The protocol has no field for instructions: they are sent before the first prompt.
+    const opening = memory === 'kept' || instructions === '' ? [] : [instructions];
+    return [...opening, context.prompt];
+  }
+
+  #progressBefore(): Progress {
+    const { context, input } = this.#parts;
+    const state = stateOf(context.state);
+    const isOwn = input.kind === 'continue' && state?.run === context.runId;
+    return (isOwn ? state.progress : undefined) ?? { requests: 0, calls: [] };
+  }
+
+  /** A recovery point: the agent's own session, and what is known of the run. */
+  #point(): void {
+    const process = this.#process;
+    if (process === undefined) return;
+    const { runId: run } = this.#parts.context;
+    const state = { session: process.session, run, progress: this.#turn.progress };
+    this.#queue.push({ type: 'checkpoint', state, recovery: true });
+  }
+
+  #withState(end: LegEnd): LegEnd {
+    const process = this.#process;
+    if (process === undefined) return end;
+    return { ...end, state: { session: process.session, run: this.#parts.context.runId } };
   }
 
   /** Keeps a process that only refused this prompt; kills any other. */
@@ -169,7 +203,7 @@ export class AcpLeg implements Leg {
   /** Some agents report `cancelled` when a person refused a call: only our own cancel counts. */
   #ended(response: PromptResponse): LegEnd {
     const usage = usageIn.safeParse(response).data?.usage;
-    if (usage !== undefined) this.#queue.push({ type: 'usage', ...usage });
+    if (usage !== undefined) this.#queue.push({ type: 'usage', ...usageOf(usage) });
     if (this.#stop.signal.aborted) return { type: 'end', outcome: 'cancelled' };
     if (response.stopReason === 'refusal') {
       return new LegFailure('model_error', 'The model refused to continue.').end;
@@ -189,10 +223,33 @@ export class AcpLeg implements Leg {
   }
 }
 
+function sessionLost(): LegFailure {
+  const reason = 'The agent no longer has its session, so the run cannot go on.';
+  return new LegFailure('agent_error', reason);
+}
+
 const noSecrets = redactor([]);
 
 /** Not yet part of the protocol, but sent by some agents. */
 const count = z.number().int().min(0);
 const usageIn = z.looseObject({
-  usage: z.object({ inputTokens: count, outputTokens: count }).optional().catch(undefined),
+  usage: z
+    .object({
+      inputTokens: count,
+      outputTokens: count,
+      cachedReadTokens: count.nullish(),
+      thoughtTokens: count.nullish(),
+    })
+    .optional()
+    .catch(undefined),
 });
+
+function usageOf(usage: NonNullable<z.infer<typeof usageIn>['usage']>) {
+  const { inputTokens, outputTokens, cachedReadTokens, thoughtTokens } = usage;
+  return {
+    inputTokens,
+    outputTokens,
+    cachedInputTokens: cachedReadTokens ?? 0,
+    reasoningTokens: thoughtTokens ?? 0,
+  };
+}

@@ -14,6 +14,8 @@ import { redactedEvent, redactedJson } from '../event-redaction.ts';
 import { LegFailure } from '../leg-failure.ts';
 import { OpenRequests } from '../open-requests.ts';
 import { questionEvent, questionsOf, responseTo } from './elicitation.ts';
+import { ReportedCalls } from './reported-calls.ts';
+import type { Progress } from './state.ts';
 import { allowOutcome, isAllowOf, decidePermission, rejectOutcome } from './permission.ts';
 import type { Listener } from './process.ts';
 import { eventOf } from './updates.ts';
@@ -30,6 +32,10 @@ export interface TurnParts {
   readonly queue: EventQueue;
   readonly model: () => string | undefined;
   readonly redact: (text: string) => string;
+  /** What earlier legs of the run know. */
+  readonly before: Progress;
+  /** Called before an event that a leg after a loss has to know of. */
+  readonly onProgress: () => void;
   /** Called when the agent did something that it may not. */
   readonly onBreach: (failure: LegFailure) => void;
 }
@@ -40,11 +46,18 @@ export class Turn implements Listener {
   readonly #calls = new BoundedMap<string, ToolCallUpdate>(callsMax);
   readonly #asked = new Set<string>();
   readonly #open = new OpenRequests();
-  #requests = 0;
+  readonly #reported: ReportedCalls;
+  #requests: number;
   #isCancelled = false;
 
   constructor(parts: TurnParts) {
     this.#parts = parts;
+    this.#reported = new ReportedCalls(parts.before.calls);
+    this.#requests = parts.before.requests;
+  }
+
+  get progress(): Progress {
+    return { requests: this.#requests, calls: [...this.#reported.all] };
   }
 
   get queue(): EventQueue {
@@ -53,7 +66,9 @@ export class Turn implements Listener {
 
   update(update: SessionUpdate): void {
     if (update.sessionUpdate === 'tool_call' || update.sessionUpdate === 'tool_call_update') {
-      this.#onCall(this.#remember(update));
+      const call = this.#remember(update);
+      if (this.#reported.take(call, this.#parts.redact)) this.#parts.onProgress();
+      this.#onCall(call);
     }
     const event = eventOf(update, this.#parts.model());
     if (event !== undefined) this.#emit(event);
@@ -73,6 +88,7 @@ export class Turn implements Listener {
     const toolInput = redactedJson(decision.toolInput, this.#parts.redact);
     const ref = `permission-${(this.#requests += 1)}`;
     const answered = this.#open.waitFor(ref);
+    this.#parts.onProgress();
     this.queue.push({ type: 'permission_request', ref, toolName, toolInput });
     const answer = await answered;
     if (answer === undefined || !this.#mayAct) return { outcome: { outcome: 'cancelled' } };
@@ -92,6 +108,7 @@ export class Turn implements Listener {
     const questions = this.#parts.asksUser ? questionsOf(request) : undefined;
     if (questions === undefined || this.#isCancelled) return { action: 'cancel' };
     const number = (this.#requests += 1);
+    this.#parts.onProgress();
     const answered = questions.map((question, index) => {
       const ref = `question-${number}.${index + 1}`;
       const answer = this.#open.waitFor(ref);

@@ -11,6 +11,8 @@ import { type AiSdkSettings, readAiSdk } from './settings.ts';
 export function aiSdkHarness(parts: AiSdkParts): Harness<AiSdkSettings> {
   return {
     framework: 'ai-sdk',
+    afterLoss: 'repeat',
+    countsTokens: true,
     usesContextTexts: true,
     read: readAiSdk,
     start: (input, context) => new AiSdkLeg(input, context, parts),
@@ -24,6 +26,7 @@ class AiSdkLeg implements Leg {
   readonly #stop = new AbortController();
   readonly #processes: LegProcesses;
   readonly #references = new References();
+  #isYielding = false;
 
   constructor(input: LegInput, context: LegContext<AiSdkSettings>, parts: AiSdkParts) {
     this.#input = input;
@@ -34,11 +37,13 @@ class AiSdkLeg implements Leg {
 
   async *[Symbol.asyncIterator](): AsyncGenerator<HarnessEvent, void> {
     const { sandbox: _, ...rest } = this.#parts;
-    const parts = { ...rest, processes: this.#processes, references: this.#references };
+    const isYielding = () => this.#isYielding;
+    const own = { processes: this.#processes, references: this.#references };
+    const parts = { ...rest, ...own, isYielding };
     const signal = AbortSignal.any([this.#context.signal, this.#stop.signal]);
     const { runLeg } = await import('./leg.ts');
     for await (const event of runLeg(this.#input, { ...this.#context, signal }, parts)) {
-      // When aborted, the SDK does not wait for its tools; after `end` no process of the leg may run.
+      // After `end` no process of the leg may run.
       if (event.type === 'end') await this.#processes.kill();
       yield event;
     }
@@ -51,6 +56,11 @@ class AiSdkLeg implements Leg {
 
   async cancel(): Promise<void> {
     this.#stop.abort();
+  }
+
+  /** The safe points are behind the model's message, before its calls begin, and behind the calls that run. */
+  async yield(): Promise<void> {
+    this.#isYielding = true;
   }
 
   async kill(): Promise<void> {

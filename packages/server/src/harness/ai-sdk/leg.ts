@@ -1,6 +1,16 @@
 import type { ModelMessage } from 'ai';
-import type { Answer, HarnessEvent, LegContext, LegEnd, LegInput } from '../../ports/harness.ts';
+import type { Json } from '../../domain/json.ts';
+import type { HarnessEvent, LegContext, LegEnd, LegInput } from '../../ports/harness.ts';
+import {
+  type Given,
+  type StepCalls,
+  noneGiven,
+  outcomeOf,
+  requestAbout,
+  sortCalls,
+} from './calls.ts';
 import { failure, isRefusedRequest, isSilence, isTooLong, modelFailure } from './failure.ts';
+import { inParallel } from './in-parallel.ts';
 import {
   type Memory,
   type OpenCall,
@@ -14,24 +24,27 @@ import {
 import { type ToolSet, openTools } from './open-tools.ts';
 import type { LegParts } from './parts.ts';
 import type { AiSdkSettings } from './settings.ts';
-import { toolResultEvent } from './step-record.ts';
+import { type StepUsage, toolResultEvent } from './step-record.ts';
 import { type StepResult, runStep } from './step.ts';
-import { type ToolOutput, failed, succeeded } from './tools/agent-tool.ts';
-import { askUserName, questionOf } from './tools/ask-user.ts';
+import type { ToolOutput } from './tools/agent-tool.ts';
 
 /**
- * A leg is a series of steps: ask the model, run the tools that need no approval, and ask again with their results. It
- * ends
+ * A leg is a series of steps: ask the model, carry out its calls, and ask again with their results. A step has two
+ * recovery points: the model's message with its open calls, and the same with their results. A call begins after the
+ * first is emitted, so whatever the ledger knows about a call, its message is known too (D-89).
+ *
+ * A leg ends
  *
  * - `completed` when the model calls nothing more;
- * - `waiting` when a call needs a person: the memory keeps the calls as `open`, nothing runs, and the leg that resumes
- *   gives each of them a result before it asks the model again;
- * - `cancelled` or with an error at any point. The memory keeps what was said and done until then. This leg or the next
- *   closes open calls with a note: providers reject messages that contain a call without a result.
+ * - `waiting` when calls need a person: nothing runs, and the leg that resumes gives each of them a result;
+ * - `yielded` when the server stops: behind the message, before its calls begin, or behind the calls that run;
+ * - `cancelled` or with an error at any point. The memory keeps what was said and done until then, and open calls are
+ *   closed with a note: providers reject messages that contain a call without a result.
  */
 
-/** The largest input that a person can be asked to approve; a larger one is refused, never shortened. */
-const approvalBytesMax = 256 * 1024;
+/** Calls of one step that run at the same time. */
+const callsAtOnce = 4;
+const closingNote = 'No result: the run ended before the call was approved or finished.';
 
 export async function* runLeg(
   input: LegInput,
@@ -39,13 +52,16 @@ export async function* runLeg(
   parts: LegParts,
 ): AsyncGenerator<HarnessEvent, void> {
   const memory = readMemory(context.state);
-  // The checkpoint may come from another framework that the agent used before; then the conversation starts over.
-  if (memory === 'unreadable') yield { type: 'custom', name: 'memory_lost', data: {} };
-  const known = memory === 'unreadable' ? undefined : memory;
-  if (input.kind === 'resume' && known?.run !== context.runId) {
+  const isOwn = memory !== undefined && memory !== 'unreadable' && memory.run === context.runId;
+  // Lost before its first recovery point, a run starts again. One whose checkpoint cannot be read is not guessed at.
+  const mustGoOn =
+    input.kind === 'resume' || (input.kind === 'continue' && memory === 'unreadable');
+  if (mustGoOn && !isOwn) {
     yield failure('agent_error', 'The run has no checkpoint of its own to resume from.');
     return;
   }
+  // The checkpoint may come from another framework that the agent used before; then the conversation starts over.
+  if (memory === 'unreadable') yield { type: 'custom', name: 'memory_lost', data: {} };
   const toolSet = await openTools(context, parts);
   if ('outcome' in toolSet) {
     yield toolSet;
@@ -53,7 +69,8 @@ export async function* runLeg(
   }
   let end: LegEnd;
   try {
-    end = yield* new ConversationLeg(context, toolSet).run(input, known);
+    const leg = new ConversationLeg(context, toolSet);
+    end = yield* leg.run(input, memory === 'unreadable' ? undefined : memory);
   } finally {
     await toolSet.close();
   }
@@ -64,9 +81,13 @@ class ConversationLeg {
   readonly #context: LegContext;
   readonly #tools: ToolSet;
   #messages: ModelMessage[] = [];
+  /** Calls of the last message that have no result yet. */
+  #open: readonly OpenCall[] = [];
+  /** Whether the last recovery point holds the messages. */
+  #isStored = true;
   #steps = 0;
   #hasSpoken = false;
-  #usage = { inputTokens: 0, outputTokens: 0 };
+  #usage: StepUsage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 };
 
   constructor(context: LegContext, toolSet: ToolSet) {
     this.#context = context;
@@ -74,59 +95,54 @@ class ConversationLeg {
   }
 
   async *run(input: LegInput, known: Memory | undefined): AsyncGenerator<HarnessEvent, LegEnd> {
-    if (input.kind === 'resume' && known !== undefined) yield* this.#resume(known, input.answers);
-    else this.#begin(known);
-    const end = yield* this.#converse();
-    if (end.outcome !== 'waiting') yield* this.#remember();
+    const isOwn = known !== undefined && known.run === this.#context.runId;
+    const early = input.kind !== 'prompt' && isOwn ? yield* this.#goOn(known, input) : undefined;
+    if (input.kind === 'prompt' || !isOwn) this.#begin(known);
+    const end = early ?? (yield* this.#converse());
+    if (end.outcome === 'waiting' || end.outcome === 'yielded') return end;
+    const finished = end.outcome === 'completed' ? this.#finished() : undefined;
+    if (finished !== undefined) {
+      // Nothing is left to do: a leg that goes on from here only ends.
+      yield { type: 'checkpoint', state: finished, recovery: true };
+      return end;
+    }
     // Error messages of providers may repeat what they were sent.
-    return end.outcome === 'error' ? { ...end, message: this.#tools.redact(end.message) } : end;
+    const told =
+      end.outcome === 'error' ? { ...end, message: this.#tools.redact(end.message) } : end;
+    const state = this.#lastState();
+    return state === undefined ? told : { ...told, state };
   }
 
   #begin(known: Memory | undefined): void {
-    const note = 'No result: the run ended before the call was approved or finished.';
-    const before = known === undefined ? [] : closeOpen(known, note);
+    const before = known === undefined ? [] : closeOpen(known, closingNote);
     this.#messages = [...before, { role: 'user', content: this.#context.prompt }];
   }
 
-  /** Gives every open call its result. Approved calls run once, with the approved input. */
-  async *#resume(
+  /** Goes on from the checkpoint. Returns an end when there is nothing to ask the model. */
+  async *#goOn(
     known: Memory,
-    answers: ReadonlyMap<string, Answer>,
-  ): AsyncGenerator<HarnessEvent, void> {
+    input: Exclude<LegInput, { kind: 'prompt' }>,
+  ): AsyncGenerator<HarnessEvent, LegEnd | undefined> {
     this.#steps = known.steps;
     this.#hasSpoken = known.hasSpoken;
     this.#messages = [...known.messages];
-    for (const call of known.open) {
-      const output = await this.#settle(call, answers.get(call.ref));
-      this.#messages.push(resultOf(call, output));
-      if (call.kind === 'question') continue;
-      yield toolResultEvent(call, output);
+    this.#open = known.open;
+    if (known.isIncomplete === true) {
+      return failure('agent_error', 'The conversation was too long to be stored for going on.');
     }
-    // A checkpoint, so that the session knows what was done if the server dies while the model answers.
-    yield* this.#remember();
-  }
-
-  async #settle(call: OpenCall, answer: Answer | undefined): Promise<ToolOutput> {
-    const { signal, catalogue } = this.#tools;
-    if (answer === undefined) return failed('No answer was given.');
-    if (answer.kind === 'question') {
-      if (call.kind !== 'question') return failed('No decision was made.');
-      if ('declined' in answer)
-        return succeeded(withReason('The person declined to answer', answer.reason));
-      return succeeded(answer.values.join('\n'));
+    if (known.open.length > 0) {
+      const calls = input.kind === 'continue' ? input.calls : noneGiven.calls;
+      const isComplete = input.kind === 'resume';
+      return yield* this.#answerCalls({ answers: input.answers, calls, isComplete });
     }
-    if (call.kind !== 'permission') return failed('No answer was given.');
-    if (!answer.allow) return failed(withReason('The person did not allow this', answer.reason));
-    const tool = catalogue.byName(call.name);
-    if (tool === undefined) return failed(`${call.name} is no longer one of the tools`);
-    if (signal.aborted) return failed('The run was cancelled.');
-    return catalogue.run(tool, answer.input, signal);
+    return this.#messages.at(-1)?.role === 'assistant' ? completed : undefined;
   }
 
   async *#converse(): AsyncGenerator<HarnessEvent, LegEnd> {
     const { settings, signal } = this.#tools;
     for (;;) {
       if (signal.aborted) return cancelled;
+      if (this.#mustYield()) return yielded;
       if (this.#steps >= settings.stepsMax) {
         const limit = settings.stepsMax;
         return failure(
@@ -134,7 +150,10 @@ class ConversationLeg {
           `The agent was stopped after ${limit} steps (limits.max_steps).`,
         );
       }
-      const step = yield* this.#step();
+      const allowance = await this.#context.allowance?.();
+      if (signal.aborted) return cancelled;
+      if (allowance?.isExhausted === true) return failure('budget_exceeded', nothingLeft);
+      const step = yield* this.#step(allowance?.outputTokens);
       if (step.end.kind === 'failed' && isTooLong(step.end.error) && this.#forgetSome()) {
         yield { type: 'custom', name: 'memory_shortened', data: {} };
         continue;
@@ -146,7 +165,7 @@ class ConversationLeg {
     }
   }
 
-  async *#step(): AsyncGenerator<HarnessEvent, StepResult> {
+  async *#step(outputTokens?: number): AsyncGenerator<HarnessEvent, StepResult> {
     const { model, system, catalogue, signal, limits } = this.#tools;
     const step = yield* runStep({
       model,
@@ -156,14 +175,17 @@ class ConversationLeg {
       catalogue,
       signal,
       ...limits,
+      outputTokens,
       separator: this.#hasSpoken ? '\n\n' : '',
     });
     this.#hasSpoken ||= step.hasSpoken;
     this.#usage = {
       inputTokens: this.#usage.inputTokens + step.usage.inputTokens,
       outputTokens: this.#usage.outputTokens + step.usage.outputTokens,
+      cachedInputTokens: this.#usage.cachedInputTokens + step.usage.cachedInputTokens,
+      reasoningTokens: this.#usage.reasoningTokens + step.usage.reasoningTokens,
     };
-    yield { type: 'usage', ...this.#usage };
+    yield { type: 'usage', ...this.#usage, ...(step.isUsagePartial && { isPartial: true }) };
     return step;
   }
 
@@ -179,62 +201,96 @@ class ConversationLeg {
       if (isRefusedRequest(end.error)) this.#messages = beforeRun(this.#messages);
       return modelFailure(end.error, settings);
     }
-    if (unanswered.length > 0) return yield* this.#ask(unanswered);
-    if (hasResults) {
-      yield* this.#remember();
-      return undefined;
-    }
-    return finishOf(end.reason, settings.provider);
+    if (unanswered.length === 0 && !hasResults) return finishOf(end.reason, settings.provider);
+    const { open, refused } = sortCalls(unanswered, this.#calls());
+    this.#messages.push(...refused);
+    this.#open = open;
+    yield* this.#point();
+    if (this.#mustYield()) return yielded;
+    return open.length === 0 ? undefined : yield* this.#answerCalls(noneGiven);
   }
 
-  /** Parks the run on every call that needs a person; a call that cannot be shown gets an error result at once. */
-  async *#ask(
-    unanswered: StepResult['unanswered'],
-  ): AsyncGenerator<HarnessEvent, LegEnd | undefined> {
-    const { catalogue } = this.#tools;
-    const open: OpenCall[] = [];
-    for (const [index, { toolCallId, wireName, input }] of unanswered.entries()) {
-      // The model's own call ids repeat, with some providers in every step.
-      const ref = `call-${this.#steps}-${index + 1}`;
-      const tool = catalogue.byWireName(wireName);
-      const question = wireName === askUserName ? questionOf(ref, input) : undefined;
-      if (question !== undefined) {
-        open.push({ ref, kind: 'question', toolCallId, wireName, name: askUserName });
-        yield question;
-      } else if (tool === undefined) {
-        this.#messages.push(resultOf({ toolCallId, wireName }, failed('there is no such tool')));
-      } else if (Buffer.byteLength(JSON.stringify(input)) > approvalBytesMax) {
-        const reason = `Not executed: an input of more than ${approvalBytesMax} bytes cannot be approved.`;
-        this.#messages.push(resultOf({ toolCallId, wireName }, failed(reason)));
-      } else {
-        open.push({ ref, kind: 'permission', toolCallId, wireName, name: tool.name });
-        yield { type: 'permission_request', ref, toolName: tool.name, toolInput: input };
-      }
+  /** Gives open calls their results: runs what may run, and parks the run on what a person has to answer. */
+  async *#answerCalls(given: Given): AsyncGenerator<HarnessEvent, LegEnd | undefined> {
+    const { signal } = this.#tools;
+    if (signal.aborted) return cancelled;
+    const calls = this.#calls();
+    const outputs = new Map<OpenCall, ToolOutput>();
+    const work = async (call: OpenCall) => ({ call, outcome: await outcomeOf(call, given, calls) });
+    for await (const { call, outcome } of inParallel(this.#open, callsAtOnce, work)) {
+      if (outcome === 'refused')
+        return failure('tool_error', `${call.name} could not be recorded.`);
+      if (outcome === 'asked' || outcome === 'later') continue;
+      outputs.set(call, outcome);
+      if (call.kind !== 'question') yield toolResultEvent(call, outcome);
     }
-    if (open.length === 0) return undefined;
-    const state = storedMemory(this.#memory(this.#messages, open));
-    if (state === undefined) {
+    const left = this.#open.filter((call) => !outputs.has(call));
+    for (const [call, output] of inOrder(this.#open, outputs)) {
+      this.#messages.push(resultOf(call, output));
+    }
+    this.#open = left;
+    if (signal.aborted) return cancelled;
+    if (outputs.size > 0) yield* this.#point();
+    if (this.#mustYield()) return yielded;
+    if (left.length === 0) return undefined;
+    if (!this.#isStored) {
       this.#messages = beforeRun(this.#messages);
-      return failure(
-        'agent_error',
-        'The conversation is too long to be stored while the run waits.',
-      );
+      this.#open = [];
+      const reason = 'The conversation is too long to be stored while the run waits.';
+      return failure('agent_error', reason);
     }
-    yield { type: 'checkpoint', state };
+    for (const call of left) yield requestAbout(call, calls);
     return { type: 'end', outcome: 'waiting' };
   }
 
-  async *#remember(): AsyncGenerator<HarnessEvent, void> {
-    // Without an answer the prompt is dropped, so that it does not precede the next one.
-    const before = beforeRun(this.#messages);
-    const messages = this.#messages.at(-1)?.role === 'user' ? before : this.#messages;
-    const state = storedMemory(this.#memory(messages)) ?? storedMemory(this.#memory(before));
-    if (state !== undefined) yield { type: 'checkpoint', state };
+  #calls(): StepCalls {
+    const { catalogue, signal } = this.#tools;
+    const { effects, agent, holdsLease } = this.#context;
+    return {
+      catalogue,
+      signal,
+      effects,
+      holdsLease,
+      mustYield: () => this.#mustYield(),
+      repeatableTools: agent.recovery.repeatableTools,
+      messages: this.#messages,
+      step: this.#steps,
+    };
   }
 
-  #memory(messages: ModelMessage[], open: OpenCall[] = []): Memory {
+  /** A run whose messages could not be stored cannot be handed over. */
+  #mustYield(): boolean {
+    return this.#tools.isYielding() && this.#isStored;
+  }
+
+  /** A recovery point. Messages that are too long to be stored leave one that the run cannot go on from. */
+  *#point(): Generator<HarnessEvent, void> {
+    const memory = this.#memory(this.#messages, this.#open);
+    const state = storedMemory(memory);
+    const before = { ...memory, messages: beforeRun(this.#messages), open: [] };
+    const kept = state ?? storedMemory({ ...before, isIncomplete: true });
+    if (kept !== undefined) yield { type: 'checkpoint', state: kept, recovery: true };
+    this.#isStored = state !== undefined;
+  }
+
+  /** The memory of a run that has its answer, if it can be stored. */
+  #finished(): Json | undefined {
+    if (this.#messages.at(-1)?.role !== 'assistant') return undefined;
+    return storedMemory(this.#memory(this.#messages));
+  }
+
+  /** The memory of a run that is over, however it ended. */
+  #lastState(): Json | undefined {
+    const closed = closeOpen({ messages: this.#messages, open: this.#open }, closingNote);
+    // Without an answer the prompt is dropped, so that it does not precede the next one.
+    const before = beforeRun(closed);
+    const messages = closed.at(-1)?.role === 'user' ? before : closed;
+    return storedMemory(this.#memory(messages)) ?? storedMemory(this.#memory(before));
+  }
+
+  #memory(messages: ModelMessage[], open: readonly OpenCall[] = []): Memory {
     const { runId: run } = this.#context;
-    return { run, steps: this.#steps, hasSpoken: this.#hasSpoken, messages, open };
+    return { run, steps: this.#steps, hasSpoken: this.#hasSpoken, messages, open: [...open] };
   }
 
   #forgetSome(): boolean {
@@ -245,7 +301,21 @@ class ConversationLeg {
   }
 }
 
+const nothingLeft = 'A ceiling leaves nothing for another request to the model.';
 const cancelled: LegEnd = { type: 'end', outcome: 'cancelled' };
+const yielded: LegEnd = { type: 'end', outcome: 'yielded' };
+const completed: LegEnd = { type: 'end', outcome: 'completed' };
+
+/** The results in the order of the calls, not in that of their ends. */
+function inOrder(
+  calls: readonly OpenCall[],
+  outputs: ReadonlyMap<OpenCall, ToolOutput>,
+): readonly (readonly [OpenCall, ToolOutput])[] {
+  return calls.flatMap((call) => {
+    const output = outputs.get(call);
+    return output === undefined ? [] : [[call, output] as const];
+  });
+}
 
 function finishOf(reason: string, provider: string): LegEnd {
   if (reason === 'content-filter') {
@@ -253,9 +323,5 @@ function finishOf(reason: string, provider: string): LegEnd {
   }
   if (reason === 'error')
     return failure('model_error', `${provider} ended the answer with an error.`);
-  return { type: 'end', outcome: 'completed' };
-}
-
-function withReason(text: string, reason: string | undefined): string {
-  return reason === undefined || reason === '' ? `${text}.` : `${text}: ${reason}`;
+  return completed;
 }

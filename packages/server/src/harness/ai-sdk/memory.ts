@@ -4,9 +4,9 @@ import type { Json } from '../../domain/json.ts';
 import type { ToolOutput } from './tools/agent-tool.ts';
 
 /**
- * The memory of a session is the list of messages, as JSON. A parked run adds the calls it waits for. Their results
- * are missing from the list, and providers reject such a list, so the next leg first gives each call a result: the
- * answer on resume, or a note when the run ended without one.
+ * The memory of a session is the list of messages, as JSON. A run under way adds the calls that have no result yet.
+ * Providers reject a list with such calls, so the leg that goes on first gives each a result, and the next run a note
+ * that there is none.
  */
 
 /** Above this size the oldest exchanges are dropped. */
@@ -15,9 +15,10 @@ const memoryBytesMax = 4 * 1024 * 1024;
 const resultsKept = 4;
 
 const openCall = z.strictObject({
-  /** The name of the interaction, unique within its run. */
+  /** Names the call in the ledger, and its interaction if there is one; unique within its run. */
   ref: z.string(),
-  kind: z.enum(['permission', 'question']),
+  /** Whether a person has to allow it, a person answers it, or it may run. */
+  kind: z.enum(['permission', 'question', 'run']),
   toolCallId: z.string(),
   /** The tool's name on the wire to the model. */
   wireName: z.string(),
@@ -33,6 +34,8 @@ const memorySchema = z.strictObject({
   hasSpoken: z.boolean(),
   messages: z.array(modelMessageSchema),
   open: z.array(openCall),
+  /** The messages of the run are missing, because they were too long to be stored: it cannot go on from here. */
+  isIncomplete: z.literal(true).exactOptional(),
 });
 export type Memory = z.infer<typeof memorySchema>;
 
@@ -61,8 +64,19 @@ export function resultOf(
   };
 }
 
+/** The input that the model gave to an open call: that of its last message. */
+export function inputOf(messages: readonly ModelMessage[], { toolCallId }: OpenCall): Json {
+  const message = messages.findLast(({ role }) => role === 'assistant');
+  const parts = typeof message?.content === 'string' ? [] : (message?.content ?? []);
+  const call = parts.find((part) => part.type === 'tool-call' && part.toolCallId === toolCallId);
+  return call?.type === 'tool-call' ? toJson(call.input ?? null) : null;
+}
+
 /** Gives every open call an error result with this reason. */
-export function closeOpen({ messages, open }: Memory, reason: string): ModelMessage[] {
+export function closeOpen(
+  { messages, open }: Pick<Memory, 'messages'> & { readonly open: readonly OpenCall[] },
+  reason: string,
+): ModelMessage[] {
   return [...messages, ...open.map((call) => resultOf(call, { ok: false, text: reason }))];
 }
 

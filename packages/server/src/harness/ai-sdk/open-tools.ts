@@ -23,6 +23,7 @@ export interface ToolSet {
   readonly catalogue: Catalogue;
   readonly signal: AbortSignal;
   readonly limits: { readonly retries: number; readonly silenceMs: number };
+  readonly isYielding: () => boolean;
   /** Removes every secret of the leg from a text. */
   redact(text: string): string;
   close(): Promise<void>;
@@ -37,7 +38,7 @@ export async function openTools(
   context: LegContext<AiSdkSettings>,
   parts: LegParts,
 ): Promise<ToolSet | LegEnd> {
-  const { agent, settings, signal, holdsLease } = context;
+  const { agent, settings, signal } = context;
   const { references } = parts;
   const connections: McpConnection[] = [];
   const close = async () => {
@@ -61,9 +62,10 @@ export async function openTools(
       settings,
       model,
       system: systemPrompt(context, names),
-      catalogue: catalogueOf(agent, tools, { asksUser: settings.asksUser, holdsLease }),
+      catalogue: catalogueOf(agent, tools, { asksUser: settings.asksUser }),
       signal,
       limits: { retries, silenceMs },
+      isYielding: parts.isYielding,
       redact: (text) => references.redact(text),
       close,
     };
@@ -150,8 +152,8 @@ async function resolveServer(
 function withoutSecrets(tool: AgentTool, references: References): AgentTool {
   return {
     ...tool,
-    async run(input, signal) {
-      const { ok, text } = await tool.run(input, signal);
+    async run(input, use) {
+      const { ok, text } = await tool.run(input, use);
       return { ok, text: references.redact(text) };
     },
   };

@@ -13,6 +13,8 @@ export interface AiSdkParts {
 /** Dependencies of one leg. The programs it starts end with it. */
 export interface LegParts extends Omit<AiSdkParts, 'sandbox'> {
   readonly processes: Pick<Sandbox, 'spawn'>;
+  /** True once the leg shall hand its run over, at its next safe point (D-85). */
+  readonly isYielding: () => boolean;
   /** Secrets of the leg. */
   readonly references: References;
 }

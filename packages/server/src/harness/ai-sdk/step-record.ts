@@ -1,7 +1,7 @@
 import type { ModelMessage, TextStreamPart, ToolSet } from 'ai';
 import type { Json } from '../../domain/json.ts';
-import type { HarnessEvent } from '../../ports/harness.ts';
-import { type ToolOutput, failed, shortened, toolOutputSchema } from './tools/agent-tool.ts';
+import type { HarnessEvent, UsageReport } from '../../ports/harness.ts';
+import { type ToolOutput, failed, shortened } from './tools/agent-tool.ts';
 import { askUserName } from './tools/ask-user.ts';
 import type { Catalogue } from './tools/catalogue.ts';
 
@@ -14,7 +14,7 @@ export type StepEnd =
   | { readonly kind: 'aborted' }
   | { readonly kind: 'failed'; readonly error: unknown };
 
-/** A call that the SDK did not run because a person has to answer it. */
+/** A call that the leg has to answer. */
 export interface UnansweredCall {
   readonly toolCallId: string;
   readonly wireName: string;
@@ -28,6 +28,9 @@ interface SeenCall {
 }
 
 type SeenResult = SeenCall & ToolOutput;
+
+/** What one request to the model used. */
+export type StepUsage = Required<Omit<UsageReport, 'type' | 'isPartial' | 'model' | 'cost'>>;
 
 export interface RecordStep {
   readonly catalogue: Catalogue;
@@ -43,7 +46,7 @@ export class StepRecord {
   readonly #results: SeenResult[] = [];
   #text = '';
   end: StepEnd = { kind: 'finished', reason: 'unknown' };
-  usage = { inputTokens: 0, outputTokens: 0 };
+  usage: StepUsage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 };
 
   constructor(options: RecordStep) {
     this.#options = options;
@@ -51,6 +54,12 @@ export class StepRecord {
 
   get hasSpoken(): boolean {
     return this.#text !== '';
+  }
+
+  /** A request that was refused before the model began has used nothing. */
+  get isUsagePartial(): boolean {
+    const hasBegun = this.hasSpoken || this.#calls.length > 0;
+    return this.end.kind === 'aborted' || (this.end.kind === 'failed' && hasBegun);
   }
 
   get hasResults(): boolean {
@@ -61,14 +70,15 @@ export class StepRecord {
   take(part: TextStreamPart<ToolSet>): HarnessEvent | undefined {
     if (part.type === 'text-delta') return this.#speak(part.text);
     if (part.type === 'tool-call') return this.#call(part, part.invalid === true);
-    if (part.type === 'tool-result') return this.#result(part, toolOutputSchema.parse(part.output));
-    // Tools never throw: the SDK reports here the calls that match no tool or no schema.
+    // The SDK runs no tool: it reports here the calls that match no tool or no schema.
     if (part.type === 'tool-error') return this.#result(part, failed(String(part.error)));
     if (part.type === 'error') this.end = { kind: 'failed', error: part.error };
     if (part.type === 'abort') this.end = { kind: 'aborted' };
     if (part.type !== 'finish-step') return undefined;
-    const { inputTokens = 0, outputTokens = 0 } = part.usage;
-    this.usage = { inputTokens, outputTokens };
+    const { inputTokens = 0, outputTokens = 0, inputTokenDetails, outputTokenDetails } = part.usage;
+    const cachedInputTokens = inputTokenDetails.cacheReadTokens ?? 0;
+    const reasoningTokens = outputTokenDetails.reasoningTokens ?? 0;
+    this.usage = { inputTokens, outputTokens, cachedInputTokens, reasoningTokens };
     if (this.end.kind === 'finished') this.end = { kind: 'finished', reason: part.finishReason };
     return undefined;
   }
@@ -84,7 +94,7 @@ export class StepRecord {
       }));
   }
 
-  /** Messages of a step that broke off: the text and the calls that were executed, so that the model knows of them. */
+  /** Messages of a step that broke off: the text, and the calls that got an error. */
   messages(): readonly ModelMessage[] {
     const calls = this.#results.map(({ toolCallId, toolName, input }) => ({
       type: 'tool-call' as const,

@@ -1,12 +1,15 @@
 import { type LanguageModel, type ModelMessage, type SystemModelMessage, streamText } from 'ai';
 import type { HarnessEvent } from '../../ports/harness.ts';
-import { type RecordStep, type StepEnd, StepRecord, type UnansweredCall } from './step-record.ts';
+import {
+  type RecordStep,
+  type StepEnd,
+  StepRecord,
+  type StepUsage,
+  type UnansweredCall,
+} from './step-record.ts';
 
 // Stops the SDK from printing warnings on every request; real problems come as errors.
 globalThis.AI_SDK_LOG_WARNINGS = false;
-
-/** Calls of one step that run at the same time. */
-const callsAtOnce = 4;
 
 export interface StepRequest extends RecordStep {
   readonly model: LanguageModel;
@@ -16,20 +19,24 @@ export interface StepRequest extends RecordStep {
   /** The step fails when the model sends nothing for this long. */
   readonly silenceMs: number;
   readonly signal: AbortSignal;
+  /** What a ceiling leaves; undefined without one. */
+  readonly outputTokens: number | undefined;
 }
 
 export interface StepResult {
   readonly end: StepEnd;
-  /** Messages of the model and results of the tools; of a step that broke off, those received until then. */
+  /** What the model said and called; of a step that broke off, what was received until then. */
   readonly messages: readonly ModelMessage[];
   readonly unanswered: readonly UnansweredCall[];
-  /** Whether there are tool results to send to the model. */
+  /** Whether calls that match no tool or no schema got an error, to be sent to the model. */
   readonly hasResults: boolean;
   readonly hasSpoken: boolean;
-  readonly usage: { readonly inputTokens: number; readonly outputTokens: number };
+  readonly usage: StepUsage;
+  /** Whether the message was cut, so that what it used is not known. */
+  readonly isUsagePartial: boolean;
 }
 
-/** Asks the model once, runs the tool calls that need no approval, and emits events as they happen. */
+/** Asks the model once and emits what it says and calls. No tool is run: its calls come back as `unanswered`. */
 export async function* runStep(request: StepRequest): AsyncGenerator<HarnessEvent, StepResult> {
   const record = new StepRecord(request);
   const result = startStep(request);
@@ -44,7 +51,9 @@ export async function* runStep(request: StepRequest): AsyncGenerator<HarnessEven
   }
   const { end, hasResults, hasSpoken, usage } = record;
   const messages = end.kind === 'finished' ? await result.responseMessages : record.messages();
-  return { end, messages, unanswered: record.unanswered(), hasResults, hasSpoken, usage };
+  const unanswered = record.unanswered();
+  const { isUsagePartial } = record;
+  return { end, messages, unanswered, hasResults, hasSpoken, usage, isUsagePartial };
 }
 
 function startStep({ model, system, messages, catalogue, ...request }: StepRequest) {
@@ -53,15 +62,26 @@ function startStep({ model, system, messages, catalogue, ...request }: StepReque
     instructions: instructionsOf(system),
     messages: [...messages],
     tools: catalogue.toolSet,
-    toolCallConcurrency: callsAtOnce,
     maxRetries: request.retries,
     timeout: { firstChunkMs: request.silenceMs, chunkMs: request.silenceMs },
     abortSignal: request.signal,
+    ...outputCap(request),
     // The memory keeps the conversation and sends it whole, so the provider need not store it.
     providerOptions: { openai: { store: false } },
     // The stream reports the error; without this handler the SDK prints it too.
     onError: () => undefined,
   });
+}
+
+/** Models refuse a number above their own, which differs; what is left matters only when it is small. */
+const outputCapMax = 32_000;
+
+function outputCap({ outputTokens }: Pick<StepRequest, 'outputTokens'>): {
+  maxOutputTokens?: number;
+} {
+  return outputTokens === undefined || outputTokens > outputCapMax
+    ? {}
+    : { maxOutputTokens: outputTokens };
 }
 
 /** The system prompt is the same in every step, so providers may cache it; Anthropic does so only on request. */

@@ -11,6 +11,9 @@ export function claudeHarness(
   const whole = { load: () => loadClaudeSdk(), ...parts };
   return {
     framework: 'claude',
+    countsTokens: true,
+    reportsCost: true,
+    runsPrograms: true,
     read: readClaude,
     start: (input, context) =>
       new LazyLeg(import('./leg.ts').then(({ ClaudeLeg }) => new ClaudeLeg(whole, input, context))),

@@ -30,7 +30,9 @@ export function hideSecrets(
       }),
     );
   const mcpServers: Record<string, McpServer> = {};
-  for (const [name, server] of Object.entries(resolved.mcpServers)) {
+  for (const [name, declared] of Object.entries(resolved.mcpServers)) {
+    // For the server's own use: Claude does not know the key.
+    const { trust_annotations: _, ...server } = declared;
     const before = given.mcpServers[name];
     mcpServers[name] =
       'url' in server

@@ -141,11 +141,22 @@ export class MessageTranslator {
   }
 
   #end(result: ClaudeResult): Translation {
-    const { usage, session_id, deferred_tool_use: deferred } = result;
+    const { usage, session_id, deferred_tool_use: deferred, total_cost_usd: cost } = result;
     const inputTokens =
       usage.input_tokens + usage.cache_creation_input_tokens + usage.cache_read_input_tokens;
     return {
-      events: [{ type: 'usage', inputTokens, outputTokens: usage.output_tokens }],
+      events: [
+        {
+          type: 'usage',
+          inputTokens,
+          outputTokens: usage.output_tokens,
+          cachedInputTokens: usage.cache_read_input_tokens,
+          ...(this.#model !== undefined && { model: this.#model }),
+          ...(cost !== undefined && {
+            cost: { micros: Math.ceil(cost * 1e6), currency: 'USD' },
+          }),
+        },
+      ],
       result: {
         session: session_id,
         deferred:

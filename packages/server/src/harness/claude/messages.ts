@@ -71,6 +71,7 @@ const result = z.looseObject({
   errors: z.array(z.string()).default([]),
   stop_reason: z.string().nullish(),
   api_error_status: z.number().nullish(),
+  total_cost_usd: z.number().min(0).optional().catch(undefined),
   usage: z.looseObject({
     input_tokens: count,
     cache_creation_input_tokens: count,

@@ -1,7 +1,7 @@
 import type { Clock } from '../../ports/clock.ts';
 import type { Harness, HarnessEvent, Leg, LegContext, LegInput } from '../../ports/harness.ts';
 import { CancelFlag } from './cancel-flag.ts';
-import { runLeg } from './leg.ts';
+import { type LegParts, runLeg } from './leg.ts';
 import { type Script, readScript } from './script.ts';
 
 /**
@@ -25,19 +25,22 @@ interface StartLeg {
 
 function startLeg({ input, context, clock }: StartLeg): Leg {
   const cancelFlag = new CancelFlag();
+  let isYielding = false;
   const cancel = async () => cancelFlag.request();
   return {
-    [Symbol.asyncIterator]: () => untilDone({ input, context, clock, cancelFlag }),
+    [Symbol.asyncIterator]: () =>
+      untilDone({ input, context, clock, cancelFlag, isYielding: () => isYielding }),
     // A leg that asks ends and parks its run, so answers always come with a resume leg.
     answer: async () => false,
     cancel,
+    yield: async () => {
+      isYielding = true;
+    },
     kill: cancel,
   };
 }
 
-async function* untilDone(
-  parts: StartLeg & { readonly cancelFlag: CancelFlag },
-): AsyncGenerator<HarnessEvent, void> {
+async function* untilDone(parts: LegParts): AsyncGenerator<HarnessEvent, void> {
   const { signal } = parts.context;
   const cancel = () => parts.cancelFlag.request();
   if (signal.aborted) cancel();

@@ -4,7 +4,7 @@ import type { Json } from '../../domain/json.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Answer, HarnessEvent, LegContext, LegEnd, LegInput } from '../../ports/harness.ts';
 import type { CancelFlag } from './cancel-flag.ts';
-import type { Leaf, Script } from './script.ts';
+import type { Leaf, Script, ScriptUsage } from './script.ts';
 import { TooLong, type Values, expandObject, expandText } from './template.ts';
 import { type ToolResult, runTool, touchesFolder } from './tools.ts';
 import { walk } from './walk.ts';
@@ -32,20 +32,26 @@ export interface LegParts {
   readonly context: LegContext<Script>;
   readonly clock: Clock;
   readonly cancelFlag: CancelFlag;
+  /** True once the leg shall hand its run over, between two steps. */
+  readonly isYielding: () => boolean;
 }
 
 export async function* runLeg(parts: LegParts): AsyncGenerator<HarnessEvent, void> {
-  const { context, input, cancelFlag } = parts;
+  const { context, input, cancelFlag, isYielding } = parts;
   const script = context.settings;
   const start = startOf(context, input);
   if ('outcome' in start) {
     yield start;
     return;
   }
-  const run: Running = { ...parts, answer: start.answer, events: 0 };
+  const run: Running = { ...parts, answer: start.answer, events: 0, used: new Map() };
   let isFirst = true;
   for (const { ordinal, leaf } of walk(script.steps, start.step)) {
     if (cancelFlag.requested) break;
+    if (isYielding()) {
+      yield { type: 'end', outcome: 'yielded' };
+      return;
+    }
     const answer = isFirst ? start.given : undefined;
     isFirst = false;
     const ended: LegEnd | undefined = yield* play(leaf, { run, ordinal, answer });
@@ -63,6 +69,8 @@ interface Running extends LegParts {
   /** The value of `{{answer}}`. */
   answer: string;
   events: number;
+  /** What the leg has used so far, by model. */
+  readonly used: Map<string, ScriptUsage>;
 }
 
 interface Turn {
@@ -90,6 +98,9 @@ async function* play(leaf: Leaf, turn: Turn): AsyncGenerator<HarnessEvent, LegEn
         yield { type: 'custom', name: leaf.name, data: expandObject(leaf.data, valuesOf(run)) };
         await yieldSometimes(run);
         return undefined;
+      case 'use':
+        yield addToReport(run, leaf.usage);
+        return undefined;
       case 'fail':
         return failure(leaf.code, expandText(leaf.message, valuesOf(run)));
     }
@@ -98,6 +109,20 @@ async function* play(leaf: Leaf, turn: Turn): AsyncGenerator<HarnessEvent, LegEn
       return failure('agent_error', 'a text of the script grew too long');
     throw error;
   }
+}
+
+function addToReport({ used }: Running, usage: ScriptUsage): HarnessEvent {
+  const name = usage.model ?? '';
+  const before = used.get(name);
+  const sum = {
+    ...usage,
+    inputTokens: usage.inputTokens + (before?.inputTokens ?? 0),
+    outputTokens: usage.outputTokens + (before?.outputTokens ?? 0),
+    cachedInputTokens: (usage.cachedInputTokens ?? 0) + (before?.cachedInputTokens ?? 0),
+    reasoningTokens: (usage.reasoningTokens ?? 0) + (before?.reasoningTokens ?? 0),
+  };
+  used.set(name, sum);
+  return { type: 'usage', ...sum };
 }
 
 async function* say(
@@ -194,7 +219,9 @@ async function carryOut(
   const { effects, holdsLease, sessionFolder } = context;
   const sleep = (ms: number) => cancelFlag.sleep(clock, ms);
   const run = () =>
-    holdsLease() ? runTool({ ...call, sessionFolder, sleep }) : Promise.resolve('left' as const);
+    holdsLease()
+      ? runTool({ ...call, sessionFolder, sleep, isOver: () => cancelFlag.requested })
+      : Promise.resolve('left' as const);
   if (!touchesFolder(call.toolName)) return run();
   if (!(await effects.begin({ ...call, touches: 'workspace' }))) return 'left';
   const result = await run();
@@ -234,7 +261,9 @@ function startOf(
   const parsed = stateSchema.safeParse(state);
   if (!parsed.success || parsed.data.run !== runId) {
     // Lost before its first recovery point: the script starts again.
-    if (input.kind === 'continue') return { step: 0, answer: '', given: undefined };
+    if (input.kind === 'continue') {
+      return { step: 0, answer: '', given: input.answers.get(refOf(0)) };
+    }
     return failure('agent_error', 'the run has no checkpoint of its own to resume from');
   }
   const { script, step, answer } = parsed.data;

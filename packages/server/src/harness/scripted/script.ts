@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type AgentProblem, problemsOf, unknownKey } from '../../agents/problems.ts';
 import { matchesGlob } from '../../domain/agent.ts';
 import { type JsonObject, canonicalJson } from '../../domain/json.ts';
-import type { DeclaredAgent, ReadSettings } from '../../ports/harness.ts';
+import type { DeclaredAgent, ReadSettings, UsageReport } from '../../ports/harness.ts';
 
 const stepsMax = 100_000;
 const depthMax = 8;
@@ -16,6 +16,7 @@ export type Leaf =
   | { readonly kind: 'ask'; readonly question: string; readonly options?: readonly Option[] }
   | { readonly kind: 'tool'; readonly name: ToolName; readonly input: JsonObject }
   | { readonly kind: 'emit'; readonly name: string; readonly data: JsonObject }
+  | { readonly kind: 'use'; readonly usage: ScriptUsage }
   | { readonly kind: 'fail'; readonly message: string; readonly code: FailCode };
 export type Step =
   | Leaf
@@ -38,10 +39,13 @@ export interface Script {
 }
 type ToolName = (typeof toolNames)[number];
 type FailCode = z.infer<typeof failCode>;
+/** Added to what the leg has reported. */
+export type ScriptUsage = Omit<UsageReport, 'type'>;
 
 const toolNames = ['write_file', 'append_file', 'read_file'] as const;
 const failCode = z.enum(['agent_error', 'model_error', 'tool_error', 'sandbox_unavailable']);
 const text = z.string();
+const tokens = z.int().min(0).max(1e9);
 const jsonObject = z.record(z.string(), z.json());
 const option = z.union(
   [
@@ -76,6 +80,13 @@ const verbs = {
     data: jsonObject.default({}),
   }),
   fail: z.strictObject({ message: text.min(1), code: failCode.default('agent_error') }),
+  use: z.strictObject({
+    input_tokens: tokens,
+    output_tokens: tokens,
+    cached_input_tokens: tokens.exactOptional(),
+    reasoning_tokens: tokens.exactOptional(),
+    model: text.min(1).max(200).exactOptional(),
+  }),
   repeat: z.strictObject({
     times: z.int().min(1).max(stepsMax),
     steps: z.array(z.unknown()).min(1),
@@ -160,9 +171,21 @@ function toStep(verb: Verb, value: unknown, place: Place): Step | undefined {
     }
     case 'fail':
       return { kind: 'fail', ...verbs.fail.parse(value) };
+    case 'use':
+      return { kind: 'use', usage: toUsage(verbs.use.parse(value)) };
     case 'repeat':
       return toRepeat(verbs.repeat.parse(value), place);
   }
+}
+
+function toUsage(used: z.infer<typeof verbs.use>): ScriptUsage {
+  return {
+    inputTokens: used.input_tokens,
+    outputTokens: used.output_tokens,
+    cachedInputTokens: used.cached_input_tokens ?? 0,
+    reasoningTokens: used.reasoning_tokens ?? 0,
+    ...(used.model !== undefined && { model: used.model }),
+  };
 }
 
 function toTool(

@@ -27,6 +27,8 @@ export interface ToolUse {
   readonly input: Json;
   readonly sessionFolder: string;
   readonly sleep: (ms: number) => Promise<void>;
+  /** True once the leg is over: nothing may be changed any more. */
+  readonly isOver: () => boolean;
 }
 
 /** Whether the tool changes the session folder: then its calls pass the ledger. */
@@ -34,8 +36,11 @@ export function touchesFolder(toolName: string): boolean {
   return toolName !== 'read_file';
 }
 
-/** Runs one tool in the session folder. Validates the input, because a person may have edited it. */
-export async function runTool(use: ToolUse): Promise<ToolResult> {
+/**
+ * Runs one tool in the session folder. Validates the input, because a person may have edited it. `left`: the leg was
+ * over before the tool changed anything.
+ */
+export async function runTool(use: ToolUse): Promise<ToolResult | 'left'> {
   const { toolName, input, sessionFolder } = use;
   try {
     if (toolName === 'write_file') return await writeFile(input, sessionFolder);
@@ -49,13 +54,15 @@ export async function runTool(use: ToolUse): Promise<ToolResult> {
 }
 
 /** Appends to a file, with pauses before and after, so that a server can be killed around the effect. */
-async function appendFile({ input, sessionFolder, sleep }: ToolUse): Promise<ToolResult> {
+async function appendFile(use: ToolUse): Promise<ToolResult | 'left'> {
+  const { input, sessionFolder, sleep, isOver } = use;
   const parsed = appendInput.safeParse(input);
   if (!parsed.success) {
     return failed('append_file', 'the input must be {path, text, before_ms, after_ms}');
   }
   const { path: file, text, before_ms, after_ms } = parsed.data;
   await sleep(before_ms);
+  if (isOver()) return 'left';
   const place = { root: sessionFolder, path: file };
   const known = await contentOf(sessionFolder, file);
   const content = Buffer.concat([known, Buffer.from(text)]);

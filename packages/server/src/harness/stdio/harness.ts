@@ -7,6 +7,11 @@ import { type StdioSettings, readStdio } from './settings.ts';
 export function stdioHarness(parts: StdioParts): Harness<StdioSettings> {
   return {
     framework: 'stdio',
+    reportsCost: true,
+    runsPrograms: true,
+    afterLoss: 'point',
+    // Only the author knows whether every effect of the program passes the ledger.
+    onLoss: 'fail',
     read: readStdio,
     start: (input, context) =>
       new LazyLeg(import('./leg.ts').then(({ StdioLeg }) => new StdioLeg(parts, input, context))),

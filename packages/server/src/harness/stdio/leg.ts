@@ -1,11 +1,19 @@
 import { resolveReferences } from '../../agents/secret-references.ts';
+import type { Json } from '../../domain/json.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { HarnessEvent, LegContext, LegEnd, LegInput } from '../../ports/harness.ts';
 import type { Log } from '../../ports/log.ts';
 import { type Sandbox, SandboxUnavailable, type SandboxedProcess } from '../../ports/sandbox.ts';
 import { agentError, endOfProgram } from './ending.ts';
 import { LineTooLong, lineBytesMax, linesOf } from './lines.ts';
-import { cancelMessage, readLine, startMessage } from './protocol.ts';
+import {
+  type ProgramMessage,
+  callBegunMessage,
+  cancelMessage,
+  readLine,
+  startMessage,
+  yieldMessage,
+} from './protocol.ts';
 import type { StdioSettings } from './settings.ts';
 
 /** After its `end` event a program has this long to exit. */
@@ -27,7 +35,13 @@ export class StdioLeg {
   readonly #context: LegContext<StdioSettings>;
   #child: SandboxedProcess | undefined;
   #isCancelled = false;
+  /** Whether the program got its start message, which is its first line. */
+  #hasStarted = false;
+  #isYielding = false;
+  #hasWorked = false;
   #asked = 0;
+  /** The last checkpoint of this leg. */
+  #state: Json | undefined;
   #redact = (text: string) => text;
 
   constructor(parts: StdioParts, input: LegInput, context: LegContext<StdioSettings>) {
@@ -59,6 +73,12 @@ export class StdioLeg {
     this.#isCancelled = true;
     this.#send(cancelMessage);
     this.#child?.terminate();
+  }
+
+  async yield(): Promise<void> {
+    if (this.#isYielding || this.#isCancelled) return;
+    this.#isYielding = true;
+    if (this.#hasStarted) this.#send(yieldMessage);
   }
 
   async kill(): Promise<void> {
@@ -94,6 +114,8 @@ export class StdioLeg {
     if (this.#isCancelled || !this.#context.holdsLease())
       return { type: 'end', outcome: 'cancelled' };
     this.#send(startMessage(this.#input, this.#context, child.places));
+    this.#hasStarted = true;
+    if (this.#isYielding) this.#send(yieldMessage);
     const end = yield* this.#read(child, resolved.redact);
     if (end !== undefined) await this.#waitForExit(child);
     if (this.#isCancelled) {
@@ -119,12 +141,9 @@ export class StdioLeg {
         const read = readLine(redact(line.text), line);
         if (!read.ok) return agentError(`Line ${number} of the program's output: ${read.problem}.`);
         const { event } = read;
-        if (event.type === 'end') return event;
-        if (event.type === 'permission_request' || event.type === 'user_question') this.#asked += 1;
-        if (this.#asked > interactionsMax) {
-          return agentError(`The program asked more than ${interactionsMax} questions in one leg.`);
-        }
-        if (!this.#isCancelled) yield event;
+        if (event.type === 'end') return yield* this.#endOf(event);
+        const problem = yield* this.#take(event);
+        if (problem !== undefined) return agentError(problem);
         if (number % eventsPerTurn === 0) await new Promise((resolve) => setImmediate(resolve));
       }
       return undefined;
@@ -132,6 +151,60 @@ export class StdioLeg {
       if (!(error instanceof LineTooLong)) throw error;
       return agentError(`A line of the program's output is longer than ${lineBytesMax} bytes.`);
     }
+  }
+
+  /** Emits one event, or writes one entry of the ledger. Returns what is wrong with it. */
+  async *#take(
+    message: Exclude<ProgramMessage, LegEnd>,
+  ): AsyncGenerator<HarnessEvent, string | undefined> {
+    if (this.#isCancelled) return undefined;
+    this.#hasWorked = true;
+    const { effects, runId } = this.#context;
+    switch (message.type) {
+      case 'call_begin': {
+        const { ref } = message.call;
+        if (await effects.begin(message.call)) this.#send(callBegunMessage(ref, runId));
+        // After the end of the leg the program is killed; it must not start the call.
+        else if (!this.#context.signal.aborted && this.#context.holdsLease()) {
+          return `The call ${ref} was begun before; a continued leg finds it in input.calls.`;
+        }
+        return undefined;
+      }
+      case 'call_end':
+        await effects.end(message.ref, message.result);
+        return undefined;
+      case 'permission_request':
+      case 'user_question':
+        this.#asked += 1;
+        if (this.#asked > interactionsMax) {
+          return `The program asked more than ${interactionsMax} questions in one leg.`;
+        }
+        break;
+      case 'checkpoint':
+        this.#state = message.state;
+        break;
+      case 'message_delta':
+      case 'usage':
+      case 'custom':
+        break;
+      default:
+        return message satisfies never;
+    }
+    yield message;
+    return undefined;
+  }
+
+  /** A program that yields goes on from its last checkpoint, which covers all that it said. */
+  async *#endOf(end: LegEnd): AsyncGenerator<HarnessEvent, LegEnd> {
+    if (end.outcome !== 'yielded') return end;
+    if (!this.#isYielding) return agentError('The program yielded without being asked to.');
+    // Nothing was done in this leg: the state it started with still holds.
+    if (!this.#hasWorked) return end;
+    if (this.#state === undefined) {
+      return agentError('The program yielded without a checkpoint to go on from.');
+    }
+    yield { type: 'checkpoint', state: this.#state, recovery: true };
+    return end;
   }
 
   async #waitForExit(child: SandboxedProcess): Promise<void> {

@@ -1,6 +1,8 @@
+import type { RunId } from '@convoke/contract';
 import { z } from 'zod';
 import type { Json, JsonObject } from '../../domain/json.ts';
-import type { Answer, HarnessEvent, LegContext, LegInput } from '../../ports/harness.ts';
+import type { CallResult } from '../../domain/run/tool-call.ts';
+import type { Answer, HarnessEvent, LegContext, LegInput, NewCall } from '../../ports/harness.ts';
 import type { Places } from '../../ports/sandbox.ts';
 import type { StdioSettings } from './settings.ts';
 
@@ -43,17 +45,35 @@ const eventSchemas = {
     options: z.array(option).min(1).max(optionsMax).exactOptional(),
     multiple: z.boolean().exactOptional(),
   }),
-  checkpoint: z.strictObject({ type: z.literal('checkpoint'), state: z.json() }),
+  checkpoint: z.strictObject({
+    type: z.literal('checkpoint'),
+    state: z.json(),
+    recovery: z.literal(true).exactOptional(),
+  }),
   usage: z
     .strictObject({
       type: z.literal('usage'),
       input_tokens: z.int().min(0),
       output_tokens: z.int().min(0),
+      cached_input_tokens: z.int().min(0).exactOptional(),
+      reasoning_tokens: z.int().min(0).exactOptional(),
+      model: z.string().min(1).max(200).exactOptional(),
+      cost: z.int().min(0).exactOptional(),
+      currency: z
+        .string()
+        .regex(/^[A-Z]{3}$/)
+        .exactOptional(),
     })
-    .transform(({ type, input_tokens, output_tokens }) => ({
+    .transform(({ type, ...usage }) => ({
       type,
-      inputTokens: input_tokens,
-      outputTokens: output_tokens,
+      inputTokens: usage.input_tokens,
+      outputTokens: usage.output_tokens,
+      cachedInputTokens: usage.cached_input_tokens ?? 0,
+      reasoningTokens: usage.reasoning_tokens ?? 0,
+      ...(usage.model !== undefined && { model: usage.model }),
+      ...(usage.cost !== undefined && {
+        cost: { micros: usage.cost, currency: usage.currency ?? 'USD' },
+      }),
     })),
   custom: z.strictObject({
     type: z.literal('custom'),
@@ -66,7 +86,7 @@ const eventSchemas = {
     [
       z.strictObject({
         type: z.literal('end'),
-        outcome: z.enum(['completed', 'cancelled', 'waiting']).default('completed'),
+        outcome: z.enum(['completed', 'cancelled', 'waiting', 'yielded']).default('completed'),
       }),
       z.strictObject({
         type: z.literal('end'),
@@ -75,12 +95,41 @@ const eventSchemas = {
         message: z.string().min(1).max(textMaxCharacters),
       }),
     ],
-    { error: 'must have the outcome completed, cancelled, waiting, or error with a message' },
+    {
+      error:
+        'must have the outcome completed, cancelled, waiting, yielded, or error with a message',
+    },
   ),
-} satisfies Record<HarnessEvent['type'], z.ZodType<HarnessEvent>>;
+  call_begin: z
+    .strictObject({
+      type: z.literal('call_begin'),
+      call_id: ref,
+      tool_name: z.string().min(1).max(200),
+      tool_input: z.json().default({}),
+      touches: z.enum(['workspace', 'outside', 'both']).default('both'),
+    })
+    .transform(({ type, call_id, tool_name, tool_input, touches }) => ({
+      type,
+      call: { ref: call_id, toolName: tool_name, input: tool_input, touches },
+    })),
+  call_end: z
+    .strictObject({
+      type: z.literal('call_end'),
+      call_id: ref,
+      ok: z.boolean().default(true),
+      output: z.string().default(''),
+    })
+    .transform(({ type, call_id, ok, output }) => ({ type, ref: call_id, result: { ok, output } })),
+} satisfies Record<ProgramMessage['type'], z.ZodType<ProgramMessage>>;
+
+/** What a program says: an event, or an entry of the ledger of its tool calls (D-80). */
+export type ProgramMessage =
+  | HarnessEvent
+  | { readonly type: 'call_begin'; readonly call: NewCall }
+  | { readonly type: 'call_end'; readonly ref: string; readonly result: CallResult };
 
 export type ReadLine =
-  | { readonly ok: true; readonly event: HarnessEvent }
+  | { readonly ok: true; readonly event: ProgramMessage }
   | { readonly ok: false; readonly problem: string };
 
 /**
@@ -150,11 +199,22 @@ export function startMessage(
 }
 
 export const cancelMessage: JsonObject = { type: 'cancel' };
+/** The server is about to stop: the program shall checkpoint and end `yielded` at its next safe point (D-85). */
+export const yieldMessage: JsonObject = { type: 'yield' };
+
+/** The intent of a call is durable: the program may carry it out. The key is the same in every attempt (D-82). */
+export function callBegunMessage(callId: string, run: RunId): JsonObject {
+  return { type: 'call_begun', call_id: callId, idempotency_key: `${run}.${callId}` };
+}
 
 function inputMessage(input: LegInput, prompt: string): JsonObject {
   if (input.kind === 'prompt') return { kind: 'prompt', prompt };
-  const answers = Array.from(input.answers, ([of, answer]): [string, Json] => [of, plain(answer)]);
-  return { kind: 'resume', prompt, answers: Object.fromEntries(answers) };
+  const entries = Array.from(input.answers, ([of, answer]): [string, Json] => [of, plain(answer)]);
+  const answers = Object.fromEntries(entries);
+  if (input.kind === 'resume') return { kind: 'resume', prompt, answers };
+  const calls = Array.from(input.calls, ([of, call]): [string, Json] => [of, { ...call }]);
+  const { reason } = input;
+  return { kind: 'continue', prompt, reason, answers, calls: Object.fromEntries(calls) };
 }
 
 function plain(answer: Answer): JsonObject {

@@ -1,29 +1,42 @@
-import { listAgents } from '../../app/agents.ts';
+import { getAgent, listAgents } from '../../app/agents.ts';
 import { invokeAgent } from '../../app/runs.ts';
 import type { Services } from '../../app/services.ts';
+import { clientOf } from '../actor.ts';
+import { ceilingIn } from '../ceiling.ts';
 import type { Handlers } from '../handler.ts';
 import { replayed } from '../replayed.ts';
-import { agentView } from '../views/agents.ts';
+import { agentDetailsView, agentView } from '../views/agents.ts';
 import type { RunRouteParts } from './runs.ts';
 
 export function agentRoutes(
   services: Services,
   { cursors, follower, streams }: RunRouteParts,
-): Handlers<'list_agents' | 'invoke_agent'> {
+): Handlers<'list_agents' | 'get_agent' | 'invoke_agent'> {
   return {
     async list_agents({ caller, query }) {
-      const { items, next } = await cursors.page(`agents:${caller.scope.tenantId}`, query, {
-        read: (page) => listAgents(services, caller.scope, page),
+      const includesBroken = query.include === 'broken';
+      const list = `agents:${caller.scope.tenantId}${includesBroken ? ':broken' : ''}`;
+      const { items, next } = await cursors.page(list, query, {
+        read: (page) => listAgents(services, caller.scope, { page, includesBroken }),
         idOf: (agent) => agent.name,
       });
       const agents = items.map((agent) => agentView(agent, services.settings.fileAttachments));
       return { status: 200, body: { agents, ...next } };
     },
 
+    async get_agent({ caller, params }) {
+      const agent = getAgent(services, caller.scope, params.agent_name);
+      return { status: 200, body: agentDetailsView(agent, services.settings.fileAttachments) };
+    },
+
     async invoke_agent({ caller, params, query, body, chargeRate }) {
       const started = await invokeAgent(services, caller.scope, {
         agentName: params.agent_name,
         input: body.input,
+        clientId: clientOf(caller),
+        createdBy: caller.actor.id,
+        labels: body.labels,
+        ceiling: ceilingIn(body.budget),
         idempotencyKey: body.idempotency_key,
         chargeRate,
       });

@@ -9,6 +9,7 @@ interface OAuthParts {
   readonly endpoint: TokenEndpoint;
   readonly keys: SigningKeys;
   readonly baseUrl: string;
+  readonly hasConsole: boolean;
   readonly metrics: Pick<Metrics, 'tokenRequests'>;
 }
 
@@ -19,6 +20,7 @@ export function oauthRoutes({
   endpoint,
   keys,
   baseUrl,
+  hasConsole,
   metrics,
 }: OAuthParts): Handlers<'issue_token' | 'get_metadata' | 'get_jwks'> {
   return {
@@ -34,7 +36,11 @@ export function oauthRoutes({
       return { status: 200, body: token };
     },
 
-    get_metadata: () => ({ status: 200, body: serverMetadata(baseUrl), headers: cacheable }),
+    get_metadata: () => ({
+      status: 200,
+      body: serverMetadata(baseUrl, hasConsole),
+      headers: cacheable,
+    }),
 
     async get_jwks() {
       return { status: 200, body: await keys.published(), headers: cacheable };

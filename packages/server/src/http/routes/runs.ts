@@ -2,17 +2,32 @@ import { type RunEvent, formatEventId, isTerminalRunStatus, parseEventId } from 
 import type { RunFollower } from '../../app/follow.ts';
 import { readHistory } from '../../app/history.ts';
 import { refuse } from '../../app/refusal.ts';
-import { cancelRun, getRun, withQueuePosition, listRuns, startRun } from '../../app/runs.ts';
+import {
+  cancelRun,
+  getRun,
+  listRuns,
+  startRun,
+  updateRun,
+  withQueuePosition,
+} from '../../app/runs.ts';
 import type { Services } from '../../app/services.ts';
-import type { Run } from '../../domain/run.ts';
+import type { Run } from '../../domain/run/run.ts';
+import { clientOf } from '../actor.ts';
 import type { Cursors, PageQuery } from '../cursors.ts';
 import type { EventStreams } from '../event-streams.ts';
+import { ceilingIn } from '../ceiling.ts';
 import type { Handlers } from '../handler.ts';
 import { chooseMedia } from '../media.ts';
 import { replayed } from '../replayed.ts';
 import { runView } from '../views/runs.ts';
 
-type RunOperations = 'start_run' | 'list_runs' | 'get_run' | 'cancel_run' | 'follow_run_events';
+type RunOperations =
+  | 'start_run'
+  | 'list_runs'
+  | 'get_run'
+  | 'cancel_run'
+  | 'follow_run_events'
+  | 'update_run';
 
 export interface RunRouteParts {
   readonly cursors: Cursors;
@@ -20,16 +35,18 @@ export interface RunRouteParts {
   readonly streams: EventStreams;
 }
 
-export function runRoutes(
-  services: Services,
-  { cursors, follower, streams }: RunRouteParts,
-): Handlers<RunOperations> {
+export function runRoutes(services: Services, parts: RunRouteParts): Handlers<RunOperations> {
+  const { cursors } = parts;
   const view = async (run: Run) => runView(await withQueuePosition(services.store, run));
   return {
     async start_run({ caller, params, body, chargeRate }) {
       const started = await startRun(services, caller.scope, {
         sessionId: params.session_id,
         input: body.input,
+        clientId: clientOf(caller),
+        createdBy: caller.actor.id,
+        labels: body.labels,
+        ceiling: ceilingIn(body.budget),
         idempotencyKey: body.idempotency_key,
         chargeRate,
       });
@@ -53,6 +70,15 @@ export function runRoutes(
       return { status: 200, body: { runs: await Promise.all(items.map(view)), ...next } };
     },
 
+    async update_run({ caller, params, body }) {
+      const request = {
+        sessionId: params.session_id,
+        runId: params.run_id,
+        labels: body.labels,
+      };
+      return { status: 200, body: await view(await updateRun(services, caller.scope, request)) };
+    },
+
     async get_run({ caller, params }) {
       const at = { sessionId: params.session_id, runId: params.run_id };
       return { status: 200, body: await view(await getRun(services, caller.scope, at)) };
@@ -60,10 +86,19 @@ export function runRoutes(
 
     async cancel_run({ caller, params }) {
       const at = { sessionId: params.session_id, runId: params.run_id };
-      const { run, pending } = await cancelRun(services, caller.scope, at);
+      const asked = { ...at, by: caller.actor.id };
+      const { run, pending } = await cancelRun(services, caller.scope, asked);
       return { status: pending ? 202 : 200, body: await view(run) };
     },
+    ...followRoute(services, parts),
+  };
+}
 
+function followRoute(
+  services: Services,
+  { cursors, follower, streams }: RunRouteParts,
+): Handlers<'follow_run_events'> {
+  return {
     async follow_run_events({ caller, params, query, headers, request }) {
       const at = { sessionId: params.session_id, runId: params.run_id };
       const media = chooseMedia(request.raw.headers.accept, [

@@ -5,6 +5,7 @@ import {
   listSessions,
   resumeSession,
   stopSession,
+  updateSession,
 } from '../../app/sessions.ts';
 import type { Session } from '../../domain/session.ts';
 import type { Cursors } from '../cursors.ts';
@@ -17,6 +18,7 @@ type SessionOperations =
   | 'list_sessions'
   | 'get_session'
   | 'stop_session'
+  | 'update_session'
   | 'resume_session';
 
 export function sessionRoutes(services: Services, cursors: Cursors): Handlers<SessionOperations> {
@@ -25,6 +27,9 @@ export function sessionRoutes(services: Services, cursors: Cursors): Handlers<Se
     async create_session({ caller, body, chargeRate }) {
       const request = {
         agentName: body.agent_name,
+        title: body.title,
+        labels: body.labels,
+        createdBy: caller.actor.id,
         idempotencyKey: body.idempotency_key,
         chargeRate,
       };
@@ -53,8 +58,14 @@ export function sessionRoutes(services: Services, cursors: Cursors): Handlers<Se
       };
     },
 
+    async update_session({ caller, params, body }) {
+      const request = { id: params.session_id, title: body.title, labels: body.labels };
+      return { status: 200, body: view(await updateSession(services, caller.scope, request)) };
+    },
+
     async stop_session({ caller, params, body }) {
-      const request = { id: params.session_id, mode: body.mode ?? 'suspend', reason: body.reason };
+      const { mode, reason } = body;
+      const request = { id: params.session_id, mode, reason, by: caller.actor.id };
       const session = await stopSession(services, caller.scope, request);
       return { status: session.status === 'stopping' ? 202 : 200, body: view(session) };
     },

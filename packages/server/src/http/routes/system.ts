@@ -1,22 +1,34 @@
 import { allGuides, pagePolicy, renderApiPage, renderGuidePage } from '@convoke/api-page';
-import { openApiDocument } from '@convoke/contract';
+import { type SystemRecord, limits, openApiDocument } from '@convoke/contract';
 import { refuse } from '../../app/refusal.ts';
+import type { Settings } from '../../ports/settings.ts';
 import type { Handlers, RawReply } from '../handler.ts';
+import { timestamp } from '../views/fields.ts';
 
-type SystemOperations = 'get_health' | 'get_readiness' | 'get_openapi' | 'get_docs' | 'get_guide';
+type SystemOperations =
+  | 'get_health'
+  | 'get_readiness'
+  | 'get_openapi'
+  | 'get_docs'
+  | 'get_guide'
+  | 'get_system';
 
 export interface SystemParts {
   readonly version: string;
   readonly baseUrl: string;
   /** False while the server starts or drains, or its storage cannot be read or written. */
   readonly isReady: () => Promise<boolean>;
+  /** Executing legs of a draining server, and their tool calls in flight; undefined while it does not drain. */
+  readonly draining: () => { readonly legs: number; readonly inFlight: number } | undefined;
+  /** When this server was started. */
+  readonly startedAt: number;
+  readonly settings: Settings;
+  readonly apiRatePerMinute: number;
+  readonly frameworks: () => Promise<SystemRecord['frameworks']>;
 }
 
-export function systemRoutes({
-  version,
-  baseUrl,
-  isReady,
-}: SystemParts): Handlers<SystemOperations> {
+export function systemRoutes(parts: SystemParts): Handlers<SystemOperations> {
+  const { version, baseUrl, isReady, draining } = parts;
   const pages = new Map<string, Buffer>();
   const document = () => openApiDocument({ version, baseUrl });
   /** Renders a page when it is first asked for. */
@@ -30,7 +42,14 @@ export function systemRoutes({
 
     async get_readiness() {
       if (await isReady()) return { status: 200, body: { status: 'ready' } };
-      return refuse('not_ready', { retryAfterSeconds: 1 });
+      const load = draining();
+      if (load === undefined) return refuse('not_ready', { retryAfterSeconds: 1 });
+      const details = { status: 'draining', legs: load.legs, in_flight: load.inFlight };
+      return refuse('not_ready', { retryAfterSeconds: 1, details });
+    },
+
+    async get_system() {
+      return { status: 200, body: systemView(parts, await parts.frameworks()) };
     },
 
     get_openapi: () => ({ status: 200, body: document() }),
@@ -41,6 +60,26 @@ export function systemRoutes({
       const guide = allGuides().find(({ name }) => name === params.guide_name);
       if (guide === undefined) return refuse('not_found');
       return pageReply(once(guide.name, () => renderGuidePage(document(), guide, allGuides())));
+    },
+  };
+}
+
+function systemView(
+  { version, startedAt, settings, apiRatePerMinute }: SystemParts,
+  frameworks: SystemRecord['frameworks'],
+): SystemRecord {
+  return {
+    version,
+    started_at: timestamp(startedAt),
+    frameworks,
+    file_attachments_enabled: settings.fileAttachments,
+    limits: {
+      page_items: limits.pageMax,
+      file_bytes: settings.maxFileBytes,
+      queued_runs_per_session: settings.sessionQueueMax,
+      clients_per_organization: limits.clientsPerOrganization,
+      tenants_per_organization: settings.tenantsPerOrganizationMax,
+      calls_per_minute: apiRatePerMinute,
     },
   };
 }

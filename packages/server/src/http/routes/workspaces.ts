@@ -1,7 +1,5 @@
 import type { Services } from '../../app/services.ts';
 import { listWorkspaces } from '../../app/workspaces.ts';
-import type { AnyCaller } from '../../auth/gate.ts';
-import type { TenantReach } from '../../ports/repositories/tenants.ts';
 import type { Cursors } from '../cursors.ts';
 import type { Handlers } from '../handler.ts';
 import { callerView, workspaceView } from '../views/workspaces.ts';
@@ -13,7 +11,7 @@ export function workspaceRoutes(
   return {
     async list_workspaces({ caller, query }) {
       const { items, next } = await cursors.page(`workspaces:${caller.subject}`, query, {
-        read: (page) => listWorkspaces(services, reachOf(caller), page),
+        read: (page) => listWorkspaces(services, caller.reach, page),
         idOf: ({ tenant }) => tenant.id,
       });
       return { status: 200, body: { workspaces: items.map(workspaceView), ...next } };
@@ -23,10 +21,4 @@ export function workspaceRoutes(
       return { status: 200, body: callerView(caller, services.settings.fileAttachments) };
     },
   };
-}
-
-function reachOf(caller: AnyCaller): TenantReach {
-  if (caller.kind === 'human') return { organizationIds: caller.organizationIds, tenantIds: null };
-  const { organizationId, tenantIds } = caller.client;
-  return { organizationIds: [organizationId], tenantIds };
 }

@@ -12,17 +12,19 @@ export const signInPersonRate: Rate = { perMinute: 20, burst: 40 };
 
 /**
  * What a request to the identity provider costs its network. `start` stores a record for minutes before anyone is
- * authenticated. `code` may guess a user code, which RFC 8628 section 5.1 requires to be limited. `call` is any other
- * request, among them those of terminals that poll for their token.
+ * authenticated. `code` may guess a user code, which RFC 8628 section 5.1 requires to be limited. `renew` asks for a code
+ * without any page, for a browser that has a session: it stores no sign-in, and every tab of an office does it (D-150).
+ * `call` is any other request, among them those of terminals that poll for their token.
  */
-export type SignInCost = 'start' | 'code' | 'call';
+export type SignInCost = 'start' | 'code' | 'renew' | 'call';
 
 const rates: Readonly<Record<SignInCost, Rate>> = {
   start: { perMinute: 60, burst: 60 },
   code: { perMinute: 60, burst: 60 },
+  renew: { perMinute: 600, burst: 600 },
   call: { perMinute: 300, burst: 300 },
 };
-/** `start` and `code` from all networks together. */
+/** `start`, `code` and `renew` from all networks together. */
 const totalRate: Rate = { perMinute: 3_000, burst: 3_000 };
 
 /** Returns the function that takes a request off the limits of its network, and refuses it when they are used up. */
@@ -30,6 +32,7 @@ export function createSignInLimits(clock: Clock): (cost: SignInCost, address: st
   const limits = {
     start: createRateLimit(clock, rates.start),
     code: createRateLimit(clock, rates.code),
+    renew: createRateLimit(clock, rates.renew),
     call: createRateLimit(clock, rates.call),
   };
   const inTotal = createRateLimit(clock, totalRate);

@@ -1,7 +1,13 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { refuse } from '../../app/refusal.ts';
 import type { IdentityProvider } from '../../auth/sign-in/identity-provider.ts';
-import { accountPath, peopleRoutes, signInPath } from '../../auth/sign-in/provider-settings.ts';
+import {
+  accountPath,
+  linkPath,
+  peopleRoutes,
+  sessionCookieName,
+  signInPath,
+} from '../../auth/sign-in/provider-settings.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Metrics } from '../../ports/metrics.ts';
@@ -56,6 +62,8 @@ export const signInDoors: readonly Door[] = [
   { method: 'GET', path: `${routes.end_session}/success`, cost: 'call' },
   { method: 'GET', path: `${signInPath}/:uid`, cost: 'call' },
   { method: 'POST', path: `${signInPath}/:uid`, cost: 'call' },
+  { method: 'GET', path: `${linkPath}/:uid`, cost: 'call' },
+  { method: 'POST', path: `${linkPath}/:uid`, cost: 'code' },
   { method: 'GET', path: accountPath, cost: 'call' },
   { method: 'POST', path: accountPath, cost: 'call' },
 ];
@@ -79,12 +87,22 @@ export function mountSignInRoutes(app: FastifyInstance, parts: SignInRouteParts)
         if (!exact.test(asked)) refuse('not_found');
         const door = doors.find(({ method }) => method === request.method);
         if (door === undefined) return refuse('method_not_allowed');
-        takeOff(door.cost, parts.callerAddress(request.raw));
+        const cost = isRenewal(door, request.raw) ? 'renew' : door.cost;
+        takeOff(cost, parts.callerAddress(request.raw));
         return passOn(request, reply, parts);
       },
     });
   }
 }
+
+/** D-150: a silent renewal, with the cookie of a session. Without the cookie it is a beginning like any other. */
+function isRenewal({ path }: Door, { url = '', headers }: FastifyRequest['raw']): boolean {
+  if (path !== routes.authorization) return false;
+  const asked = new URLSearchParams(url.split('?')[1] ?? '').getAll('prompt');
+  return asked.join() === 'none' && sessionCookie.test(headers.cookie ?? '');
+}
+
+const sessionCookie = new RegExp(`(^|;\\s*)${sessionCookieName}=[^;]`);
 
 function exactPath(path: string): RegExp {
   const text = path.replaceAll('.', String.raw`\.`).replace(/:uid$/, '[A-Za-z0-9_-]{1,64}');

@@ -1,9 +1,20 @@
-import type { AgentRecord } from '@convoke/contract';
-import type { Agent } from '../../domain/agent.ts';
-import { optional } from './fields.ts';
+import type { AgentDetails, AgentRecord } from '@convoke/contract';
+import { type ListedAgent, isBroken } from '../../app/agents.ts';
+import { inputSchemaOf } from '../../domain/agent.ts';
+import { optional, optionalTime } from './fields.ts';
 
-/** D-56. */
-export function agentView(agent: Agent, fileAttachments: boolean): AgentRecord {
+/** D-56. What a broken folder does not say is empty. */
+export function agentView(agent: ListedAgent, fileAttachments: boolean): AgentRecord {
+  if (isBroken(agent)) {
+    return {
+      name: agent.name,
+      description: '',
+      framework: agent.framework ?? '',
+      approval_required_tools: [],
+      session_files_supported: false,
+      problem: agent.reason,
+    };
+  }
   return {
     name: agent.name,
     description: agent.description,
@@ -11,5 +22,18 @@ export function agentView(agent: Agent, fileAttachments: boolean): AgentRecord {
     ...optional('model', agent.model),
     approval_required_tools: [...agent.approvalRequiredTools],
     session_files_supported: fileAttachments && agent.sessionFiles,
+  };
+}
+
+export function agentDetailsView(agent: ListedAgent, fileAttachments: boolean): AgentDetails {
+  const record = agentView(agent, fileAttachments);
+  const facts = isBroken(agent) ? undefined : agent.facts;
+  return {
+    ...record,
+    input_schema: inputSchemaOf({ takesFiles: record.session_files_supported }),
+    tools: [...(facts?.tools ?? [])],
+    skills: [...(facts?.skills ?? [])],
+    on_busy: isBroken(agent) ? 'queue' : agent.onBusy,
+    ...optionalTime('loaded_at', facts?.loadedAt),
   };
 }

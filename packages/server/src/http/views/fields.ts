@@ -1,3 +1,5 @@
+import { idPrefixes } from '@convoke/contract';
+
 /** D-03: RFC 3339 UTC with milliseconds. */
 export function timestamp(ms: number): string {
   return new Date(ms).toISOString();
@@ -18,4 +20,19 @@ export function optionalTime<Name extends string>(
   ms: number | null | undefined,
 ): { [Key in Name]?: string } {
   return optional(name, ms === null || ms === undefined ? undefined : timestamp(ms));
+}
+
+/** The field that names who made something. Rows of an older server do not know it. */
+export function createdByView(id: string | null): { created_by?: ActorRecord } {
+  return optional('created_by', actorView(id));
+}
+
+interface ActorRecord {
+  readonly kind: 'client' | 'person';
+  readonly id: string;
+}
+
+export function actorView(id: string | null): ActorRecord | undefined {
+  if (id === null) return undefined;
+  return { kind: id.startsWith(`${idPrefixes.user}_`) ? 'person' : 'client', id };
 }

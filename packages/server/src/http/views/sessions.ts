@@ -1,7 +1,7 @@
 import { type SessionRecord, isTerminalSessionStatus } from '@convoke/contract';
 import { type Session, acceptsFiles } from '../../domain/session.ts';
 import type { Settings } from '../../ports/settings.ts';
-import { optional, optionalTime, timestamp } from './fields.ts';
+import { createdByView, optional, optionalTime, timestamp } from './fields.ts';
 
 /** D-10. `expires_at` is when an idle session expires (D-17). */
 export function sessionView(
@@ -15,6 +15,9 @@ export function sessionView(
     agent_name: session.agentName,
     status: session.status,
     ...optional('status_reason', session.statusReason),
+    ...optional('title', session.title),
+    labels: session.labels,
+    ...createdByView(session.createdBy),
     session_files_supported: acceptsFiles(session, { fileAttachments }),
     ...optional('current_run_id', session.currentRunId),
     pending_interactions: session.pendingInteractions,

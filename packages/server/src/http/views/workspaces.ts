@@ -1,5 +1,5 @@
 import { type CallerRecord, type WorkspaceRecord, idPrefixes } from '@convoke/contract';
-import type { AutomationCaller } from '../../domain/access.ts';
+import type { ApplicationCaller, CallerIdentity } from '../../domain/access.ts';
 import type { ReachableTenant } from '../../ports/repositories/tenants.ts';
 import { timestamp } from './fields.ts';
 
@@ -18,17 +18,21 @@ export function workspaceView({ tenant, organizationName }: ReachableTenant): Wo
   };
 }
 
-/** D-56. */
-export function callerView(caller: AutomationCaller, fileAttachments: boolean): CallerRecord {
+/** D-56, D-154: a person has a role; an automation client has its OAuth id and a profile. */
+export function callerView(caller: ApplicationCaller, fileAttachments: boolean): CallerRecord {
   return {
     subject: caller.subject,
-    kind: 'automation_client',
-    client_id: caller.client.oauthClientId,
+    ...identityView(caller.identity),
     organization_id: caller.scope.organizationId,
     tenant_id: caller.scope.tenantId,
-    profile: caller.client.profile,
     scopes: [...caller.scopes],
     file_attachments_enabled: fileAttachments,
     expires_at: timestamp(caller.tokenExpiresAt),
   };
+}
+
+function identityView(identity: CallerIdentity) {
+  if (identity.kind === 'person') return { kind: 'person', role: identity.role } as const;
+  const { oauthClientId, profile } = identity.client;
+  return { kind: 'automation_client', client_id: oauthClientId, profile } as const;
 }

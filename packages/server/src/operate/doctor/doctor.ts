@@ -2,9 +2,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import manifest from '../../../package.json' with { type: 'json' };
+import { readPrices } from '../../agents/prices-file.ts';
 import { openAgents } from '../../agents/registry.ts';
 import { builtHarnesses } from '../../compose/services.ts';
 import type { Config } from '../../config/config.ts';
+import { noPrices } from '../../domain/usage/prices.ts';
 import type { Sandbox } from '../../ports/sandbox.ts';
 import { systemClock } from '../../runtime/clock.ts';
 import { openSandbox } from '../../sandbox/sandbox.ts';
@@ -27,6 +29,7 @@ export async function examine(config: Config): Promise<readonly Finding[]> {
     await examineMasterKey(config.cluster.masterKeyFile),
     await examineDatabase(config),
     ...(await examineBlobs(config)),
+    ...(await examinePrices(config)),
     ...(await examineHarness(config)),
     ...(await examineServer(config)),
     ...(await examineBackground(config)),
@@ -90,12 +93,14 @@ export function agentProblems(config: Config): Promise<readonly AgentProblem[]> 
   return withHarness(config, async (parts) => (await readAgents(config, parts)).problems);
 }
 
-async function readAgents({ agentsDir }: Config, parts: HarnessParts) {
+async function readAgents({ agentsDir, pricesFile }: Config, parts: HarnessParts) {
   const harnesses = new Map(builtHarnesses(parts).map((built) => [built.framework, built]));
   const agents = await openAgents({
     folder: agentsDir,
     harnesses,
     log: parts.log,
+    // A wrong file is a finding of its own.
+    prices: await readPrices(pricesFile).catch(() => noPrices),
     watch: false,
   });
   const problems = agents.problems();
@@ -119,6 +124,18 @@ async function examineAgents(config: Config, parts: HarnessParts): Promise<Findi
     );
   }
   return fine('agents', names.join(', '));
+}
+
+async function examinePrices({ pricesFile }: Config): Promise<readonly Finding[]> {
+  if (pricesFile === undefined) return [];
+  try {
+    const { currency, unpriced, models } = await readPrices(pricesFile);
+    const rest = unpriced === 'allow' ? 'allowed' : 'refused';
+    const text = `${models.length} models in ${currency}; others are ${rest} under a cost ceiling`;
+    return [fine('prices', text)];
+  } catch (error) {
+    return [failed('prices', messageOf(error), 'correct the file: the server does not start')];
+  }
 }
 
 async function examineSandbox(sandbox: Sandbox): Promise<Finding> {

@@ -1,4 +1,28 @@
-import type { AuditChain, AuditRow, ChainHead, SealedHead } from '../../domain/audit.ts';
+import type {
+  AuditChain,
+  AuditRow,
+  ChainCheck,
+  ChainHead,
+  SealedHead,
+} from '../../domain/audit.ts';
+import type { PageRequest } from '../page.ts';
+
+export interface AuditFilter {
+  readonly action?: string | undefined;
+  readonly actorId?: string | undefined;
+  readonly object?: string | undefined;
+  readonly outcome?: AuditRow['outcome'] | undefined;
+  /** Milliseconds, inclusive. */
+  readonly from?: number | undefined;
+  /** Milliseconds, exclusive. */
+  readonly to?: number | undefined;
+}
+
+/** Rows with a number above `above` and below `below`. */
+export interface SeqRange {
+  readonly above: number;
+  readonly below: number;
+}
 
 export interface AuditRepository {
   /** Starts the chain of a new organization with a sealed head. */
@@ -19,6 +43,20 @@ export interface AuditRepository {
   rows(chain: AuditChain, after: number, limit: number): Promise<AuditRow[]>;
   /** The newest rows, of one chain or of all, newest first. */
   newest(chain: AuditChain | undefined, limit: number): Promise<AuditRow[]>;
+  /** The rows of the range that pass the filter, in order. */
+  search(
+    chain: AuditChain,
+    filter: AuditFilter,
+    within: SeqRange & Pick<PageRequest, 'limit' | 'order'>,
+  ): Promise<AuditRow[]>;
+  check(chain: AuditChain): Promise<ChainCheck | undefined>;
+  /** Chains with rows after their last check, and chains whose walk began before `allBefore`, or is wrong and before `wrongBefore`. */
+  toCheck(
+    due: { readonly allBefore: number; readonly wrongBefore: number },
+    limit: number,
+  ): Promise<AuditChain[]>;
+  /** Writes the check if the stored one is still at `seen`; false otherwise. */
+  saveCheck(check: ChainCheck, seen: ChainCheck | undefined): Promise<boolean>;
   /** The highest row number of the chain, independent of its head; 0 when it has no row. */
   lastSeq(chain: AuditChain): Promise<number>;
 }

@@ -19,10 +19,14 @@ export interface ClientRepository {
     oauthClientId: string,
     tenantId: TenantId,
   ): Promise<Reach | undefined>;
+  /** Like `reach`, by the record id: for work that goes on in the client's name without a token. */
+  reachById(id: ClientId, tenantId: TenantId): Promise<Reach | undefined>;
   /** Writes `next` if the row still has the version of `seen`; false otherwise. */
   save(next: Client, seen: Client): Promise<boolean>;
   list(organizationId: OrganizationId, page: PageRequest): Promise<Client[]>;
   countLive(organizationId: OrganizationId): Promise<number>;
   /** Number of clients that can access every tenant of the organization. */
   countUnbound(organizationId: OrganizationId): Promise<number>;
+  /** The names of these clients, deleted ones included. */
+  names(ids: readonly ClientId[]): Promise<ReadonlyMap<ClientId, string>>;
 }

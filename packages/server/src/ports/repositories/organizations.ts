@@ -1,5 +1,8 @@
 import type { OrganizationId, UserId } from '@convoke/contract';
+import type { ReachedPerson } from '../../domain/access.ts';
 import type { Role } from '../../domain/member.ts';
+import type { TenantScope } from '../../domain/scope.ts';
+import type { PageRequest } from '../page.ts';
 
 export type { Role };
 
@@ -28,6 +31,12 @@ export interface Membership {
   readonly createdAt: number;
 }
 
+export interface OrganizationMember {
+  readonly user: Pick<User, 'id' | 'email'>;
+  readonly role: Role;
+  readonly createdAt: number;
+}
+
 export interface OrganizationRepository {
   insert(organization: Organization): Promise<void>;
   /** Returns the person with this address; inserts the given one if there is none. */
@@ -35,6 +44,13 @@ export interface OrganizationRepository {
   insertMembership(membership: Membership): Promise<void>;
   saveRole(membership: Membership): Promise<void>;
   deleteMembership(membership: Membership): Promise<void>;
+  countMembers(id: OrganizationId): Promise<number>;
+  /** The members with their users, newest first or oldest first. */
+  members(id: OrganizationId, page: PageRequest): Promise<OrganizationMember[]>;
+  /** The names of these organizations; one that does not exist is missing. */
+  names(ids: readonly OrganizationId[]): Promise<ReadonlyMap<OrganizationId, string>>;
+  /** The addresses of these people. */
+  emails(ids: readonly UserId[]): Promise<ReadonlyMap<UserId, string>>;
   countOwners(id: OrganizationId): Promise<number>;
   find(id: OrganizationId): Promise<Organization | undefined>;
   /** Locks the row until the transaction ends, so that limits are counted and used by one transaction at a time. */
@@ -51,6 +67,8 @@ export interface OrganizationRepository {
   claimIdentity(identity: Identity, user: UserId, now: number): Promise<UserId>;
   /** The person's membership in the organization, read on every request. */
   membership(id: OrganizationId, userId: UserId): Promise<Membership | undefined>;
+  /** D-154: the person's role, the tenant and the end of earlier tokens, in one read. Undefined for an unknown person. */
+  reach(userId: UserId, scope: TenantScope): Promise<ReachedPerson | undefined>;
   membershipsOf(userId: UserId): Promise<Membership[]>;
   first(): Promise<Organization | undefined>;
 }

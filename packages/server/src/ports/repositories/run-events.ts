@@ -1,5 +1,5 @@
 import type { RunId, TenantId } from '@convoke/contract';
-import type { RunEvent } from '../../domain/run-event.ts';
+import type { RunEvent } from '../../domain/run/run-event.ts';
 
 export interface RunEventRepository {
   append(tenantId: TenantId, runId: RunId, events: readonly RunEvent[]): Promise<void>;

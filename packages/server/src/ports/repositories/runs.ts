@@ -1,10 +1,13 @@
-import type { RunId, RunStatus, SessionId, TenantId } from '@convoke/contract';
-import type { QueuedRun, Run } from '../../domain/run.ts';
+import type { Labels, RunId, RunStatus, SessionId, TenantId } from '@convoke/contract';
+import type { QueuedRun, Run } from '../../domain/run/run.ts';
 import type { TenantScope } from '../../domain/scope.ts';
+import type { TokenUsage } from '../../domain/usage/usage.ts';
 import type { PageRequest } from '../page.ts';
+import type { NewRunGuard } from './budgets.ts';
 
 export interface RunRepository {
-  insert(run: Run): Promise<void>;
+  /** Inserts the run, unless a budget leaves nothing for it: then false (D-132). */
+  insert(run: Run, guard?: Pick<NewRunGuard, 'now' | 'isUnpriced'>): Promise<boolean>;
   find(scope: TenantScope, sessionId: SessionId, id: RunId): Promise<Run | undefined>;
   /** Finds a run by its id alone, as an idempotency key names it. */
   findById(scope: TenantScope, id: RunId): Promise<Run | undefined>;
@@ -40,6 +43,10 @@ export interface RunRepository {
   /** Runs whose lease expired before `now`: their worker is gone. */
   expiredLeases(now: number, limit: number): Promise<Run[]>;
   leasedBy(owner: string): Promise<Run[]>;
+  /** The row must be locked. */
+  saveLabels(id: RunId, labels: Labels): Promise<void>;
+  /** Interrupted runs whose machine did not come back before `now`. */
+  heldTooLong(now: number, limit: number): Promise<Run[]>;
   /** The run got further since its last loss. */
   forgetLosses(id: RunId): Promise<void>;
   renewLeases(owner: string, expiresAt: number): Promise<void>;
@@ -56,6 +63,8 @@ export interface ClaimBounds {
   readonly limit: number;
   /** Interrupted runs are claimable when their pause is over. */
   readonly now: number;
+  /** Runs that are held for this machine are claimable at once; those held for others are not. */
+  readonly machine: string;
   /** Max runs of one tenant that may execute at once. */
   readonly perTenant: number;
   /** Max tenants per page, in the order of their ids. */
@@ -81,13 +90,15 @@ export interface RunBacklog {
   readonly oldestReadyAt: number | undefined;
 }
 
-export type ReadyRun = Pick<Run, 'id' | 'organizationId' | 'tenantId' | 'sessionId'>;
+export type ReadyRun = Pick<Run, 'id' | 'organizationId' | 'tenantId' | 'sessionId' | 'losses'>;
 
 export interface LogExtension {
   readonly runId: RunId;
   readonly epoch: number;
   readonly count: number;
   readonly now: number;
+  /** Added to what the run has used. */
+  readonly usage?: TokenUsage | null;
 }
 
 export interface LogTail {

@@ -12,14 +12,15 @@ export interface SessionRepository {
   /** Non-blocking variant (SKIP LOCKED): undefined also while another transaction holds the lock. */
   tryLock(scope: TenantScope, id: SessionId): Promise<Session | undefined>;
   save(session: Session): Promise<void>;
+  /** Writes title and labels only. */
+  saveNames(session: Session): Promise<void>;
   list(scope: TenantScope, filter: SessionFilter, page: PageRequest): Promise<Session[]>;
   /** Sessions that have not changed since `before`, oldest first. */
   unusedSince(before: number, limit: number): Promise<Session[]>;
   /** The sessions of these that accept another run without a resume. */
   usable(ids: readonly SessionId[]): Promise<SessionId[]>;
   state(id: SessionId): Promise<SessionState>;
-  /** `point` is set when a leg of that run can go on from the checkpoint. */
-  saveCheckpoint(id: SessionId, checkpoint: string, point?: SavedPoint): Promise<void>;
+  saveCheckpoint(id: SessionId, checkpoint: SavedCheckpoint): Promise<void>;
   /** Also writes `snapshot`, if given. */
   saveContext(id: SessionId, context: string, snapshot?: FolderState): Promise<void>;
   /** State of the session folder; null when none was recorded. */
@@ -49,6 +50,22 @@ export interface SessionState {
   readonly snapshot: FolderState | null;
   /** Null when no run can go on from the checkpoint after a loss. */
   readonly point: SavedPoint | null;
+  /** By what the checkpoint was made; null when an older release wrote it. */
+  readonly made: CheckpointMaker | null;
+}
+
+/** A checkpoint as JSON text. `point` is set when a leg of that run can go on from it. */
+export interface SavedCheckpoint extends CheckpointMaker {
+  readonly text: string;
+  readonly point?: SavedPoint | undefined;
+}
+
+/** D-99. */
+export interface CheckpointMaker {
+  /** Number of the checkpoint's format; it rises when servers of the release before cannot read it. */
+  readonly format: number;
+  /** Digest of the agent. */
+  readonly agent: string;
 }
 
 /** The run whose recovery point a checkpoint is, and the last event that it covers. */

@@ -1,6 +1,6 @@
 import type { RunId } from '@convoke/contract';
 import type { TenantScope } from '../../domain/scope.ts';
-import type { CallIntent, CallResult, ToolCall } from '../../domain/tool-call.ts';
+import type { CallIntent, CallResult, ToolCall } from '../../domain/run/tool-call.ts';
 
 export interface ToolCallRepository {
   /**
@@ -10,8 +10,8 @@ export interface ToolCallRepository {
   begin(run: CallOwner, intent: CallIntent): Promise<boolean>;
   /** Writes the result of a call that this leg began. */
   end(run: CallOwner, call: EndedCall): Promise<void>;
-  /** Writes what was decided about a call in doubt. */
-  settle(run: CallOwner, call: ToolCall): Promise<void>;
+  /** Writes what was decided about a call in doubt, or about an ended one whose changes are lost. */
+  settle(run: CallOwner, call: ToolCall, seen?: 'begun' | 'ended'): Promise<void>;
   /** Calls of the run, in the order of their intents. */
   ofRun(runId: RunId): Promise<ToolCall[]>;
   /** Deletes calls of runs that ended before a time; `until` is the first run id of that time. */

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { removeTree } from '../../confined-fs/remove-tree.ts';
-import { bareState } from '../../domain/folder-snapshot.ts';
+import { bareState, isArchived } from '../../domain/folder-snapshot.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Account } from '../../ports/sandbox.ts';
 import type { SavedFolder, FolderChanges } from '../../ports/session-folders.ts';
@@ -26,6 +26,13 @@ export interface FolderSyncOptions {
 /** `fresh`: nothing was saved yet, so a new folder may be made. `restored`: the folder was replaced. */
 export type SyncResult = 'current' | 'restored' | 'fresh' | 'lost';
 
+interface StaleCheck {
+  readonly saved: SavedFolder;
+  readonly exists: boolean;
+  /** Whether the folder is replaced even if it was at that state once. */
+  readonly mustRestore: boolean;
+}
+
 /**
  * Moves session folders between the machines of a cluster: restores the state that the session's row names when the
  * folder on this machine is at another one, and reports the changes of a leg.
@@ -43,12 +50,14 @@ export class FolderSync {
 
   async restoreIfStale(
     paths: FolderPaths,
-    { saved, exists }: { readonly saved: SavedFolder; readonly exists: boolean },
+    { saved, exists, mustRestore }: StaleCheck,
   ): Promise<SyncResult> {
     const { state } = saved;
     if (state === null) return exists ? 'current' : 'lost';
-    if (state === bareState) return exists ? 'current' : 'fresh';
-    if (exists && this.#marks.get(markOf(paths))?.state === state) return 'current';
+    if (state === bareState && exists && mustRestore) await this.#removeFolder(paths);
+    if (state === bareState) return exists && !mustRestore ? 'current' : 'fresh';
+    const isCurrent = exists && this.#marks.get(markOf(paths))?.state === state;
+    if (isCurrent && (!mustRestore || !isArchived(state))) return 'current';
     const archive = await saved.open();
     if (archive === undefined) return 'lost';
     try {
@@ -59,6 +68,13 @@ export class FolderSync {
       this.#options.log.error('the archive of a session folder is broken', error, { state });
       return 'lost';
     }
+  }
+
+  /** Any machine can make the content of a bare folder again. */
+  async #removeFolder(paths: FolderPaths): Promise<void> {
+    await this.#marks.drop(markOf(paths));
+    for (const path of [paths.sessionFolder, paths.stateDir, paths.manifest])
+      await removeTree(path);
   }
 
   async #restore(
@@ -94,10 +110,29 @@ export class FolderSync {
     loadManifest: () => Promise<FolderManifest>,
   ): Promise<FolderChanges | undefined> {
     const mark = this.#marks.get(markOf(paths)) ?? { state: null, fingerprint: bareFingerprint };
-    const { fingerprint, problem } = await this.#fingerprint(paths);
-    if (problem === undefined && fingerprint === mark.fingerprint) return undefined;
+    const folder = await this.#fingerprint(paths);
+    const isSame = folder.problem === undefined && folder.fingerprint === mark.fingerprint;
+    return isSame ? undefined : this.#changesOf(paths, { folder, loadManifest });
+  }
+
+  /** As `changes`, whether or not there are any. */
+  async content(
+    paths: FolderPaths,
+    loadManifest: () => Promise<FolderManifest>,
+  ): Promise<FolderChanges> {
+    return this.#changesOf(paths, { folder: await this.#fingerprint(paths), loadManifest });
+  }
+
+  #changesOf(
+    paths: FolderPaths,
+    {
+      folder,
+      loadManifest,
+    }: { folder: FolderFingerprint; loadManifest: () => Promise<FolderManifest> },
+  ): FolderChanges {
+    const { fingerprint, problem } = folder;
     return {
-      before: mark.state,
+      before: this.#marks.get(markOf(paths))?.state ?? null,
       problem,
       archive: (leg) => archiveOf(paths, { leg, loadManifest }),
       settle: (state) => this.#marks.set(markOf(paths), { state, fingerprint }),

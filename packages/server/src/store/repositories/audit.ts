@@ -5,15 +5,16 @@ import {
   type AuditChain,
   type AuditEntry,
   type AuditRow,
+  type ChainCheck,
   type ChainHead,
   type SealedHead,
   chainStart,
   deploymentChain,
 } from '../../domain/audit.ts';
 import type { JsonObject } from '../../domain/json.ts';
-import type { AuditRepository } from '../../ports/repositories/audit.ts';
+import type { AuditFilter, AuditRepository } from '../../ports/repositories/audit.ts';
 import { fromJsonText } from '../json-text.ts';
-import type { Transaction } from '../sql-database.ts';
+import type { Statement, Transaction } from '../sql-database.ts';
 import { sql } from '../sql.ts';
 
 /** Computes the seal of a head. */
@@ -108,6 +109,56 @@ export function auditRepository(db: Transaction, sealOf: SealHead | undefined): 
       );
       return rows.map(toRow);
     },
+    async search(chain, filter, { above, below, limit, order }) {
+      const where = [
+        sql`organization_id = ${chain}`,
+        sql`seq > ${above}`,
+        sql`seq < ${below}`,
+        ...conditions(filter),
+      ];
+      const sorted = order === 'asc' ? sql`order by seq` : sql`order by seq desc`;
+      const rows = await db.all<StoredRow>(sql`
+        select ${columns} from audit_rows where ${sql.join(where, ' and ')} ${sorted} limit ${limit}`);
+      return rows.map(toRow);
+    },
+    async check(chain) {
+      const row = await db.get<CheckRow>(sql`
+        select organization_id, walked_seq, walked_hash, walk_started_at, verified_to_seq, verified_at,
+          problem_seq, problem
+        from audit_checks where organization_id = ${chain}`);
+      return row && toCheck(row);
+    },
+    async toCheck({ allBefore, wrongBefore }, limit) {
+      const rows = await db.all<{ organization_id: string }>(sql`
+        select h.organization_id from audit_heads h
+        left join audit_checks c on c.organization_id = h.organization_id
+        where c.organization_id is null or c.walk_started_at <= ${allBefore}
+          or (c.problem is not null and c.walk_started_at <= ${wrongBefore})
+          or (c.problem is null and c.walked_seq < h.seq)
+        order by coalesce(c.verified_at, 0), h.organization_id limit ${limit}`);
+      return rows.map((row) => toChain(row.organization_id));
+    },
+    async saveCheck(check, seen) {
+      const { walked, problem } = check;
+      if (seen === undefined) {
+        const made = await db.run(sql`
+          insert into audit_checks (organization_id, walked_seq, walked_hash, walk_started_at,
+            verified_to_seq, verified_at, problem_seq, problem)
+          values (${check.chain}, ${walked.seq}, ${walked.hash}, ${check.walkStartedAt},
+            ${check.verifiedToSeq}, ${check.verifiedAt}, ${problem?.seq ?? null},
+            ${problem?.problem ?? null})
+          on conflict (organization_id) do nothing`);
+        return made === 1;
+      }
+      const changed = await db.run(sql`
+        update audit_checks set walked_seq = ${walked.seq}, walked_hash = ${walked.hash},
+          walk_started_at = ${check.walkStartedAt}, verified_to_seq = ${check.verifiedToSeq},
+          verified_at = ${check.verifiedAt}, problem_seq = ${problem?.seq ?? null},
+          problem = ${problem?.problem ?? null}
+        where organization_id = ${check.chain} and walked_seq = ${seen.walked.seq}
+          and walk_started_at = ${seen.walkStartedAt}`);
+      return changed === 1;
+    },
     async lastSeq(chain) {
       const row = await db.get<{ seq: number | null }>(
         sql`select max(seq) as seq from audit_rows where organization_id = ${chain}`,
@@ -140,6 +191,40 @@ interface StoredRow {
   details: string;
   previous_hash: string;
   hash: string;
+}
+
+function conditions({ action, actorId, object, outcome, from, to }: AuditFilter): Statement[] {
+  return [
+    ...(action === undefined ? [] : [sql`action = ${action}`]),
+    ...(actorId === undefined ? [] : [sql`actor_id = ${actorId}`]),
+    ...(object === undefined ? [] : [sql`object = ${object}`]),
+    ...(outcome === undefined ? [] : [sql`outcome = ${outcome}`]),
+    ...(from === undefined ? [] : [sql`at >= ${from}`]),
+    ...(to === undefined ? [] : [sql`at < ${to}`]),
+  ];
+}
+
+interface CheckRow {
+  organization_id: string;
+  walked_seq: number;
+  walked_hash: string;
+  walk_started_at: number;
+  verified_to_seq: number;
+  verified_at: number;
+  problem_seq: number | null;
+  problem: string | null;
+}
+
+function toCheck(row: CheckRow): ChainCheck {
+  const { problem_seq: seq, problem } = row;
+  return {
+    chain: toChain(row.organization_id),
+    walked: { seq: row.walked_seq, hash: row.walked_hash },
+    walkStartedAt: row.walk_started_at,
+    verifiedToSeq: row.verified_to_seq,
+    verifiedAt: row.verified_at,
+    problem: seq === null || problem === null ? null : { seq, problem },
+  };
 }
 
 function toChain(text: string): AuditChain {

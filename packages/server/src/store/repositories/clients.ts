@@ -74,6 +74,15 @@ export function clientRepository(db: Transaction): ClientRepository {
         where c.client_id = ${oauthClientId} and c.deleted_at is null`);
       return row && toReach(row, oauthClientId);
     },
+    async reachById(id, tenant) {
+      const row = await db.get<ReachRow & { client_id: string }>(sql`
+        select c.id, c.client_id, c.organization_id, c.profile, c.scopes, c.tenant_ids, c.status,
+          c.not_before, t.id as tenant_id, t.status as tenant_status, t.attachment_state
+        from clients c
+        left join tenants t on t.id = ${tenant} and t.organization_id = c.organization_id
+        where c.id = ${id} and c.deleted_at is null`);
+      return row && toReach(row, row.client_id);
+    },
     async save(next, seen) {
       const changed = await db.run(sql`
         update clients set name = ${next.name}, description = ${next.description},
@@ -89,6 +98,14 @@ export function clientRepository(db: Transaction): ClientRepository {
         select ${columns} from clients
         where organization_id = ${organization} and deleted_at is null ${pageOf(page, 'id')}`);
       return rows.map(toClient);
+    },
+    async names(ids) {
+      if (ids.length === 0) return new Map();
+      const wanted = sql.join(ids.map((id) => sql`${id}`));
+      const rows = await db.all<{ id: string; name: string }>(
+        sql`select id, name from clients where id in (${wanted})`,
+      );
+      return new Map(rows.map(({ id, name }) => [clientId(id), name]));
     },
     async countLive(organization) {
       const row = await db.get<{ count: number }>(sql`

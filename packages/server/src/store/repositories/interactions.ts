@@ -125,7 +125,7 @@ function hasStatus(status: InteractionStatus, now: number): Statement {
   return sql`(status = 'expired' or (status = 'pending' and expires_at < ${now}))`;
 }
 
-interface InteractionRow {
+export interface InteractionRow {
   interaction_key: string;
   organization_id: string;
   tenant_id: string;
@@ -148,7 +148,7 @@ interface InteractionRow {
   expires_at: number | null;
 }
 
-function interactionOf(row: InteractionRow): Interaction {
+export function interactionOf(row: InteractionRow): Interaction {
   switch (row.status) {
     case 'pending':
       return pendingOf(row);

@@ -1,4 +1,12 @@
-import { type UserId, organizationId, userId } from '@convoke/contract';
+import {
+  type AttachmentState,
+  type TenantStatus,
+  type UserId,
+  organizationId,
+  tenantId,
+  userId,
+} from '@convoke/contract';
+import type { ReachedPerson } from '../../domain/access.ts';
 import type {
   Identity,
   Membership,
@@ -7,6 +15,7 @@ import type {
   Role,
   User,
 } from '../../ports/repositories/organizations.ts';
+import { pageOf } from '../page.ts';
 import type { Transaction } from '../sql-database.ts';
 import { sql } from '../sql.ts';
 
@@ -35,18 +44,51 @@ export function organizationRepository(db: Transaction): OrganizationRepository 
     },
     async saveRole({ organizationId: organization, userId: user, role }) {
       await db.run(sql`
-        update memberships set role = ${role}
+        update memberships set role = ${storedRole(role)}, member_role = ${memberRole(role)}
         where organization_id = ${organization} and user_id = ${user}`);
     },
     async insertMembership({ organizationId: organization, userId: user, role, createdAt }) {
       await db.run(
-        sql`insert into memberships (organization_id, user_id, role, created_at)
-            values (${organization}, ${user}, ${role}, ${createdAt})`,
+        sql`insert into memberships (organization_id, user_id, role, member_role, created_at)
+            values (${organization}, ${user}, ${storedRole(role)}, ${memberRole(role)}, ${createdAt})`,
       );
     },
     async deleteMembership({ organizationId: organization, userId: user }) {
       await db.run(sql`
         delete from memberships where organization_id = ${organization} and user_id = ${user}`);
+    },
+    async countMembers(id) {
+      const row = await db.get<{ members: number }>(
+        sql`select count(*) as members from memberships where organization_id = ${id}`,
+      );
+      return row?.members ?? 0;
+    },
+    async members(id, page) {
+      const rows = await db.all<MembershipRow & { email: string }>(sql`
+        select m.organization_id, m.user_id, m.role, m.member_role, m.created_at, u.email
+        from memberships m join users u on u.id = m.user_id
+        where m.organization_id = ${id} ${pageOf(page, 'user_id')}`);
+      return rows.map((row) => ({
+        user: { id: userId(row.user_id), email: row.email },
+        role: toRole(row),
+        createdAt: row.created_at,
+      }));
+    },
+    async names(ids) {
+      if (ids.length === 0) return new Map();
+      const wanted = sql.join(ids.map((id) => sql`${id}`));
+      const rows = await db.all<{ id: string; name: string }>(
+        sql`select id, name from organizations where id in (${wanted})`,
+      );
+      return new Map(rows.map(({ id, name }) => [organizationId(id), name]));
+    },
+    async emails(ids) {
+      if (ids.length === 0) return new Map();
+      const wanted = sql.join(ids.map((id) => sql`${id}`));
+      const rows = await db.all<{ id: string; email: string }>(
+        sql`select id, email from users where id in (${wanted})`,
+      );
+      return new Map(rows.map(({ id, email }) => [userId(id), email]));
     },
     async countOwners(id) {
       const row = await db.get<{ owners: number }>(sql`
@@ -101,17 +143,27 @@ export function organizationRepository(db: Transaction): OrganizationRepository 
     },
     async membership(id, user) {
       const row = await db.get<MembershipRow>(
-        sql`select organization_id, user_id, role, created_at from memberships
+        sql`select organization_id, user_id, role, member_role, created_at from memberships
             where organization_id = ${id} and user_id = ${user}`,
       );
       return row && toMembership(row);
     },
     async membershipsOf(user) {
       const rows = await db.all<MembershipRow>(
-        sql`select organization_id, user_id, role, created_at from memberships
+        sql`select organization_id, user_id, role, member_role, created_at from memberships
             where user_id = ${user} order by organization_id limit ${membershipsMax}`,
       );
       return rows.map(toMembership);
+    },
+    async reach(user, { organizationId: organization, tenantId: tenant }) {
+      const row = await db.get<PersonReachRow>(sql`
+        select u.not_before, m.role, m.member_role,
+          t.id as tenant_id, t.status as tenant_status, t.attachment_state
+        from users u
+        left join memberships m on m.user_id = u.id and m.organization_id = ${organization}
+        left join tenants t on t.id = ${tenant} and t.organization_id = ${organization}
+        where u.id = ${user}`);
+      return row && toReachedPerson(row);
     },
     async first() {
       const row = await db.get<OrganizationRow>(
@@ -137,11 +189,45 @@ interface UserRow {
   created_at: number;
 }
 
-interface MembershipRow {
+interface MembershipRow extends RoleColumns {
   organization_id: string;
   user_id: string;
-  role: Role;
   created_at: number;
+}
+
+/** A server of the previous release knows three roles only: to it an operator or a viewer is a member. */
+interface RoleColumns {
+  role: StoredRole;
+  member_role: MemberRole | null;
+}
+type StoredRole = 'owner' | 'admin' | 'member';
+type MemberRole = 'operator' | 'viewer';
+
+function storedRole(role: Role): StoredRole {
+  return role === 'operator' || role === 'viewer' ? 'member' : role;
+}
+
+function memberRole(role: Role): MemberRole | null {
+  return role === 'operator' || role === 'viewer' ? role : null;
+}
+
+/** An older server that changed the role left `member_role` as it was, so it counts for members only. */
+function toRole({ role, member_role: finer }: RoleColumns): Role {
+  return role === 'member' ? (finer ?? role) : role;
+}
+
+type PersonReachRow = { not_before: number } & (RoleColumns | { role: null }) &
+  (
+    | { tenant_id: null }
+    | { tenant_id: string; tenant_status: TenantStatus; attachment_state: AttachmentState }
+  );
+
+function toReachedPerson(row: PersonReachRow): ReachedPerson {
+  const role = row.role === null ? undefined : toRole(row);
+  const person = { role, notBefore: row.not_before };
+  if (row.tenant_id === null) return person;
+  const { tenant_id: id, tenant_status: status, attachment_state: attachmentState } = row;
+  return { ...person, tenant: { id: tenantId(id), status, attachmentState } };
 }
 
 function toOrganization(row: OrganizationRow): Organization {
@@ -156,7 +242,7 @@ function toMembership(row: MembershipRow): Membership {
   return {
     organizationId: organizationId(row.organization_id),
     userId: userId(row.user_id),
-    role: row.role,
+    role: toRole(row),
     createdAt: row.created_at,
   };
 }

@@ -23,10 +23,12 @@ export async function readyRuns(db: Reader, bounds: ClaimBounds): Promise<ReadyR
 }
 
 /** Interrupted runs whose pause is over, each behind the runs that its tenant executes. */
-async function continuing(db: Reader, { now, limit }: ClaimBounds): Promise<RankedRow[]> {
+async function continuing(db: Reader, { now, limit, machine }: ClaimBounds): Promise<RankedRow[]> {
   const rows = await db.all<ReadyRow>(sql`
-    select id, organization_id, tenant_id, session_id, continue_at as ready_at from runs
-    where continue_at is not null and continue_at <= ${now}
+    select id, organization_id, tenant_id, session_id, continue_at as ready_at, losses from runs
+    where continue_at is not null and (
+      (hold_until is null and continue_at <= ${now}) or
+      (hold_until is not null and last_machine = ${machine}))
     order by tenant_id, continue_at, id limit ${limit}`);
   const executing = new Map<string, number>();
   const ranked: RankedRow[] = [];
@@ -45,7 +47,7 @@ async function headOfNext(
   limit: number,
 ): Promise<ReadyRow[]> {
   return db.all<ReadyRow>(sql`
-    select id, organization_id, tenant_id, session_id, ready_at from runs
+    select id, organization_id, tenant_id, session_id, ready_at, losses from runs
     where ready_at is not null and tenant_id = (
       select min(tenant_id) from runs where ready_at is not null and tenant_id > ${after ?? ''}
     )
@@ -78,6 +80,7 @@ interface ReadyRow {
   tenant_id: string;
   session_id: string;
   ready_at: number;
+  losses: number;
 }
 
 function readyRunOf(row: ReadyRow): ReadyRun {
@@ -86,5 +89,6 @@ function readyRunOf(row: ReadyRow): ReadyRun {
     organizationId: organizationId(row.organization_id),
     tenantId: tenantId(row.tenant_id),
     sessionId: sessionId(row.session_id),
+    losses: row.losses,
   };
 }

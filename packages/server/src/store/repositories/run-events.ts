@@ -1,38 +1,22 @@
 import { runId as asRunId } from '@convoke/contract';
-import type { RunEvent } from '../../domain/run-event.ts';
+import type { RunEvent } from '../../domain/run/run-event.ts';
 import type { RunEventRepository } from '../../ports/repositories/run-events.ts';
-import type { SqlValue, Transaction } from '../sql-database.ts';
+import { rowInserter } from '../insert-rows.ts';
+import type { Transaction } from '../sql-database.ts';
 import { sql } from '../sql.ts';
 
-/**
- * Few batch sizes mean few statement texts to prepare; a batch of any length is split into these. The texts are built
- * once: building them for each batch would cost as much as the insert.
- */
-const batches = [64, 16, 4, 2, 1].map((size) => {
-  const row = sql`(${''}, ${0}, ${''}, ${''}, ${''})`;
-  const rows = Array.from({ length: size }, () => row);
-  const { strings } = sql`
-    insert into run_events (run_id, seq, tenant_id, type, body) values ${sql.join(rows)}`;
-  return { size, strings };
-});
+const insertRows = rowInserter(sql`insert into run_events (run_id, seq, tenant_id, type, body)`, 5);
 
 /** Enough for most reads, which return events that were just appended. */
 const firstRows = 16;
 
 export function runEventRepository(db: Transaction): RunEventRepository {
   return {
-    async append(tenantId, runId, events) {
-      let from = 0;
-      for (const { size, strings } of batches) {
-        for (; events.length - from >= size; from += size) {
-          const values: SqlValue[] = [];
-          for (const { seq, type, body } of events.slice(from, from + size)) {
-            values.push(runId, seq, tenantId, type, body);
-          }
-          await db.run({ strings, values });
-        }
-      }
-    },
+    append: (tenantId, runId, events) =>
+      insertRows(
+        db,
+        events.map(({ seq, type, body }) => [runId, seq, tenantId, type, body]),
+      ),
 
     async after(runId, after, { limit, maxBytes }) {
       const events: RunEvent[] = [];

@@ -1,50 +1,54 @@
-import {
-  type RunErrorCode,
-  type RunId,
-  type RunStatus,
-  organizationId,
-  runId,
-  sessionId,
-  tenantId,
-} from '@convoke/contract';
-import {
-  type EndedRun,
-  type Lease,
-  type QueuedRun,
-  type Run,
-  type StartedRun,
-  type TokenUsage,
-  type InterruptionReason,
-  continueAtOf,
-  leaseOf,
-  readyAtOf,
-} from '../../domain/run.ts';
+import { type RunId, runId } from '@convoke/contract';
+import { continueAtOf, leaseOf, readyAtOf } from '../../domain/run/run.ts';
+import type { TokenUsage } from '../../domain/usage/usage.ts';
 import type { RunRepository } from '../../ports/repositories/runs.ts';
-import { fromJsonText, toJsonText } from '../json-text.ts';
+import { toJsonText } from '../json-text.ts';
 import { pageOf } from '../page.ts';
-import type { Transaction } from '../sql-database.ts';
+import type { Statement, Transaction } from '../sql-database.ts';
 import { sql } from '../sql.ts';
+import { labelsText } from './labels.ts';
+import { exhaustedBudget } from './budgets.ts';
 import { executingOf, readyRuns } from './ready-runs.ts';
 import { runBacklog } from './run-backlog.ts';
+import { type RunRow, queuedRunOf, runOf } from './run-rows.ts';
 
+/** A machine that is back has this long to claim what is held for it. */
+const claimMs = 5_000;
 const idsPerStatement = 64;
 const generousShare = 32;
 
 export function runRepository(db: Transaction): RunRepository {
   return {
-    async insert(run) {
+    async insert(run, guard) {
       const lease = leaseOf(run);
-      await db.run(sql`
+      // One statement, so that a start costs no more where there are no budgets.
+      const isAllowed =
+        guard === undefined
+          ? sql`1 = 1`
+          : sql`not exists (select 1 from budgets where ${exhaustedBudget({ run, ...guard })})`;
+      const changed = await db.run(sql`
         insert into runs (
-          id, organization_id, tenant_id, session_id, agent_name, number, status, input,
+          id, organization_id, tenant_id, session_id, agent_name, client_id, created_by, preview, labels,
+          number, status, input,
           pending_interactions, last_seq, last_event_at, ready_at, lease_owner, lease_epoch,
-          lease_expires_at, created_at, started_at
-        ) values (
-          ${run.id}, ${run.organizationId}, ${run.tenantId}, ${run.sessionId}, ${run.agentName},
-          ${run.number}, ${run.status}, ${run.input}, ${run.pendingInteractions}, ${run.lastSeq},
-          ${run.lastEventAt}, ${readyAtOf(run)}, ${lease?.owner ?? null}, ${run.leaseEpoch},
-          ${lease?.expiresAt ?? null}, ${run.createdAt}, ${'startedAt' in run ? run.startedAt : null}
-        )`);
+          lease_expires_at, created_at, started_at, leg_started_at, last_machine,
+          max_tokens, max_cost_micros
+        ) select
+          cast(${run.id} as text), cast(${run.organizationId} as text),
+          cast(${run.tenantId} as text), cast(${run.sessionId} as text),
+          cast(${run.agentName} as text), cast(${run.clientId} as text),
+          cast(${run.createdBy} as text), cast(${run.preview} as text),
+          cast(${labelsText(run.labels)} as text),
+          cast(${run.number} as bigint), cast(${run.status} as text), cast(${run.input} as text),
+          cast(${run.pendingInteractions} as bigint), cast(${run.lastSeq} as bigint),
+          cast(${run.lastEventAt} as bigint), cast(${readyAtOf(run)} as bigint),
+          cast(${lease?.owner ?? null} as text), cast(${run.leaseEpoch} as bigint),
+          cast(${lease?.expiresAt ?? null} as bigint), cast(${run.createdAt} as bigint),
+          cast(${'startedAt' in run ? run.startedAt : null} as bigint),
+          cast(${run.legStartedAt} as bigint), cast(${run.lastMachine} as text),
+          cast(${run.ceiling.maxTokens} as bigint), cast(${run.ceiling.maxCostMicros} as bigint)
+        where ${isAllowed}`);
+      return changed === 1;
     },
 
     async find(scope, session, id) {
@@ -77,23 +81,33 @@ export function runRepository(db: Transaction): RunRepository {
           last_event_at = ${next.lastEventAt}, ready_at = ${readyAtOf(next)},
           continue_at = ${continueAtOf(next)}, losses = ${next.losses},
           losses_total = ${next.lossesTotal}, interrupted_by = ${next.interruptedBy},
+          interrupted_at = ${next.interruptedAt}, executed_ms = ${next.executedMs},
+          leg_started_at = ${next.legStartedAt}, last_machine = ${next.lastMachine},
+          saved_epoch = ${next.savedEpoch}, hold_until = ${next.holdUntil},
+          is_behind = ${next.isBehind ? 1 : 0},
           lease_owner = ${lease?.owner ?? null}, lease_epoch = ${next.leaseEpoch},
           lease_expires_at = ${lease?.expiresAt ?? null},
           input_tokens = ${next.usage?.inputTokens ?? null},
           output_tokens = ${next.usage?.outputTokens ?? null},
+          cost_micros = ${next.usage?.costMicros ?? null},
+          cost_currency = ${next.usage?.currency ?? null},
+          usage_is_partial = ${next.isUsagePartial ? 1 : 0},
           started_at = ${'startedAt' in next ? next.startedAt : null},
           ended_at = ${'endedAt' in next ? next.endedAt : null},
           cancel_requested_at = ${'cancelRequestedAt' in next ? next.cancelRequestedAt : null},
-          recovered = ${'recovered' in next && next.recovered ? 1 : 0}
+          cancelled_by = ${next.cancelledBy},
+          recovered = ${'recovered' in next && next.recovered ? 1 : 0},
+          is_usage_due = ${'endedAt' in next ? 1 : 0}
         where id = ${seen.id} and status = ${seen.status}
           and lease_epoch = ${seen.leaseEpoch} and last_seq = ${seen.lastSeq}`);
       return changed === 1;
     },
 
-    async extendLog({ runId: id, epoch, count, now }) {
+    async extendLog({ runId: id, epoch, count, now, usage = null }) {
       const row = await db.get<{ last_seq: number; last_event_at: number }>(sql`
         update runs set
           last_seq = last_seq + ${count},
+          ${usage === null ? sql`` : addition(usage)}
           last_event_at = case when last_event_at > ${now} then last_event_at else ${now} end
         where id = ${id} and lease_epoch = ${epoch} and lease_owner is not null
           and status in ('running', 'waiting', 'cancelling')
@@ -171,9 +185,22 @@ export function runRepository(db: Transaction): RunRepository {
       return rows.map(runOf);
     },
 
+    async heldTooLong(now, limit) {
+      const rows = await db.all<RunRow>(sql`
+        select * from runs
+        where continue_at is not null and hold_until is not null and hold_until <= ${now}
+          and continue_at <= ${now - claimMs}
+        order by continue_at, id limit ${limit}`);
+      return rows.map(runOf);
+    },
+
     async leasedBy(owner) {
       const rows = await db.all<RunRow>(sql`select * from runs where lease_owner = ${owner}`);
       return rows.map(runOf);
+    },
+
+    async saveLabels(id, labels) {
+      await db.run(sql`update runs set labels = ${labelsText(labels)} where id = ${id}`);
     },
 
     async forgetLosses(id) {
@@ -201,121 +228,11 @@ export function runRepository(db: Transaction): RunRepository {
   };
 }
 
-interface RunRow {
-  id: string;
-  organization_id: string;
-  tenant_id: string;
-  session_id: string;
-  agent_name: string;
-  number: number;
-  status: RunStatus;
-  input: string;
-  output_text: string | null;
-  error_code: RunErrorCode | null;
-  error_message: string | null;
-  pending_interactions: number;
-  last_seq: number;
-  last_event_at: number;
-  ready_at: number | null;
-  lease_owner: string | null;
-  lease_epoch: number;
-  lease_expires_at: number | null;
-  input_tokens: number | null;
-  output_tokens: number | null;
-  created_at: number;
-  started_at: number | null;
-  ended_at: number | null;
-  cancel_requested_at: number | null;
-  recovered: number;
-  continue_at: number | null;
-  losses: number;
-  losses_total: number;
-  interrupted_by: InterruptionReason | null;
-}
-
-function runOf(row: RunRow): Run {
-  switch (row.status) {
-    case 'queued':
-      return queuedRunOf(row);
-    case 'running':
-    case 'waiting':
-    case 'cancelling':
-      return startedRunOf(row);
-    case 'completed':
-    case 'failed':
-    case 'cancelled':
-      return endedRunOf(row);
-    default:
-      return row.status satisfies never;
-  }
-}
-
-function queuedRunOf(row: RunRow): QueuedRun {
-  return { ...recordOf(row), status: 'queued', readyAt: row.ready_at };
-}
-
-function startedRunOf(row: RunRow): StartedRun {
-  const lease = leaseIn(row);
-  const started = { ...recordOf(row), startedAt: row.started_at ?? broken(row) };
-  if (row.status === 'cancelling') {
-    const cancelRequestedAt = row.cancel_requested_at ?? broken(row);
-    return { ...started, status: 'cancelling', lease, cancelRequestedAt };
-  }
-  if (row.status === 'running') {
-    if (lease !== null) return { ...started, status: 'running', lease };
-    return { ...started, status: 'running', lease, continueAt: row.continue_at ?? broken(row) };
-  }
-  if (lease === null) return { ...started, status: 'waiting', lease, readyAt: row.ready_at };
-  return { ...started, status: 'waiting', lease };
-}
-
-function endedRunOf(row: RunRow): EndedRun {
-  const ended = {
-    ...recordOf(row),
-    startedAt: row.started_at,
-    cancelRequestedAt: row.cancel_requested_at,
-    endedAt: row.ended_at ?? broken(row),
-    recovered: row.recovered === 1,
-  };
-  if (row.status === 'completed' || row.status === 'cancelled') {
-    return { ...ended, status: row.status };
-  }
-  const code = row.error_code ?? broken(row);
-  const message = fromJsonText<string>(row.error_message) ?? broken(row);
-  return { ...ended, status: 'failed', error: { code, message } };
-}
-
-function recordOf(row: RunRow) {
-  return {
-    id: runId(row.id),
-    organizationId: organizationId(row.organization_id),
-    tenantId: tenantId(row.tenant_id),
-    sessionId: sessionId(row.session_id),
-    agentName: row.agent_name,
-    number: row.number,
-    input: row.input,
-    outputText: fromJsonText<string>(row.output_text),
-    usage: usageIn(row),
-    pendingInteractions: row.pending_interactions,
-    lastSeq: row.last_seq,
-    lastEventAt: row.last_event_at,
-    leaseEpoch: row.lease_epoch,
-    createdAt: row.created_at,
-    losses: row.losses,
-    lossesTotal: row.losses_total,
-    interruptedBy: row.interrupted_by,
-  };
-}
-
-function leaseIn({ lease_owner: owner, lease_expires_at: expiresAt }: RunRow): Lease | null {
-  return owner === null || expiresAt === null ? null : { owner, expiresAt };
-}
-
-function usageIn({ input_tokens, output_tokens }: RunRow): TokenUsage | null {
-  if (input_tokens === null || output_tokens === null) return null;
-  return { inputTokens: input_tokens, outputTokens: output_tokens };
-}
-
-function broken(row: RunRow): never {
-  throw new Error(`the row of run ${row.id} does not fit the status ${row.status}`);
+function addition({ inputTokens, outputTokens, costMicros, currency }: TokenUsage): Statement {
+  const cost = sql`
+    cost_micros = coalesce(cost_micros, 0) + ${costMicros}, cost_currency = ${currency},`;
+  return sql`
+    input_tokens = coalesce(input_tokens, 0) + ${inputTokens},
+    output_tokens = coalesce(output_tokens, 0) + ${outputTokens},
+    ${costMicros === null ? sql`` : cost}`;
 }

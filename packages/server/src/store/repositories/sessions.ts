@@ -11,17 +11,19 @@ import type { SessionRepository, SessionState } from '../../ports/repositories/s
 import { pageOf } from '../page.ts';
 import type { Statement, Transaction } from '../sql-database.ts';
 import { sql } from '../sql.ts';
+import { labelsIn, labelsText } from './labels.ts';
 
 export function sessionRepository(db: Transaction): SessionRepository {
   return {
     async insert(session) {
       await db.run(sql`
         insert into sessions (
-          id, organization_id, tenant_id, agent_name, status, status_reason, files_supported,
+          id, organization_id, tenant_id, agent_name, title, labels, created_by, status, status_reason, files_supported,
           current_run_id, queued_runs, run_count, pending_interactions, stop_mode,
           created_at, updated_at, stopped_at, ended_at
         ) values (
           ${session.id}, ${session.organizationId}, ${session.tenantId}, ${session.agentName},
+          ${session.title}, ${labelsText(session.labels)}, ${session.createdBy},
           ${session.status}, ${session.statusReason}, ${session.filesSupported ? 1 : 0},
           ${session.currentRunId}, ${session.queuedRuns}, ${session.runCount},
           ${session.pendingInteractions}, ${session.stopMode},
@@ -52,11 +54,18 @@ export function sessionRepository(db: Transaction): SessionRepository {
     async save(session) {
       await db.run(sql`
         update sessions set
+          title = ${session.title}, labels = ${labelsText(session.labels)},
           status = ${session.status}, status_reason = ${session.statusReason},
           current_run_id = ${session.currentRunId}, queued_runs = ${session.queuedRuns},
           run_count = ${session.runCount}, pending_interactions = ${session.pendingInteractions},
           stop_mode = ${session.stopMode}, updated_at = ${session.updatedAt},
           stopped_at = ${session.stoppedAt}, ended_at = ${session.endedAt}
+        where id = ${session.id} and tenant_id = ${session.tenantId}`);
+    },
+
+    async saveNames(session) {
+      await db.run(sql`
+        update sessions set title = ${session.title}, labels = ${labelsText(session.labels)}
         where id = ${session.id} and tenant_id = ${session.tenantId}`);
     },
 
@@ -89,21 +98,28 @@ export function sessionRepository(db: Transaction): SessionRepository {
 
     async state(id) {
       const row = await db.get<StateRow>(sql`
-        select checkpoint, context, snapshot, checkpoint_run_id, checkpoint_seq
+        select checkpoint, context, snapshot, checkpoint_run_id, checkpoint_seq,
+          checkpoint_format, checkpoint_agent
         from session_states where session_id = ${id}`);
       if (row === undefined)
-        return { checkpoint: null, context: null, snapshot: null, point: null };
+        return { checkpoint: null, context: null, snapshot: null, point: null, made: null };
       const { checkpoint, context, snapshot, checkpoint_run_id: run, checkpoint_seq: seq } = row;
       const point = run === null || seq === null ? null : { runId: runId(run), seq };
-      return { checkpoint, context, snapshot, point };
+      const { checkpoint_format: format, checkpoint_agent: agent } = row;
+      const made = format === null || agent === null ? null : { format, agent };
+      return { checkpoint, context, snapshot, point, made };
     },
 
-    async saveCheckpoint(id, checkpoint, point) {
+    async saveCheckpoint(id, { text, point, format, agent }) {
       await db.run(sql`
-        insert into session_states (session_id, checkpoint, checkpoint_run_id, checkpoint_seq)
-        values (${id}, ${checkpoint}, ${point?.runId ?? null}, ${point?.seq ?? null})
+        insert into session_states (session_id, checkpoint, checkpoint_run_id, checkpoint_seq,
+          checkpoint_format, checkpoint_agent)
+        values (${id}, ${text}, ${point?.runId ?? null}, ${point?.seq ?? null},
+          ${format}, ${agent})
         on conflict (session_id) do update set checkpoint = excluded.checkpoint,
-          checkpoint_run_id = excluded.checkpoint_run_id, checkpoint_seq = excluded.checkpoint_seq`);
+          checkpoint_run_id = excluded.checkpoint_run_id, checkpoint_seq = excluded.checkpoint_seq,
+          checkpoint_format = excluded.checkpoint_format,
+          checkpoint_agent = excluded.checkpoint_agent`);
     },
 
     async saveContext(id, context, snapshot) {
@@ -166,6 +182,8 @@ function hasStatus(status: SessionStatus, expiredBefore: number | undefined): St
 interface StateRow extends Omit<SessionState, 'point'> {
   readonly checkpoint_run_id: string | null;
   readonly checkpoint_seq: number | null;
+  readonly checkpoint_format: number | null;
+  readonly checkpoint_agent: string | null;
 }
 
 interface SessionRow {
@@ -173,6 +191,9 @@ interface SessionRow {
   organization_id: string;
   tenant_id: string;
   agent_name: string;
+  title: string | null;
+  labels: string | null;
+  created_by: string | null;
   status: SessionStatus;
   status_reason: string | null;
   files_supported: number;
@@ -193,6 +214,9 @@ function sessionOf(row: SessionRow): Session {
     organizationId: organizationId(row.organization_id),
     tenantId: tenantId(row.tenant_id),
     agentName: row.agent_name,
+    title: row.title,
+    labels: labelsIn(row),
+    createdBy: row.created_by,
     status: row.status,
     statusReason: row.status_reason,
     filesSupported: row.files_supported === 1,

@@ -10,6 +10,7 @@ import {
 import type { Tenant } from '../../domain/tenant.ts';
 import type { TenantRepository } from '../../ports/repositories/tenants.ts';
 import { pageOf } from '../page.ts';
+import { budgetRepository } from './budgets.ts';
 import type { Statement, Transaction } from '../sql-database.ts';
 import { sql } from '../sql.ts';
 
@@ -164,6 +165,8 @@ async function purgeSession(db: Transaction, { tenant, session, limit }: Purge):
     if (budget <= 0) return false;
     await db.run(sql`delete from interactions where run_id = ${run.id} and tenant_id = ${tenant}`);
     await db.run(sql`delete from tool_calls where run_id = ${run.id} and tenant_id = ${tenant}`);
+    await db.run(sql`delete from usage_entries where run_id = ${run.id} and tenant_id = ${tenant}`);
+    await db.run(sql`delete from labels where owner_id = ${run.id} and tenant_id = ${tenant}`);
     await db.run(sql`delete from runs where id = ${run.id} and tenant_id = ${tenant}`);
   }
   return false;
@@ -174,6 +177,8 @@ async function purgeRest(db: Transaction, { tenant, session, limit }: Purge): Pr
     delete from files where id in (
       select id from files where session_id = ${session} and tenant_id = ${tenant} limit ${limit})`);
   if (files >= limit) return false;
+  await db.run(sql`delete from labels where owner_id = ${session} and tenant_id = ${tenant}`);
+  await budgetRepository(db).purge({ sessionId: session });
   await db.run(sql`delete from session_states where session_id = ${session}`);
   await db.run(sql`delete from sessions where id = ${session} and tenant_id = ${tenant}`);
   return true;

@@ -1,5 +1,5 @@
 import type { Json } from '../../domain/json.ts';
-import type { Touches, ToolCall } from '../../domain/tool-call.ts';
+import type { Touches, ToolCall } from '../../domain/run/tool-call.ts';
 import type { ToolCallRepository } from '../../ports/repositories/tool-calls.ts';
 import { fromJsonText, toJsonText } from '../json-text.ts';
 import type { Transaction } from '../sql-database.ts';
@@ -10,9 +10,10 @@ export function toolCallRepository(db: Transaction): ToolCallRepository {
     async begin({ runId, tenantId }, intent) {
       const { ref, epoch, toolName, input, touches, begunAt } = intent;
       const changed = await db.run(sql`
-        insert into tool_calls (run_id, ref, tenant_id, epoch, tool_name, input, touches, status, begun_at)
-        values (${runId}, ${ref}, ${tenantId}, ${epoch}, ${toolName}, ${JSON.stringify(input)},
-          ${touches}, 'begun', ${begunAt})
+        insert into tool_calls (run_id, ref, tenant_id, epoch, tool_name, input, touches,
+          is_repeatable, status, begun_at)
+        values (${runId}, ${ref}, ${tenantId}, ${epoch}, ${toolName}, ${JSON.stringify(input)}, ${touches},
+          ${intent.isRepeatable === true ? 1 : 0}, 'begun', ${begunAt})
         on conflict (run_id, ref) do update set status = 'begun', epoch = excluded.epoch,
           input = excluded.input, begun_at = excluded.begun_at
         where tool_calls.status = 'again'
@@ -27,12 +28,12 @@ export function toolCallRepository(db: Transaction): ToolCallRepository {
         where run_id = ${runId} and ref = ${ref} and epoch = ${epoch} and status = 'begun'`);
     },
 
-    async settle({ runId }, call) {
+    async settle({ runId }, call, seen = 'begun') {
       const note = call.status === 'left' ? call.note : null;
       const changed = await db.run(sql`
         update tool_calls set status = ${call.status}, output = ${toJsonText(note)}
-        where run_id = ${runId} and ref = ${call.ref} and status = 'begun'`);
-      if (changed !== 1) throw new Error(`the call ${call.ref} of ${runId} is no longer in doubt`);
+        where run_id = ${runId} and ref = ${call.ref} and status = ${seen}`);
+      if (changed !== 1) throw new Error(`the call ${call.ref} of ${runId} is no longer ${seen}`);
     },
 
     forget({ endedBefore, until }, limit) {
@@ -60,6 +61,7 @@ interface CallRow {
   tool_name: string;
   input: string;
   touches: Touches;
+  is_repeatable: number;
   status: ToolCall['status'];
   ok: number | null;
   output: string | null;
@@ -73,6 +75,7 @@ function toCall(row: CallRow): ToolCall {
     toolName: row.tool_name,
     input: JSON.parse(row.input) as Json,
     touches: row.touches,
+    ...(row.is_repeatable === 1 && { isRepeatable: true }),
     begunAt: row.begun_at,
   };
   const output = fromJsonText<string>(row.output) ?? '';

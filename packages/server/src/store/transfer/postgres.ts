@@ -99,6 +99,10 @@ export class PostgresTransfer implements TransferConnection {
   }
 
   async commit(): Promise<void> {
+    // The next notice must not get a position that an imported one has.
+    await this.#client.query(
+      `select setval(pg_get_serial_sequence('outbox', 'position'), max(position)) from outbox`,
+    );
     await this.#client.query('commit');
   }
 

@@ -42,6 +42,10 @@ export class Caller {
     return caller;
   }
 
+  get baseUrl(): string {
+    return this.#way.baseUrl();
+  }
+
   get headers(): Record<string, string> {
     return {
       authorization: `Bearer ${this.#token}`,

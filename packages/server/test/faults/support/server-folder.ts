@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { removeFolderSync } from '../../../../../test/remove-folder.ts';
+import { testConnections } from '../../support/postgres-databases.ts';
 
 /** Everything a server keeps across its starts: folder, agents, port and database. */
 export interface ServerFolder {
@@ -23,7 +24,7 @@ export interface ServerFolderOptions {
 
 /** The fields of `agent.yaml` beside the name and the framework. */
 export interface AgentFolder {
-  readonly script: readonly object[];
+  readonly script?: readonly object[];
   readonly [key: string]: unknown;
 }
 
@@ -44,6 +45,7 @@ export async function createServerFolder(options: ServerFolderOptions): Promise<
     // What holds when a worker is lost for good; recovery.test.ts turns recovery on.
     settings: {
       CONVOKE_API_RATE_PER_MINUTE: '0',
+      CONVOKE_DATABASE_CONNECTIONS: testConnections,
       CONVOKE_RECOVERY: 'fail',
       ...options.settings,
     },

@@ -23,6 +23,8 @@ export interface Spawning {
   readonly command?: 'dev' | 'serve';
   /** Instead of, or beside, the settings of the folder. */
   readonly settings?: Readonly<Record<string, string>>;
+  /** The command line of another release. */
+  readonly program?: string;
   /** Modules that are loaded before the server. */
   readonly imports?: readonly string[];
   /** An open file that the server inherits. */
@@ -40,12 +42,12 @@ export class ServerProcess {
 
   private constructor(
     folder: ServerFolder,
-    { command = 'dev', settings = {}, imports = [], inherited }: Spawning,
+    { command = 'dev', settings = {}, program = cli, imports = [], inherited }: Spawning,
   ) {
     this.folder = folder;
     this.#child = spawn(
       process.execPath,
-      [...imports.flatMap((path) => ['--import', path]), cli, command],
+      [...imports.flatMap((path) => ['--import', path]), program, command],
       {
         env: { ...environment(), ...compileCache, ...settingsOf(folder), ...settings },
         stdio: inherited === undefined ? [...streams] : inheriting(inherited, streams),

@@ -36,6 +36,8 @@ export type Step =
   /** Repeats the earlier messages of this conversation. */
   | { recall: true }
   | { work: true }
+  /** Waits until the test releases it. */
+  | { hold: true }
   /** Breaks the connection and continues. */
   | { drop: true }
   | { end: 'failed' | 'rejected' | 'auth'; words: string }
@@ -58,6 +60,8 @@ export class A2aServer {
   readonly url: string;
   /** Tasks in progress. */
   readonly working = new Set<string>();
+  /** Resolved by the test: tasks that hold go on. */
+  readonly released = Promise.withResolvers<void>();
   /** Every call, by its method. */
   readonly calls: string[] = [];
   readonly #server;
@@ -102,7 +106,7 @@ export class A2aServer {
       defaultOutputModes: ['text/plain'],
     });
     const streams = new Set<ServerResponse>();
-    const executor = new ScriptedExecutor(this.working, () => {
+    const executor = new ScriptedExecutor(this, () => {
       for (const stream of streams) stream.destroy();
     });
     const requests = new DefaultRequestHandler(card, new InMemoryTaskStore(), executor);
@@ -164,9 +168,11 @@ class ScriptedExecutor implements AgentExecutor {
   readonly #waiting = new Map<string, readonly Step[]>();
   readonly #said = new Map<string, string[]>();
   readonly #cancels = new Map<string, () => void>();
+  readonly #released: PromiseWithResolvers<void>;
 
-  constructor(working: Set<string>, drop: () => void) {
+  constructor({ working, released }: Pick<A2aServer, 'working' | 'released'>, drop: () => void) {
     this.#working = working;
+    this.#released = released;
     this.#drop = drop;
   }
 
@@ -229,6 +235,8 @@ class ScriptedExecutor implements AgentExecutor {
       };
       this.#setState(context, states[step.end], step.words);
       return true;
+    } else if ('hold' in step) {
+      await this.#released.promise;
     } else if ('work' in step) {
       this.#working.add(context.taskId);
       append(context, textPart('working'));

@@ -21,7 +21,7 @@ describe('an ACP agent', () => {
       ),
     );
     expect(said.text).toBe('Hello you');
-    expect(said.end).toEqual({ type: 'end', outcome: 'completed' });
+    expect(said.end).toMatchObject({ outcome: 'completed' });
     expect(said.events).toContainEqual({
       type: 'message_delta',
       text: 'Hello ',
@@ -55,7 +55,7 @@ describe('an ACP agent', () => {
       },
       { toolName: 'execute', toolInput: { title: 'no.txt' } },
     ]);
-    expect(said.end).toEqual({ type: 'end', outcome: 'completed' });
+    expect(said.end).toMatchObject({ outcome: 'completed' });
     expect(await made('yes.txt')).toBe('yes-once');
     expect(await made('no.txt')).toBeUndefined();
     expect(await made('free.txt')).toBe('yes-once');
@@ -99,7 +99,7 @@ describe('an ACP agent', () => {
   test('is stopped when it uses a tool that is not in its list without asking', async () => {
     const { sitting } = await sit({ settings: { tools: ['read', 'edit'] } });
     const fine = await sitting.say(steps({ sneak: 'fine.txt', kind: 'edit' }));
-    expect(fine.end).toEqual({ type: 'end', outcome: 'completed' });
+    expect(fine.end).toMatchObject({ outcome: 'completed' });
     const said = await sitting.say(steps({ sneak: 'sneaked.txt' }, { hang: 'deaf' }));
     expect(said.end).toMatchObject({ outcome: 'error', code: 'agent_error' });
     expect(JSON.stringify(said.end)).toContain('not among its tools');
@@ -111,7 +111,7 @@ describe('an ACP agent', () => {
       agent: { approvalRequiredTools: ['execute'] },
     });
     const said = await sitting.say(steps({ call: 'no.txt' }, { say: 'never' }), () => denying);
-    expect(said.end).toEqual({ type: 'end', outcome: 'completed' });
+    expect(said.end).toMatchObject({ outcome: 'completed' });
   });
 
   test('asks questions, one interaction each, and gets the answers in the form it defined', async () => {
@@ -203,7 +203,7 @@ describe('a cancelled ACP run', () => {
           if (isBusy) void sitting.cancel(leg);
         },
       });
-      expect(said.end).toEqual({ type: 'end', outcome: 'cancelled' });
+      expect(said.end).toMatchObject({ outcome: 'cancelled' });
       expect(await made('cancelled.txt')).toBeUndefined();
       const next = await sitting.say(steps({ report: 'history' }));
       expect(JSON.parse(next.text)).toHaveLength(1);
@@ -220,7 +220,7 @@ describe('a cancelled ACP run', () => {
         await leg.kill();
       },
     });
-    expect(said.end).toEqual({ type: 'end', outcome: 'cancelled' });
+    expect(said.end).toMatchObject({ outcome: 'cancelled' });
     expect(await eventually(() => sleepers().length === 0)).toBe(true);
   });
 
@@ -253,7 +253,7 @@ describe('a cancelled ACP run', () => {
     const said = await sitting.hear(leg, {
       onEvent: (event) => event.type === 'message_delta' && sitting.cancel(leg),
     });
-    expect(said.end).toEqual({ type: 'end', outcome: 'cancelled' });
+    expect(said.end).toMatchObject({ outcome: 'cancelled' });
     expect(sitting.harness.kept?.()).toHaveLength(1);
   });
 
@@ -262,7 +262,7 @@ describe('a cancelled ACP run', () => {
     const leg = sitting.start(steps());
     const heard = sitting.hear(leg);
     await sitting.cancel(leg);
-    expect((await heard).end).toEqual({ type: 'end', outcome: 'cancelled' });
+    expect((await heard).end).toMatchObject({ outcome: 'cancelled' });
   });
 });
 

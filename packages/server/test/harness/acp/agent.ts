@@ -109,7 +109,11 @@ agent({ name: 'test-agent' })
     const texts = params.prompt.map((block) => (block.type === 'text' ? block.text : ''));
     save(params.sessionId, [...history(params.sessionId), ...texts]);
     isCancelled = false;
-    const steps: Step[] = JSON.parse(texts.at(-1) ?? '[]');
+    const last = texts.at(-1) ?? '[]';
+    // A prompt in words is repeated, and the task in it carried out.
+    const steps: Step[] = last.startsWith('[')
+      ? JSON.parse(last)
+      : [{ say: last }, ...JSON.parse(last.split('The task was:\n').at(1) ?? '[]')];
     for (const step of steps) {
       const stopped = await play(step, { client, sessionId: params.sessionId });
       if (stopped !== undefined) return { stopReason: stopped };

@@ -196,7 +196,20 @@ test('tokens are counted over all steps of a leg', async () => {
     type: 'usage',
     inputTokens: 300,
     outputTokens: 30,
+    cachedInputTokens: 0,
+    reasoningTokens: 0,
   });
+});
+
+test('what a cancelled message used is not known (D-97)', async () => {
+  const session = await place.session(place.agent());
+  const leg = session.start('@@ say one && hang');
+  const { events } = await session.hear(leg, {
+    onEvent: ({ type }) => type === 'message_delta' && session.cancel(leg),
+  });
+  expect(events.findLast(({ type }) => type === 'usage')).toMatchObject({ isPartial: true });
+  const refused = await session.play('fail 400 no');
+  expect(refused.events.find(({ type }) => type === 'usage')).not.toHaveProperty('isPartial');
 });
 
 test('an agent that does not finish is stopped after max_steps', async () => {
@@ -224,7 +237,7 @@ test('a cancel closes the connection to the model, and the text so far is rememb
   const { end } = await session.hear(leg, {
     onEvent: (event) => event.type === 'message_delta' && session.cancel(leg),
   });
-  expect(end).toEqual({ type: 'end', outcome: 'cancelled' });
+  expect(end).toMatchObject({ outcome: 'cancelled' });
   const [request] = place.modelServer.log.having('say the-secret-is-kept');
   await eventually(() => request?.ended === 'early');
   expect(request?.wasCut).toBe(false);
@@ -254,6 +267,102 @@ test('the result of an approved tool is remembered even if the server dies befor
   await leg.kill();
   const { text } = await session.play('probe Wrote 1 bytes to a+.txt');
   expect(text).toContain(': yes');
+});
+
+test('no call starts before the message of the model is complete (D-80)', async () => {
+  const session = await place.session(place.agent({ dialect: 'anthropic' }));
+  const leg = session.start(`@@ ${writing('a.txt')} && say I have called && hang`);
+  const { end, events } = await session.hear(leg, {
+    onEvent: ({ type }) => type === 'message_delta' && session.cancel(leg),
+  });
+  expect(end).toMatchObject({ outcome: 'cancelled' });
+  expect(events.some(({ type }) => type === 'checkpoint')).toBe(false);
+  expect(await read(session, 'a.txt')).toBeUndefined();
+});
+
+test('a step has two recovery points: its open calls, and their results (D-85)', async () => {
+  const session = await place.session(place.agent());
+  const { events } = await session.play(`say Writing. && ${writing('a.txt')} ;; say Done.`);
+  const points = events.flatMap((event) =>
+    event.type === 'checkpoint' && event.recovery === true ? [event.state] : [],
+  );
+  expect(points).toMatchObject([
+    { open: [{ ref: 'call-1-1', kind: 'run', name: 'write_file' }], hasSpoken: true },
+    { open: [] },
+    { open: [] },
+  ]);
+});
+
+/** A session whose run was lost with its call open, as its agent is after a change. */
+async function lostBeforeCall(now: Parameters<typeof place.agent>[0]): Promise<AiSdkSession> {
+  const session = await place.session(place.agent());
+  const leg = session.start(`@@ ${writing('a.txt')} ;; last`);
+  const dying = session.hear(leg, {
+    onEvent: ({ type }) => {
+      if (type === 'checkpoint') throw new Error('the server died');
+    },
+  });
+  await expect(dying).rejects.toThrow('the server died');
+  await leg.kill();
+  return session.movedTo(place.harness(), place.agent(now)) as AiSdkSession;
+}
+
+test('a call whose tool is gone is answered, not run (D-99)', async () => {
+  const session = await lostBeforeCall({ settings: { tools: ['read_file'] } });
+  const { text } = await session.hear(session.goOn());
+  expect(text).toBe('tool said: write_file is no longer one of the tools');
+});
+
+test('a call that needs approval since the agent changed is not run without it', async () => {
+  const session = await lostBeforeCall({ approvalRequiredTools: ['write_file'] });
+  const { end, asked } = await session.hear(session.goOn());
+  expect(end).toMatchObject({ outcome: 'waiting' });
+  expect(asked).toMatchObject([{ ref: 'call-1-1', toolInput: { path: 'a.txt' } }]);
+});
+
+test('a call that was left gets the note about it, and is not run', async () => {
+  const session = await lostBeforeCall({});
+  const known = { 'call-1-1': { state: 'left', note: 'It was done by hand.' } } as const;
+  const { text } = await session.hear(session.goOn('', known));
+  expect(text).toBe('tool said: It was done by hand.');
+});
+
+test('a leg hands its run over behind the message, before its calls begin (D-85)', async () => {
+  const session = await place.session(place.agent());
+  const leg = session.start(`@@ say Writing. && ${writing('a.txt')} ;; last`);
+  const first = await session.hear(leg, {
+    onEvent: ({ type }) => type === 'message_delta' && leg.yield?.(),
+  });
+  expect(first.end).toEqual({ type: 'end', outcome: 'yielded' });
+  expect(await read(session, 'a.txt')).toBeUndefined();
+  const { text, end } = await session.hear(session.goOn());
+  expect([first.text + text, end]).toMatchObject([
+    'Writing.\n\ntool said: Wrote 5 bytes to a.txt.',
+    { outcome: 'completed' },
+  ]);
+});
+
+test('a leg hands its run over behind the calls that run, and begins no other (D-85)', async () => {
+  const session = await place.session(place.agent());
+  const calls = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => writing(`${name}.txt`)).join(' && ');
+  const leg = session.start(`@@ ${calls} ;; last`);
+  const first = await session.hear(leg, {
+    onEvent: (event) => event.type === 'custom' && event.name === 'tool_result' && leg.yield?.(),
+  });
+  expect(first.end).toEqual({ type: 'end', outcome: 'yielded' });
+  expect(await read(session, 'f.txt')).toBeUndefined();
+  const { text } = await session.hear(session.goOn());
+  expect(text.match(/Wrote 5 bytes/g)).toHaveLength(6);
+  expect(await read(session, 'f.txt')).toBe('f.txt');
+});
+
+test('a run that had its answer only ends', async () => {
+  const session = await place.session(place.agent());
+  await session.play('say the-only-answer');
+  const { events, end } = await session.hear(session.goOn());
+  expect(end).toMatchObject({ outcome: 'completed' });
+  expect(events.filter(({ type }) => type === 'message_delta')).toEqual([]);
+  expect(place.modelServer.log.having('the-only-answer')).toHaveLength(1);
 });
 
 test('a run that the model rejects leaves nothing in the memory', async () => {

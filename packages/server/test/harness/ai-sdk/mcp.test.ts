@@ -72,6 +72,12 @@ test('the allow-list applies to MCP tools, and a server without an allowed tool 
   expect((await (await place.session(none)).play('say hello')).text).toBe('hello');
 });
 
+test('every call carries a key that is the same in every attempt (D-82)', async () => {
+  const session = await place.session(await ticketAgent());
+  const { text: said } = await session.play('call tickets__key {} && call tickets__key {} ;; last');
+  expect(said).toBe('tool said: key run_1.call-1-1 | key run_1.call-1-2');
+});
+
 test('the model gets the failure of an MCP tool and continues', async () => {
   const session = await place.session(await ticketAgent());
   const said = await session.play('call tickets__broken {} ;; last');

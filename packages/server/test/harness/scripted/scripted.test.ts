@@ -6,6 +6,39 @@ import type { HarnessEvent } from '../../../src/ports/harness.ts';
 import { agentOf } from '../../support/agent-folders.ts';
 import { collect, deny, play, start, testClock, textOf } from './leg.ts';
 
+test('use reports the sum of the leg so far, for each model', async () => {
+  const script = [
+    { use: { input_tokens: 10, output_tokens: 2, cached_input_tokens: 4 } },
+    { use: { input_tokens: 1, output_tokens: 1, reasoning_tokens: 1, model: 'small' } },
+    { use: { input_tokens: 5, output_tokens: 1 } },
+  ];
+  const events = await play({ agent: agentOf({ script }) });
+  expect(events.filter(({ type }) => type === 'usage')).toEqual([
+    {
+      type: 'usage',
+      inputTokens: 10,
+      outputTokens: 2,
+      cachedInputTokens: 4,
+      reasoningTokens: 0,
+    },
+    {
+      type: 'usage',
+      inputTokens: 1,
+      outputTokens: 1,
+      cachedInputTokens: 0,
+      reasoningTokens: 1,
+      model: 'small',
+    },
+    {
+      type: 'usage',
+      inputTokens: 15,
+      outputTokens: 3,
+      cachedInputTokens: 4,
+      reasoningTokens: 0,
+    },
+  ]);
+});
+
 describe('say', () => {
   test('streams one delta per word, with its model, and ends completed', async () => {
     const events = await play({

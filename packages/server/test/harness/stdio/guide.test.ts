@@ -1,4 +1,4 @@
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { sessionId } from '@convoke/contract';
@@ -7,7 +7,12 @@ import { requireSandbox } from '../../../../../test/services.ts';
 import { readAgentFolder } from '../../../src/agents/agent-folder.ts';
 import type { Agent } from '../../../src/domain/agent.ts';
 import type { Json } from '../../../src/domain/json.ts';
+import type { Effects, NewCall } from '../../../src/ports/harness.ts';
 import { temporaryFolder } from '../../support/agent-folders.ts';
+import { begin, ended, readRun } from '../../support/api-steps.ts';
+import { openEffects } from '../../support/effects.ts';
+import { eventually } from '../../support/eventually.ts';
+import { startServer } from '../../support/server.ts';
 import { type OpenStdio, type Played, openStdio, playProgram } from './leg.ts';
 
 const repository = fileURLToPath(new URL('../../../../..', import.meta.url));
@@ -70,6 +75,54 @@ test('the Python agent of the guide asks a question, asks for permission, writes
   expect(again.text).toBe('This is visit 2.\n');
 });
 
+test('the courier of the guide is handed over between two deliveries, and repeats none (D-85)', async () => {
+  const names = Array.from({ length: 30 }, (_, index) => `name-${index}`);
+  const files = await filesOfGuide();
+  const agentFiles = Object.fromEntries(
+    [...files].map(([path, text]) => [path.replace('agents/', ''), text]),
+  );
+  let server = await startServer({ agents: {}, agentFiles });
+  const { session, run } = await begin(server, 'courier', names.join(' '));
+  for (let drain = 0; drain < 2; drain += 1) {
+    const { last_event_id: before } = await readRun(server, run);
+    await eventually(async () => (await readRun(server, run)).last_event_id !== before);
+    await server.stop(120_000);
+    server = await server.restart();
+  }
+  const { status, attempt, output_text } = await ended(server, run);
+  expect([status, attempt]).toEqual(['completed', 1]);
+  expect(output_text).toBe(names.map((name) => `Delivered to ${name}.\n`).join(''));
+  const folder = join(server.config.dataDir, 'workspaces');
+  const paths = await readdir(folder, { recursive: true });
+  const delivered = paths.find((path) => path.endsWith('delivered.txt')) ?? '';
+  expect(delivered).toContain(session.id);
+  expect(await readFile(join(folder, delivered), 'utf8')).toBe(`${names.join('\n')}\n`);
+}, 120_000);
+
+test('the courier of the guide goes on after a loss, and delivers only what is not known', async () => {
+  const agent = await agentOfGuide('courier');
+  expect(agent.recovery.onLoss).toBe('resume');
+  const begun: NewCall[] = [];
+  const effects: Effects = {
+    ...openEffects,
+    begin: async (call) => begun.push(call) > 0,
+  };
+  const { text, end } = await playProgram(stdio, agent, {
+    prompt: 'a b c d',
+    effects,
+    state: { run: 'run_1', done: 1 },
+    calls: {
+      'delivery-1': { state: 'ended', ok: true, output: 'delivered' },
+      'delivery-2': { state: 'left', note: 'not known' },
+      'delivery-3': { state: 'again', input: { to: 'd' } },
+    },
+  });
+  expect(end).toEqual({ type: 'end', outcome: 'completed' });
+  expect(text).toBe('b: was delivered before\nc: not known\nDelivered to d.\n');
+  const call = { toolName: 'deliver', input: { to: 'd' }, touches: 'workspace' };
+  expect(begun).toEqual([{ ref: 'delivery-3', ...call }]);
+});
+
 test('the shipped shell-hello greets and writes a file', async () => {
   const folder = join(repository, 'agents/shell-hello');
   const agent = await read(folder, 'shell-hello');
@@ -79,13 +132,17 @@ test('the shipped shell-hello greets and writes a file', async () => {
   expect(await readFile(join(sessionFolder, 'outputs/prompts.txt'), 'utf8')).toBe('Hi there\n');
 });
 
+async function filesOfGuide(): Promise<Map<string, string>> {
+  const guide = await readFile(join(repository, 'docs/guides/stdio-agents.md'), 'utf8');
+  const fence = /^```\w+ (agents\/\S+)\n([\s\S]*?)^```/gm;
+  return new Map([...guide.matchAll(fence)].map(([, path = '', text = '']) => [path, text]));
+}
+
 /** Writes the files of the guide, as a reader would. */
 async function agentOfGuide(name: string): Promise<Agent> {
-  const guide = await readFile(join(repository, 'docs/guides/stdio-agents.md'), 'utf8');
   const root = await temporaryFolder();
   await chmod(root, 0o755);
-  const fence = /^```\w+ (agents\/\S+)\n([\s\S]*?)^```/gm;
-  for (const [, path = '', text = ''] of guide.matchAll(fence)) {
+  for (const [path, text] of await filesOfGuide()) {
     const place = join(root, path);
     await mkdir(dirname(place), { recursive: true });
     await writeFile(place, text);

@@ -5,7 +5,15 @@ import { runId, sessionId, tenantId } from '@convoke/contract';
 import { removeFolder } from '../../../../../test/remove-folder.ts';
 import type { Agent } from '../../../src/domain/agent.ts';
 import { stdioHarness } from '../../../src/harness/stdio/harness.ts';
-import type { Answer, Harness, HarnessEvent, LegContext } from '../../../src/ports/harness.ts';
+import type { KnownCall } from '../../../src/domain/run/tool-call.ts';
+import type {
+  Answer,
+  Harness,
+  HarnessEvent,
+  Leg,
+  LegContext,
+  LegInput,
+} from '../../../src/ports/harness.ts';
 import type { Sandbox, SandboxMode } from '../../../src/ports/sandbox.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { openSandbox } from '../../../src/sandbox/sandbox.ts';
@@ -45,7 +53,19 @@ export interface Played {
 
 export interface PlayMore extends Partial<LegContext> {
   readonly answers?: Readonly<Record<string, Answer>>;
+  /** For a leg that goes on after an interruption. */
+  readonly calls?: Readonly<Record<string, KnownCall>>;
+  readonly onStart?: (leg: Leg) => void;
   readonly onEvent?: (event: HarnessEvent) => void;
+}
+
+function inputOf({ answers = {}, calls }: PlayMore): LegInput {
+  const given = new Map(Object.entries(answers));
+  if (calls !== undefined) {
+    const known = new Map(Object.entries(calls));
+    return { kind: 'continue', reason: 'worker_lost', answers: given, calls: known };
+  }
+  return given.size === 0 ? { kind: 'prompt' } : { kind: 'resume', answers: given };
 }
 
 /** Runs one leg of an agent, in a new session or in the given one. */
@@ -54,7 +74,7 @@ export async function playProgram(
   given: Agent,
   more: PlayMore = {},
 ): Promise<Played> {
-  const { answers, onEvent, ...context } = more;
+  const { answers, calls: _, onStart, onEvent, ...context } = more;
   const agent = readBy(harness, given);
   const id = context.sessionId ?? sessionId(`sess_${Math.random().toString(36).slice(2)}`);
   const { account } = sandbox;
@@ -66,26 +86,22 @@ export async function playProgram(
     files: [],
   });
   if (!prepared.found) throw new Error('the workspace is lost');
-  const leg = harness.start(
-    answers === undefined
-      ? { kind: 'prompt' }
-      : { kind: 'resume', answers: new Map(Object.entries(answers)) },
-    {
-      ...prepared,
-      effects: openEffects,
-      runId: runId('run_1'),
-      sessionId: id,
-      agent,
-      settings: agent.settings,
-      runNumber: 1,
-      prompt: 'hello',
-      input: { prompt: 'hello' },
-      state: undefined,
-      signal: new AbortController().signal,
-      holdsLease: () => true,
-      ...context,
-    },
-  );
+  const leg = harness.start(inputOf(more), {
+    ...prepared,
+    effects: openEffects,
+    runId: runId('run_1'),
+    sessionId: id,
+    agent,
+    settings: agent.settings,
+    runNumber: 1,
+    prompt: 'hello',
+    input: { prompt: 'hello' },
+    state: undefined,
+    signal: new AbortController().signal,
+    holdsLease: () => true,
+    ...context,
+  });
+  onStart?.(leg);
   const events: HarnessEvent[] = [];
   for await (const event of leg) {
     events.push(event);

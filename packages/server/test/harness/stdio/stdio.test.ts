@@ -93,7 +93,14 @@ describe('a program', () => {
   test('may emit every type of event', async () => {
     const said: Json[] = [
       { type: 'message_delta', text: 'hi', model: 'm' },
-      { type: 'usage', input_tokens: 3, output_tokens: 4 },
+      {
+        type: 'usage',
+        input_tokens: 3,
+        output_tokens: 4,
+        cached_input_tokens: 2,
+        reasoning_tokens: 1,
+        model: 'm',
+      },
       { type: 'custom', name: 'step', data: { n: 1 } },
       { type: 'checkpoint', state: { a: [1] } },
       { type: 'permission_request', ref: 'p', tool_name: 'rm', tool_input: { path: 'x' } },
@@ -103,7 +110,14 @@ describe('a program', () => {
     const script = said.map((event) => `echo '${JSON.stringify(event)}'`).join('\n');
     expect((await play(script)).events).toEqual([
       { type: 'message_delta', text: 'hi', model: 'm' },
-      { type: 'usage', inputTokens: 3, outputTokens: 4 },
+      {
+        type: 'usage',
+        inputTokens: 3,
+        outputTokens: 4,
+        cachedInputTokens: 2,
+        reasoningTokens: 1,
+        model: 'm',
+      },
       { type: 'custom', name: 'step', data: { n: 1 } },
       { type: 'checkpoint', state: { a: [1] } },
       { type: 'permission_request', ref: 'p', toolName: 'rm', toolInput: { path: 'x' } },

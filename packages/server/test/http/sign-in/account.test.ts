@@ -1,7 +1,7 @@
 import { organizationId, userId } from '@convoke/contract';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { listAudit } from '../../../src/app/audit.ts';
-import { setPassword } from '../../../src/app/passwords.ts';
+import { setPassword } from '../../../src/app/people/passwords.ts';
 import { createPasswords } from '../../../src/auth/passwords.ts';
 import { MovingClock } from '../../support/clocks.ts';
 import { databaseKinds } from '../../support/databases.ts';

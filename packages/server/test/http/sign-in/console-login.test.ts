@@ -7,8 +7,9 @@ import { createSealing } from '../../../src/auth/sealing.ts';
 import { longestTokenLifetimeMs } from '../../../src/auth/tokens.ts';
 import { MovingClock } from '../../support/clocks.ts';
 import { databaseKinds } from '../../support/databases.ts';
-import { type TestServer, startServer } from '../../support/server.ts';
+import { type TestServer, selecting, startServer } from '../../support/server.ts';
 import { Browser } from '../../support/sign-in/browser.ts';
+import { exchange, resourceOf } from '../../support/sign-in/console.ts';
 import {
   type Program,
   discover,
@@ -16,7 +17,6 @@ import {
   isSignIn,
   managesWith,
   owner,
-  refresh,
 } from '../../support/sign-in/steps.ts';
 
 interface Login {
@@ -50,12 +50,29 @@ const redeem = (program: Program, url: string, { verifier, state }: Login) =>
     expectedState: state,
   });
 
-async function signIn(server: TestServer, program: Program, browser: Browser) {
-  const login = await begin(server, program);
+async function signIn(
+  server: TestServer,
+  program: Program,
+  { browser, scope }: { browser: Browser; scope?: string },
+) {
+  const login = await begin(server, program, scope === undefined ? {} : { scope });
   const stopAt = `${server.baseUrl}/console/callback`;
   const page = await browser.open(login.url, stopAt);
   const back = isSignIn(page) ? await browser.submit({ ...owner(server) }, { stopAt }) : page;
   return { back, wasAsked: isSignIn(page), tokens: await redeem(program, back.url, login) };
+}
+
+/** What the console does at load and every nine minutes: no page may appear. */
+async function renewSilently(
+  server: TestServer,
+  program: Program,
+  browser: Browser,
+): Promise<{ token?: string; error?: string }> {
+  const login = await begin(server, program, { prompt: 'none' });
+  const back = await browser.open(login.url, `${server.baseUrl}/console/callback`);
+  const error = new URL(back.url).searchParams.get('error');
+  if (error !== null) return { error };
+  return { token: (await redeem(program, back.url, login)).access_token };
 }
 
 describe.each(databaseKinds)('the console, in which a person signs in, on %s', (database) => {
@@ -69,13 +86,33 @@ describe.each(databaseKinds)('the console, in which a person signs in, on %s', (
 
   test('gets a token with code and PKCE, and asks the same browser only once', async () => {
     const browser = new Browser();
-    const first = await signIn(server, program, browser);
+    const first = await signIn(server, program, { browser });
     expect(first.wasAsked).toBe(true);
     expect(await managesWith(server, first.tokens.access_token)).toBe(200);
     expect(first.tokens.claims()?.sub).toMatch(/^usr_/);
-    const second = await signIn(server, program, browser);
+    const second = await signIn(server, program, { browser });
     expect(second.wasAsked).toBe(false);
-    expect((await signIn(server, program, new Browser())).wasAsked).toBe(true);
+    expect((await signIn(server, program, { browser: new Browser() })).wasAsked).toBe(true);
+  });
+
+  test('gets no refresh token, also when it asks for one (D-150)', async () => {
+    const asking = { browser: new Browser(), scope: 'openid offline_access' };
+    const { tokens } = await signIn(server, program, asking);
+    expect(tokens.refresh_token).toBeUndefined();
+  });
+
+  test('renews its token without any page while the browser is signed in (D-150)', async () => {
+    const browser = new Browser();
+    expect(await renewSilently(server, program, browser)).toEqual({ error: 'login_required' });
+    const { tokens } = await signIn(server, program, { browser });
+    const renewed = await renewSilently(server, program, browser);
+    expect(await managesWith(server, renewed.token ?? '')).toBe(200);
+    expect(renewed.token).not.toBe(tokens.access_token);
+    const { organization_id, tenant_id } = server.quickstart;
+    const resource = resourceOf(server, { organization_id, tenant_id });
+    const { access_token } = await exchange(server, renewed.token ?? '', { resource });
+    const as = selecting({ organization_id, tenant_id }, access_token);
+    expect((await server.send('whoami', { as })).body).toMatchObject({ kind: 'person' });
   });
 
   test('cannot omit PKCE or use the plain method', async () => {
@@ -128,7 +165,7 @@ describe.each(databaseKinds)('the console, in which a person signs in, on %s', (
 
   test('signing out ends the browser’s session and its tokens', async () => {
     const browser = new Browser();
-    const { tokens } = await signIn(server, program, browser);
+    const { tokens } = await signIn(server, program, { browser });
     const url = openid.buildEndSessionUrl(program, {
       post_logout_redirect_uri: `${server.baseUrl}/console/`,
       id_token_hint: tokens.id_token ?? '',
@@ -139,10 +176,8 @@ describe.each(databaseKinds)('the console, in which a person signs in, on %s', (
       { press: 'logout', stopAt: `${server.baseUrl}/console/` },
     );
     expect(back.url).toBe(`${server.baseUrl}/console/`);
-    await expect(refresh(program, tokens.refresh_token)).rejects.toMatchObject({
-      error: 'invalid_grant',
-    });
-    expect((await signIn(server, program, browser)).wasAsked).toBe(true);
+    expect(await renewSilently(server, program, browser)).toEqual({ error: 'login_required' });
+    expect((await signIn(server, program, { browser })).wasAsked).toBe(true);
   });
 
   test('signing out works without being signed in', async () => {
@@ -159,7 +194,7 @@ test('after a rotation the new key also signs tokens of people (D-50)', async ()
   await givePassword(server);
   const program = await discover(server, 'convoke-console');
   const browser = new Browser();
-  const before = await signIn(server, program, browser);
+  const before = await signIn(server, program, { browser });
   const { store } = server.convoke.services;
   const masterKey = await loadMasterKey(server.config.cluster.masterKeyFile);
   const sealing = createSealing(deriveKey(masterKey, 'signing-keys'));
@@ -167,7 +202,7 @@ test('after a rotation the new key also signs tokens of people (D-50)', async ()
   const keys = await openSigningKeys({ store, clock, sealing, longestLifetimeMs });
   const kid = await keys.rotate({ leadMs: 5_000 });
   clock.advance(61_000);
-  const after = await signIn(server, program, browser);
+  const after = await signIn(server, program, { browser });
   const kidOf = (token: string) => decodeProtectedHeader(token).kid;
   expect([kidOf(before.tokens.access_token) === kid, kidOf(after.tokens.access_token)]).toEqual([
     false,

@@ -2,7 +2,7 @@ import { organizationId, userId } from '@convoke/contract';
 import { tokenRevocation } from 'openid-client';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { listAudit, verifyAudit } from '../../../src/app/audit.ts';
-import { setPassword } from '../../../src/app/passwords.ts';
+import { setPassword } from '../../../src/app/people/passwords.ts';
 import { MovingClock } from '../../support/clocks.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { type TestServer, startServer } from '../../support/server.ts';

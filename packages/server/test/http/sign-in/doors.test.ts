@@ -131,6 +131,37 @@ describe('limits of the identity provider (S-2, S-3, S-14)', () => {
     expect(await send(method, path, '192.0.2.1')).not.toBe(429);
   });
 
+  test('silent renewals with a session cookie have a bucket of their own (D-150)', async () => {
+    const query = new URLSearchParams({
+      client_id: 'convoke-console',
+      response_type: 'code',
+      scope: 'openid',
+      redirect_uri: `${server.baseUrl}/console/callback`,
+      code_challenge: 'x'.repeat(43),
+      code_challenge_method: 'S256',
+      prompt: 'none',
+    }).toString();
+    const from = '192.0.2.77';
+    const renew = async (cookie: string) => {
+      const headers = { 'x-forwarded-for': from, cookie };
+      const url = `${server.baseUrl}/oidc/auth?${query}`;
+      const response = await fetch(url, { headers, redirect: 'manual' });
+      await response.body?.cancel();
+      return response.status;
+    };
+    for (let count = 0; count < 60; count += 1) await send('GET', '/oidc/auth', from);
+    expect(await send('GET', '/oidc/auth', from)).toBe(429);
+    const stored = storedRecords(server);
+    // Without a session there is nothing to renew: it is a beginning.
+    expect(await renew('')).toBe(429);
+    for (let count = 0; count < 600; count += 1) {
+      expect(await renew('convoke_session=abc')).toBe(303);
+    }
+    expect(await renew('convoke_session=abc')).toBe(429);
+    // A cookie that names no session costs nothing but the answer.
+    expect(storedRecords(server)).toBe(stored);
+  });
+
   /** Returns a function that tries a password on one sign-in page, from any address. */
   async function openPage() {
     const browser = new Browser();

@@ -1,10 +1,18 @@
-import { type OperationId, operations, organizationId } from '@convoke/contract';
-import { generateKeyPair } from 'jose';
+import {
+  type OperationId,
+  operations,
+  organizationId,
+  pathParams,
+  userId,
+} from '@convoke/contract';
+import { decodeJwt, generateKeyPair } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { listAudit } from '../../../src/app/audit.ts';
 import { WrongSetting, readConfig } from '../../../src/config/config.ts';
 import { databaseKinds } from '../../support/databases.ts';
-import { type TestServer, bearer, startServer } from '../../support/server.ts';
+import { addTenant } from '../../support/identities.ts';
+import { type TestServer, bearer, selecting, startServer } from '../../support/server.ts';
+import { askExchange, resourceOf } from '../../support/sign-in/console.ts';
 import { type Claims, ForeignIssuer } from '../../support/sign-in/foreign-issuer.ts';
 
 const people: Record<string, Claims> = {
@@ -22,7 +30,8 @@ const settings = (issuer: string) => ({
   CONVOKE_OIDC_ORGANIZATION_CLAIM: 'org',
   CONVOKE_OIDC_ORGANIZATIONS: 'acme=org_acme, other=org_other, ghost=org_ghost',
   CONVOKE_OIDC_ROLE_CLAIM: 'groups',
-  CONVOKE_OIDC_ROLES: 'bosses=owner,operators=admin,staff=member',
+  CONVOKE_OIDC_ROLES: 'bosses=owner,operators=admin,watchers=viewer,staff=member',
+  CONVOKE_OIDC_CONSOLE_CLIENT_ID: 'acme-console',
 });
 
 describe.each(databaseKinds)('people of another issuer, on %s', (database) => {
@@ -95,6 +104,76 @@ describe.each(databaseKinds)('people of another issuer, on %s', (database) => {
     expect(refused.status).toBe(403);
   });
 
+  describe('in the console (D-151, D-152)', () => {
+    let selection: { organization_id: string; tenant_id: string };
+    beforeAll(async () => {
+      const owner = bearer(await issuer.forge({ sub: 'boss', org: 'acme', groups: 'bosses' }));
+      const organization = { organization_id: 'org_acme', owner };
+      const tenant_id = await addTenant(server, 'Acme Europe', organization);
+      selection = { organization_id: 'org_acme', tenant_id };
+    });
+    const ask = async (claims: Claims) => {
+      const token = await issuer.forge({ sub: 'wim', org: 'acme', groups: 'watchers', ...claims });
+      const change = { resource: resourceOf(server, selection) };
+      return askExchange(server, token, { change });
+    };
+
+    test.each(['azp', 'client_id'])('the token must name the console, as %s', async (claim) => {
+      const { status, text } = await ask({ [claim]: 'acme-console' });
+      expect(status).toBe(200);
+      const { access_token } = JSON.parse(text) as { access_token: string };
+      expect(decodeJwt(access_token)).toMatchObject({
+        role: 'viewer',
+        client_id: 'convoke-console',
+      });
+      const as = selecting(selection, access_token);
+      const { body } = await server.send('whoami', { as });
+      expect(body).toMatchObject({ kind: 'person', role: 'viewer' });
+      const made = { as, body: { agent_name: 'echo' } };
+      expect((await server.refused('create_session', made)).error).toBe('insufficient_scope');
+    });
+
+    test('a token for another program, and claims without a role here, open nothing', async () => {
+      const program = { azp: 'acme-console' };
+      const codes = [];
+      for (const claims of [
+        {},
+        { azp: 'other', client_id: 'acme-console' },
+        { azp: 'convoke-console' },
+        { ...program, org: 'other' },
+        { ...program, groups: 'staff' },
+        { ...program, groups: 'none' },
+      ]) {
+        const { status, text } = await ask(claims);
+        codes.push(`${status} ${JSON.parse(text).error}`);
+      }
+      const [subject, target] = ['400 invalid_request', '400 invalid_target'];
+      expect(codes).toEqual([subject, subject, subject, target, target, target]);
+    });
+
+    test('the database grants nothing where claims decide', async () => {
+      await ask({ azp: 'acme-console' });
+      const { store } = server.convoke.services;
+      const identity = { issuer: issuer.issuer, subject: 'wim' };
+      const id = await store.read.organizations.findIdentity(identity);
+      const member = { organizationId: organizationId('org_other'), role: 'owner' } as const;
+      await store.transaction((tx) =>
+        tx.organizations.insertMembership({ ...member, userId: userId(id ?? ''), createdAt: 1 }),
+      );
+      const owner = bearer(await issuer.forge({ sub: 'boss', org: 'other', groups: 'bosses' }));
+      const tenant_id = await addTenant(server, 'T', { organization_id: 'org_other', owner });
+      const token = await issuer.forge({
+        sub: 'wim',
+        org: 'acme',
+        groups: 'watchers',
+        azp: 'acme-console',
+      });
+      const resource = resourceOf(server, { organization_id: 'org_other', tenant_id });
+      const { text } = await askExchange(server, token, { change: { resource } });
+      expect(JSON.parse(text).error).toBe('invalid_target');
+    });
+  });
+
   test('ten parallel first visits create one record', async () => {
     const token = await issuer.forge({ sub: 'newcomer', org: 'acme', groups: 'bosses' });
     const statuses = await Promise.all(Array.from({ length: 10 }, () => managing(token)));
@@ -165,12 +244,15 @@ describe('an issuer that cannot be reached', () => {
     (id): id is OperationId => operations[id as OperationId].caller !== 'anonymous',
   );
   test.each(guarded)('is reported as such, and not as an invalid token, by %s', async (id) => {
-    const names = ['organization_id', 'client_id', 'credential_id', 'tenant_id', 'session_id'];
-    const more = ['run_id', 'interaction_key', 'file_id', 'agent_name'];
-    const at = Object.fromEntries([...names, ...more].map((name) => [name, 'x']));
+    const at = Object.fromEntries(pathParams(operations[id].path).map((name) => [name, 'x']));
     const refused = await server.refused(id, { as: bearer(token), params: at });
     expect(refused).toMatchObject({ status: 503, error: 'identity_unavailable' });
     expect(refused.headers.get('retry-after')).toBe('10');
+  });
+
+  test('is reported as such by an exchange (D-151)', async () => {
+    const { status, text } = await askExchange(server, token);
+    expect([status, JSON.parse(text).error]).toEqual([503, 'identity_unavailable']);
   });
 
   test('delays no other caller: clients and the operator’s tokens are served', async () => {
@@ -203,7 +285,7 @@ describe('the settings of another issuer', () => {
       CONVOKE_OIDC_AUDIENCE: 'x',
       CONVOKE_OIDC_ROLES: 'boss',
     },
-    'CONVOKE_OIDC_ROLES=boss=root: must map to owner, admin or member': {
+    'CONVOKE_OIDC_ROLES=boss=root: must map to owner, admin, operator, viewer or member': {
       CONVOKE_OIDC_ISSUER: 'https://id.example',
       CONVOKE_OIDC_AUDIENCE: 'x',
       CONVOKE_OIDC_ROLES: 'boss=root',

@@ -2,7 +2,7 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { userId } from '@convoke/contract';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { expireIdentityRecords } from '../../../src/workers/expire-identity-records.ts';
+import { expireIdentityRecords } from '../../../src/workers/retention/expire-identity-records.ts';
 import { FakeClock, MovingClock } from '../../support/clocks.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { type TestServer, startServer } from '../../support/server.ts';

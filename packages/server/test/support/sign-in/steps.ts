@@ -1,6 +1,6 @@
 import type { UserId } from '@convoke/contract';
 import * as openid from 'openid-client';
-import { setPassword } from '../../../src/app/passwords.ts';
+import { setPassword } from '../../../src/app/people/passwords.ts';
 import { createPasswords } from '../../../src/auth/passwords.ts';
 import type { Actor } from '../../../src/domain/audit.ts';
 import type { TestServer } from '../server.ts';

@@ -1,5 +1,5 @@
 import type { FlexibleSchema } from 'ai';
-import { z } from 'zod';
+import type { Touches } from '../../../domain/run/tool-call.ts';
 
 /** A tool that an agent can call: bundled, or of an MCP server. */
 export interface AgentTool {
@@ -9,13 +9,25 @@ export interface AgentTool {
   readonly wireName: string;
   readonly description: string;
   readonly inputSchema: FlexibleSchema;
+  /** What a call can change (D-81). A call that changes nothing may be repeated at any time. */
+  readonly touches: Touches | 'none';
+  /** Whether a call may be carried out twice without harm, by the nature of the tool or because its server says so. */
+  readonly isRepeatable: boolean;
   /** Validates the input itself, because a person may have edited it. Rejects only on a fault of the server. */
-  run(input: unknown, signal: AbortSignal): Promise<ToolOutput>;
+  run(input: unknown, use: ToolUse): Promise<ToolOutput>;
+}
+
+export interface ToolUse {
+  readonly signal: AbortSignal;
+  /** The same in every attempt of the call, and of no other call (D-82). */
+  readonly key: string;
 }
 
 /** The result as the model reads it. */
-export const toolOutputSchema = z.object({ ok: z.boolean(), text: z.string() });
-export type ToolOutput = z.infer<typeof toolOutputSchema>;
+export interface ToolOutput {
+  readonly ok: boolean;
+  readonly text: string;
+}
 
 const toolOutputBytesMax = 64 * 1024;
 

@@ -1,43 +1,37 @@
 import { type ToolSet, dynamicTool } from 'ai';
 import { type Agent, needsApproval } from '../../../domain/agent.ts';
-import { type AgentTool, type ToolOutput, failed, toolOutputSchema } from './agent-tool.ts';
+import { type AgentTool, type ToolOutput, type ToolUse, failed } from './agent-tool.ts';
 import { askUserDescription, askUserName, askUserSchema } from './ask-user.ts';
 
 /** The tools of one leg, by the name for the model and by the name in `agent.yaml`. */
 export interface Catalogue {
-  /** For the SDK: tools it may run itself, and tools whose calls it only reports. */
+  /** For the SDK, which can run none of them: it only reports their calls. */
   readonly toolSet: ToolSet;
   byWireName(wireName: string): AgentTool | undefined;
   byName(name: string): AgentTool | undefined;
   isGated(tool: AgentTool): boolean;
   /** An exception is a fault of the server and may contain paths, so the model learns only that the tool failed. */
-  run(tool: AgentTool, input: unknown, signal: AbortSignal): Promise<ToolOutput>;
+  run(tool: AgentTool, input: unknown, use: ToolUse): Promise<ToolOutput>;
 }
 
 /**
- * The SDK gets a tool that needs approval without an `execute` function, so it can never run it, whatever its defaults
- * are. The call comes back unanswered, a person decides, and the leg runs it (D-39).
+ * The SDK gets every tool without an `execute` function, so it can run none, whatever its defaults are. Calls come back
+ * unanswered: a person decides about those that need approval (D-39), and the leg runs each through the ledger (D-80).
  */
 export function catalogueOf(
   agent: Agent,
   tools: readonly AgentTool[],
-  { asksUser, holdsLease }: { readonly asksUser: boolean; readonly holdsLease: () => boolean },
+  { asksUser }: { readonly asksUser: boolean },
 ): Catalogue {
   const byWireName = uniquelyNamed(tools);
   const byName = new Map([...byWireName.values()].map((tool) => [tool.name, tool]));
   const isGated = (tool: AgentTool) => needsApproval(agent, tool.name);
-  const run: Catalogue['run'] = async (tool, input, signal) => {
-    if (!holdsLease()) return failed('The run continues on another server.');
-    return tool.run(input, signal).catch(() => failed(`${tool.name} failed on this server`));
-  };
+  const run: Catalogue['run'] = (tool, input, use) =>
+    tool.run(input, use).catch(() => failed(`${tool.name} failed on this server`));
   const toolSet: ToolSet = {};
   for (const [wireName, tool] of byWireName) {
     const { description, inputSchema } = tool;
-    toolSet[wireName] = dynamicTool({
-      description,
-      inputSchema,
-      ...(!isGated(tool) && { execute: executeOf(tool, run), toModelOutput }),
-    });
+    toolSet[wireName] = dynamicTool({ description, inputSchema });
   }
   if (asksUser) {
     toolSet[askUserName] = dynamicTool({
@@ -52,16 +46,6 @@ export function catalogueOf(
     isGated,
     run,
   };
-}
-
-function executeOf(tool: AgentTool, run: Catalogue['run']) {
-  return (input: unknown, { abortSignal }: { abortSignal?: AbortSignal }) =>
-    run(tool, input, abortSignal ?? new AbortController().signal);
-}
-
-function toModelOutput({ output }: { output: unknown }) {
-  const { ok, text } = toolOutputSchema.parse(output);
-  return { type: ok ? ('text' as const) : ('error-text' as const), value: text };
 }
 
 /** Two names can become equal when they are cut to what providers accept; a suffix tells them apart. */

@@ -28,7 +28,9 @@ export function fetchUrlTool(network: readonly string[]): AgentTool {
     wireName: name,
     description: `Reads a web page or a text file by its URL. Reachable hosts: ${network.join(', ')}.`,
     inputSchema,
-    async run(given, signal) {
+    touches: 'none',
+    isRepeatable: true,
+    async run(given, { signal }) {
       const parsed = inputSchema.safeParse(given);
       if (!parsed.success) return failed(`${name}: ${z.prettifyError(parsed.error)}`);
       const url = new URL(parsed.data.url);

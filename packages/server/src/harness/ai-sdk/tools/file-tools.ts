@@ -36,6 +36,7 @@ export function fileTools(sessionFolder: string): readonly AgentTool[] {
     toolOf({
       name: 'write_file',
       description: 'Writes a whole text file of the workspace, with the folders it needs.',
+      touches: 'workspace',
       input: z.strictObject({ path, text: z.string() }),
       run: (input) => writeFile(sessionFolder, input),
     }),
@@ -55,15 +56,19 @@ interface FileTool<Input> {
   readonly name: string;
   readonly description: string;
   readonly input: z.ZodType<Input>;
+  readonly touches?: 'workspace';
   readonly run: (input: Input) => Promise<ToolOutput>;
 }
 
-function toolOf<Input>({ name, description, input, run }: FileTool<Input>): AgentTool {
+function toolOf<Input>({ name, description, input, run, touches }: FileTool<Input>): AgentTool {
   return {
     name,
     wireName: name,
     description,
     inputSchema: input,
+    touches: touches ?? 'none',
+    // Reading changes nothing, and writing replaces the whole file.
+    isRepeatable: true,
     async run(given) {
       const parsed = input.safeParse(given);
       if (!parsed.success) return failed(`${name}: ${z.prettifyError(parsed.error)}`);

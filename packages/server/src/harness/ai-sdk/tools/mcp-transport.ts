@@ -1,5 +1,6 @@
 import { type JSONRPCMessage, type MCPTransport, validateJSONRPCMessage } from '@ai-sdk/mcp';
 import type { SandboxedProcess } from '../../../ports/sandbox.ts';
+import { withCallKey } from './mcp-call-key.ts';
 
 /** A longer line is treated as a fault of the server. */
 const lineCharsMax = 8 * 1024 * 1024;
@@ -29,7 +30,9 @@ export class SandboxedTransport implements MCPTransport {
     const { stdin } = this.#child ?? {};
     if (stdin?.writable !== true) return Promise.reject(new Error('the MCP server has ended'));
     return new Promise((resolve, reject) => {
-      stdin.write(`${JSON.stringify(message)}\n`, (error) => (error ? reject(error) : resolve()));
+      stdin.write(`${JSON.stringify(withCallKey(message))}\n`, (error) =>
+        error ? reject(error) : resolve(),
+      );
     });
   }
 

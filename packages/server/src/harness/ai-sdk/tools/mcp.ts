@@ -3,7 +3,15 @@ import { type JSONSchema7, jsonSchema } from 'ai';
 import { z } from 'zod';
 import type { McpServer } from '../../../agents/mcp-servers.ts';
 import { type SandboxedProcess, SandboxUnavailable } from '../../../ports/sandbox.ts';
-import { type AgentTool, type ToolOutput, failed, shortened, succeeded } from './agent-tool.ts';
+import {
+  type AgentTool,
+  type ToolOutput,
+  type ToolUse,
+  failed,
+  shortened,
+  succeeded,
+} from './agent-tool.ts';
+import { fetchWithCallKey, underCallKey } from './mcp-call-key.ts';
 import { SandboxedTransport } from './mcp-transport.ts';
 
 const connectMs = 60_000;
@@ -49,7 +57,7 @@ export async function connectMcp(target: McpTarget, signal: AbortSignal): Promis
       // When a server fails between calls, the next call reports it.
       onUncaughtError: () => undefined,
     });
-    return { tools: await toolsOf(name, client, signal), close: () => client.close() };
+    return { tools: await toolsOf(target, client, signal), close: () => client.close() };
   } catch (error) {
     await local?.close();
     if (error instanceof SandboxUnavailable) throw error;
@@ -68,11 +76,11 @@ function reasonIn(errorOutput: string): string | undefined {
 function remoteTransport(server: McpServer) {
   if (!('url' in server)) throw new Error('not a remote server');
   const { type, url, headers } = server;
-  return { type, url, headers, redirect: 'error' as const };
+  return { type, url, headers, redirect: 'error' as const, fetch: fetchWithCallKey };
 }
 
 async function toolsOf(
-  server: string,
+  { name: server, server: declared }: McpTarget,
   client: MCPClient,
   signal: AbortSignal,
 ): Promise<readonly AgentTool[]> {
@@ -83,19 +91,37 @@ async function toolsOf(
       ...(cursor !== undefined && { params: { cursor } }),
       options: { signal, timeout: connectMs },
     });
-    for (const { name, description, inputSchema } of listed.tools) {
+    for (const { name, description, inputSchema, annotations } of listed.tools) {
       tools.push({
         name: `${server}/${name}`,
         wireName: wireNameOf(server, name),
         description: description ?? '',
         inputSchema: jsonSchema(schemaForModel(inputSchema)),
-        run: (input, abort) => call({ client, name, input, signal: abort }),
+        ...effectOf(declared, annotations),
+        run: (input, use) => call({ client, name, input, ...use }),
       });
     }
     cursor = listed.nextCursor;
     if (cursor === undefined) break;
   }
   return tools.slice(0, toolsMax);
+}
+
+/**
+ * D-81: a program of ours can change the session folder, and both kinds the world outside. Annotations are hints that any
+ * server can give, so they count only for servers that the agent's author trusts.
+ */
+function effectOf(
+  server: McpServer,
+  annotations: { readOnlyHint?: boolean | undefined; idempotentHint?: boolean | undefined } = {},
+): Pick<AgentTool, 'touches' | 'isRepeatable'> {
+  const { readOnlyHint = false, idempotentHint = false } =
+    server.trust_annotations === true ? annotations : {};
+  const touches = 'url' in server ? 'outside' : 'both';
+  return {
+    touches: readOnlyHint ? 'none' : touches,
+    isRepeatable: readOnlyHint || idempotentHint,
+  };
 }
 
 /** The server validates the input itself; its schema, which nothing has checked, is for the model only. */
@@ -110,19 +136,19 @@ function wireNameOf(server: string, tool: string): string {
 
 const argumentsSchema = z.record(z.string(), z.unknown());
 
-interface McpCall {
+interface McpCall extends ToolUse {
   readonly client: MCPClient;
   readonly name: string;
   readonly input: unknown;
-  readonly signal: AbortSignal;
 }
 
-async function call({ client, name, input, signal }: McpCall): Promise<ToolOutput> {
+async function call({ client, name, input, signal, key }: McpCall): Promise<ToolOutput> {
   const parsed = argumentsSchema.safeParse(input);
   if (!parsed.success) return failed(`${name}: the input must be an object`);
   try {
     const options = { signal, timeout: callMs };
-    return outputOf(await client.callTool({ name, arguments: parsed.data, options }));
+    const request = { name, arguments: parsed.data, options };
+    return outputOf(await underCallKey(key, () => client.callTool(request)));
   } catch (error) {
     return failed(`${name}: ${signal.aborted ? 'the run was cancelled' : messageOf(error)}`);
   }

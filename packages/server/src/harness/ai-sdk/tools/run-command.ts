@@ -29,7 +29,9 @@ export function runCommandTool(sandbox: Pick<Sandbox, 'spawn'>, place: CommandPl
     wireName: name,
     description: `Runs a shell command in a sandbox, in the workspace, for at most ${secondsMax} s. Output and errors come back together.`,
     inputSchema,
-    async run(given, signal) {
+    touches: place.network.length > 0 ? 'both' : 'workspace',
+    isRepeatable: false,
+    async run(given, { signal }) {
       const parsed = inputSchema.safeParse(given);
       if (!parsed.success) return failed(`${name}: ${z.prettifyError(parsed.error)}`);
       const { command, timeout_seconds: seconds = defaultSeconds } = parsed.data;

@@ -1,0 +1,79 @@
+import { type RunEvent, RunText } from '@convoke/sdk';
+import { endLine, forOutput, isMidLine, print, printable, remark, write } from './output.ts';
+import { armSpinner } from './spinner.ts';
+
+/** Shows the events of one run. */
+export interface ShownRun {
+  show(event: RunEvent): void;
+  /** Called once, when no more events are shown: the run has ended, or it is left. */
+  close(): void;
+}
+
+/** Prints every event as a line of JSON. */
+export function showJson(): ShownRun {
+  return { show: (event) => print(JSON.stringify(event)), close: () => {} };
+}
+
+/**
+ * Writes the answer to standard output and everything else to standard error. A terminal, and a pipe with `--stream`, gets the
+ * answer as it comes. Any other pipe gets it at the end, because what is written cannot be taken back (D-87).
+ */
+export function showRun({ stream }: { readonly stream: boolean }): ShownRun {
+  const tools = new Map<string, string>();
+  const answer = new RunText();
+  const isTerminal = process.stdout.isTTY;
+  const isHeldBack = !isTerminal && !stream;
+  return {
+    show(event) {
+      const isDropped = answer.take(event);
+      if (event.type === 'message_delta') {
+        if (!isHeldBack) write(forOutput(event.data.text));
+        return;
+      }
+      if (event.type === 'permission_request') {
+        tools.set(event.data.interaction_key, event.data.tool_name);
+      }
+      const isAsked = event.type === 'permission_request' || event.type === 'user_question';
+      const remarked =
+        event.type === 'run_interrupted'
+          ? interruption(event.data, isDropped && !isTerminal && stream)
+          : remarkOn(event, tools);
+      if (remarked !== undefined || isAsked || event.type === 'run_completed') endLine();
+      if (remarked !== undefined) remark(printable(remarked), 'dim');
+      if (event.type === 'run_interrupted' && isTerminal) write(forOutput(lastLineOf(answer.text)));
+      if (!isMidLine() && !isAsked) armSpinner('the agent is working');
+    },
+    close() {
+      if (isHeldBack) write(answer.text);
+      endLine();
+    },
+  };
+}
+
+/** The end of a longer line is enough to see where the answer goes on. */
+const lastLineMax = 400;
+
+/** The unfinished line of the text, which is shown again below the remark. */
+function lastLineOf(text: string): string {
+  const line = text.slice(text.lastIndexOf('\n') + 1);
+  return line.length > lastLineMax ? `…${line.slice(-lastLineMax)}` : line;
+}
+
+type InterruptedData = Extract<RunEvent, { type: 'run_interrupted' }>['data'];
+
+function interruption({ calls_in_doubt = 0 }: InterruptedData, isRepeated: boolean): string {
+  if (calls_in_doubt > 0) return '(interrupted; its last action may have been carried out)';
+  return `(interrupted, going on${isRepeated ? ', repeating what it said last' : ''})`;
+}
+
+/** `tools` has the name of the tool of each permission request. */
+function remarkOn(event: RunEvent, tools: ReadonlyMap<string, string>): string | undefined {
+  if (event.type === 'run_cancelled') return 'cancelled';
+  if (event.type === 'error') return `failed: ${event.data.message}`;
+  if (event.type === 'permission_resolved') {
+    const { decision, interaction_key } = event.data;
+    const tool = tools.get(interaction_key) ?? 'the tool';
+    return `${tool}: ${decision === 'allow' ? 'allowed' : 'denied'}`;
+  }
+  return undefined;
+}

@@ -1,0 +1,102 @@
+import type { InteractionRecord, RunEvent, RunHandle } from '@convoke/sdk';
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+import type { Interrupts } from '../src/terminal/interrupts.ts';
+import { createHandlers } from '../src/terminal/responding.ts';
+import { showRun } from '../src/terminal/show-run.ts';
+
+function event(seq: number, type: string, data: object): RunEvent {
+  return { id: String(seq).padStart(12, '0'), type, data } as unknown as RunEvent;
+}
+const interrupted = { run_id: 'run_1', attempt: 1, reason: 'worker_lost' };
+
+/** Its server died in the second line, of which `I will` is kept. */
+const log = [
+  event(1, 'run_started', { run_id: 'run_1' }),
+  event(2, 'message_delta', { text: 'Hello.\nI will' }),
+  event(3, 'message_delta', { text: ' say thi' }),
+  event(4, 'run_interrupted', { ...interrupted, discard_from_event_id: '000000000003' }),
+  event(5, 'run_resumed', { ...interrupted, attempt: 2 }),
+  event(6, 'message_delta', { text: ' say this' }),
+  event(7, 'run_completed', { run_id: 'run_1', recovered: true }),
+];
+
+let stdout: string;
+let stderr: string;
+beforeEach(() => {
+  stdout = '';
+  stderr = '';
+  const { stdout: out, stderr: err } = process;
+  vi.spyOn(out, 'write').mockImplementation((text) => ((stdout += String(text)), true));
+  vi.spyOn(err, 'write').mockImplementation((text) => ((stderr += String(text)), true));
+  const before = [out.isTTY, err.isTTY];
+  err.isTTY = false;
+  return () => {
+    [out.isTTY, err.isTTY] = [before[0] ?? false, before[1] ?? false];
+    vi.restoreAllMocks();
+  };
+});
+
+describe('a run that was interrupted (D-87)', () => {
+  test('on a terminal has a line for it, and the line that goes on is shown from its start', () => {
+    process.stdout.isTTY = true;
+    play({ stream: false });
+    expect(stderr).toBe('(interrupted, going on)\n');
+    expect(stdout).toBe('Hello.\nI will say thi\nI will say this\n');
+  });
+
+  test('reaches a pipe as one answer, without the words that were taken back', () => {
+    process.stdout.isTTY = false;
+    const shown = showRun({ stream: false });
+    for (const each of log) {
+      shown.show(each);
+      expect(stdout).toBe('');
+    }
+    shown.close();
+    expect(stdout).toBe('Hello.\nI will say this\n');
+    expect(stderr).toBe('(interrupted, going on)\n');
+  });
+
+  test('reaches a pipe with --stream as it comes, and the remark says that words are repeated', () => {
+    process.stdout.isTTY = false;
+    play({ stream: true });
+    expect(stdout).toBe('Hello.\nI will say thi\n say this\n');
+    expect(stderr).toBe('(interrupted, going on, repeating what it said last)\n');
+  });
+
+  function play(options: { readonly stream: boolean }): void {
+    const shown = showRun(options);
+    for (const each of log) shown.show(each);
+    shown.close();
+  }
+});
+
+test('--answer is for questions of the agent, and never repeats a call in doubt (D-84)', async () => {
+  const leave = vi.fn<() => void>();
+  const { onQuestion } = createHandlers({
+    run: {} as RunHandle,
+    answering: { answer: ['2'], wait: true },
+    isAttended: false,
+    isPatient: false,
+    interrupts: {} as Interrupts,
+    leave,
+  });
+  const question = (more: Partial<InteractionRecord>) =>
+    onQuestion?.(
+      {
+        kind: 'question',
+        question: 'Well?',
+        options: [{ label: 'It was done' }, { label: 'It was not done: do it now' }],
+        ...more,
+      } as InteractionRecord & { readonly kind: 'question' },
+      { signal: new AbortController().signal },
+    );
+  const about = {
+    kind: 'call_in_doubt',
+    tool_name: 'pay',
+    tool_input: {},
+    begun_at: '2026-01-01T00:00:00Z',
+  } as const;
+  expect(await question({ about })).toBeUndefined();
+  expect(leave).toHaveBeenCalledOnce();
+  expect(await question({})).toBe('It was not done: do it now');
+});

@@ -1,0 +1,4 @@
+// npm run build -w @convoke/console
+import { buildConsole } from './build-console.ts';
+
+await buildConsole();

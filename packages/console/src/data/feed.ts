@@ -1,0 +1,146 @@
+/** What happened in the tenant: a thin notice, enough to know which records to read again. */
+export interface Notice {
+  readonly id: string;
+  readonly type: string;
+  readonly session_id?: string | undefined;
+  readonly run_id?: string | undefined;
+  readonly created_at: string;
+  readonly data: { readonly [member: string]: unknown };
+}
+
+export type FeedState = 'connecting' | 'live' | 'reconnecting';
+
+/** What the feed needs from the browser and the API; tests give their own. */
+export interface FeedParts {
+  /** Runs `hold` in the one tab that has the lock; waits its turn in the others. */
+  readonly lock: (hold: () => Promise<void>, signal: AbortSignal) => Promise<void>;
+  readonly channel: FeedChannel;
+  /**
+   * One connection: yields notices after `after`, or from now on. Returns or throws when it breaks. `onOpen` is called when
+   * the server has accepted it.
+   */
+  readonly connect: (
+    after: string | undefined,
+    options: {
+      readonly signal: AbortSignal;
+      readonly onOpen: () => void;
+      /** How far the connection got, also over notices that were not sent. */
+      readonly onCursor: (id: string) => void;
+    },
+  ) => AsyncIterable<Notice>;
+  /** Waits before the next connection; the count is that of failures in a row. */
+  readonly pause: (failures: number, signal: AbortSignal) => Promise<void>;
+  /** The cursor is too old or unknown: everything must be read again. */
+  readonly isCursorLost: (error: unknown) => boolean;
+  /** No retry helps: signed out, or without the right. */
+  readonly isFinal: (error: unknown) => boolean;
+}
+
+export interface FeedChannel {
+  post(message: FeedMessage): void;
+  listen(receive: (message: FeedMessage) => void): () => void;
+}
+
+export type FeedMessage =
+  | { readonly kind: 'notice'; readonly notice: Notice }
+  | { readonly kind: 'state'; readonly state: FeedState }
+  | { readonly kind: 'lost' }
+  | { readonly kind: 'hello' };
+
+export interface FeedListener {
+  readonly onNotice: (notice: Notice) => void;
+  readonly onState: (state: FeedState) => void;
+  /** Notices may have been missed: read the lists again. */
+  readonly onLost: () => void;
+}
+
+/**
+ * Follows the tenant's feed in one tab for all (six connections per origin must last for every tab). The tab with the lock
+ * reads and tells the others; when it closes, the next one goes on from the last notice that it saw. Resolves when the
+ * signal is aborted or no retry helps.
+ */
+export async function followFeed(
+  parts: FeedParts,
+  listener: FeedListener,
+  signal: AbortSignal,
+): Promise<void> {
+  const tab = new FeedTab(parts, listener);
+  const leave = parts.channel.listen((message) => tab.receive(message));
+  parts.channel.post({ kind: 'hello' });
+  try {
+    await parts.lock(() => tab.lead(signal), signal);
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  } finally {
+    leave();
+  }
+}
+
+class FeedTab {
+  readonly #parts: FeedParts;
+  readonly #listener: FeedListener;
+  #cursor: string | undefined;
+  #state: FeedState = 'connecting';
+  #isLeading = false;
+
+  constructor(parts: FeedParts, listener: FeedListener) {
+    this.#parts = parts;
+    this.#listener = listener;
+  }
+
+  receive(message: FeedMessage): void {
+    if (message.kind === 'hello') {
+      if (this.#isLeading) this.#parts.channel.post({ kind: 'state', state: this.#state });
+    } else if (message.kind === 'notice') this.#deliver(message.notice);
+    else if (message.kind === 'state') this.#change(message.state);
+    else {
+      this.#cursor = undefined;
+      this.#listener.onLost();
+    }
+  }
+
+  async lead(signal: AbortSignal): Promise<void> {
+    this.#isLeading = true;
+    let failures = 0;
+    while (!signal.aborted) {
+      try {
+        const onOpen = () => {
+          failures = 0;
+          this.#tell({ kind: 'state', state: 'live' });
+        };
+        const onCursor = (id: string) => {
+          if (this.#cursor === undefined || id > this.#cursor) this.#cursor = id;
+        };
+        const options = { signal, onOpen, onCursor };
+        for await (const notice of this.#parts.connect(this.#cursor, options)) {
+          this.#tell({ kind: 'notice', notice });
+        }
+      } catch (error) {
+        if (signal.aborted || this.#parts.isFinal(error)) return;
+        if (this.#parts.isCursorLost(error)) this.#tell({ kind: 'lost' });
+      }
+      if (signal.aborted) return;
+      failures += 1;
+      this.#tell({ kind: 'state', state: 'reconnecting' });
+      await this.#parts.pause(failures, signal);
+    }
+  }
+
+  #tell(message: FeedMessage): void {
+    this.receive(message);
+    this.#parts.channel.post(message);
+  }
+
+  /** A tab that takes over may read what the last one had told already. */
+  #deliver(notice: Notice): void {
+    if (this.#cursor !== undefined && notice.id <= this.#cursor) return;
+    this.#cursor = notice.id;
+    this.#listener.onNotice(notice);
+  }
+
+  #change(state: FeedState): void {
+    if (state === this.#state) return;
+    this.#state = state;
+    this.#listener.onState(state);
+  }
+}

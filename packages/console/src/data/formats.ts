@@ -1,0 +1,129 @@
+/** Texts for people: times, durations, numbers, sizes. Every clock is an argument. */
+
+const second = 1000;
+const minute = 60 * second;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+/** `1.2 s`, `3 min 04 s`, `2 h 05 min`, `3 d 4 h`. */
+export function duration(ms: number): string {
+  const rounded = Math.max(0, ms);
+  if (rounded < second) return `${Math.round(rounded)} ms`;
+  if (rounded < 10 * second) return `${(Math.floor(rounded / 100) / 10).toFixed(1)} s`;
+  if (rounded < minute) return `${Math.floor(rounded / second)} s`;
+  if (rounded < hour) return pair(rounded, { large: [minute, 'min'], small: [second, 's'] });
+  if (rounded < day) return pair(rounded, { large: [hour, 'h'], small: [minute, 'min'] });
+  return `${Math.floor(rounded / day)} d ${Math.floor((rounded % day) / hour)} h`;
+}
+
+interface Units {
+  readonly large: readonly [number, string];
+  readonly small: readonly [number, string];
+}
+
+function pair(ms: number, { large, small }: Units): string {
+  const whole = Math.floor(ms / large[0]);
+  const rest = Math.floor((ms % large[0]) / small[0]);
+  return `${whole} ${large[1]} ${String(rest).padStart(2, '0')} ${small[1]}`;
+}
+
+/** Up to a day relative, then the date. A clock that differs a little must not say "in 2 s". */
+export function ago(at: string, now: number): string {
+  const ms = now - Date.parse(at);
+  if (ms < 5 * second) return 'just now';
+  if (ms < minute) return `${Math.floor(ms / second)} s ago`;
+  if (ms < hour) return `${Math.floor(ms / minute)} min ago`;
+  if (ms < day) return `${Math.floor(ms / hour)} h ago`;
+  return date(at, now);
+}
+
+/** How long until a time in the future; `undefined` when it has passed. */
+export function until(at: string, now: number): string | undefined {
+  const ms = Date.parse(at) - now;
+  if (ms <= 0) return undefined;
+  if (ms < minute) return `${Math.ceil(ms / second)} s`;
+  if (ms < hour) return `${Math.floor(ms / minute)} min`;
+  if (ms < 2 * day) return `${Math.floor(ms / hour)} h`;
+  return `${Math.floor(ms / day)} days`;
+}
+
+const months = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
+/** `3 Nov`, or `3 Nov 2025` in another year; in the zone of the page. */
+export function date(at: string, now: number): string {
+  const then = new Date(at);
+  const text = `${then.getDate()} ${months[then.getMonth()]}`;
+  return then.getFullYear() === new Date(now).getFullYear()
+    ? text
+    : `${text} ${then.getFullYear()}`;
+}
+
+export type TimeZoneChoice = 'local' | 'utc';
+
+/** Exact, for a tooltip and for copies: `2026-11-15 18:21:10.123`, with the zone when it is UTC. */
+export function exact(at: string, zone: TimeZoneChoice): string {
+  const then = new Date(at);
+  if (Number.isNaN(then.getTime())) return at;
+  if (zone === 'utc') return then.toISOString().replace('T', ' ').replace('Z', ' UTC');
+  const shifted = new Date(then.getTime() - then.getTimezoneOffset() * minute);
+  return shifted.toISOString().replace('T', ' ').replace('Z', '');
+}
+
+/** The time of day, for rows whose day is known. */
+export function clock(at: string): string {
+  const then = new Date(at);
+  return [then.getHours(), then.getMinutes(), then.getSeconds()]
+    .map((part) => String(part).padStart(2, '0'))
+    .join(':');
+}
+
+/** `1,204`. */
+export function number(value: number): string {
+  return String(Math.round(value)).replaceAll(/\B(?=(\d{3})+$)/g, ',');
+}
+
+/** `950`, `1.2k`, `1.9 M`: for places without room for every digit. */
+export function short(value: number): string {
+  if (value < 1000) return String(Math.round(value));
+  if (value < 999_500) return `${trimmed(value / 1000)}k`;
+  return `${trimmed(value / 1_000_000)} M`;
+}
+
+function trimmed(value: number): string {
+  return value >= 100 ? String(Math.round(value)) : value.toFixed(1).replace(/\.0$/, '');
+}
+
+/** `512 B`, `1.5 kB`, `2.3 MB`. */
+export function bytes(value: number): string {
+  if (value < 1000) return `${value} B`;
+  if (value < 999_500) return `${trimmed(value / 1000)} kB`;
+  if (value < 999_500_000) return `${trimmed(value / 1_000_000)} MB`;
+  return `${trimmed(value / 1_000_000_000)} GB`;
+}
+
+/** The beginning of an id, enough to recognise it. */
+export function shortId(id: string): string {
+  return id.length <= 14 ? id : `${id.slice(0, 8)}…${id.slice(-4)}`;
+}
+
+/** The first line with words, cut at `max` characters. */
+export function firstWords(text: string, max = 120): string {
+  const line = text.trim().split('\n', 1)[0] ?? '';
+  return line.length <= max ? line : `${line.slice(0, max - 1)}…`;
+}
+
+/**
+ * Text from an agent with the characters made visible that change how text around them is read: direction marks, zero-width
+ * ones and controls. A file name or a tool's input must not look like another one.
+ */
+export function visible(text: string): string {
+  return text.replaceAll(
+    /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g,
+    (character) => `⟨U+${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}⟩`,
+  );
+}
+
+/** `1 run`, `2 runs`. */
+export function plural(count: number, one: string, many = `${one}s`): string {
+  return `${number(count)} ${count === 1 ? one : many}`;
+}

@@ -1,0 +1,49 @@
+import type { Json } from '@convoke/sdk';
+
+/** Above this a value is shown as its beginning, with a download. */
+export const maxShownCharacters = 64 * 1024;
+
+export function jsonText(value: unknown): string {
+  return JSON.stringify(value, null, 2) ?? '';
+}
+
+/** One line about a value: for a closed branch, a row of a list, a preview. */
+export function jsonSummary(value: Json | undefined, max = 80): string {
+  const text = summary(value);
+  return text.length <= max ? text : `${text.slice(0, max - 1)}…`;
+}
+
+function summary(value: Json | undefined): string {
+  if (value === undefined) return '';
+  if (value === null || typeof value !== 'object') {
+    return typeof value === 'string' ? value.replaceAll(/\s+/g, ' ') : String(value);
+  }
+  if (Array.isArray(value)) return `[${value.length}]`;
+  return Object.entries(value)
+    .slice(0, 6)
+    .map(([key, member]) => `${key}: ${shallow(member)}`)
+    .join(', ');
+}
+
+function shallow(value: Json | undefined): string {
+  if (value !== null && typeof value === 'object') return Array.isArray(value) ? '[…]' : '{…}';
+  return typeof value === 'string' ? value.replaceAll(/\s+/g, ' ') : String(value);
+}
+
+export type JsonObjectText =
+  | { readonly ok: true; readonly value: { readonly [member: string]: Json | undefined } }
+  | { readonly ok: false; readonly reason: string };
+
+/** Parses what a person typed as the input of a tool or an agent: an object. */
+export function parsedObject(text: string): JsonObjectText {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    return { ok: false, reason: error instanceof Error ? error.message : 'This is not JSON.' };
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return { ok: false, reason: 'It must be an object: { … }.' };
+  }
+  return { ok: true, value: value as { readonly [member: string]: Json } };
+}

@@ -1,0 +1,110 @@
+import type { Convoke, RunEvent, RunRecord } from '@convoke/sdk';
+import { type ReadonlySignal, signal } from '@preact/signals';
+import { RunView } from './run-view.ts';
+
+/** A run that a hidden page follows no longer; it goes on from the last event when it is seen again. */
+const hiddenMs = 30_000;
+/** The page says that it reconnects; it does not give up. */
+const patienceMs = 24 * 3_600_000;
+/** Events that arrive together are drawn together. */
+const drawMs = 40;
+
+/** Follows one run: its record, and its events as the page shows them. */
+export class RunStore {
+  readonly #client: Convoke;
+  readonly #ids: { readonly id: string; readonly sessionId: string };
+  readonly #record: ReturnType<typeof signal<RunRecord>>;
+  readonly #version = signal(0);
+  readonly #error = signal<unknown>(undefined);
+  readonly view: RunView;
+  #stop: AbortController | undefined;
+  #drawing: ReturnType<typeof setTimeout> | undefined;
+  #hiding: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(client: Convoke, record: RunRecord) {
+    this.#client = client;
+    this.#ids = { id: record.id, sessionId: record.session_id };
+    this.#record = signal(record);
+    this.view = new RunView(record.created_at);
+  }
+
+  get record(): ReadonlySignal<RunRecord> {
+    return this.#record as ReadonlySignal<RunRecord>;
+  }
+
+  /** Changes whenever the view has changed. */
+  get version(): ReadonlySignal<number> {
+    return this.#version;
+  }
+
+  get error(): ReadonlySignal<unknown> {
+    return this.#error;
+  }
+
+  /** Follows until the returned function is called. */
+  open(): () => void {
+    const seen = () => this.#seen();
+    document.addEventListener('visibilitychange', seen);
+    this.#follow();
+    return () => {
+      document.removeEventListener('visibilitychange', seen);
+      clearTimeout(this.#hiding);
+      clearTimeout(this.#drawing);
+      this.#stop?.abort();
+    };
+  }
+
+  async refresh(): Promise<void> {
+    try {
+      this.#record.value = await this.#handle().read();
+    } catch (error) {
+      this.#error.value = error;
+    }
+  }
+
+  async cancel(): Promise<void> {
+    this.#record.value = await this.#handle().cancel();
+  }
+
+  #handle() {
+    return this.#client.sessions.at(this.#ids.sessionId).runs.at(this.#ids.id);
+  }
+
+  #seen(): void {
+    clearTimeout(this.#hiding);
+    if (document.hidden) this.#hiding = setTimeout(() => this.#stop?.abort(), hiddenMs);
+    else if (this.#stop?.signal.aborted === true && !this.view.hasEnded) this.#follow();
+  }
+
+  #follow(): void {
+    const stop = new AbortController();
+    this.#stop = stop;
+    void this.#take(stop.signal).catch((error: unknown) => {
+      if (!stop.signal.aborted) this.#error.value = error;
+    });
+  }
+
+  async #take(signal: AbortSignal): Promise<void> {
+    const after = this.view.lastId;
+    for await (const event of this.#handle().follow({ after, signal, patienceMs })) {
+      if (!this.view.take(event)) continue;
+      this.#draw();
+      if (changesRecord(event)) void this.refresh();
+    }
+    await this.refresh();
+  }
+
+  #draw(): void {
+    this.#drawing ??= setTimeout(() => {
+      this.#drawing = undefined;
+      this.#version.value += 1;
+    }, drawMs);
+  }
+}
+
+const textual = new Set(['message_delta', 'context_file_loaded', 'claude_md_loaded']);
+
+/** Whether the record of the run differs after this event. */
+function changesRecord({ type }: RunEvent): boolean {
+  return !type.includes('.') && !textual.has(type);
+}

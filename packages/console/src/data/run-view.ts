@@ -1,0 +1,160 @@
+import { RunText, type RunEvent, isTerminalEvent } from '@convoke/sdk';
+import {
+  type AskItem,
+  type ToolItem,
+  type TranscriptItem,
+  askOf,
+  toolEventOf,
+} from './transcript.ts';
+import { SpanRecorder, type Spans } from './spans.ts';
+
+/**
+ * A run as the page shows it, built from its events: take each one once and in order. What an interruption discards is cut
+ * out of the text (D-87).
+ */
+export class RunView {
+  readonly events: RunEvent[] = [];
+  readonly #items: TranscriptItem[] = [];
+  readonly #texts = new Map<TranscriptItem, RunText>();
+  readonly #spans: SpanRecorder;
+  #lastId: string | undefined;
+  #hasEnded = false;
+
+  constructor(createdAt: string) {
+    this.#spans = new SpanRecorder(Date.parse(createdAt));
+  }
+
+  get items(): readonly TranscriptItem[] {
+    return this.#items;
+  }
+
+  get lastId(): string | undefined {
+    return this.#lastId;
+  }
+
+  get hasEnded(): boolean {
+    return this.#hasEnded;
+  }
+
+  spans(now: number): Spans {
+    return this.#spans.at(now);
+  }
+
+  /** The answer so far. */
+  get text(): string {
+    return this.#items.map((item) => (item.kind === 'text' ? item.text : '')).join('');
+  }
+
+  /** Returns false for an event that was taken before. */
+  take(event: RunEvent): boolean {
+    if (this.#lastId !== undefined && !isLater(event.id, this.#lastId)) return false;
+    this.#lastId = event.id;
+    this.events.push(event);
+    this.#spans.take(event);
+    this.#record(event);
+    if (isTerminalEvent(event)) this.#hasEnded = true;
+    return true;
+  }
+
+  #record(event: RunEvent): void {
+    const { id, created_at: at } = event;
+    if (event.type === 'message_delta') this.#appendText(event);
+    else if (event.type === 'run_interrupted') this.#interrupt(event);
+    else if (event.type === 'run_resumed') this.#resume(event);
+    else if (event.type === 'permission_request' || event.type === 'user_question') {
+      this.#ask(askOf(event));
+    } else if (event.type === 'permission_resolved' || event.type === 'user_answered') {
+      this.#resolve(event);
+    } else if (event.type === 'error') {
+      const { message, error_code: code } = event.data;
+      this.#items.push({ kind: 'failure', id, at, message, code });
+    } else this.#tool(event);
+  }
+
+  #appendText(event: RunEvent): void {
+    const last = this.#items.at(-1);
+    const item: TranscriptItem =
+      last?.kind === 'text' ? last : { kind: 'text', id: event.id, at: event.created_at, text: '' };
+    if (item !== last) {
+      this.#items.push(item);
+      this.#texts.set(item, new RunText());
+    }
+    const text = this.#texts.get(item);
+    text?.take(event);
+    if (item.kind === 'text') item.text = text?.text ?? '';
+  }
+
+  /** Each stretch of text cuts itself; those that are empty afterwards disappear. */
+  #interrupt(event: Extract<RunEvent, { type: 'run_interrupted' }>): void {
+    let hasCut = false;
+    for (const [item, text] of this.#texts) {
+      if (!text.take(event)) continue;
+      hasCut = true;
+      if (item.kind === 'text') item.text = text.text;
+      if (text.text !== '') continue;
+      this.#texts.delete(item);
+      this.#items.splice(this.#items.indexOf(item), 1);
+    }
+    this.#items.push({
+      kind: 'note',
+      id: event.id,
+      at: event.created_at,
+      note: 'interrupted',
+      reason: event.data.reason,
+      hasCut,
+      callsInDoubt: event.data.calls_in_doubt ?? 0,
+    });
+  }
+
+  /** After an answer the conversation goes on by itself; only after an interruption it is said. */
+  #resume({ id, created_at: at, data }: Extract<RunEvent, { type: 'run_resumed' }>): void {
+    if (data.reason === 'answered') return;
+    const note = data.agent_changed === true ? 'resumed with a changed agent' : 'resumed';
+    this.#items.push({ kind: 'note', id, at, note });
+  }
+
+  /** An interaction that is announced again after a restart stays where it was. */
+  #ask(ask: AskItem): void {
+    const known = this.#items.some((item) => item.kind === 'ask' && item.key === ask.key);
+    if (!known) this.#items.push(ask);
+  }
+
+  #resolve(event: Extract<RunEvent, { type: 'permission_resolved' | 'user_answered' }>): void {
+    const { interaction_key: key } = event.data;
+    const at = this.#items.findIndex((item) => item.kind === 'ask' && item.key === key);
+    const item = this.#items[at];
+    if (item?.kind !== 'ask') return;
+    // Another object, so that a part that compares items draws this one again.
+    this.#items[at] = { ...item, resolution: { ...event.data, at: event.created_at } };
+  }
+
+  #tool(event: RunEvent): void {
+    const tool = toolEventOf(event);
+    if (tool === undefined) return;
+    const at = this.#items.findLastIndex(
+      (item) => item.kind === 'tool' && item.key === tool.key && item.endedAt === undefined,
+    );
+    const begun = this.#items[at];
+    if (tool.phase === 'result' && begun?.kind === 'tool') {
+      this.#items[at] = { ...begun, ok: tool.ok, output: tool.output, endedAt: event.created_at };
+      return;
+    }
+    const item: ToolItem = {
+      kind: 'tool',
+      id: event.id,
+      at: event.created_at,
+      key: tool.key,
+      name: tool.name,
+      input: tool.input,
+      ...(tool.phase === 'result'
+        ? { ok: tool.ok, output: tool.output, endedAt: event.created_at }
+        : {}),
+    };
+    this.#items.push(item);
+  }
+}
+
+/** Ids have a fixed width; a longer one is later (D-02). */
+function isLater(id: string, than: string): boolean {
+  return id.length > than.length || (id.length === than.length && id > than);
+}

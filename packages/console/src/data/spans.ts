@@ -1,0 +1,235 @@
+import { type RunEvent, isTerminalEvent } from '@convoke/sdk';
+import { toolEventOf } from './transcript.ts';
+
+export type SpanKind = 'queue' | 'leg' | 'text' | 'tool' | 'ask';
+
+/** A stretch of time in a run, in milliseconds of the clock of the server. */
+export interface Span {
+  readonly kind: SpanKind;
+  readonly label: string;
+  readonly from: number;
+  /** Absent while it lasts. */
+  to?: number | undefined;
+  /** How it ended, where that matters. */
+  end?: 'interrupted' | 'failed' | 'cancelled' | undefined;
+  /** Id of the event that began it, to find it in the timeline. */
+  readonly eventId?: string | undefined;
+}
+
+export interface Spans {
+  readonly spans: readonly (Span & { readonly to: number; readonly isOpen: boolean })[];
+  readonly from: number;
+  readonly to: number;
+  /** Time in which nothing executed: between legs, and in the queue. */
+  readonly gaps: readonly { readonly from: number; readonly to: number }[];
+  readonly queuedMs: number;
+  readonly executedMs: number;
+  readonly waitedMs: number;
+}
+
+/** Text whose pieces are further apart than this is drawn as two stretches. */
+const burstGapMs = 1200;
+
+/** Turns events into spans while they arrive. Legs are inferred: one ends where only answers follow. */
+export class SpanRecorder {
+  readonly #spans: Span[] = [];
+  readonly #pending = new Set<string>();
+  readonly #asks = new Map<string, Span>();
+  readonly #tools = new Map<string, Span>();
+  readonly #createdAt: number;
+  #leg: Span | undefined;
+  #legs = 0;
+  #burst: Span | undefined;
+  #lastActivity: number;
+  #endedAt: number | undefined;
+
+  constructor(createdAt: number) {
+    this.#createdAt = createdAt;
+    this.#lastActivity = createdAt;
+    this.#spans.push({ kind: 'queue', label: 'queue', from: createdAt });
+  }
+
+  take(event: RunEvent): void {
+    const at = Date.parse(event.created_at);
+    const isAnswer = event.type === 'permission_resolved' || event.type === 'user_answered';
+    if (isAnswer) this.#answered(event.data.interaction_key, at);
+    else this.#acted(event, at);
+  }
+
+  at(now: number): Spans {
+    const end = this.#endedAt ?? Math.max(now, this.#lastActivity);
+    const spans = this.#spans.map((span) => ({
+      ...span,
+      to: span.to ?? (this.#isParked() && span.kind === 'leg' ? this.#lastActivity : end),
+      isOpen: span.to === undefined,
+    }));
+    const legs = spans.filter((span) => span.kind === 'leg');
+    const gaps: { from: number; to: number }[] = [];
+    let last = this.#createdAt;
+    for (const leg of legs) {
+      if (leg.from > last) gaps.push({ from: last, to: leg.from });
+      last = leg.to;
+    }
+    if (end > last) gaps.push({ from: last, to: end });
+    const executedMs = legs.reduce((sum, leg) => sum + (leg.to - leg.from), 0);
+    const queue = spans[0];
+    const queuedMs = queue === undefined ? 0 : queue.to - queue.from;
+    const waitedMs = Math.max(0, end - this.#createdAt - executedMs - queuedMs);
+    return { spans, gaps, from: this.#createdAt, to: end, queuedMs, executedMs, waitedMs };
+  }
+
+  #isParked(): boolean {
+    return this.#pending.size > 0;
+  }
+
+  #answered(key: string, at: number): void {
+    const ask = this.#asks.get(key);
+    if (ask !== undefined) ask.to = at;
+    this.#pending.delete(key);
+    if (this.#pending.size > 0) return;
+    this.#endLeg(this.#lastActivity);
+    this.#beginLeg(at, undefined);
+  }
+
+  #acted(event: RunEvent, at: number): void {
+    this.#lastActivity = at;
+    if (event.type === 'run_started') {
+      const queue = this.#spans[0];
+      if (queue !== undefined) queue.to = at;
+      this.#beginLeg(at, event.id);
+    } else if (event.type === 'run_resumed') {
+      if (this.#leg === undefined) this.#beginLeg(at, event.id);
+    } else if (event.type === 'run_interrupted') this.#endLeg(at, 'interrupted');
+    else if (event.type === 'message_delta') this.#said(event, at);
+    else if (event.type === 'permission_request' || event.type === 'user_question') {
+      this.#asked(event, at);
+    } else if (isTerminalEvent(event)) this.#ended(event, at);
+    else this.#used(event, at);
+  }
+
+  #beginLeg(at: number, eventId: string | undefined): void {
+    this.#legs += 1;
+    this.#leg = { kind: 'leg', label: `leg ${this.#legs}`, from: at, eventId };
+    this.#spans.push(this.#leg);
+    this.#lastActivity = at;
+  }
+
+  #endLeg(at: number, end?: Span['end']): void {
+    this.#burst = undefined;
+    for (const tool of this.#tools.values()) if (end !== undefined) tool.to ??= at;
+    if (end !== undefined) this.#tools.clear();
+    if (this.#leg === undefined) return;
+    this.#leg.to = Math.max(at, this.#leg.from);
+    this.#leg.end = end;
+    this.#leg = undefined;
+  }
+
+  #said(event: RunEvent, at: number): void {
+    if (this.#burst !== undefined && at - (this.#burst.to ?? at) <= burstGapMs) {
+      this.#burst.to = at;
+      return;
+    }
+    this.#burst = { kind: 'text', label: 'text', from: at, to: at, eventId: event.id };
+    this.#spans.push(this.#burst);
+  }
+
+  #asked(event: Extract<RunEvent, { type: 'permission_request' | 'user_question' }>, at: number) {
+    const { interaction_key: key } = event.data;
+    this.#burst = undefined;
+    if (this.#asks.has(key)) return;
+    const label = event.type === 'permission_request' ? event.data.tool_name : 'question';
+    const ask: Span = { kind: 'ask', label, from: at, eventId: event.id };
+    this.#asks.set(key, ask);
+    this.#pending.add(key);
+    this.#spans.push(ask);
+  }
+
+  #used(event: RunEvent, at: number): void {
+    const tool = toolEventOf(event);
+    if (tool === undefined) return;
+    this.#burst = undefined;
+    const begun = this.#tools.get(tool.key);
+    if (tool.phase === 'result' && begun !== undefined) {
+      begun.to = at;
+      if (!tool.ok) begun.end = 'failed';
+      this.#tools.delete(tool.key);
+      return;
+    }
+    const span: Span = { kind: 'tool', label: tool.name, from: at, eventId: event.id };
+    if (tool.phase === 'result') span.to = at;
+    else this.#tools.set(tool.key, span);
+    this.#spans.push(span);
+  }
+
+  #ended(event: RunEvent, at: number): void {
+    const end = endings[event.type];
+    this.#endLeg(this.#isParked() ? this.#lastActivity : at, end);
+    this.#endedAt = at;
+    this.#pending.clear();
+    for (const span of this.#spans) span.to ??= at;
+  }
+}
+
+const endings: Readonly<Record<string, Span['end']>> = {
+  error: 'failed',
+  run_cancelled: 'cancelled',
+};
+
+/** Maps a time to a share of the width (0 to 1). */
+export interface TimeScale {
+  readonly x: (at: number) => number;
+  /** Gaps that are drawn broken, with their place and how long they really were. */
+  readonly breaks: readonly { readonly from: number; readonly to: number; readonly ms: number }[];
+  readonly ticks: readonly { readonly x: number; readonly label: number }[];
+}
+
+/** Width of a broken gap. */
+const breakShare = 0.08;
+
+/** Long waits are drawn short, so that seconds of work stay readable beside hours of waiting. */
+export function timeScale({ from, to, gaps, executedMs }: Spans): TimeScale {
+  const threshold = Math.max(400, executedMs / 4);
+  const long = gaps.filter((gap) => gap.to - gap.from > threshold);
+  const whole = Math.max(1, to - from);
+  const broken = long.reduce((sum, gap) => sum + gap.to - gap.from, 0);
+  const share = long.length === 0 ? 0 : Math.min(breakShare, 0.5 / long.length);
+  const perMs = (1 - share * long.length) / Math.max(1, whole - broken);
+  const x = (at: number): number => {
+    let position = (Math.min(Math.max(at, from), to) - from) * perMs;
+    for (const gap of long) {
+      const inside = Math.min(Math.max(at - gap.from, 0), gap.to - gap.from);
+      position += inside * (share / (gap.to - gap.from) - perMs);
+    }
+    return position;
+  };
+  const breaks = long.map((gap) => ({ from: x(gap.from), to: x(gap.to), ms: gap.to - gap.from }));
+  return { x, breaks, ticks: ticksOf({ from, to, x, breaks }) };
+}
+
+interface Axis {
+  readonly from: number;
+  readonly to: number;
+  readonly x: (at: number) => number;
+  readonly breaks: TimeScale['breaks'];
+}
+
+/** At most about six marks, at round distances, none inside a break and none too close to another. */
+function ticksOf({ from, to, x, breaks }: Axis): { x: number; label: number }[] {
+  const steps = [50, 100, 200, 500, 1000, 2000, 5000, 10_000, 15_000, 30_000, 60_000];
+  const hours = [
+    120_000, 300_000, 600_000, 1_800_000, 3_600_000, 7_200_000, 21_600_000, 86_400_000,
+  ];
+  const visibleMs = breaks.reduce((sum, gap) => sum - gap.ms, to - from);
+  const step = [...steps, ...hours].find((size) => visibleMs / size <= 6) ?? 7 * 86_400_000;
+  const ticks: { x: number; label: number }[] = [];
+  const count = Math.min(5000, Math.floor((to - from) / step));
+  for (let index = 0; index <= count; index += 1) {
+    const place = x(from + index * step);
+    const isBroken = breaks.some((gap) => place > gap.from - 0.01 && place < gap.to + 0.01);
+    const isClose = ticks.length > 0 && place - (ticks.at(-1)?.x ?? 0) < 0.09;
+    if ((!isBroken && !isClose && place < 0.97) || index === 0) {
+      ticks.push({ x: place, label: index * step });
+    }
+  }
+  return ticks;
+}

@@ -1,0 +1,47 @@
+import type { Json, RunEvent } from '@convoke/sdk';
+import { jsonSummary } from './json-text.ts';
+
+/** A row of the timeline. Pieces of text that follow each other are one row. */
+export interface TimelineRow {
+  readonly id: string;
+  readonly at: string;
+  readonly type: string;
+  readonly summary: string;
+  readonly data: Json;
+}
+
+export function timelineRows(events: readonly RunEvent[]): TimelineRow[] {
+  const rows: TimelineRow[] = [];
+  let stretch: { text: string; count: number } | undefined;
+  for (const event of events) {
+    if (event.type === 'message_delta') {
+      const last = rows.at(-1);
+      if (stretch !== undefined && last !== undefined) {
+        stretch = { text: stretch.text + event.data.text, count: stretch.count + 1 };
+        rows[rows.length - 1] = textRow(last, stretch);
+      } else {
+        stretch = { text: event.data.text, count: 1 };
+        rows.push(textRow({ id: event.id, at: event.created_at }, stretch));
+      }
+      continue;
+    }
+    stretch = undefined;
+    const data = event.data as unknown as Json;
+    rows.push({
+      id: event.id,
+      at: event.created_at,
+      type: event.type,
+      summary: jsonSummary(data, 160),
+      data,
+    });
+  }
+  return rows;
+}
+
+function textRow(
+  { id, at }: Pick<TimelineRow, 'id' | 'at'>,
+  { text, count }: { readonly text: string; readonly count: number },
+): TimelineRow {
+  const data = { text, events: count };
+  return { id, at, type: 'message_delta', summary: jsonSummary(text, 160), data };
+}

@@ -1,0 +1,100 @@
+import type { EventDataByType, Json, RunEvent } from '@convoke/sdk';
+
+/** What the conversation of a run consists of, in order. */
+export type TranscriptItem = TextItem | AskItem | ToolItem | NoteItem | FailureItem;
+
+interface Dated {
+  /** Id of the event that began it. */
+  readonly id: string;
+  readonly at: string;
+}
+
+export interface TextItem extends Dated {
+  readonly kind: 'text';
+  text: string;
+}
+
+export interface AskItem extends Dated {
+  readonly kind: 'ask';
+  /** The interaction's key, by which it is answered. */
+  readonly key: string;
+  readonly request:
+    | ({ readonly kind: 'permission' } & EventDataByType['permission_request'])
+    | ({ readonly kind: 'question' } & EventDataByType['user_question']);
+  readonly resolution?:
+    | ((EventDataByType['permission_resolved'] | EventDataByType['user_answered']) & {
+        readonly at: string;
+      })
+    | undefined;
+}
+
+export interface ToolItem extends Dated {
+  readonly kind: 'tool';
+  readonly key: string;
+  readonly name: string;
+  readonly input: Json | undefined;
+  readonly ok?: boolean | undefined;
+  readonly output?: Json | undefined;
+  readonly endedAt?: string | undefined;
+}
+
+export interface NoteItem extends Dated {
+  readonly kind: 'note';
+  readonly note: 'interrupted' | 'resumed' | 'resumed with a changed agent';
+  readonly reason?: string | undefined;
+  /** Text was discarded. */
+  readonly hasCut?: boolean | undefined;
+  readonly callsInDoubt?: number | undefined;
+}
+
+export interface FailureItem extends Dated {
+  readonly kind: 'failure';
+  readonly message: string;
+  readonly code: string | undefined;
+}
+
+export function askOf(
+  event: Extract<RunEvent, { type: 'permission_request' | 'user_question' }>,
+): AskItem {
+  const request =
+    event.type === 'permission_request'
+      ? { kind: 'permission' as const, ...event.data }
+      : { kind: 'question' as const, ...event.data };
+  return {
+    kind: 'ask',
+    id: event.id,
+    at: event.created_at,
+    key: event.data.interaction_key,
+    request,
+  };
+}
+
+export interface ToolEvent {
+  readonly phase: 'call' | 'result';
+  readonly key: string;
+  readonly name: string;
+  readonly input: Json | undefined;
+  readonly ok: boolean;
+  readonly output: Json | undefined;
+}
+
+/** Frameworks name these events alike: `<framework>.tool_call` and `<framework>.tool_result`. */
+export function toolEventOf(event: RunEvent): ToolEvent | undefined {
+  const phase = /\.tool_(call|result)$/.exec(event.type)?.[1];
+  if (phase !== 'call' && phase !== 'result') return undefined;
+  const data = event.data as { readonly [member: string]: Json | undefined };
+  const name = textOf(data['name']) ?? textOf(data['title']) ?? 'tool';
+  const { name: _, ok, tool_call_id: id, input, ...rest } = data;
+  return {
+    phase,
+    key: textOf(id) ?? name,
+    name,
+    input,
+    ok: ok !== false,
+    output: 'output' in data ? data['output'] : Object.keys(rest).length === 0 ? undefined : rest,
+  };
+}
+
+function textOf(value: Json | undefined): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}

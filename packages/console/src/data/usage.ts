@@ -1,0 +1,54 @@
+/** One row of a usage report, as far as the page sums it. */
+export interface UsageRow {
+  readonly start?: string | undefined;
+  readonly group?: string | undefined;
+  readonly runs?: number | undefined;
+  readonly failed?: number | undefined;
+  readonly input_tokens: number;
+  readonly output_tokens: number;
+  readonly cost?: number | undefined;
+  readonly currency?: string | undefined;
+}
+
+export interface DayOfUsage {
+  readonly day: string;
+  readonly runs: number;
+  readonly failed: number;
+  readonly tokens: number;
+  readonly cost: number;
+}
+
+const dayMs = 86_400_000;
+
+/** One entry for every day up to now, also for those without a row: a gap in a chart is a lie about time. */
+export function daysOf(rows: readonly UsageRow[], days: number, now: number): DayOfUsage[] {
+  const byDay = new Map<string, DayOfUsage>();
+  for (let back = days - 1; back >= 0; back -= 1) {
+    const day = new Date(now - back * dayMs).toISOString().slice(0, 10);
+    byDay.set(day, { day, runs: 0, failed: 0, tokens: 0, cost: 0 });
+  }
+  for (const row of rows) {
+    const day = row.start?.slice(0, 10) ?? '';
+    const known = byDay.get(day);
+    if (known === undefined) continue;
+    byDay.set(day, {
+      day,
+      runs: known.runs + (row.runs ?? 0),
+      failed: known.failed + (row.failed ?? 0),
+      tokens: known.tokens + row.input_tokens + row.output_tokens,
+      cost: known.cost + (row.cost ?? 0),
+    });
+  }
+  return [...byDay.values()];
+}
+
+export function sumOf(days: readonly DayOfUsage[], of: (day: DayOfUsage) => number): number {
+  return days.reduce((sum, day) => sum + of(day), 0);
+}
+
+/** Millionths of a currency unit, as people write it. Small amounts keep the digits that they need. */
+export function money(micros: number, currency: string): string {
+  const units = micros / 1_000_000;
+  const digits = units !== 0 && Math.abs(units) < 0.1 ? 4 : 2;
+  return `${units.toFixed(digits)} ${currency}`;
+}

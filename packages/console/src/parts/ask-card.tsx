@@ -1,0 +1,216 @@
+import { ConvokeError, type Answer, type InteractionRecord } from '@convoke/sdk';
+import type { JSX } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { type Ask, askOfRecord, askTitle, outcomeWords } from '../data/ask.ts';
+import { visible } from '../data/formats.ts';
+import { findInteraction } from '../session/api.ts';
+import { useRight, useTenant } from '../session/use.ts';
+import { settings } from '../shell/settings.ts';
+import { AskForm, type AskFormHandle } from './ask-form.tsx';
+import { useAction } from './dialog.tsx';
+import { JsonTree } from './json-tree.tsx';
+import { ProblemNote } from './problem.tsx';
+import { Time, Until } from './time.tsx';
+
+/** The buttons work this long after the card appeared: a click that was meant for another card does nothing. */
+const armMs = 400;
+
+export interface AskCardProps {
+  readonly ask: Ask;
+  /** Called with the record that the server has stored. */
+  readonly onAnswered?: ((record: InteractionRecord) => void) | undefined;
+  /** Takes the focus, so that its keys work: in the inbox. */
+  readonly hasFocus?: boolean | undefined;
+}
+
+/**
+ * One thing that waits for a person, with everything it is about. Nothing is optimistic: the card changes when the
+ * server has recorded the answer, and shows whose answer counted.
+ */
+export function AskCard(props: AskCardProps): JSX.Element {
+  const mayAnswer = useRight('interactions:write');
+  const [recorded, setRecorded] = useState<Ask | undefined>(undefined);
+  const [isArmed, setArmed] = useState(false);
+  const [wasLate, setLate] = useState(false);
+  const frame = useRef<HTMLElement>(null);
+  const form = useRef<AskFormHandle>(null);
+  const ask = recorded?.key === props.ask.key ? recorded : props.ask;
+  const isOpen = ask.status === 'pending';
+
+  useEffect(() => {
+    setArmed(false);
+    setLate(false);
+    if (props.hasFocus === true) frame.current?.focus();
+    const timer = setTimeout(() => setArmed(true), armMs);
+    return () => clearTimeout(timer);
+  }, [props.ask.key]);
+
+  const { answer, isBusy, error } = useAnswer(ask, (record, isLate) => {
+    setRecorded(askOfRecord(record));
+    setLate(isLate);
+    props.onAnswered?.(record);
+  });
+  const press = (event: KeyboardEvent) => {
+    const isText = event.target instanceof HTMLElement && event.target.matches('input, textarea');
+    const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey;
+    if (isText || !isPlain || !settings.hasShortcuts.value || !isOpen || !isArmed) return;
+    if (form.current?.press(event.key) === true) event.preventDefault();
+  };
+  return (
+    <section
+      class={`ask ${isOpen ? '' : 'settled'}`}
+      ref={frame}
+      tabIndex={-1}
+      aria-label={`${ask.kind === 'permission' ? 'Permission' : 'Question'}: ${askTitle(ask)}`}
+      onKeyDown={press}
+    >
+      <AskHeader ask={ask} />
+      <div class="body">
+        <AskSubject ask={ask} />
+        {isOpen && mayAnswer && (
+          <AskForm
+            key={ask.key}
+            ref={form}
+            ask={ask}
+            isReady={isArmed && !isBusy}
+            onAnswer={answer}
+          />
+        )}
+        {isOpen && !mayAnswer && (
+          <p class="muted">Your role may read this, not answer it. Ask an operator.</p>
+        )}
+        {!isOpen && <AskOutcomeLine ask={ask} wasLate={wasLate} />}
+        {error !== undefined && <ProblemNote error={error} />}
+      </div>
+    </section>
+  );
+}
+
+/** Sends an answer. When another person or tab was first, reads what they answered. */
+function useAnswer(ask: Ask, onRecord: (record: InteractionRecord, isLate: boolean) => void) {
+  const tenant = useTenant();
+  const chosen = useRef<Answer | undefined>(undefined);
+  const { isBusy, error, run } = useAction(async () => {
+    const given = chosen.current;
+    if (given === undefined) return;
+    const { interactions } = tenant.client.sessions.at(ask.sessionId);
+    try {
+      onRecord(await interactions.answer(ask.key, given), false);
+    } catch (problem) {
+      if (!isTooLate(problem)) throw problem;
+      onRecord(await findInteraction(tenant, ask.key), true);
+    }
+  });
+  const answer = (given: Answer) => {
+    chosen.current = given;
+    void run();
+  };
+  return { answer, isBusy, error };
+}
+
+function isTooLate(error: unknown): boolean {
+  return (
+    error instanceof ConvokeError &&
+    (error.code === 'interaction_answered' || error.code === 'interaction_not_pending')
+  );
+}
+
+function AskHeader({ ask }: { readonly ask: Ask }): JSX.Element {
+  return (
+    <header>
+      <strong>
+        <span class={ask.status === 'pending' ? 'waiting' : 'muted'} aria-hidden="true">
+          ◆{' '}
+        </span>
+        {ask.kind === 'permission' ? (
+          <>
+            wants to run <code>{visible(askTitle(ask))}</code>
+          </>
+        ) : (
+          visible(ask.about === undefined ? askTitle(ask) : (ask.question ?? ''))
+        )}
+      </strong>
+      <span class="muted small">
+        asked <Time at={ask.createdAt} />
+        {ask.status === 'pending' && ask.expiresAt !== undefined && (
+          <>
+            {' · '}
+            <Until at={ask.expiresAt} before="expires" />
+          </>
+        )}
+      </span>
+    </header>
+  );
+}
+
+/** The whole input of the tool: a person decides on all of it, or on nothing. */
+function AskSubject({ ask }: { readonly ask: Ask }): JSX.Element | null {
+  if (ask.about?.kind === 'workspace_behind') return <LostChanges calls={ask.about.calls ?? []} />;
+  if (ask.about !== undefined) {
+    const { tool_name: toolName = 'a tool', begun_at: begunAt } = ask.about;
+    return (
+      <div class="stack tight">
+        <p>
+          The server was lost while <code>{visible(toolName)}</code> was running, and it has no
+          result. Only a person can find out whether the call had its effect.
+          {begunAt !== undefined && (
+            <>
+              {' '}
+              It began <Time at={begunAt} />.
+            </>
+          )}
+        </p>
+        <div class="input-box">
+          <JsonTree value={ask.about.tool_input} name="input" whole />
+        </div>
+      </div>
+    );
+  }
+  if (ask.kind !== 'permission') return null;
+  return (
+    <div class="input-box">
+      <JsonTree value={ask.outcome?.updatedInput ?? ask.toolInput} name="input" whole />
+    </div>
+  );
+}
+
+/** The files of the session are older than the run: these calls changed files that are lost. */
+function LostChanges(props: {
+  readonly calls: readonly { readonly tool_name: string; readonly begun_at: string }[];
+}): JSX.Element {
+  return (
+    <div class="stack tight">
+      <p>The files that the run goes on with are older than these calls of it:</p>
+      <ul>
+        {props.calls.map((call) => (
+          <li key={`${call.tool_name}${call.begun_at}`}>
+            <code>{visible(call.tool_name)}</code> <Time at={call.begun_at} />
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function AskOutcomeLine(props: { readonly ask: Ask; readonly wasLate: boolean }): JSX.Element {
+  const { outcome, status } = props.ask;
+  if (outcome === undefined) {
+    const words =
+      status === 'expired' ? 'It expired before an answer came.' : 'The run ended first.';
+    return <p class="muted">{words}</p>;
+  }
+  return (
+    <p role={props.wasLate ? 'alert' : undefined}>
+      {props.wasLate && <strong>Your answer came too late. </strong>}
+      {outcome.by !== undefined && <span>{visible(outcome.by)} </span>}
+      <span>{visible(outcomeWords(outcome))}</span>
+      {outcome.at !== undefined && (
+        <span class="muted">
+          {' '}
+          <Time at={outcome.at} />
+        </span>
+      )}
+      {outcome.message !== undefined && <span>{`: “${visible(outcome.message)}”`}</span>}
+    </p>
+  );
+}

@@ -1,0 +1,197 @@
+import type { Answer } from '@convoke/sdk';
+import type { JSX, Ref } from 'preact';
+import { useImperativeHandle, useRef, useState } from 'preact/hooks';
+import type { Ask } from '../data/ask.ts';
+import { visible } from '../data/formats.ts';
+import { jsonText, parsedObject } from '../data/json-text.ts';
+import { lineDifference } from '../data/line-difference.ts';
+import { meaningOfDoubtOption } from '../data/problems.ts';
+import { Button } from './button.tsx';
+import { TextArea, TextField } from './field.tsx';
+
+export interface AskFormHandle {
+  /** Acts on a key of the card; returns whether it meant something. */
+  press(key: string): boolean;
+}
+
+export interface AskFormProps {
+  readonly ask: Ask;
+  readonly isReady: boolean;
+  readonly onAnswer: (answer: Answer) => void;
+  readonly ref?: Ref<AskFormHandle>;
+}
+
+export function AskForm(props: AskFormProps): JSX.Element {
+  return props.ask.kind === 'permission' ? (
+    <PermissionForm {...props} handle={props.ref} />
+  ) : (
+    <QuestionForm {...props} handle={props.ref} />
+  );
+}
+
+type FormProps = Omit<AskFormProps, 'ref'> & { readonly handle: Ref<AskFormHandle> | undefined };
+
+function PermissionForm({ ask, isReady, onAnswer, handle }: FormProps): JSX.Element {
+  const original = jsonText(ask.toolInput);
+  const [message, setMessage] = useState('');
+  const [edited, setEdited] = useState<string | undefined>(undefined);
+  const messageField = useRef<HTMLDivElement>(null);
+  const parsed = edited === undefined ? undefined : parsedObject(edited);
+  const isChanged = edited !== undefined && edited.trim() !== original;
+  const said = message.trim() === '' ? {} : { message: message.trim() };
+  const allow = () => {
+    if (parsed?.ok === false) return;
+    const input = parsed?.ok === true && isChanged ? { updated_input: parsed.value } : {};
+    onAnswer({ decision: 'allow', ...said, ...input });
+  };
+  const deny = () => onAnswer({ decision: 'deny', ...said });
+  const edit = () => setEdited((text) => (text === undefined ? original : undefined));
+  const press = (key: string) => {
+    if (key === 'a' && isReady) allow();
+    else if (key === 'd' && isReady) deny();
+    else if (key === 'e') edit();
+    else if (key === 'r') messageField.current?.querySelector('input')?.focus();
+    else return false;
+    return true;
+  };
+  useImperativeHandle(handle ?? null, () => ({ press }));
+  return (
+    <div class="stack">
+      {edited !== undefined && (
+        <>
+          <TextArea
+            label="Input for the tool"
+            value={edited}
+            onInput={setEdited}
+            isCode
+            autofocus
+            wrong={parsed?.ok === false ? parsed.reason : undefined}
+          />
+          {isChanged && parsed?.ok === true && (
+            <Difference before={original} after={jsonText(parsed.value)} />
+          )}
+        </>
+      )}
+      <div ref={messageField}>
+        <TextField
+          label="Message to the agent (optional)"
+          value={message}
+          onInput={setMessage}
+          max={2000}
+        />
+      </div>
+      <div class="buttons">
+        <Button onClick={edit} kind="quiet" pressed={edited !== undefined}>
+          {edited === undefined ? 'Edit input' : 'Keep the input'} <kbd>e</kbd>
+        </Button>
+        <span class="grow" />
+        <Button onClick={deny} disabled={!isReady}>
+          Deny <kbd>d</kbd>
+        </Button>
+        <Button kind="primary" onClick={allow} disabled={!isReady || parsed?.ok === false}>
+          {isChanged ? 'Allow with changes' : 'Allow'} <kbd>a</kbd>
+        </Button>
+      </div>
+    </div>
+  );
+}
+
+/** What was changed, before it is sent. */
+function Difference(props: { readonly before: string; readonly after: string }): JSX.Element {
+  return (
+    <div class="code-block">
+      <div class="difference" role="region" aria-label="Your changes" tabIndex={0}>
+        {lineDifference(props.before, props.after).map(({ kind, text }, index) => (
+          <div key={index} class={kind}>
+            {`${kind === 'added' ? '+' : kind === 'removed' ? '−' : ' '} ${visible(text)}`}
+          </div>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+function QuestionForm({ ask, isReady, onAnswer, handle }: FormProps): JSX.Element {
+  const [chosen, setChosen] = useState<readonly string[]>([]);
+  const [text, setText] = useState('');
+  const frame = useRef<HTMLFormElement>(null);
+  const { options = [], isMultiple } = ask;
+  const typed = text.trim();
+  const answers = typed === '' ? chosen : isMultiple ? [...chosen, typed] : [typed];
+  const isComplete = answers.length > 0;
+  const send = () => {
+    if (!isComplete || !isReady) return;
+    onAnswer({ answer: isMultiple ? answers : (answers[0] ?? '') });
+  };
+  const choose = (label: string, isChosen: boolean) => {
+    if (!isMultiple) {
+      setText('');
+      setChosen([label]);
+    } else setChosen(isChosen ? [...chosen, label] : chosen.filter((other) => other !== label));
+  };
+  const press = (key: string) => {
+    if (key !== 'r') return false;
+    frame.current?.querySelector<HTMLElement>('input')?.focus();
+    return true;
+  };
+  useImperativeHandle(handle ?? null, () => ({ press }));
+  return (
+    <form
+      class="stack"
+      ref={frame}
+      onSubmit={(event) => {
+        event.preventDefault();
+        send();
+      }}
+    >
+      {options.length > 0 && (
+        <Options ask={ask} chosen={typed !== '' && !isMultiple ? [] : chosen} onChoose={choose} />
+      )}
+      <TextField
+        label={options.length > 0 ? 'Or in your own words' : 'Your answer'}
+        value={text}
+        onInput={setText}
+        max={10_000}
+      />
+      <div class="buttons end">
+        <Button onClick={() => onAnswer({ declined: true })} disabled={!isReady}>
+          Decline
+        </Button>
+        <Button kind="primary" type="submit" disabled={!isReady || !isComplete}>
+          Answer
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+function Options(props: {
+  readonly ask: Ask;
+  readonly chosen: readonly string[];
+  readonly onChoose: (label: string, isChosen: boolean) => void;
+}): JSX.Element {
+  const { ask, chosen, onChoose } = props;
+  return (
+    <fieldset class="choices">
+      <legend class="hidden-text">{ask.isMultiple ? 'Choose any' : 'Choose one'}</legend>
+      {(ask.options ?? []).map(({ label, description }) => {
+        const more =
+          ask.about?.kind === 'call_in_doubt' ? meaningOfDoubtOption(label) : description;
+        return (
+          <label key={label} class="option">
+            <input
+              type={ask.isMultiple ? 'checkbox' : 'radio'}
+              name={`ask-${ask.key}`}
+              checked={chosen.includes(label)}
+              onChange={(event) => onChoose(label, event.currentTarget.checked)}
+            />
+            <span>
+              {visible(label)}
+              {more !== undefined && <span class="muted">{visible(more)}</span>}
+            </span>
+          </label>
+        );
+      })}
+    </fieldset>
+  );
+}

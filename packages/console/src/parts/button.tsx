@@ -1,0 +1,35 @@
+import type { ComponentChildren, JSX } from 'preact';
+
+export interface ButtonProps {
+  readonly children: ComponentChildren;
+  readonly onClick?: (() => unknown) | undefined;
+  readonly kind?: 'plain' | 'primary' | 'danger' | 'quiet' | undefined;
+  readonly size?: 'small' | 'icon' | undefined;
+  readonly type?: 'button' | 'submit' | undefined;
+  readonly disabled?: boolean | undefined;
+  /** When the visible text alone does not say what the button does. */
+  readonly label?: string | undefined;
+  readonly title?: string | undefined;
+  readonly autofocus?: boolean | undefined;
+  readonly pressed?: boolean | undefined;
+  readonly expanded?: boolean | undefined;
+}
+
+export function Button(props: ButtonProps): JSX.Element {
+  const { children, onClick, kind = 'plain', size = '', type = 'button' } = props;
+  return (
+    <button
+      type={type}
+      class={`button ${kind} ${size}`}
+      onClick={() => void onClick?.()}
+      disabled={props.disabled}
+      aria-label={props.label}
+      title={props.title}
+      autofocus={props.autofocus}
+      aria-pressed={props.pressed}
+      aria-expanded={props.expanded}
+    >
+      {children}
+    </button>
+  );
+}

@@ -1,0 +1,127 @@
+import type { JSX } from 'preact';
+import { useRef, useState } from 'preact/hooks';
+import { bytes, visible } from '../data/formats.ts';
+import { Button } from './button.tsx';
+import { Icon } from './icon.tsx';
+import { ProblemNote } from './problem.tsx';
+
+export interface ComposerProps {
+  readonly onSend: (prompt: string, files: readonly File[]) => Promise<unknown>;
+  readonly onStop?: (() => unknown) | undefined;
+  readonly isRunning: boolean;
+  readonly takesFiles: boolean;
+  /** Why nothing can be sent. */
+  readonly blocked?: string | undefined;
+}
+
+/** Two Escapes within this time stop the run. */
+const doubleMs = 700;
+
+/** Where a person writes to an agent. What was typed stays until the server has taken it. */
+export function Composer(props: ComposerProps): JSX.Element {
+  const [text, setText] = useState('');
+  const [files, setFiles] = useState<readonly File[]>([]);
+  const [isBusy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>(undefined);
+  const escaped = useRef(0);
+  const maySend = text.trim() !== '' && !isBusy && props.blocked === undefined;
+  const send = async () => {
+    if (!maySend) return;
+    setBusy(true);
+    setError(undefined);
+    try {
+      await props.onSend(text, files);
+      setText('');
+      setFiles([]);
+    } catch (problem) {
+      setError(problem);
+    }
+    setBusy(false);
+  };
+  const press = (event: KeyboardEvent) => {
+    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
+      event.preventDefault();
+      void send();
+    }
+    if (event.key === 'Escape' && props.isRunning) {
+      if (Date.now() - escaped.current < doubleMs) props.onStop?.();
+      escaped.current = Date.now();
+    }
+  };
+  return (
+    <div class="stack tight">
+      {error !== undefined && <ProblemNote error={error} />}
+      <div class="composer">
+        <textarea
+          aria-label="Message to the agent"
+          placeholder={props.blocked ?? 'Message…'}
+          value={text}
+          disabled={props.blocked !== undefined}
+          onInput={(event) => setText(event.currentTarget.value)}
+          onKeyDown={press}
+        />
+        {files.length > 0 && <FileChips files={files} onChange={setFiles} />}
+        <div class="bar">
+          {props.takesFiles && <Attach onChoose={(more) => setFiles([...files, ...more])} />}
+          <span class="muted small">Ctrl Enter sends</span>
+          <div class="buttons">
+            {props.isRunning && props.onStop !== undefined && (
+              <Button onClick={props.onStop} size="small">
+                Stop
+              </Button>
+            )}
+            <Button kind="primary" size="small" onClick={send} disabled={!maySend}>
+              Send
+            </Button>
+          </div>
+        </div>
+      </div>
+    </div>
+  );
+}
+
+function Attach(props: { readonly onChoose: (files: readonly File[]) => void }): JSX.Element {
+  const picker = useRef<HTMLInputElement>(null);
+  return (
+    <>
+      <input
+        ref={picker}
+        type="file"
+        multiple
+        hidden
+        aria-label="Files to attach"
+        onChange={(event) => {
+          props.onChoose([...(event.currentTarget.files ?? [])]);
+          event.currentTarget.value = '';
+        }}
+      />
+      <Button kind="quiet" size="small" onClick={() => picker.current?.click()}>
+        <Icon name="Paperclip" /> Attach
+      </Button>
+    </>
+  );
+}
+
+function FileChips(props: {
+  readonly files: readonly File[];
+  readonly onChange: (files: readonly File[]) => void;
+}): JSX.Element {
+  const { files, onChange } = props;
+  return (
+    <div class="chips">
+      {files.map((file) => (
+        <span class="chip" key={`${file.name}${file.size}`}>
+          <span class="clip">{visible(file.name)}</span>
+          <span class="muted nowrap">{bytes(file.size)}</span>
+          <button
+            type="button"
+            aria-label={`Remove ${file.name}`}
+            onClick={() => onChange(files.filter((other) => other !== file))}
+          >
+            ×
+          </button>
+        </span>
+      ))}
+    </div>
+  );
+}

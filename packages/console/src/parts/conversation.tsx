@@ -1,0 +1,169 @@
+import type { RunRecord } from '@convoke/sdk';
+import type { JSX } from 'preact';
+import { memo } from '../parts/memo.ts';
+import { askOfItem } from '../data/ask.ts';
+import { duration, visible } from '../data/formats.ts';
+import { jsonText } from '../data/json-text.ts';
+import { remedyOf } from '../data/problems.ts';
+import type { NoteItem, ToolItem, TranscriptItem } from '../data/transcript.ts';
+import { AskCard } from './ask-card.tsx';
+import { JsonLine, JsonTree } from './json-tree.tsx';
+import { Markdown } from './markdown.tsx';
+
+/** Rows in the document; older ones are in the timeline and in the download. */
+const maxRows = 500;
+
+/** A run as a conversation: what was said, used and asked, in order. */
+export function Conversation(props: {
+  readonly run: RunRecord;
+  readonly items: readonly TranscriptItem[];
+  readonly hasEnded: boolean;
+}): JSX.Element {
+  const { run, items, hasEnded } = props;
+  const shown = items.slice(-maxRows);
+  const isAnswering = !hasEnded && run.status === 'running';
+  return (
+    <div class="conversation">
+      <div class="turn">
+        <span class="who">You</span>
+        <div class="what">
+          <Prompt input={run.input} />
+        </div>
+      </div>
+      {items.length > maxRows && (
+        <p class="divider">{`${items.length - maxRows} earlier entries are in the timeline`}</p>
+      )}
+      {shown.map((item, index) => (
+        <Entry
+          key={item.id}
+          item={item}
+          text={item.kind === 'text' ? item.text : ''}
+          run={run}
+          hasEnded={hasEnded}
+          isLast={isAnswering && index === shown.length - 1}
+        />
+      ))}
+      {isAnswering && shown.length === 0 && (
+        <div class="turn">
+          <span class="who">Agent</span>
+          <div class="what caret muted">working</div>
+        </div>
+      )}
+    </div>
+  );
+}
+
+function Prompt({ input }: { readonly input: RunRecord['input'] }): JSX.Element {
+  const { prompt, ...rest } = input;
+  if (typeof prompt !== 'string') return <JsonTree value={input} name="input" />;
+  return (
+    <>
+      <div class="said">{visible(prompt)}</div>
+      {Object.keys(rest).length > 0 && (
+        <p class="muted small mono clip">{visible(jsonText(rest).replaceAll(/\s+/g, ' '))}</p>
+      )}
+    </>
+  );
+}
+
+interface EntryProps {
+  readonly item: TranscriptItem;
+  /** Text grows inside one item, so it is compared by itself. */
+  readonly text: string;
+  readonly run: RunRecord;
+  readonly hasEnded: boolean;
+  readonly isLast: boolean;
+}
+
+const Entry = memo(
+  ({ item, text, run, hasEnded, isLast }: EntryProps): JSX.Element => {
+    switch (item.kind) {
+      case 'text':
+        return (
+          <div class="turn">
+            <span class="who">Agent</span>
+            <div class="what">
+              <Markdown text={text} isOpen={isLast} />
+            </div>
+          </div>
+        );
+      case 'tool':
+        return <ToolEntry item={item} />;
+      case 'ask':
+        return (
+          <div class="turn">
+            <span class="who">Agent</span>
+            <div class="what wide">
+              <AskCard ask={askOfItem(item, { ...run, hasEnded })} />
+            </div>
+          </div>
+        );
+      case 'note':
+        return <NoteEntry item={item} />;
+      case 'failure':
+        return (
+          <div class="turn">
+            <span class="who">Error</span>
+            <div class="what">
+              <div class="note failed-note">
+                <p>{visible(item.message)}</p>
+                <p class="muted">{remedyOf(item.code)}</p>
+              </div>
+            </div>
+          </div>
+        );
+    }
+  },
+  (before, after) =>
+    before.item === after.item &&
+    before.text === after.text &&
+    before.isLast === after.isLast &&
+    before.hasEnded === after.hasEnded &&
+    before.run.id === after.run.id,
+);
+
+function ToolEntry({ item }: { readonly item: ToolItem }): JSX.Element {
+  const ms =
+    item.endedAt === undefined ? undefined : Date.parse(item.endedAt) - Date.parse(item.at);
+  return (
+    <div class="turn">
+      <span class="who">Tool</span>
+      <details class="tool what wide">
+        <summary>
+          <code>{visible(item.name)}</code>
+          <JsonLine value={item.input ?? item.output} />
+          <span class="muted small nowrap">
+            {item.ok === false && <span class="failed">✕ failed </span>}
+            {ms === undefined ? 'running' : ms > 0 ? duration(ms) : ''}
+          </span>
+        </summary>
+        <div class="inside">
+          {item.input !== undefined && (
+            <>
+              <h4 class="small muted">Input</h4>
+              <JsonTree value={item.input} name={`${item.name}-input`} />
+            </>
+          )}
+          {item.output !== undefined && (
+            <>
+              <h4 class="small muted">Output</h4>
+              <JsonTree value={item.output} name={`${item.name}-output`} />
+            </>
+          )}
+        </div>
+      </details>
+    </div>
+  );
+}
+
+function NoteEntry({ item }: { readonly item: NoteItem }): JSX.Element {
+  if (item.note === 'resumed') return <p class="divider">The run goes on</p>;
+  if (item.note === 'resumed with a changed agent') {
+    return <p class="divider">The run goes on; its agent was changed meanwhile</p>;
+  }
+  const why = item.reason === 'drained' ? 'The server was restarted' : 'The server was lost';
+  const cut = item.hasCut === true ? ' Text that was not finished was discarded.' : '';
+  const doubt =
+    (item.callsInDoubt ?? 0) > 0 ? ' A tool call is in doubt: a person is asked about it.' : '';
+  return <p class="divider bad">{`Interrupted. ${why}.${cut}${doubt}`}</p>;
+}

@@ -1,0 +1,113 @@
+import type { ComponentChildren, JSX } from 'preact';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { Button } from './button.tsx';
+import { TextField } from './field.tsx';
+import { ProblemNote } from './problem.tsx';
+
+/** A native modal dialog: the browser keeps the focus inside and gives it back. */
+export function Dialog(props: {
+  readonly title: string;
+  readonly onClose: () => void;
+  readonly children: ComponentChildren;
+  readonly class?: string | undefined;
+}): JSX.Element {
+  const element = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  useEffect(() => {
+    const dialog = element.current;
+    dialog?.showModal();
+    return () => dialog?.close();
+  }, []);
+  return (
+    <dialog
+      ref={element}
+      class={props.class}
+      aria-labelledby={id}
+      onCancel={(event) => {
+        event.preventDefault();
+        props.onClose();
+      }}
+      onClick={(event) => {
+        if (event.target === element.current) props.onClose();
+      }}
+    >
+      <div class="dialog-body">
+        <h2 id={id}>{props.title}</h2>
+        {props.children}
+      </div>
+    </dialog>
+  );
+}
+
+export interface ConfirmProps {
+  readonly title: string;
+  readonly children: ComponentChildren;
+  readonly action: string;
+  /** What has to be typed exactly before the action is possible. */
+  readonly typed?: string | undefined;
+  readonly onConfirm: () => Promise<unknown>;
+  readonly onClose: () => void;
+}
+
+/** Asks before something that cannot be taken back. Stays open with the error when it is refused. */
+export function Confirm(props: ConfirmProps): JSX.Element {
+  const [typed, setTyped] = useState('');
+  const { isBusy, error, run } = useAction(async () => {
+    await props.onConfirm();
+    props.onClose();
+  });
+  const isReady = props.typed === undefined || typed === props.typed;
+  return (
+    <Dialog title={props.title} onClose={props.onClose}>
+      <div class="stack tight">{props.children}</div>
+      {props.typed !== undefined && (
+        <TextField
+          label="Type the id to confirm"
+          hint={<code>{props.typed}</code>}
+          value={typed}
+          onInput={setTyped}
+        />
+      )}
+      {error !== undefined && <ProblemNote error={error} />}
+      <div class="buttons end">
+        <Button onClick={props.onClose} autofocus>
+          Keep
+        </Button>
+        <Button kind="danger" onClick={run} disabled={isBusy || !isReady}>
+          {props.action}
+        </Button>
+      </div>
+    </Dialog>
+  );
+}
+
+export interface Action {
+  readonly isBusy: boolean;
+  readonly error: unknown;
+  readonly run: () => Promise<void>;
+}
+
+/** One thing at a time: busy while it lasts, its error afterwards. */
+export function useAction(act: () => Promise<unknown>): Action {
+  const [isBusy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>(undefined);
+  const isHere = useRef(true);
+  useEffect(
+    () => () => {
+      isHere.current = false;
+    },
+    [],
+  );
+  const run = async () => {
+    if (isBusy) return;
+    setBusy(true);
+    setError(undefined);
+    try {
+      await act();
+    } catch (problem) {
+      if (isHere.current) setError(problem);
+    }
+    if (isHere.current) setBusy(false);
+  };
+  return { isBusy, error, run };
+}

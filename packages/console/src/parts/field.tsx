@@ -1,0 +1,130 @@
+import type { ComponentChildren, JSX } from 'preact';
+import { useId } from 'preact/hooks';
+
+interface Labelled {
+  readonly label: string;
+  readonly hint?: ComponentChildren;
+  readonly wrong?: string | undefined;
+}
+
+export interface TextFieldProps extends Labelled {
+  readonly value: string;
+  readonly onInput: (value: string) => void;
+  /** Digits: a telephone shows its keys for them. */
+  readonly isNumber?: boolean | undefined;
+  readonly required?: boolean | undefined;
+  readonly placeholder?: string | undefined;
+  readonly autofocus?: boolean | undefined;
+  readonly max?: number | undefined;
+}
+
+export function TextField(props: TextFieldProps): JSX.Element {
+  const id = useId();
+  return (
+    <Frame {...props} id={id}>
+      <input
+        id={id}
+        class="input"
+        type="text"
+        inputMode={props.isNumber === true ? 'numeric' : 'text'}
+        value={props.value}
+        onInput={(event) => props.onInput(event.currentTarget.value)}
+        required={props.required}
+        placeholder={props.placeholder}
+        autofocus={props.autofocus}
+        maxLength={props.max}
+        autocomplete="off"
+        spellcheck={false}
+        aria-invalid={props.wrong !== undefined}
+        aria-describedby={`${id}-more`}
+      />
+    </Frame>
+  );
+}
+
+export interface TextAreaProps extends Labelled {
+  readonly value: string;
+  readonly onInput: (value: string) => void;
+  readonly isCode?: boolean | undefined;
+  readonly rows?: number | undefined;
+  readonly autofocus?: boolean | undefined;
+}
+
+export function TextArea(props: TextAreaProps): JSX.Element {
+  const id = useId();
+  return (
+    <Frame {...props} id={id}>
+      <textarea
+        id={id}
+        class={`input ${props.isCode === true ? 'code' : ''}`}
+        value={props.value}
+        rows={props.rows}
+        onInput={(event) => props.onInput(event.currentTarget.value)}
+        autofocus={props.autofocus}
+        spellcheck={props.isCode !== true}
+        aria-invalid={props.wrong !== undefined}
+        aria-describedby={`${id}-more`}
+      />
+    </Frame>
+  );
+}
+
+export interface Choice {
+  readonly value: string;
+  readonly label: string;
+}
+
+export function SelectField(
+  props: Labelled & {
+    readonly value: string;
+    readonly choices: readonly Choice[];
+    readonly onChange: (value: string) => void;
+  },
+): JSX.Element {
+  const id = useId();
+  return (
+    <Frame {...props} id={id}>
+      <Select {...props} id={id} />
+    </Frame>
+  );
+}
+
+export function Select(props: {
+  readonly value: string;
+  readonly choices: readonly Choice[];
+  readonly onChange: (value: string) => void;
+  readonly id?: string | undefined;
+  /** Where no label stands beside it. */
+  readonly name?: string | undefined;
+}): JSX.Element {
+  return (
+    <select
+      id={props.id}
+      class="input"
+      aria-label={props.name}
+      value={props.value}
+      onChange={(event) => props.onChange(event.currentTarget.value)}
+    >
+      {props.choices.map(({ value, label }) => (
+        <option key={value} value={value} selected={value === props.value}>
+          {label}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+function Frame(
+  props: Labelled & { readonly id: string; readonly children: ComponentChildren },
+): JSX.Element {
+  return (
+    <div class="field">
+      <label for={props.id}>{props.label}</label>
+      {props.children}
+      <div id={`${props.id}-more`}>
+        {props.wrong !== undefined && <p class="wrong">{props.wrong}</p>}
+        {props.hint !== undefined && <p class="hint">{props.hint}</p>}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,106 @@
+import type { Json } from '@convoke/sdk';
+import type { JSX } from 'preact';
+import { visible } from '../data/formats.ts';
+import { jsonSummary, jsonText, maxShownCharacters } from '../data/json-text.ts';
+import { Button } from './button.tsx';
+import { download } from './copy.tsx';
+
+/** Levels that are open at first. */
+const openLevels = 2;
+/** Members of one object that are drawn. */
+const maxMembers = 500;
+const maxDepth = 40;
+
+/** A value as a tree. Everything in it may come from an agent: it is text, with tricks of direction made visible. */
+export function JsonTree(props: {
+  readonly value: Json | undefined;
+  readonly name?: string | undefined;
+  /** Draws every level open: what a person decides on is never hidden. */
+  readonly whole?: boolean | undefined;
+}): JSX.Element {
+  const { value, name = 'value', whole = false } = props;
+  const text = jsonText(value);
+  if (text.length > maxShownCharacters) {
+    return (
+      <div class="stack tight">
+        <p class="small waiting">
+          {`${text.length} characters; the first ${maxShownCharacters} are shown.`}
+        </p>
+        <pre class="json">{visible(text.slice(0, maxShownCharacters))}</pre>
+        <div>
+          <Button size="small" onClick={() => download(`${name}.json`, text)}>
+            Download all of it
+          </Button>
+        </div>
+      </div>
+    );
+  }
+  return (
+    <div class="json">
+      <Branch value={value ?? null} depth={0} whole={whole} />
+    </div>
+  );
+}
+
+interface BranchProps {
+  readonly value: Json;
+  readonly depth: number;
+  readonly whole: boolean;
+}
+
+function Branch({ value, depth, whole }: BranchProps): JSX.Element {
+  if (value === null || typeof value !== 'object') return <Leaf value={value} />;
+  const entries = Object.entries(value as Readonly<Record<string, Json | undefined>>);
+  if (entries.length === 0) return <span class="muted">{Array.isArray(value) ? '[]' : '{}'}</span>;
+  return (
+    <div class={depth === 0 ? '' : 'children'}>
+      {entries.slice(0, maxMembers).map(([key, member]) => (
+        <Member key={key} name={key} value={member ?? null} depth={depth} whole={whole} />
+      ))}
+      {entries.length > maxMembers && (
+        <p class="muted">{`and ${entries.length - maxMembers} more`}</p>
+      )}
+    </div>
+  );
+}
+
+function Member(props: BranchProps & { readonly name: string }): JSX.Element {
+  const { name, value, depth, whole } = props;
+  const isBranch = value !== null && typeof value === 'object' && Object.keys(value).length > 0;
+  if (!isBranch || depth >= maxDepth) {
+    return (
+      <div>
+        <span class="key">{visible(name)} </span>
+        {isBranch ? <code>{visible(jsonText(value))}</code> : <Branch {...props} />}
+      </div>
+    );
+  }
+  const count = Object.keys(value).length;
+  return (
+    <details open={whole || depth + 1 < openLevels}>
+      <summary>
+        <span class="key">{visible(name)} </span>
+        <span class="muted">{Array.isArray(value) ? `[${count}]` : `{${count}}`}</span>
+      </summary>
+      <Branch value={value} depth={depth + 1} whole={whole} />
+    </details>
+  );
+}
+
+/** A string with lines is shown with its lines. */
+const inlineCharacters = 120;
+
+function Leaf({ value }: { readonly value: string | number | boolean | null }): JSX.Element {
+  if (typeof value !== 'string') return <span class="other">{String(value)}</span>;
+  const isLong = value.length > inlineCharacters || value.includes('\n');
+  return (
+    <span class={`string ${isLong ? 'long' : ''}`}>
+      {isLong ? visible(value) : `"${visible(value)}"`}
+    </span>
+  );
+}
+
+/** One line about a value. */
+export function JsonLine({ value }: { readonly value: Json | undefined }): JSX.Element {
+  return <span class="mono clip">{visible(jsonSummary(value))}</span>;
+}

@@ -1,0 +1,58 @@
+import { type ComponentChildren, type JSX, h } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { visible } from '../data/formats.ts';
+import type { MarkdownNode } from '../data/markdown.ts';
+
+type Render = (text: string) => readonly MarkdownNode[];
+
+let loaded: Render | undefined;
+
+/** The parser is a chunk of its own: the first screen does not need it. */
+async function load(): Promise<Render> {
+  const [{ lexer }, { markdownTree }] = await Promise.all([
+    import('marked'),
+    import('../data/markdown.ts'),
+  ]);
+  loaded = (text) => markdownTree(lexer(text));
+  return loaded;
+}
+
+/** A text longer than this is shown as it is: parsing it again on every event would be felt. */
+const maxCharacters = 100_000;
+
+/** What an agent wrote. Plain text until the parser is there, and whenever the text is too long for it. */
+export function Markdown(props: {
+  readonly text: string;
+  readonly isOpen?: boolean | undefined;
+}): JSX.Element {
+  const [render, setRender] = useState<Render | undefined>(() => loaded);
+  useEffect(() => {
+    if (render === undefined) void load().then((ready) => setRender(() => ready));
+  }, [render]);
+  const caret = props.isOpen === true ? 'caret' : '';
+  if (render === undefined || props.text.length > maxCharacters) {
+    return <div class={`said ${caret}`}>{visible(props.text)}</div>;
+  }
+  return <div class={`marks ${caret}`}>{render(props.text).map(elementOf)}</div>;
+}
+
+function elementOf(node: MarkdownNode): ComponentChildren {
+  if (typeof node === 'string') return node;
+  const children = node.children.map(elementOf);
+  if (node.tag === 'a') {
+    return (
+      <a href={node.href ?? ''} target="_blank" rel="noopener noreferrer nofollow">
+        {children}
+      </a>
+    );
+  }
+  if (node.tag === 'ol') return <ol start={node.start}>{children}</ol>;
+  if (node.tag === 'pre') {
+    return (
+      <pre tabIndex={0} role="region" aria-label={`Code ${node.language ?? ''}`.trim()}>
+        {children}
+      </pre>
+    );
+  }
+  return h(node.tag, null, ...children);
+}

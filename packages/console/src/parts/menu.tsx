@@ -1,0 +1,69 @@
+import type { ComponentChildren, JSX } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { Button, type ButtonProps } from './button.tsx';
+
+/** A button that opens a list of actions; closes on Escape, on a choice and when the focus leaves. */
+export function MenuButton(props: {
+  readonly words: ComponentChildren;
+  readonly label?: string | undefined;
+  readonly kind?: ButtonProps['kind'];
+  readonly at?: 'start' | 'end' | undefined;
+  readonly children: ComponentChildren;
+}): JSX.Element {
+  const [isOpen, setOpen] = useState(false);
+  const frame = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (!isOpen) return;
+    frame.current?.querySelector<HTMLElement>('.menu-list button, .menu-list a')?.focus();
+    const leave = (event: PointerEvent) => {
+      if (!frame.current?.contains(event.target as Node)) setOpen(false);
+    };
+    document.addEventListener('pointerdown', leave);
+    return () => document.removeEventListener('pointerdown', leave);
+  }, [isOpen]);
+  const close = () => {
+    setOpen(false);
+    frame.current?.querySelector('button')?.focus();
+  };
+  return (
+    <div
+      class="menu"
+      ref={frame}
+      onKeyDown={(event) => {
+        if (!isOpen) return;
+        if (event.key === 'Escape') {
+          event.stopPropagation();
+          close();
+        }
+        if (event.key === 'ArrowDown' || event.key === 'ArrowUp') {
+          event.preventDefault();
+          moveFocus(frame.current, event.key === 'ArrowDown' ? 1 : -1);
+        }
+      }}
+      onFocusOut={(event) => {
+        const next = event.relatedTarget;
+        if (next instanceof Node && !frame.current?.contains(next)) setOpen(false);
+      }}
+    >
+      <Button
+        onClick={() => setOpen(!isOpen)}
+        kind={props.kind}
+        label={props.label}
+        expanded={isOpen}
+      >
+        {props.words}
+      </Button>
+      {isOpen && (
+        <div class={`menu-list ${props.at ?? ''}`} onClick={close}>
+          {props.children}
+        </div>
+      )}
+    </div>
+  );
+}
+
+function moveFocus(frame: HTMLElement | null, step: number): void {
+  const items = [...(frame?.querySelectorAll<HTMLElement>('.menu-list :is(button, a)') ?? [])];
+  const at = items.findIndex((item) => item === document.activeElement);
+  items[(at + step + items.length) % items.length]?.focus();
+}

@@ -1,0 +1,48 @@
+import type { JSX } from 'preact';
+
+/** Every state is a glyph and a word, never a colour alone. */
+const marks: Readonly<Record<string, readonly [glyph: string, word: string]>> = {
+  queued: ['○', 'queued'],
+  running: ['◐', 'running'],
+  waiting: ['◆', 'waiting'],
+  cancelling: ['◌', 'cancelling'],
+  completed: ['✓', 'completed'],
+  failed: ['✕', 'failed'],
+  cancelled: ['⊘', 'cancelled'],
+  idle: ['○', 'idle'],
+  stopping: ['◌', 'stopping'],
+  stopped: ['⊘', 'stopped'],
+  terminated: ['⊘', 'ended'],
+  active: ['✓', 'active'],
+  ready: ['✓', 'ready'],
+  paused: ['⊘', 'paused'],
+  disabled: ['⊘', 'disabled'],
+  revoked: ['⊘', 'revoked'],
+  expired: ['⊘', 'expired'],
+  provisioning: ['◐', 'being set up'],
+  offboarding: ['◌', 'being offboarded'],
+  offboarded: ['⊘', 'offboarded'],
+  pending: ['○', 'pending'],
+  sending: ['◐', 'sending'],
+  delivered: ['✓', 'delivered'],
+  blocked: ['✕', 'blocked'],
+  answered: ['✓', 'answered'],
+  started: ['✓', 'started'],
+  skipped: ['⊘', 'skipped'],
+  refused: ['✕', 'refused'],
+};
+
+export function Status(props: {
+  readonly of: string;
+  readonly words?: string | undefined;
+}): JSX.Element {
+  const [glyph, word] = marks[props.of] ?? ['·', props.of];
+  return (
+    <span class={`status ${props.of}`}>
+      <span class="glyph" aria-hidden="true">
+        {glyph}
+      </span>
+      {props.words ?? word}
+    </span>
+  );
+}

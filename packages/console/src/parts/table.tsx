@@ -1,0 +1,112 @@
+import type { ComponentChildren, JSX } from 'preact';
+import { useRef } from 'preact/hooks';
+import type { PagedList } from '../data/pages.ts';
+import { settings } from '../shell/settings.ts';
+import { Button } from './button.tsx';
+import { ProblemNote } from './problem.tsx';
+import { LoadBar, Skeleton } from './states.tsx';
+
+export interface Column<T> {
+  readonly title: string;
+  /** Hidden where there is no room. */
+  readonly optional?: boolean | undefined;
+  readonly class?: string | undefined;
+  readonly cell: (row: T) => ComponentChildren;
+}
+
+/** A list with all its states: first visit, empty, full, more, and an error that leaves the rows where they are. */
+export function PagedTable<T extends object>(props: {
+  readonly label: string;
+  readonly list: PagedList<T>;
+  readonly columns: readonly Column<T>[];
+  readonly idOf: (row: T) => string;
+  readonly empty: ComponentChildren;
+}): JSX.Element {
+  const { list } = props;
+  const rows = list.rows.value;
+  const error = list.error.value;
+  return (
+    <div class="card">
+      <LoadBar on={list.isLoading.value && rows !== undefined} />
+      {error !== undefined && (
+        <div class="body">
+          <ProblemNote error={error} retry={() => list.refresh()} />
+        </div>
+      )}
+      {rows === undefined && error === undefined && <Skeleton />}
+      {rows !== undefined && rows.length === 0 && error === undefined && props.empty}
+      {rows !== undefined && rows.length > 0 && <Table {...props} rows={rows} />}
+      {list.hasMore.value && (
+        <div class="more">
+          <Button
+            kind="quiet"
+            size="small"
+            onClick={() => list.more()}
+            disabled={list.isLoading.value}
+          >
+            More
+          </Button>
+        </div>
+      )}
+    </div>
+  );
+}
+
+export function Table<T extends object>(props: {
+  readonly label: string;
+  readonly rows: readonly T[];
+  readonly columns: readonly Column<T>[];
+  readonly idOf: (row: T) => string;
+}): JSX.Element {
+  const body = useRef<HTMLTableSectionElement>(null);
+  return (
+    <div class="table-scroll">
+      <table class="table" aria-label={props.label}>
+        <thead>
+          <tr>
+            {props.columns.map((column) => (
+              <th key={column.title} scope="col" class={classOf(column)}>
+                {column.title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody ref={body} onKeyDown={(event) => moveInRows(event, body.current)}>
+          {props.rows.map((row) => (
+            <tr key={props.idOf(row)}>
+              {props.columns.map((column) => (
+                <td key={column.title} class={classOf(column)}>
+                  {column.cell(row)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function classOf<T>(column: Column<T>): string {
+  return `${column.class ?? ''} ${column.optional === true ? 'optional' : ''}`.trim();
+}
+
+/** `j`, `k` and the arrows move between the links of the rows. */
+export function moveInRows(event: KeyboardEvent, frame: HTMLElement | null): void {
+  const step = stepOf(event);
+  if (step === 0 || frame === null) return;
+  const links = [...frame.querySelectorAll<HTMLElement>('a.open, a.row, .item')];
+  const at = links.findIndex((link) => link.contains(document.activeElement));
+  links[Math.min(links.length - 1, Math.max(0, at + step))]?.focus();
+  event.preventDefault();
+}
+
+function stepOf(event: KeyboardEvent): number {
+  if (event.ctrlKey || event.metaKey || event.altKey) return 0;
+  if (event.target instanceof HTMLElement && event.target.matches('input, textarea, select'))
+    return 0;
+  const isLetter = settings.hasShortcuts.value;
+  if (event.key === 'ArrowDown' || (isLetter && event.key === 'j')) return 1;
+  if (event.key === 'ArrowUp' || (isLetter && event.key === 'k')) return -1;
+  return 0;
+}

@@ -1,0 +1,163 @@
+import type { AgentDetails } from '@convoke/sdk';
+import type { JSX } from 'preact';
+import { useRef } from 'preact/hooks';
+import { visible } from '../data/formats.ts';
+import { type RouteParams, addressOf } from '../data/routes.ts';
+import { JsonTree } from '../parts/json-tree.tsx';
+import { Card, Heading, Shown } from '../parts/page.tsx';
+import { Empty } from '../parts/states.tsx';
+import { Status } from '../parts/status.tsx';
+import { Time, Took } from '../parts/time.tsx';
+import { listRuns } from '../session/api.ts';
+import { useRefreshOnNotice } from '../session/live.ts';
+import { useResource, useTenant, useTitle } from '../session/use.ts';
+import { SessionTalk } from './try-it.tsx';
+
+export function AgentScreen({ agent: name = '' }: RouteParams): JSX.Element {
+  useTitle(name);
+  const tenant = useTenant();
+  const found = useResource(`${tenant.tenantId}/agent/${name}`, () =>
+    tenant.client.agents.get(name),
+  );
+  return (
+    <Shown of={found} title="Agent">
+      {(agent) => (
+        <>
+          <Heading title={visible(agent.name)}>
+            <p class="muted">{visible(agent.description)}</p>
+          </Heading>
+          {agent.problem !== undefined && (
+            <p class="note failed-note">{`This agent does not load: ${visible(agent.problem)}`}</p>
+          )}
+          <div class="two">
+            <div class="stack">
+              <About agent={agent} />
+              <Recent name={agent.name} />
+            </div>
+            <TryIt key={agent.name} agent={agent} />
+          </div>
+        </>
+      )}
+    </Shown>
+  );
+}
+
+function TryIt({ agent }: { readonly agent: AgentDetails }): JSX.Element {
+  const { client } = useTenant();
+  const session = useRef<ReturnType<typeof client.sessions.create>>(undefined);
+  const open = () => {
+    const opened = (session.current ??= client.sessions.create(agent.name));
+    // A refused creation is tried again with the next message.
+    opened.catch(() => {
+      session.current = undefined;
+    });
+    return opened;
+  };
+  return (
+    <Card title="Try it">
+      <div class="body">
+        <SessionTalk session={open} earlier={[]} takesFiles={agent.session_files_supported} />
+      </div>
+    </Card>
+  );
+}
+
+function About({ agent }: { readonly agent: AgentDetails }): JSX.Element {
+  const { approval_required_tools: asks } = agent;
+  return (
+    <Card title="About">
+      <dl class="facts body">
+        <dt>Framework</dt>
+        <dd>
+          {agent.framework}
+          {agent.model === undefined ? '' : ` · ${visible(agent.model)}`}
+        </dd>
+        <dt>Needs approval</dt>
+        <dd>{asks.length === 0 ? 'nothing' : <Names names={asks} />}</dd>
+        {agent.tools.length > 0 && (
+          <>
+            <dt>Tools</dt>
+            <dd>
+              <Names names={agent.tools} />
+            </dd>
+          </>
+        )}
+        {agent.skills.length > 0 && (
+          <>
+            <dt>Skills</dt>
+            <dd>
+              <Names names={agent.skills} />
+            </dd>
+          </>
+        )}
+        <dt>Files</dt>
+        <dd>{agent.session_files_supported ? 'takes files' : 'takes no files'}</dd>
+        <dt>While it is busy</dt>
+        <dd>{agent.on_busy === 'queue' ? 'runs wait in a queue' : 'runs are refused'}</dd>
+        {agent.loaded_at !== undefined && (
+          <>
+            <dt>Loaded</dt>
+            <dd>
+              <Time at={agent.loaded_at} />
+            </dd>
+          </>
+        )}
+      </dl>
+      <details class="body schema">
+        <summary>Input schema</summary>
+        <JsonTree value={agent.input_schema} name="input-schema" />
+      </details>
+    </Card>
+  );
+}
+
+function Names({ names }: { readonly names: readonly string[] }): JSX.Element {
+  return (
+    <span class="tags">
+      {names.map((name) => (
+        <code class="tag" key={name}>
+          {visible(name)}
+        </code>
+      ))}
+    </span>
+  );
+}
+
+function Recent({ name }: { readonly name: string }): JSX.Element {
+  const tenant = useTenant();
+  const runs = useResource(`${tenant.tenantId}/agent-runs/${name}`, () =>
+    listRuns(tenant, { agent: name, limit: 8 }, undefined),
+  );
+  useRefreshOnNotice(
+    ({ type }) => type.startsWith('run_'),
+    () => runs.refresh(),
+  );
+  const all = addressOf('runs', { tenant: tenant.tenantId }, { agent: name });
+  return (
+    <Card title="Recent runs" aside={<a href={all}>all</a>}>
+      <Shown of={runs}>
+        {({ items }) =>
+          items.length === 0 ? (
+            <Empty title="No runs yet." />
+          ) : (
+            <div class="list">
+              {items.map((run) => (
+                <a
+                  key={run.id}
+                  class="row"
+                  href={addressOf('run', { tenant: tenant.tenantId, run: run.id })}
+                >
+                  <Status of={run.status} />
+                  <span class="grow clip">{visible(run.preview)}</span>
+                  <span class="muted small">
+                    <Took from={run.started_at} to={run.ended_at} />
+                  </span>
+                </a>
+              ))}
+            </div>
+          )
+        }
+      </Shown>
+    </Card>
+  );
+}

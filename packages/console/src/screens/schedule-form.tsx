@@ -1,0 +1,154 @@
+import type { ScheduleRecord } from '@convoke/sdk';
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { Button } from '../parts/button.tsx';
+import { Dialog, useAction } from '../parts/dialog.tsx';
+import { type Choice, SelectField, TextArea, TextField } from '../parts/field.tsx';
+import { ProblemNote } from '../parts/problem.tsx';
+import { listAgents } from '../session/api.ts';
+import { useResource, useTenant } from '../session/use.ts';
+
+const overlaps = [
+  { value: 'skip', label: 'skip this time' },
+  { value: 'queue', label: 'start another run' },
+];
+const sessions = [
+  { value: 'new', label: 'a new session' },
+  { value: 'keep', label: 'one session for all runs' },
+];
+
+/** Creates a schedule, or changes the plan of one. */
+export function ScheduleForm(props: {
+  readonly schedule?: ScheduleRecord | undefined;
+  readonly onClose: () => void;
+  readonly onSaved: (schedule: ScheduleRecord) => void;
+}): JSX.Element {
+  const { schedule, onClose, onSaved } = props;
+  const tenant = useTenant();
+  const agents = useResource(`${tenant.tenantId}/agents`, () => listAgents(tenant));
+  const names = (agents.data.value ?? []).map(({ name }) => ({ value: name, label: name }));
+  const [form, setForm] = useState(() => valuesOf(schedule));
+  const set = (change: Partial<Values>) => setForm((before) => ({ ...before, ...change }));
+  const agent = form.agent === '' ? (names[0]?.value ?? '') : form.agent;
+  const save = useAction(async () => {
+    const plan = { name: form.name.trim(), cron: form.cron.trim(), time_zone: form.zone.trim() };
+    const overlap = form.overlap === 'queue' ? ('queue' as const) : ('skip' as const);
+    const { schedules } = tenant.client;
+    const saved =
+      schedule === undefined
+        ? await schedules.create({
+            ...plan,
+            overlap,
+            agent_name: agent,
+            session: form.session === 'keep' ? { mode: 'keep' } : { mode: 'new' },
+            input: form.prompt,
+          })
+        : await schedules.update(schedule.id, {
+            version: schedule.version,
+            ...plan,
+            overlap,
+            input: { ...schedule.input, prompt: form.prompt },
+          });
+    onSaved(saved);
+    onClose();
+  });
+  return (
+    <Dialog
+      title={schedule === undefined ? 'Create a schedule' : 'Change the plan'}
+      onClose={onClose}
+    >
+      <form
+        class="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          void save.run();
+        }}
+      >
+        <Fields form={form} agents={names} isNew={schedule === undefined} onChange={set} />
+        {save.error !== undefined && <ProblemNote error={save.error} />}
+        <div class="buttons end">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button
+            kind="primary"
+            type="submit"
+            disabled={save.isBusy || form.name.trim() === '' || form.prompt.trim() === ''}
+          >
+            Save
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
+function Fields(props: {
+  readonly form: Values;
+  readonly agents: readonly Choice[];
+  readonly isNew: boolean;
+  readonly onChange: (change: Partial<Values>) => void;
+}): JSX.Element {
+  const { form, agents, isNew, onChange } = props;
+  return (
+    <>
+      <TextField label="Name" value={form.name} onInput={(name) => onChange({ name })} autofocus />
+      {isNew && (
+        <SelectField
+          label="Agent"
+          value={form.agent}
+          choices={agents}
+          onChange={(value) => onChange({ agent: value })}
+        />
+      )}
+      <TextArea label="Prompt" value={form.prompt} onInput={(prompt) => onChange({ prompt })} />
+      <TextField
+        label="When"
+        value={form.cron}
+        onInput={(cron) => onChange({ cron })}
+        hint="minute hour day month weekday: 0 9 * * 1-5 is nine o'clock on weekdays"
+      />
+      <TextField
+        label="Time zone"
+        value={form.zone}
+        onInput={(zone) => onChange({ zone })}
+        hint="such as Europe/Berlin or UTC"
+      />
+      <SelectField
+        label="When the last run has not ended"
+        value={form.overlap}
+        choices={overlaps}
+        onChange={(overlap) => onChange({ overlap })}
+      />
+      {isNew && (
+        <SelectField
+          label="Each run uses"
+          value={form.session}
+          choices={sessions}
+          onChange={(session) => onChange({ session })}
+        />
+      )}
+    </>
+  );
+}
+
+interface Values {
+  readonly name: string;
+  readonly agent: string;
+  readonly prompt: string;
+  readonly cron: string;
+  readonly zone: string;
+  readonly overlap: string;
+  readonly session: string;
+}
+
+function valuesOf(schedule: ScheduleRecord | undefined): Values {
+  const prompt = schedule?.input['prompt'];
+  return {
+    name: schedule?.name ?? '',
+    agent: schedule?.agent_name ?? '',
+    prompt: typeof prompt === 'string' ? prompt : '',
+    cron: schedule?.cron ?? '0 9 * * 1-5',
+    zone: schedule?.time_zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone,
+    overlap: schedule?.overlap ?? 'skip',
+    session: schedule?.session.mode ?? 'new',
+  };
+}

@@ -1,0 +1,96 @@
+import type { ScheduleSummary } from '@convoke/sdk';
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { visible } from '../data/formats.ts';
+import { addressOf } from '../data/routes.ts';
+import { Button } from '../parts/button.tsx';
+import { Heading } from '../parts/page.tsx';
+import { Empty } from '../parts/states.tsx';
+import { Status } from '../parts/status.tsx';
+import { type Column, PagedTable } from '../parts/table.tsx';
+import { Until } from '../parts/time.tsx';
+import { usePages, useRight, useTenant, useTitle } from '../session/use.ts';
+import { useRefreshOnNotice } from '../session/live.ts';
+import { navigate } from '../shell/router.ts';
+import { ScheduleForm } from './schedule-form.tsx';
+
+export function SchedulesScreen(): JSX.Element {
+  useTitle('Schedules');
+  const { client, tenantId } = useTenant();
+  const mayWrite = useRight('schedules:write');
+  const [isCreating, setCreating] = useState(false);
+  const list = usePages(
+    [tenantId],
+    (cursor) => client.schedules.list({ limit: 50, cursor }).page(),
+    ({ id }) => id,
+  );
+  useRefreshOnNotice(
+    ({ type }) => type.startsWith('schedule_') || type === 'run_queued',
+    () => list.refresh(),
+  );
+  return (
+    <>
+      <Heading
+        title="Schedules"
+        actions={
+          <Button kind="primary" onClick={() => setCreating(true)} disabled={!mayWrite}>
+            Create a schedule
+          </Button>
+        }
+      >
+        <p class="muted">Runs that start by themselves, once for each time of a plan.</p>
+      </Heading>
+      <PagedTable
+        label="Schedules"
+        list={list}
+        idOf={({ id }) => id}
+        columns={columnsFor(tenantId)}
+        empty={
+          <Empty title="No schedules yet.">
+            <span>A schedule starts an agent at the times of a cron pattern.</span>
+          </Empty>
+        }
+      />
+      {isCreating && (
+        <ScheduleForm
+          onClose={() => setCreating(false)}
+          onSaved={({ id }) => navigate(addressOf('schedule', { tenant: tenantId, schedule: id }))}
+        />
+      )}
+    </>
+  );
+}
+
+function columnsFor(tenant: string): readonly Column<ScheduleSummary>[] {
+  return [
+    { title: 'Status', cell: (schedule) => <Status of={schedule.status} /> },
+    {
+      title: 'Name',
+      class: 'clip wide-cell',
+      cell: (schedule) => (
+        <a class="open clip" href={addressOf('schedule', { tenant, schedule: schedule.id })}>
+          {visible(schedule.name)}
+        </a>
+      ),
+    },
+    { title: 'Agent', class: 'nowrap', cell: (schedule) => visible(schedule.agent_name) },
+    {
+      title: 'Plan',
+      optional: true,
+      class: 'nowrap',
+      cell: (schedule) => (
+        <>
+          <code>{visible(schedule.cron)}</code>{' '}
+          <span class="muted small">{visible(schedule.time_zone)}</span>
+        </>
+      ),
+    },
+    {
+      title: 'Next',
+      optional: true,
+      class: 'muted',
+      cell: (schedule) =>
+        schedule.next_at === undefined ? '' : <Until at={schedule.next_at} before="" />,
+    },
+  ];
+}

@@ -1,0 +1,81 @@
+import type { ComponentChildren, JSX } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
+import { environmentOf } from '../data/snippets.ts';
+import { Button } from '../parts/button.tsx';
+import { copyText } from '../parts/copy.tsx';
+import { guardLeaving } from '../shell/router.ts';
+
+/**
+ * A secret that the server shows once. It is in this component's properties and nowhere else, and is gone when the person
+ * says that it is stored, or leaves.
+ */
+export function SecretOnce(props: {
+  readonly clientId?: string | undefined;
+  readonly secret: string;
+  readonly name?: string | undefined;
+  readonly onDone: () => void;
+  readonly children?: ComponentChildren;
+}): JSX.Element {
+  const { clientId, secret, name = 'CONVOKE_CLIENT_SECRET' } = props;
+  const [isShown, setShown] = useState(false);
+  const [isStored, setStored] = useState(false);
+  useEffect(() => {
+    if (isStored) return;
+    const ask = (event: BeforeUnloadEvent) => event.preventDefault();
+    addEventListener('beforeunload', ask);
+    guardLeaving(() => confirm('The secret is shown only here. Leave without storing it?'));
+    return () => {
+      removeEventListener('beforeunload', ask);
+      guardLeaving(undefined);
+    };
+  }, [isStored]);
+  const lines = environmentOf({
+    ...(clientId === undefined ? {} : { CONVOKE_CLIENT_ID: clientId }),
+    [name]: secret,
+  });
+  return (
+    <section class="secret" aria-label="New secret, shown once">
+      <h2>New secret: shown once</h2>
+      <dl class="facts">
+        {clientId !== undefined && (
+          <>
+            <dt>Client id</dt>
+            <dd>
+              <code>{clientId}</code>
+            </dd>
+          </>
+        )}
+        <dt>Secret</dt>
+        <dd>
+          <code>{isShown ? secret : `${secret.slice(0, 4)}${'•'.repeat(16)}`}</code>
+        </dd>
+      </dl>
+      <div class="buttons">
+        <Button size="small" onClick={() => setShown(!isShown)} pressed={isShown}>
+          {isShown ? 'Hide' : 'Show'}
+        </Button>
+        <Button size="small" onClick={() => copyText(secret, 'Secret copied')}>
+          Copy
+        </Button>
+        <Button size="small" onClick={() => copyText(lines, 'Lines for .env copied')}>
+          Copy for .env
+        </Button>
+      </div>
+      {props.children}
+      <div class="buttons">
+        <label class="check">
+          <input
+            type="checkbox"
+            checked={isStored}
+            onChange={(event) => setStored(event.currentTarget.checked)}
+          />
+          I have stored it
+        </label>
+        <span class="grow" />
+        <Button kind="primary" onClick={props.onDone} disabled={!isStored}>
+          Done
+        </Button>
+      </div>
+    </section>
+  );
+}

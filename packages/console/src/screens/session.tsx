@@ -1,0 +1,168 @@
+import type { SessionRecord } from '@convoke/sdk';
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { visible } from '../data/formats.ts';
+import { type RouteParams, addressOf } from '../data/routes.ts';
+import { Button } from '../parts/button.tsx';
+import { copyText } from '../parts/copy.tsx';
+import { Confirm, useAction } from '../parts/dialog.tsx';
+import { Card, Heading, Shown } from '../parts/page.tsx';
+import { ProblemNote } from '../parts/problem.tsx';
+import { Status } from '../parts/status.tsx';
+import { Time } from '../parts/time.tsx';
+import { useRefreshOnNotice } from '../session/live.ts';
+import { useResource, useRight, useTenant, useTitle } from '../session/use.ts';
+import { SessionFiles } from './session-files.tsx';
+import { titleOf } from './sessions.tsx';
+import { SessionTalk } from './try-it.tsx';
+
+/** The newest runs of the session that are shown as its conversation. */
+const maxRuns = 20;
+
+export function SessionScreen({ session: id = '' }: RouteParams): JSX.Element {
+  const tenant = useTenant();
+  const { client, tenantId } = tenant;
+  const found = useResource(`${tenantId}/session/${id}`, () => client.sessions.at(id).read());
+  const runs = useResource(`${tenantId}/session-runs/${id}`, async () => {
+    const page = await client.sessions.at(id).runs.list({ limit: maxRuns }).page();
+    return page.items.map(({ record }) => record).toReversed();
+  });
+  useRefreshOnNotice(
+    (notice) => notice.session_id === id,
+    () => {
+      void found.refresh();
+      void runs.refresh();
+    },
+  );
+  return (
+    <Shown of={found} title="Session">
+      {(session) => (
+        <>
+          <SessionHeading session={session} onChange={found.set.bind(found)} />
+          <div class="two side">
+            <Card title="Conversation">
+              <div class="body">
+                <Shown of={runs}>
+                  {(earlier) => (
+                    <SessionTalk
+                      session={() => Promise.resolve(client.sessions.at(id))}
+                      earlier={earlier}
+                      takesFiles={session.session_files_supported}
+                      blocked={blockedBy(session)}
+                    />
+                  )}
+                </Shown>
+              </div>
+            </Card>
+            <div class="stack">
+              <About session={session} />
+              {session.session_files_supported && <SessionFiles sessionId={session.id} />}
+            </div>
+          </div>
+        </>
+      )}
+    </Shown>
+  );
+}
+
+function About({ session }: { readonly session: SessionRecord }): JSX.Element {
+  const { tenantId } = useTenant();
+  return (
+    <Card title="About">
+      <dl class="facts body">
+        <dt>Agent</dt>
+        <dd>
+          <a href={addressOf('agent', { tenant: tenantId, agent: session.agent_name })}>
+            {visible(session.agent_name)}
+          </a>
+        </dd>
+        <dt>Created</dt>
+        <dd>
+          <Time at={session.created_at} />
+        </dd>
+        <dt>Last activity</dt>
+        <dd>
+          <Time at={session.updated_at} />
+        </dd>
+        <dt>Id</dt>
+        <dd>
+          <button
+            type="button"
+            class="button quiet small id-button"
+            title="Copy the id"
+            onClick={() => void copyText(session.id, 'Id copied')}
+          >
+            <code class="breaks">{session.id}</code>
+          </button>
+        </dd>
+      </dl>
+    </Card>
+  );
+}
+
+function blockedBy({ status }: SessionRecord): string | undefined {
+  if (status === 'terminated' || status === 'failed') return 'The session has ended';
+  if (status === 'stopped' || status === 'stopping') return 'The session is stopped';
+  return undefined;
+}
+
+function SessionHeading(props: {
+  readonly session: SessionRecord;
+  readonly onChange: (session: SessionRecord) => void;
+}): JSX.Element {
+  const { session, onChange } = props;
+  const { client } = useTenant();
+  const mayWrite = useRight('sessions:write');
+  const [isEnding, setEnding] = useState(false);
+  const handle = client.sessions.at(session.id);
+  const stop = useAction(async () => onChange(await handle.stop()));
+  const resume = useAction(async () => onChange(await handle.resume()));
+  useTitle(titleOf(session));
+  const isOver = session.status === 'terminated' || session.status === 'failed';
+  const error = stop.error ?? resume.error;
+  return (
+    <>
+      <Heading
+        title={visible(titleOf(session))}
+        actions={
+          <>
+            {session.status === 'stopped' && (
+              <Button onClick={resume.run} disabled={!mayWrite || resume.isBusy}>
+                Resume
+              </Button>
+            )}
+            {!isOver && session.status !== 'stopped' && (
+              <Button onClick={stop.run} disabled={!mayWrite || stop.isBusy}>
+                Stop
+              </Button>
+            )}
+            {!isOver && (
+              <Button kind="danger" onClick={() => setEnding(true)} disabled={!mayWrite}>
+                Terminate
+              </Button>
+            )}
+          </>
+        }
+      >
+        <p class="summary-line">
+          <Status of={session.status} />
+          {session.status_reason !== undefined && <span>{visible(session.status_reason)}</span>}
+        </p>
+      </Heading>
+      {error !== undefined && <ProblemNote error={error} />}
+      {isEnding && (
+        <Confirm
+          title="End this session for good?"
+          action="Terminate"
+          onConfirm={async () => onChange(await handle.stop({ mode: 'terminate' }))}
+          onClose={() => setEnding(false)}
+        >
+          <p>
+            Its runs are cancelled and it takes no new ones. Its history and files stay readable
+            until they are deleted by the retention of the server.
+          </p>
+        </Confirm>
+      )}
+    </>
+  );
+}

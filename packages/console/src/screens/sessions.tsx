@@ -1,0 +1,96 @@
+import type { SessionRecord } from '@convoke/sdk';
+import type { JSX } from 'preact';
+import { shortId, visible } from '../data/formats.ts';
+import { addressOf } from '../data/routes.ts';
+import { Select } from '../parts/field.tsx';
+import { Heading } from '../parts/page.tsx';
+import { Empty } from '../parts/states.tsx';
+import { Status } from '../parts/status.tsx';
+import { type Column, PagedTable } from '../parts/table.tsx';
+import { Time } from '../parts/time.tsx';
+import { listSessions } from '../session/api.ts';
+import { useRefreshOnNotice } from '../session/live.ts';
+import { usePages, useTenant, useTitle } from '../session/use.ts';
+import { place, setQuery } from '../shell/router.ts';
+
+const statuses = ['idle', 'running', 'waiting', 'stopped', 'failed', 'terminated'] as const;
+
+export function SessionsScreen(): JSX.Element {
+  useTitle('Sessions');
+  const tenant = useTenant();
+  const status = statuses.find((name) => name === place.value.query.get('status'));
+  const list = usePages(
+    [tenant.tenantId, status],
+    (cursor) => listSessions(tenant, { status }, cursor),
+    ({ id }) => id,
+  );
+  useRefreshOnNotice(
+    ({ type }) => type.startsWith('session_') || type.startsWith('run_'),
+    () => list.refresh(),
+  );
+  return (
+    <>
+      <Heading title="Sessions" />
+      <div class="filters">
+        <Select
+          name="Status"
+          value={status ?? ''}
+          choices={[
+            { value: '', label: 'All states' },
+            ...statuses.map((value) => ({ value, label: value })),
+          ]}
+          onChange={(value) => setQuery({ status: value })}
+        />
+      </div>
+      <PagedTable
+        label="Sessions"
+        list={list}
+        idOf={({ id }) => id}
+        columns={columnsFor(tenant.tenantId)}
+        empty={
+          <Empty title="No sessions here.">
+            <a href={addressOf('agents', { tenant: tenant.tenantId })}>Try an agent</a>
+          </Empty>
+        }
+      />
+    </>
+  );
+}
+
+function columnsFor(tenant: string): readonly Column<SessionRecord>[] {
+  return [
+    { title: 'Status', cell: (session) => <Status of={session.status} /> },
+    {
+      title: 'Session',
+      class: 'clip wide-cell',
+      cell: (session) => (
+        <a class="open clip" href={addressOf('session', { tenant, session: session.id })}>
+          {visible(titleOf(session))}
+        </a>
+      ),
+    },
+    { title: 'Agent', class: 'nowrap', cell: (session) => visible(session.agent_name) },
+    {
+      title: 'Waiting',
+      optional: true,
+      class: 'number',
+      cell: (session) =>
+        session.pending_interactions === 0 ? (
+          ''
+        ) : (
+          <span class="waiting">{session.pending_interactions}</span>
+        ),
+    },
+    {
+      title: 'Last activity',
+      optional: true,
+      class: 'muted',
+      cell: (session) => <Time at={session.updated_at} />,
+    },
+  ];
+}
+
+/** The title where the session has one, else the end of its id. */
+export function titleOf(session: SessionRecord & { readonly title?: string | undefined }): string {
+  return session.title ?? shortId(session.id);
+}

@@ -1,0 +1,66 @@
+import type { JSX } from 'preact';
+import { number, short } from '../data/formats.ts';
+import { addressOf } from '../data/routes.ts';
+import { daysOf, sumOf } from '../data/usage.ts';
+import { Bars } from '../parts/bars.tsx';
+import { now } from '../parts/clock.ts';
+import { Card, Shown } from '../parts/page.tsx';
+import { readUsage } from '../session/api.ts';
+import { useResource, useRight, useTenant } from '../session/use.ts';
+
+const days = 14;
+
+/** Runs and tokens of the last two weeks, on the first page. */
+export function UsageStrip(): JSX.Element | null {
+  const tenant = useTenant();
+  const mayRead = useRight('usage:read');
+  if (!mayRead) return null;
+  return (
+    <Card
+      title="Last 14 days"
+      aside={<a href={addressOf('usage', { tenant: tenant.tenantId })}>usage</a>}
+    >
+      <div class="body">
+        <Strip />
+      </div>
+    </Card>
+  );
+}
+
+function Strip(): JSX.Element {
+  const tenant = useTenant();
+  const usage = useResource(`${tenant.tenantId}/usage-strip`, () =>
+    readUsage(tenant, { days, bucket: 'day' }),
+  );
+  return (
+    <Shown of={usage}>
+      {(rows) => {
+        const all = daysOf(rows, days, now.peek());
+        const bars = (of: 'runs' | 'tokens') =>
+          all.map((day) => ({
+            label: day.day,
+            value: day[of],
+            bad: of === 'runs' ? day.failed : 0,
+          }));
+        return (
+          <div class="two">
+            <figure class="stack tight">
+              <figcaption class="summary-line">
+                <span>Runs per day</span>
+                <strong>{number(sumOf(all, (day) => day.runs))}</strong>
+              </figcaption>
+              <Bars title="Runs per day" bars={bars('runs')} />
+            </figure>
+            <figure class="stack tight">
+              <figcaption class="summary-line">
+                <span>Tokens per day</span>
+                <strong>{short(sumOf(all, (day) => day.tokens))}</strong>
+              </figcaption>
+              <Bars title="Tokens per day" bars={bars('tokens')} />
+            </figure>
+          </div>
+        );
+      }}
+    </Shown>
+  );
+}

@@ -1,0 +1,178 @@
+import type { JSX } from 'preact';
+import { number, short, visible } from '../data/formats.ts';
+import { type UsageRow, daysOf, money, sumOf } from '../data/usage.ts';
+import { Bars } from '../parts/bars.tsx';
+import { now } from '../parts/clock.ts';
+import { Select } from '../parts/field.tsx';
+import { Card, Heading, Shown } from '../parts/page.tsx';
+import { Empty } from '../parts/states.tsx';
+import { Table } from '../parts/table.tsx';
+import { Segments } from '../parts/tabs.tsx';
+import { readUsage } from '../session/api.ts';
+import { useResource, useTenant, useTitle } from '../session/use.ts';
+import { addressWith, place, setQuery } from '../shell/router.ts';
+
+const groups = [
+  { value: 'agent', label: 'By agent' },
+  { value: 'model', label: 'By model' },
+  { value: 'client', label: 'By client' },
+] as const;
+
+/** What the tenant used: runs, tokens and cost, by day and by agent, model or client. */
+export function UsageScreen(): JSX.Element {
+  useTitle('Usage');
+  const { query } = place.value;
+  const days = ['7', '30', '90'].includes(query.get('days') ?? '') ? Number(query.get('days')) : 30;
+  const group = groups.find(({ value }) => value === query.get('by'))?.value ?? 'agent';
+  return (
+    <>
+      <Heading title="Usage" />
+      <div class="filters">
+        <Segments
+          label="Time"
+          tabs={[7, 30, 90].map((count) => ({
+            name: `${count} days`,
+            href: addressWith({ days: String(count) }),
+            isCurrent: count === days,
+          }))}
+        />
+        <Select name="Group" value={group} choices={groups} onChange={(by) => setQuery({ by })} />
+      </div>
+      <PerDay key={days} days={days} />
+      <PerGroup key={`${days}${group}`} days={days} group={group} />
+    </>
+  );
+}
+
+function PerDay({ days }: { readonly days: number }): JSX.Element {
+  const tenant = useTenant();
+  const usage = useResource(`${tenant.tenantId}/usage/${days}`, () =>
+    readUsage(tenant, { days, bucket: 'day' }),
+  );
+  return (
+    <Shown of={usage}>
+      {(rows) => {
+        const all = daysOf(rows, days, now.peek());
+        const currency = rows.find((row) => row.currency !== undefined)?.currency;
+        return (
+          <>
+            <div class="figures">
+              <Figure value={number(sumOf(all, (day) => day.runs))} name="runs" />
+              <Figure value={number(sumOf(all, (day) => day.failed))} name="failed" />
+              <Figure value={short(sumOf(all, (day) => day.tokens))} name="tokens" />
+              {currency !== undefined && (
+                <Figure
+                  value={money(
+                    sumOf(all, (day) => day.cost),
+                    currency,
+                  )}
+                  name="cost"
+                />
+              )}
+            </div>
+            <div class="two">
+              <Chart title="Runs per day" days={all} of="runs" />
+              <Chart title="Tokens per day" days={all} of="tokens" />
+            </div>
+          </>
+        );
+      }}
+    </Shown>
+  );
+}
+
+function Figure(props: { readonly value: string; readonly name: string }): JSX.Element {
+  return (
+    <div>
+      <span class="value">{props.value}</span>
+      <span class="muted">{props.name}</span>
+    </div>
+  );
+}
+
+function Chart(props: {
+  readonly title: string;
+  readonly days: ReturnType<typeof daysOf>;
+  readonly of: 'runs' | 'tokens';
+}): JSX.Element {
+  const { title, days, of } = props;
+  const bars = days.map((day) => ({
+    label: day.day,
+    value: day[of],
+    bad: of === 'runs' ? day.failed : 0,
+  }));
+  return (
+    <Card title={title} aside={<span class="muted small">UTC</span>}>
+      <div class="body">
+        <Bars title={title} bars={bars} />
+      </div>
+    </Card>
+  );
+}
+
+type Group = (typeof groups)[number]['value'];
+
+function PerGroup(props: { readonly days: number; readonly group: Group }): JSX.Element {
+  const { days, group } = props;
+  const tenant = useTenant();
+  const usage = useResource(`${tenant.tenantId}/usage/${days}/${group}`, () =>
+    readUsage(tenant, { days, group_by: group }),
+  );
+  return (
+    <Card title={groups.find(({ value }) => value === group)?.label ?? 'By agent'}>
+      <Shown of={usage}>
+        {(rows) =>
+          rows.length === 0 ? (
+            <Empty title="Nothing was used in this time." />
+          ) : (
+            <Table<UsageRow>
+              label="Usage by group"
+              rows={rows.toSorted((a, b) => tokensOf(b) - tokensOf(a))}
+              idOf={(row) => row.group ?? ''}
+              columns={[
+                {
+                  title: group,
+                  class: 'clip wide-cell',
+                  cell: (row) => visible(row.group === '' ? 'people' : (row.group ?? '')),
+                },
+                { title: 'Runs', class: 'number', cell: (row) => amount(row.runs) },
+                {
+                  title: 'Failed',
+                  optional: true,
+                  class: 'number',
+                  cell: (row) => amount(row.failed),
+                },
+                {
+                  title: 'In',
+                  optional: true,
+                  class: 'number',
+                  cell: (row) => number(row.input_tokens),
+                },
+                {
+                  title: 'Out',
+                  optional: true,
+                  class: 'number',
+                  cell: (row) => number(row.output_tokens),
+                },
+                {
+                  title: 'Cost',
+                  class: 'number',
+                  cell: (row) =>
+                    row.cost === undefined ? '' : money(row.cost, row.currency ?? ''),
+                },
+              ]}
+            />
+          )
+        }
+      </Shown>
+    </Card>
+  );
+}
+
+function tokensOf(row: UsageRow): number {
+  return row.input_tokens + row.output_tokens;
+}
+
+function amount(value: number | undefined): string {
+  return value === undefined ? '' : number(value);
+}

@@ -1,0 +1,227 @@
+import type { WebhookDelivery, WebhookRecord } from '@convoke/sdk';
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { plural, visible } from '../data/formats.ts';
+import { type RouteParams, addressOf } from '../data/routes.ts';
+import { Button } from '../parts/button.tsx';
+import { Confirm, useAction } from '../parts/dialog.tsx';
+import { Heading, Shown } from '../parts/page.tsx';
+import { ProblemNote } from '../parts/problem.tsx';
+import { Empty } from '../parts/states.tsx';
+import { Status } from '../parts/status.tsx';
+import { type Column, PagedTable } from '../parts/table.tsx';
+import { Time, Until } from '../parts/time.tsx';
+import { announce } from '../parts/toast.tsx';
+import { useRefreshOnNotice } from '../session/live.ts';
+import { usePages, useResource, useRight, useTenant, useTitle } from '../session/use.ts';
+import { navigate } from '../shell/router.ts';
+import { SecretOnce } from './secret-once.tsx';
+
+export function WebhookScreen({ webhook: id = '' }: RouteParams): JSX.Element {
+  const { client, tenantId } = useTenant();
+  const found = useResource(`${tenantId}/webhook/${id}`, () => client.webhooks.get(id));
+  return (
+    <Shown of={found} title="Webhook">
+      {(webhook) => (
+        <>
+          <WebhookHeading webhook={webhook} onChange={(next) => found.set(next)} />
+          <Deliveries webhook={webhook} />
+        </>
+      )}
+    </Shown>
+  );
+}
+
+function WebhookHeading(props: {
+  readonly webhook: WebhookRecord;
+  readonly onChange: (webhook: WebhookRecord) => void;
+}): JSX.Element {
+  const { webhook, onChange } = props;
+  const { client, tenantId } = useTenant();
+  const mayWrite = useRight('webhooks:write');
+  const [secret, setSecret] = useState<string | undefined>(undefined);
+  const [isDeleting, setDeleting] = useState(false);
+  useTitle(webhook.url);
+  const rotate = useAction(async () => {
+    const issued = await client.webhooks.rotate(webhook.id);
+    setSecret(issued.secret);
+    onChange(issued.webhook);
+  });
+  const check = useAction(async () => {
+    await client.webhooks.test(webhook.id);
+    announce('A test is on its way.');
+  });
+  const error = rotate.error ?? check.error;
+  return (
+    <>
+      <Heading
+        title={visible(webhook.url)}
+        actions={
+          <>
+            <Button onClick={check.run} disabled={!mayWrite || check.isBusy}>
+              Send a test
+            </Button>
+            <Button onClick={rotate.run} disabled={!mayWrite || rotate.isBusy}>
+              Rotate the secret
+            </Button>
+            <Turn webhook={webhook} onChange={onChange} />
+            <Button kind="danger" onClick={() => setDeleting(true)} disabled={!mayWrite}>
+              Delete
+            </Button>
+          </>
+        }
+      >
+        <Facts webhook={webhook} />
+      </Heading>
+      {error !== undefined && <ProblemNote error={error} />}
+      {secret !== undefined && (
+        <SecretOnce
+          secret={secret}
+          name="CONVOKE_WEBHOOK_SECRET"
+          onDone={() => setSecret(undefined)}
+        >
+          <p class="muted">The old secret signs too, for 24 hours.</p>
+        </SecretOnce>
+      )}
+      {isDeleting && (
+        <Confirm
+          title="Delete this webhook?"
+          action="Delete"
+          onConfirm={async () => {
+            await client.webhooks.delete(webhook.id);
+            navigate(addressOf('webhooks', { tenant: tenantId }));
+          }}
+          onClose={() => setDeleting(false)}
+        >
+          <p>Nothing more is sent, also not what waits.</p>
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+function Turn(props: {
+  readonly webhook: WebhookRecord;
+  readonly onChange: (webhook: WebhookRecord) => void;
+}): JSX.Element {
+  const { webhook, onChange } = props;
+  const { client } = useTenant();
+  const mayWrite = useRight('webhooks:write');
+  const isActive = webhook.status === 'active';
+  const turn = useAction(async () => {
+    const status = isActive ? 'disabled' : 'active';
+    onChange(await client.webhooks.update(webhook.id, { version: webhook.version, status }));
+  });
+  return (
+    <>
+      <Button onClick={turn.run} disabled={!mayWrite || turn.isBusy}>
+        {isActive ? 'Disable' : 'Enable'}
+      </Button>
+      {turn.error !== undefined && <ProblemNote error={turn.error} />}
+    </>
+  );
+}
+
+function Facts({ webhook }: { readonly webhook: WebhookRecord }): JSX.Element {
+  const { status, status_reason: reason, failing_since: failing, types } = webhook;
+  return (
+    <p class="summary-line">
+      <Status of={status} />
+      {reason !== undefined && <span>{visible(reason)}</span>}
+      {failing !== undefined && (
+        <span class="failed">
+          failing since <Time at={failing} />
+        </span>
+      )}
+      <span>{types.includes('*') ? 'all notices' : types.join(', ')}</span>
+      <code>{`…${webhook.secret_hint}`}</code>
+      {webhook.description !== undefined && <span>{visible(webhook.description)}</span>}
+    </p>
+  );
+}
+
+function Deliveries({ webhook }: { readonly webhook: WebhookRecord }): JSX.Element {
+  const { client } = useTenant();
+  const mayWrite = useRight('webhooks:write');
+  const list = usePages<WebhookDelivery>(
+    [webhook.id],
+    (cursor) => client.webhooks.deliveries(webhook.id, { limit: 50, cursor }).page(),
+    ({ id }) => id,
+  );
+  useRefreshOnNotice(
+    () => true,
+    () => list.refresh(),
+  );
+  const again = async (delivery: WebhookDelivery) => {
+    await client.webhooks.redeliver(webhook.id, delivery.id);
+    await list.refresh();
+  };
+  return (
+    <PagedTable
+      label="Deliveries"
+      list={list}
+      idOf={({ id }) => id}
+      columns={columnsFor(mayWrite ? again : undefined)}
+      empty={
+        <Empty title="Nothing was sent yet.">
+          <span>Send a test, or start a run.</span>
+        </Empty>
+      }
+    />
+  );
+}
+
+function columnsFor(
+  again: ((delivery: WebhookDelivery) => Promise<void>) | undefined,
+): readonly Column<WebhookDelivery>[] {
+  return [
+    { title: 'Status', cell: ({ status }) => <Status of={status} /> },
+    { title: 'Notice', class: 'nowrap', cell: ({ type }) => <code>{visible(type)}</code> },
+    {
+      title: 'Answer',
+      class: 'clip wide-cell muted',
+      cell: ({ response_status: status, error, response_excerpt: text, next_try_at: next }) => (
+        <span class="clip">
+          {[status, error, text]
+            .filter((part) => part !== undefined)
+            .map(String)
+            .map(visible)
+            .join(' ')}
+          {next !== undefined && <Until at={next} before=" next try" />}
+        </span>
+      ),
+    },
+    {
+      title: 'Tries',
+      optional: true,
+      class: 'number',
+      cell: ({ tries }) => plural(tries, 'try', 'tries'),
+    },
+    {
+      title: 'When',
+      optional: true,
+      class: 'muted',
+      cell: ({ created_at: at }) => <Time at={at} />,
+    },
+    {
+      title: 'Again',
+      class: 'number',
+      cell: (delivery) =>
+        again !== undefined && (delivery.status === 'failed' || delivery.status === 'blocked') ? (
+          <SendAgain act={() => again(delivery)} />
+        ) : null,
+    },
+  ];
+}
+
+function SendAgain({ act }: { readonly act: () => Promise<void> }): JSX.Element {
+  const { isBusy, error, run } = useAction(act);
+  return (
+    <>
+      <Button size="small" kind="quiet" onClick={run} disabled={isBusy}>
+        Send again
+      </Button>
+      {error !== undefined && <ProblemNote error={error} />}
+    </>
+  );
+}

@@ -1,0 +1,170 @@
+import type {
+  AgentRecord,
+  InteractionInTenantRecord,
+  InteractionSummary,
+  MemberRecord,
+  OverviewRecord,
+  RunRecord,
+  RunSummary,
+  SessionRecord,
+  SessionStatus,
+  SystemRecord,
+  TenantInteractionsQuery,
+  TenantRunsQuery,
+} from '@convoke/sdk';
+import type { FeedParts, Notice } from '../data/feed.ts';
+import type { PageOf } from '../data/pages.ts';
+import type { UsageRow } from '../data/usage.ts';
+import { type TenantScope, accountClient, organizationClient } from './session.ts';
+
+/** The calls that several screens make, in the shape in which they use the answers. */
+
+/** Rows of one page of a list. */
+const pageRows = 50;
+
+export type { InteractionSummary, RunSummary };
+
+export interface RunsShown {
+  readonly status?: string | undefined;
+  readonly agent?: string | undefined;
+  readonly text?: string | undefined;
+  readonly createdAfter?: string | undefined;
+  readonly limit?: number | undefined;
+}
+
+export function listRuns(
+  { client }: TenantScope,
+  { status, agent, text, createdAfter, limit = pageRows }: RunsShown,
+  cursor: string | undefined,
+): Promise<PageOf<RunSummary>> {
+  const statuses = isSet(status) ? [status as Statuses[number]] : undefined;
+  return client.runs
+    .list({
+      status: statuses,
+      agent_name: isSet(agent) ? agent : undefined,
+      q: isSet(text) ? text : undefined,
+      created_after: createdAfter,
+      limit,
+      cursor,
+    })
+    .page();
+}
+
+type Statuses = NonNullable<TenantRunsQuery['status']>;
+
+export async function findRun({ client }: TenantScope, id: string): Promise<RunRecord> {
+  return (await client.runs.get(id)).record;
+}
+
+export interface InteractionsShown {
+  readonly status: 'pending' | 'answered';
+  readonly kind?: string | undefined;
+  readonly agent?: string | undefined;
+  readonly limit?: number | undefined;
+}
+
+/** What waits longest comes first; what was answered last comes first. */
+export function listInteractions(
+  { client }: TenantScope,
+  { status, kind, agent, limit = pageRows }: InteractionsShown,
+  cursor: string | undefined,
+): Promise<PageOf<InteractionSummary>> {
+  return client.interactions
+    .list({
+      status,
+      kind: isSet(kind) ? (kind as TenantInteractionsQuery['kind']) : undefined,
+      agent_name: isSet(agent) ? agent : undefined,
+      order: status === 'pending' ? 'asc' : 'desc',
+      limit,
+      cursor,
+    })
+    .page();
+}
+
+export function findInteraction(
+  { client }: TenantScope,
+  key: string,
+): Promise<InteractionInTenantRecord> {
+  return client.interactions.get(key);
+}
+
+export function getOverview({ client }: TenantScope): Promise<OverviewRecord> {
+  return client.overview();
+}
+
+/** Agents of a tenant that are listed; more than this are found by their address. */
+const maxAgents = 100;
+
+export async function listAgents({ client }: TenantScope): Promise<readonly AgentRecord[]> {
+  return (await client.agents.list({ limit: maxAgents }).page()).items;
+}
+
+/** Also the folders that do not load: where people look for an agent, they must see why it is not there. */
+export async function listAllAgents({ client }: TenantScope): Promise<readonly AgentRecord[]> {
+  return (await client.agents.list({ limit: maxAgents, include: 'broken' }).page()).items;
+}
+
+export async function listSessions(
+  { client }: TenantScope,
+  filter: { readonly status: SessionStatus | undefined },
+  cursor: string | undefined,
+): Promise<PageOf<SessionRecord>> {
+  const found = await client.sessions.list({ ...filter, limit: pageRows, cursor }).page();
+  return { items: found.items.map(({ record }) => record), nextCursor: found.nextCursor };
+}
+
+/**
+ * One connection to the feed, from the cursor or from now on. The SDK would wait and connect again by itself; the page does
+ * that, because it says so while it lasts.
+ */
+export function followEvents(
+  scope: TenantScope,
+  after: string | undefined,
+  options: Parameters<FeedParts['connect']>[1],
+): AsyncIterable<Notice> {
+  const { signal, onOpen, onCursor } = options;
+  const client = scope.clientWith(async (url, init) => {
+    const response = await fetch(url, init);
+    if (response.ok) onOpen();
+    return response;
+  });
+  return client.feed.follow({ after, from: 'newest', signal, onCursor, patienceMs: 0 });
+}
+
+export function listMembers(
+  org: string,
+  cursor: string | undefined,
+): Promise<PageOf<MemberRecord>> {
+  return organizationClient(org).members.list({ limit: pageRows, cursor }).page();
+}
+
+export function getSystem(): Promise<SystemRecord> {
+  return accountClient().system();
+}
+
+const dayMs = 86_400_000;
+const maxUsageRows = 2000;
+
+/** Sums of the last days. A chart needs every row, so all pages are read; their number is bounded by the days. */
+export async function readUsage(
+  scope: TenantScope,
+  query: {
+    readonly days: number;
+    readonly bucket?: 'day';
+    readonly group_by?: 'agent' | 'model' | 'client';
+  },
+): Promise<readonly UsageRow[]> {
+  const { days, ...rest } = query;
+  const from = new Date(Date.now() - (days - 1) * dayMs).toISOString();
+  const rows: UsageRow[] = [];
+  for await (const row of scope.client.usage.list({ ...rest, from, limit: 100 })) {
+    rows.push(row);
+    if (rows.length >= maxUsageRows) break;
+  }
+  return rows;
+}
+
+/** An empty field of a form is no filter. */
+function isSet(value: string | undefined): value is string {
+  return value !== undefined && value !== '';
+}

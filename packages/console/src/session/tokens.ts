@@ -1,0 +1,117 @@
+import { type PersonToken, baseUrl, signInSilently } from './silent-sign-in.ts';
+
+/** A token for one tenant, with the scopes that the person's role gives there (D-151). */
+interface TenantToken extends PersonToken {
+  readonly scopes: readonly string[];
+}
+
+export interface TenantOf {
+  readonly organizationId: string;
+  readonly tenantId: string;
+}
+
+/** Another token is fetched this long before the old one ends, while the old one is still used. */
+const renewBeforeMs = 60_000;
+
+/**
+ * A token that is fetched on first use, once for concurrent calls, and again before it ends. Held in this closure only:
+ * never in storage, an address or a log.
+ */
+export class RenewedToken<T extends PersonToken> {
+  readonly #obtain: () => Promise<T>;
+  #held: T | undefined;
+  #request: Promise<T> | undefined;
+
+  constructor(obtain: () => Promise<T>) {
+    this.#obtain = obtain;
+  }
+
+  get held(): T | undefined {
+    return this.#held;
+  }
+
+  async get(rejected?: string): Promise<T> {
+    if (this.#held !== undefined && this.#held.token === rejected) this.#held = undefined;
+    const held = this.#held;
+    const now = Date.now();
+    if (held !== undefined && now < held.expiresAt - renewBeforeMs) return held;
+    this.#request ??= this.#renew();
+    if (held === undefined || now >= held.expiresAt) return this.#request;
+    // The held one still works: a failure is reported when it has ended.
+    this.#request.catch(() => {});
+    return held;
+  }
+
+  forget(): void {
+    this.#held = undefined;
+  }
+
+  async #renew(): Promise<T> {
+    try {
+      this.#held = await this.#obtain();
+      return this.#held;
+    } finally {
+      this.#request = undefined;
+    }
+  }
+}
+
+export function personTokens(): RenewedToken<PersonToken> {
+  return new RenewedToken(() => signInSilently());
+}
+
+class ExchangeRefused extends Error {
+  override readonly name = 'ExchangeRefused';
+  readonly code: string;
+
+  constructor(code: string, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+/** Exchanges the person's token for one of a tenant (RFC 8693). */
+export function tenantTokens(
+  person: RenewedToken<PersonToken>,
+  { organizationId, tenantId }: TenantOf,
+): RenewedToken<TenantToken> {
+  const resource = `${baseUrl()}/v1/organizations/${organizationId}/tenants/${tenantId}`;
+  return new RenewedToken(async () => {
+    const subject = await person.get();
+    let response = await exchange(subject.token, resource);
+    if (response.status === 400) {
+      // The person's token may have been ended by a sign-out elsewhere: ask once with a fresh one.
+      response = await exchange((await person.get(subject.token)).token, resource);
+    }
+    return tokenIn(response);
+  });
+}
+
+function exchange(subjectToken: string, resource: string): Promise<Response> {
+  return fetch(`${baseUrl()}/v1/oauth/token`, {
+    method: 'POST',
+    body: new URLSearchParams({
+      grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
+      client_id: 'convoke-console',
+      subject_token: subjectToken,
+      subject_token_type: 'urn:ietf:params:oauth:token-type:access_token',
+      resource,
+    }),
+  });
+}
+
+async function tokenIn(response: Response): Promise<TenantToken> {
+  const answer = (await response.json().catch(() => ({}))) as {
+    readonly access_token?: string;
+    readonly expires_in?: number;
+    readonly scope?: string;
+    readonly error?: string;
+    readonly error_description?: string;
+  };
+  const { access_token: token, expires_in: seconds, scope = '' } = answer;
+  if (token === undefined || seconds === undefined) {
+    const { error = `http_${response.status}`, error_description: text } = answer;
+    throw new ExchangeRefused(error, text ?? 'The server gave no token for this tenant.');
+  }
+  return { token, expiresAt: Date.now() + seconds * 1000, scopes: scope.split(' ') };
+}

@@ -1,0 +1,102 @@
+import type { ComponentChildren, JSX } from 'preact';
+import { useEffect } from 'preact/hooks';
+import { Button } from '../parts/button.tsx';
+import { ProblemNote } from '../parts/problem.tsx';
+import { Toasts } from '../parts/toast.tsx';
+import { addressOf } from '../data/routes.ts';
+import { enter, leaveForSignIn, session } from '../session/session.ts';
+import { Frame } from './frame.tsx';
+import { navigate, place } from './router.ts';
+
+/** The page by the state of the session: nothing of an organization is drawn before the person is known. */
+export function App(): JSX.Element {
+  return (
+    <>
+      <SessionPage />
+      <Toasts />
+    </>
+  );
+}
+
+function SessionPage(): JSX.Element {
+  const state = session.value;
+  switch (state.kind) {
+    case 'starting':
+    case 'leaving':
+      return (
+        <Alone>
+          <p class="muted" role="status">
+            {state.kind === 'starting' ? 'Signing in' : 'To the sign-in page'}
+          </p>
+        </Alone>
+      );
+    case 'insecure':
+      return (
+        <Alone>
+          <h1>The console needs HTTPS</h1>
+          <p>
+            Away from the machine of the server, a browser offers what the console needs only over
+            HTTPS. Open it by its https address, or on the machine itself at{' '}
+            <code>http://localhost</code>.
+          </p>
+        </Alone>
+      );
+    case 'signed-out':
+      return (
+        <Alone>
+          <h1>Signed out</h1>
+          <p>Your sign-in has ended. Nothing of it is left in this page.</p>
+          <Button kind="primary" onClick={leaveForSignIn}>
+            Sign in
+          </Button>
+        </Alone>
+      );
+    case 'failed':
+      return (
+        <Alone>
+          <h1>Convoke</h1>
+          <ProblemNote error={state.error} retry={enter} />
+        </Alone>
+      );
+    case 'in':
+      return <Inside />;
+  }
+}
+
+function Inside(): JSX.Element {
+  const state = session.value;
+  const { screen } = place.value;
+  const first = state.kind === 'in' ? state.workspaces[0] : undefined;
+  const organization = state.kind === 'in' ? state.me.memberships[0] : undefined;
+  useEffect(() => {
+    if (screen !== 'start' && screen !== 'callback') return;
+    if (first !== undefined) {
+      navigate(addressOf('home', { tenant: first.tenant.tenant_id }), { replace: true });
+    } else if (organization !== undefined) {
+      const params = { org: organization.organization_id };
+      navigate(addressOf('tenants', params), { replace: true });
+    }
+  }, [screen, first]);
+  if (first === undefined && organization === undefined) {
+    return (
+      <Alone>
+        <h1>No organization</h1>
+        <p>
+          You are signed in, but belong to no organization. Ask an owner to add you:{' '}
+          <code>convoke admin member add</code> on the server.
+        </p>
+        <Button onClick={enter}>Look again</Button>
+      </Alone>
+    );
+  }
+  return <Frame />;
+}
+
+/** One message on an otherwise empty page. */
+function Alone({ children }: { readonly children: ComponentChildren }): JSX.Element {
+  return (
+    <main class="page-alone">
+      <div>{children}</div>
+    </main>
+  );
+}

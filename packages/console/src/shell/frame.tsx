@@ -1,0 +1,197 @@
+import { signal } from '@preact/signals';
+import type { JSX } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+import { visible } from '../data/formats.ts';
+import { addressOf } from '../data/routes.ts';
+import { Button } from '../parts/button.tsx';
+import { Dialog } from '../parts/dialog.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { ProblemNote } from '../parts/problem.tsx';
+import { Empty, Skeleton } from '../parts/states.tsx';
+import { goLive, liveState } from '../session/live.ts';
+import { type TenantScope, session, tenantScope } from '../session/session.ts';
+import { TenantContext } from '../session/use.ts';
+import { Navigation } from './navigation.tsx';
+import { Palette } from './palette.tsx';
+import { navigate, place } from './router.ts';
+import { forgetFailed, screenOf } from './screens.ts';
+import { shortcutList } from './shortcut-list.tsx';
+import { useShortcuts } from './shortcuts.ts';
+
+const open = signal<'palette' | 'keys' | 'navigation' | undefined>(undefined);
+/** The tenant that was seen last: organization screens and settings keep it in the navigation. */
+const lastTenant = signal<string | undefined>(undefined);
+
+/** Everything around a screen: navigation, search, the state of the connection. */
+export function Frame(): JSX.Element {
+  const { params, screen } = place.value;
+  const wanted = params['tenant'];
+  useEffect(() => {
+    if (wanted !== undefined) lastTenant.value = wanted;
+  }, [wanted]);
+  const scope = scopeOf(wanted ?? lastTenant.value);
+  const organizationId = params['org'] ?? scope?.organizationId;
+  useEffect(() => (scope === undefined ? undefined : goLive(scope)), [scope]);
+  useEffect(() => {
+    open.value = undefined;
+  }, [screen, params]);
+  useKeys(scope, organizationId);
+  const body = (
+    <div class="shell">
+      <a class="skip" href="#content">
+        Skip to the content
+      </a>
+      <Navigation
+        scope={scope}
+        organizationId={organizationId}
+        isOpen={open.value === 'navigation'}
+      />
+      {open.value === 'navigation' && (
+        <button
+          type="button"
+          class="shade"
+          aria-label="Close the navigation"
+          onClick={() => (open.value = undefined)}
+        />
+      )}
+      <div class="main">
+        <Top scope={scope} />
+        {liveState.value === 'reconnecting' && (
+          <div class="line" role="status">
+            Reconnecting. Nothing is lost: what happened meanwhile appears when the server answers.
+          </div>
+        )}
+        <Content isMissing={wanted !== undefined && scope === undefined} />
+      </div>
+      {open.value === 'palette' && (
+        <Palette scope={scope} organizationId={organizationId} onClose={close} />
+      )}
+      {open.value === 'keys' && (
+        <Dialog title="Keys" onClose={close}>
+          {shortcutList()}
+          <div class="buttons end">
+            <Button onClick={close} autofocus>
+              Close
+            </Button>
+          </div>
+        </Dialog>
+      )}
+    </div>
+  );
+  return <TenantContext.Provider value={scope}>{body}</TenantContext.Provider>;
+}
+
+function close(): void {
+  open.value = undefined;
+}
+
+function scopeOf(tenant: string | undefined): TenantScope | undefined {
+  const state = session.value;
+  if (state.kind !== 'in') return undefined;
+  return tenantScope(tenant ?? state.workspaces[0]?.tenant.tenant_id ?? '');
+}
+
+function useKeys(scope: TenantScope | undefined, organizationId: string | undefined): void {
+  const tenant = scope?.tenantId;
+  const go = (screen: Parameters<typeof addressOf>[0]) => () => {
+    if (tenant !== undefined) navigate(addressOf(screen, { tenant }));
+  };
+  useShortcuts({
+    'mod+k': () => {
+      open.value = open.value === 'palette' ? undefined : 'palette';
+    },
+    '?': () => {
+      open.value = 'keys';
+    },
+    'g h': go('home'),
+    'g i': go('approvals'),
+    'g r': go('runs'),
+    'g s': go('sessions'),
+    'g a': go('agents'),
+    'g o': () => {
+      if (organizationId !== undefined) navigate(addressOf('tenants', { org: organizationId }));
+    },
+  });
+}
+
+function Top({ scope }: { readonly scope: TenantScope | undefined }): JSX.Element {
+  const { screen, params } = place.value;
+  const isOrganization = params['org'] !== undefined;
+  return (
+    <header class="top">
+      <span class="open-navigation">
+        <Button
+          kind="quiet"
+          size="icon"
+          label="Open the navigation"
+          onClick={() => (open.value = 'navigation')}
+        >
+          <Icon name="Menu" />
+        </Button>
+      </span>
+      <div class="crumbs">
+        {!isOrganization && scope !== undefined && screen !== 'settings' && (
+          <span class="clip">{visible(scope.name)}</span>
+        )}
+        {isOrganization && (
+          <span class="clip">{visible(organizationName(params['org'] ?? ''))}</span>
+        )}
+      </div>
+      <button type="button" class="button find" onClick={() => (open.value = 'palette')}>
+        <Icon name="Search" />
+        <span>Search or go to an id</span>
+        <kbd>Ctrl K</kbd>
+      </button>
+    </header>
+  );
+}
+
+function organizationName(id: string): string {
+  const state = session.value;
+  if (state.kind !== 'in') return '';
+  const found = state.me.memberships.find(({ organization_id: other }) => other === id);
+  return found?.organization_name ?? id;
+}
+
+function Content({ isMissing }: { readonly isMissing: boolean }): JSX.Element {
+  const { screen, params } = place.value;
+  const main = useRef<HTMLElement>(null);
+  const found = screenOf(screen);
+  useEffect(() => {
+    // A new screen begins at its top, and the keyboard begins there too.
+    const frame = main.current?.parentElement;
+    if (frame !== null && frame !== undefined) frame.scrollTop = 0;
+    main.current?.focus({ preventScroll: true });
+  }, [screen, JSON.stringify(params)]);
+  const isFull = screen === 'approvals' && typeof found === 'function' && !isMissing;
+  return (
+    <main id="content" class={`content ${isFull ? 'full' : ''}`} ref={main} tabIndex={-1}>
+      <Body isMissing={isMissing} />
+    </main>
+  );
+}
+
+function Body({ isMissing }: { readonly isMissing: boolean }): JSX.Element {
+  const { screen, params } = place.value;
+  const found = screenOf(screen);
+  if (isMissing) {
+    return (
+      <Empty title="You have no access to this tenant, or it does not exist.">
+        <a href="/console/">To the start</a>
+      </Empty>
+    );
+  }
+  if (screen === 'start' || screen === 'callback' || found === 'loading') return <Skeleton />;
+  if (found === 'unknown') {
+    return (
+      <Empty title="There is no such page.">
+        <a href="/console/">To the start</a>
+      </Empty>
+    );
+  }
+  if (typeof found === 'object' && 'error' in found) {
+    return <ProblemNote error={found.error} retry={() => forgetFailed(screen)} />;
+  }
+  const Screen = found;
+  return <Screen key={`${screen}/${params['tenant'] ?? params['org'] ?? ''}`} {...params} />;
+}

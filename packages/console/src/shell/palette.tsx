@@ -1,0 +1,166 @@
+import type { JSX } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { visible } from '../data/formats.ts';
+import { addressOf, placeOfId } from '../data/routes.ts';
+import { listAgents } from '../session/api.ts';
+import { type TenantScope, session } from '../session/session.ts';
+import { useResource } from '../session/use.ts';
+import { manages, organizationEntries, tenantEntries } from './navigation.tsx';
+import { navigate } from './router.ts';
+
+interface Target {
+  readonly name: string;
+  readonly more: string;
+  readonly address: string;
+}
+
+interface PaletteProps {
+  readonly scope: TenantScope | undefined;
+  readonly organizationId: string | undefined;
+  readonly onClose: () => void;
+}
+
+const maxShown = 12;
+
+/** Screens, agents, tenants and ids in one place: pasting any id opens its screen. */
+export function Palette(props: PaletteProps): JSX.Element {
+  const { scope, onClose } = props;
+  const [text, setText] = useState('');
+  const [at, setAt] = useState(0);
+  const element = useRef<HTMLDialogElement>(null);
+  const agents = useResource(`${scope?.tenantId ?? ''}/agents`, async () =>
+    scope === undefined ? [] : listAgents(scope),
+  );
+  useEffect(() => {
+    const dialog = element.current;
+    dialog?.showModal();
+    return () => dialog?.close();
+  }, []);
+  const all = targetsOf(
+    props,
+    (agents.data.value ?? []).map(({ name }) => name),
+  );
+  const targets = matching(all, text, props).slice(0, maxShown);
+  const go = (target: Target | undefined) => {
+    if (target === undefined) return;
+    onClose();
+    navigate(target.address);
+  };
+  const press = (event: KeyboardEvent) => {
+    if (event.key === 'ArrowDown') setAt(Math.min(at + 1, targets.length - 1));
+    else if (event.key === 'ArrowUp') setAt(Math.max(at - 1, 0));
+    else if (event.key === 'Enter') go(targets[at]);
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <dialog
+      ref={element}
+      class="palette"
+      aria-label="Search or go to an id"
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+      onClick={(event) => {
+        if (event.target === element.current) onClose();
+      }}
+    >
+      <input
+        role="combobox"
+        aria-expanded="true"
+        aria-controls="palette-list"
+        aria-activedescendant={targets[at] === undefined ? undefined : `palette-${at}`}
+        aria-label="Search or go to an id"
+        placeholder="A screen, an agent, a tenant, or any id"
+        value={text}
+        autofocus
+        onInput={(event) => {
+          setText(event.currentTarget.value);
+          setAt(0);
+        }}
+        onKeyDown={press}
+      />
+      <Targets targets={targets} at={at} onChoose={go} />
+      {targets.length === 0 && (
+        <p class="empty">Nothing of that name. Paste a whole id to open it.</p>
+      )}
+    </dialog>
+  );
+}
+
+function Targets(props: {
+  readonly targets: readonly Target[];
+  readonly at: number;
+  readonly onChoose: (target: Target) => void;
+}): JSX.Element {
+  return (
+    <ul id="palette-list" role="listbox" aria-label="Places">
+      {props.targets.map((target, index) => (
+        <li
+          key={target.address}
+          id={`palette-${index}`}
+          role="option"
+          aria-selected={index === props.at}
+          onClick={() => props.onChoose(target)}
+        >
+          <span class="nowrap">{visible(target.name)}</span>
+          <span class="muted">{visible(target.more)}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function targetsOf({ scope, organizationId }: PaletteProps, agents: readonly string[]): Target[] {
+  const state = session.value;
+  const tenant = scope?.tenantId;
+  const screens =
+    tenant === undefined
+      ? []
+      : tenantEntries.map(({ name, screen }) => ({
+          name,
+          more: 'screen',
+          address: addressOf(screen, { tenant }),
+        }));
+  const managed =
+    organizationId === undefined || !manages(organizationId)
+      ? []
+      : organizationEntries.map(({ name, screen }) => ({
+          name,
+          more: 'organization',
+          address: addressOf(screen, { org: organizationId }),
+        }));
+  const tenants =
+    state.kind === 'in'
+      ? state.workspaces.map(({ tenant: other, organization_name: more }) => ({
+          name: other.display_name,
+          more: `tenant of ${more}`,
+          address: addressOf('home', { tenant: other.tenant_id }),
+        }))
+      : [];
+  const known =
+    tenant === undefined
+      ? []
+      : agents.map((name) => ({
+          name,
+          more: 'agent',
+          address: addressOf('agent', { tenant, agent: name }),
+        }));
+  const settings = { name: 'Settings', more: 'screen', address: addressOf('settings') };
+  return [...screens, ...managed, settings, ...known, ...tenants];
+}
+
+function matching(all: readonly Target[], text: string, props: PaletteProps): Target[] {
+  const words = text.trim().toLowerCase();
+  if (words === '') return [...all];
+  const id = placeOfId(text);
+  const { scope, organizationId = '' } = props;
+  if (id !== undefined && scope !== undefined) {
+    const params = { tenant: scope.tenantId, org: organizationId, [id.param]: text.trim() };
+    const query = id.param === 'item' ? { item: text.trim() } : {};
+    const address = addressOf(id.screen, params, query);
+    return [{ name: text.trim(), more: `open the ${id.screen}`, address }];
+  }
+  return all.filter(({ name, more }) => `${name} ${more}`.toLowerCase().includes(words));
+}

@@ -1,0 +1,61 @@
+import { signal } from '@preact/signals';
+import type { ComponentType } from 'preact';
+import type { RouteParams, ScreenName } from '../data/routes.ts';
+
+/** A screen gets the parameters of its address as properties. */
+export type Screen = ComponentType<RouteParams>;
+
+/** Each screen is a chunk of its own; only what is opened is loaded. */
+const loaders: Partial<Record<ScreenName, () => Promise<Screen>>> = {
+  home: async () => (await import('../screens/home.tsx')).HomeScreen,
+  approvals: async () => (await import('../screens/approvals.tsx')).ApprovalsScreen,
+  runs: async () => (await import('../screens/runs.tsx')).RunsScreen,
+  run: async () => (await import('../screens/run.tsx')).RunScreen,
+  sessions: async () => (await import('../screens/sessions.tsx')).SessionsScreen,
+  session: async () => (await import('../screens/session.tsx')).SessionScreen,
+  agents: async () => (await import('../screens/agents.tsx')).AgentsScreen,
+  agent: async () => (await import('../screens/agent.tsx')).AgentScreen,
+  usage: async () => (await import('../screens/usage.tsx')).UsageScreen,
+  schedules: async () => (await import('../screens/schedules.tsx')).SchedulesScreen,
+  schedule: async () => (await import('../screens/schedule.tsx')).ScheduleScreen,
+  tenants: async () => (await import('../screens/tenants.tsx')).TenantsScreen,
+  clients: async () => (await import('../screens/clients.tsx')).ClientsScreen,
+  client: async () => (await import('../screens/client.tsx')).ClientScreen,
+  members: async () => (await import('../screens/members.tsx')).MembersScreen,
+  audit: async () => (await import('../screens/audit.tsx')).AuditScreen,
+  budgets: async () => (await import('../screens/budgets.tsx')).BudgetsScreen,
+  webhooks: async () => (await import('../screens/webhooks.tsx')).WebhooksScreen,
+  webhook: async () => (await import('../screens/webhook.tsx')).WebhookScreen,
+  settings: async () => (await import('../screens/settings.tsx')).SettingsScreen,
+};
+
+export type LoadedScreen = Screen | 'loading' | 'unknown' | { readonly error: unknown };
+
+const loaded = signal<ReadonlyMap<string, Screen | { readonly error: unknown }>>(new Map());
+const asked = new Set<string>();
+
+/** The screen of this name, if it is loaded; otherwise it is being loaded now. */
+export function screenOf(name: ScreenName | 'unknown'): LoadedScreen {
+  const load = name === 'unknown' ? undefined : loaders[name];
+  if (load === undefined) return 'unknown';
+  const known = loaded.value.get(name);
+  if (known !== undefined) return known;
+  if (!asked.has(name)) {
+    asked.add(name);
+    void load().then(
+      (screen) => put(name, screen),
+      (error: unknown) => put(name, { error }),
+    );
+  }
+  return 'loading';
+}
+
+/** After a new version of the server the old chunks are gone: loading again gets the new ones. */
+export function forgetFailed(name: string): void {
+  asked.delete(name);
+  loaded.value = new Map([...loaded.value].filter(([key]) => key !== name));
+}
+
+function put(name: string, screen: Screen | { readonly error: unknown }): void {
+  loaded.value = new Map([...loaded.value, [name, screen]]);
+}

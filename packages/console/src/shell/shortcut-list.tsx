@@ -1,0 +1,35 @@
+import type { JSX } from 'preact';
+
+const keys: readonly (readonly [keys: string, does: string])[] = [
+  ['Ctrl K', 'search or go to an id'],
+  ['?', 'these keys'],
+  ['/', 'filter'],
+  ['g h', 'Home'],
+  ['g i', 'Approvals'],
+  ['g r', 'Runs'],
+  ['g s', 'Sessions'],
+  ['g a', 'Agents'],
+  ['g o', 'Organization'],
+  ['j k', 'next and previous row'],
+  ['a d', 'allow, deny (with the focus on the card)'],
+  ['e r', 'edit the input, write a message'],
+  ['[ ]', 'previous and next tab of a run'],
+  ['f', 'follow the end of a run'],
+  ['Ctrl Enter', 'send'],
+  ['Esc Esc', 'stop the run (in the composer)'],
+];
+
+export function shortcutList(): JSX.Element {
+  return (
+    <dl class="facts">
+      {keys.map(([chord, does]) => (
+        <>
+          <dt>
+            <kbd>{chord}</kbd>
+          </dt>
+          <dd>{does}</dd>
+        </>
+      ))}
+    </dl>
+  );
+}

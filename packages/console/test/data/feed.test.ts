@@ -1,0 +1,183 @@
+import { expect, test, vi } from 'vitest';
+import {
+  type FeedChannel,
+  type FeedMessage,
+  type FeedParts,
+  type FeedState,
+  type Notice,
+  followFeed,
+} from '../../src/data/feed.ts';
+
+function notice(id: number): Notice {
+  const text = String(id).padStart(16, '0');
+  return { id: text, type: 'run_started', created_at: '2026-11-15T12:00:00Z', data: {} };
+}
+
+/** What the tabs of one browser share: a lock, a channel, a server with a log. */
+class Browser {
+  readonly log: Notice[] = [];
+  connections = 0;
+  failNext = false;
+  lost = false;
+  readonly #receivers = new Set<(message: FeedMessage) => void>();
+  readonly #readers = new Set<() => void>();
+  #turn: Promise<void> = Promise.resolve();
+
+  append(id: number): void {
+    this.log.push(notice(id));
+    for (const wake of this.#readers) wake();
+  }
+
+  /** Breaks every connection. */
+  breakAll(): void {
+    this.failNext = true;
+    for (const wake of this.#readers) wake();
+  }
+
+  open() {
+    const seen: string[] = [];
+    const states: FeedState[] = [];
+    const stop = new AbortController();
+    let lost = 0;
+    const done = followFeed(
+      this.#parts(),
+      {
+        onNotice: ({ id }) => seen.push(String(Number(id))),
+        onState: (state) => states.push(state),
+        onLost: () => {
+          lost += 1;
+        },
+      },
+      stop.signal,
+    );
+    return {
+      seen,
+      states,
+      get lost() {
+        return lost;
+      },
+      close: async () => {
+        stop.abort();
+        for (const wake of this.#readers) wake();
+        await done;
+      },
+      done,
+    };
+  }
+
+  #parts(): FeedParts {
+    return {
+      lock: (hold, signal) => this.#lock(hold, signal),
+      channel: this.#channel(),
+      connect: (after, { signal, onOpen }) => this.#read(after, signal, onOpen),
+      pause: () => Promise.resolve(),
+      isCursorLost: (error) => error === 'cursor',
+      isFinal: (error) => error === 'final',
+    };
+  }
+
+  async #lock(hold: () => Promise<void>, signal: AbortSignal): Promise<void> {
+    const before = this.#turn;
+    let release = () => {};
+    this.#turn = new Promise((resolve) => {
+      release = resolve;
+    });
+    await before;
+    try {
+      if (!signal.aborted) await hold();
+    } finally {
+      release();
+    }
+  }
+
+  #channel(): FeedChannel {
+    let own: ((message: FeedMessage) => void) | undefined;
+    return {
+      post: (message) => {
+        for (const receive of this.#receivers) if (receive !== own) receive(message);
+      },
+      listen: (receive) => {
+        own = receive;
+        this.#receivers.add(receive);
+        return () => this.#receivers.delete(receive);
+      },
+    };
+  }
+
+  async *#read(after: string | undefined, signal: AbortSignal, onOpen: () => void) {
+    this.connections += 1;
+    if (this.lost) {
+      this.lost = false;
+      throw 'cursor' as unknown as Error;
+    }
+    onOpen();
+    let next = after === undefined ? this.log.length : this.log.findIndex(({ id }) => id > after);
+    if (next === -1) next = this.log.length;
+    while (!signal.aborted) {
+      if (this.failNext) {
+        this.failNext = false;
+        throw new Error('broken');
+      }
+      const entry = this.log[next];
+      if (entry !== undefined) {
+        next += 1;
+        yield entry;
+        continue;
+      }
+      await new Promise<void>((resolve) => {
+        const wake = () => {
+          this.#readers.delete(wake);
+          resolve();
+        };
+        this.#readers.add(wake);
+      });
+    }
+  }
+}
+
+test('seven tabs follow the feed over one connection, and all hear everything (console §4)', async () => {
+  const browser = new Browser();
+  const tabs = Array.from({ length: 7 }, () => browser.open());
+  await vi.waitFor(() => expect(tabs.at(-1)?.states).toEqual(['live']));
+  browser.append(1);
+  browser.append(2);
+  for (const tab of tabs) await vi.waitFor(() => expect(tab.seen).toEqual(['1', '2']));
+  expect(browser.connections).toBe(1);
+  for (const tab of tabs) await tab.close();
+});
+
+test('when the reading tab closes, the next one goes on without a gap or a repeat', async () => {
+  const browser = new Browser();
+  const first = browser.open();
+  const second = browser.open();
+  await vi.waitFor(() => expect(first.states).toEqual(['live']));
+  browser.append(1);
+  await vi.waitFor(() => expect(second.seen).toEqual(['1']));
+  await first.close();
+  browser.append(2);
+  await vi.waitFor(() => expect(second.seen).toEqual(['1', '2']));
+  expect(first.seen).toEqual(['1']);
+  await second.close();
+});
+
+test('a lost connection is told, and followed again from the last notice', async () => {
+  const browser = new Browser();
+  const tab = browser.open();
+  await vi.waitFor(() => expect(tab.states).toEqual(['live']));
+  browser.append(1);
+  await vi.waitFor(() => expect(tab.seen).toEqual(['1']));
+  browser.breakAll();
+  browser.append(2);
+  await vi.waitFor(() => expect(tab.seen).toEqual(['1', '2']));
+  expect(tab.states).toEqual(['live', 'reconnecting', 'live']);
+  await tab.close();
+});
+
+test('after a cursor that is no longer kept, every list is read again (D-113, D-156)', async () => {
+  const browser = new Browser();
+  browser.lost = true;
+  const tab = browser.open();
+  await vi.waitFor(() => expect(tab.states.at(-1)).toBe('live'));
+  expect(tab.lost).toBe(1);
+  await tab.close();
+});

@@ -1,0 +1,48 @@
+import { describe, expect, test } from 'vitest';
+import * as formats from '../../src/data/formats.ts';
+
+describe('durations are exact where they are short and readable where they are long (console §6)', () => {
+  test.each([
+    [0, '0 ms'],
+    [999, '999 ms'],
+    [1240, '1.2 s'],
+    [9990, '9.9 s'],
+    [59_999, '59 s'],
+    [184_000, '3 min 04 s'],
+    [7_500_000, '2 h 05 min'],
+    [300_000_000, '3 d 11 h'],
+    [-5, '0 ms'],
+  ])('%i ms is %s', (ms, text) => {
+    expect(formats.duration(ms)).toBe(text);
+  });
+});
+
+test('a time is relative up to a day, and a date after it', () => {
+  const now = Date.parse('2026-11-15T12:00:00Z');
+  const before = (ms: number) => formats.ago(new Date(now - ms).toISOString(), now);
+  expect(before(-3000)).toBe('just now');
+  expect(before(42_000)).toBe('42 s ago');
+  expect(before(240_000)).toBe('4 min ago');
+  expect(before(7_200_000)).toBe('2 h ago');
+  expect(before(40 * 86_400_000)).toMatch(/^\d{1,2} Oct$/);
+  expect(formats.ago('2024-02-03T12:00:00Z', now)).toBe('3 Feb 2024');
+});
+
+test('numbers are grouped, and shortened where there is no room', () => {
+  expect(formats.number(1_234_567)).toBe('1,234,567');
+  expect([950, 1204, 999_999, 1_900_000].map(formats.short)).toEqual([
+    '950',
+    '1.2k',
+    '1 M',
+    '1.9 M',
+  ]);
+  expect([512, 1500, 2_300_000].map(formats.bytes)).toEqual(['512 B', '1.5 kB', '2.3 MB']);
+  expect(formats.plural(1, 'run')).toBe('1 run');
+  expect(formats.plural(2000, 'run')).toBe('2,000 runs');
+});
+
+test('characters that turn or hide text are made visible: a file name cannot look like another', () => {
+  expect(formats.visible('invoice\u202efdp.exe')).toBe('invoice⟨U+202E⟩fdp.exe');
+  expect(formats.visible('a\u200bb\u0000c\u001b[2J')).toBe('a⟨U+200B⟩b⟨U+0000⟩c⟨U+001B⟩[2J');
+  expect(formats.visible('Grüße 👋\n\ttab')).toBe('Grüße 👋\n\ttab');
+});

@@ -1,0 +1,132 @@
+import { RunText } from '@convoke/sdk';
+import { expect, test } from 'vitest';
+import { RunView } from '../../src/data/run-view.ts';
+import { EventScript, startedAt } from './run-events.ts';
+
+const createdAt = new Date(startedAt).toISOString();
+
+function viewOf(script: EventScript): RunView {
+  const view = new RunView(createdAt);
+  for (const event of script.events) view.take(event);
+  return view;
+}
+
+test('text, tools and asks appear in the order in which they happened', () => {
+  const script = new EventScript();
+  script.add('run_started', 10, { run_id: 'run_1' });
+  script.say(20, 'Let me ');
+  script.say(30, 'look. ');
+  script.add('ai-sdk.tool_call', 40, { tool_call_id: 'c1', name: 'read', input: { path: 'a' } });
+  script.add('ai-sdk.tool_result', 90, { tool_call_id: 'c1', name: 'read', ok: true, output: 'A' });
+  script.say(100, 'Found it.');
+  const asked = {
+    interaction_key: 'k1',
+    request_id: 'r',
+    tool_name: 'write',
+    tool_input: { a: 1 },
+  };
+  script.add('permission_request', 110, asked);
+  const view = viewOf(script);
+  expect(view.items.map(({ kind }) => kind)).toEqual(['text', 'tool', 'text', 'ask']);
+  expect(view.items[1]).toMatchObject({ name: 'read', ok: true, output: 'A' });
+  expect(view.text).toBe('Let me look. Found it.');
+});
+
+test('what an interruption discards leaves the text, and the text equals that of the SDK (D-87)', () => {
+  const script = new EventScript();
+  script.add('run_started', 10);
+  script.say(20, 'kept ');
+  script.add('ai-sdk.tool_call', 25, { tool_call_id: 'c', name: 'x', input: {} });
+  script.add('ai-sdk.tool_result', 26, { tool_call_id: 'c', name: 'x', ok: true });
+  const from = script.say(30, 'lost ');
+  script.say(40, 'too ');
+  script.add('run_interrupted', 50, {
+    attempt: 1,
+    reason: 'worker_lost',
+    discard_from_event_id: from,
+  });
+  script.add('run_resumed', 900, { attempt: 2, reason: 'worker_lost' });
+  script.say(910, 'said again');
+  script.add('run_completed', 920);
+  const joined = new RunText();
+  for (const event of script.events) joined.take(event);
+  const view = viewOf(script);
+  expect(view.text).toBe('kept said again');
+  expect(view.text).toBe(joined.text);
+  expect(view.items.map(({ kind }) => kind)).toEqual(['text', 'tool', 'note', 'note', 'text']);
+  expect(view.items[2]).toMatchObject({ note: 'interrupted', hasCut: true });
+});
+
+test('an event that arrives twice is shown once', () => {
+  const script = new EventScript();
+  script.add('run_started', 10);
+  script.say(20, 'once');
+  const view = viewOf(script);
+  expect(script.events.map((event) => view.take(event))).toEqual([false, false]);
+  expect(view.text).toBe('once');
+  expect(view.events).toHaveLength(2);
+});
+
+test('an ask that is announced again after a restart is one ask, and takes its answer', () => {
+  const script = new EventScript();
+  script.add('run_started', 10);
+  const ask = { interaction_key: 'k1', request_id: 'r', question: 'Which?' };
+  script.add('user_question', 20, ask);
+  script.add('user_question', 30, { ...ask, replayed: true });
+  script.add('user_answered', 40, { interaction_key: 'k1', answer: 'blue' });
+  const asks = viewOf(script).items.filter(({ kind }) => kind === 'ask');
+  expect(asks).toHaveLength(1);
+  expect(asks[0]).toMatchObject({ key: 'k1', resolution: { answer: 'blue' } });
+});
+
+test('legs end where only answers follow, and waiting is not counted as work', () => {
+  const script = new EventScript();
+  script.add('run_started', 40);
+  script.say(1000, 'May I? ');
+  const ask = { interaction_key: 'k', request_id: 'r', tool_name: 'write_file', tool_input: {} };
+  script.add('permission_request', 2040, ask);
+  script.add('permission_resolved', 242_040, { interaction_key: 'k', decision: 'allow' });
+  script.add('scripted.tool_result', 242_100, { name: 'write_file' });
+  script.add('run_completed', 243_040);
+  const spans = viewOf(script).spans(startedAt + 999_999);
+  expect(spans.queuedMs).toBe(40);
+  expect(spans.executedMs).toBe(3000);
+  expect(spans.waitedMs).toBe(240_000);
+  expect(spans.spans.map(({ kind }) => kind)).toEqual([
+    'queue',
+    'leg',
+    'text',
+    'ask',
+    'leg',
+    'tool',
+  ]);
+  expect(spans.to).toBe(startedAt + 243_040);
+});
+
+test('an interrupted leg says so, and the next one begins when the run goes on', () => {
+  const script = new EventScript();
+  script.add('run_started', 0);
+  script.add('ai-sdk.tool_call', 100, { tool_call_id: 'c', name: 'pay', input: {} });
+  script.add('run_interrupted', 5000, { attempt: 1, reason: 'worker_lost', calls_in_doubt: 1 });
+  script.add('run_resumed', 9000, { attempt: 2, reason: 'worker_lost' });
+  const { spans } = viewOf(script).spans(startedAt + 10_000);
+  const legs = spans.filter(({ kind }) => kind === 'leg');
+  expect(legs.map(({ end, isOpen }) => [end, isOpen])).toEqual([
+    ['interrupted', false],
+    [undefined, true],
+  ]);
+  expect(spans.find(({ kind }) => kind === 'tool')?.to).toBe(startedAt + 5000);
+});
+
+test('a run that goes on after an answer says nothing of it, after an interruption it does', () => {
+  const script = new EventScript();
+  script.add('run_started', 0);
+  script.add('user_question', 10, { interaction_key: 'k', request_id: 'r', question: 'Which?' });
+  script.add('user_answered', 20, { interaction_key: 'k', answer: 'blue' });
+  script.add('run_resumed', 21, { attempt: 1, reason: 'answered' });
+  script.say(30, 'Blue. ');
+  script.add('run_interrupted', 40, { attempt: 1, reason: 'worker_lost' });
+  script.add('run_resumed', 50, { attempt: 2, reason: 'worker_lost', agent_changed: true });
+  const notes = viewOf(script).items.flatMap((item) => (item.kind === 'note' ? [item.note] : []));
+  expect(notes).toEqual(['interrupted', 'resumed with a changed agent']);
+});

@@ -1,0 +1,94 @@
+import { NotFoundError, PermissionError } from '@convoke/sdk';
+import { describe, expect, test } from 'vitest';
+import { jsonSummary, parsedObject } from '../../src/data/json-text.ts';
+import { lineDifference } from '../../src/data/line-difference.ts';
+import { meaningOfDoubtOption, problemOf } from '../../src/data/problems.ts';
+import { keyStep } from '../../src/data/shortcuts.ts';
+import { cliOf, curlOf, quoted, sdkOf } from '../../src/data/snippets.ts';
+
+test('an error says what happened and what to do, with code and request id (issue 13)', () => {
+  const facts = { code: 'not_found', status: 404, requestId: 'req_1' };
+  expect(problemOf(new NotFoundError('No such run.', facts))).toEqual({
+    title: 'This does not exist here.',
+    action: 'Check the address, or choose another tenant.',
+    code: 'not_found',
+    requestId: 'req_1',
+  });
+  const refused = problemOf(new PermissionError('Needs runs:write.', { code: 'newer_code' }));
+  expect(refused.action).toBe('Needs runs:write.');
+  expect(problemOf(new Error('oops')).code).toBe('page_error');
+});
+
+test('only the second option about a call in doubt repeats the call (D-84)', () => {
+  const options = ['It was done', 'It was not done: do it now', 'I do not know: leave it'];
+  const meanings = options.map(meaningOfDoubtOption);
+  expect(meanings.map((text) => text.includes('not repeated'))).toEqual([true, false, true]);
+});
+
+describe('copied commands', () => {
+  const run = {
+    baseUrl: 'https://convoke.example',
+    organizationId: 'org_1',
+    tenantId: 'ten_1',
+    agentName: 'demo',
+    sessionId: 'sess_1',
+    input: { prompt: `it's "$HOME"; rm -rf /` },
+  };
+
+  test('a prompt cannot end the quotes of a shell', () => {
+    expect(quoted(`it's`)).toBe(`'it'\\''s'`);
+    expect(curlOf(run)).toContain(`'{"input":{"prompt":"it'\\''s \\"$HOME\\"; rm -rf /"}}'`);
+    expect(cliOf(run)).toBe(`convoke invoke demo 'it'\\''s "$HOME"; rm -rf /' --session sess_1`);
+  });
+
+  test('no copied text holds a token', () => {
+    expect(curlOf(run)).toContain('Bearer $CONVOKE_TOKEN');
+    expect(sdkOf(run)).toContain('clientSecret }');
+  });
+
+  test('an input with more than a prompt is given whole', () => {
+    const whole = { ...run, input: { prompt: 'a', depth: 2 } };
+    expect(sdkOf(whole)).toContain('"depth": 2');
+    expect(cliOf(whole)).toBeUndefined();
+  });
+});
+
+test('an edited input shows what was removed and what was added', () => {
+  const lines = lineDifference('{\n  "path": "a",\n  "n": 1\n}', '{\n  "path": "b",\n  "n": 1\n}');
+  expect(lines.map(({ kind }) => kind)).toEqual(['same', 'removed', 'added', 'same', 'same']);
+  expect(lineDifference('x', 'x').every(({ kind }) => kind === 'same')).toBe(true);
+});
+
+test('two texts of 4000 lines each are compared without a table of their product', () => {
+  const text = (mark: string) => Array.from({ length: 4000 }, (_, n) => `${mark}${n}`).join('\n');
+  expect(lineDifference(text('a'), text('b'))).toHaveLength(8000);
+});
+
+test('a typed input must be an object', () => {
+  expect(parsedObject('{"a":1}')).toEqual({ ok: true, value: { a: 1 } });
+  expect(parsedObject('[1]')).toMatchObject({ ok: false, reason: 'It must be an object: { … }.' });
+  expect(parsedObject('{')).toMatchObject({ ok: false });
+});
+
+test('a summary of a tool input is one short line', () => {
+  expect(jsonSummary({ path: 'a.md', text: 'x\n'.repeat(500), deep: { b: [1] } }, 40)).toMatch(
+    /^path: a\.md, text: x x x.*…$/,
+  );
+});
+
+describe('shortcuts', () => {
+  const press = { ctrlKey: false, metaKey: false, altKey: false, inText: false };
+
+  test('g begins a sequence that the next key completes', () => {
+    const begun = keyStep({ ...press, key: 'g' }, undefined);
+    expect(begun).toEqual({ chord: undefined, pending: 'g' });
+    expect(keyStep({ ...press, key: 'r' }, begun.pending).chord).toBe('g r');
+  });
+
+  test('letters typed into a field are text', () => {
+    expect(keyStep({ ...press, key: 'a', inText: true }, undefined).chord).toBeUndefined();
+    expect(keyStep({ ...press, key: 'k', ctrlKey: true, inText: true }, undefined).chord).toBe(
+      'mod+k',
+    );
+  });
+});

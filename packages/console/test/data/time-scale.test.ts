@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest';
+import { type Spans, timeScale } from '../../src/data/spans.ts';
+
+const hour = 3_600_000;
+
+function spansWith(gaps: Spans['gaps'], to: number, executedMs: number): Spans {
+  return { spans: [], gaps, from: 0, to, queuedMs: 0, executedMs, waitedMs: 0 };
+}
+
+test('hours of waiting are drawn broken, so that seconds of work stay readable', () => {
+  const scale = timeScale(spansWith([{ from: 6000, to: 4 * hour }], 4 * hour + 6000, 12_000));
+  expect(scale.breaks).toHaveLength(1);
+  expect(scale.x(6000)).toBeGreaterThan(0.4);
+  expect(scale.x(4 * hour + 6000)).toBeCloseTo(1);
+  expect(scale.x(0)).toBe(0);
+});
+
+test('time never runs backwards on the axis, and stays between its ends', () => {
+  const gaps = Array.from({ length: 30 }, (_, index) => ({
+    from: index * 100_000 + 500,
+    to: index * 100_000 + 90_000,
+  }));
+  const scale = timeScale(spansWith(gaps, 3_000_000, 300_000));
+  let last = 0;
+  for (let at = -5000; at <= 3_010_000; at += 7777) {
+    const x = scale.x(at);
+    expect(x).toBeGreaterThanOrEqual(last - 1e-9);
+    expect(x).toBeLessThanOrEqual(1 + 1e-9);
+    last = x;
+  }
+  expect(scale.ticks.length).toBeLessThan(12);
+});
+
+test('a run without a wait has a plain axis with few marks', () => {
+  const scale = timeScale(spansWith([], 6100, 6100));
+  expect(scale.breaks).toEqual([]);
+  expect(scale.ticks.map(({ label }) => label)).toEqual([0, 2000, 4000]);
+});

@@ -1,0 +1,80 @@
+import { z } from 'zod';
+import { runErrorCodes } from '../errors.ts';
+import { interactionKinds } from '../resources/interaction.ts';
+import { runStatuses } from '../resources/run.ts';
+import { sessionStatuses } from '../resources/session.ts';
+import { labels } from '../resources/labels.ts';
+import { timestamp } from '../resources/page.ts';
+
+const ofRun = {
+  agent_name: z.string(),
+  labels: labels.optional(),
+  status: z.enum(runStatuses),
+  run_event_id: z
+    .string()
+    .meta({ description: "The event of the run's own log that tells the same." })
+    .optional(),
+};
+
+const ofInteraction = {
+  ...ofRun,
+  interaction_key: z.string(),
+  kind: z.enum(interactionKinds),
+};
+
+const ofSession = {
+  agent_name: z.string(),
+  labels: labels.optional(),
+  status: z.enum(sessionStatuses),
+};
+
+/**
+ * D-110: everything the feed of a tenant tells. A notice names what changed and holds no text of a conversation: the
+ * reader fetches that with its own rights.
+ */
+export const noticeTypes = {
+  run_queued: { description: 'A run was accepted.', data: z.object(ofRun) },
+  run_started: { description: 'The run was dispatched to its agent.', data: z.object(ofRun) },
+  run_waiting: {
+    description: 'The run waits for a person: it raised this interaction.',
+    data: z.object(ofInteraction),
+  },
+  interaction_answered: {
+    description: 'The answer of a person was recorded.',
+    data: z.object(ofInteraction),
+  },
+  run_interrupted: {
+    description: 'The run lost its worker and goes on later.',
+    data: z.object(ofRun),
+  },
+  run_resumed: {
+    description: 'The run executes again, after its answers or after an interruption.',
+    data: z.object(ofRun),
+  },
+  run_completed: { description: 'The run finished.', data: z.object(ofRun) },
+  run_cancelled: { description: 'The run ended after a cancellation.', data: z.object(ofRun) },
+  run_failed: {
+    description: 'The run ended with an error.',
+    data: z.object({ ...ofRun, error_code: z.enum(runErrorCodes) }),
+  },
+  session_created: { description: 'A session was opened.', data: z.object(ofSession) },
+  session_stopped: { description: 'The session was suspended.', data: z.object(ofSession) },
+  session_ended: {
+    description: 'The session ended: terminated, expired or failed.',
+    data: z.object(ofSession),
+  },
+  budget_reached: {
+    description: 'Spending reached this share of a budget.',
+    data: z.object({ budget_id: z.string(), percent: z.int() }),
+  },
+  webhook_disabled: {
+    description: 'A webhook gets no more deliveries.',
+    data: z.object({ webhook_id: z.string(), reason: z.string() }),
+  },
+  schedule_skipped: {
+    description: 'A schedule has skipped several runs in a row.',
+    data: z.object({ schedule_id: z.string(), slot_at: timestamp }),
+  },
+} as const;
+
+export type NoticeType = keyof typeof noticeTypes;

@@ -1,0 +1,42 @@
+import { organizationIdSchema } from '../ids.ts';
+import { defineOperation } from '../operation.ts';
+import { auditList, auditQuery, auditStatusRecord } from '../resources/audit.ts';
+
+const byRole = {
+  unscoped: 'Owners and admins are authorized by their role, not by scopes.',
+} as const;
+const ofOrganization = { organization_id: organizationIdSchema } as const;
+
+export const listAudit = defineOperation({
+  id: 'list_audit',
+  method: 'GET',
+  path: '/v1/organizations/{organization_id}/audit',
+  tag: 'Organizations',
+  summary: 'Read the audit log',
+  description:
+    'Lists the rows of the organization. A page looks at 10,000 rows at most, so with filters it may have fewer than ' +
+    '`limit` rows, and none, although `next_cursor` says that there are more.',
+  caller: 'human',
+  scope: byRole,
+  params: ofOrganization,
+  query: auditQuery,
+  responses: { 200: { description: 'One page, newest first.', schema: auditList } },
+  errors: [],
+});
+
+export const getAuditStatus = defineOperation({
+  id: 'get_audit_status',
+  method: 'GET',
+  path: '/v1/organizations/{organization_id}/audit/status',
+  tag: 'Organizations',
+  summary: 'Read whether the audit log is intact',
+  description:
+    'The server checks the hash chain in the background: new rows within minutes, all of them every day.',
+  caller: 'human',
+  scope: byRole,
+  params: ofOrganization,
+  responses: {
+    200: { description: 'The end of the chain, and the checks.', schema: auditStatusRecord },
+  },
+  errors: [],
+});

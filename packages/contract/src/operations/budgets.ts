@@ -1,0 +1,125 @@
+import { z } from 'zod';
+import { budgetIdSchema, exampleId, organizationIdSchema } from '../ids.ts';
+import { defineOperation } from '../operation.ts';
+import {
+  budgetList,
+  budgetPeriods,
+  budgetRecord,
+  budgetScope,
+  maxCost,
+  maxTokens,
+} from '../resources/budget.ts';
+import { pageQuery } from '../resources/page.ts';
+import { idempotencyHeader, replayedHeader } from './idempotency.ts';
+
+const byRole = {
+  unscoped: 'Owners and admins are authorized by their role, not by scopes.',
+} as const;
+const ofOrganization = { organization_id: organizationIdSchema } as const;
+const ofBudget = { ...ofOrganization, budget_id: budgetIdSchema } as const;
+
+const example = {
+  scope: { kind: 'tenant', id: exampleId('tenant') },
+  period: 'day',
+  max_cost: 5_000_000,
+} as const;
+
+export const listBudgets = defineOperation({
+  id: 'list_budgets',
+  method: 'GET',
+  path: '/v1/organizations/{organization_id}/budgets',
+  tag: 'Usage',
+  summary: 'List the budgets of the organization',
+  description: 'Lists every budget with what was used of it in the current period.',
+  caller: 'human',
+  scope: byRole,
+  params: ofOrganization,
+  query: z.strictObject(pageQuery),
+  responses: { 200: { description: 'One page, newest first.', schema: budgetList } },
+  errors: [],
+});
+
+export const setBudget = defineOperation({
+  id: 'set_budget',
+  method: 'PUT',
+  path: '/v1/organizations/{organization_id}/budgets',
+  tag: 'Usage',
+  summary: 'Set the budget of a tenant, client, agent or session',
+  description:
+    'A scope has at most one budget for each period. Without `version` the budget is new; with the `version` that ' +
+    'you read, its ceilings are replaced. What was used in the current period stays. A lower ceiling counts from the ' +
+    'next report of every executing run on.',
+  caller: 'human',
+  scope: byRole,
+  params: ofOrganization,
+  headers: idempotencyHeader,
+  body: z
+    .strictObject({
+      scope: budgetScope,
+      period: z
+        .enum(budgetPeriods)
+        .meta({ description: 'Days and months are those of UTC; `total` never resets.' }),
+      max_tokens: maxTokens.optional(),
+      max_cost: maxCost.optional(),
+      version: z
+        .int()
+        .min(1)
+        .meta({ description: 'The version that you read before; absent for a new budget.' })
+        .optional(),
+    })
+    .check(namesACeiling)
+    .meta({ examples: [example] }),
+  bodyRequired: true,
+  responses: {
+    201: { description: 'The new budget.', schema: budgetRecord },
+    200: {
+      description: 'The budget, changed now or by an earlier request with this key.',
+      schema: budgetRecord,
+      headers: replayedHeader,
+    },
+  },
+  errors: ['budget_limit_reached', 'idempotency_conflict', 'version_conflict'],
+});
+
+export const getBudget = defineOperation({
+  id: 'get_budget',
+  method: 'GET',
+  path: '/v1/organizations/{organization_id}/budgets/{budget_id}',
+  tag: 'Usage',
+  summary: 'Read a budget',
+  description: 'Returns the budget with what was used of it in the current period.',
+  caller: 'human',
+  scope: byRole,
+  params: ofBudget,
+  responses: { 200: { description: 'The budget.', schema: budgetRecord } },
+  errors: [],
+});
+
+export const deleteBudget = defineOperation({
+  id: 'delete_budget',
+  method: 'DELETE',
+  path: '/v1/organizations/{organization_id}/budgets/{budget_id}',
+  tag: 'Usage',
+  summary: 'Delete a budget',
+  description: 'Its ceilings no longer apply, and what was used of it is forgotten.',
+  caller: 'human',
+  scope: byRole,
+  params: ofBudget,
+  responses: { 204: { description: 'Deleted.' } },
+  errors: [],
+});
+
+type Ceilings = {
+  readonly max_tokens?: number | undefined;
+  readonly max_cost?: number | undefined;
+};
+
+function namesACeiling({ value, issues }: z.core.ParsePayload<Ceilings>): void {
+  if (value.max_tokens !== undefined || value.max_cost !== undefined) return;
+  issues.push({
+    code: 'custom',
+    path: ['max_tokens'],
+    message: 'or max_cost is required',
+    input: value,
+  });
+}

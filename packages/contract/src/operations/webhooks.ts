@@ -1,0 +1,225 @@
+import { z } from 'zod';
+import { deliveryIdSchema, webhookIdSchema } from '../ids.ts';
+import { limits } from '../limits.ts';
+import { defineOperation } from '../operation.ts';
+import { pageQuery } from '../resources/page.ts';
+import {
+  deliveryList,
+  deliveryRecord,
+  deliveryStatuses,
+  issuedWebhook,
+  replayResult,
+  webhookList,
+  webhookRecord,
+  webhookStatuses,
+  webhookTypes,
+} from '../resources/webhook.ts';
+import { text } from '../text.ts';
+import { idempotencyKey, replayedHeader } from './idempotency.ts';
+
+const ofWebhook = { webhook_id: webhookIdSchema } as const;
+
+const fields = {
+  url: text({ max: limits.webhookUrlMaxCharacters }).meta({
+    description: 'An https URL of a public address. The operator can allow others.',
+    examples: ['https://example.com/convoke'],
+  }),
+  description: text({ min: 0, max: limits.descriptionMaxCharacters, lines: 'many' }),
+  types: z.array(z.enum(webhookTypes)).min(1).max(webhookTypes.length).meta({
+    description: 'The notices to send; `*` for all.',
+  }),
+  agent_names: z
+    .array(text({ max: limits.nameMaxCharacters }))
+    .max(limits.webhookAgentsMax)
+    .meta({ description: 'Only notices about these agents; none: about all.' }),
+};
+
+export const createWebhook = defineOperation({
+  id: 'create_webhook',
+  method: 'POST',
+  path: '/v1/webhooks',
+  tag: 'Webhooks',
+  summary: 'Create a webhook',
+  description:
+    'Sends the notices of the tenant to a URL from now on, signed as Standard Webhooks 1.0.0 describes. A delivery ' +
+    'may come more than once: its `webhook-id` stays the same.',
+  caller: 'automation',
+  scope: 'webhooks:write',
+  body: z.strictObject({
+    url: fields.url,
+    description: fields.description.optional(),
+    types: fields.types.default(['*']),
+    agent_names: fields.agent_names.optional(),
+    idempotency_key: idempotencyKey,
+  }),
+  bodyRequired: true,
+  responses: {
+    201: { description: 'The new webhook with its secret.', schema: issuedWebhook },
+    200: {
+      description: 'The webhook that an earlier request with this key created, without its secret.',
+      schema: issuedWebhook,
+      headers: replayedHeader,
+    },
+  },
+  errors: ['invalid_webhook_url', 'idempotency_conflict', 'not_found', 'webhook_limit_reached'],
+});
+
+export const listWebhooks = defineOperation({
+  id: 'list_webhooks',
+  method: 'GET',
+  path: '/v1/webhooks',
+  tag: 'Webhooks',
+  summary: 'List the webhooks of the tenant',
+  description: 'Lists the webhooks of all clients of the tenant.',
+  caller: 'automation',
+  scope: 'webhooks:read',
+  query: z.strictObject(pageQuery),
+  responses: { 200: { description: 'One page, newest first.', schema: webhookList } },
+  errors: [],
+});
+
+export const getWebhook = defineOperation({
+  id: 'get_webhook',
+  method: 'GET',
+  path: '/v1/webhooks/{webhook_id}',
+  tag: 'Webhooks',
+  summary: 'Read a webhook',
+  description:
+    'Returns the webhook with its status; `failing_since` shows that its receiver does not answer.',
+  caller: 'automation',
+  scope: 'webhooks:read',
+  params: ofWebhook,
+  responses: { 200: { description: 'The webhook.', schema: webhookRecord } },
+  errors: [],
+});
+
+export const updateWebhook = defineOperation({
+  id: 'update_webhook',
+  method: 'PATCH',
+  path: '/v1/webhooks/{webhook_id}',
+  tag: 'Webhooks',
+  summary: 'Change a webhook',
+  description:
+    'Changes the fields that are sent. `status: active` enables a disabled webhook again: deliveries that wait are then sent.',
+  caller: 'automation',
+  scope: 'webhooks:write',
+  params: ofWebhook,
+  body: z.strictObject({
+    version: z.int().min(1).meta({ description: 'The version that you read.' }),
+    url: fields.url.optional(),
+    description: fields.description.optional(),
+    types: fields.types.optional(),
+    agent_names: fields.agent_names.optional(),
+    status: z.enum(webhookStatuses).optional(),
+  }),
+  bodyRequired: true,
+  responses: { 200: { description: 'The changed webhook.', schema: webhookRecord } },
+  errors: ['invalid_webhook_url', 'version_conflict'],
+});
+
+export const deleteWebhook = defineOperation({
+  id: 'delete_webhook',
+  method: 'DELETE',
+  path: '/v1/webhooks/{webhook_id}',
+  tag: 'Webhooks',
+  summary: 'Delete a webhook',
+  description: 'Starts no further delivery, also of those that wait.',
+  caller: 'automation',
+  scope: 'webhooks:write',
+  params: ofWebhook,
+  responses: { 204: { description: 'The webhook is deleted.' } },
+  errors: [],
+});
+
+export const rotateWebhook = defineOperation({
+  id: 'rotate_webhook',
+  method: 'POST',
+  path: '/v1/webhooks/{webhook_id}/rotate',
+  tag: 'Webhooks',
+  summary: 'Issue another secret',
+  description:
+    'For 24 hours deliveries are signed with both secrets, so that the receiver can change to the new one.',
+  caller: 'automation',
+  scope: 'webhooks:write',
+  params: ofWebhook,
+  body: z.strictObject({}),
+  bodyRequired: false,
+  responses: { 200: { description: 'The webhook with the new secret.', schema: issuedWebhook } },
+  errors: [],
+});
+
+export const testWebhook = defineOperation({
+  id: 'test_webhook',
+  method: 'POST',
+  path: '/v1/webhooks/{webhook_id}/test',
+  tag: 'Webhooks',
+  summary: 'Send a test delivery',
+  description:
+    'Sends a message of the type `webhook_test`, which is not in the feed. Read the delivery to see what became of it.',
+  caller: 'automation',
+  scope: 'webhooks:write',
+  params: ofWebhook,
+  body: z.strictObject({}),
+  bodyRequired: false,
+  responses: { 202: { description: 'The delivery, which is sent now.', schema: deliveryRecord } },
+  errors: [],
+});
+
+export const listDeliveries = defineOperation({
+  id: 'list_deliveries',
+  method: 'GET',
+  path: '/v1/webhooks/{webhook_id}/deliveries',
+  tag: 'Webhooks',
+  summary: 'List the deliveries of a webhook',
+  description: `Lists deliveries with their tries and the last answer. Kept for ${limits.deliveryDays} days.`,
+  caller: 'automation',
+  scope: 'webhooks:read',
+  params: ofWebhook,
+  query: z.strictObject({
+    status: z
+      .enum(deliveryStatuses)
+      .meta({ description: 'Deliveries with this status.' })
+      .optional(),
+    ...pageQuery,
+  }),
+  responses: { 200: { description: 'One page, newest first.', schema: deliveryList } },
+  errors: [],
+});
+
+export const redeliver = defineOperation({
+  id: 'redeliver',
+  method: 'POST',
+  path: '/v1/webhooks/{webhook_id}/deliveries/{delivery_id}/redeliver',
+  tag: 'Webhooks',
+  summary: 'Send a delivery again',
+  description:
+    'Sends it with the same `webhook-id`, and with all its tries, whatever became of it before.',
+  caller: 'automation',
+  scope: 'webhooks:write',
+  params: { webhook_id: webhookIdSchema, delivery_id: deliveryIdSchema },
+  body: z.strictObject({}),
+  bodyRequired: false,
+  responses: { 202: { description: 'The delivery, which is sent now.', schema: deliveryRecord } },
+  errors: [],
+});
+
+export const replayWebhook = defineOperation({
+  id: 'replay_webhook',
+  method: 'POST',
+  path: '/v1/webhooks/{webhook_id}/replay',
+  tag: 'Webhooks',
+  summary: 'Send the notices of the feed again',
+  description: `Sends every notice after an id that the webhook selects, as far back as the feed is kept; at most ${limits.replayMax} notices in one request.`,
+  caller: 'automation',
+  scope: 'webhooks:write',
+  params: ofWebhook,
+  body: z.strictObject({
+    after_id: text({ max: limits.noticeIdDigits }).meta({
+      description: 'Id of a notice; `0000000000000000` for the oldest that is kept.',
+      examples: ['0000000000000042'],
+    }),
+  }),
+  bodyRequired: true,
+  responses: { 202: { description: 'What will be sent.', schema: replayResult } },
+  errors: ['cursor_expired'],
+});

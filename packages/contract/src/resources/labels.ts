@@ -1,0 +1,55 @@
+import { z } from 'zod';
+import { jsonObject } from '../json.ts';
+import { limits } from '../limits.ts';
+import { repeatable } from './page.ts';
+
+/** A-240: a backend's own names for a run or a session. */
+export const labelKeyPattern = /^[a-z][a-z0-9_.-]{0,63}$/;
+
+const labelsDescription =
+  `Your own names, such as a ticket or a customer: at most ${limits.labelsMax}, keys of a-z, 0-9, \`_\`, \`.\` and \`-\`, ` +
+  `values of at most ${limits.labelValueMaxCharacters} characters.`;
+
+/** In a response. */
+export const labels = z.record(z.string(), z.string()).meta({
+  description: 'Labels by key.',
+  examples: [{ ticket: 'OPS-1204' }],
+});
+
+export type Labels = z.infer<typeof labels>;
+
+/** In a request. The server checks keys and values, so that the refusal is `invalid_label` and names the key. */
+export const givenLabels = jsonObject.meta({
+  description: labelsDescription,
+  additionalProperties: { type: 'string' },
+  examples: [{ ticket: 'OPS-1204' }],
+});
+
+/** Changes of labels: `null` removes one, the others stay. */
+export const labelChanges = jsonObject.meta({
+  description: `${labelsDescription} They are merged by key; null removes one.`,
+  additionalProperties: { anyOf: [{ type: 'string' }, { type: 'null' }] },
+  examples: [{ ticket: 'OPS-1204', customer: null }],
+});
+
+/** `label=key:value`, several times: all must hold. */
+export const labelQuery = repeatable(
+  z.string().refine(isLabelText, { error: 'must be key:value' }),
+  limits.labelsMax,
+).meta({ description: 'Has this label, as `key:value`. Repeat it for several: all must hold.' });
+
+function isLabelText(text: string): boolean {
+  const colon = text.indexOf(':');
+  return labelKeyPattern.test(text.slice(0, Math.max(colon, 0))) && text.isWellFormed();
+}
+
+/** The key and value of a label in a query. */
+export function splitLabel(text: string): { readonly key: string; readonly value: string } {
+  const colon = text.indexOf(':');
+  return { key: text.slice(0, colon), value: text.slice(colon + 1) };
+}
+
+/** Who made a run or a session. */
+export const createdBy = z
+  .object({ kind: z.enum(['client', 'person']), id: z.string() })
+  .meta({ description: 'The automation client or the person that made it.' });

@@ -1,0 +1,64 @@
+import { z } from 'zod';
+import { limits } from '../limits.ts';
+import { moment, nextCursor, pageQuery, timestamp } from './page.ts';
+
+/** D-130: what usage can be grouped by. People can also group by tenant. */
+export const usageGroups = ['agent', 'model', 'client', 'session'] as const;
+export const organizationUsageGroups = ['agent', 'model', 'client', 'tenant'] as const;
+export const usageBuckets = ['hour', 'day'] as const;
+
+const count = z.int().min(0);
+const counted = (description: string) => count.meta({ description }).optional();
+
+export const usageRecord = z
+  .object({
+    start: timestamp
+      .meta({ description: 'Start of the hour or day, in UTC. Present with `bucket`.' })
+      .optional(),
+    group: z
+      .string()
+      .meta({ description: 'Present with `group_by`. Empty for runs that no client started.' })
+      .optional(),
+    runs: counted('Runs that ended. This and the next four are absent when grouped by model.'),
+    completed: counted('Runs that completed.'),
+    failed: counted('Runs that failed.'),
+    cancelled: counted('Runs that were cancelled.'),
+    run_seconds: counted('Time from start to end of these runs, waiting for people included.'),
+    input_tokens: count.meta({ description: 'With those read from a cache.' }),
+    output_tokens: count.meta({ description: 'With those of reasoning.' }),
+    cached_input_tokens: count,
+    reasoning_tokens: count,
+    cost: count
+      .meta({ description: 'In millionths of `currency`. Absent if nothing has a price.' })
+      .optional(),
+    currency: z
+      .string()
+      .meta({ description: 'ISO 4217.', examples: ['USD'] })
+      .optional(),
+  })
+  .meta({ id: 'Usage', description: 'Tokens, costs and runs of a time and a group.' });
+
+export type UsageRecord = z.infer<typeof usageRecord>;
+
+export const usageList = z.object({
+  usage: z.array(usageRecord),
+  next_cursor: nextCursor,
+});
+
+export function usageQuery<const Groups extends readonly [string, ...string[]]>(groups: Groups) {
+  return z.strictObject({
+    from: moment
+      .meta({
+        description: `From the hour or day of this time on. Default: ${limits.usageDefaultDays} days before \`to\`.`,
+      })
+      .optional(),
+    to: moment.meta({ description: 'Up to this time. Default: now.' }).optional(),
+    bucket: z
+      .enum(usageBuckets)
+      .meta({ description: 'One row for each hour or day. Without it, one for the whole time.' })
+      .optional(),
+    group_by: z.enum(groups).meta({ description: 'One row for each of these.' }).optional(),
+    limit: pageQuery.limit,
+    cursor: pageQuery.cursor,
+  });
+}

@@ -1,0 +1,97 @@
+import { z } from 'zod';
+import { noticeTypeNames } from '../events/notice.ts';
+import { opaqueId } from './opaque-id.ts';
+import { nextCursor, timestamp } from './page.ts';
+
+export const webhookStatuses = ['active', 'disabled'] as const;
+export type WebhookStatus = (typeof webhookStatuses)[number];
+
+export const deliveryStatuses = ['pending', 'sending', 'delivered', 'failed', 'blocked'] as const;
+export type DeliveryStatus = (typeof deliveryStatuses)[number];
+
+/** `*` selects every type, also those of later releases. */
+export const webhookTypes = ['*', ...noticeTypeNames] as const;
+export type WebhookType = (typeof webhookTypes)[number];
+
+/** D-120. */
+export const webhookRecord = z
+  .object({
+    id: opaqueId('webhook'),
+    url: z.string().meta({ examples: ['https://example.com/convoke'] }),
+    description: z.string().optional(),
+    types: z.array(z.enum(webhookTypes)).meta({ examples: [['run_waiting', 'run_failed']] }),
+    agent_names: z
+      .array(z.string())
+      .meta({ description: 'Only notices about these agents; absent: all notices.' })
+      .optional(),
+    status: z.enum(webhookStatuses),
+    status_reason: z
+      .string()
+      .meta({
+        description: '`gone`: the receiver answered 410. `failing`: no success for five days.',
+        examples: ['gone', 'failing'],
+      })
+      .optional(),
+    secret_hint: z.string().meta({ description: 'The end of the newest secret.' }),
+    version: z.int().min(1).meta({ description: 'Send it with every update.' }),
+    last_success_at: timestamp.optional(),
+    failing_since: timestamp
+      .meta({ description: 'Since when every delivery has failed.' })
+      .optional(),
+    created_by: opaqueId('client'),
+    created_at: timestamp,
+    updated_at: timestamp,
+  })
+  .meta({ id: 'Webhook', description: 'A URL that gets the notices of the tenant, signed.' });
+
+export type WebhookRecord = z.infer<typeof webhookRecord>;
+
+export const webhookList = z.object({ webhooks: z.array(webhookRecord), next_cursor: nextCursor });
+
+export const issuedWebhook = z.object({
+  webhook: webhookRecord,
+  secret: z
+    .string()
+    .meta({
+      description: 'Verifies deliveries. Shown only in the response that issues it.',
+      examples: ['whsec_…'],
+    })
+    .optional(),
+});
+
+export const deliveryRecord = z
+  .object({
+    id: opaqueId('delivery'),
+    webhook_id: opaqueId('webhook'),
+    message_id: z
+      .string()
+      .meta({ description: '`webhook-id` of the request, the same in every try.' }),
+    type: z.string().meta({ examples: ['run_waiting'] }),
+    status: z.enum(deliveryStatuses),
+    tries: z.int().min(0),
+    next_try_at: timestamp.optional(),
+    response_status: z.int().optional(),
+    response_excerpt: z.string().meta({ description: 'The beginning of the answer.' }).optional(),
+    error: z
+      .string()
+      .meta({ description: 'Why there was no answer.', examples: ['timeout', 'ECONNREFUSED'] })
+      .optional(),
+    created_at: timestamp,
+    ended_at: timestamp.optional(),
+  })
+  .meta({ id: 'WebhookDelivery', description: 'One notice for one webhook.' });
+
+export type DeliveryRecord = z.infer<typeof deliveryRecord>;
+
+export const deliveryList = z.object({
+  deliveries: z.array(deliveryRecord),
+  next_cursor: nextCursor,
+});
+
+export const replayResult = z.object({
+  deliveries: z.int().meta({ description: 'Deliveries that were made or will be sent again.' }),
+  last_id: z.string().meta({ description: 'The last notice that was looked at.' }),
+  has_more: z
+    .boolean()
+    .meta({ description: 'True: send the request again with `last_id` as `after_id`.' }),
+});

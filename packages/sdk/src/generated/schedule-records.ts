@@ -1,0 +1,88 @@
+// Generated from packages/contract by packages/sdk/scripts/write-wire.ts. Do not edit.
+
+import type {
+  JsonObject,
+  ScheduleStatus,
+  OverlapPolicy,
+  MissedPolicy,
+  SessionMode,
+  FireOutcome,
+} from './values.ts';
+
+/** A schedule without its input. */
+export interface ScheduleSummary {
+  id: string;
+  name: string;
+  agent_name: string;
+  cron: string;
+  time_zone: string;
+  session: {
+    mode: SessionMode;
+    /** The session that is kept, once there is one. */
+    session_id?: string | undefined;
+  };
+  overlap: OverlapPolicy;
+  missed: MissedPolicy;
+  missed_within_seconds: number;
+  status: ScheduleStatus;
+  /** `client_withdrawn`: the client or person may not start runs any more. */
+  status_reason?: string | undefined;
+  /** The next slot. Absent while the schedule is paused. */
+  next_at?: string | undefined;
+  /** The newest slot that was dealt with. */
+  last_slot_at?: string | undefined;
+  last_run_id?: string | undefined;
+  /** Send it with every update. */
+  version: number;
+  /** Id of the client or person in whose name the runs start. */
+  created_by: string;
+  created_at: string;
+  updated_at: string;
+}
+
+/** Starts runs of an agent at the times of a cron pattern. */
+export interface ScheduleRecord {
+  id: string;
+  name: string;
+  agent_name: string;
+  cron: string;
+  time_zone: string;
+  session: {
+    mode: SessionMode;
+    /** The session that is kept, once there is one. */
+    session_id?: string | undefined;
+  };
+  overlap: OverlapPolicy;
+  missed: MissedPolicy;
+  missed_within_seconds: number;
+  status: ScheduleStatus;
+  /** `client_withdrawn`: the client or person may not start runs any more. */
+  status_reason?: string | undefined;
+  /** The next slot. Absent while the schedule is paused. */
+  next_at?: string | undefined;
+  /** The newest slot that was dealt with. */
+  last_slot_at?: string | undefined;
+  last_run_id?: string | undefined;
+  /** Send it with every update. */
+  version: number;
+  /** Id of the client or person in whose name the runs start. */
+  created_by: string;
+  created_at: string;
+  updated_at: string;
+  /** The input of every run. */
+  input: JsonObject;
+}
+
+/** What became of one slot of a schedule. */
+export interface ScheduleFire {
+  /** The time that the pattern names. */
+  slot_at: string;
+  /** When the service dealt with it. */
+  fired_at: string;
+  outcome: FireOutcome;
+  /** The run, if one was started. */
+  run_id?: string | undefined;
+  session_id?: string | undefined;
+  /** `missed` or `overlap`, or the code of the error that refused the run. */
+  code?: string | undefined;
+}

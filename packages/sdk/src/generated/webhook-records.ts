@@ -1,0 +1,60 @@
+// Generated from packages/contract by packages/sdk/scripts/write-wire.ts. Do not edit.
+
+import type { WebhookType, DeliveryStatus, ClientStatus } from './values.ts';
+
+/** A URL that gets the notices of the tenant, signed. */
+export interface WebhookRecord {
+  id: string;
+  url: string;
+  description?: string | undefined;
+  types: WebhookType[];
+  /** Only notices about these agents; absent: all notices. */
+  agent_names?: string[] | undefined;
+  status: ClientStatus;
+  /** `gone`: the receiver answered 410. `failing`: no success for five days. */
+  status_reason?: string | undefined;
+  /** The end of the newest secret. */
+  secret_hint: string;
+  /** Send it with every update. */
+  version: number;
+  last_success_at?: string | undefined;
+  /** Since when every delivery has failed. */
+  failing_since?: string | undefined;
+  created_by: string;
+  created_at: string;
+  updated_at: string;
+}
+
+/** One notice for one webhook. */
+export interface WebhookDelivery {
+  id: string;
+  webhook_id: string;
+  /** `webhook-id` of the request, the same in every try. */
+  message_id: string;
+  type: string;
+  status: DeliveryStatus;
+  tries: number;
+  next_try_at?: string | undefined;
+  response_status?: number | undefined;
+  /** The beginning of the answer. */
+  response_excerpt?: string | undefined;
+  /** Why there was no answer. */
+  error?: string | undefined;
+  created_at: string;
+  ended_at?: string | undefined;
+}
+
+export interface IssuedWebhook {
+  webhook: WebhookRecord;
+  /** Verifies deliveries. Shown only in the response that issues it. */
+  secret?: string | undefined;
+}
+
+export interface WebhookReplay {
+  /** Deliveries that were made or will be sent again. */
+  deliveries: number;
+  /** The last notice that was looked at. */
+  last_id: string;
+  /** True: send the request again with `last_id` as `after_id`. */
+  has_more: boolean;
+}

@@ -1,0 +1,144 @@
+import {
+  type ErrorCode,
+  type ScheduleId,
+  type Scope,
+  clientId,
+  scopes,
+  userId,
+} from '@convoke/contract';
+import { decideAccess, decidePersonAccess } from '../../domain/access.ts';
+import type { Actor } from '../../domain/audit.ts';
+import { isEnded } from '../../domain/run/run.ts';
+import {
+  type DueSlots,
+  type Fire,
+  type Schedule,
+  type SlotResult,
+  dueSlots,
+  pauseSchedule,
+  skipNotices,
+  slotsDone,
+} from '../../domain/schedule/schedule.ts';
+import type { StoreTransaction } from '../../ports/store.ts';
+import { announce } from '../feed/notices.ts';
+import { Refusal } from '../refusal.ts';
+import type { StartServices } from '../runs.ts';
+import { startScheduledRun } from './scheduled-run.ts';
+import { audit } from './schedules.ts';
+
+const service: Actor = { kind: 'system', id: 'schedules', requestId: null, address: null };
+const allScopes: ReadonlySet<Scope> = new Set(scopes);
+
+/**
+ * Deals with the slots of a schedule that have come (D-141): the row of the slot, its run and the next slot are written
+ * in one transaction. A crash before the commit leaves the slot due; after it the run exists. No other server deals with
+ * the schedule meanwhile: its row is locked, and a second row of one slot cannot be inserted.
+ */
+export async function fireSlot(services: StartServices, id: ScheduleId): Promise<void> {
+  try {
+    await services.store.transaction((tx) => deal(services, tx, { id }));
+  } catch (error) {
+    // What was written before the refusal, such as a session, was rolled back.
+    if (!(error instanceof Refusal)) throw error;
+    await services.store.transaction((tx) => deal(services, tx, { id, refusedBy: error.code }));
+  }
+}
+
+async function deal(
+  services: StartServices,
+  tx: StoreTransaction,
+  { id, refusedBy }: { readonly id: ScheduleId; readonly refusedBy?: ErrorCode },
+): Promise<void> {
+  const now = services.clock.now();
+  const seen = await tx.schedules.tryLockDue(id, now);
+  if (seen === undefined) return;
+  if (!(await mayStart(tx, seen))) return pause(tx, seen, now);
+  const due = dueSlots(seen, now);
+  const result = await resultOf(services, tx, { seen, due, refusedBy });
+  const fires = firesOf(seen, { due, result, now });
+  await tx.schedules.insertFires(fires);
+  const next = slotsDone(seen, due, result);
+  if (!(await tx.schedules.save(next, seen))) {
+    throw new Error(`schedule ${id} changed while its row was locked`);
+  }
+  await announce(services, tx, { tenantId: seen.tenantId, notices: skipNotices(seen, next, now) });
+  tx.onCommit(() => {
+    for (const { outcome } of fires) services.metrics.scheduleFires.add(1, outcome);
+  });
+}
+
+/** D-144: read again at every slot, as the gate reads it at every request (D-51). */
+async function mayStart(tx: StoreTransaction, schedule: Schedule): Promise<boolean> {
+  const { organizationId, tenantId, createdBy } = schedule;
+  const opensSessions = schedule.sessionId === null || schedule.ownsSession;
+  const required: readonly Scope[] = opensSessions
+    ? ['runs:write', 'sessions:write']
+    : ['runs:write'];
+  // There is no token: it would be as new as can be, and have all scopes.
+  const claim = { required, tokenScopes: allScopes, tokenIssuedAt: Number.POSITIVE_INFINITY };
+  if (createdBy.kind === 'client') {
+    const reached = await tx.clients.reachById(clientId(createdBy.id), tenantId);
+    return decideAccess(reached, { ...claim, organizationId }).ok;
+  }
+  const reached = await tx.organizations.reach(userId(createdBy.id), schedule);
+  return decidePersonAccess(reached, { ...claim, claimedRole: undefined }).ok;
+}
+
+async function pause(tx: StoreTransaction, seen: Schedule, now: number): Promise<void> {
+  const next = pauseSchedule(seen, now, 'client_withdrawn');
+  await tx.schedules.save(next, seen);
+  const details = { reason: 'client_withdrawn', created_by: seen.createdBy.id };
+  await audit(tx, { schedule: seen, action: 'schedule.pause', by: service, now, details });
+}
+
+/** Undefined when no slot may start a run. */
+async function resultOf(
+  services: StartServices,
+  tx: StoreTransaction,
+  { seen, due, refusedBy }: { seen: Schedule; due: DueSlots; refusedBy: ErrorCode | undefined },
+): Promise<SlotResult | undefined> {
+  if (due.slot === undefined) return undefined;
+  if (refusedBy !== undefined) return { outcome: 'refused', code: refusedBy };
+  if (await isOverlapping(tx, seen)) return { outcome: 'skipped', code: 'overlap' };
+  const { resource: run } = await startScheduledRun(services, tx, {
+    schedule: seen,
+    // A place of its own: no request of a client can take the key of a slot.
+    place: 'schedule',
+    body: {},
+    clientId: seen.createdBy.kind === 'client' ? clientId(seen.createdBy.id) : null,
+    idempotencyKey: `schedule/${seen.id}/${due.slot}`,
+    chargeRate: () => {},
+  });
+  return { outcome: 'started', run };
+}
+
+/** D-143. */
+async function isOverlapping(tx: StoreTransaction, schedule: Schedule): Promise<boolean> {
+  if (schedule.overlap === 'queue' || schedule.lastRunId === null) return false;
+  const last = await tx.runs.findById(schedule, schedule.lastRunId);
+  return last !== undefined && !isEnded(last);
+}
+
+function firesOf(
+  { id: scheduleId, tenantId }: Schedule,
+  { due, result, now }: { due: DueSlots; result: SlotResult | undefined; now: number },
+): Fire[] {
+  const fire = { scheduleId, tenantId, firedAt: now, runId: null, sessionId: null };
+  const missed = due.missed.map(
+    (slotAt): Fire => ({ ...fire, slotAt, outcome: 'skipped', code: 'missed' }),
+  );
+  if (due.slot === undefined || result === undefined) return missed;
+  const { outcome } = result;
+  const newest: Fire =
+    outcome === 'started'
+      ? {
+          ...fire,
+          slotAt: due.slot,
+          outcome,
+          runId: result.run.id,
+          sessionId: result.run.sessionId,
+          code: null,
+        }
+      : { ...fire, slotAt: due.slot, outcome, code: result.code };
+  return [...missed, newest];
+}

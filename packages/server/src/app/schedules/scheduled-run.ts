@@ -1,0 +1,56 @@
+import { idPrefixes, isTerminalSessionStatus, sessionId } from '@convoke/contract';
+import type { JsonObject } from '../../domain/json.ts';
+import type { Run } from '../../domain/run/run.ts';
+import type { Schedule } from '../../domain/schedule/schedule.ts';
+import type { Session } from '../../domain/session.ts';
+import type { StoreTransaction } from '../../ports/store.ts';
+import { refuse } from '../refusal.ts';
+import { type StartRun, type StartServices, startWithin } from '../runs.ts';
+import { type Created, asOfNow, insertSession } from '../sessions.ts';
+
+export interface ScheduledStart {
+  /** Its row is locked: schedules come before sessions in the order of locks. */
+  readonly schedule: Schedule;
+  readonly place: string;
+  readonly body: JsonObject;
+  readonly idempotencyKey: string | undefined;
+  readonly clientId: StartRun['clientId'];
+  readonly chargeRate: () => void;
+}
+
+/** Starts a run of the schedule in the caller's transaction: in the session that is kept, or in a new one. */
+export async function startScheduledRun(
+  services: StartServices,
+  tx: StoreTransaction,
+  { schedule, ...start }: ScheduledStart,
+): Promise<Created<Run>> {
+  const { organizationId, tenantId, input, agentName } = schedule;
+  const scope = { organizationId, tenantId };
+  const kept = await lockKept(services, tx, schedule);
+  return startWithin(services, tx, {
+    scope,
+    // D-144: found again by `GET /v1/runs?label=schedule_id:…`.
+    request: { ...start, input, labels: { schedule_id: schedule.id } },
+    place: start.place,
+    body: start.body,
+    after: kept === undefined || kept.runCount === 0 ? undefined : await tx.runs.newestId(kept.id),
+    session: async () => {
+      if (kept !== undefined) return kept;
+      const id = sessionId(services.ids.next(idPrefixes.session));
+      return insertSession(services, tx, { scope, id, request: { agentName } });
+    },
+  });
+}
+
+/** Undefined when the run needs a new session. A session that the client named is never replaced. */
+async function lockKept(
+  services: StartServices,
+  tx: StoreTransaction,
+  schedule: Schedule,
+): Promise<Session | undefined> {
+  if (schedule.sessionMode === 'new' || schedule.sessionId === null) return undefined;
+  const stored = await tx.sessions.lock(schedule, schedule.sessionId);
+  if (stored === undefined) return schedule.ownsSession ? undefined : refuse('not_found');
+  const session = asOfNow(services, stored);
+  return schedule.ownsSession && isTerminalSessionStatus(session.status) ? undefined : session;
+}

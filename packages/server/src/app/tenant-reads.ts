@@ -1,0 +1,182 @@
+import {
+  type InteractionFilter,
+  type InteractionKey,
+  type InteractionKind,
+  type RunId,
+  limits,
+} from '@convoke/contract';
+import { timeText } from '../domain/id-time.ts';
+import { interactionAt } from '../domain/interaction.ts';
+import { hasLabels } from '../domain/labels.ts';
+import {
+  type RunListFilter,
+  type RunSummary,
+  type RunWalk,
+  matchesRun,
+  walksOf,
+} from '../domain/run/run-summary.ts';
+import type { Run } from '../domain/run/run.ts';
+import type { TenantScope } from '../domain/scope.ts';
+import type { PageRequest } from '../ports/page.ts';
+import type { InteractionInTenant, TenantOverview } from '../ports/repositories/tenant-lists.ts';
+import { refuse } from './refusal.ts';
+import type { Services } from './services.ts';
+
+/** A-241: rows that one page looks at, at most. */
+const lookedAtMax = 5_000;
+/** The first read of a page is small: most pages find what they need in it. */
+const firstRead = 200;
+const laterRead = 1_200;
+
+/** A part of a list. Rows up to `lookedTo` were looked at; `isCut` says that there may be more. */
+export interface Looked<Item> {
+  readonly items: readonly Item[];
+  readonly isCut: boolean;
+  readonly lookedTo: string | undefined;
+}
+
+/** Lists runs of the whole tenant that match a filter. */
+export async function listTenantRuns(
+  { store }: Pick<Services, 'store'>,
+  scope: TenantScope,
+  { filter, page }: { readonly filter: RunListFilter; readonly page: PageRequest },
+): Promise<Looked<RunSummary>> {
+  const walks = walksOf(filter);
+  const bounds = idBounds(filter);
+  const found = await Promise.all(
+    walks.map((walk: RunWalk) =>
+      look({
+        page,
+        // The work of a page is that of one walk, however many there are.
+        most: Math.ceil(lookedAtMax / walks.length),
+        read: (range) => store.read.tenantLists.runs(scope, walk, { ...range, ...bounds }),
+        idOf: (run) => run.id,
+        isWanted: (run) => matchesRun(run, filter),
+      }),
+    ),
+  );
+  return merged(found, page, (run) => run.id);
+}
+
+/** Ids begin with a time, which may differ a little from `created_at`; the exact bound is part of the filter. */
+const idTimeSlackMs = 60_000;
+
+function idBounds({ createdAfter, createdBefore }: RunListFilter) {
+  const idAt = (ms: number) => `run_${timeText(Math.max(0, ms))}`;
+  return {
+    from: createdAfter === undefined ? undefined : idAt(createdAfter - idTimeSlackMs),
+    until: createdBefore === undefined ? undefined : idAt(createdBefore + idTimeSlackMs),
+  };
+}
+
+interface Look<Item> {
+  readonly page: PageRequest;
+  readonly most: number;
+  readonly read: (range: PageRequest) => Promise<readonly Item[]>;
+  readonly idOf: (item: Item) => string;
+  readonly isWanted: (item: Item) => boolean;
+}
+
+/** Reads rows in order until the page is full, the rows end, or enough of them were looked at. */
+async function look<Item>({ page, most, read, idOf, isWanted }: Look<Item>): Promise<Looked<Item>> {
+  const items: Item[] = [];
+  let lookedTo = page.after;
+  for (let looked = 0; looked < most; ) {
+    const limit = Math.min(looked === 0 ? firstRead : laterRead, most - looked);
+    const rows = await read({ ...page, after: lookedTo, limit });
+    for (const row of rows) {
+      lookedTo = idOf(row);
+      if (!isWanted(row)) continue;
+      items.push(row);
+      if (items.length === page.limit) return { items, isCut: true, lookedTo };
+    }
+    looked += rows.length;
+    if (rows.length < limit) return { items, isCut: false, lookedTo };
+  }
+  return { items, isCut: true, lookedTo };
+}
+
+/** Merges walks. The list is complete only up to the place that every cut walk has reached. */
+function merged<Item>(
+  walks: readonly Looked<Item>[],
+  { order, limit }: PageRequest,
+  idOf: (item: Item) => string,
+): Looked<Item> {
+  const [only] = walks;
+  if (only !== undefined && walks.length === 1) return only;
+  const isBefore = (a: string, b: string) => (order === 'asc' ? a < b : a > b);
+  const reached = walks.flatMap(({ isCut, lookedTo }) =>
+    isCut && lookedTo !== undefined ? [lookedTo] : [],
+  );
+  const end = reached.toSorted((a, b) => (isBefore(a, b) ? -1 : 1))[0];
+  const items = walks
+    .flatMap((walk) => walk.items)
+    .filter((item) => end === undefined || !isBefore(end, idOf(item)))
+    .toSorted((a, b) => (isBefore(idOf(a), idOf(b)) ? -1 : 1));
+  const kept = items.slice(0, limit);
+  const last = kept.at(-1);
+  const isFull = kept.length === limit && last !== undefined;
+  return { items: kept, isCut: isFull || end !== undefined, lookedTo: isFull ? idOf(last) : end };
+}
+
+export async function findRun(
+  { store }: Pick<Services, 'store'>,
+  scope: TenantScope,
+  id: RunId,
+): Promise<Run> {
+  return (await store.read.runs.findById(scope, id)) ?? refuse('not_found');
+}
+
+export interface InteractionListFilter {
+  readonly status: InteractionFilter;
+  readonly kind?: InteractionKind | undefined;
+  readonly agentName?: string | undefined;
+  readonly labels?: readonly { readonly key: string; readonly value: string }[] | undefined;
+}
+
+/** Lists interactions of the whole tenant that match a filter. */
+export async function listTenantInteractions(
+  { store, clock }: Pick<Services, 'store' | 'clock'>,
+  scope: TenantScope,
+  { filter, page }: { readonly filter: InteractionListFilter; readonly page: PageRequest },
+): Promise<Looked<InteractionInTenant>> {
+  const now = clock.now();
+  const { status, kind, agentName, labels = [] } = filter;
+  const which = status === 'pending' ? 'pending' : 'all';
+  return look({
+    page,
+    most: lookedAtMax,
+    read: async (range) => {
+      const rows = await store.read.tenantLists.interactions(scope, which, range);
+      return rows.map((row) => asOf(row, now));
+    },
+    idOf: ({ interaction }) => interaction.key,
+    isWanted: ({ interaction, run }) =>
+      (status === 'all' || interaction.status === status) &&
+      (kind === undefined || interaction.kind === kind) &&
+      (agentName === undefined || run.agentName === agentName) &&
+      hasLabels(run.labels, labels),
+  });
+}
+
+export async function findInteraction(
+  { store, clock }: Pick<Services, 'store' | 'clock'>,
+  scope: TenantScope,
+  key: InteractionKey,
+): Promise<InteractionInTenant> {
+  const found = await store.read.tenantLists.interaction(scope, key);
+  return asOf(found ?? refuse('not_found'), clock.now());
+}
+
+function asOf(row: InteractionInTenant, now: number): InteractionInTenant {
+  return { ...row, interaction: interactionAt(row.interaction, now) };
+}
+
+export async function getOverview(
+  { store, clock }: Pick<Services, 'store' | 'clock'>,
+  scope: TenantScope,
+): Promise<TenantOverview & { readonly asOf: number }> {
+  const now = clock.now();
+  const bounds = { most: limits.overviewCountMax, now };
+  return { ...(await store.read.tenantLists.overview(scope, bounds)), asOf: now };
+}

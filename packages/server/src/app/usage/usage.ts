@@ -1,0 +1,48 @@
+import { limits } from '@convoke/contract';
+import { type UsageGrain, startOf } from '../../domain/usage/usage-totals.ts';
+import type { ReadTotals, UsageGroup, UsageRow } from '../../ports/repositories/usage-totals.ts';
+import { refuse } from '../refusal.ts';
+import type { Services } from '../services.ts';
+
+export interface ReadUsage {
+  readonly of: ReadTotals['of'];
+  readonly from: number | undefined;
+  readonly to: number | undefined;
+  readonly bucket: 'hour' | 'day' | undefined;
+  readonly groupBy: UsageGroup | undefined;
+  readonly limit: number;
+  readonly after: ReadTotals['after'];
+}
+
+const dayMs = 24 * 3_600_000;
+
+/** D-130. A session has days only: its rows are read in the order of time, however many sessions there are. */
+export async function readUsage(
+  { store, clock }: Pick<Services, 'store' | 'clock'>,
+  request: ReadUsage,
+): Promise<UsageRow[]> {
+  const { of, bucket, groupBy, limit, after } = request;
+  if (groupBy === 'session' && bucket === 'hour') {
+    refuse('invalid_query', { message: 'bucket: usage of sessions is counted by day.' });
+  }
+  const grain: UsageGrain = groupBy === 'session' ? 'session' : (bucket ?? 'day');
+  const range = rangeOf(request, { now: clock.now(), grain });
+  const hasBuckets = bucket !== undefined || grain === 'session';
+  return store.read.usageTotals.read({ of, grain, ...range, hasBuckets, groupBy, limit, after });
+}
+
+function rangeOf(
+  { from, to }: Pick<ReadUsage, 'from' | 'to'>,
+  { now, grain }: { readonly now: number; readonly grain: UsageGrain },
+): { from: number; to: number } {
+  const until = to ?? now;
+  const since = from ?? until - limits.usageDefaultDays * dayMs;
+  const most = grain === 'hour' ? limits.usageHoursDaysMax : limits.usageDaysMax;
+  if (since >= until) refuse('invalid_query', { message: 'from: must be before to.' });
+  if (until - since > most * dayMs) {
+    refuse('invalid_query', {
+      message: `from: at most ${most} days before to can be read${grain === 'hour' ? ' by the hour' : ''}.`,
+    });
+  }
+  return { from: startOf(grain, since), to: until };
+}

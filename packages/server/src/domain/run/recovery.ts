@@ -1,0 +1,214 @@
+import { type Agent, matchesGlob } from '../agent.ts';
+import type { AnsweredQuestion, CallInDoubt } from '../interaction.ts';
+import type { InterruptionReason, LeasedRun, OpenRun, Run, RunError, RunOutcome } from './run.ts';
+import type { ToolCall } from './tool-call.ts';
+
+/**
+ * What a framework can do after the loss of its worker (D-88, D-89).
+ *
+ * - `repeat`: go on from the last recovery point. Every call passes the ledger, so a leg without one starts again.
+ * - `point`: go on from the last recovery point only: what a leg did before its first one is not known.
+ * - `continue`: the agent keeps its own record and goes on by itself, so nothing that it said is discarded. The record is
+ *   on the machine of the lost worker.
+ */
+export type AfterLoss = 'repeat' | 'point' | 'continue' | 'none';
+
+/** A checkpoint that a leg can go on from. */
+export interface RecoveryPoint {
+  /** The last event that it covers. */
+  readonly seq: number;
+}
+
+export interface LostLeg {
+  readonly run: LeasedRun;
+  /** `drained`: its server cut it. `worker_lost`: its server is gone. */
+  readonly reason: InterruptionReason;
+  /** Undefined when this server does not have the agent. */
+  readonly agent: Agent | undefined;
+  readonly afterLoss: AfterLoss;
+  /** The last recovery point of this run. */
+  readonly point: RecoveryPoint | undefined;
+  readonly calls: readonly ToolCall[];
+  /** Calls that a person allowed, by `ref`: one allow is for one execution (D-39). */
+  readonly allowed: ReadonlySet<string>;
+  /** Whether any worker that continues the run has the session folder that the lost leg had. */
+  readonly hasSameFolder: boolean;
+}
+
+export type Recovery =
+  | {
+      readonly kind: 'end';
+      readonly outcome: RunOutcome;
+      /** Whether it ends because its attempts are used up. */
+      readonly isExhausted: boolean;
+    }
+  | {
+      readonly kind: 'continue';
+      /** Events after this one are discarded from the answer. */
+      readonly keptSeq: number;
+      readonly waitMs: number;
+      /** Whether the run has to wait for the machine of the lost leg: its folder has changes that no archive has. */
+      readonly isHeld: boolean;
+      readonly settled: readonly ToolCall[];
+      /** Calls that a person has to be asked about; the run waits for the answers. */
+      readonly inDoubt: readonly ToolCall[];
+    };
+
+const lossesTotalMax = 50;
+/** Pause before the next attempt, by the number of losses in a row. */
+const waitsMs = [0, 5_000, 30_000, 60_000] as const;
+/** Repeating it does no harm: it replaces the whole file. */
+const repeatableByNature: ReadonlySet<string> = new Set(['write_file']);
+
+export const noteOfLeftCall =
+  'It is not known whether this was carried out. Check before doing it again.';
+
+/** D-88: decides what becomes of a run whose worker is gone, or whose leg was cut. Never guesses: in any doubt the run ends or asks. */
+export function decideRecovery(lost: LostLeg): Recovery {
+  const { run, reason, agent, afterLoss, point, calls } = lost;
+  const isOff = agent === undefined || afterLoss === 'none' || agent.recovery.onLoss === 'fail';
+  // A live runtime that waited for a person has lost its question with its process. Others park: only the end is missing.
+  const isLive = run.status === 'waiting' && afterLoss !== 'repeat';
+  if (isOff || isLive || run.status === 'cancelling') {
+    return ended(outcomeOfLostWorker(run, reason));
+  }
+  const hasNoStart = point === undefined && afterLoss !== 'repeat';
+  const isElsewhere = afterLoss === 'continue' && !lost.hasSameFolder;
+  if (hasNoStart || isElsewhere) return ended(outcomeOfLostWorker(run, reason));
+  const { attempts, inDoubt: policy } = agent.recovery;
+  const losses = run.losses + 1;
+  if (losses >= attempts || run.lossesTotal + 1 >= lossesTotalMax) {
+    const outcome = failed('worker_lost', exhausted(run.lossesTotal + 1));
+    return { ...ended(outcome), isExhausted: true };
+  }
+  const begun = calls.filter(({ status }) => status === 'begun');
+  const isHeld = !lost.hasSameFolder && unsavedCalls(calls, run).length > 0;
+  if (isHeld && run.lastMachine === null) return ended(outcomeOfLostWorker(run, reason));
+  const doubtful = begun.filter((call) => !isRepeatable(call, lost));
+  if (doubtful.length > 0 && policy === 'fail') {
+    const names = doubtful.map(({ toolName }) => toolName).join(', ');
+    return ended(failed('tool_in_doubt', inDoubtMessage(names)));
+  }
+  const repeated = begun.filter((call) => !doubtful.includes(call));
+  return {
+    kind: 'continue',
+    keptSeq: keptSeqOf(lost),
+    isHeld,
+    waitMs: waitsMs[Math.min(losses - 1, waitsMs.length - 1)] ?? 0,
+    settled: [
+      ...repeated.map((call): ToolCall => ({ ...call, status: 'again' })),
+      ...(policy === 'tell' ? doubtful.map((call) => leave(call)) : []),
+    ],
+    inDoubt: policy === 'ask' ? doubtful : [],
+  };
+}
+
+/** The last event whose text stays in the answer. */
+export function keptSeqOf({
+  run,
+  afterLoss,
+  point,
+}: Pick<LostLeg, 'afterLoss' | 'point'> & { readonly run: Run }): number {
+  return afterLoss === 'continue' ? run.lastSeq : (point?.seq ?? 0);
+}
+
+/** Calls whose changes of the folder no archive has, because the legs that made them did not end. */
+export function unsavedCalls(calls: readonly ToolCall[], run: Run): ToolCall[] {
+  return calls.filter(({ epoch, touches }) => epoch > run.savedEpoch && touches !== 'outside');
+}
+
+function isRepeatable(call: ToolCall, { agent, allowed }: LostLeg): boolean {
+  if (allowed.has(call.ref)) return false;
+  if (call.isRepeatable === true || repeatableByNature.has(call.toolName)) return true;
+  return agent?.recovery.repeatableTools.some((glob) => matchesGlob(glob, call.toolName)) === true;
+}
+
+function leave(call: ToolCall, note = noteOfLeftCall): ToolCall {
+  return { ...call, status: 'left', note };
+}
+
+const options = {
+  done: 'It was done',
+  again: 'It was not done: do it now',
+  unknown: 'I do not know: leave it',
+} as const;
+
+/**
+ * D-84: the question about a call in doubt. It is a question and not a permission, so that a client that allows every
+ * permission repeats nothing.
+ */
+export function questionAboutCall(
+  call: ToolCall,
+  { isRepeated }: { readonly isRepeated: boolean },
+) {
+  const about: CallInDoubt = {
+    kind: 'call_in_doubt',
+    toolName: call.toolName,
+    toolInput: call.input,
+    begunAt: call.begunAt,
+  };
+  return {
+    type: 'user_question',
+    ref: isRepeated ? repeatedRequestId(call) : requestIdAbout(call),
+    question: `The server stopped while ${call.toolName} was running. Was it carried out?`,
+    options: Object.values(options).map((label) => ({ label })),
+    about,
+  } as const;
+}
+
+/** Name of the first question about a call. */
+export function requestIdAbout({ ref }: Pick<ToolCall, 'ref'>): string {
+  return `in-doubt:${ref}`;
+}
+
+/** Name of a later question: the call was repeated, and is in doubt once more. */
+function repeatedRequestId(call: ToolCall): string {
+  return `${requestIdAbout(call)}@${call.epoch}`;
+}
+
+/** Whether the interaction asks about this call. */
+export function asksAbout({ requestId }: { readonly requestId: string }, call: ToolCall): boolean {
+  return requestId === requestIdAbout(call) || requestId === repeatedRequestId(call);
+}
+
+/** Only the exact second option repeats the call; any other answer is for the model, in the person's words. */
+export function settleCall(call: ToolCall, { answer }: AnsweredQuestion): ToolCall {
+  if ('declined' in answer) return leave(call, answer.message ?? noteOfLeftCall);
+  const text = typeof answer.answer === 'string' ? answer.answer : answer.answer.join(', ');
+  switch (text) {
+    case options.again:
+      return { ...call, status: 'again' };
+    case options.done:
+      return leave(call, 'A person says that it was carried out.');
+    case options.unknown:
+      return leave(call);
+    default:
+      return leave(call, text);
+  }
+}
+
+function ended(outcome: RunOutcome): Extract<Recovery, { kind: 'end' }> {
+  return { kind: 'end', outcome, isExhausted: false };
+}
+
+function failed(code: RunError['code'], message: string): RunOutcome {
+  return { status: 'failed', code, message };
+}
+
+function exhausted(losses: number): string {
+  return `The run lost its worker ${losses} times and got no further in between.`;
+}
+
+function inDoubtMessage(names: string): string {
+  return `The process that executed this run ended during ${names}; it is not known whether it was carried out.`;
+}
+
+/** D-26: the outcome of a run whose worker is gone. A recorded cancel is honoured, anything else is an error. */
+export function outcomeOfLostWorker(run: OpenRun, reason: InterruptionReason): RunOutcome {
+  if (run.status === 'cancelling') return { status: 'cancelled' };
+  const message =
+    reason === 'drained'
+      ? 'The server was stopped while this run was executing.'
+      : 'The process that executed this run ended before the run did.';
+  return { status: 'failed', code: 'worker_lost', message };
+}

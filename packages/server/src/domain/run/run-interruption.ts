@@ -1,0 +1,40 @@
+import {
+  type InterruptedRun,
+  type InterruptionReason,
+  type LeasedRun,
+  legStopped,
+  recordOf,
+} from './run.ts';
+
+export interface Interruption {
+  readonly reason: InterruptionReason;
+  readonly at: number;
+  readonly continueAt: number;
+  /** Whether the leg was lost or cut. A leg that yielded costs no attempt (D-90). */
+  readonly isLoss: boolean;
+  /** Until when only the machine of the lost leg may continue the run, because it has files that no archive has. */
+  readonly holdUntil?: number | null;
+}
+
+/** The leg is over before its run is, and the run is to be continued from `continueAt` on (D-85, D-88). */
+export function interruptRun(
+  run: LeasedRun,
+  { reason, at, continueAt, isLoss, holdUntil = null }: Interruption,
+): InterruptedRun {
+  // A worker that is gone worked until its lease expired, as far as is known.
+  const stoppedAt = Math.max(Math.min(at, run.lease.expiresAt), run.lastEventAt);
+  const lost = isLoss ? 1 : 0;
+  return {
+    ...recordOf(run),
+    ...legStopped(run, stoppedAt),
+    status: 'running',
+    lease: null,
+    continueAt,
+    startedAt: run.startedAt,
+    losses: run.losses + lost,
+    lossesTotal: run.lossesTotal + lost,
+    interruptedBy: reason,
+    interruptedAt: at,
+    holdUntil,
+  };
+}

@@ -1,0 +1,86 @@
+import {
+  type Labels,
+  type RunErrorCode,
+  type RunFilter,
+  type RunId,
+  type RunStatus,
+  type SessionId,
+  isTerminalRunStatus,
+} from '@convoke/contract';
+import { hasLabels } from '../labels.ts';
+import type { TokenUsage } from '../usage/usage.ts';
+
+/** A run in a list over the whole tenant, without its input and its answer. */
+export interface RunSummary {
+  readonly id: RunId;
+  readonly sessionId: SessionId;
+  readonly agentName: string;
+  readonly status: RunStatus;
+  readonly preview: string;
+  readonly labels: Labels;
+  readonly createdBy: string | null;
+  readonly errorCode: RunErrorCode | null;
+  readonly pendingInteractions: number;
+  readonly usage: TokenUsage | null;
+  readonly createdAt: number;
+  readonly startedAt: number | null;
+  readonly endedAt: number | null;
+}
+
+export interface RunListFilter {
+  readonly statuses?: readonly RunFilter[] | undefined;
+  readonly agentName?: string | undefined;
+  readonly labels?: readonly { readonly key: string; readonly value: string }[] | undefined;
+  readonly errorCode?: RunErrorCode | undefined;
+  /** At this time or later. */
+  readonly createdAfter?: number | undefined;
+  readonly createdBefore?: number | undefined;
+  readonly text?: string | undefined;
+}
+
+export function matchesRun(run: RunSummary, filter: RunListFilter): boolean {
+  const { statuses, agentName, labels, errorCode, createdAfter, createdBefore, text } = filter;
+  return (
+    (statuses === undefined || statuses.some((status) => hasStatus(run.status, status))) &&
+    (agentName === undefined || run.agentName === agentName) &&
+    (labels === undefined || hasLabels(run.labels, labels)) &&
+    (errorCode === undefined || run.errorCode === errorCode) &&
+    (createdAfter === undefined || run.createdAt >= createdAfter) &&
+    (createdBefore === undefined || run.createdAt < createdBefore) &&
+    (text === undefined || run.preview.toLowerCase().includes(text.toLowerCase()))
+  );
+}
+
+function hasStatus(status: RunStatus, wanted: RunFilter): boolean {
+  if (wanted === 'ended') return isTerminalRunStatus(status);
+  if (wanted === 'active') return !isTerminalRunStatus(status);
+  return status === wanted;
+}
+
+/** The rows that a list visits: those of one index, in the order of their ids. */
+export type RunWalk =
+  | { readonly kind: 'all' }
+  | { readonly kind: 'failed' }
+  | { readonly kind: 'open'; readonly status: RunStatus }
+  | { readonly kind: 'label'; readonly key: string; readonly value: string };
+
+const openStatuses = ['queued', 'running', 'waiting', 'cancelling'] as const;
+
+/** Chooses the walks that together visit every run of the filter, and few others. */
+export function walksOf({ statuses, labels, errorCode }: RunListFilter): readonly RunWalk[] {
+  const [label] = labels ?? [];
+  if (label !== undefined) return [{ kind: 'label', ...label }];
+  if (errorCode !== undefined) return [{ kind: 'failed' }];
+  if (statuses === undefined) return [{ kind: 'all' }];
+  const isOnlyFailed = statuses.every((status) => status === 'failed');
+  if (isOnlyFailed) return [{ kind: 'failed' }];
+  const wanted = openStatuses.filter((status) =>
+    statuses.some((given) => hasStatus(status, given)),
+  );
+  const hasEnded = statuses.some((given) => given === 'ended' || isEndedStatus(given));
+  return hasEnded ? [{ kind: 'all' }] : wanted.map((status) => ({ kind: 'open', status }));
+}
+
+function isEndedStatus(status: RunFilter): boolean {
+  return status === 'completed' || status === 'failed' || status === 'cancelled';
+}

@@ -1,0 +1,43 @@
+import type { AnsweredInteraction, WorkspaceBehind } from '../interaction.ts';
+import type { ToolCall } from './tool-call.ts';
+
+/** D-91: the question about a run whose machine did not come back with the latest files of its session. */
+
+const callsShownMax = 20;
+
+const options = {
+  goOn: 'Go on with the files as they were saved',
+  end: 'End the run',
+} as const;
+
+const prefix = 'workspace-behind:';
+
+export const noteOfLostChange =
+  'It was carried out, but its changes of files are lost: the files are as they were saved before.';
+
+/** `epoch` is that of the lost leg: a later loss is asked about again. */
+export function questionAboutFolder(calls: readonly ToolCall[], epoch: number) {
+  const about: WorkspaceBehind = {
+    kind: 'workspace_behind',
+    calls: calls.slice(0, callsShownMax).map(({ toolName, begunAt }) => ({ toolName, begunAt })),
+  };
+  return {
+    type: 'user_question',
+    ref: `${prefix}${epoch}`,
+    question:
+      'The machine with the latest files of this session is gone. Go on with the files as they were saved?',
+    options: Object.values(options).map((label) => ({ label })),
+    about,
+  } as const;
+}
+
+/** What a person answered about the files of the leg with this epoch; undefined when it was not asked or answered. */
+export function folderAnswer(
+  answered: readonly AnsweredInteraction[],
+  epoch: number,
+): 'go on' | 'end' | undefined {
+  const about = answered.find(({ requestId }) => requestId === `${prefix}${epoch}`);
+  if (about?.kind !== 'question') return undefined;
+  // Only the exact option goes on without the files.
+  return 'answer' in about.answer && about.answer.answer === options.goOn ? 'go on' : 'end';
+}

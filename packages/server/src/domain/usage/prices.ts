@@ -1,0 +1,56 @@
+import { type Agent, matchesGlob } from '../agent.ts';
+import type { TokenCounts } from './usage.ts';
+
+/** The prices of the deployment (D-131), from the operator's file. */
+export interface Prices {
+  /** ISO 4217. All costs of the deployment are in this currency. */
+  readonly currency: string;
+  /** Whether a model without a price may be used where a cost ceiling applies. */
+  readonly unpriced: 'refuse' | 'allow';
+  /** The first glob that matches a model decides. */
+  readonly models: readonly ModelPrice[];
+}
+
+/** Millionths of the currency for a million tokens. */
+export interface ModelPrice {
+  readonly glob: string;
+  readonly input: number;
+  readonly output: number;
+  /** Of input that was read from a cache; absent: the price of input. */
+  readonly cachedInput?: number | undefined;
+}
+
+export const noPrices: Prices = { currency: 'USD', unpriced: 'refuse', models: [] };
+
+const perMillion = 1_000_000n;
+/** Far more than any report costs. Sums of such costs stay exact. */
+const costMax = 10n ** 12n;
+
+/** Undefined when the model has no price. Fractions of a millionth are rounded up, so that a ceiling is never passed unseen. */
+export function costOf(prices: Prices, model: string, used: TokenCounts): number | undefined {
+  const price = prices.models.find(({ glob }) => matchesGlob(glob, model));
+  if (price === undefined) return undefined;
+  const cached = BigInt(used.cachedInputTokens);
+  const fresh = BigInt(used.inputTokens) - cached;
+  const total =
+    fresh * BigInt(price.input) +
+    cached * BigInt(price.cachedInput ?? price.input) +
+    BigInt(used.outputTokens) * BigInt(price.output);
+  const micros = (total + perMillion - 1n) / perMillion;
+  return Number(micros < costMax ? micros : costMax);
+}
+
+/** Whether a ceiling of cost refuses the agent: nothing would tell what its runs cost. */
+export function isRefused(
+  prices: Prices,
+  agent: Pick<Agent, 'model' | 'framework' | 'reportsCost'>,
+): boolean {
+  if (prices.unpriced === 'allow' || agent.reportsCost === true) return false;
+  const model = agent.model ?? agent.framework;
+  return !prices.models.some(({ glob }) => matchesGlob(glob, model));
+}
+
+/** Millionths for a million output tokens; undefined for a model without a price. */
+export function outputPriceOf(prices: Prices, model: string): number | undefined {
+  return prices.models.find(({ glob }) => matchesGlob(glob, model))?.output;
+}

@@ -1,0 +1,135 @@
+import { type IncomingMessage, request as httpRequest } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import type { LookupAddress } from 'node:dns';
+import type { TryResult } from '../domain/webhook/webhook-delivery.ts';
+import type { Clock } from '../ports/clock.ts';
+import type { WebhookSender } from '../ports/webhook-sender.ts';
+import { errorCode } from '../runtime/error-code.ts';
+import type { AllowList } from './allow-list.ts';
+import { type Resolve, Unreachable, checkedAddresses } from './checked-addresses.ts';
+import { pinnedLookup } from './pinned-lookup.ts';
+import { portOf } from './url-host.ts';
+
+/** D-122: an answer that takes longer is a failed try. */
+const answerMs = 15_000;
+const bodyBytesMax = 4 * 1024;
+const excerptBytes = 512;
+const firstFreePort = 1024;
+
+interface SenderParts {
+  readonly allow: AllowList;
+  readonly clock: Clock;
+  readonly resolve?: Resolve;
+}
+
+/** Sends webhooks. The address is checked again at every try, and the checked one is connected to (D-123). */
+export function createWebhookSender(parts: SenderParts): WebhookSender {
+  return {
+    async problemOf(text) {
+      if (!URL.canParse(text)) return 'is not a URL';
+      try {
+        await addressesOf(new URL(text), parts);
+        return undefined;
+      } catch (error) {
+        return error instanceof Unreachable ? error.message : 'cannot be looked up';
+      }
+    },
+    async post({ url: text, ...message }) {
+      const url = new URL(text);
+      const addresses = await addressesOf(url, parts).catch((error: unknown) => messageOf(error));
+      // A name that cannot be looked up may come back; one that leads to a forbidden address is blocked.
+      if (typeof addresses === 'string') {
+        const isAbsent = addresses.endsWith('has no address');
+        return isAbsent
+          ? { kind: 'unanswered', error: 'ENOTFOUND' }
+          : { kind: 'blocked', error: addresses };
+      }
+      return send(url, { ...message, addresses, clock: parts.clock });
+    },
+  };
+}
+
+async function addressesOf(url: URL, parts: SenderParts): Promise<readonly LookupAddress[]> {
+  const port = portOf(url);
+  const isUsual = port === 443 || (port === 80 && url.protocol === 'http:');
+  const isWeb = url.protocol === 'https:' || url.protocol === 'http:';
+  if (isWeb && !isUsual && port < firstFreePort) {
+    throw new Unreachable(`${url.origin} must have port 443 or one from ${firstFreePort} up`);
+  }
+  return checkedAddresses(url, parts);
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+interface Sending {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly signal: AbortSignal;
+  readonly addresses: readonly LookupAddress[];
+  readonly clock: Clock;
+}
+
+function send(url: URL, { headers, body, signal, addresses, clock }: Sending): Promise<TryResult> {
+  const { promise, resolve } = Promise.withResolvers<TryResult>();
+  const start = url.protocol === 'https:' ? httpsRequest : httpRequest;
+  // No HTTP agent: requests share no connections, no setting of the process applies, and no redirect is followed.
+  const call = start(url, {
+    method: 'POST',
+    headers: { ...headers, 'content-length': Buffer.byteLength(body) },
+    lookup: pinnedLookup(addresses),
+    agent: false,
+    signal,
+  });
+  const cancelTimer = clock.after(answerMs, () => call.destroy(new Error('timeout')));
+  const end = (result: TryResult) => {
+    cancelTimer();
+    resolve(result);
+    call.destroy();
+  };
+  call.on('response', (answer) => readAnswer(answer, clock.now(), end));
+  call.on('error', (error) =>
+    end({ kind: 'unanswered', error: errorCode(error) ?? plainError(error) }),
+  );
+  call.end(body);
+  return promise;
+}
+
+/** Our own timeout by its name; other messages may contain addresses. */
+function plainError(error: Error): string {
+  return error.message === 'timeout' ? 'timeout' : error.name;
+}
+
+/** Reads at most 4 KiB of the answer and keeps its beginning. */
+function readAnswer(answer: IncomingMessage, now: number, end: (result: TryResult) => void): void {
+  const { statusCode: status = 0, headers } = answer;
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  const retryAfterMs = retryAfter(headers['retry-after'], now);
+  const finish = () => {
+    const kept = Buffer.concat(chunks).subarray(0, excerptBytes);
+    end({ kind: 'answered', status, excerpt: textOf(kept), retryAfterMs });
+  };
+  answer.on('data', (chunk: Buffer) => {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes >= bodyBytesMax) finish();
+  });
+  answer.once('end', finish);
+  // The status has come: the try has its result, whatever becomes of the rest.
+  answer.once('error', finish);
+  answer.once('aborted', finish);
+}
+
+/** Text that a database stores and a terminal shows: a receiver may answer with anything. */
+function textOf(bytes: Buffer): string {
+  return bytes.toString('utf8').replaceAll(/[^\P{C}\n\t]|\uFFFD/gu, ' ');
+}
+
+/** Seconds, or a date. */
+function retryAfter(value: string | undefined, now: number): number | undefined {
+  if (value === undefined) return undefined;
+  const ms = /^\d{1,9}$/.test(value) ? Number(value) * 1000 : Date.parse(value) - now;
+  return Number.isFinite(ms) ? Math.max(0, ms) : undefined;
+}

@@ -1,0 +1,31 @@
+import type { Agent } from '../domain/agent.ts';
+import type { Harness } from '../ports/harness.ts';
+import type { CheckpointMaker, SessionState } from '../ports/repositories/sessions.ts';
+
+export interface Frameworks {
+  readonly harnesses: ReadonlyMap<string, Pick<Harness, 'checkpointFormat'>>;
+}
+
+const oldestFormat = 1;
+
+/** What the checkpoints of an agent's legs are marked with (D-99). */
+export function checkpointMaker(
+  { harnesses }: Frameworks,
+  agent: Agent | undefined,
+): CheckpointMaker {
+  const harness = harnesses.get(agent?.framework ?? '');
+  return { format: harness?.checkpointFormat ?? oldestFormat, agent: agent?.digest ?? '' };
+}
+
+/** Whether a leg of this server can read the last checkpoint of the session. */
+export function canRead(maker: CheckpointMaker, { made }: Pick<SessionState, 'made'>): boolean {
+  return made === null || made.format <= maker.format;
+}
+
+/** Whether the agent is another one than when the checkpoint was made. */
+export function isOtherAgent(
+  maker: CheckpointMaker,
+  { made }: Pick<SessionState, 'made'>,
+): boolean {
+  return made !== null && made.agent !== maker.agent;
+}

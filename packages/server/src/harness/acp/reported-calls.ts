@@ -1,0 +1,38 @@
+import type { ToolCallUpdate } from '@agentclientprotocol/sdk';
+import type { ReportedCall } from './state.ts';
+
+/** Calls that a checkpoint keeps, the newest. */
+const callsMax = 100;
+const titleCharactersMax = 200;
+/** These change nothing (D-81). */
+const harmless: ReadonlySet<string> = new Set(['read', 'search', 'think']);
+
+/** The calls with an effect that an agent has reported in its run, with what it said became of them. */
+export class ReportedCalls {
+  #calls: readonly ReportedCall[];
+
+  constructor(before: readonly ReportedCall[]) {
+    this.#calls = before;
+  }
+
+  get all(): readonly ReportedCall[] {
+    return this.#calls;
+  }
+
+  /** True when the report changes what is known. */
+  take({ toolCallId: id, kind, title, status }: ToolCallUpdate, redact: (text: string) => string) {
+    if (harmless.has(kind ?? 'other')) return false;
+    const known = this.#calls.find((call) => call.id === id);
+    const now = statusOf(status);
+    if (known?.status === now) return false;
+    const call = { id, title: redact(title ?? '').slice(0, titleCharactersMax), status: now };
+    const others = this.#calls.filter((each) => each !== known);
+    this.#calls = [...others, call].slice(-callsMax);
+    return true;
+  }
+}
+
+function statusOf(status: ToolCallUpdate['status']): ReportedCall['status'] {
+  if (status === 'completed') return 'done';
+  return status === 'failed' ? 'not done' : 'unknown';
+}

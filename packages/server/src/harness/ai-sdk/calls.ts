@@ -1,0 +1,154 @@
+import type { ModelMessage, ToolModelMessage } from 'ai';
+import { matchesGlob } from '../../domain/agent.ts';
+import type { Json } from '../../domain/json.ts';
+import type { KnownCall } from '../../domain/run/tool-call.ts';
+import type { Answer, Effects, HarnessEvent } from '../../ports/harness.ts';
+import { type OpenCall, inputOf, resultOf } from './memory.ts';
+import type { UnansweredCall } from './step-record.ts';
+import { type AgentTool, type ToolOutput, failed, succeeded } from './tools/agent-tool.ts';
+import { askUserName, questionOf } from './tools/ask-user.ts';
+import type { Catalogue } from './tools/catalogue.ts';
+
+/** The largest input that a person can be asked to approve; a larger one is refused, never shortened. */
+const approvalBytesMax = 256 * 1024;
+
+/** What the calls of one step need. */
+export interface StepCalls {
+  readonly catalogue: Catalogue;
+  readonly signal: AbortSignal;
+  readonly effects: Effects;
+  readonly holdsLease: () => boolean;
+  /** True once the leg hands its run over: no call begins any more. */
+  readonly mustYield: () => boolean;
+  /** Globs of the agent's `recovery.repeatable_tools`. */
+  readonly repeatableTools: readonly string[];
+  readonly messages: readonly ModelMessage[];
+  readonly step: number;
+}
+
+/** What is known about the open calls of a leg that goes on. */
+export interface Given {
+  readonly answers: ReadonlyMap<string, Answer>;
+  /** Calls that were begun by an earlier leg, with what was settled about them. */
+  readonly calls: ReadonlyMap<string, KnownCall>;
+  /** Whether everything was asked: then a call without an answer gets none any more. */
+  readonly isComplete: boolean;
+}
+
+export const noneGiven: Given = { answers: new Map(), calls: new Map(), isComplete: false };
+
+/** Sorts the calls of the model's message: those to run, those for a person, and those that cannot be carried out. */
+export function sortCalls(
+  unanswered: readonly UnansweredCall[],
+  { catalogue, step }: StepCalls,
+): { readonly open: readonly OpenCall[]; readonly refused: readonly ToolModelMessage[] } {
+  const open: OpenCall[] = [];
+  const refused: ToolModelMessage[] = [];
+  for (const [index, { toolCallId, wireName, input }] of unanswered.entries()) {
+    // The model's own call ids repeat, with some providers in every step.
+    const ref = `call-${step}-${index + 1}`;
+    const tool = catalogue.byWireName(wireName);
+    const names = { ref, toolCallId, wireName };
+    if (wireName === askUserName && questionOf(ref, input) !== undefined) {
+      open.push({ ...names, kind: 'question', name: askUserName });
+    } else if (tool === undefined) {
+      refused.push(resultOf(names, failed('there is no such tool')));
+    } else if (!catalogue.isGated(tool)) {
+      open.push({ ...names, kind: 'run', name: tool.name });
+    } else if (Buffer.byteLength(JSON.stringify(input)) > approvalBytesMax) {
+      const reason = `Not executed: an input of more than ${approvalBytesMax} bytes cannot be approved.`;
+      refused.push(resultOf(names, failed(reason)));
+    } else {
+      open.push({ ...names, kind: 'permission', name: tool.name });
+    }
+  }
+  return { open, refused };
+}
+
+/** The question to a person about an open call. */
+export function requestAbout(call: OpenCall, { messages }: StepCalls): HarnessEvent {
+  const { ref, name: toolName } = call;
+  const toolInput = inputOf(messages, call);
+  const question = call.kind === 'question' ? questionOf(ref, toolInput) : undefined;
+  return question ?? { type: 'permission_request', ref, toolName, toolInput };
+}
+
+/**
+ * The result of an open call. `asked`: a person has to answer first. `later`: the next leg carries it out. `refused`: the
+ * ledger does not let it begin, because the run is in other hands.
+ */
+export async function outcomeOf(
+  call: OpenCall,
+  given: Given,
+  calls: StepCalls,
+): Promise<ToolOutput | 'asked' | 'later' | 'refused'> {
+  const known = given.calls.get(call.ref);
+  if (known?.state === 'ended') return { ok: known.ok, text: known.output };
+  if (known?.state === 'left') return succeeded(known.note);
+  const answer = given.answers.get(call.ref);
+  if (call.kind === 'question') {
+    if (answer?.kind === 'question') return succeeded(answerText(answer));
+    return given.isComplete ? failed('No answer was given.') : 'asked';
+  }
+  const { catalogue, messages } = calls;
+  const tool = catalogue.byName(call.name);
+  if (tool === undefined) return failed(`${call.name} is no longer one of the tools`);
+  const isAllowed = answer?.kind === 'permission' && answer.allow;
+  const use = { call, tool, isAllowed };
+  if (known?.state === 'again') return carryOut({ ...use, input: known.input }, calls);
+  // The agent may have changed since the message: what needs approval now is not run without it.
+  if (call.kind === 'run' && !catalogue.isGated(tool)) {
+    return carryOut({ ...use, input: inputOf(messages, call) }, calls);
+  }
+  if (answer?.kind !== 'permission') {
+    return given.isComplete ? failed('No answer was given.') : 'asked';
+  }
+  if (!answer.allow) return failed(withReason('The person did not allow this', answer.reason));
+  // D-39: the approved input runs, not that of the model.
+  return carryOut({ ...use, input: answer.input }, calls);
+}
+
+interface Use {
+  readonly call: OpenCall;
+  readonly tool: AgentTool;
+  readonly input: Json;
+  readonly isAllowed: boolean;
+}
+
+/** Runs the tool through the ledger (D-80), unless the call can be repeated without it. */
+async function carryOut(
+  { call: { ref }, tool, input, isAllowed }: Use,
+  { catalogue, effects, holdsLease, mustYield, signal, repeatableTools }: StepCalls,
+): Promise<ToolOutput | 'later' | 'refused'> {
+  if (signal.aborted) return failed('The run was cancelled.');
+  if (mustYield()) return 'later';
+  const run = async () =>
+    holdsLease() ? catalogue.run(tool, input, { signal, key: effects.key(ref) }) : 'refused';
+  const { name: toolName, touches } = tool;
+  const isRepeatable =
+    tool.isRepeatable || repeatableTools.some((glob) => matchesGlob(glob, toolName));
+  const isFree = touches === 'none' || (touches === 'outside' && isRepeatable);
+  // One allow is for one execution, whatever the tool is (D-39).
+  if (isFree && !isAllowed) return run();
+  const intent = {
+    ref,
+    toolName,
+    input,
+    touches: touches === 'none' ? 'outside' : touches,
+  } as const;
+  if (!(await effects.begin({ ...intent, isRepeatable: tool.isRepeatable }))) return 'refused';
+  const output = await run();
+  // A tool that was stopped may have had its effect: its call stays in doubt.
+  if (output !== 'refused' && !signal.aborted)
+    await effects.end(ref, { ok: output.ok, output: output.text });
+  return output;
+}
+
+function answerText(answer: Extract<Answer, { kind: 'question' }>): string {
+  if (!('declined' in answer)) return answer.values.join('\n');
+  return withReason('The person declined to answer', answer.reason);
+}
+
+function withReason(text: string, reason: string | undefined): string {
+  return reason === undefined || reason === '' ? `${text}.` : `${text}: ${reason}`;
+}

@@ -1,0 +1,82 @@
+import { splitLabel } from '@convoke/contract';
+import { withQueuePosition } from '../../app/runs.ts';
+import type { Services } from '../../app/services.ts';
+import {
+  findInteraction,
+  findRun,
+  getOverview,
+  listTenantInteractions,
+  listTenantRuns,
+} from '../../app/tenant-reads.ts';
+import type { Cursors } from '../cursors.ts';
+import type { Handlers } from '../handler.ts';
+import { runView } from '../views/runs.ts';
+import {
+  interactionInTenantView,
+  interactionSummaryView,
+  overviewView,
+  runSummaryView,
+} from '../views/tenant-reads.ts';
+
+type TenantReads =
+  | 'list_tenant_runs'
+  | 'find_run'
+  | 'list_tenant_interactions'
+  | 'find_interaction'
+  | 'get_overview';
+
+export function tenantReadRoutes(
+  services: Pick<Services, 'store' | 'clock'>,
+  cursors: Cursors,
+): Handlers<TenantReads> {
+  return {
+    async list_tenant_runs({ caller, query }) {
+      const { limit: _limit, cursor: _cursor, order: _order, ...selection } = query;
+      const filter = {
+        statuses: query.status,
+        agentName: query.agent_name,
+        labels: query.label?.map(splitLabel),
+        errorCode: query.error_code,
+        createdAfter: query.created_after,
+        createdBefore: query.created_before,
+        text: query.q,
+      };
+      const list = `tenant_runs:${caller.scope.tenantId}:${JSON.stringify(selection)}`;
+      const { items, next } = await cursors.page(list, query, {
+        read: (page) => listTenantRuns(services, caller.scope, { filter, page }),
+        idOf: (run) => run.id,
+      });
+      return { status: 200, body: { runs: items.map(runSummaryView), ...next } };
+    },
+
+    async find_run({ caller, params }) {
+      const run = await findRun(services, caller.scope, params.run_id);
+      return { status: 200, body: runView(await withQueuePosition(services.store, run)) };
+    },
+
+    async list_tenant_interactions({ caller, query }) {
+      const { limit: _limit, cursor: _cursor, order: _order, ...selection } = query;
+      const filter = {
+        status: query.status,
+        kind: query.kind,
+        agentName: query.agent_name,
+        labels: query.label?.map(splitLabel),
+      };
+      const list = `tenant_interactions:${caller.scope.tenantId}:${JSON.stringify(selection)}`;
+      const { items, next } = await cursors.page(list, query, {
+        read: (page) => listTenantInteractions(services, caller.scope, { filter, page }),
+        idOf: ({ interaction }) => interaction.key,
+      });
+      return { status: 200, body: { interactions: items.map(interactionSummaryView), ...next } };
+    },
+
+    async find_interaction({ caller, params }) {
+      const found = await findInteraction(services, caller.scope, params.interaction_key);
+      return { status: 200, body: interactionInTenantView(found) };
+    },
+
+    async get_overview({ caller }) {
+      return { status: 200, body: overviewView(await getOverview(services, caller.scope)) };
+    },
+  };
+}

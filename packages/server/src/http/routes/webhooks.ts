@@ -1,0 +1,132 @@
+import {
+  listDeliveries,
+  redeliver,
+  replayWebhook,
+  testWebhook,
+} from '../../app/webhooks/deliveries.ts';
+import {
+  type WebhookServices,
+  createWebhook,
+  deleteWebhook,
+  getWebhook,
+  listWebhooks,
+  rotateWebhook,
+  updateWebhook,
+} from '../../app/webhooks/webhooks.ts';
+import { actorOf } from '../actor.ts';
+import type { Cursors } from '../cursors.ts';
+import type { Handlers } from '../handler.ts';
+import { replayed } from '../replayed.ts';
+import { deliveryView, issuedWebhookView, webhookView } from '../views/webhooks.ts';
+
+type WebhookOperations =
+  | 'create_webhook'
+  | 'list_webhooks'
+  | 'get_webhook'
+  | 'update_webhook'
+  | 'delete_webhook'
+  | 'rotate_webhook';
+
+type DeliveryOperations = 'test_webhook' | 'list_deliveries' | 'redeliver' | 'replay_webhook';
+
+export function webhookRoutes(
+  services: WebhookServices,
+  cursors: Cursors,
+): Handlers<WebhookOperations | DeliveryOperations> {
+  return { ...webhooks(services, cursors), ...deliveries(services, cursors) };
+}
+
+/** An empty list means all agents. */
+function namesOf(names: readonly string[] | undefined): readonly string[] | null | undefined {
+  return names?.length === 0 ? null : names;
+}
+
+function webhooks(services: WebhookServices, cursors: Cursors): Handlers<WebhookOperations> {
+  return {
+    async create_webhook({ caller, body, request, chargeRate }) {
+      const issued = await createWebhook(services, caller.scope, {
+        fields: {
+          url: body.url,
+          description: body.description || null,
+          types: body.types,
+          agentNames: namesOf(body.agent_names) ?? null,
+          createdBy: caller.actor,
+        },
+        idempotencyKey: body.idempotency_key,
+        by: actorOf(caller, request),
+        chargeRate,
+      });
+      const record = issuedWebhookView(issued);
+      return issued.secret === undefined
+        ? { status: 200, body: record, headers: replayed }
+        : { status: 201, body: record };
+    },
+
+    async list_webhooks({ caller, query }) {
+      const { items, next } = await cursors.page(`webhooks:${caller.scope.tenantId}`, query, {
+        read: (page) => listWebhooks(services, caller.scope, page),
+        idOf: (webhook) => webhook.id,
+      });
+      return { status: 200, body: { webhooks: items.map(webhookView), ...next } };
+    },
+
+    async get_webhook({ caller, params }) {
+      const webhook = await getWebhook(services, caller.scope, params.webhook_id);
+      return { status: 200, body: webhookView(webhook) };
+    },
+
+    async update_webhook({ caller, params, body, request }) {
+      const { agent_names: agentNames, ...rest } = body;
+      const at = { id: params.webhook_id, by: actorOf(caller, request) };
+      const change = { ...rest, agentNames: namesOf(agentNames) };
+      const webhook = await updateWebhook(services, caller.scope, { ...at, change });
+      return { status: 200, body: webhookView(webhook) };
+    },
+
+    async delete_webhook({ caller, params, request }) {
+      const at = { id: params.webhook_id, by: actorOf(caller, request) };
+      await deleteWebhook(services, caller.scope, at);
+      return { status: 204, body: undefined };
+    },
+
+    async rotate_webhook({ caller, params, request }) {
+      const at = { id: params.webhook_id, by: actorOf(caller, request) };
+      const issued = await rotateWebhook(services, caller.scope, at);
+      return { status: 200, body: issuedWebhookView(issued) };
+    },
+  };
+}
+
+function deliveries(services: WebhookServices, cursors: Cursors): Handlers<DeliveryOperations> {
+  return {
+    async test_webhook({ caller, params }) {
+      const delivery = await testWebhook(services, caller.scope, params.webhook_id);
+      return { status: 202, body: deliveryView(delivery) };
+    },
+
+    async list_deliveries({ caller, params, query }) {
+      const { status } = query;
+      const webhookId = params.webhook_id;
+      const list = `deliveries:${caller.scope.tenantId}:${webhookId}:${status ?? ''}`;
+      const { items, next } = await cursors.page(list, query, {
+        read: (page) => listDeliveries(services, caller.scope, { webhookId, status, page }),
+        idOf: (delivery) => delivery.id,
+      });
+      return { status: 200, body: { deliveries: items.map(deliveryView), ...next } };
+    },
+
+    async redeliver({ caller, params }) {
+      const at = { webhookId: params.webhook_id, id: params.delivery_id };
+      return { status: 202, body: deliveryView(await redeliver(services, caller.scope, at)) };
+    },
+
+    async replay_webhook({ caller, params, body, request }) {
+      const { deliveries, lastId, hasMore } = await replayWebhook(services, caller.scope, {
+        id: params.webhook_id,
+        afterId: body.after_id,
+        by: actorOf(caller, request),
+      });
+      return { status: 202, body: { deliveries, last_id: lastId, has_more: hasMore } };
+    },
+  };
+}

@@ -1,0 +1,34 @@
+import type { MeRecord, MemberRecord, OrganizationRecord } from '@convoke/contract';
+import type { OrganizationOverview, Person } from '../../app/organizations.ts';
+import { unknownEmailEnding } from '../../app/people/people.ts';
+import type { Role } from '../../domain/member.ts';
+import type { OrganizationMember } from '../../ports/repositories/organizations.ts';
+import { optional, timestamp } from './fields.ts';
+
+export function organizationView(
+  { organization, counts }: OrganizationOverview,
+  role: Role,
+): OrganizationRecord {
+  const { id, name, createdAt } = organization;
+  return { id, name, role, created_at: timestamp(createdAt), counts };
+}
+
+export function memberView({ user, role, createdAt }: OrganizationMember): MemberRecord {
+  return { user_id: user.id, ...emailField(user), role, created_at: timestamp(createdAt) };
+}
+
+export function meView({ user, memberships }: Person): MeRecord {
+  return {
+    user_id: user.id,
+    ...emailField(user),
+    memberships: memberships.map(({ organizationId, organizationName, role }) => ({
+      organization_id: organizationId,
+      organization_name: organizationName,
+      role,
+    })),
+  };
+}
+
+function emailField({ email }: { readonly email: string }): { readonly email?: string } {
+  return optional('email', email.endsWith(unknownEmailEnding) ? undefined : email);
+}

@@ -1,0 +1,43 @@
+import type { FireRecord, ScheduleRecord, ScheduleSummary } from '@convoke/contract';
+import type { Fire, Schedule } from '../../domain/schedule/schedule.ts';
+import { optional, optionalTime, timestamp } from './fields.ts';
+
+/** D-140: without the input, for lists. */
+export function scheduleSummaryView(schedule: Schedule): ScheduleSummary {
+  const isActive = schedule.status === 'active';
+  return {
+    id: schedule.id,
+    name: schedule.name,
+    agent_name: schedule.agentName,
+    cron: schedule.cron,
+    time_zone: schedule.timeZone,
+    session: { mode: schedule.sessionMode, ...optional('session_id', schedule.sessionId) },
+    overlap: schedule.overlap,
+    missed: schedule.missed,
+    missed_within_seconds: schedule.missedWithinMs / 1000,
+    status: schedule.status,
+    ...optional('status_reason', schedule.statusReason),
+    ...optionalTime('next_at', isActive ? schedule.nextAt : undefined),
+    ...optionalTime('last_slot_at', schedule.lastSlotAt),
+    ...optional('last_run_id', schedule.lastRunId),
+    version: schedule.version,
+    created_by: schedule.createdBy.id,
+    created_at: timestamp(schedule.createdAt),
+    updated_at: timestamp(schedule.updatedAt),
+  };
+}
+
+export function scheduleView(schedule: Schedule): ScheduleRecord {
+  return { ...scheduleSummaryView(schedule), input: schedule.input };
+}
+
+export function fireView(fire: Fire): FireRecord {
+  return {
+    slot_at: timestamp(fire.slotAt),
+    fired_at: timestamp(fire.firedAt),
+    outcome: fire.outcome,
+    ...optional('run_id', fire.runId),
+    ...optional('session_id', fire.sessionId),
+    ...optional('code', fire.code),
+  };
+}

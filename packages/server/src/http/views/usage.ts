@@ -1,0 +1,23 @@
+import type { UsageRecord } from '@convoke/contract';
+import type { UsageGroup, UsageRow } from '../../ports/repositories/usage-totals.ts';
+import { timestamp } from './fields.ts';
+
+export interface UsageShape {
+  readonly groupBy: UsageGroup | undefined;
+  readonly currency: string;
+}
+
+export function usageView(row: UsageRow, { groupBy, currency }: UsageShape): UsageRecord {
+  const { completed, failed, cancelled } = row;
+  const runs = { runs: completed + failed + cancelled, completed, failed, cancelled };
+  return {
+    ...(row.startsAt === 0 ? {} : { start: timestamp(row.startsAt) }),
+    ...(groupBy === undefined ? {} : { group: row.group }),
+    ...(groupBy === 'model' ? {} : { ...runs, run_seconds: Math.round(row.runMs / 1000) }),
+    input_tokens: row.inputTokens,
+    output_tokens: row.outputTokens,
+    cached_input_tokens: row.cachedInputTokens,
+    reasoning_tokens: row.reasoningTokens,
+    ...(row.costMicros === null ? {} : { cost: row.costMicros, currency }),
+  };
+}

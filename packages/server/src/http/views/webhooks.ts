@@ -1,0 +1,47 @@
+import type { DeliveryRecord, WebhookRecord } from '@convoke/contract';
+import type { IssuedWebhook } from '../../app/webhooks/webhooks.ts';
+import { type Delivery, messageId } from '../../domain/webhook/webhook-delivery.ts';
+import type { Webhook } from '../../domain/webhook/webhook.ts';
+import { optional, optionalTime, timestamp } from './fields.ts';
+
+/** D-120. Never a secret. */
+export function webhookView(webhook: Webhook): WebhookRecord {
+  return {
+    id: webhook.id,
+    url: webhook.url,
+    ...optional('description', webhook.description),
+    types: [...webhook.types],
+    ...optional('agent_names', webhook.agentNames === null ? null : [...webhook.agentNames]),
+    status: webhook.status,
+    ...optional('status_reason', webhook.statusReason),
+    secret_hint: webhook.secretHint,
+    version: webhook.version,
+    ...optionalTime('last_success_at', webhook.lastSuccessAt),
+    ...optionalTime('failing_since', webhook.failingSince),
+    created_by: webhook.createdBy.id,
+    created_at: timestamp(webhook.createdAt),
+    updated_at: timestamp(webhook.updatedAt),
+  };
+}
+
+export function issuedWebhookView({ webhook, secret }: IssuedWebhook) {
+  return { webhook: webhookView(webhook), ...optional('secret', secret) };
+}
+
+export function deliveryView(delivery: Delivery): DeliveryRecord {
+  const isPending = delivery.status === 'pending';
+  return {
+    id: delivery.id,
+    webhook_id: delivery.webhookId,
+    message_id: messageId(delivery),
+    type: delivery.type,
+    status: delivery.status,
+    tries: delivery.tries,
+    ...optionalTime('next_try_at', isPending ? delivery.nextTryAt : undefined),
+    ...optional('response_status', delivery.responseStatus),
+    ...optional('response_excerpt', delivery.responseExcerpt),
+    ...optional('error', delivery.error),
+    created_at: timestamp(delivery.createdAt),
+    ...optionalTime('ended_at', delivery.endedAt),
+  };
+}

@@ -1,0 +1,15 @@
+import type { Labels, RunId, SessionId, TenantId } from '@convoke/contract';
+
+/** What has labels. */
+export interface LabelOwner {
+  readonly tenantId: TenantId;
+  readonly id: RunId | SessionId;
+}
+
+/** The rows by which lists find labels. Runs and sessions have their own copy. */
+export interface LabelRepository {
+  /** Adds the labels of something new. */
+  insert(owner: LabelOwner, labels: Labels): Promise<void>;
+  /** Replaces the labels. */
+  replace(owner: LabelOwner, labels: Labels): Promise<void>;
+}

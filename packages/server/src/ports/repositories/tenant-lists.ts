@@ -1,0 +1,43 @@
+import type { InteractionKey } from '@convoke/contract';
+import type { Interaction } from '../../domain/interaction.ts';
+import type { RunSummary, RunWalk } from '../../domain/run/run-summary.ts';
+import type { TenantScope } from '../../domain/scope.ts';
+import type { PageRequest } from '../page.ts';
+
+/** Reads over all sessions of a tenant. Each visits one index in order, so its cost depends on its limit only. */
+export interface TenantListRepository {
+  /** The next runs of a walk. `from` and `until` bound the ids. */
+  runs(scope: TenantScope, walk: RunWalk, range: RunRange): Promise<RunSummary[]>;
+  /** The next interactions, of all or of those that are stored as pending. */
+  interactions(
+    scope: TenantScope,
+    which: 'all' | 'pending',
+    page: PageRequest,
+  ): Promise<InteractionInTenant[]>;
+  interaction(scope: TenantScope, key: InteractionKey): Promise<InteractionInTenant | undefined>;
+  /** Counts of what has not ended, each up to `most`. */
+  overview(scope: TenantScope, bounds: { most: number; now: number }): Promise<TenantOverview>;
+}
+
+export interface RunRange extends PageRequest {
+  /** Ids at or after this text. */
+  readonly from?: string | undefined;
+  /** Ids before this text. */
+  readonly until?: string | undefined;
+}
+
+/** An interaction with what a list says about its run. */
+export interface InteractionInTenant {
+  readonly interaction: Interaction;
+  readonly run: Pick<RunSummary, 'agentName' | 'labels' | 'preview'>;
+}
+
+export interface TenantOverview {
+  readonly queued: number;
+  readonly running: number;
+  readonly waiting: number;
+  readonly cancelling: number;
+  readonly pendingInteractions: number;
+  readonly oldestPendingAt: number | null;
+  readonly oldestQueuedAt: number | null;
+}

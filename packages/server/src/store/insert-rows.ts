@@ -1,0 +1,25 @@
+import type { SqlValue, Statement, Transaction } from './sql-database.ts';
+import { sql } from './sql.ts';
+
+/** Few batch sizes mean few statement texts to prepare; a batch of any length is split into these. */
+const sizes = [64, 16, 4, 2, 1];
+
+/**
+ * Returns a function that inserts rows in batches. The texts are built once: building them for each batch would cost as
+ * much as the insert. `head` ends before `values`.
+ */
+export function rowInserter(head: Statement, columns: number) {
+  const row = sql`(${sql.join(Array.from({ length: columns }, () => sql`${''}`))})`;
+  const batches = sizes.map((size) => {
+    const rows = Array.from({ length: size }, () => row);
+    return { size, strings: sql`${head} values ${sql.join(rows)}`.strings };
+  });
+  return async (db: Transaction, rows: readonly (readonly SqlValue[])[]): Promise<void> => {
+    let from = 0;
+    for (const { size, strings } of batches) {
+      for (; rows.length - from >= size; from += size) {
+        await db.run({ strings, values: rows.slice(from, from + size).flat() });
+      }
+    }
+  };
+}

@@ -1,0 +1,245 @@
+import { organizationId } from '@convoke/contract';
+import { type Budget, type BudgetState, periodStart } from '../../domain/usage/budget.ts';
+import type { BudgetRepository, NewRunGuard } from '../../ports/repositories/budgets.ts';
+import { pageOf } from '../page.ts';
+import type { Statement, Transaction } from '../sql-database.ts';
+import { sql } from '../sql.ts';
+
+/** Budgets of an organization are few (`limits.budgetsPerOrganization`). */
+const statesMax = 1000;
+
+export function budgetRepository(db: Transaction): BudgetRepository {
+  return { ...records(db), ...spending(db) };
+}
+
+type Records = Pick<
+  BudgetRepository,
+  | 'insert'
+  | 'find'
+  | 'lockOf'
+  | 'lock'
+  | 'save'
+  | 'remove'
+  | 'list'
+  | 'count'
+  | 'hasSession'
+  | 'purge'
+>;
+
+function records(db: Transaction): Records {
+  const removeWhere = async (where: Statement) => {
+    const ids = sql`select id from budgets where ${where}`;
+    // Reports that are being added hold a share of the lock.
+    await db.all(sql`${ids} ${sql.forUpdate}`);
+    await db.run(sql`delete from budget_periods where budget_id in (${ids})`);
+    await db.run(sql`delete from budget_notices where budget_id in (${ids})`);
+    await db.run(sql`delete from budgets where ${where}`);
+  };
+  return {
+    async insert(budget) {
+      await db.run(sql`
+        insert into budgets (id, organization_id, scope_kind, scope_id, period, max_tokens,
+          max_cost_micros, version, created_by, created_at, updated_at)
+        values (${budget.id}, ${budget.organizationId}, ${budget.scope.kind}, ${budget.scope.id},
+          ${budget.period}, ${budget.ceiling.maxTokens}, ${budget.ceiling.maxCostMicros},
+          ${budget.version}, ${budget.createdBy}, ${budget.createdAt}, ${budget.updatedAt})`);
+    },
+    async find(organization, id) {
+      const row = await db.get<BudgetRow>(sql`
+        select * from budgets where id = ${id} and organization_id = ${organization}`);
+      return row && toBudget(row);
+    },
+    async lockOf({ organizationId: organization, scope, period }) {
+      const row = await db.get<BudgetRow>(sql`
+        select * from budgets
+        where organization_id = ${organization} and scope_kind = ${scope.kind}
+          and scope_id = ${scope.id} and period = ${period} ${sql.forUpdate}`);
+      return row && toBudget(row);
+    },
+    async lock(organization, id) {
+      const row = await db.get<BudgetRow>(sql`
+        select * from budgets where id = ${id} and organization_id = ${organization}
+        ${sql.forUpdate}`);
+      return row && toBudget(row);
+    },
+    async save(next, seen) {
+      const changed = await db.run(sql`
+        update budgets set max_tokens = ${next.ceiling.maxTokens},
+          max_cost_micros = ${next.ceiling.maxCostMicros}, version = ${next.version},
+          updated_at = ${next.updatedAt}
+        where id = ${seen.id} and version = ${seen.version}`);
+      return changed === 1;
+    },
+    remove: (id) => removeWhere(sql`id = ${id}`),
+    async list(organization, page) {
+      const rows = await db.all<BudgetRow>(sql`
+        select * from budgets where organization_id = ${organization} ${pageOf(page, 'id')}`);
+      return rows.map(toBudget);
+    },
+    async count(organization) {
+      const row = await db.get<{ n: number }>(
+        sql`select count(*) as n from budgets where organization_id = ${organization}`,
+      );
+      return row?.n ?? 0;
+    },
+    async hasSession(organization, id) {
+      const row = await db.get<{ id: string }>(sql`
+        select id from sessions where id = ${id} and organization_id = ${organization}`);
+      return row !== undefined;
+    },
+    purge: (scope) =>
+      removeWhere(
+        'tenantId' in scope
+          ? sql`scope_kind = 'tenant' and scope_id = ${scope.tenantId}`
+          : sql`scope_kind = 'session' and scope_id = ${scope.sessionId}`,
+      ),
+  };
+}
+
+function spending(db: Transaction): Omit<BudgetRepository, keyof Records> {
+  return {
+    async spent(id, startsAt) {
+      const row = await db.get<{ tokens: number; cost_micros: number }>(sql`
+        select coalesce(sum(tokens), 0) as tokens, coalesce(sum(cost_micros), 0) as cost_micros
+        from budget_periods where budget_id = ${id} and starts_at = ${startsAt}`);
+      return { tokens: row?.tokens ?? 0, costMicros: row?.cost_micros ?? 0 };
+    },
+    async add({ id, startsAt, shard, spent }) {
+      await db.run(sql`
+        insert into budget_periods (budget_id, starts_at, shard, tokens, cost_micros)
+        select id, cast(${startsAt} as bigint), cast(${shard} as bigint),
+          cast(${spent.tokens} as bigint), cast(${spent.costMicros} as bigint)
+        from budgets where id = ${id} ${sql.forShare}
+        on conflict (budget_id, starts_at, shard) do update set
+          tokens = budget_periods.tokens + excluded.tokens,
+          cost_micros = budget_periods.cost_micros + excluded.cost_micros`);
+    },
+    async ofRun(runId, now) {
+      const rows = await db.all<RunBudgetRow>(sql`
+        select runs.input_tokens as run_input, runs.output_tokens as run_output,
+          runs.cost_micros as run_cost, runs.max_tokens as run_max_tokens,
+          runs.max_cost_micros as run_max_cost, budgets.*, ${spentColumns(now)}
+        from runs left join budgets on budgets.organization_id = runs.organization_id and (
+          (scope_kind = 'tenant' and scope_id = runs.tenant_id)
+          or (scope_kind = 'session' and scope_id = runs.session_id)
+          or (scope_kind = 'agent' and scope_id = runs.agent_name)
+          or (scope_kind = 'client' and scope_id = runs.client_id))
+        where runs.id = ${runId} order by budgets.id`);
+      const [run] = rows;
+      if (run === undefined) throw new Error(`run ${runId} does not exist`);
+      return {
+        ceiling: { maxTokens: run.run_max_tokens, maxCostMicros: run.run_max_cost },
+        spent: {
+          tokens: (run.run_input ?? 0) + (run.run_output ?? 0),
+          costMicros: run.run_cost ?? 0,
+        },
+        budgets: rows.flatMap((row) => (hasBudget(row) ? [toState(row)] : [])),
+      };
+    },
+    async exhausted(guard) {
+      const rows = await db.all<StateRow>(sql`
+        select budgets.*, ${spentColumns(guard.now)} from budgets
+        where ${exhaustedBudget(guard)} order by id`);
+      return rows.map(toState);
+    },
+    async states(organization, now) {
+      const rows = await db.all<StateRow>(sql`
+        select budgets.*, ${spentColumns(now)} from budgets
+        where organization_id = ${organization} order by id limit ${statesMax}`);
+      return rows.map(toState);
+    },
+    async noteReached({ id, startsAt, percent }) {
+      const changed = await db.run(sql`
+        insert into budget_notices (budget_id, starts_at, percent)
+        select id, cast(${startsAt} as bigint), cast(${percent} as bigint)
+        from budgets where id = ${id} ${sql.forShare} on conflict do nothing`);
+      return changed === 1;
+    },
+    async forget(before, limit) {
+      const old = sql`starts_at > 0 and starts_at < ${before}`;
+      await db.run(sql`delete from budget_notices where ${old}`);
+      return db.run(sql`
+        delete from budget_periods where (budget_id, starts_at, shard) in (
+          select budget_id, starts_at, shard from budget_periods where ${old} limit ${limit})`);
+    },
+  };
+}
+
+/** The period that `now` is in, of the budget of the row. */
+function startColumn(now: number): Statement {
+  return sql`case budgets.period when 'day' then cast(${periodStart('day', now)} as bigint)
+    when 'month' then cast(${periodStart('month', now)} as bigint) else 0 end`;
+}
+
+function spentColumns(now: number): Statement {
+  return sql`${spentOf(sql`tokens`, now)} as spent_tokens, ${spentOf(sql`cost_micros`, now)} as spent_cost`;
+}
+
+function spentOf(column: Statement, now: number): Statement {
+  return sql`(select coalesce(sum(${column}), 0) from budget_periods
+    where budget_id = budgets.id and starts_at = ${startColumn(now)})`;
+}
+
+/** The condition of a budget that applies to a new run and leaves nothing for it. */
+export function exhaustedBudget({ run, now, isUnpriced }: NewRunGuard): Statement {
+  return sql`budgets.organization_id = ${run.organizationId} and (
+      (scope_kind = 'tenant' and scope_id = ${run.tenantId})
+      or (scope_kind = 'session' and scope_id = ${run.sessionId})
+      or (scope_kind = 'agent' and scope_id = ${run.agentName})
+      or (scope_kind = 'client' and scope_id = ${run.clientId}))
+    and (budgets.max_tokens <= ${spentOf(sql`tokens`, now)}
+      or budgets.max_cost_micros <= ${spentOf(sql`cost_micros`, now)}
+      or (budgets.max_cost_micros is not null and cast(${isUnpriced ? 1 : 0} as bigint) = 1))`;
+}
+
+interface BudgetRow {
+  id: string;
+  organization_id: string;
+  scope_kind: Budget['scope']['kind'];
+  scope_id: string;
+  period: Budget['period'];
+  max_tokens: number | null;
+  max_cost_micros: number | null;
+  version: number;
+  created_by: string;
+  created_at: number;
+  updated_at: number;
+}
+
+interface StateRow extends BudgetRow {
+  spent_tokens: number;
+  spent_cost: number;
+}
+
+type RunBudgetRow = (StateRow | (Omit<StateRow, 'id'> & { id: null })) & {
+  run_input: number | null;
+  run_output: number | null;
+  run_cost: number | null;
+  run_max_tokens: number | null;
+  run_max_cost: number | null;
+};
+
+function hasBudget(row: RunBudgetRow): row is RunBudgetRow & StateRow {
+  return row.id !== null;
+}
+
+function toState(row: StateRow): BudgetState {
+  return {
+    budget: toBudget(row),
+    spent: { tokens: row.spent_tokens, costMicros: row.spent_cost },
+  };
+}
+
+function toBudget(row: BudgetRow): Budget {
+  return {
+    id: row.id,
+    organizationId: organizationId(row.organization_id),
+    scope: { kind: row.scope_kind, id: row.scope_id },
+    period: row.period,
+    ceiling: { maxTokens: row.max_tokens, maxCostMicros: row.max_cost_micros },
+    version: row.version,
+    createdBy: row.created_by,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+  };
+}

@@ -1,0 +1,216 @@
+// Issue 11: three servers are stopped and started one after the other under runs of four frameworks. No run is lost, no word
+// is said twice, and no effect is repeated. CONVOKE_TEST_ROLLING=50 has fifty runs of each framework.
+import { randomBytes } from 'node:crypto';
+import { mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import {
+  type RunEvent,
+  type SessionId,
+  isTerminalRunStatus,
+  organizationId,
+  tenantId,
+} from '@convoke/contract';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { removeFolder } from '../../../../test/remove-folder.ts';
+import { root } from '../../../../test/repository.ts';
+import { startRun } from '../../src/app/runs.ts';
+import { createSession } from '../../src/app/sessions.ts';
+import { type Convoke, compose } from '../../src/compose/compose.ts';
+import { readConfig } from '../../src/config/config.ts';
+import type { TenantScope } from '../../src/domain/scope.ts';
+import { A2aServer } from '../harness/a2a/agent.ts';
+import { createLocation, isQuick } from '../support/databases.ts';
+import { until } from '../support/eventually.ts';
+import { startModelServer } from '../support/model-server/server.ts';
+import { quietLog } from '../support/quiet-log.ts';
+
+const perFramework = Number(process.env['CONVOKE_TEST_ROLLING'] ?? 2);
+const servers = 3;
+const withinMs = 240_000;
+const names = Array.from({ length: 20 }, (_, index) => `N${index}`);
+const lines = 10;
+
+const prompts = {
+  talker: 'go',
+  thinker:
+    '@@ say One && call write_file {"path":"a.txt","text":"1"} ;; slow 10 60 && call write_file {"path":"b.txt","text":"2"} ;; slow 10 60 && call write_file {"path":"c.txt","text":"3"} ;; say End',
+  courier: names.join(' '),
+  remote: JSON.stringify([{ say: 'Before. ' }, { hold: true }, { say: 'After.' }]),
+} as const;
+
+test.skipIf(isQuick)(
+  'a rolling restart of three servers loses no run and repeats nothing (D-85)',
+  { timeout: 300_000 + perFramework * 10_000 },
+  async () => {
+    const world = await openWorld();
+    const started = await world.begin();
+    await world.everyoneHasBegun(started);
+    for (let index = 0; index < servers; index += 1) await world.restart(index);
+    world.remote.released.resolve();
+    for (const each of started) {
+      const { run, log } = await world.ended(each);
+      const what = `${each.agentName} ${run.id}`;
+      const said = log.map(({ data: { text } }) => (typeof text === 'string' ? text : '')).join('');
+      expect([what, run.status, run.lossesTotal]).toEqual([what, 'completed', 0]);
+      // After hand-overs alone every reader sees the answer, also one that knows no interruption.
+      expect([what, said]).toEqual([what, run.outputText]);
+      expect(log.some(({ type }) => type === 'user_question')).toBe(false);
+      if (each.agentName === 'courier') {
+        expect(said).toBe(names.map((name) => `Delivered to ${name}.\n`).join(''));
+      }
+      if (each.agentName === 'remote') expect(said).toBe('Before. After.');
+      if (each.agentName === 'talker') {
+        const sizes = log.flatMap(({ data: { size_bytes } }) => size_bytes ?? []);
+        expect(sizes).toEqual(Array.from({ length: lines }, (_, index) => 2 * (index + 1)));
+      }
+    }
+    const log = await Promise.all(started.map((each) => world.logOf(each)));
+    expect(log.flat().some(({ type }) => type === 'run_interrupted')).toBe(true);
+  },
+);
+
+interface StartedRun {
+  readonly agentName: keyof typeof prompts;
+  readonly sessionId: SessionId;
+}
+
+async function openWorld() {
+  const folder = await mkdtemp(join(tmpdir(), 'convoke-rolling-'));
+  onTestFinished(() => removeFolder(folder));
+  const model = await startModelServer();
+  onTestFinished(() => model.close());
+  const remote = await A2aServer.start();
+  onTestFinished(() => remote.close());
+  vi.stubEnv('ROLLING_KEY', 'key');
+  onTestFinished(() => void vi.unstubAllEnvs());
+  await writeFile(join(folder, 'master.key'), randomBytes(32).toString('base64'), { mode: 0o600 });
+  await writeAgents(join(folder, 'agents'), { model: model.url, remote: remote.url });
+  const url = await createLocation('postgres');
+  const running: Convoke[] = [];
+  const start = async (index: number) => {
+    const config = readConfig({
+      CONVOKE_PORT: '1',
+      CONVOKE_DATA_DIR: join(folder, `server-${index}`),
+      CONVOKE_AGENTS_DIR: join(folder, 'agents'),
+      CONVOKE_MASTER_KEY_FILE: join(folder, 'master.key'),
+      CONVOKE_BLOBS: `file://${join(folder, 'blobs')}`,
+      CONVOKE_TENANT_RUN_CONCURRENCY: '1000',
+      CONVOKE_A2A_ALLOW: new URL(remote.url).host,
+      CONVOKE_DATABASE_URL: url,
+      CONVOKE_DATABASE_CONNECTIONS: '5',
+    });
+    const convoke = await compose(config, { log: quietLog });
+    if (convoke.agentProblems.length > 0) throw new Error(JSON.stringify(convoke.agentProblems));
+    running[index] = convoke;
+    return convoke;
+  };
+  const first = await start(0);
+  const quick = await first.quickstart();
+  await first.start();
+  for (let index = 1; index < servers; index += 1) await (await start(index)).start();
+  onTestFinished(async () => {
+    await Promise.all(running.map((convoke) => convoke.stop(0)));
+  });
+  const scope: TenantScope = {
+    organizationId: organizationId(quick.organization_id),
+    tenantId: tenantId(quick.tenant_id),
+  };
+  const services = () => (running[0] ?? first).services;
+  const chargeRate = () => {};
+
+  async function runOf({ sessionId }: StartedRun) {
+    const page = { limit: 1, order: 'desc' } as const;
+    const [run] = await services().store.read.runs.list(scope, { sessionId, filter: {}, page });
+    if (run === undefined) throw new Error('the run is gone');
+    return run;
+  }
+  async function logOf(each: StartedRun): Promise<RunEvent[]> {
+    const bounds = { limit: 10_000, maxBytes: 10_000_000 };
+    const { events } = await services().store.read.runEvents.after(
+      (await runOf(each)).id,
+      0,
+      bounds,
+    );
+    return events.map(({ body }) => JSON.parse(body) as RunEvent);
+  }
+  return {
+    remote,
+    logOf,
+    async begin(): Promise<StartedRun[]> {
+      const begun: StartedRun[] = [];
+      for (let round = 0; round < perFramework; round += 1) {
+        for (const agentName of Object.keys(prompts) as (keyof typeof prompts)[]) {
+          const create = { agentName, idempotencyKey: undefined, chargeRate };
+          const { id } = (await createSession(services(), scope, create)).resource;
+          const input = { prompt: prompts[agentName] };
+          const request = { input, clientId: null, idempotencyKey: undefined, chargeRate };
+          await startRun(services(), scope, { ...request, sessionId: id });
+          begun.push({ agentName, sessionId: id });
+        }
+      }
+      return begun;
+    },
+    async everyoneHasBegun(started: readonly StartedRun[]): Promise<void> {
+      for (const each of started) {
+        await until(async () => (await runOf(each)).lastSeq > 1, { withinMs, what: 'first word' });
+      }
+    },
+    /** As SIGTERM and a new process. */
+    async restart(index: number): Promise<void> {
+      await running[index]?.stop(withinMs);
+      await (await start(index)).start();
+    },
+    async ended(each: StartedRun) {
+      const run = await until(
+        async () => {
+          const found = await runOf(each);
+          return isTerminalRunStatus(found.status) && found;
+        },
+        { withinMs, what: `end of ${each.agentName}` },
+      );
+      return { run, log: await logOf(each) };
+    },
+  };
+}
+
+async function writeAgents(
+  folder: string,
+  urls: { readonly model: string; readonly remote: string },
+): Promise<void> {
+  const append = { name: 'append_file', input: { path: 'lines.txt', text: 'x\n' } };
+  const agents = {
+    talker: {
+      framework: 'scripted',
+      script: [
+        {
+          repeat: { times: lines, steps: [{ say: 'a b c ' }, { tool: append }, { sleep_ms: 150 }] },
+        },
+      ],
+    },
+    thinker: {
+      framework: 'ai-sdk',
+      model: 'anthropic/claude-scripted',
+      env: { API_KEY: '${env:ROLLING_KEY}', BASE_URL: `${urls.model}/v1` },
+      tools: ['write_file', 'read_file'],
+    },
+    remote: { framework: 'a2a', url: urls.remote },
+  };
+  for (const [name, agent] of Object.entries(agents)) {
+    await mkdir(join(folder, name), { recursive: true });
+    const text = JSON.stringify({ schema: 1, name, description: name, ...agent });
+    await writeFile(join(folder, name, 'agent.yaml'), text);
+  }
+  // The program of the guide.
+  const guide = await readFile(join(root, 'docs/guides/stdio-agents.md'), 'utf8');
+  await mkdir(join(folder, 'courier'), { recursive: true });
+  for (const [path, fence] of [
+    ['courier/agent.yaml', 'yaml'],
+    ['courier/agent.py', 'python'],
+  ] as const) {
+    const block = new RegExp(`^\`\`\`${fence} agents/${path}\\n([\\s\\S]*?)^\`\`\``, 'm').exec(
+      guide,
+    );
+    await writeFile(join(folder, path), (block?.[1] ?? '').replace('0.05', '0.2'));
+  }
+}

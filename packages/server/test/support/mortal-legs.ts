@@ -1,0 +1,188 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { RunText } from '@convoke/contract';
+import { removeFolder } from '../../../../test/remove-folder.ts';
+import { readPrices } from '../../src/agents/prices-file.ts';
+import { answerInteraction } from '../../src/app/interactions.ts';
+import { openDiskBlobs } from '../../src/blobs/disk.ts';
+import type { Agent } from '../../src/domain/agent.ts';
+import { type Run, isEnded } from '../../src/domain/run/run.ts';
+import { LegSupervisor } from '../../src/execution/leg-supervisor.ts';
+import type { ExecutionServices } from '../../src/execution/services.ts';
+import type { Harness } from '../../src/ports/harness.ts';
+import type { Store } from '../../src/ports/store.ts';
+import { openSessionFolders } from '../../src/session-folders/session-folders.ts';
+import { reconcileRuns } from '../../src/workers/reconcile-runs.ts';
+import { readBy, recordingLog } from './agent-folders.ts';
+import type { DatabaseKind } from './databases.ts';
+import { by } from './identity-fixture.ts';
+import { type RunFixture, createRunFixture } from './run-fixture.ts';
+
+/**
+ * The end of a worker: from then on nothing reaches its database and it hears nothing from there. `hasCommitted` tells
+ * whether the transaction under way at that moment was still committed.
+ */
+export class Death {
+  readonly #reached = Promise.withResolvers<void>();
+  #isDead = false;
+  #left: number;
+  readonly #hasCommitted: boolean;
+
+  /** At the commit with this number, from 0; never by itself without one. */
+  constructor(commit = Number.POSITIVE_INFINITY, hasCommitted = false) {
+    this.#left = commit;
+    this.#hasCommitted = hasCommitted;
+  }
+
+  get isDead(): boolean {
+    return this.#isDead;
+  }
+
+  get reached(): Promise<void> {
+    return this.#reached.promise;
+  }
+
+  die(): void {
+    this.#isDead = true;
+    this.#reached.resolve();
+  }
+
+  /** The store as the worker sees it. */
+  wrap(store: Store): Store {
+    return {
+      ...store,
+      transaction: async (work) => {
+        if (this.#isDead) return never();
+        this.#left -= 1;
+        if (this.#left >= 0) {
+          const result = await store.transaction(work);
+          return this.#isDead ? never() : result;
+        }
+        if (this.#hasCommitted) await store.transaction(work);
+        this.die();
+        return never();
+      },
+    };
+  }
+}
+
+function never<T>(): Promise<T> {
+  return new Promise<T>(() => {});
+}
+
+export interface MortalParts {
+  readonly kind: DatabaseKind;
+  readonly agent: Agent;
+  readonly harness: Harness;
+}
+
+/** Runs whose legs are executed by workers that die: real legs, store and recovery, in this process. */
+export class MortalLegs {
+  readonly world: RunFixture;
+  readonly #services: ExecutionServices;
+  readonly #folder: string;
+
+  constructor(world: RunFixture, services: ExecutionServices, folder: string) {
+    this.world = world;
+    this.#services = services;
+    this.#folder = folder;
+  }
+
+  static async open({ kind, agent, harness }: MortalParts): Promise<MortalLegs> {
+    const read = readBy(harness, { ...agent, name: 'agent' });
+    const world = await createRunFixture(kind, read);
+    const dataDir = await mkdtemp(join(tmpdir(), 'convoke-mortal-'));
+    const log = recordingLog();
+    const services = {
+      ...world,
+      log,
+      harnesses: new Map([[harness.framework, harness]]),
+      sessionFolders: openSessionFolders({ dataDir, log }),
+      prices: await readPrices(undefined),
+      blobs: await openDiskBlobs({ dataDir, shared: undefined }),
+    };
+    return new MortalLegs(world, services, dataDir);
+  }
+
+  close(): Promise<void> {
+    return removeFolder(this.#folder);
+  }
+
+  async start(prompt: string): Promise<Run> {
+    return this.world.start(await this.world.open(), prompt);
+  }
+
+  /** Executes one leg until it ends or its worker dies. */
+  async execute(run: Run, death = new Death()): Promise<void> {
+    const claimed = await this.world.claimed(run);
+    const services = { ...this.#services, store: death.wrap(this.world.store) };
+    const leg = new LegSupervisor(services, run.id, () => !death.isDead);
+    const executed = leg.execute(claimed);
+    await Promise.race([executed, death.reached]);
+    // What is left of the worker does nothing more, and may wait for its database forever.
+    if (death.isDead) leg.lose();
+  }
+
+  /** What the other workers do about a run whose worker is gone. */
+  async recover(): Promise<void> {
+    const { world } = this;
+    world.clock.advance(60_001);
+    const leases = { owner: 'me', isExecuting: () => false, canTrustExpiry: () => true };
+    await reconcileRuns(
+      { ...this.#services, ...world, harnesses: this.#services.harnesses },
+      { ...leases, isAlone: true },
+    );
+    // The longest pause before the next attempt.
+    world.clock.advance(60_001);
+  }
+
+  /** Executes legs, answers what is asked and recovers, until the run has ended. */
+  async finish(
+    run: Run,
+    { deaths = [], answer }: { deaths?: readonly Death[]; answer: (asked: Asked) => Answer },
+  ): Promise<Run> {
+    const left = [...deaths];
+    for (let turn = 0; turn < 50; turn += 1) {
+      const now = await this.world.read(run);
+      if (isEnded(now)) return now;
+      if (now.status === 'waiting' && now.lease === null && now.pendingInteractions > 0) {
+        await this.#answerAll(now, answer);
+      } else if (now.status !== 'queued' && now.lease !== null) {
+        await this.recover();
+      } else {
+        await this.execute(now, left.shift());
+      }
+    }
+    throw new Error('the run does not end');
+  }
+
+  async #answerAll(run: Run, answer: (asked: Asked) => Answer): Promise<void> {
+    const { world } = this;
+    const log = await world.logOf(run.id);
+    for (const { type, data } of log) {
+      if (type !== 'permission_request' && type !== 'user_question') continue;
+      const requestId = String(data['request_id']);
+      const asked = await world.store.read.interactions.findByRequest(run.id, requestId);
+      if (asked?.status !== 'pending') continue;
+      const body = answer({ requestId, kind: asked.kind });
+      const request = { sessionId: run.sessionId, key: asked.key, body, by };
+      await answerInteraction(world, world.scope, request);
+    }
+  }
+
+  /** The answer as a reader joins it from the log (D-87). */
+  async joined(run: Run): Promise<string> {
+    const text = new RunText();
+    const log = await this.world.logOf(run.id);
+    log.forEach((event, index) => text.take({ ...event, id: String(index + 1).padStart(12, '0') }));
+    return text.text;
+  }
+}
+
+export interface Asked {
+  readonly requestId: string;
+  readonly kind: 'permission' | 'question';
+}
+
+type Answer = Readonly<Record<string, string | boolean>>;

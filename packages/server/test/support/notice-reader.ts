@@ -1,0 +1,68 @@
+import { type Notice, notice } from '@convoke/contract';
+
+/** The notices received on one stream of the feed, in order. */
+export class NoticeReader implements AsyncIterable<Notice> {
+  readonly notices: Notice[] = [];
+  /** The frames as they came. */
+  readonly frames: string[] = [];
+  /** The last id that came, with or without a notice. */
+  cursor: string | undefined;
+  readonly #body: ReadableStreamDefaultReader<string>;
+  #rest = '';
+  #isOver = false;
+
+  constructor(response: Response) {
+    if (response.status !== 200 || response.body === null) {
+      throw new Error(`the feed answered ${response.status}`);
+    }
+    this.#body = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Notice> {
+    for (let at = 0; ; at += 1) {
+      while (this.notices[at] === undefined && !this.#isOver) await this.#more();
+      const read = this.notices[at];
+      if (read === undefined) return;
+      yield read;
+    }
+  }
+
+  /** Reads until a notice of this type, and returns it. */
+  async until(type: string, isWanted: (notice: Notice) => boolean = () => true): Promise<Notice> {
+    for await (const read of this) if (read.type === type && isWanted(read)) return read;
+    throw new Error(`the feed ended without ${type}`);
+  }
+
+  /** Reads until the cursor is at this id. */
+  async untilCursor(id: string): Promise<void> {
+    while (this.cursor !== id && !this.#isOver) await this.#more();
+  }
+
+  /** Reads to the end of the stream. */
+  async all(): Promise<readonly Notice[]> {
+    while (!this.#isOver) await this.#more();
+    return this.notices;
+  }
+
+  async close(): Promise<void> {
+    await this.#body.cancel();
+  }
+
+  async #more(): Promise<void> {
+    const { done, value } = await this.#body.read();
+    if (done) {
+      this.#isOver = true;
+      return;
+    }
+    const blocks = (this.#rest + value).split('\n\n');
+    this.#rest = blocks.pop() ?? '';
+    for (const block of blocks) this.#take(block);
+  }
+
+  #take(block: string): void {
+    this.frames.push(block);
+    this.cursor = /^id: (.*)$/m.exec(block)?.[1] ?? this.cursor;
+    const data = /^data: (.*)$/m.exec(block)?.[1];
+    if (data !== undefined) this.notices.push(notice.parse(JSON.parse(data)));
+  }
+}

@@ -1,0 +1,9 @@
+// Vitest runs this before each test file, also when several files share a process.
+import { afterAll } from 'vitest';
+import { markFileDone } from '../../packages/server/test/support/coverage/journal.ts';
+import { cleanUpAfterFile } from './file-end.ts';
+
+afterAll(async () => {
+  await cleanUpAfterFile();
+  markFileDone();
+});
