@@ -11,7 +11,7 @@ import {
 import type { Ruling } from '../domain/refusal.ts';
 import type { Store } from '../ports/store.ts';
 import type { Selectors } from './selectors.ts';
-import type { AutomationToken, PersonTenantToken } from './verified-token.ts';
+import type { AutomationToken, PersonTenantToken } from './tokens/verified-token.ts';
 
 /** What a request of the application API asks for. */
 export interface Asked {

@@ -14,16 +14,16 @@ import type { Role } from '../domain/member.ts';
 import type { TenantReach } from '../ports/repositories/tenants.ts';
 import type { Store } from '../ports/store.ts';
 import { createApplicationAccess } from './application-access.ts';
-import { type GateRequest, bearerToken, unauthorized } from './bearer.ts';
-import { Challenge } from './challenge.ts';
+import { type GateRequest, bearerToken, unauthorized } from './tokens/bearer.ts';
+import { Challenge } from './tokens/challenge.ts';
 import { type TenantHeader, readSelectors } from './selectors.ts';
-import type { Tokens } from './tokens.ts';
+import type { Tokens } from './tokens/tokens.ts';
 import type {
   ClaimedMembership,
   HumanToken,
   PersonTenantToken,
   VerifiedToken,
-} from './verified-token.ts';
+} from './tokens/verified-token.ts';
 
 /**
  * Checks the caller of a request: 401 token, then 400 selectors, then 403 access (D-52). A denial contains only its

@@ -1,5 +1,5 @@
 import { type ServerMetadata, operations, scopes } from '@convoke/contract';
-import { tokenExchangeGrant } from './token-exchange.ts';
+import { tokenExchangeGrant } from './tokens/token-exchange.ts';
 
 /** RFC 8414. The console exchanges tokens without a secret, where there is one. */
 export function serverMetadata(baseUrl: string, hasConsole: boolean): ServerMetadata {

@@ -6,7 +6,7 @@ import {
   tenantId,
 } from '@convoke/contract';
 import { refuse } from '../app/refusal.ts';
-import type { GateRequest } from './bearer.ts';
+import type { GateRequest } from './tokens/bearer.ts';
 import { timesSent } from './repeated-headers.ts';
 
 /** `workspace` accepts `X-Workspace-Tenant-ID` only; `any` accepts `X-Tenant-ID` as well (D-52). */

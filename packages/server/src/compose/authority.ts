@@ -1,11 +1,11 @@
 import type { Services } from '../app/services.ts';
-import type { ForeignTokens } from '../auth/foreign-tokens.ts';
+import type { ForeignTokens } from '../auth/tokens/foreign-tokens.ts';
 import { type Gate, createGate } from '../auth/gate.ts';
 import { type SigningKeys, openSigningKeys } from '../auth/keys.ts';
 import { deriveKey } from '../auth/master-key.ts';
 import { createSealing } from '../auth/sealing.ts';
 import { createSecrets } from '../auth/secrets.ts';
-import { type Tokens, createTokens, longestTokenLifetimeMs } from '../auth/tokens.ts';
+import { type Tokens, createTokens, longestTokenLifetimeMs } from '../auth/tokens/tokens.ts';
 import type { Config } from '../config/config.ts';
 import type { Secrets } from '../ports/secrets.ts';
 
@@ -42,6 +42,6 @@ async function openForeignTokens(
   issuer: Config['peopleIssuer'],
 ): Promise<ForeignTokens | undefined> {
   if (issuer === undefined) return undefined;
-  const { createForeignTokens } = await import('../auth/foreign-tokens.ts');
+  const { createForeignTokens } = await import('../auth/tokens/foreign-tokens.ts');
   return createForeignTokens(issuer, services);
 }

@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import manifest from '../../package.json' with { type: 'json' };
 import type { Services } from '../app/services.ts';
 import type { Config } from '../config/config.ts';
-import type { EventStreams } from '../http/event-streams.ts';
+import type { EventStreams } from '../http/streams/event-streams.ts';
 import { mountMetrics } from '../http/metrics.ts';
 import type { MetricsPage } from '../ports/metrics.ts';
 import { measureBacklog } from '../telemetry/backlog.ts';

@@ -9,7 +9,7 @@ import { createIdentityProvider } from '../auth/sign-in/identity-provider.ts';
 import { createSignInLinks } from '../auth/sign-in/link.ts';
 import { createSignInForms } from '../auth/sign-in/sign-in-forms.ts';
 import { createSignIn } from '../auth/sign-in/sign-in.ts';
-import { audiencesOf } from '../auth/tokens.ts';
+import { audiencesOf } from '../auth/tokens/tokens.ts';
 import type { Config } from '../config/config.ts';
 import type { CallerAddress } from '../http/caller-address.ts';
 import { signInNetworkRate, signInPersonRate, signInRate } from '../http/sign-in/sign-in-limits.ts';

@@ -1,6 +1,6 @@
 import { type FileId, fileId, idPrefixes } from '@convoke/contract';
-import { publishRemovable } from '../app/blob-removals.ts';
-import { filesPerSessionMax } from '../app/files.ts';
+import { publishRemovable } from '../app/files/blob-removals.ts';
+import { filesPerSessionMax } from '../app/files/files.ts';
 import type { Services } from '../app/services.ts';
 import { type File, completeFile, openFile } from '../domain/file.ts';
 import type { Run } from '../domain/run/run.ts';

@@ -1,11 +1,11 @@
-import { outputTextMaxCharacters, readOutputText } from '../app/output-text.ts';
+import { outputTextMaxCharacters, readOutputText } from '../app/runs/output-text.ts';
 import type { Services } from '../app/services.ts';
 import type { Agent } from '../domain/agent.ts';
 import type { Prices } from '../domain/usage/prices.ts';
 import { harnessEventType } from '../domain/run/run-event.ts';
 import type { HarnessEvent } from '../ports/harness.ts';
 import type { ClaimedLeg } from './claim-leg.ts';
-import { LegUsage } from './leg-usage.ts';
+import { LegUsage } from './usage/leg-usage.ts';
 import type { LegWriter } from './leg-writer.ts';
 import type { LegOutcome } from './record-leg.ts';
 

@@ -6,7 +6,7 @@ import type { Json } from '../domain/json.ts';
 import { type LeasedRun, type Run, type RunOutcome, isLeased } from '../domain/run/run.ts';
 import type { HarnessEvent, Leg } from '../ports/harness.ts';
 import type { Span } from '../ports/traces.ts';
-import { readAllowance } from './allowance.ts';
+import { readAllowance } from './usage/allowance.ts';
 import { type CallLedger, callLedger } from './call-ledger.ts';
 import { checkpointMaker } from './checkpoint-maker.ts';
 import { type ClaimedLeg, answerOf } from './claim-leg.ts';

@@ -1,4 +1,4 @@
-import { fileKey, snapshotKey } from '../app/blob-keys.ts';
+import { fileKey, snapshotKey } from '../app/files/blob-keys.ts';
 import { type Agent, acceptedPrompt } from '../domain/agent.ts';
 import { type ContextTexts, type KnownContext, contextEvents } from '../domain/context.ts';
 import type { Json, JsonObject } from '../domain/json.ts';

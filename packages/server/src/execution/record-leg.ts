@@ -34,7 +34,7 @@ import {
 import { type UsageEntry, addUsage } from '../domain/usage/usage.ts';
 import type { CheckpointMaker } from '../ports/repositories/sessions.ts';
 import type { StoreTransaction } from '../ports/store.ts';
-import { chargeUsage } from './charge-usage.ts';
+import { chargeUsage } from './usage/charge-usage.ts';
 import { interruptRun } from '../domain/run/run-interruption.ts';
 import { type LegNote, type PlacedNote, recordNotes, refusedIntents } from './leg-notes.ts';
 import { type LegItem, type Raised, isDraft, raiseInteractions } from './raise-interactions.ts';

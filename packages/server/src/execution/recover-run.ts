@@ -1,5 +1,5 @@
 import { formatEventId } from '@convoke/contract';
-import { readOutputText } from '../app/output-text.ts';
+import { readOutputText } from '../app/runs/output-text.ts';
 import { type RunInSession, lockRun, recordEnd, recordMove } from '../app/record.ts';
 import type { Services } from '../app/services.ts';
 import type { RecoveryPolicy } from '../domain/agent.ts';

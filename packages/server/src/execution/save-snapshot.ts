@@ -1,4 +1,4 @@
-import { publishRemovable } from '../app/blob-removals.ts';
+import { publishRemovable } from '../app/files/blob-removals.ts';
 import type { Services } from '../app/services.ts';
 import type { Agent } from '../domain/agent.ts';
 import type { BlobRemoval } from '../domain/blob-removal.ts';

@@ -13,7 +13,7 @@ import type { Log } from '../ports/log.ts';
 import type { Metrics } from '../ports/metrics.ts';
 import type { Traces } from '../ports/traces.ts';
 import { type RateLimits, admission } from './admission.ts';
-import { abandonBody, readBody } from './body.ts';
+import { abandonBody, readBody } from './bodies/body.ts';
 import type { CallerAddress } from './caller-address.ts';
 import type { Denials } from './denials.ts';
 import { errorAnswer } from './errors.ts';

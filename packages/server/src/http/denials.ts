@@ -2,7 +2,7 @@ import { type Operation, type OrganizationId, idPattern, statusOfError } from '@
 import { recordAudit } from '../app/audit.ts';
 import { Refusal } from '../app/refusal.ts';
 import type { Services } from '../app/services.ts';
-import type { GateRequest } from '../auth/bearer.ts';
+import type { GateRequest } from '../auth/tokens/bearer.ts';
 import type { Gate } from '../auth/gate.ts';
 import { networkOf } from '../runtime/network-of.ts';
 import { type Rate, createRateLimit } from '../runtime/rate-limit.ts';

@@ -7,7 +7,7 @@ import {
   statusOfError,
 } from '@convoke/contract';
 import { Refusal } from '../app/refusal.ts';
-import { Challenge } from '../auth/challenge.ts';
+import { Challenge } from '../auth/tokens/challenge.ts';
 import { StorageUnavailable } from '../ports/errors.ts';
 import type { Log } from '../ports/log.ts';
 import { hasCode } from '../runtime/error-code.ts';

@@ -1,5 +1,5 @@
 import type { TenantId } from '@convoke/contract';
-import { tenantPrefix } from '../app/blob-keys.ts';
+import { tenantPrefix } from '../app/files/blob-keys.ts';
 import { Refusal } from '../app/refusal.ts';
 import type { Services } from '../app/services.ts';
 import { stopSession } from '../app/sessions.ts';

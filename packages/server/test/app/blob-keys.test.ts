@@ -1,6 +1,6 @@
 import { fileId, tenantId } from '@convoke/contract';
 import { expect, test } from 'vitest';
-import { fileKey, filePrefix, tenantPrefix } from '../../src/app/blob-keys.ts';
+import { fileKey, filePrefix, tenantPrefix } from '../../src/app/files/blob-keys.ts';
 
 const file = { tenantId: tenantId('ten_1'), id: fileId('file_1') };
 

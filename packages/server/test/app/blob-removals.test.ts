@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import type { FileId } from '@convoke/contract';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { removeFolder } from '../../../../test/remove-folder.ts';
-import { deleteFile, prepareFile, uploadFile } from '../../src/app/files.ts';
+import { deleteFile, prepareFile, uploadFile } from '../../src/app/files/files.ts';
 import type { Services } from '../../src/app/services.ts';
 import { openDiskBlobs } from '../../src/blobs/disk.ts';
 import type { Blobs } from '../../src/ports/blobs.ts';

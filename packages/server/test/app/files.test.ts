@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { describe, expect, test } from 'vitest';
-import { prepareFile, uploadFile } from '../../src/app/files.ts';
+import { prepareFile, uploadFile } from '../../src/app/files/files.ts';
 import { openDiskBlobs } from '../../src/blobs/disk.ts';
 import type { Blobs } from '../../src/ports/blobs.ts';
 import { temporaryFolder } from '../support/agent-folders.ts';

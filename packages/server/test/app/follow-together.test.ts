@@ -1,6 +1,6 @@
 import { runId, tenantId } from '@convoke/contract';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { RunFollower } from '../../src/app/follow.ts';
+import { RunFollower } from '../../src/app/runs/follow.ts';
 import type { Run } from '../../src/domain/run/run.ts';
 import { createLocalFanout } from '../../src/fanout/local.ts';
 import type { Store } from '../../src/ports/store.ts';

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { RunFollower } from '../../src/app/follow.ts';
+import { RunFollower } from '../../src/app/runs/follow.ts';
 import type { Run } from '../../src/domain/run/run.ts';
 import type { ClaimedLeg } from '../../src/execution/claim-leg.ts';
-import { renderFrames } from '../../src/http/event-streams.ts';
+import { renderFrames } from '../../src/http/streams/event-streams.ts';
 import type { Fanout } from '../../src/ports/fanout.ts';
 import type { Store } from '../../src/ports/store.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { answerInteraction } from '../../src/app/interactions.ts';
 import { announce } from '../../src/app/feed/notices.ts';
 import { numberNotices } from '../../src/app/feed/number-notices.ts';
-import { cancelRun } from '../../src/app/runs.ts';
+import { cancelRun } from '../../src/app/runs/runs.ts';
 import { stopSession } from '../../src/app/sessions.ts';
 import type { NoticeDraft } from '../../src/domain/notice.ts';
 import { sql } from '../../src/store/sql.ts';

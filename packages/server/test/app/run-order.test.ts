@@ -1,7 +1,7 @@
 import type { SessionId } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { answerInteraction } from '../../src/app/interactions.ts';
-import { cancelRun, startRun } from '../../src/app/runs.ts';
+import { cancelRun, startRun } from '../../src/app/runs/runs.ts';
 import type { Run } from '../../src/domain/run/run.ts';
 import { claimLeg } from '../../src/execution/claim-leg.ts';
 import { recordLeg } from '../../src/execution/record-leg.ts';

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { listAudit } from '../../src/app/audit.ts';
 import { signOutEverywhere } from '../../src/app/people/passwords.ts';
 import { Refusal, orRefuse } from '../../src/app/refusal.ts';
-import { Challenge } from '../../src/auth/challenge.ts';
+import { Challenge } from '../../src/auth/tokens/challenge.ts';
 import { createGate } from '../../src/auth/gate.ts';
 import { type Client, changeClient } from '../../src/domain/client.ts';
 import type { Tenant } from '../../src/domain/tenant.ts';

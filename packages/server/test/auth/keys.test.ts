@@ -3,7 +3,7 @@ import { listAudit } from '../../src/app/audit.ts';
 import { revokeKey } from '../../src/auth/key-rotation.ts';
 import { jwksMaxAgeMs, openSigningKeys } from '../../src/auth/keys.ts';
 import { createSealing } from '../../src/auth/sealing.ts';
-import { createTokens } from '../../src/auth/tokens.ts';
+import { createTokens } from '../../src/auth/tokens/tokens.ts';
 import { deploymentChain } from '../../src/domain/audit.ts';
 import { rotateSigningKeys } from '../../src/workers/rotate-signing-keys.ts';
 import { databaseKinds } from '../support/databases.ts';

@@ -8,8 +8,8 @@ import {
   generateKeyPair,
 } from 'jose';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { issuePersonToken } from '../../src/auth/person-tokens.ts';
-import { TokenCache } from '../../src/auth/token-cache.ts';
+import { issuePersonToken } from '../../src/auth/tokens/person-tokens.ts';
+import { TokenCache } from '../../src/auth/tokens/token-cache.ts';
 import type { Client } from '../../src/domain/client.ts';
 import {
   type IdentityFixture,

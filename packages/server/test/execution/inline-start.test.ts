@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { startRun } from '../../src/app/runs.ts';
+import { startRun } from '../../src/app/runs/runs.ts';
 import type { Run } from '../../src/domain/run/run.ts';
 import type { Session } from '../../src/domain/session.ts';
 import type { RunSlots, Slot } from '../../src/ports/run-slots.ts';

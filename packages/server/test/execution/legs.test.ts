@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { answerInteraction } from '../../src/app/interactions.ts';
-import { cancelRun } from '../../src/app/runs.ts';
+import { cancelRun } from '../../src/app/runs/runs.ts';
 import type { Json } from '../../src/domain/json.ts';
 import type { Run } from '../../src/domain/run/run.ts';
 import type { ClaimedLeg } from '../../src/execution/claim-leg.ts';

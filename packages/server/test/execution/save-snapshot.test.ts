@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { removeFolder } from '../../../../test/remove-folder.ts';
-import { snapshotKey } from '../../src/app/blob-keys.ts';
+import { snapshotKey } from '../../src/app/files/blob-keys.ts';
 import type { Services } from '../../src/app/services.ts';
 import { openDiskBlobs } from '../../src/blobs/disk.ts';
 import type { ClaimedLeg } from '../../src/execution/claim-leg.ts';

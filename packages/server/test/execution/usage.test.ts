@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { noPrices } from '../../src/domain/usage/prices.ts';
-import { LegUsage } from '../../src/execution/leg-usage.ts';
+import { LegUsage } from '../../src/execution/usage/leg-usage.ts';
 import { type LegBatch, recordLeg } from '../../src/execution/record-leg.ts';
 import { sql } from '../../src/store/sql.ts';
 import { agentOf } from '../support/agent-folders.ts';

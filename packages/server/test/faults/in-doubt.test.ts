@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sessionId, tenantId } from '@convoke/contract';
 import { describe, expect, test } from 'vitest';
-import { snapshotKey } from '../../src/app/blob-keys.ts';
+import { snapshotKey } from '../../src/app/files/blob-keys.ts';
 import { StorageUnavailable } from '../../src/ports/errors.ts';
 import type { Store, StoreTransaction } from '../../src/ports/store.ts';
 import {

@@ -14,7 +14,7 @@ import {
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { removeFolder } from '../../../../test/remove-folder.ts';
 import { root } from '../../../../test/repository.ts';
-import { startRun } from '../../src/app/runs.ts';
+import { startRun } from '../../src/app/runs/runs.ts';
 import { createSession } from '../../src/app/sessions.ts';
 import { type Convoke, compose } from '../../src/compose/compose.ts';
 import { readConfig } from '../../src/config/config.ts';

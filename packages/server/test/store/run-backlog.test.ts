@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { cancelRun } from '../../src/app/runs.ts';
+import { cancelRun } from '../../src/app/runs/runs.ts';
 import type { DatabaseKind } from '../support/databases.ts';
 import { createRunFixture, over } from '../support/run-fixture.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { prepareFile } from '../../src/app/files.ts';
+import { prepareFile } from '../../src/app/files/files.ts';
 import { createSchedule } from '../../src/app/schedules/schedules.ts';
 import type { TenantScope } from '../../src/domain/scope.ts';
 import type { StoreTransaction } from '../../src/ports/store.ts';

@@ -11,7 +11,7 @@ import { createOrganization } from '../../src/app/organizations.ts';
 import { openSigningKeys } from '../../src/auth/keys.ts';
 import { deriveKey, loadMasterKey } from '../../src/auth/master-key.ts';
 import { createSealing } from '../../src/auth/sealing.ts';
-import { type Tokens, createTokens, longestTokenLifetimeMs } from '../../src/auth/tokens.ts';
+import { type Tokens, createTokens, longestTokenLifetimeMs } from '../../src/auth/tokens/tokens.ts';
 import type { Clock } from '../../src/ports/clock.ts';
 import type { Role } from '../../src/ports/repositories/organizations.ts';
 import type { Identity } from './checked-calls.ts';

@@ -14,7 +14,7 @@ import { createHeadSeal } from '../../src/auth/head-seal.ts';
 import { openSigningKeys } from '../../src/auth/keys.ts';
 import { createSealing } from '../../src/auth/sealing.ts';
 import { createSecrets } from '../../src/auth/secrets.ts';
-import { createTokens, longestTokenLifetimeMs } from '../../src/auth/tokens.ts';
+import { createTokens, longestTokenLifetimeMs } from '../../src/auth/tokens/tokens.ts';
 import type { Actor } from '../../src/domain/audit.ts';
 import type { Client } from '../../src/domain/client.ts';
 import type { Tenant } from '../../src/domain/tenant.ts';

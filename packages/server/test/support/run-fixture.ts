@@ -5,7 +5,7 @@ import {
   clientId,
   formatEventId,
 } from '@convoke/contract';
-import { startRun } from '../../src/app/runs.ts';
+import { startRun } from '../../src/app/runs/runs.ts';
 import { createSession } from '../../src/app/sessions.ts';
 import type { Agent } from '../../src/domain/agent.ts';
 import { noPrices } from '../../src/domain/usage/prices.ts';

@@ -1,7 +1,7 @@
 import { RunText, isTerminalEventType } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { answerInteraction } from '../../src/app/interactions.ts';
-import { cancelRun } from '../../src/app/runs.ts';
+import { cancelRun } from '../../src/app/runs/runs.ts';
 import { noteOfLeftCall } from '../../src/domain/run/recovery.ts';
 import { noteOfLostChange } from '../../src/domain/run/workspace-behind.ts';
 import type { Run, RunningRun } from '../../src/domain/run/run.ts';

@@ -1,13 +1,13 @@
 import type { RunId } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { RunFollower } from '../../src/app/follow.ts';
-import { readHistory } from '../../src/app/history.ts';
-import { startRun } from '../../src/app/runs.ts';
+import { RunFollower } from '../../src/app/runs/follow.ts';
+import { readHistory } from '../../src/app/runs/history.ts';
+import { startRun } from '../../src/app/runs/runs.ts';
 import { partitionAt } from '../../src/domain/event-partition.ts';
 import type { Run } from '../../src/domain/run/run.ts';
 import { noPrices } from '../../src/domain/usage/prices.ts';
 import type { ClaimedLeg } from '../../src/execution/claim-leg.ts';
-import { renderFrames } from '../../src/http/event-streams.ts';
+import { renderFrames } from '../../src/http/streams/event-streams.ts';
 import { createIds } from '../../src/runtime/ids.ts';
 import { createStore } from '../../src/store/store.ts';
 import { countUsage } from '../../src/workers/count-usage.ts';

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { answerInteraction } from '../../src/app/interactions.ts';
-import { cancelRun } from '../../src/app/runs.ts';
+import { cancelRun } from '../../src/app/runs/runs.ts';
 import { stopSession } from '../../src/app/sessions.ts';
 import type { Run } from '../../src/domain/run/run.ts';
 import type { Store } from '../../src/ports/store.ts';

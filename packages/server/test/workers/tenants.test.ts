@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type RunId, fileId, interactionKey, runId, sessionId } from '@convoke/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { removeFolderSync } from '../../../../test/remove-folder.ts';
-import { fileKey } from '../../src/app/blob-keys.ts';
+import { fileKey } from '../../src/app/files/blob-keys.ts';
 import { offboardTenant, retryTenant } from '../../src/app/tenants.ts';
 import { openDiskBlobs } from '../../src/blobs/disk.ts';
 import type { Agent } from '../../src/domain/agent.ts';

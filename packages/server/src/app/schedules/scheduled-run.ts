@@ -5,7 +5,7 @@ import type { Schedule } from '../../domain/schedule/schedule.ts';
 import type { Session } from '../../domain/session.ts';
 import type { StoreTransaction } from '../../ports/store.ts';
 import { refuse } from '../refusal.ts';
-import { type StartRun, type StartServices, startWithin } from '../runs.ts';
+import { type StartRun, type StartServices, startWithin } from '../runs/runs.ts';
 import { type Created, asOfNow, insertSession } from '../sessions.ts';
 
 export interface ScheduledStart {

@@ -1,5 +1,5 @@
 import { getAgent, listAgents } from '../../app/agents.ts';
-import { invokeAgent } from '../../app/runs.ts';
+import { invokeAgent } from '../../app/runs/runs.ts';
 import type { Services } from '../../app/services.ts';
 import { clientOf } from '../actor.ts';
 import { ceilingIn } from '../ceiling.ts';

@@ -6,12 +6,12 @@ import {
   feedPosition,
   readFeed,
 } from '../../app/feed/feed.ts';
-import type { EventBatch } from '../../app/follow.ts';
+import type { EventBatch } from '../../app/runs/follow.ts';
 import type { Services } from '../../app/services.ts';
 import type { TenantScope } from '../../domain/scope.ts';
 import type { Cursors, PageQuery } from '../cursors.ts';
-import type { EventStreams } from '../event-streams.ts';
-import { renderNotices } from '../feed-frames.ts';
+import type { EventStreams } from '../streams/event-streams.ts';
+import { renderNotices } from '../streams/feed-frames.ts';
 import type { Handlers } from '../handler.ts';
 import { chooseMedia } from '../media.ts';
 

@@ -1,8 +1,14 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { deleteFile, downloadFile, listFiles, prepareFile, uploadFile } from '../../app/files.ts';
+import {
+  deleteFile,
+  downloadFile,
+  listFiles,
+  prepareFile,
+  uploadFile,
+} from '../../app/files/files.ts';
 import type { Services } from '../../app/services.ts';
-import { arriving, refuseEncoding } from '../body.ts';
+import { arriving, refuseEncoding } from '../bodies/body.ts';
 import type { Cursors } from '../cursors.ts';
 import type { Handlers } from '../handler.ts';
 import { readRange } from '../range.ts';

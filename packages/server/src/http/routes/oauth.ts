@@ -1,7 +1,7 @@
 import { Refusal } from '../../app/refusal.ts';
 import { type SigningKeys, jwksMaxAgeMs } from '../../auth/keys.ts';
 import { serverMetadata } from '../../auth/metadata.ts';
-import type { TokenEndpoint } from '../../auth/token-endpoint.ts';
+import type { TokenEndpoint } from '../../auth/tokens/token-endpoint.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 import type { Handlers } from '../handler.ts';
 

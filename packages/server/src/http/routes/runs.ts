@@ -1,6 +1,6 @@
 import { type RunEvent, formatEventId, isTerminalRunStatus, parseEventId } from '@convoke/contract';
-import type { RunFollower } from '../../app/follow.ts';
-import { readHistory } from '../../app/history.ts';
+import type { RunFollower } from '../../app/runs/follow.ts';
+import { readHistory } from '../../app/runs/history.ts';
 import { refuse } from '../../app/refusal.ts';
 import {
   cancelRun,
@@ -9,12 +9,12 @@ import {
   startRun,
   updateRun,
   withQueuePosition,
-} from '../../app/runs.ts';
+} from '../../app/runs/runs.ts';
 import type { Services } from '../../app/services.ts';
 import type { Run } from '../../domain/run/run.ts';
 import { clientOf } from '../actor.ts';
 import type { Cursors, PageQuery } from '../cursors.ts';
-import type { EventStreams } from '../event-streams.ts';
+import type { EventStreams } from '../streams/event-streams.ts';
 import { ceilingIn } from '../ceiling.ts';
 import type { Handlers } from '../handler.ts';
 import { chooseMedia } from '../media.ts';

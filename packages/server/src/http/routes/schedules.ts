@@ -1,4 +1,4 @@
-import { withQueuePosition } from '../../app/runs.ts';
+import { withQueuePosition } from '../../app/runs/runs.ts';
 import {
   createSchedule,
   deleteSchedule,

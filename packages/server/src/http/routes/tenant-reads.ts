@@ -1,5 +1,5 @@
 import { splitLabel } from '@convoke/contract';
-import { withQueuePosition } from '../../app/runs.ts';
+import { withQueuePosition } from '../../app/runs/runs.ts';
 import type { Services } from '../../app/services.ts';
 import {
   findInteraction,

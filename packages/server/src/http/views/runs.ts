@@ -1,5 +1,5 @@
 import { type JsonObject, type RunRecord, formatEventId } from '@convoke/contract';
-import type { RunWithQueuePosition } from '../../app/runs.ts';
+import type { RunWithQueuePosition } from '../../app/runs/runs.ts';
 import { attemptOf } from '../../domain/run/run.ts';
 import type { Ceiling } from '../../domain/usage/budget.ts';
 import type { TokenUsage } from '../../domain/usage/usage.ts';

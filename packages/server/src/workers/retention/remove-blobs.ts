@@ -1,4 +1,4 @@
-import { finishBlobRemoval } from '../../app/blob-removals.ts';
+import { finishBlobRemoval } from '../../app/files/blob-removals.ts';
 import type { Services } from '../../app/services.ts';
 
 const perPass = 50;

@@ -14,7 +14,7 @@ import {
 } from '@convoke/contract';
 import { removeFolder } from '../../../../../test/remove-folder.ts';
 import { answerInteraction, listInteractions } from '../../../src/app/interactions.ts';
-import { cancelRun, startRun } from '../../../src/app/runs.ts';
+import { cancelRun, startRun } from '../../../src/app/runs/runs.ts';
 import { createSession } from '../../../src/app/sessions.ts';
 import { type Convoke, compose } from '../../../src/compose/compose.ts';
 import { readConfig } from '../../../src/config/config.ts';

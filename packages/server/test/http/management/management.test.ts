@@ -11,7 +11,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openSigningKeys } from '../../../src/auth/keys.ts';
 import { deriveKey, loadMasterKey } from '../../../src/auth/master-key.ts';
 import { createSealing } from '../../../src/auth/sealing.ts';
-import { createTokens, longestTokenLifetimeMs } from '../../../src/auth/tokens.ts';
+import { createTokens, longestTokenLifetimeMs } from '../../../src/auth/tokens/tokens.ts';
 import type { Role } from '../../../src/ports/repositories/organizations.ts';
 import {
   type Answer,

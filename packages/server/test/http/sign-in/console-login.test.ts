@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { openSigningKeys } from '../../../src/auth/keys.ts';
 import { deriveKey, loadMasterKey } from '../../../src/auth/master-key.ts';
 import { createSealing } from '../../../src/auth/sealing.ts';
-import { longestTokenLifetimeMs } from '../../../src/auth/tokens.ts';
+import { longestTokenLifetimeMs } from '../../../src/auth/tokens/tokens.ts';
 import { MovingClock } from '../../support/clocks.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { type TestServer, selecting, startServer } from '../../support/server.ts';

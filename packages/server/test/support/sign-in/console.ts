@@ -11,7 +11,7 @@ import { SignJWT } from 'jose';
 import { openSigningKeys } from '../../../src/auth/keys.ts';
 import { deriveKey, loadMasterKey } from '../../../src/auth/master-key.ts';
 import { createSealing } from '../../../src/auth/sealing.ts';
-import { audiencesOf, longestTokenLifetimeMs } from '../../../src/auth/tokens.ts';
+import { audiencesOf, longestTokenLifetimeMs } from '../../../src/auth/tokens/tokens.ts';
 import type { Answer, Identity } from '../checked-calls.ts';
 import { type Selection, type TestServer, selecting } from '../server.ts';
 

@@ -1,0 +1,80 @@
+import type { AgentRecord } from '@convoke/sdk';
+import { Command } from 'commander';
+import { collect } from '../../collect.ts';
+import { Failure } from '../../failure.ts';
+import { globalOptions } from '../../options/global-options.ts';
+import { example } from '../../options/options.ts';
+import { loadServer } from '../../server.ts';
+import { connect } from '../../sign-in/connection.ts';
+import { printJson } from '../../terminal/output.ts';
+import { printFacts, printTable } from '../../terminal/table.ts';
+
+export function agentsCommand(): Command {
+  return new Command('agents')
+    .description('List the agents you can invoke, and show one')
+    .addCommand(listAgents(), { isDefault: true })
+    .addCommand(showAgent())
+    .addHelpText('after', example('agents --json'));
+}
+
+function listAgents(): Command {
+  return new Command('list')
+    .description('List the agents you can invoke')
+    .addHelpText('after', example('agents list'))
+    .action(async (_options: unknown, command: Command) => {
+      const convoke = await connect(command);
+      const agents = await collect(convoke.agents.list());
+      if (globalOptions(command).json) return printJson({ agents });
+      printTable(
+        ['NAME', 'FRAMEWORK', 'FILES', 'DESCRIPTION'],
+        agents.map((agent) => [
+          agent.name,
+          agent.framework,
+          agent.session_files_supported ? 'yes' : 'no',
+          agent.description,
+        ]),
+      );
+    });
+}
+
+function showAgent(): Command {
+  return new Command('show')
+    .description('Show one agent, or why its folder here is not loaded')
+    .argument('<agent>', 'name of the agent')
+    .addHelpText('after', example('agents show demo'))
+    .action(async (name: string, _options: unknown, command: Command) => {
+      const convoke = await connect(command);
+      const agents = await collect(convoke.agents.list());
+      if (!agents.some((item) => item.name === name)) throw await missing(name, agents);
+      const agent = await convoke.agents.get(name);
+      if (globalOptions(command).json) return printJson(agent);
+      printFacts({
+        agent: agent.name,
+        description: agent.description,
+        framework: agent.framework,
+        model: agent.model,
+        'asks before': agent.approval_required_tools.join(', '),
+        tools: agent.tools.join(', '),
+        skills: agent.skills.join(', '),
+        files: agent.session_files_supported ? 'accepted' : 'not accepted',
+      });
+    });
+}
+
+/**
+ * Explains why there is no such agent. The API does not tell clients about broken folders, so the folder of agents on
+ * this machine is read, if there is one.
+ */
+async function missing(name: string, agents: readonly AgentRecord[]): Promise<Failure> {
+  const known = agents.map((agent) => agent.name).join(', ') || 'none';
+  const problem = await problemOf(name).catch(() => undefined);
+  if (problem !== undefined) return new Failure(`the agent "${name}" is not loaded: ${problem}`);
+  return new Failure(`there is no agent "${name}" (agents: ${known})`);
+}
+
+async function problemOf(name: string): Promise<string | undefined> {
+  const { agentProblems, readConfig } = await loadServer();
+  const problems = await agentProblems(readConfig(process.env));
+  const found = problems.find(({ folder }) => folder === name || folder.endsWith(`/${name}`));
+  return found && `${found.folder}: ${found.reason}`;
+}

@@ -1,0 +1,185 @@
+import type {
+  Convoke,
+  RunErrorCode,
+  RunFilter,
+  RunRecord,
+  RunStatus,
+  RunSummary,
+  TenantRunsQuery,
+} from '@convoke/sdk';
+import { Command } from 'commander';
+import { collect } from '../../collect.ts';
+import { runOf, sessionOf } from '../../complete-id.ts';
+import { exitCodes, Failure } from '../../failure.ts';
+import { seconds } from '../../options/durations.ts';
+import { globalOptions } from '../../options/global-options.ts';
+import { example, limitOption, repeated } from '../../options/options.ts';
+import { connect } from '../../sign-in/connection.ts';
+import { forOutput, print, printJson } from '../../terminal/output.ts';
+import { printFacts, printTable } from '../../terminal/table.ts';
+import { age, duration, moment } from '../../terminal/times.ts';
+
+export function runsCommand(): Command {
+  return new Command('runs')
+    .description('List, show and cancel runs')
+    .addCommand(listRuns(), { isDefault: true })
+    .addCommand(showRun())
+    .addCommand(cancelRun())
+    .addHelpText('after', example('runs --status active'));
+}
+
+function listRuns(): Command {
+  return new Command('list')
+    .description('List the runs of the workspace, or of one session, newest first')
+    .addHelpText('after', example('runs list --status failed --since 24h'))
+    .argument('[session]', 'its id, or the beginning of it; all sessions without it')
+    .option('--status <status>', 'only runs with this status; may be repeated', repeated)
+    .option('--agent <name>', 'only runs of this agent')
+    .option('--label <key:value>', 'only runs with this label; may be repeated', repeated)
+    .option('--error <code>', 'only runs that failed with this error')
+    .option('--since <time>', 'only runs of the last 90m, 24h or 7d', seconds)
+    .option('--search <text>', 'only runs with this text in the first words of the prompt')
+    .addOption(limitOption())
+    .action(async (session: string | undefined, options: ListOptions, command: Command) => {
+      const convoke = await connect(command);
+      const runs =
+        session === undefined
+          ? await collect(convoke.runs.list(queryOf(options)), options.limit)
+          : await runsOfSession(convoke, session, options);
+      if (globalOptions(command).json) return printJson({ runs });
+      printRuns(runs);
+    });
+}
+
+interface ListOptions {
+  readonly status?: readonly RunFilter[];
+  readonly agent?: string;
+  readonly label?: readonly string[];
+  readonly error?: RunErrorCode;
+  /** Seconds. */
+  readonly since?: number;
+  readonly search?: string;
+  readonly limit: number;
+}
+
+function queryOf({ status, agent, label, error, since, search }: ListOptions): TenantRunsQuery {
+  const created_after =
+    since === undefined ? undefined : new Date(Date.now() - since * 1000).toISOString();
+  return { status, agent_name: agent, label, error_code: error, created_after, q: search };
+}
+
+async function runsOfSession(
+  convoke: Convoke,
+  typed: string,
+  options: ListOptions,
+): Promise<readonly RunRecord[]> {
+  const { status = [], agent, label, error, since, search, limit } = options;
+  if ([agent, label, error, since, search].some((option) => option !== undefined)) {
+    throw new Failure('the runs of a session are selected by --status only', exitCodes.usage);
+  }
+  if (status.length > 1) throw new Failure('use one --status with a session', exitCodes.usage);
+  const session = await sessionOf(convoke, typed);
+  const list = session.runs.list({ status: status[0] as RunStatus | undefined });
+  return (await collect(list, limit)).map((run) => run.record);
+}
+
+/** Prints a table of runs. Tokens, labels and errors have a column only if a run has some. */
+export function printRuns(runs: readonly (RunRecord | RunSummary)[]): void {
+  const columns: readonly [string, (run: RunRecord | RunSummary) => string][] = [
+    ['RUN', (run) => run.id],
+    ['AGENT', (run) => run.agent_name],
+    ['STATUS', (run) => run.status],
+    ['AGE', (run) => age(run.created_at)],
+    ['TOOK', tookOf],
+    ['TOKENS', tokensOf],
+    ['PROMPT', (run) => ('preview' in run ? run.preview : promptOf(run))],
+    ['LABELS', labelsOf],
+    ['ERROR', errorOf],
+  ];
+  const optional = new Set(['TOKENS', 'LABELS', 'ERROR']);
+  const shown = columns.filter(
+    ([title, cell]) => !optional.has(title) || runs.some((run) => cell(run) !== ''),
+  );
+  printTable(
+    shown.map(([title]) => title),
+    runs.map((run) => shown.map(([, cell]) => cell(run))),
+  );
+}
+
+function showRun(): Command {
+  return new Command('show')
+    .description('Show one run with its prompt, outcome and answer')
+    .addHelpText('after', example('runs show run_…'))
+    .argument('<session-or-run>', 'id of the session, or of the run alone')
+    .argument('[run]', 'id of the run, or the beginning of it')
+    .action(
+      async (first: string, second: string | undefined, _options: unknown, command: Command) => {
+        const run = await (await runOf(await connect(command), first, second)).read();
+        if (globalOptions(command).json) return printJson(run);
+        showDetails(run);
+      },
+    );
+}
+
+function showDetails(run: RunRecord): void {
+  printFacts({
+    run: run.id,
+    session: run.session_id,
+    agent: run.agent_name,
+    status: run.status,
+    error: errorOf(run),
+    'queue position': run.queue_position?.toString(),
+    pending: run.pending_interactions === 0 ? undefined : String(run.pending_interactions),
+    created: moment(run.created_at),
+    started: run.started_at && moment(run.started_at),
+    ended: run.ended_at && moment(run.ended_at),
+    took: tookOf(run),
+    attempts: run.attempt > 1 ? String(run.attempt) : undefined,
+    labels: labelsOf(run),
+    tokens: tokensOf(run) && `${tokensOf(run)} (in/out)`,
+    prompt: promptOf(run),
+  });
+  if (run.output_text === undefined || run.output_text === '') return;
+  print('');
+  print(forOutput(run.output_text.trimEnd()));
+}
+
+function cancelRun(): Command {
+  return new Command('cancel')
+    .description('Cancel a run')
+    .addHelpText('after', example('runs cancel run_…'))
+    .argument('<session-or-run>', 'id of the session, or of the run alone')
+    .argument('[run]', 'id of the run, or the beginning of it')
+    .action(
+      async (first: string, second: string | undefined, _options: unknown, command: Command) => {
+        const run = await (await runOf(await connect(command), first, second)).cancel();
+        if (globalOptions(command).json) return printJson(run);
+        print(`${run.id}  ${run.status}`);
+      },
+    );
+}
+
+function promptOf({ input }: RunRecord): string {
+  const { prompt } = input;
+  return typeof prompt === 'string' ? prompt : JSON.stringify(input);
+}
+
+function errorOf(run: RunRecord | RunSummary): string {
+  const message = 'error_message' in run ? run.error_message : undefined;
+  return [run.error_code, message].filter((part) => part !== undefined).join(': ');
+}
+
+/** Of a run that has not ended: how long it takes so far. */
+function tookOf({ started_at, ended_at }: RunRecord | RunSummary): string {
+  return started_at === undefined ? '' : duration(started_at, ended_at ?? new Date().toISOString());
+}
+
+function tokensOf({ usage }: RunRecord | RunSummary): string {
+  return usage === undefined ? '' : `${usage.input_tokens}/${usage.output_tokens}`;
+}
+
+function labelsOf({ labels }: RunRecord | RunSummary): string {
+  return Object.entries(labels)
+    .map(([key, value]) => `${key}:${value}`)
+    .join(' ');
+}

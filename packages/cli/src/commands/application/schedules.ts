@@ -1,0 +1,266 @@
+import type {
+  Convoke,
+  MissedPolicy,
+  OverlapPolicy,
+  ScheduleRecord,
+  ScheduleStatus,
+} from '@convoke/sdk';
+import { Command, Option } from 'commander';
+import { collect } from '../../collect.ts';
+import { completeId } from '../../complete-id.ts';
+import { globalOptions } from '../../options/global-options.ts';
+import { example, limitOption } from '../../options/options.ts';
+import { connect } from '../../sign-in/connection.ts';
+import { print, printJson } from '../../terminal/output.ts';
+import { printFacts, printTable } from '../../terminal/table.ts';
+import { age, moment } from '../../terminal/times.ts';
+
+/** How many coming slots `schedules show` shows. */
+const slotsShown = 3;
+
+export function schedulesCommand(): Command {
+  return new Command('schedules')
+    .description('Start runs at the times of a cron pattern')
+    .addCommand(listSchedules(), { isDefault: true })
+    .addCommand(createSchedule())
+    .addCommand(showSchedule())
+    .addCommand(updateSchedule())
+    .addCommand(pauseSchedule())
+    .addCommand(resumeSchedule())
+    .addCommand(runSchedule())
+    .addCommand(listFires())
+    .addCommand(deleteSchedule())
+    .addHelpText('after', example('schedules create demo "Report." --cron "0 9 * * 1-5"'));
+}
+
+function listSchedules(): Command {
+  return new Command('list')
+    .description('List schedules, newest first')
+    .addHelpText('after', example('schedules list --status paused'))
+    .option('--status <status>', 'only active or only paused schedules')
+    .option('--agent <name>', 'only schedules of this agent')
+    .addOption(limitOption())
+    .action(
+      async (
+        options: { status?: ScheduleStatus; agent?: string; limit: number },
+        command: Command,
+      ) => {
+        const { status, agent, limit } = options;
+        const convoke = await connect(command);
+        const schedules = await collect(
+          convoke.schedules.list({ status, agent_name: agent }),
+          limit,
+        );
+        if (globalOptions(command).json) return printJson({ schedules });
+        printTable(
+          ['SCHEDULE', 'AGENT', 'STATUS', 'CRON', 'TIME ZONE', 'NEXT', 'NAME'],
+          schedules.map((schedule) => [
+            schedule.id,
+            schedule.agent_name,
+            schedule.status,
+            schedule.cron,
+            schedule.time_zone,
+            schedule.next_at === undefined ? '' : moment(schedule.next_at),
+            schedule.name,
+          ]),
+        );
+      },
+    );
+}
+
+interface PlanOptions {
+  readonly name?: string;
+  readonly cron?: string;
+  readonly timeZone?: string;
+  readonly overlap?: OverlapPolicy;
+  readonly missed?: MissedPolicy;
+}
+
+function overlapOption(): Option {
+  return new Option('--overlap <policy>', 'at a slot when the last run has not ended').choices([
+    'skip',
+    'queue',
+  ]);
+}
+
+function missedOption(): Option {
+  return new Option('--missed <policy>', 'after missed slots: one run, or none').choices([
+    'once',
+    'skip',
+  ]);
+}
+
+function planOf({ timeZone, name, cron, overlap, missed }: PlanOptions) {
+  return { name, cron, time_zone: timeZone, overlap, missed };
+}
+
+function createSchedule(): Command {
+  return new Command('create')
+    .description('Create a schedule for an agent')
+    .addHelpText(
+      'after',
+      example('schedules create demo "Report." --cron "0 9 * * 1-5" --time-zone Europe/Berlin'),
+    )
+    .argument('<agent>')
+    .argument('<prompt>')
+    .requiredOption('--cron <pattern>', 'minute, hour, day of the month, month, day of the week')
+    .option('--time-zone <zone>', 'IANA time zone of the pattern', 'UTC')
+    .option('--name <name>', 'name of the schedule; the prompt without it')
+    .option('--keep', 'one session for all runs, instead of a new one each')
+    .option('--session <id>', 'the session for all runs')
+    .addOption(overlapOption())
+    .addOption(missedOption())
+    .action(
+      async (
+        agent: string,
+        prompt: string,
+        options: PlanOptions & { cron: string; keep?: boolean; session?: string },
+        command: Command,
+      ) => {
+        const { keep = false, session, name = prompt.slice(0, 80), cron } = options;
+        const isKept = keep || session !== undefined;
+        const convoke = await connect(command);
+        const schedule = await convoke.schedules.create({
+          ...planOf(options),
+          name,
+          cron,
+          agent_name: agent,
+          input: prompt,
+          session: isKept ? { mode: 'keep', session_id: session } : { mode: 'new' },
+        });
+        show(schedule, command);
+      },
+    );
+}
+
+function showSchedule(): Command {
+  return new Command('show')
+    .description('Show one schedule with its next slots')
+    .addHelpText('after', example('schedules show sch_…'))
+    .argument('<schedule>', 'its id, or the beginning of it')
+    .action(async (typed: string, _options: unknown, command: Command) => {
+      const convoke = await connect(command);
+      const schedule = await convoke.schedules.get(await idOf(convoke, typed));
+      if (globalOptions(command).json) return printJson(schedule);
+      const next = await convoke.schedules.preview(schedule.id, { count: slotsShown });
+      const { session, status, status_reason: reason } = schedule;
+      printFacts({
+        schedule: schedule.id,
+        name: schedule.name,
+        agent: schedule.agent_name,
+        cron: `${schedule.cron} (${schedule.time_zone})`,
+        status: reason === undefined ? status : `${status}: ${reason}`,
+        next: status === 'active' ? next.map((slot) => moment(slot)).join(', ') : undefined,
+        session: session.mode === 'new' ? 'a new one for each run' : (session.session_id ?? 'kept'),
+        overlap: schedule.overlap,
+        missed: `${schedule.missed}, within ${schedule.missed_within_seconds} s`,
+        'last slot': schedule.last_slot_at && moment(schedule.last_slot_at),
+        'last run': schedule.last_run_id,
+        version: String(schedule.version),
+        created: `${moment(schedule.created_at)} by ${schedule.created_by}`,
+        input: JSON.stringify(schedule.input),
+      });
+    });
+}
+
+function updateSchedule(): Command {
+  return new Command('update')
+    .description('Change a schedule')
+    .addHelpText('after', example('schedules update sch_… --cron "0 8 * * *"'))
+    .argument('<schedule>', 'its id, or the beginning of it')
+    .option('--name <name>', 'another name')
+    .option('--cron <pattern>', 'another pattern')
+    .option('--time-zone <zone>', 'another time zone')
+    .option('--prompt <text>', 'another prompt')
+    .addOption(overlapOption())
+    .addOption(missedOption())
+    .action(async (typed: string, options: PlanOptions & { prompt?: string }, command: Command) => {
+      const convoke = await connect(command);
+      const { id, version, input } = await convoke.schedules.get(await idOf(convoke, typed));
+      const { prompt } = options;
+      const change = prompt === undefined ? {} : { input: { ...input, prompt } };
+      show(await convoke.schedules.update(id, { version, ...planOf(options), ...change }), command);
+    });
+}
+
+function pauseSchedule(): Command {
+  return new Command('pause')
+    .description('Start no further run until the schedule is resumed')
+    .addHelpText('after', example('schedules pause sch_…'))
+    .argument('<schedule>', 'its id, or the beginning of it')
+    .action(async (typed: string, _options: unknown, command: Command) => {
+      const convoke = await connect(command);
+      show(await convoke.schedules.pause(await idOf(convoke, typed)), command);
+    });
+}
+
+function resumeSchedule(): Command {
+  return new Command('resume')
+    .description('Resume a paused schedule')
+    .addHelpText('after', example('schedules resume sch_…'))
+    .argument('<schedule>', 'its id, or the beginning of it')
+    .action(async (typed: string, _options: unknown, command: Command) => {
+      const convoke = await connect(command);
+      show(await convoke.schedules.resume(await idOf(convoke, typed)), command);
+    });
+}
+
+function runSchedule(): Command {
+  return new Command('run')
+    .description('Start a run now, beside the plan')
+    .addHelpText('after', example('schedules run sch_…'))
+    .argument('<schedule>', 'its id, or the beginning of it')
+    .action(async (typed: string, _options: unknown, command: Command) => {
+      const convoke = await connect(command);
+      const { record } = await convoke.schedules.run(await idOf(convoke, typed));
+      if (globalOptions(command).json) return printJson(record);
+      print(`${record.id}  ${record.session_id}  ${record.status}`);
+    });
+}
+
+function listFires(): Command {
+  return new Command('fires')
+    .description('List what became of the slots of a schedule, newest first')
+    .addHelpText('after', example('schedules fires sch_…'))
+    .argument('<schedule>', 'its id, or the beginning of it')
+    .addOption(limitOption())
+    .action(async (typed: string, { limit }: { limit: number }, command: Command) => {
+      const convoke = await connect(command);
+      const fires = await collect(convoke.schedules.fires(await idOf(convoke, typed)), limit);
+      if (globalOptions(command).json) return printJson({ fires });
+      printTable(
+        ['SLOT', 'OUTCOME', 'CODE', 'AGE', 'RUN'],
+        fires.map((fire) => [
+          moment(fire.slot_at),
+          fire.outcome,
+          fire.code ?? '',
+          age(fire.fired_at),
+          fire.run_id ?? '',
+        ]),
+      );
+    });
+}
+
+function deleteSchedule(): Command {
+  return new Command('delete')
+    .description('Delete a schedule; its runs and sessions stay')
+    .addHelpText('after', example('schedules delete sch_…'))
+    .argument('<schedule>', 'its id, or the beginning of it')
+    .action(async (typed: string, _options: unknown, command: Command) => {
+      const convoke = await connect(command);
+      const id = await idOf(convoke, typed);
+      await convoke.schedules.delete(id);
+      if (globalOptions(command).json) return printJson({ id, deleted: true });
+      print(`${id}  deleted`);
+    });
+}
+
+function idOf(convoke: Convoke, typed: string): Promise<string> {
+  return completeId(typed, convoke.schedules.list({ limit: 100 }));
+}
+
+function show(schedule: ScheduleRecord, command: Command): void {
+  if (globalOptions(command).json) return printJson(schedule);
+  const next = schedule.next_at === undefined ? '' : `  next ${moment(schedule.next_at)}`;
+  print(`${schedule.id}  ${schedule.status}  ${schedule.name}${next}`);
+}

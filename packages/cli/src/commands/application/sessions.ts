@@ -1,0 +1,121 @@
+import type { Session, SessionHandle, SessionRecord, SessionStatus } from '@convoke/sdk';
+import { Command, Option } from 'commander';
+import { collect } from '../../collect.ts';
+import { sessionOf } from '../../complete-id.ts';
+import { globalOptions } from '../../options/global-options.ts';
+import { example, limitOption } from '../../options/options.ts';
+import { connect } from '../../sign-in/connection.ts';
+import { print, printJson } from '../../terminal/output.ts';
+import { printFacts, printTable } from '../../terminal/table.ts';
+import { age, moment } from '../../terminal/times.ts';
+import { printRuns } from './runs.ts';
+
+/** How many of the newest runs `sessions show` shows. */
+const runsShown = 5;
+
+interface ListOptions {
+  readonly status?: SessionStatus;
+  readonly agent?: string;
+  readonly limit: number;
+}
+
+export function sessionsCommand(): Command {
+  return new Command('sessions')
+    .description('List, show, stop and resume sessions')
+    .addCommand(listSessions(), { isDefault: true })
+    .addCommand(showSession())
+    .addCommand(stopSession())
+    .addCommand(resumeSession())
+    .addHelpText('after', example('sessions --status waiting'));
+}
+
+function listSessions(): Command {
+  return new Command('list')
+    .description('List sessions, newest first')
+    .addHelpText('after', example('sessions list --status waiting'))
+    .option('--status <status>', 'only sessions with this status')
+    .option('--agent <name>', 'only sessions with this agent')
+    .addOption(limitOption())
+    .action(async ({ status, agent, limit }: ListOptions, command: Command) => {
+      const convoke = await connect(command);
+      const found = await collect(convoke.sessions.list({ status, agent_name: agent }), limit);
+      const sessions = found.map((session: Session) => session.record);
+      if (globalOptions(command).json) return printJson({ sessions });
+      printTable(
+        ['SESSION', 'AGENT', 'STATUS', 'PENDING', 'AGE', 'CHANGED'],
+        sessions.map((session) => [
+          session.id,
+          session.agent_name,
+          session.status,
+          session.pending_interactions === 0 ? '' : String(session.pending_interactions),
+          age(session.created_at),
+          age(session.updated_at),
+        ]),
+      );
+    });
+}
+
+function showSession(): Command {
+  return new Command('show')
+    .description('Show one session with its newest runs')
+    .addHelpText('after', example('sessions show sess_…'))
+    .argument('<session>', 'its id, or the beginning of it')
+    .action(async (id: string, _options: unknown, command: Command) => {
+      const session = await sessionOf(await connect(command), id);
+      const record = await session.read();
+      if (globalOptions(command).json) return printJson(record);
+      await showDetails(session, record);
+    });
+}
+
+async function showDetails(session: SessionHandle, record: SessionRecord): Promise<void> {
+  const { status, status_reason, pending_interactions: pending } = record;
+  printFacts({
+    session: record.id,
+    agent: record.agent_name,
+    status: status_reason === undefined ? status : `${status}: ${status_reason}`,
+    'current run': record.current_run_id,
+    pending: pending === 0 ? undefined : `${pending}; see \`convoke interactions ${record.id}\``,
+    files: record.session_files_supported ? 'accepted' : 'not accepted',
+    created: moment(record.created_at),
+    changed: moment(record.updated_at),
+    stopped: record.stopped_at && moment(record.stopped_at),
+    ended: record.ended_at && moment(record.ended_at),
+    expires: record.expires_at && moment(record.expires_at),
+  });
+  const runs = await collect(session.runs.list({ limit: runsShown }), runsShown);
+  if (runs.length === 0) return;
+  print('');
+  printRuns(runs.map((run) => run.record));
+}
+
+function stopSession(): Command {
+  return new Command('stop')
+    .description('Cancel the runs and suspend the session; --terminate ends it permanently')
+    .addHelpText('after', example('sessions stop sess_… --terminate'))
+    .argument('<session>', 'its id, or the beginning of it')
+    .addOption(new Option('--terminate', 'end the session; it cannot be resumed'))
+    .option('--reason <text>', 'reason, stored with the session')
+    .action(
+      async (id: string, options: { terminate?: boolean; reason?: string }, command: Command) => {
+        const mode = options.terminate === true ? 'terminate' : 'suspend';
+        const session = await sessionOf(await connect(command), id);
+        show(await session.stop({ mode, reason: options.reason }), command);
+      },
+    );
+}
+
+function resumeSession(): Command {
+  return new Command('resume')
+    .description('Resume a stopped session')
+    .addHelpText('after', example('sessions resume sess_…'))
+    .argument('<session>', 'its id, or the beginning of it')
+    .action(async (id: string, _options: unknown, command: Command) => {
+      show(await (await sessionOf(await connect(command), id)).resume(), command);
+    });
+}
+
+function show(session: SessionRecord, command: Command): void {
+  if (globalOptions(command).json) return printJson(session);
+  print(`${session.id}  ${session.agent_name}  ${session.status}`);
+}

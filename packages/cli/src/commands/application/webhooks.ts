@@ -1,0 +1,244 @@
+import type { Convoke, DeliveryStatus, WebhookRecord, WebhookType } from '@convoke/sdk';
+import { Command } from 'commander';
+import { collect } from '../../collect.ts';
+import { completeId } from '../../complete-id.ts';
+import { globalOptions } from '../../options/global-options.ts';
+import { example, limitOption } from '../../options/options.ts';
+import { connect } from '../../sign-in/connection.ts';
+import { print, printJson } from '../../terminal/output.ts';
+import { printFacts, printTable } from '../../terminal/table.ts';
+import { age, moment } from '../../terminal/times.ts';
+
+export function webhooksCommand(): Command {
+  return new Command('webhooks')
+    .description('Send the notices of the tenant to a URL')
+    .addCommand(listWebhooks(), { isDefault: true })
+    .addCommand(createWebhook())
+    .addCommand(showWebhook())
+    .addCommand(updateWebhook())
+    .addCommand(rotateWebhook())
+    .addCommand(testWebhook())
+    .addCommand(listDeliveries())
+    .addCommand(redeliver())
+    .addCommand(replayWebhook())
+    .addCommand(deleteWebhook())
+    .addHelpText('after', example('webhooks create https://example.com/convoke'));
+}
+
+function listWebhooks(): Command {
+  return new Command('list')
+    .description('List webhooks, newest first')
+    .addHelpText('after', example('webhooks list'))
+    .addOption(limitOption())
+    .action(async ({ limit }: { limit: number }, command: Command) => {
+      const webhooks = await collect((await connect(command)).webhooks.list(), limit);
+      if (globalOptions(command).json) return printJson({ webhooks });
+      printTable(
+        ['WEBHOOK', 'STATUS', 'TYPES', 'LAST SUCCESS', 'URL'],
+        webhooks.map((webhook) => [
+          webhook.id,
+          webhook.failing_since === undefined ? webhook.status : `${webhook.status}, failing`,
+          webhook.types.join(' '),
+          webhook.last_success_at === undefined ? '' : age(webhook.last_success_at),
+          webhook.url,
+        ]),
+      );
+    });
+}
+
+interface Fields {
+  readonly type?: WebhookType[];
+  readonly agent?: string[];
+  readonly description?: string;
+}
+
+function createWebhook(): Command {
+  return new Command('create')
+    .description('Create a webhook and show its secret, once')
+    .addHelpText('after', example('webhooks create https://example.com/convoke --type run_failed'))
+    .argument('<url>')
+    .option('--type <type...>', 'types of notices; all without it')
+    .option('--agent <name...>', 'only notices about these agents')
+    .option('--description <text>', 'what the webhook is for')
+    .action(async (url: string, { type, agent, description }: Fields, command: Command) => {
+      const convoke = await connect(command);
+      const fields = { url, types: type, agent_names: agent, description };
+      const issued = await convoke.webhooks.create(fields);
+      if (globalOptions(command).json) return printJson(issued);
+      print(`webhook  ${issued.webhook.id}`);
+      print(`secret   ${issued.secret ?? ''}`);
+    });
+}
+
+function showWebhook(): Command {
+  return new Command('show')
+    .description('Show one webhook')
+    .addHelpText('after', example('webhooks show wh_…'))
+    .argument('<webhook>', 'its id, or the beginning of it')
+    .action(async (typed: string, _options: unknown, command: Command) => {
+      const convoke = await connect(command);
+      const webhook = await convoke.webhooks.get(await idOf(convoke, typed));
+      if (globalOptions(command).json) return printJson(webhook);
+      const { status, status_reason: reason } = webhook;
+      printFacts({
+        webhook: webhook.id,
+        url: webhook.url,
+        description: webhook.description,
+        types: webhook.types.join(' '),
+        agents: webhook.agent_names?.join(' ') ?? 'all',
+        status: reason === undefined ? status : `${status}: ${reason}`,
+        secret: `…${webhook.secret_hint}`,
+        'last success': webhook.last_success_at && moment(webhook.last_success_at),
+        'failing since': webhook.failing_since && moment(webhook.failing_since),
+        created: `${moment(webhook.created_at)} by ${webhook.created_by}`,
+      });
+    });
+}
+
+function updateWebhook(): Command {
+  return new Command('update')
+    .description('Change a webhook, disable it, or enable it again')
+    .addHelpText('after', example('webhooks update wh_… --enable'))
+    .argument('<webhook>', 'its id, or the beginning of it')
+    .option('--url <url>', 'another URL')
+    .option('--type <type...>', 'other types of notices')
+    .option('--agent <name...>', 'other agents')
+    .option('--description <text>', 'another description')
+    .option('--enable', 'send deliveries again')
+    .option('--disable', 'send no deliveries')
+    .action(
+      async (
+        typed: string,
+        options: Fields & { url?: string; enable?: boolean; disable?: boolean },
+        command: Command,
+      ) => {
+        const { url, type, agent, description, enable, disable } = options;
+        const convoke = await connect(command);
+        const { id, version } = await convoke.webhooks.get(await idOf(convoke, typed));
+        const status = statusOf(enable, disable);
+        const fields = { url, types: type, agent_names: agent, description, status };
+        show(await convoke.webhooks.update(id, { version, ...fields }), command);
+      },
+    );
+}
+
+function rotateWebhook(): Command {
+  return new Command('rotate')
+    .description('Issue another secret; for 24 hours both sign')
+    .addHelpText('after', example('webhooks rotate wh_…'))
+    .argument('<webhook>', 'its id, or the beginning of it')
+    .action(async (typed: string, _options: unknown, command: Command) => {
+      const convoke = await connect(command);
+      const issued = await convoke.webhooks.rotate(await idOf(convoke, typed));
+      if (globalOptions(command).json) return printJson(issued);
+      print(issued.secret ?? '');
+    });
+}
+
+function testWebhook(): Command {
+  return new Command('test')
+    .description('Send a test delivery')
+    .addHelpText('after', example('webhooks test wh_…'))
+    .argument('<webhook>', 'its id, or the beginning of it')
+    .action(async (typed: string, _options: unknown, command: Command) => {
+      const convoke = await connect(command);
+      const id = await idOf(convoke, typed);
+      const delivery = await convoke.webhooks.test(id);
+      if (globalOptions(command).json) return printJson(delivery);
+      print(`${delivery.id}  see \`convoke webhooks deliveries ${id}\``);
+    });
+}
+
+function listDeliveries(): Command {
+  return new Command('deliveries')
+    .description('List the deliveries of a webhook, newest first')
+    .addHelpText('after', example('webhooks deliveries wh_… --status failed'))
+    .argument('<webhook>', 'its id, or the beginning of it')
+    .option('--status <status>', 'only deliveries with this status')
+    .addOption(limitOption())
+    .action(
+      async (
+        typed: string,
+        { status, limit }: { status?: DeliveryStatus; limit: number },
+        command: Command,
+      ) => {
+        const convoke = await connect(command);
+        const id = await idOf(convoke, typed);
+        const deliveries = await collect(convoke.webhooks.deliveries(id, { status }), limit);
+        if (globalOptions(command).json) return printJson({ deliveries });
+        printTable(
+          ['DELIVERY', 'TYPE', 'STATUS', 'TRIES', 'ANSWER', 'AGE'],
+          deliveries.map((delivery) => [
+            delivery.id,
+            delivery.type,
+            delivery.status,
+            String(delivery.tries),
+            String(delivery.response_status ?? delivery.error ?? ''),
+            age(delivery.created_at),
+          ]),
+        );
+      },
+    );
+}
+
+function redeliver(): Command {
+  return new Command('redeliver')
+    .description('Send a delivery again')
+    .addHelpText('after', example('webhooks redeliver wh_… whd_…'))
+    .argument('<webhook>', 'its id, or the beginning of it')
+    .argument('<delivery>')
+    .action(async (typed: string, delivery: string, _options: unknown, command: Command) => {
+      const convoke = await connect(command);
+      const sent = await convoke.webhooks.redeliver(await idOf(convoke, typed), delivery);
+      if (globalOptions(command).json) return printJson(sent);
+      print(`${sent.id}  ${sent.status}`);
+    });
+}
+
+function replayWebhook(): Command {
+  return new Command('replay')
+    .description('Send all notices after an id again')
+    .addHelpText('after', example('webhooks replay wh_… --after 0000000000000042'))
+    .argument('<webhook>', 'its id, or the beginning of it')
+    .requiredOption('--after <id>', 'id of a notice; 0000000000000000 for all that are kept')
+    .action(async (typed: string, { after }: { after: string }, command: Command) => {
+      const convoke = await connect(command);
+      const id = await idOf(convoke, typed);
+      let page = await convoke.webhooks.replay(id, { afterId: after });
+      let { deliveries } = page;
+      while (page.has_more) {
+        page = await convoke.webhooks.replay(id, { afterId: page.last_id });
+        deliveries += page.deliveries;
+      }
+      if (globalOptions(command).json) return printJson({ deliveries, last_id: page.last_id });
+      print(`${deliveries} deliveries, up to notice ${page.last_id}`);
+    });
+}
+
+function deleteWebhook(): Command {
+  return new Command('delete')
+    .description('Delete a webhook; what waits is not sent')
+    .addHelpText('after', example('webhooks delete wh_…'))
+    .argument('<webhook>', 'its id, or the beginning of it')
+    .action(async (typed: string, _options: unknown, command: Command) => {
+      const convoke = await connect(command);
+      const id = await idOf(convoke, typed);
+      await convoke.webhooks.delete(id);
+      if (globalOptions(command).json) return printJson({ id, deleted: true });
+      print(`${id}  deleted`);
+    });
+}
+
+function statusOf(enable = false, disable = false): WebhookRecord['status'] | undefined {
+  if (enable) return 'active';
+  return disable ? 'disabled' : undefined;
+}
+
+function idOf(convoke: Convoke, typed: string): Promise<string> {
+  return completeId(typed, convoke.webhooks.list({ limit: 100 }));
+}
+
+function show(webhook: WebhookRecord, command: Command): void {
+  if (globalOptions(command).json) return printJson(webhook);
+  print(`${webhook.id}  ${webhook.status}  ${webhook.url}`);
+}

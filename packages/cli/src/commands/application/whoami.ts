@@ -1,0 +1,97 @@
+import { Command } from 'commander';
+import { globalOptions } from '../../options/global-options.ts';
+import { example } from '../../options/options.ts';
+import { type ClientLogin, findClientLogin } from '../../sign-in/client-login.ts';
+import { connectAs, noLogin } from '../../sign-in/connection.ts';
+import { type FoundPerson, findPerson, organizationsOf } from '../../sign-in/person.ts';
+import { type UsedLogin, noteLogin } from '../../sign-in/used-login.ts';
+import { print, printJson, styled } from '../../terminal/output.ts';
+
+/** Shows both kinds of credentials; each is for commands of its own (D-55). */
+export function whoamiCommand(): Command {
+  return new Command('whoami')
+    .description('Show which server and login the commands use here, and what they may do')
+    .addHelpText('after', example('whoami'))
+    .action(async (_options: unknown, command: Command) => {
+      const options = globalOptions(command);
+      const found = await findClientLogin(options.client);
+      const foundPerson = await findPerson();
+      if (found === undefined && foundPerson === undefined) throw noLogin();
+      const client = found && (await describeClient(found));
+      const person = foundPerson && (await describePerson(foundPerson));
+      if (options.json) {
+        printJson({ automation_client: client?.facts ?? null, person: person?.facts ?? null });
+      } else {
+        show('Automation client, for agents, sessions, runs and files', client?.facts);
+        print('');
+        show('Person, for clients, credentials and tenants', person?.facts);
+      }
+      // What is used here was shown; that the server did not confirm it is a failure all the same.
+      const problem = client?.problem ?? person?.problem;
+      if (problem === undefined) return;
+      noteLogin(problem.used);
+      throw problem.error;
+    });
+}
+
+interface Described {
+  readonly facts: Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
+  readonly problem?: { readonly error: unknown; readonly used: UsedLogin };
+}
+
+async function describeClient(found: ClientLogin): Promise<Described> {
+  const { login, credentials } = found;
+  const { baseUrl, clientId: client_id, organizationId, tenantId } = credentials;
+  const known = { login, base_url: baseUrl, client_id };
+  try {
+    const caller = await (await connectAs(found)).whoami();
+    return { facts: { ...known, ...caller } };
+  } catch (error) {
+    const selected = { organization_id: organizationId, tenant_id: tenantId };
+    return { facts: { ...known, ...selected }, problem: { error, used: { login, baseUrl } } };
+  }
+}
+
+async function describePerson({ login, baseUrl, open }: FoundPerson): Promise<Described> {
+  const known = { login, base_url: baseUrl };
+  try {
+    const person = await open();
+    if (person === undefined) return { facts: known };
+    const organization_ids = await organizationsOf(baseUrl, person.token);
+    return { facts: { ...known, user: subjectOf(person.token), organization_ids } };
+  } catch (error) {
+    return { facts: known, problem: { error, used: { login, baseUrl } } };
+  }
+}
+
+/** Reads the user from the token, which the server has just accepted. */
+function subjectOf(token: string): string {
+  const [, payload = ''] = token.split('.');
+  const claims = JSON.parse(Buffer.from(payload, 'base64url').toString() || '{}') as {
+    readonly sub?: string;
+    readonly email?: string;
+  };
+  return claims.email ?? claims.sub ?? '(unknown)';
+}
+
+const titles: Readonly<Record<string, string>> = {
+  login: 'login',
+  base_url: 'server',
+  client_id: 'client',
+  profile: 'profile',
+  organization_id: 'organization',
+  tenant_id: 'tenant',
+  scopes: 'scopes',
+  user: 'user',
+  organization_ids: 'organizations',
+};
+
+function show(title: string, facts: Described['facts'] | undefined): void {
+  print(styled('bold', title));
+  if (facts === undefined) print('  none');
+  for (const [name, label] of Object.entries(titles)) {
+    const value = facts?.[name];
+    if (value === undefined) continue;
+    print(`  ${label.padEnd(14)}${typeof value === 'object' ? value.join(' ') : value}`);
+  }
+}

@@ -1,0 +1,24 @@
+import { Command } from 'commander';
+import { report } from '../../operating.ts';
+import { settingsHelp } from '../../options/settings-help.ts';
+import { loadServer } from '../../server.ts';
+
+export function serveCommand(): Command {
+  return new Command('serve')
+    .description('Run the server in production mode')
+    .option('--role <roles>', 'api, worker, or both: api,worker (the same as CONVOKE_ROLE)')
+    .addHelpText('after', settingsHelp)
+    .addHelpText(
+      'after',
+      '\nExample:\n  CONVOKE_PORT=8080 npx convoke serve\n  CONVOKE_DATABASE_URL=postgres://… npx convoke serve --role worker\n',
+    )
+    .action(async ({ role }: { role?: string }, command: Command) => {
+      const { readConfig, runServer } = await loadServer();
+      const env = role === undefined ? process.env : { ...process.env, CONVOKE_ROLE: role };
+      const { convoke, listensOn, stopped } = await runServer(readConfig(env));
+      const { baseUrl } = convoke;
+      const facts = { base_url: baseUrl, listens_on: listensOn };
+      report(command, facts, `listening on ${listensOn}, clients use ${baseUrl}`);
+      await stopped;
+    });
+}

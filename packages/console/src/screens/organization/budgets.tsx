@@ -1,0 +1,141 @@
+import type { BudgetRecord } from '@convoke/sdk';
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { number, short, visible } from '../../data/formats.ts';
+import type { RouteParams } from '../../data/routes.ts';
+import { money } from '../../data/usage.ts';
+import { Button } from '../../parts/button.tsx';
+import { Confirm } from '../../parts/dialog.tsx';
+import { Heading } from '../../parts/page.tsx';
+import { Empty } from '../../parts/states.tsx';
+import { type Column, PagedTable } from '../../parts/table.tsx';
+import { Until } from '../../parts/time.tsx';
+import { organizationClient } from '../../session/session.ts';
+import { usePages, useTitle } from '../../session/use.ts';
+import { BudgetForm } from './budget-form.tsx';
+
+/** Ceilings for tenants, clients, agents and sessions, with what was used of each. */
+export function BudgetsScreen({ org = '' }: RouteParams): JSX.Element {
+  useTitle('Budgets');
+  const { budgets } = organizationClient(org);
+  const [edited, setEdited] = useState<BudgetRecord | 'none yet' | undefined>(undefined);
+  const [deleted, setDeleted] = useState<BudgetRecord | undefined>(undefined);
+  const list = usePages(
+    [org],
+    (cursor) => budgets.list({ limit: 50, cursor }).page(),
+    ({ id }) => id,
+  );
+  return (
+    <>
+      <Heading
+        title="Budgets"
+        actions={
+          <Button kind="primary" onClick={() => setEdited('none yet')}>
+            Set a budget
+          </Button>
+        }
+      >
+        <p class="muted">
+          Reached: running work is cut at its next report, and new runs are refused until the next
+          period.
+        </p>
+      </Heading>
+      <PagedTable
+        label="Budgets"
+        list={list}
+        idOf={({ id }) => id}
+        columns={columnsFor({ onEdit: setEdited, onDelete: setDeleted })}
+        empty={
+          <Empty title="No budgets yet.">
+            <span>Without a budget, only the limits of the agents hold a run.</span>
+          </Empty>
+        }
+      />
+      {edited !== undefined && (
+        <BudgetForm
+          org={org}
+          budget={edited === 'none yet' ? undefined : edited}
+          onClose={() => setEdited(undefined)}
+          onSaved={() => list.refresh()}
+        />
+      )}
+      {deleted !== undefined && (
+        <Confirm
+          title={`Delete the budget of ${visible(deleted.scope.id)}?`}
+          action="Delete"
+          onConfirm={async () => {
+            await budgets.delete(deleted.id);
+            await list.refresh();
+          }}
+          onClose={() => setDeleted(undefined)}
+        >
+          <p>Its ceilings no longer hold, and what was used of it is forgotten.</p>
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+interface Acts {
+  readonly onEdit: (budget: BudgetRecord) => void;
+  readonly onDelete: (budget: BudgetRecord) => void;
+}
+
+function columnsFor({ onEdit, onDelete }: Acts): readonly Column<BudgetRecord>[] {
+  return [
+    {
+      title: 'For',
+      class: 'clip wide-cell',
+      cell: ({ scope }) => (
+        <>
+          {scope.kind} <code>{visible(scope.id)}</code>
+        </>
+      ),
+    },
+    { title: 'Each', cell: ({ period }) => (period === 'total' ? 'in all' : period) },
+    { title: 'Used', class: 'nowrap', cell: (budget) => <Used budget={budget} /> },
+    {
+      title: 'Starts again',
+      optional: true,
+      class: 'muted',
+      cell: ({ resets_at: at }) => (at === undefined ? 'never' : <Until at={at} before="" />),
+    },
+    {
+      title: 'Actions',
+      class: 'number nowrap',
+      cell: (budget) => (
+        <span class="buttons end">
+          <Button size="small" kind="quiet" onClick={() => onEdit(budget)}>
+            Change
+          </Button>
+          <Button size="small" kind="quiet" onClick={() => onDelete(budget)}>
+            Delete
+          </Button>
+        </span>
+      ),
+    },
+  ];
+}
+
+/** The share of the ceiling that is nearest. */
+function Used({ budget }: { readonly budget: BudgetRecord }): JSX.Element {
+  const { spent, max_tokens: tokens, max_cost: cost, currency = '' } = budget;
+  const shares = [
+    ...(tokens === undefined ? [] : [spent.tokens / tokens]),
+    ...(cost === undefined ? [] : [spent.cost / cost]),
+  ];
+  const share = Math.max(0, ...shares);
+  const words = [
+    ...(tokens === undefined ? [] : [`${short(spent.tokens)} of ${short(tokens)} tokens`]),
+    ...(cost === undefined ? [] : [`${money(spent.cost, currency)} of ${money(cost, currency)}`]),
+  ];
+  const state = share >= 1 ? 'full' : share >= 0.8 ? 'near' : '';
+  return (
+    <div class="stack tight" title={`${number(share * 100)} %`}>
+      <span>{words.join(' · ')}</span>
+      <div class="meter">
+        <span class={state} style={{ width: `${Math.min(100, share * 100)}%` }} />
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,262 @@
+import type {
+  ClientRecord,
+  ClientWithCredentials,
+  CredentialRecord,
+  IssuedCredential,
+} from '@convoke/sdk';
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { date, plural, visible } from '../../data/formats.ts';
+import { type RouteParams, addressOf } from '../../data/routes.ts';
+import { Button } from '../../parts/button.tsx';
+import { now } from '../../parts/clock.ts';
+import { Confirm, useAction } from '../../parts/dialog.tsx';
+import { Card, Heading, Shown } from '../../parts/page.tsx';
+import { ProblemNote } from '../../parts/problem.tsx';
+import { Status } from '../../parts/status.tsx';
+import { Time, Until } from '../../parts/time.tsx';
+import { organizationClient } from '../../session/session.ts';
+import { useResource, useTitle } from '../../session/use.ts';
+import { navigate } from '../../shell/router.ts';
+import { SecretOnce } from '../secret-once.tsx';
+
+export function ClientScreen({ org = '', client: id = '' }: RouteParams): JSX.Element {
+  const api = organizationClient(org);
+  const found = useResource(`${org}/client/${id}`, () => api.clients.get(id));
+  return (
+    <Shown of={found} title="Client">
+      {(all) => <OneClient org={org} all={all} onChange={() => found.refresh()} />}
+    </Shown>
+  );
+}
+
+interface ClientProps {
+  readonly org: string;
+  readonly all: ClientWithCredentials;
+  readonly onChange: () => Promise<void>;
+}
+
+function OneClient({ org, all, onChange }: ClientProps): JSX.Element {
+  const { client, credentials } = all;
+  useTitle(client.name);
+  const [issued, setIssued] = useState<IssuedCredential | undefined>(undefined);
+  const active = credentials.filter(({ status }) => status === 'active');
+  const rotate = useAction(async () => {
+    const label = `rotated ${date(new Date(now.value).toISOString(), now.value)}`;
+    setIssued(await organizationClient(org).credentials.add(client.id, { label }));
+    await onChange();
+  });
+  return (
+    <>
+      <Heading
+        title={visible(client.name)}
+        actions={
+          <>
+            <Button
+              onClick={rotate.run}
+              disabled={rotate.isBusy || active.length > 1 || client.status !== 'active'}
+              title={
+                active.length > 1 ? 'Two secrets are active: revoke the old one first' : undefined
+              }
+            >
+              Rotate the secret
+            </Button>
+            <ClientState org={org} client={client} onChange={onChange} />
+          </>
+        }
+      >
+        <p class="summary-line">
+          <Status of={client.status} />
+          <span>{client.profile}</span>
+          <code>{client.client_id}</code>
+          <span>
+            created <Time at={client.created_at} />
+          </span>
+        </p>
+      </Heading>
+      {rotate.error !== undefined && <ProblemNote error={rotate.error} />}
+      {issued !== undefined && (
+        <SecretOnce
+          clientId={issued.client_id}
+          secret={issued.client_secret}
+          onDone={() => setIssued(undefined)}
+        />
+      )}
+      {active.length > 1 && <RotationSteps credentials={active} isStored={issued === undefined} />}
+      <Card title="Credentials">
+        <div class="list">
+          {credentials.map((credential) => (
+            <CredentialRow
+              key={credential.id}
+              credential={credential}
+              onRevoke={async () => {
+                await organizationClient(org).credentials.revoke(client.id, credential.id);
+                await onChange();
+              }}
+            />
+          ))}
+        </div>
+      </Card>
+      <ClientAbout client={client} />
+    </>
+  );
+}
+
+/** One flow: store the new secret, see it used, revoke the old one. */
+function RotationSteps(props: {
+  readonly credentials: readonly CredentialRecord[];
+  readonly isStored: boolean;
+}): JSX.Element {
+  const sorted = props.credentials.toSorted((a, b) => (a.created_at < b.created_at ? -1 : 1));
+  const [old, fresh] = [sorted[0], sorted.at(-1)];
+  const isUsed = fresh?.last_used_at !== undefined;
+  const step = !props.isStored ? 0 : isUsed ? 2 : 1;
+  const steps = [
+    'store the new secret and deploy it',
+    `see …${fresh?.secret_hint ?? ''} used below`,
+    `revoke …${old?.secret_hint ?? ''}`,
+  ];
+  return (
+    <div class="note waiting-note">
+      <p>
+        <strong>Rotation under way.</strong> Both secrets work until you revoke the old one.
+      </p>
+      <ol class="steps">
+        {steps.map((text, index) => (
+          <li key={text} aria-current={index === step ? 'step' : undefined}>
+            {text}
+          </li>
+        ))}
+      </ol>
+    </div>
+  );
+}
+
+/** Shown as a warning this long before the end. */
+const soonMs = 14 * 86_400_000;
+
+function CredentialRow(props: {
+  readonly credential: CredentialRecord;
+  readonly onRevoke: () => Promise<void>;
+}): JSX.Element {
+  const { credential } = props;
+  const [isAsking, setAsking] = useState(false);
+  const isActive = credential.status === 'active';
+  const isSoon = Date.parse(credential.expires_at) - now.value < soonMs;
+  return (
+    <div class="row wraps">
+      <Status of={credential.status} />
+      <span class="grow clip">{visible(credential.label)}</span>
+      <code class="muted">{`…${credential.secret_hint}`}</code>
+      <span class="muted small">
+        {credential.last_used_at === undefined ? (
+          'never used'
+        ) : (
+          <>
+            used <Time at={credential.last_used_at} />
+          </>
+        )}
+      </span>
+      {isActive && (
+        <span class={`small ${isSoon ? 'waiting' : 'muted'}`}>
+          <Until at={credential.expires_at} before="expires" />
+        </span>
+      )}
+      {isActive && (
+        <Button size="small" kind="quiet" onClick={() => setAsking(true)}>
+          Revoke
+        </Button>
+      )}
+      {isAsking && (
+        <Confirm
+          title={`Revoke …${credential.secret_hint}?`}
+          action="Revoke"
+          onConfirm={props.onRevoke}
+          onClose={() => setAsking(false)}
+        >
+          <p>
+            Programs that still use this secret get no new token.{' '}
+            {credential.last_used_at === undefined ? (
+              'It was never used.'
+            ) : (
+              <>
+                It was last used <Time at={credential.last_used_at} />.
+              </>
+            )}
+          </p>
+        </Confirm>
+      )}
+    </div>
+  );
+}
+
+function ClientAbout({ client }: { readonly client: ClientRecord }): JSX.Element {
+  return (
+    <Card title="May">
+      <dl class="facts body">
+        <dt>Scopes</dt>
+        <dd class="tags">
+          {client.scopes.map((scope) => (
+            <code key={scope} class="tag">
+              {scope}
+            </code>
+          ))}
+        </dd>
+        <dt>Tenants</dt>
+        <dd>
+          {client.tenant_ids === undefined
+            ? 'all tenants of the organization, also later ones'
+            : client.tenant_ids.join(', ')}
+        </dd>
+        {client.description !== undefined && (
+          <>
+            <dt>Description</dt>
+            <dd>{visible(client.description)}</dd>
+          </>
+        )}
+      </dl>
+    </Card>
+  );
+}
+
+function ClientState(props: {
+  readonly org: string;
+  readonly client: ClientRecord;
+  readonly onChange: () => Promise<void>;
+}): JSX.Element {
+  const { org, client, onChange } = props;
+  const [isDeleting, setDeleting] = useState(false);
+  const api = organizationClient(org).clients;
+  const status = client.status === 'active' ? 'disabled' : 'active';
+  const change = useAction(async () => {
+    try {
+      await api.update(client.id, { version: client.version, status });
+    } finally {
+      await onChange();
+    }
+  });
+  return (
+    <>
+      <Button onClick={change.run} disabled={change.isBusy}>
+        {status === 'disabled' ? 'Disable' : 'Enable'}
+      </Button>
+      <Button kind="danger" onClick={() => setDeleting(true)}>
+        Delete
+      </Button>
+      {change.error !== undefined && <ProblemNote error={change.error} />}
+      {isDeleting && (
+        <Confirm
+          title={`Delete ${visible(client.name)}?`}
+          action="Delete"
+          onConfirm={async () => {
+            await api.delete(client.id);
+            navigate(addressOf('clients', { org }));
+          }}
+          onClose={() => setDeleting(false)}
+        >
+          <p>{`It loses its access at once, with ${plural(client.scopes.length, 'scope')}.`}</p>
+        </Confirm>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,195 @@
+import type { RunRecord } from '@convoke/sdk';
+import type { JSX } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { jsonText } from '../../data/json-text.ts';
+import { remedyOf } from '../../data/problems.ts';
+import { clock, visible } from '../../data/formats.ts';
+import type { RunStore } from '../../data/run-store.ts';
+import { timelineRows } from '../../data/timeline.ts';
+import { Button } from '../../parts/button.tsx';
+import { Conversation } from '../../parts/conversation.tsx';
+import { CopyButton, download } from '../../parts/copy.tsx';
+import { JsonTree } from '../../parts/json-tree.tsx';
+import { Markdown } from '../../parts/markdown.tsx';
+import { Card } from '../../parts/page.tsx';
+import { Empty } from '../../parts/states.tsx';
+import { Tabs } from '../../parts/tabs.tsx';
+import { addressWith, place } from '../../shell/router.ts';
+import { useShortcuts } from '../../shell/shortcuts.ts';
+
+const names = ['conversation', 'timeline', 'data', 'raw'] as const;
+type TabName = (typeof names)[number];
+const titles = {
+  conversation: 'Conversation',
+  timeline: 'Timeline',
+  data: 'Input and output',
+  raw: 'Raw',
+} as const;
+
+export function RunTabs(props: { readonly store: RunStore; readonly run: RunRecord }): JSX.Element {
+  const { store, run } = props;
+  void store.version.value;
+  const asked = place.value.query.get('tab');
+  const tab: TabName = names.find((name) => name === asked) ?? 'conversation';
+  const step = (by: number) => {
+    const next = names[(names.indexOf(tab) + by + names.length) % names.length];
+    document.querySelector<HTMLElement>(`nav.tabs a[href*="tab=${next}"]`)?.click();
+  };
+  useShortcuts({ '[': () => step(-1), ']': () => step(1) });
+  const tabs = names.map((name) => ({
+    name: titles[name],
+    href: addressWith({ tab: name }),
+    isCurrent: name === tab,
+    count: name === 'timeline' ? store.view.events.length : undefined,
+  }));
+  return (
+    <div class="stack">
+      <Tabs label="Views of the run" tabs={tabs} />
+      {tab === 'conversation' && <Talk store={store} run={run} />}
+      {tab === 'timeline' && <Timeline store={store} />}
+      {tab === 'data' && <Data run={run} store={store} />}
+      {tab === 'raw' && <Raw store={store} run={run} />}
+    </div>
+  );
+}
+
+/** What arrives this soon after the screen was opened is history, not news. */
+const loadingMs = 2000;
+
+/** Sticks to the end while the run talks, until the reader scrolls up. */
+function Talk(props: { readonly store: RunStore; readonly run: RunRecord }): JSX.Element {
+  const { store, run } = props;
+  const version = store.version.value;
+  const end = useRef<HTMLDivElement>(null);
+  const [isFollowing, setFollowing] = useState(false);
+  const [seen, setSeen] = useState(0);
+  const openedAt = useRef(Date.now());
+  const count = store.view.items.length;
+  const isLive = !store.view.hasEnded;
+  useEffect(() => {
+    const scroller = end.current?.closest('.main');
+    if (scroller === null || scroller === undefined) return;
+    const look = () => {
+      const rest = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight;
+      setFollowing(rest < 80);
+    };
+    scroller.addEventListener('scroll', look, { passive: true });
+    return () => scroller.removeEventListener('scroll', look);
+  }, []);
+  useEffect(() => {
+    const isLoading = Date.now() - openedAt.current < loadingMs;
+    if (isFollowing || isLoading) setSeen(count);
+    if (!isFollowing) return;
+    if (isLive) end.current?.scrollIntoView({ block: 'end' });
+  }, [version, isFollowing]);
+  const jump = () => {
+    setFollowing(true);
+    end.current?.scrollIntoView({ block: 'end' });
+  };
+  useShortcuts({ f: jump });
+  const fresh = Math.max(0, count - seen);
+  return (
+    <div class="stack" role="log" aria-live="off" aria-label="Conversation">
+      <Conversation run={run} items={store.view.items} hasEnded={store.view.hasEnded} />
+      {run.status === 'failed' && !hasFailure(store) && (
+        <p class="note failed-note">{`${run.error_message ?? ''} ${remedyOf(run.error_code)}`}</p>
+      )}
+      {isLive && !isFollowing && fresh > 0 && (
+        <div class="follow">
+          <Button size="small" onClick={jump}>{`↓ ${fresh} new`}</Button>
+        </div>
+      )}
+      <div ref={end} />
+    </div>
+  );
+}
+
+function hasFailure(store: RunStore): boolean {
+  return store.view.items.some(({ kind }) => kind === 'failure');
+}
+
+function Timeline({ store }: { readonly store: RunStore }): JSX.Element {
+  const [count, setCount] = useState(200);
+  void store.version.value;
+  const rows = timelineRows(store.view.events);
+  const first = Date.parse(store.view.events[0]?.created_at ?? '');
+  if (rows.length === 0) return <Empty title="No events yet." />;
+  return (
+    <div class="card timeline">
+      {rows.slice(0, count).map((row) => (
+        <details key={row.id}>
+          <summary>
+            <span class="muted" title={row.at}>{`+${offset(Date.parse(row.at) - first)}`}</span>
+            <code>{visible(row.type)}</code>
+            <span class="clip muted">{visible(row.summary)}</span>
+          </summary>
+          <div class="open-event">
+            <p class="muted small">{`${clock(row.at)} · event ${row.id}`}</p>
+            <JsonTree value={row.data} name={`event-${row.id}`} />
+          </div>
+        </details>
+      ))}
+      {rows.length > count && (
+        <div class="more">
+          <Button kind="quiet" size="small" onClick={() => setCount(count + 500)}>
+            {`${rows.length - count} more`}
+          </Button>
+        </div>
+      )}
+    </div>
+  );
+}
+
+function offset(ms: number): string {
+  return `${(ms / 1000).toFixed(ms < 100_000 ? 2 : 0)} s`;
+}
+
+function Data(props: { readonly run: RunRecord; readonly store: RunStore }): JSX.Element {
+  const { run, store } = props;
+  const output = run.output_text ?? store.view.text;
+  return (
+    <div class="two">
+      <Card title="Input" aside={<CopyButton text={jsonText(run.input)} label="Copy the input" />}>
+        <div class="body">
+          <JsonTree value={run.input} name="input" />
+        </div>
+      </Card>
+      <Card title="Output" aside={<CopyButton text={output} label="Copy the output" />}>
+        <div class="body">
+          {output === '' ? <p class="muted">Nothing was said.</p> : <Markdown text={output} />}
+        </div>
+      </Card>
+    </div>
+  );
+}
+
+/** Events that are drawn as text; the download has all of them. */
+const maxRaw = 300;
+
+function Raw(props: { readonly store: RunStore; readonly run: RunRecord }): JSX.Element {
+  const { store, run } = props;
+  void store.version.value;
+  const { events } = store.view;
+  const lines = (count: number) =>
+    events
+      .slice(0, count)
+      .map((event) => JSON.stringify(event))
+      .join('\n');
+  return (
+    <div class="stack tight">
+      <div class="buttons">
+        <Button size="small" onClick={() => download(`${run.id}.jsonl`, lines(events.length))}>
+          Download all events
+        </Button>
+        {events.length > maxRaw && (
+          <span class="muted">{`the first ${maxRaw} of ${events.length} are shown`}</span>
+        )}
+      </div>
+      <div class="code-block">
+        <pre tabIndex={0} role="region" aria-label="Events as JSON">
+          {visible(lines(maxRaw))}
+        </pre>
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,229 @@
+import { ConvokeError, type RunRecord } from '@convoke/sdk';
+import type { JSX } from 'preact';
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { duration, firstWords, number, plural, visible } from '../../data/formats.ts';
+import { type RouteParams, addressOf } from '../../data/routes.ts';
+import { RunStore } from '../../data/run-store.ts';
+import { cliOf, curlOf, sdkOf } from '../../data/snippets.ts';
+import { Button } from '../../parts/button.tsx';
+import { now } from '../../parts/clock.ts';
+import { copyText } from '../../parts/copy.tsx';
+import { Confirm, useAction } from '../../parts/dialog.tsx';
+import { Icon } from '../../parts/icon.tsx';
+import { MenuButton } from '../../parts/menu.tsx';
+import { Heading, Shown } from '../../parts/page.tsx';
+import { ProblemNote } from '../../parts/problem.tsx';
+import { Status } from '../../parts/status.tsx';
+import { Time } from '../../parts/time.tsx';
+import { announce } from '../../parts/toast.tsx';
+import { Waterfall } from '../../parts/waterfall.tsx';
+import { findRun } from '../../session/api.ts';
+import { baseUrl } from '../../session/silent-sign-in.ts';
+import { useResource, useRight, useTenant, useTitle } from '../../session/use.ts';
+import { navigate } from '../../shell/router.ts';
+import { RunTabs } from './run-tabs.tsx';
+
+/** One run: where its time went, what was said, and every event. */
+export function RunScreen({ run: id = '' }: RouteParams): JSX.Element {
+  const tenant = useTenant();
+  const found = useResource(`${tenant.tenantId}/run/${id}`, () => findRun(tenant, id));
+  return (
+    <Shown of={found} title="Run">
+      {(record) => <OneRun key={record.id} first={record} />}
+    </Shown>
+  );
+}
+
+function OneRun({ first }: { readonly first: RunRecord }): JSX.Element {
+  const tenant = useTenant();
+  const store = useMemo(() => new RunStore(tenant.client, first), [first.id]);
+  useEffect(() => store.open(), [store]);
+  const run = store.record.value;
+  useTitle(`${first.agent_name}: ${firstWords(promptOf(run), 40)}`);
+  return (
+    <>
+      <RunHeading store={store} run={run} />
+      {store.error.value !== undefined && (
+        <ProblemNote error={store.error.value} retry={() => store.refresh()} />
+      )}
+      <RunSpans store={store} />
+      <RunTabs store={store} run={run} />
+      <RunVoice run={run} />
+    </>
+  );
+}
+
+function promptOf({ input }: RunRecord): string {
+  return typeof input['prompt'] === 'string' ? input['prompt'] : 'run';
+}
+
+const words: Readonly<Record<string, string>> = {
+  queued: 'Queued',
+  running: 'Running',
+  waiting: 'Waiting for a person',
+  cancelling: 'Being cancelled',
+  completed: 'Completed',
+  failed: 'Failed',
+  cancelled: 'Cancelled',
+};
+
+function RunHeading(props: { readonly store: RunStore; readonly run: RunRecord }): JSX.Element {
+  const { store, run } = props;
+  const { tenantId } = useTenant();
+  const params = { tenant: tenantId, session: run.session_id, agent: run.agent_name };
+  return (
+    <>
+      <Heading
+        title={visible(firstWords(promptOf(run)))}
+        actions={<RunActions store={store} run={run} />}
+      >
+        <p class="summary-line">
+          <Status of={run.status} words={words[run.status]} />
+          <a href={addressOf('agent', params)}>{visible(run.agent_name)}</a>
+          <a href={addressOf('session', params)}>session</a>
+          {run.attempt > 1 && <span>{`attempt ${run.attempt}`}</span>}
+          {run.queue_position !== undefined && (
+            <span>{`place ${run.queue_position} in the queue`}</span>
+          )}
+          <span>
+            started <Time at={run.created_at} />
+          </span>
+        </p>
+        <RunFigures store={store} run={run} />
+      </Heading>
+    </>
+  );
+}
+
+function RunFigures(props: { readonly store: RunStore; readonly run: RunRecord }): JSX.Element {
+  const { store, run } = props;
+  void store.version.value;
+  const { queuedMs, executedMs, waitedMs } = store.view.spans(now.value);
+  return (
+    <p class="summary-line">
+      <span>{`queued ${duration(queuedMs)}`}</span>
+      {executedMs > 0 && <span>{`ran ${duration(executedMs)}`}</span>}
+      {waitedMs > 999 && <span>{`waited ${duration(waitedMs)}`}</span>}
+      {run.usage !== undefined && (
+        <span title="tokens in and out">
+          {`${number(run.usage.input_tokens)} + ${number(run.usage.output_tokens)} tokens`}
+        </span>
+      )}
+      <button
+        type="button"
+        class="button quiet small id-button"
+        title="Copy the id of the run"
+        onClick={() => void copyText(run.id, 'Id copied')}
+      >
+        <code>{run.id}</code>
+      </button>
+    </p>
+  );
+}
+
+const ended = new Set(['completed', 'failed', 'cancelled']);
+
+function RunActions(props: { readonly store: RunStore; readonly run: RunRecord }): JSX.Element {
+  const { store, run } = props;
+  const tenant = useTenant();
+  const mayWrite = useRight('runs:write');
+  const [isAsking, setAsking] = useState(false);
+  const again = useAction(async () => {
+    const next = await runAgain(tenant, run);
+    navigate(addressOf('run', { tenant: tenant.tenantId, run: next.id }));
+  });
+  const facts = {
+    baseUrl: baseUrl(),
+    organizationId: tenant.organizationId,
+    tenantId: tenant.tenantId,
+    agentName: run.agent_name,
+    sessionId: run.session_id,
+    input: run.input,
+  };
+  const command = cliOf(facts);
+  return (
+    <>
+      <MenuButton
+        words={
+          <>
+            Copy <Icon name="ChevronDown" />
+          </>
+        }
+      >
+        <CopyItem text={curlOf(facts)} words="as curl" />
+        <CopyItem text={sdkOf(facts)} words="as SDK code" />
+        {command !== undefined && <CopyItem text={command} words="as command line" />}
+        <CopyItem text={location.href} words="link to this page" />
+      </MenuButton>
+      {ended.has(run.status) && (
+        <Button onClick={again.run} disabled={!mayWrite || again.isBusy}>
+          Run again
+        </Button>
+      )}
+      {!ended.has(run.status) && (
+        <Button
+          kind="danger"
+          onClick={() => setAsking(true)}
+          disabled={!mayWrite || run.status === 'cancelling'}
+        >
+          Cancel
+        </Button>
+      )}
+      {again.error !== undefined && <ProblemNote error={again.error} />}
+      {isAsking && (
+        <Confirm
+          title="Cancel this run?"
+          action="Cancel the run"
+          onConfirm={() => store.cancel()}
+          onClose={() => setAsking(false)}
+        >
+          <p>The agent is stopped. What it has said and done so far stays.</p>
+        </Confirm>
+      )}
+    </>
+  );
+}
+
+function CopyItem(props: { readonly text: string; readonly words: string }): JSX.Element {
+  return (
+    <button type="button" onClick={() => void copyText(props.text, `Copied ${props.words}`)}>
+      {props.words}
+    </button>
+  );
+}
+
+/** In the same session; when that takes no more runs, in a new one. */
+async function runAgain(tenant: ReturnType<typeof useTenant>, run: RunRecord) {
+  try {
+    return await tenant.client.sessions.at(run.session_id).run(run.input);
+  } catch (error) {
+    const isOver =
+      error instanceof ConvokeError &&
+      ['session_terminal', 'session_stopped', 'not_found'].includes(error.code);
+    if (!isOver) throw error;
+    const session = await tenant.client.sessions.create(run.agent_name);
+    announce('The session takes no more runs: this is a new one.');
+    return session.run(run.input);
+  }
+}
+
+function RunSpans({ store }: { readonly store: RunStore }): JSX.Element {
+  void store.version.value;
+  const isOver = store.view.hasEnded;
+  return <Waterfall spans={store.view.spans(isOver ? 0 : now.value)} />;
+}
+
+/** Says the state of the run to those who do not see it; the text itself is not read out while it streams. */
+function RunVoice({ run }: { readonly run: RunRecord }): JSX.Element {
+  const text =
+    run.status === 'running'
+      ? 'answering'
+      : run.status === 'waiting'
+        ? `needs you: ${plural(run.pending_interactions, 'thing')} to answer`
+        : run.status;
+  return (
+    <p class="hidden-text" role="status">
+      {text}
+    </p>
+  );
+}

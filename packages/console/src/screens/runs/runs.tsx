@@ -1,0 +1,207 @@
+import type { JSX } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { short, visible } from '../../data/formats.ts';
+import { addressOf } from '../../data/routes.ts';
+import { CodeBlock } from '../../parts/copy.tsx';
+import { Heading } from '../../parts/page.tsx';
+import { Empty } from '../../parts/states.tsx';
+import { Select } from '../../parts/field.tsx';
+import { Status } from '../../parts/status.tsx';
+import { type Column, PagedTable } from '../../parts/table.tsx';
+import { Segments } from '../../parts/tabs.tsx';
+import { Time, Took } from '../../parts/time.tsx';
+import { type RunSummary, listAgents, listRuns } from '../../session/api.ts';
+import { useRefreshOnNotice } from '../../session/live.ts';
+import { baseUrl } from '../../session/silent-sign-in.ts';
+import { usePages, useResource, useTenant, useTitle } from '../../session/use.ts';
+import { addressWith, place, setQuery } from '../../shell/router.ts';
+import { useShortcuts } from '../../shell/shortcuts.ts';
+
+const views = [
+  ['', 'All'],
+  ['active', 'In flight'],
+  ['waiting', 'Waiting'],
+  ['failed', 'Failed'],
+] as const;
+
+const ranges = [
+  { value: '', label: 'Any time' },
+  { value: '1', label: 'Last hour' },
+  { value: '24', label: 'Last 24 hours' },
+  { value: '168', label: 'Last 7 days' },
+];
+
+export function RunsScreen(): JSX.Element {
+  useTitle('Runs');
+  const tenant = useTenant();
+  const { query } = place.value;
+  const field = (name: string) => query.get(name) ?? '';
+  const [status, agent, hours, text] = ['status', 'agent', 'hours', 'q'].map(field);
+  const list = usePages(
+    [tenant.tenantId, status, agent, hours, text],
+    (cursor) =>
+      listRuns(tenant, { status, agent, text, createdAfter: hoursAgo(hours ?? '') }, cursor),
+    ({ id }) => id,
+  );
+  useRefreshOnNotice(
+    ({ type }) => type.startsWith('run_'),
+    () => list.refresh(),
+  );
+  const isFiltered = [status, agent, hours, text].some((value) => value !== '');
+  return (
+    <>
+      <Heading title="Runs" />
+      <Filters status={status ?? ''} agent={agent ?? ''} hours={hours ?? ''} text={text ?? ''} />
+      <PagedTable
+        label="Runs"
+        list={list}
+        columns={columnsFor(tenant.tenantId)}
+        idOf={({ id }) => id}
+        empty={isFiltered ? <NoMatch /> : <NoRuns />}
+      />
+    </>
+  );
+}
+
+function hoursAgo(hours: string): string | undefined {
+  const count = Number(hours);
+  return count > 0 ? new Date(Date.now() - count * 3_600_000).toISOString() : undefined;
+}
+
+function Filters(props: {
+  readonly status: string;
+  readonly agent: string;
+  readonly hours: string;
+  readonly text: string;
+}): JSX.Element {
+  const tenant = useTenant();
+  const agents = useResource(`${tenant.tenantId}/agents`, () => listAgents(tenant));
+  const names = (agents.data.value ?? []).map(({ name }) => name);
+  return (
+    <div class="filters">
+      <Segments
+        label="State"
+        tabs={views.map(([value, name]) => ({
+          name,
+          href: addressWith({ status: value }),
+          isCurrent: props.status === value,
+        }))}
+      />
+      <Select
+        name="Agent"
+        value={props.agent}
+        choices={[
+          { value: '', label: 'All agents' },
+          ...[...new Set([...names, ...(props.agent === '' ? [] : [props.agent])])].map((name) => ({
+            value: name,
+            label: name,
+          })),
+        ]}
+        onChange={(agent) => setQuery({ agent })}
+      />
+      <Select
+        name="When"
+        value={props.hours}
+        choices={ranges}
+        onChange={(hours) => setQuery({ hours })}
+      />
+      <Search text={props.text} />
+    </div>
+  );
+}
+
+/** Typing waits this long before it filters. */
+const typingMs = 300;
+
+function Search({ text }: { readonly text: string }): JSX.Element {
+  const [typed, setTyped] = useState(text);
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => setTyped(text), [text]);
+  useEffect(() => {
+    if (typed === text) return;
+    const timer = setTimeout(() => setQuery({ q: typed }), typingMs);
+    return () => clearTimeout(timer);
+  }, [typed]);
+  useShortcuts({ '/': () => field.current?.focus() });
+  return (
+    <input
+      ref={field}
+      class="input"
+      type="search"
+      aria-label="Words of the prompt"
+      placeholder="Words of the prompt"
+      maxLength={100}
+      value={typed}
+      onInput={(event) => setTyped(event.currentTarget.value)}
+    />
+  );
+}
+
+export function columnsFor(tenant: string): readonly Column<RunSummary>[] {
+  return [
+    { title: 'Status', cell: (run) => <Status of={run.status} /> },
+    { title: 'Agent', optional: true, class: 'nowrap', cell: (run) => visible(run.agent_name) },
+    {
+      title: 'Prompt',
+      class: 'clip wide-cell',
+      cell: (run) => (
+        <a class="open clip" href={addressOf('run', { tenant, run: run.id })}>
+          {visible(run.preview) || 'without a prompt'}
+        </a>
+      ),
+    },
+    {
+      title: 'Error',
+      optional: true,
+      cell: (run) =>
+        run.error_code === undefined ? null : <code class="failed">{run.error_code}</code>,
+    },
+    {
+      title: 'Started',
+      optional: true,
+      class: 'muted',
+      cell: (run) => <Time at={run.created_at} />,
+    },
+    {
+      title: 'Took',
+      optional: true,
+      class: 'number muted',
+      cell: (run) => <Took from={run.started_at} to={run.ended_at} />,
+    },
+    {
+      title: 'Tokens',
+      optional: true,
+      class: 'number muted',
+      cell: (run) =>
+        run.usage === undefined ? '' : short(run.usage.input_tokens + run.usage.output_tokens),
+    },
+  ];
+}
+
+function NoMatch(): JSX.Element {
+  return (
+    <Empty title="No run matches.">
+      <a href={place.value.screen === 'runs' ? location.pathname : ''}>Clear the filters</a>
+    </Empty>
+  );
+}
+
+function NoRuns(): JSX.Element {
+  const { tenantId, organizationId } = useTenant();
+  const command = [
+    `curl -N ${baseUrl()}/v1/agents/demo/runs \\`,
+    `  -H "Authorization: Bearer $CONVOKE_TOKEN" \\`,
+    `  -H "X-Organization-ID: ${organizationId}" \\`,
+    `  -H "X-Workspace-Tenant-ID: ${tenantId}" \\`,
+    `  -H "Content-Type: application/json" -d '{"input":{"prompt":"Hello"}}'`,
+  ].join('\n');
+  return (
+    <Empty title="No runs yet.">
+      <span>
+        <a href={addressOf('agents', { tenant: tenantId })}>Try an agent</a>, or start one with
+        curl:
+      </span>
+      <CodeBlock text={command} label="the command" />
+    </Empty>
+  );
+}

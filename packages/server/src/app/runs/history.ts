@@ -1,0 +1,16 @@
+import type { Run } from '../../domain/run/run.ts';
+import type { EventPage } from '../../ports/repositories/run-events.ts';
+import { readLog } from './run-log.ts';
+import type { Services } from '../services.ts';
+
+/** Bounds the size of a response with large events. */
+const pageMaxBytes = 8 * 1024 * 1024;
+
+/** D-34: reads a page of the log for clients that do not stream. */
+export async function readHistory(
+  services: Pick<Services, 'store'>,
+  run: Run,
+  { after, limit }: { readonly after: number; readonly limit: number },
+): Promise<EventPage> {
+  return readLog(services, run, { after, limit, maxBytes: pageMaxBytes });
+}

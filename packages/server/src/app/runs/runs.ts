@@ -1,0 +1,380 @@
+import {
+  type ClientId,
+  type RunId,
+  type SessionId,
+  idPrefixes,
+  runId,
+  sessionId,
+} from '@convoke/contract';
+import { type Agent, type RunInput, isEnabledFor, readRunInput } from '../../domain/agent.ts';
+import { type Ceiling, noCeiling, stricter } from '../../domain/usage/budget.ts';
+import type { JsonObject } from '../../domain/json.ts';
+import { changeLabels, inheritLabels, readLabels } from '../../domain/labels.ts';
+import { previewOf } from '../../domain/preview.ts';
+import { isRefused } from '../../domain/usage/prices.ts';
+import { cancelRun as cancelled } from '../../domain/run/run-cancel.ts';
+import { type QueuedRun, type Run, isReady, openRun } from '../../domain/run/run.ts';
+import type { TenantScope } from '../../domain/scope.ts';
+import {
+  type Session,
+  acceptRun,
+  acceptsFiles,
+  changeTime,
+  queuedRunsCancelled,
+  titled,
+} from '../../domain/session.ts';
+import type { PageRequest } from '../../ports/page.ts';
+import type { RunSlots, Slot } from '../../ports/run-slots.ts';
+import type { Store, StoreTransaction } from '../../ports/store.ts';
+import { refuseUnpriced } from '../usage/budgets.ts';
+import { once } from '../once.ts';
+import { lockRun, recordEnd, recordNew, startLegMove } from '../record.ts';
+import { orRefuse, refuse } from '../refusal.ts';
+import type { Services } from '../services.ts';
+import { type Created, askToEnd, insertSession, lockSession } from '../sessions.ts';
+
+export interface StartRun {
+  readonly input: JsonObject;
+  /** The client whose usage the run is; null for none. */
+  readonly clientId: ClientId | null;
+  /** The client or the person that starts it; the client when absent. */
+  readonly createdBy?: string | undefined;
+  /** Labels of the run, as the request has them. */
+  readonly labels?: JsonObject | undefined;
+  /** Lowers the ceiling of the agent. */
+  readonly ceiling?: Ceiling | undefined;
+  readonly idempotencyKey: string | undefined;
+  readonly chargeRate: () => void;
+}
+
+export type StartServices = Pick<
+  Services,
+  | 'store'
+  | 'clock'
+  | 'ids'
+  | 'agents'
+  | 'fanout'
+  | 'metrics'
+  | 'settings'
+  | 'traces'
+  | 'slots'
+  | 'prices'
+>;
+
+/** D-22, D-23: one transaction claims the key, takes the position in the queue and inserts the run. */
+export async function startRun(
+  services: StartServices,
+  scope: TenantScope,
+  request: StartRun & { readonly sessionId: SessionId },
+): Promise<Created<Run>> {
+  return startInTransaction(services, async (tx, slot) => {
+    const session = await lockSession(services, tx, { scope, id: request.sessionId });
+    return startOnce(services, tx, {
+      scope,
+      request,
+      place: `start_run:${session.id}`,
+      body: { input: request.input, ...labelsOf(request), ...ceilingText(request) },
+      // D-01: under the session's lock, so that its runs sort in the order of their making on any number of servers.
+      after: session.runCount === 0 ? undefined : await tx.runs.newestId(session.id),
+      session: () => Promise.resolve(session),
+      slot,
+    });
+  });
+}
+
+/** D-27: a session and its first run, or the run that the same key started before. */
+export async function invokeAgent(
+  services: StartServices,
+  scope: TenantScope,
+  request: StartRun & { readonly agentName: string },
+): Promise<Created<Run>> {
+  return startInTransaction(services, (tx, slot) =>
+    startOnce(services, tx, {
+      scope,
+      request,
+      place: 'invoke_agent',
+      // The path names the agent: with another agent it is another request, not another key.
+      body: {
+        agent_name: request.agentName,
+        input: request.input,
+        ...labelsOf(request),
+        ...ceilingText(request),
+      },
+      session: () => {
+        const id = sessionId(services.ids.next(idPrefixes.session));
+        const { agentName, createdBy } = request;
+        return insertSession(services, tx, { scope, id, request: { agentName, createdBy } });
+      },
+      slot,
+    }),
+  );
+}
+
+/** Absent in the fingerprint of a request without labels, so that keys of an older server stay good. */
+function labelsOf({ labels }: StartRun): { labels?: JsonObject } {
+  return labels === undefined ? {} : { labels };
+}
+
+/** Absent in the fingerprint of a request without a ceiling, for the same reason. */
+function ceilingText({ ceiling }: StartRun): JsonObject {
+  if (ceiling === undefined) return {};
+  return { budget: { max_tokens: ceiling.maxTokens, max_cost: ceiling.maxCostMicros } };
+}
+
+/** The slot of a run that is being started, if it gets one. */
+class StartSlot {
+  readonly #slots: RunSlots | undefined;
+  #slot: Slot | undefined;
+
+  constructor(slots: RunSlots | undefined) {
+    this.#slots = slots;
+  }
+
+  /** The transaction may be retried: this releases the slot of the attempt before. */
+  reserve(run: QueuedRun): Slot | undefined {
+    this.release();
+    this.#slot = this.#slots?.reserve(run);
+    return this.#slot;
+  }
+
+  release(): void {
+    this.#slot?.release();
+    this.#slot = undefined;
+  }
+}
+
+/** Runs in a span that names the run, so a trace of the request leads to the traces of the run's legs. */
+function startInTransaction(
+  { store, traces, slots }: StartServices,
+  work: (tx: StoreTransaction, slot: StartSlot) => Promise<Created<Run>>,
+): Promise<Created<Run>> {
+  const slot = new StartSlot(slots);
+  return traces.within({ name: 'start run', parent: 'current' }, async (span) => {
+    try {
+      const created = await store.transaction((tx) => work(tx, slot));
+      span.note('convoke.run_id', created.resource.id);
+      return created;
+    } catch (error) {
+      slot.release();
+      throw error;
+    }
+  });
+}
+
+interface Start {
+  readonly scope: TenantScope;
+  readonly request: StartRun;
+  readonly place: string;
+  readonly body: JsonObject;
+  /** The newest run of the session, if it has one. */
+  readonly after?: RunId | undefined;
+  /** The session of the run; called for a first request only. */
+  readonly session: () => Promise<Session>;
+  readonly slot: StartSlot;
+}
+
+/** Starts a run in the caller's transaction. A worker claims it: no slot is reserved for it. */
+export function startWithin(
+  services: StartServices,
+  tx: StoreTransaction,
+  start: Omit<Start, 'slot'>,
+): Promise<Created<Run>> {
+  return startOnce(services, tx, { ...start, slot: new StartSlot(undefined) });
+}
+
+async function startOnce(
+  services: StartServices,
+  tx: StoreTransaction,
+  { scope, request, place, body, after, session, slot }: Start,
+): Promise<Created<Run>> {
+  const id = runId(services.ids.next(idPrefixes.run, after));
+  const first = await once(tx, {
+    scope,
+    place,
+    key: request.idempotencyKey,
+    body,
+    resourceId: id,
+    now: services.clock.now(),
+    chargeRate: request.chargeRate,
+  });
+  if (!first.fresh) {
+    const known = await tx.runs.findById(scope, runId(first.resourceId));
+    return { resource: known ?? refuse('not_found'), replayed: true };
+  }
+  const run = await insertRun(services, tx, {
+    session: await session(),
+    id,
+    request,
+    slot,
+  });
+  return { resource: run, replayed: false };
+}
+
+interface NewRun {
+  readonly session: Session;
+  readonly id: RunId;
+  readonly request: StartRun;
+  readonly slot: StartSlot;
+}
+
+/** Returns the run as it is stored: `running` when its first leg starts with the commit. */
+async function insertRun(
+  services: StartServices,
+  tx: StoreTransaction,
+  { session, id, request, slot }: NewRun,
+): Promise<Run> {
+  const now = changeTime(session, services.clock.now());
+  const { input, clientId } = request;
+  const agent = enabledAgent(services, session);
+  // D-52: faults of the request are reported before those of the session's state.
+  const takesFiles = acceptsFiles(session, services.settings);
+  const wanted = orRefuse(readRunInput(input, { agentName: agent.name, takesFiles }));
+  const own = orRefuse(readLabels(request.labels ?? {}));
+  const labels = orRefuse(inheritLabels(session.labels, own));
+  const busy = { onBusy: agent.onBusy, queueMax: services.settings.sessionQueueMax };
+  const preview = previewOf(wanted.prompt);
+  const accepted = orRefuse(acceptRun(titled(session, preview), busy, now));
+  await requireReadyFiles(tx, session, wanted);
+  const ceiling = stricter(agent.limits.ceiling ?? noCeiling, request.ceiling ?? noCeiling);
+  const isUnpriced = isRefused(services.prices, agent);
+  if (isUnpriced && ceiling.maxCostMicros !== null) refuseUnpriced(agent);
+  const run = openRun(
+    {
+      id,
+      organizationId: session.organizationId,
+      tenantId: session.tenantId,
+      sessionId: session.id,
+      agentName: agent.name,
+      clientId,
+      createdBy: request.createdBy ?? clientId,
+      preview,
+      labels,
+      ceiling,
+      number: accepted.runCount,
+      input: JSON.stringify(input),
+    },
+    { isHead: session.currentRunId === null && session.queuedRuns === 0, now },
+  );
+  await tx.labels.insert(run, labels);
+  const reserved = isReady(run) ? slot.reserve(run) : undefined;
+  if (reserved === undefined) {
+    return recordNew(services, tx, { run, session: accepted, events: [], isUnpriced });
+  }
+  const move = startLegMove({ run, session: accepted }, { lease: reserved.lease, now });
+  const started = await recordNew(services, tx, { ...move, isUnpriced });
+  tx.onCommit(() => reserved.start({ run: started, session: move.session }));
+  return started;
+}
+
+function enabledAgent({ agents }: Pick<Services, 'agents'>, session: Session): Agent {
+  const agent = agents.find(session.agentName);
+  if (agent === undefined || !isEnabledFor(agent, session.tenantId))
+    return refuse('agent_not_found');
+  return agent;
+}
+
+async function requireReadyFiles(
+  tx: StoreTransaction,
+  session: Session,
+  input: RunInput,
+): Promise<void> {
+  for (const id of new Set(input.fileIds)) {
+    if (!(await tx.files.isReady(session.id, id))) {
+      refuse('file_not_ready', {
+        message: `input.files: ${id} is not a ready file of this session.`,
+      });
+    }
+  }
+}
+
+/** A run as the API shows it: with its position in the queue while it is queued. */
+export interface RunWithQueuePosition {
+  readonly run: Run;
+  readonly queuePosition: number | undefined;
+}
+
+export async function withQueuePosition(store: Store, run: Run): Promise<RunWithQueuePosition> {
+  if (run.status !== 'queued') return { run, queuePosition: undefined };
+  // Only the head of the queue is ready to be claimed.
+  if (isReady(run)) return { run, queuePosition: 1 };
+  return {
+    run,
+    queuePosition: 1 + (await store.read.runs.queuedBefore(run.sessionId, run.number)),
+  };
+}
+
+export async function getRun(
+  { store }: Pick<Services, 'store'>,
+  scope: TenantScope,
+  at: { readonly sessionId: SessionId; readonly runId: RunId },
+): Promise<Run> {
+  return (await store.read.runs.find(scope, at.sessionId, at.runId)) ?? refuse('not_found');
+}
+
+export interface ListRuns {
+  readonly sessionId: SessionId;
+  readonly filter: { readonly status?: Run['status'] | undefined };
+  readonly page: PageRequest;
+}
+
+export async function listRuns(
+  { store }: Pick<Services, 'store'>,
+  scope: TenantScope,
+  request: ListRuns,
+): Promise<Run[]> {
+  if ((await store.read.sessions.find(scope, request.sessionId)) === undefined) refuse('not_found');
+  return store.read.runs.list(scope, request);
+}
+
+/** A-240: labels are merged by key. The run may have ended. */
+export async function updateRun(
+  { store }: Pick<Services, 'store'>,
+  scope: TenantScope,
+  { labels: changes, ...at }: { sessionId: SessionId; runId: RunId; labels: JsonObject },
+): Promise<Run> {
+  return store.transaction(async (tx) => {
+    const { run } = (await lockRun(tx, { scope, ...at })) ?? refuse('not_found');
+    const labels = orRefuse(changeLabels(run.labels, changes));
+    await tx.runs.saveLabels(run.id, labels);
+    await tx.labels.replace(run, labels);
+    return { ...run, labels };
+  });
+}
+
+export interface CancelRun {
+  readonly sessionId: SessionId;
+  readonly runId: RunId;
+  /** The client or person that asks. */
+  readonly by?: string | null;
+}
+
+/** D-24: a queued run ends at once; the worker of an executing one is asked to end it, durably. */
+export async function cancelRun(
+  services: Pick<Services, 'store' | 'clock' | 'fanout' | 'metrics'>,
+  scope: TenantScope,
+  { by = null, ...at }: CancelRun,
+): Promise<{ readonly run: Run; readonly pending: boolean }> {
+  return services.store.transaction(async (tx) => {
+    const now = services.clock.now();
+    const seen = (await lockRun(tx, { scope, ...at })) ?? refuse('not_found');
+    const ruling = orRefuse(cancelled(seen.run, now, by));
+    switch (ruling.kind) {
+      case 'already':
+        // The wake-up of the first request may have been lost with its answer: send it again.
+        tx.onCommit(() => services.fanout.wake(`control:${at.runId}`));
+        return { run: ruling.run, pending: false };
+      case 'asked':
+        return { run: await askToEnd(services, tx, { seen, by }), pending: true };
+      case 'unstarted': {
+        const session = queuedRunsCancelled(seen.session, 1, now);
+        const ended = await recordEnd(services, tx, {
+          seen: { session, run: ruling.run },
+          outcome: { status: 'cancelled' },
+        });
+        return { run: ended, pending: false };
+      }
+      default:
+        return ruling satisfies never;
+    }
+  });
+}

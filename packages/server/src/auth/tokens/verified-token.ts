@@ -1,0 +1,52 @@
+import type { CredentialId, OrganizationId, Scope, TenantId, UserId } from '@convoke/contract';
+import type { Role } from '../../domain/member.ts';
+
+/** The content of an access token whose signature, issuer and expiry were checked. */
+export type VerifiedToken = AutomationToken | HumanToken | PersonTenantToken;
+
+interface TokenFacts {
+  readonly kid: string;
+  /** Milliseconds. */
+  readonly expiresAt: number;
+  /** Milliseconds. The end of the second that the token names, where it names only seconds. */
+  readonly issuedAt: number;
+}
+
+export interface AutomationToken extends TokenFacts {
+  readonly kind: 'automation';
+  readonly oauthClientId: string;
+  readonly organizationId: OrganizationId;
+  readonly scopes: ReadonlySet<Scope>;
+  /** The credential that obtained the token. Absent in tokens of an older server. */
+  readonly credentialId: CredentialId | undefined;
+}
+
+export interface HumanToken extends TokenFacts {
+  readonly kind: 'human';
+  readonly userId: UserId;
+  /** The program that the person signed in with; undefined in a token that an operator issued. */
+  readonly program: string | undefined;
+  /** Roles according to another issuer. Absent in our own tokens: then the database holds them. */
+  readonly memberships?: readonly ClaimedMembership[];
+}
+
+/** D-152: what a person's sign-in token is exchanged for. It opens the application API of one tenant. */
+export interface PersonTenantToken extends TokenFacts {
+  readonly kind: 'person';
+  readonly userId: UserId;
+  readonly organizationId: OrganizationId;
+  readonly tenantId: TenantId;
+  readonly scopes: ReadonlySet<Scope>;
+  /** The role according to another issuer. Absent in our own tokens. */
+  readonly claimedRole: Role | undefined;
+}
+
+export interface ClaimedMembership {
+  readonly organizationId: OrganizationId;
+  readonly role: Role;
+}
+
+/** A token that names seconds only counts as issued at the end of its second. */
+export function endOfSecond(seconds: number): number {
+  return seconds * 1000 + 999;
+}

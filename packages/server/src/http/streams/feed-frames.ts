@@ -1,0 +1,38 @@
+import { type NoticeType, formatNoticeId } from '@convoke/contract';
+import type { NoticeBatch } from '../../app/feed/feed.ts';
+
+type RenderedBatch = Pick<NoticeBatch, 'notices' | 'lastSeq'>;
+
+/** Readers of one tail share a batch, so each selection of types is rendered once. */
+const rendered = new WeakMap<RenderedBatch, Map<string, Buffer>>();
+
+/**
+ * Renders notices as frames of the `text/event-stream` format. If the last ones are left out, a comment with their id
+ * moves the cursor of the reader past them.
+ */
+export function renderNotices(
+  batch: RenderedBatch,
+  types: readonly NoticeType[] | undefined,
+): Buffer {
+  const known = rendered.get(batch) ?? new Map<string, Buffer>();
+  rendered.set(batch, known);
+  const key = types?.toSorted().join() ?? '*';
+  const made = known.get(key) ?? framesOf(batch, types);
+  known.set(key, made);
+  return made;
+}
+
+function framesOf(
+  { notices, lastSeq }: RenderedBatch,
+  types: readonly NoticeType[] | undefined,
+): Buffer {
+  let text = '';
+  let sent: number | undefined;
+  for (const { seq, type, body } of notices) {
+    if (types !== undefined && !types.includes(type)) continue;
+    text += `id: ${formatNoticeId(seq)}\nevent: ${type}\ndata: ${body}\n\n`;
+    sent = seq;
+  }
+  if (sent !== lastSeq) text += `id: ${formatNoticeId(lastSeq)}\n: nothing else up to here\n\n`;
+  return Buffer.from(text);
+}
