@@ -42,7 +42,10 @@ export default {
         test: {
           name: 'console',
           include: [consoleInBrowser],
-          globalSetup: ['packages/console/test/browser/support/built-console.ts'],
+          globalSetup: [
+            'packages/console/test/browser/support/chromium.ts',
+            'packages/console/test/browser/support/built-console.ts',
+          ],
         },
       },
       {

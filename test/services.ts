@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import pg from 'pg';
 import { freePort } from './free-port.ts';
+import { installMissing, missingPrograms } from './programs.ts';
 
 const usualUrl = 'postgres://postgres@127.0.0.1:5432/postgres';
 const startLimitMs = 30_000;
@@ -65,31 +66,14 @@ export function requireTerminal(): void {
   throw new Error('The terminal tests need tmux (Debian: apt install tmux)');
 }
 
-/** Installs missing programs if it can: as root, on a system with apt. */
 function installPrograms(): void {
-  if (missingPrograms([...sandboxPrograms, ...terminalPrograms, ...natsPrograms]).length === 0)
-    return;
-  if (process.getuid?.() === 0 && existsSync('/usr/bin/apt-get')) {
-    const packages = [...sandboxPackages, ...terminalPrograms, ...natsPrograms];
-    const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-    const apt = (...args: string[]) => execFileSync('apt-get', args, { env, stdio: 'pipe' });
-    try {
-      apt('install', '-y', '--no-install-recommends', ...packages);
-    } catch {
-      // A machine that was never asked for a package has no list of them yet.
-      apt('update');
-      apt('install', '-y', '--no-install-recommends', ...packages);
-    }
-  }
+  installMissing(
+    [...sandboxPrograms, ...terminalPrograms, ...natsPrograms],
+    [...sandboxPackages, ...terminalPrograms, ...natsPrograms],
+  );
   if (process.env['CI'] === undefined) return;
   requireSandbox();
   requireTerminal();
-}
-
-/** A sandbox shows programs only what is below /usr, so that is where they have to be. */
-function missingPrograms(names: readonly string[]): string[] {
-  const folders = ['/usr/bin', '/usr/sbin', '/usr/local/bin', '/bin', '/sbin'];
-  return names.filter((name) => !folders.some((at) => existsSync(join(at, name))));
 }
 
 /** Where Debian and its relatives keep the server's programs, the newest version first. */

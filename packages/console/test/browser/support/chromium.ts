@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
+import { installMissing } from '../../../../../test/programs.ts';
 
-/** Debian's, or what the environment names. The suite fails without one: it never skips. */
+/** Debian's, or what the environment names. The suite installs Debian's if it can, else it fails: it never skips. */
 const candidates = [
   process.env['CONVOKE_TEST_CHROMIUM'],
   '/usr/bin/chromium',
@@ -9,9 +10,14 @@ const candidates = [
   '/usr/bin/google-chrome',
 ];
 
+/** Vitest runs it once, before the files of this folder. */
+export function setup(): void {
+  if (installedChromium() === undefined) installMissing(['chromium'], ['chromium']);
+}
+
 /** Chromium without a window, without a sandbox (tests run as root), and without requests of its own. */
 export function launchChromium(): Promise<Browser> {
-  const executablePath = candidates.find((path) => path !== undefined && existsSync(path));
+  const executablePath = installedChromium();
   if (executablePath === undefined) {
     throw new Error('The console tests need Chromium: apt install chromium.');
   }
@@ -29,4 +35,8 @@ export function launchChromium(): Promise<Browser> {
       '--disable-sync',
     ],
   });
+}
+
+function installedChromium(): string | undefined {
+  return candidates.find((path) => path !== undefined && existsSync(path));
 }
