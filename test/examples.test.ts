@@ -34,9 +34,7 @@ test('a worker that is killed goes on where it was and starts nothing twice', as
   const file = join(server.place, 'progress.json');
   const killed = start('resume-after-crash.mjs', file);
   await once(killed.stdout, 'data');
-  await expect
-    .poll(async () => JSON.parse(await readFile(file, 'utf8')).text, { timeout: 8_000 })
-    .not.toBe('');
+  await expect.poll(async () => JSON.parse(await readFile(file, 'utf8')).text).not.toBe('');
   killed.kill('SIGKILL');
   await once(killed, 'exit');
   const resumed = await text(start('resume-after-crash.mjs', file).stdout);
@@ -52,10 +50,7 @@ test('an approval bot decides by its rule, and the tool runs once', async () => 
   const run = await session.run('Hello');
   const followed = run.wait({ onQuestion: () => 'Friend' });
   await expect
-    .poll(
-      async () => (await session.interactions.pending().page()).items.map((item) => item.kind),
-      { timeout: 8_000 },
-    )
+    .poll(async () => (await session.interactions.pending().page()).items.map((item) => item.kind))
     .toContain('permission');
   const decided = await text(start('approval-bot.mjs', '--once').stdout);
   expect(decided).toBe(`allow write_file in ${session.id}\n`);

@@ -175,7 +175,7 @@ function listen(child: ChildProcess) {
     });
   }
   const said = async (what: string) => {
-    await expect.poll(() => output, { timeout: 10_000 }).toContain(what);
+    await expect.poll(() => output).toContain(what);
   };
   return { child, ended, said, output: () => output };
 }

@@ -1,11 +1,11 @@
 /** How long a condition may take on a busy machine before it counts as never. */
-const patienceMs = 15_000;
+const patienceMs = 60_000;
 
 /** Settings of vitest that the whole suite and the quick one share. */
 export const commonSettings = {
   setupFiles: ['test/runner/clean-up.ts'],
-  testTimeout: 30_000,
-  hookTimeout: 60_000,
+  testTimeout: 120_000,
+  hookTimeout: 180_000,
   // The usual second is too short when other work has the processor.
   expect: { poll: { timeout: patienceMs, interval: 10 } },
   // One more than the two cores of CI, because many files mostly wait. Their servers hold up to 60 of the 100

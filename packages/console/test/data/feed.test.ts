@@ -1,4 +1,4 @@
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import {
   type FeedChannel,
   type FeedMessage,
@@ -138,10 +138,10 @@ class Browser {
 test('seven tabs follow the feed over one connection, and all hear everything (console §4)', async () => {
   const browser = new Browser();
   const tabs = Array.from({ length: 7 }, () => browser.open());
-  await vi.waitFor(() => expect(tabs.at(-1)?.states).toEqual(['live']));
+  await expect.poll(() => tabs.at(-1)?.states).toEqual(['live']);
   browser.append(1);
   browser.append(2);
-  for (const tab of tabs) await vi.waitFor(() => expect(tab.seen).toEqual(['1', '2']));
+  for (const tab of tabs) await expect.poll(() => tab.seen).toEqual(['1', '2']);
   expect(browser.connections).toBe(1);
   for (const tab of tabs) await tab.close();
 });
@@ -150,12 +150,12 @@ test('when the reading tab closes, the next one goes on without a gap or a repea
   const browser = new Browser();
   const first = browser.open();
   const second = browser.open();
-  await vi.waitFor(() => expect(first.states).toEqual(['live']));
+  await expect.poll(() => first.states).toEqual(['live']);
   browser.append(1);
-  await vi.waitFor(() => expect(second.seen).toEqual(['1']));
+  await expect.poll(() => second.seen).toEqual(['1']);
   await first.close();
   browser.append(2);
-  await vi.waitFor(() => expect(second.seen).toEqual(['1', '2']));
+  await expect.poll(() => second.seen).toEqual(['1', '2']);
   expect(first.seen).toEqual(['1']);
   await second.close();
 });
@@ -163,12 +163,12 @@ test('when the reading tab closes, the next one goes on without a gap or a repea
 test('a lost connection is told, and followed again from the last notice', async () => {
   const browser = new Browser();
   const tab = browser.open();
-  await vi.waitFor(() => expect(tab.states).toEqual(['live']));
+  await expect.poll(() => tab.states).toEqual(['live']);
   browser.append(1);
-  await vi.waitFor(() => expect(tab.seen).toEqual(['1']));
+  await expect.poll(() => tab.seen).toEqual(['1']);
   browser.breakAll();
   browser.append(2);
-  await vi.waitFor(() => expect(tab.seen).toEqual(['1', '2']));
+  await expect.poll(() => tab.seen).toEqual(['1', '2']);
   expect(tab.states).toEqual(['live', 'reconnecting', 'live']);
   await tab.close();
 });
@@ -177,7 +177,7 @@ test('after a cursor that is no longer kept, every list is read again (D-113, D-
   const browser = new Browser();
   browser.lost = true;
   const tab = browser.open();
-  await vi.waitFor(() => expect(tab.states.at(-1)).toBe('live'));
+  await expect.poll(() => tab.states.at(-1)).toBe('live');
   expect(tab.lost).toBe(1);
   await tab.close();
 });

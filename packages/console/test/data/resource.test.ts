@@ -12,7 +12,7 @@ test('the last answer stays while the next one is fetched, and after it fails', 
   ];
   const read = vi.fn<() => Promise<string>>(() => answers.shift()?.() ?? Promise.resolve('later'));
   const entry = resources.get('runs/1', read);
-  await vi.waitFor(() => expect(entry.data.value).toBe('first'));
+  await expect.poll(() => entry.data.value).toBe('first');
   await entry.refresh();
   expect(entry.data.value).toBe('first');
   expect(entry.error.value).toBeInstanceOf(Error);
@@ -33,9 +33,9 @@ test('a burst of notices during a fetch costs one more fetch', async () => {
   const entry = resources.get('overview', read);
   for (let notice = 0; notice < 50; notice += 1) resources.refresh('over');
   release();
-  await vi.waitFor(() => expect(read).toHaveBeenCalledTimes(2));
+  await expect.poll(() => read).toHaveBeenCalledTimes(2);
   release();
-  await vi.waitFor(() => expect(entry.isLoading.value).toBe(false));
+  await expect.poll(() => entry.isLoading.value).toBe(false);
   expect(read).toHaveBeenCalledTimes(2);
   expect(entry.data.value).toBe(2);
 });
@@ -55,7 +55,7 @@ test('after sign-out nothing is held, and an answer that was under way is droppe
   await Promise.resolve();
   expect(entry.data.value).toBeUndefined();
   const other = resources.get('me', async () => 'bob');
-  await vi.waitFor(() => expect(other.data.value).toBe('bob'));
+  await expect.poll(() => other.data.value).toBe('bob');
 });
 
 test('a list that was read on keeps its later rows when its first page is read again', async () => {

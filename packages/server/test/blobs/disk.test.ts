@@ -113,7 +113,7 @@ test('a reader that is abandoned, even before its first chunk, closes its file',
   expect(await openFiles()).toHaveLength(1);
   const stream = Readable.from(reader ?? []);
   stream.destroy();
-  await vi.waitFor(async () => expect(await openFiles()).toEqual([]), { timeout: 15_000 });
+  await vi.waitFor(async () => expect(await openFiles()).toEqual([]), { timeout: 60_000 });
 });
 
 test('a large blob passes through without being held in memory', async () => {

@@ -30,8 +30,8 @@ describe('time (D-14, D-17)', () => {
     const scope = await scopeOf(server);
     const status = async (id: string) =>
       (await store.read.sessions.find(scope, sessionId(id)))?.status;
-    await expect.poll(() => status(idle.id), { timeout: 10_000 }).toBe('terminated');
-    await expect.poll(() => status(stopped.id), { timeout: 10_000 }).toBe('terminated');
+    await expect.poll(() => status(idle.id)).toBe('terminated');
+    await expect.poll(() => status(stopped.id)).toBe('terminated');
     expect(await status(busy.id)).toBe('running');
     const read = await store.read.sessions.find(scope, sessionId(idle.id));
     expect(read?.statusReason).toBe('expired');

@@ -50,10 +50,10 @@ describe('PostgreSQL', () => {
     };
     const writers = Array.from({ length: 8 }, (_, writer) => write(writer));
     for (let round = 1; round <= 5; round++) {
-      await expect.poll(() => acknowledged.length, { timeout: 10_000 }).toBeGreaterThan(round * 50);
+      await expect.poll(() => acknowledged.length).toBeGreaterThan(round * 50);
       await terminateAll();
     }
-    await expect.poll(() => acknowledged.length, { timeout: 10_000 }).toBeGreaterThan(300);
+    await expect.poll(() => acknowledged.length).toBeGreaterThan(300);
     stop = true;
     await Promise.all(writers);
     expect(failures.length).toBeGreaterThan(0);

@@ -356,7 +356,7 @@ describe('tenants (D-67)', () => {
 
     const path = `/tenants/${made.body.id}`;
     const statusOf = async () => (await asOwner('GET', path)).body.status;
-    await expect.poll(statusOf, { timeout: 10_000 }).toBe('active');
+    await expect.poll(statusOf).toBe('active');
     expect(refusalIn(await asOwner('POST', `${path}:retry`))).toBe('409 tenant_not_retryable');
 
     const { client_id: id, client_secret: secret } = server.quickstart;
@@ -377,7 +377,7 @@ describe('tenants (D-67)', () => {
     const leaving = await offboard(made.body.id);
     expect([leaving.status, leaving.body.attachment_state]).toEqual([202, 'detached']);
     expect(refusalIn(await agents())).toBe('403 forbidden');
-    await expect.poll(statusOf, { timeout: 10_000 }).toBe('offboarded');
+    await expect.poll(statusOf).toBe('offboarded');
   });
 
   test('refuse an unknown mode and an unknown id', async () => {
@@ -425,7 +425,7 @@ describe('no request succeeds after a revocation was answered (spec §5.7)', () 
     const body = { display_name: 'Load', mode: 'saas' };
     const tenant = (await asOwner('POST', '/tenants', { headers: key(), body })).body.id;
     const isActive = async () => (await asOwner('GET', `/tenants/${tenant}`)).body.status;
-    await expect.poll(isActive, { timeout: 10_000 }).toBe('active');
+    await expect.poll(isActive).toBe('active');
     const token = await tokenOf(made.client_id, made.client_secret);
     const headers = {
       'x-organization-id': server.quickstart.organization_id,
