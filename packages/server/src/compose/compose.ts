@@ -15,7 +15,7 @@ import type { BackgroundServices } from '../workers/catalogue.ts';
 import { prepareEventLog } from '../workers/prepare-event-log.ts';
 import { openAuthority } from './authority.ts';
 import { openHttp } from './http.ts';
-import { type Overrides, openServices } from './services.ts';
+import { type OpenServices, type Overrides, openServices } from './services.ts';
 
 /** A server that is assembled but not yet listening. */
 export interface Convoke {
@@ -98,7 +98,7 @@ export async function compose(config: Config, overrides: Overrides = {}): Promis
 
 /** Undefined for a server that only answers requests. */
 function createBackground(
-  services: Omit<BackgroundServices, 'provisioner'>,
+  services: Omit<BackgroundServices, 'provisioner'> & Pick<OpenServices, 'sandbox'>,
   config: Config,
 ): Background | undefined {
   if (!config.cluster.roles.has('worker')) return undefined;
@@ -114,6 +114,7 @@ function createBackground(
       noticeRetentionMs: config.cluster.noticeRetentionMs,
       folderRetentionMs: config.cluster.folderRetentionMs,
       dataDir: config.dataDir,
+      sandbox: services.sandbox,
     },
   );
 }

@@ -11,6 +11,8 @@ export interface LeaseWatchOptions {
   readonly clock: Clock;
   /** Monotonic time in milliseconds. */
   readonly elapsed: () => number;
+  /** Called with the time for which the leases hold from now on. */
+  readonly onHeld: (ms: number) => void;
 }
 
 /**
@@ -32,12 +34,12 @@ export class LeaseWatch {
   start(): void {
     this.#renewedAt = this.#options.elapsed();
     this.#steadySince = this.#renewedAt;
+    this.#options.onHeld(this.#leftMs);
   }
 
   /** True while no other server can have taken over a lease of this one. */
   get holds(): boolean {
-    const { elapsed, leaseMs } = this.#options;
-    return elapsed() - this.#renewedAt < leaseMs * (1 - safetyMargin);
+    return this.#leftMs > 0;
   }
 
   /**
@@ -56,6 +58,12 @@ export class LeaseWatch {
     await store.transaction((tx) => tx.runs.renewLeases(owner, clock.now() + leaseMs));
     if (sentAt - this.#renewedAt > leaseMs / 2) this.#steadySince = sentAt;
     this.#renewedAt = sentAt;
+    if (this.holds) this.#options.onHeld(this.#leftMs);
     return false;
+  }
+
+  get #leftMs(): number {
+    const { elapsed, leaseMs } = this.#options;
+    return leaseMs * (1 - safetyMargin) - (elapsed() - this.#renewedAt);
   }
 }

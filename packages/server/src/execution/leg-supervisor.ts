@@ -28,7 +28,7 @@ const legIsOver = new DOMException('The leg is over.', 'AbortError');
 /** The decision that ends a leg from outside. The supervisor does not wait for the leg after it. */
 type Verdict = RunOutcome | 'lost' | 'cut';
 /** How the agent ended the leg. */
-type Ending = RunOutcome | { readonly status: 'waiting' | 'yielded' } | 'cut';
+type Ending = RunOutcome | { readonly status: 'waiting' | 'yielded' } | 'cut' | 'lost';
 /** A run that changes each time it is about to be recovered is left to the reconcile pass. */
 const cutTries = 5;
 
@@ -233,7 +233,12 @@ export class LegSupervisor {
   }
 
   #endOf(event: Extract<HarnessEvent, { type: 'end' }>): Ending {
-    if (event.outcome === 'error') return failed(event.code, event.message);
+    if (event.outcome === 'error') {
+      // Past the lease the agent's program was killed, which is not the agent's error.
+      if (this.#holdsLease()) return failed(event.code, event.message);
+      this.lose();
+      return 'lost';
+    }
     if (event.outcome !== 'yielded') return { status: event.outcome };
     if (!this.#isYielding) {
       return failed('agent_error', 'The agent handed its run over without being asked to.');

@@ -11,6 +11,11 @@ export interface Sandbox {
   describe(): Promise<SandboxReport>;
   /** Starts a program. Rejects with `SandboxUnavailable` when it may not run here. */
   spawn(command: readonly string[], options: SpawnOptions): Promise<SandboxedProcess>;
+  /**
+   * Lets all programs, also those started from now on, run for this long. Unless it is called again in time, a process
+   * outside this one kills them, so it works also while this one is stopped. Without a first call there is no such limit.
+   */
+  keepAlive(ms: number): void;
   /** Ends every program that still runs. */
   close(): Promise<void>;
 }

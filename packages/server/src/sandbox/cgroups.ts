@@ -21,8 +21,8 @@ export interface Cgroup {
   remove(): Promise<void>;
 }
 
-/** Processes of the launch chain, which count towards the limit. */
-const chainPids = 8;
+/** Processes of the launch chain and the watcher, which count towards the limit. */
+const chainPids = 9;
 const removalTries = 50;
 const removalPauseMs = 10;
 

@@ -8,7 +8,8 @@ import type { Programs } from './programs.ts';
  * 1. `setpriv` asks the kernel to kill the chain when the server dies.
  * 2. `bash` closes every descriptor that is not of the chain, then waits on descriptor 3 for a line. The server writes it
  *    once the process is in its control group; if the server dies instead, the descriptor closes and the chain exits.
- *    Where there is no bash, `sh` waits, and exits when there is a descriptor to close.
+ *    Where there is no bash, `sh` waits, and exits when there is a descriptor to close. A program of a server that shares
+ *    its database gets a watcher here: a process beside it, which kills it once the server no longer extends its time.
  * 3. `bwrap` makes the namespaces and the file system view, and loads the filter of system calls; it reads its options
  *    from descriptor 4, the filter from descriptor 6, and writes its status to descriptor 5.
  * 4. `setpriv` switches to the unprivileged user, where the server is root. It comes after bwrap because only
@@ -25,6 +26,8 @@ export interface LaunchChain {
   readonly isGrouped: boolean;
   readonly hasProxy: boolean;
   readonly hasFilter: boolean;
+  /** Whether the program has a watcher; needs bash. */
+  readonly isWatched: boolean;
   readonly command: readonly string[];
 }
 
@@ -34,7 +37,7 @@ const filterDescriptor = 6;
 /** The highest descriptors of the chain. */
 const wrappedDescriptorsMax = 5;
 const bareDescriptorsMax = 3;
-const waitForGo = 'IFS= read -r go <&3 || exit 125; exec "$@"';
+const waitForGo = 'IFS= read -r go <&3 || exit 125';
 const closeDescriptor = 'eval "exec $fd>&-"';
 const refuseDescriptor =
   '[ ! -e "/proc/self/fd/$fd" ] || { echo "descriptor $fd of the server is open, and only bash could close it" >&2; exit 125; }';
@@ -50,6 +53,20 @@ const startProxyRelay = [
 ].join('; ');
 
 /**
+ * Starts the watcher. The server writes lines with the seconds that the program may still run, each replaces the one
+ * before. When they are over, or the server is gone, the watcher kills its own process group, of which the chain is part;
+ * the namespace ends with the chain. It uses what is built into bash only, because a program may use up its processes.
+ */
+function startWatcher(descriptor: number): string {
+  const others = Array.from({ length: descriptor - 3 }, (_, index) => `${index + 3}<&-`).join(' ');
+  const alone = `exec </dev/null >/dev/null 2>&1 ${others}`;
+  const watch = `IFS= read -r left; while IFS= read -r -t "$left" left; do :; done`;
+  const inBackground = `(${alone}; { ${watch}; } <&${descriptor}; kill -KILL 0) &`;
+  // Set before the fork, so that no moment is left in which a signal to the group ends the watcher.
+  return `trap '' HUP INT TERM; ${inBackground} trap - HUP INT TERM; exec ${descriptor}<&-`;
+}
+
+/**
  * Memory that counts although it is reserved and hardly used, such as stacks of threads: Node 24 on x86-64 reserves
  * more than half a gigabyte before it runs its first line.
  */
@@ -61,7 +78,7 @@ export function wrappedCommand(chain: LaunchChain): readonly string[] {
   const { programs, account } = chain;
   if (programs.bwrap === undefined) throw new Error('bubblewrap is not installed');
   return [
-    ...startWaiting(programs, chain.hasFilter ? filterDescriptor : wrappedDescriptorsMax),
+    ...startWaiting(chain, chain.hasFilter ? filterDescriptor : wrappedDescriptorsMax),
     programs.bwrap,
     '--args',
     '4',
@@ -99,15 +116,20 @@ export function namespaceArguments(
 
 /** Without namespaces. The number of processes cannot be limited: the server's own processes would count too. */
 export function bareCommand(chain: LaunchChain): readonly string[] {
-  const { programs } = chain;
   return [
-    ...startWaiting(programs, bareDescriptorsMax),
+    ...startWaiting(chain, bareDescriptorsMax),
     ...limitProcess(chain, undefined),
     ...startProgram(chain),
   ];
 }
 
-function startWaiting({ setpriv, sh, bash }: Programs, ownMax: number): readonly string[] {
+/** The watcher's descriptor is the one behind those of the chain. */
+function startWaiting(
+  { programs, isWatched }: LaunchChain,
+  lastOfChain: number,
+): readonly string[] {
+  const { setpriv, sh, bash } = programs;
+  const ownMax = isWatched ? lastOfChain + 1 : lastOfChain;
   const dieWithServer = setpriv === undefined ? [] : [setpriv, '--pdeathsig', 'KILL', '--'];
   const isolate = forOtherDescriptors(
     ownMax,
@@ -115,7 +137,8 @@ function startWaiting({ setpriv, sh, bash }: Programs, ownMax: number): readonly
   );
   // Its input is a socket, which bash takes for a remote login: without the option it would read ~/.bashrc.
   const shell = bash === undefined ? [sh] : [bash, '--norc'];
-  return [...dieWithServer, ...shell, '-c', `${isolate}; ${waitForGo}`, 'sh'];
+  const steps = [isolate, waitForGo, ...(isWatched ? [startWatcher(ownMax)] : []), 'exec "$@"'];
+  return [...dieWithServer, ...shell, '-c', steps.join('; '), 'sh'];
 }
 
 /** The name of a descriptor is not a number where there is no /proc: the pattern then stands for itself. */

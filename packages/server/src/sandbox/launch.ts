@@ -18,6 +18,8 @@ export interface Launch {
   readonly places: Places;
   readonly cgroup: Cgroup | undefined;
   readonly seconds: number | undefined;
+  /** How long the watcher of the chain lets it run unless that is extended; `undefined` without a watcher. */
+  readonly watchedMs: number | undefined;
   readonly clock: Clock;
   /** Called when the program and all its processes have ended. */
   readonly onEnd: () => Promise<void>;
@@ -35,14 +37,19 @@ const errorOutputMaxBytes = 16 * 1024;
 const killAgainMs = 1000;
 const idleCheckMs = 250;
 
+/** A program whose watcher, if it has one, kills it at the end of the time that it was last given. */
+export interface WatchedProcess extends SandboxedProcess {
+  keepAlive(ms: number): void;
+}
+
 /** Starts the chain, adds it to its control group and lets it continue. */
-export function launch(request: Launch): SandboxedProcess {
+export function launch(request: Launch): WatchedProcess {
   const child = new LaunchedProcess(request);
   child.release();
   return child;
 }
 
-class LaunchedProcess implements SandboxedProcess {
+class LaunchedProcess implements WatchedProcess {
   readonly places: Places;
   readonly stdin: Writable;
   readonly stdout: Readable;
@@ -50,6 +57,7 @@ class LaunchedProcess implements SandboxedProcess {
   readonly #request: Launch;
   readonly #child: ChildProcess;
   readonly #timers: (() => void)[] = [];
+  readonly #watcher: Writable | undefined;
   #errors: Buffer = Buffer.alloc(0);
   /** Pid on the host of the first process in the program's pid namespace. */
   #init: number | undefined;
@@ -72,6 +80,7 @@ class LaunchedProcess implements SandboxedProcess {
         ...(['pipe', 'pipe', 'pipe', 'pipe'] as const),
         ...(isWrapped ? (['pipe', 'pipe'] as const) : []),
         ...(bubblewrap?.filter === undefined ? [] : (['pipe'] as const)),
+        ...(request.watchedMs === undefined ? [] : (['pipe'] as const)),
       ],
     });
     // At once: an `error` without a listener ends the server.
@@ -81,6 +90,7 @@ class LaunchedProcess implements SandboxedProcess {
     if (stdio === undefined) throw new Error('the program got no streams: too many open files');
     const [stdin, stdout, stderr, , , status] = stdio;
     this.stdin = writable(stdin);
+    this.#watcher = request.watchedMs === undefined ? undefined : writable(stdio.at(-1));
     this.stdout = isWrapped ? readable(stdout) : this.#untilIdle(readable(stdout));
     readable(stderr).on('data', (chunk: Buffer) => this.#keepErrors(chunk));
     const onInit = (pid: number) => {
@@ -90,7 +100,7 @@ class LaunchedProcess implements SandboxedProcess {
   }
 
   release(): void {
-    const { bubblewrap, cgroup, environment, seconds } = this.#request;
+    const { bubblewrap, cgroup, environment, seconds, watchedMs } = this.#request;
     const { pid } = this.#child;
     const stdio: readonly unknown[] = this.#child.stdio;
     if (pid === undefined) return;
@@ -106,8 +116,15 @@ class LaunchedProcess implements SandboxedProcess {
       writable(stdio[4]).end(bubblewrap.options.map(terminated).join(''));
       if (bubblewrap.filter !== undefined) writable(stdio[6]).end(bubblewrap.filter);
     }
+    if (watchedMs !== undefined) this.keepAlive(watchedMs);
     writable(stdio[3]).end(`go\n${environment}`);
     if (seconds !== undefined) this.#after(seconds * 1000, () => this.#onTimeout());
+  }
+
+  keepAlive(ms: number): void {
+    // A watcher that reads nothing has ended or is stopped: nothing may pile up for it.
+    if (this.#watcher?.writable !== true || this.#watcher.writableNeedDrain) return;
+    this.#watcher.write(`${(ms / 1000).toFixed(3)}\n`);
   }
 
   errorOutput(): string {
@@ -147,6 +164,7 @@ class LaunchedProcess implements SandboxedProcess {
     const reported = await reportedCode;
     this.#isOver = true;
     for (const cancel of this.#timers) cancel();
+    this.#watcher?.destroy();
     const outOfMemory = this.#request.cgroup?.ranOutOfMemory() ?? false;
     await this.#cleanUp();
     return {

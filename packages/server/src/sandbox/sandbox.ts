@@ -35,9 +35,9 @@ import {
   namespaceArguments,
   wrappedCommand,
 } from './launch-chain.ts';
-import { launch } from './launch.ts';
+import { type WatchedProcess, launch } from './launch.ts';
 import { type ProbeResult, probe } from './probe.ts';
-import { findPrograms } from './programs.ts';
+import { findPrograms, hasWatcher } from './programs.ts';
 import { seccompFilter } from './seccomp-filter.ts';
 
 export interface OpenSandbox {
@@ -69,7 +69,9 @@ class ProcessSandbox implements Sandbox {
   /** The sandbox's own files: the /etc files it shows, and the sockets of proxies. */
   readonly #folder: string;
   readonly #capabilities: Promise<Capabilities>;
-  readonly #running = new Set<SandboxedProcess>();
+  readonly #running = new Set<WatchedProcess>();
+  /** Monotonic time until which programs may run; `undefined` before the first `keepAlive`. */
+  #aliveUntil: number | undefined;
   #isClosed = false;
 
   constructor(options: OpenSandbox) {
@@ -98,9 +100,10 @@ class ProcessSandbox implements Sandbox {
       throw new SandboxUnavailable('The server is stopping.');
     }
     try {
+      const watchedMs = this.#timeLeft(capabilities);
       const child = isBare
-        ? this.#launchBare(command, options, capabilities)
-        : this.#launchWrapped(command, { options, capabilities, proxy });
+        ? this.#launchBare(command, { options, capabilities, watchedMs })
+        : this.#launchWrapped(command, { options, capabilities, proxy, watchedMs });
       this.#running.add(child);
       void child.exited.then(() => this.#running.delete(child));
       return child;
@@ -108,6 +111,12 @@ class ProcessSandbox implements Sandbox {
       await proxy?.close();
       throw error;
     }
+  }
+
+  keepAlive(ms: number): void {
+    if (this.#aliveUntil === undefined) this.#warnWithoutWatcher();
+    this.#aliveUntil = performance.now() + ms;
+    for (const child of this.#running) child.keepAlive(ms);
   }
 
   async close(): Promise<void> {
@@ -163,7 +172,12 @@ class ProcessSandbox implements Sandbox {
       limits: probeLimits,
     };
     const start = (command: readonly string[]) =>
-      this.#launchWrapped(command, { options, capabilities, proxy: undefined });
+      this.#launchWrapped(command, {
+        options,
+        capabilities,
+        proxy: undefined,
+        watchedMs: undefined,
+      });
     const found = await probe(start, { hidden: this.#options.dataDir, uid });
     await rm(folder, { recursive: true, force: true });
     if (!found.works) return { works: false, reason: setupProblem(found.reason) };
@@ -182,7 +196,24 @@ class ProcessSandbox implements Sandbox {
     return openEgressProxy(join(this.#folder, `net-${randomUUID()}`), network);
   }
 
-  #launchWrapped(command: readonly string[], { options, capabilities, proxy }: Wrapping) {
+  #warnWithoutWatcher(): void {
+    const problem = 'programs of agents run on while this server stands still: install bash';
+    const warn = ({ programs }: Capabilities) => {
+      if (!hasWatcher(programs)) this.#options.log.warn('the sandbox is incomplete', { problem });
+    };
+    this.#capabilities.then(warn, () => undefined);
+  }
+
+  /** `undefined` for a program without a watcher. */
+  #timeLeft({ programs }: Capabilities): number | undefined {
+    if (this.#aliveUntil === undefined || !hasWatcher(programs)) return undefined;
+    const leftMs = this.#aliveUntil - performance.now();
+    if (leftMs > 0) return leftMs;
+    throw new SandboxUnavailable('The lease of this server has expired.');
+  }
+
+  #launchWrapped(command: readonly string[], { proxy, ...launching }: Wrapping) {
+    const { options, capabilities, watchedMs } = launching;
     const { programs, cgroups, filter, limitsTmpfs } = capabilities;
     const { limits } = options;
     const cgroup = cgroups?.make(limits);
@@ -196,7 +227,8 @@ class ProcessSandbox implements Sandbox {
     const hasProxy = proxy !== undefined;
     const hasFilter = filter.works;
     const isGrouped = cgroup !== undefined;
-    const chain = { programs, account, limits, isGrouped, hasProxy, hasFilter };
+    const isWatched = watchedMs !== undefined;
+    const chain = { programs, account, limits, isGrouped, hasProxy, hasFilter, isWatched };
     const inside = inFolder(command, insidePlaces.folder);
     return launch({
       command: wrappedCommand({ ...chain, command: inside }),
@@ -209,19 +241,20 @@ class ProcessSandbox implements Sandbox {
       places: insidePlaces,
       cgroup,
       seconds: limits.seconds,
+      watchedMs,
       clock: this.#options.clock,
       onEnd: async () => proxy?.close(),
     });
   }
 
-  #launchBare(command: readonly string[], options: SpawnOptions, capabilities: Capabilities) {
+  #launchBare(command: readonly string[], { options, capabilities, watchedMs }: Launching) {
     const { programs, cgroups } = capabilities;
     const { sessionFolder, home, folder, limits } = options;
     const cgroup = cgroups?.make(limits);
     const places = { sessionFolder, home, folder };
     const isGrouped = cgroup !== undefined;
     const bare = { account: undefined, hasProxy: false, hasFilter: false };
-    const chain = { programs, limits, isGrouped, ...bare };
+    const chain = { programs, limits, isGrouped, isWatched: watchedMs !== undefined, ...bare };
     return launch({
       command: bareCommand({ ...chain, command: inFolder(command, folder) }),
       environment: environmentScript(environmentFor(places, options.env, { hasProxy: false })),
@@ -230,6 +263,7 @@ class ProcessSandbox implements Sandbox {
       places,
       cgroup,
       seconds: limits.seconds,
+      watchedMs,
       clock: this.#options.clock,
       onEnd: async () => undefined,
     });
@@ -260,9 +294,13 @@ class ProcessSandbox implements Sandbox {
   }
 }
 
-interface Wrapping {
+interface Launching {
   readonly options: SpawnOptions;
   readonly capabilities: Capabilities;
+  readonly watchedMs: number | undefined;
+}
+
+interface Wrapping extends Launching {
   readonly proxy: EgressProxy | undefined;
 }
 

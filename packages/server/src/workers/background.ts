@@ -1,6 +1,7 @@
 import { Dispatcher, type Load } from '../execution/dispatcher.ts';
 import { LeaseWatch } from '../execution/lease-watch.ts';
 import type { Metrics } from '../ports/metrics.ts';
+import type { Sandbox } from '../ports/sandbox.ts';
 import type { RunSlots } from '../ports/run-slots.ts';
 import { type BackgroundServices, type PassName, catalogue } from './catalogue.ts';
 import { type Driver, drive } from './driver.ts';
@@ -23,6 +24,7 @@ export interface BackgroundOptions {
   readonly noticeRetentionMs: number;
   readonly folderRetentionMs: number;
   readonly dataDir: string;
+  readonly sandbox: Pick<Sandbox, 'keepAlive'>;
 }
 
 /** Under load a pass numbers what was written in this time, instead of one notice. */
@@ -40,12 +42,20 @@ export class Background {
   readonly #subscriptions: (() => void)[] = [];
 
   constructor(services: BackgroundServices, options: BackgroundOptions) {
-    const { owner, machine, isAlone, elapsed, dataDir } = options;
+    const { owner, machine, isAlone, elapsed, dataDir, sandbox } = options;
     const { store, clock, settings } = services;
     this.#services = services;
     this.#options = options;
     this.#report = new PassReport(dataDir, clock, () => this.#states());
-    this.#leaseWatch = new LeaseWatch({ owner, leaseMs: settings.leaseMs, store, clock, elapsed });
+    this.#leaseWatch = new LeaseWatch({
+      owner,
+      leaseMs: settings.leaseMs,
+      store,
+      clock,
+      elapsed,
+      // Programs of a server that stands still past its leases would work on beside those that take over.
+      onHeld: (ms) => (isAlone ? undefined : sandbox.keepAlive(ms)),
+    });
     this.#deliverer = new WebhookDeliverer(services, owner);
     this.#dispatcher = new Dispatcher(services, {
       owner,

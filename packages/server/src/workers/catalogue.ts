@@ -76,12 +76,17 @@ export function catalogue(parts: CatalogueParts) {
   const forgetEvents = forgetOldEvents(services, eventRetentionMs);
   const keepsFolders = folderRetentionMs === 0;
   const removeFolders = removeSessionFolders(services, folderRetentionMs);
+  const renewLeases = async () => {
+    // Before the renewal makes them count as held again: their programs have been killed (`Sandbox.keepAlive`).
+    await dispatcher.abandonLostRuns();
+    return leaseWatch.renew();
+  };
   // biome-ignore format: a table
   const entries = [
     { name: 'dispatch runs', everyMs: second, pass: () => dispatcher.dispatchRuns() },
     { name: 'check control', everyMs: second, pass: () => dispatcher.checkControl(), when: isPolling },
     { name: 'end parked cancellations', everyMs: second, pass: () => endParkedCancellations(services) },
-    { name: 'renew leases', everyMs: leaseMs / 5, pass: () => leaseWatch.renew() },
+    { name: 'renew leases', everyMs: leaseMs / 5, pass: renewLeases },
     { name: 'abandon lost runs', everyMs: second, pass: () => dispatcher.abandonLostRuns(), when: !isAlone },
     { name: 'reconcile runs', everyMs: 2 * second, pass: () => reconcileRuns(services, leases) },
     { name: 'fire schedules', everyMs: second, pass: () => fireSchedules(services) },

@@ -10,6 +10,7 @@ describe('the leases of a server (P6)', () => {
   let elapsed: number;
   let isAway: boolean;
   let answerTakesMs: number;
+  let heldUntil: number;
   let watch: LeaseWatch;
 
   beforeEach(() => {
@@ -29,6 +30,9 @@ describe('the leases of a server (P6)', () => {
       store,
       clock: new FakeClock(),
       elapsed: () => elapsed,
+      onHeld: (ms) => {
+        heldUntil = elapsed + ms;
+      },
     });
     watch.start();
   });
@@ -52,8 +56,20 @@ describe('the leases of a server (P6)', () => {
   });
 
   test('are renewed from the time the renewal was sent, not from its answer', async () => {
+    const atStart = heldUntil;
     answerTakesMs = leaseMs * 0.95;
     await watch.renew();
+    expect(watch.holds).toBe(false);
+    expect(heldUntil).toBe(atStart);
+  });
+
+  test('are reported with the time until they count as lost (O3)', async () => {
+    expect(heldUntil).toBe(elapsed + leaseMs * 0.9);
+    answerTakesMs = 2_000;
+    await watch.renew();
+    elapsed = heldUntil - 1;
+    expect(watch.holds).toBe(true);
+    elapsed = heldUntil;
     expect(watch.holds).toBe(false);
   });
 

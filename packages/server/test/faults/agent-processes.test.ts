@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { requireSandbox } from '../../../../test/services.ts';
 import { at, begin, runIn } from '../support/api-steps.ts';
+import { createLocation } from '../support/databases.ts';
 import { until } from '../support/eventually.ts';
 import { startServer } from '../support/server.ts';
 import { Caller } from './support/caller.ts';
@@ -72,6 +73,37 @@ test('no process of an agent outlives a server that is killed (P6)', async () =>
   next.signal('SIGTERM');
   expect(await next.ended).toMatchObject({ code: 0 });
   expect(groupsLeft(cgroup, next.pid)).toEqual([]);
+});
+
+test('no process of an agent outlives the lease of a server that stands still (O3)', async () => {
+  const CONVOKE_DATABASE_URL = await createLocation('postgres');
+  // Long enough that a loaded machine renews in time; the test waits for its end once.
+  const settings = { CONVOKE_DATABASE_URL, CONVOKE_LEASE_SECONDS: '6' };
+  const folder = await createServerFolder({ agents: { sleeper: agent }, settings });
+  const server = await ServerProcess.start(folder);
+  onTestFinished(async () => {
+    await server.kill();
+    folder.remove();
+  });
+  const caller = await Caller.open(folder);
+  const session = await caller.openSession('sleeper');
+  const run = await caller.startRun(session.id, 'sleep');
+  await until(() => sleepers().length === sleeperCount, { withinMs: 15_000, what: 'sleepers' });
+
+  server.signal('SIGSTOP');
+  const gone = { withinMs: 30_000, what: () => `end of ${sleepers().join(', ')}` };
+  await until(() => sleepers().length === 0, gone);
+
+  // What killed them is not the agent's error.
+  server.signal('SIGCONT');
+  const ended = await until(
+    async () => {
+      const read = await caller.run({ sessionId: session.id, runId: run.id });
+      return read.status === 'failed' && read;
+    },
+    { withinMs: 30_000, what: 'end of the run' },
+  );
+  expect(ended.error_code).toBe('worker_lost');
 });
 
 test('no process of an agent outlives its cancelled run, nor a server that is stopped', async () => {

@@ -3,7 +3,10 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
+import { isAlive, processTree } from '../faults/support/process-tree.ts';
+import { until } from '../support/eventually.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
+import { bareCommand } from '../../src/sandbox/launch-chain.ts';
 import { type Launch, launch } from '../../src/sandbox/launch.ts';
 import { findPrograms } from '../../src/sandbox/programs.ts';
 
@@ -19,6 +22,7 @@ const plain: Launch = {
   places: { sessionFolder: '/', home: '/', folder: '/' },
   cgroup: undefined,
   seconds: undefined,
+  watchedMs: undefined,
   clock: systemClock,
   onEnd: async () => undefined,
 };
@@ -59,6 +63,67 @@ test('a server without free descriptors starts no program, and goes on (F1)', as
   });
   const [output] = await Promise.all([text(child.stdout), once(child, 'exit')]);
   expect(output).toBe('alive: the program got no streams: too many open files\n');
+});
+
+/** Without a sandbox, where a namespace cannot help. */
+const bare = {
+  programs: findPrograms(),
+  account: undefined,
+  limits: { memoryMb: 256, pids: 16 },
+  isGrouped: false,
+  hasProxy: false,
+  hasFilter: false,
+  isWatched: true,
+};
+const hourMs = 3_600_000;
+/** Ignores the signals of a polite end, and has a child in its process group. */
+const stubborn = ['sh', '-c', "trap '' TERM; sleep 3600 & echo $!; wait"];
+
+test('a watched program is killed when its time is over, with its children (O3)', async () => {
+  const child = launch({
+    ...plain,
+    command: bareCommand({ ...bare, command: stubborn }),
+    environment: ':\n',
+    watchedMs: hourMs,
+  });
+  const [pid] = await once(child.stdout, 'data');
+  child.keepAlive(2 * hourMs);
+  child.terminate();
+  child.keepAlive(1);
+  expect(await child.exited).toMatchObject({ started: true, code: 128 + 9, timedOut: false });
+  await until(() => !isAlive(Number(pid)), { withinMs: 15_000, what: 'end of the child' });
+});
+
+test('a watched program that ends by itself leaves no watcher behind', async () => {
+  const command = bareCommand({ ...bare, command: ['sh', '-c', 'echo $$; read -r line'] });
+  const child = launch({ ...plain, command, environment: ':\n', watchedMs: hourMs });
+  const [pid] = await once(child.stdout, 'data');
+  const [, ...watchers] = processTree(Number(pid));
+  expect(watchers).toHaveLength(1);
+  child.stdin.end('line\n');
+  expect(await child.exited).toMatchObject({ code: 0 });
+  await until(() => !watchers.some(isAlive), { withinMs: 15_000, what: 'end of the watcher' });
+});
+
+test('a watcher also ends the programs of a server that is gone', async () => {
+  const command = bareCommand({
+    ...bare,
+    programs: { ...bare.programs, setpriv: undefined },
+    command: stubborn,
+  });
+  const program = `
+    import { launch } from ${launchModule};
+    const command = ${JSON.stringify(command)};
+    const clock = { now: () => 0, after: () => () => {} };
+    const rest = { environment: ':\\n', bubblewrap: undefined, cwd: '/', places: {}, onEnd: async () => {} };
+    launch({ ...rest, command, clock, watchedMs: ${hourMs} }).stdout.pipe(process.stdout);
+  `;
+  const node = ['--no-warnings', '--input-type=module', '--eval', program];
+  const server = spawn(process.execPath, node, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const [pid] = await once(server.stdout, 'data');
+  expect(isAlive(Number(pid))).toBe(true);
+  server.kill('SIGKILL');
+  await until(() => !isAlive(Number(pid)), { withinMs: 15_000, what: 'end of the program' });
 });
 
 test('a signal to a process of another user is ignored: its id was used again (F1)', async () => {

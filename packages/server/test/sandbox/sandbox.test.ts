@@ -209,6 +209,7 @@ describe('files that a server has inherited (S-5)', () => {
       ...chain,
       hasProxy: false,
       hasFilter: false,
+      isWatched: false,
       command: ['echo', 'started'],
     });
     const child = spawn(program, parameters, {

@@ -58,7 +58,8 @@ export class AiSdkPlace {
     };
     const { account } = sandbox;
     const describe = () => sandbox.describe();
-    return { sandbox: { account, describe, spawn, close: async () => {} }, started };
+    const keepAlive = (ms: number) => sandbox.keepAlive(ms);
+    return { sandbox: { account, describe, spawn, keepAlive, close: async () => {} }, started };
   }
 
   agent({ dialect = 'openai-compatible', settings = {}, ...rest }: AiSdkAgent = {}): Agent {

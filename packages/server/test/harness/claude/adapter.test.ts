@@ -33,6 +33,7 @@ const sandbox: Sandbox = {
   account: undefined,
   describe: () => Promise.reject(new Error('not asked')),
   spawn: () => Promise.reject(new Error('not started')),
+  keepAlive: () => undefined,
   close: () => Promise.resolve(),
 };
 

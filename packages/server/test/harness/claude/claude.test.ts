@@ -15,6 +15,7 @@ test('without the SDK the error says what to install, and no process is started'
     account: undefined,
     describe: () => Promise.reject(new Error('not asked')),
     spawn: () => Promise.reject(new Error('not started')),
+    keepAlive: () => undefined,
     close: () => Promise.resolve(),
   };
   const load = () => loadClaudeSdk('no-such-package');
