@@ -58,6 +58,12 @@ export function date(at: string, now: number): string {
     : `${text} ${then.getFullYear()}`;
 }
 
+/** `15 Nov` of the day `2026-11-15`, whatever the zone of the page is. */
+export function dayName(day: string): string {
+  const [, month = '', date = ''] = day.split('-');
+  return `${Number(date)} ${months[Number(month) - 1] ?? ''}`.trim();
+}
+
 export type TimeZoneChoice = 'local' | 'utc';
 
 /** Exact, for a tooltip and for copies: `2026-11-15 18:21:10.123`, with the zone when it is UTC. */
@@ -67,6 +73,34 @@ export function exact(at: string, zone: TimeZoneChoice): string {
   if (zone === 'utc') return then.toISOString().replace('T', ' ').replace('Z', ' UTC');
   const shifted = new Date(then.getTime() - then.getTimezoneOffset() * minute);
   return shifted.toISOString().replace('T', ' ').replace('Z', '');
+}
+
+/** `Mon 16 Nov, 09:00` in the named zone: a plan is read in the zone it was written in. */
+export function inZone(at: string, timeZone: string): string {
+  const format = formatIn(timeZone);
+  if (format === undefined) return exact(at, 'utc');
+  const parts = new Map(format.formatToParts(new Date(at)).map(({ type, value }) => [type, value]));
+  const [weekday, date, month, hours, minutes] = (
+    ['weekday', 'day', 'month', 'hour', 'minute'] as const
+  ).map((name) => parts.get(name));
+  return `${weekday} ${date} ${month}, ${hours}:${minutes}`;
+}
+
+/** The server may know a zone that this browser does not. */
+function formatIn(timeZone: string): Intl.DateTimeFormat | undefined {
+  try {
+    return new Intl.DateTimeFormat('en-GB', {
+      weekday: 'short',
+      day: 'numeric',
+      month: 'short',
+      hour: '2-digit',
+      minute: '2-digit',
+      hourCycle: 'h23',
+      timeZone,
+    });
+  } catch {
+    return undefined;
+  }
 }
 
 /** The time of day, for rows whose day is known. */

@@ -126,12 +126,12 @@ export function remedyOf(errorCode: string | undefined): string {
 export function meaningOfDoubtOption(label: string): string {
   switch (label) {
     case 'It was done':
-      return 'The agent goes on and is told that the call was carried out. It is not repeated.';
+      return 'The server tells the agent that the call was carried out. The call is not repeated.';
     case 'It was not done: do it now':
       return 'The call is carried out once more, with the input above.';
     case 'I do not know: leave it':
-      return 'The agent is told that the result is not known. The call is not repeated.';
+      return 'The server tells the agent that the result is unknown. The call is not repeated.';
     default:
-      return 'The agent is told this in your words. The call is not repeated.';
+      return 'The server gives the agent your words. The call is not repeated.';
   }
 }

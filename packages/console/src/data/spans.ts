@@ -215,7 +215,9 @@ interface Axis {
 
 /** At most about six marks, at round distances, none inside a break and none too close to another. */
 function ticksOf({ from, to, x, breaks }: Axis): { x: number; label: number }[] {
-  const steps = [50, 100, 200, 500, 1000, 2000, 5000, 10_000, 15_000, 30_000, 60_000];
+  const steps = [
+    1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 15_000, 30_000, 60_000,
+  ];
   const hours = [
     120_000, 300_000, 600_000, 1_800_000, 3_600_000, 7_200_000, 21_600_000, 86_400_000,
   ];

@@ -29,7 +29,7 @@ export function AgentScreen({ agent: name = '' }: RouteParams): JSX.Element {
           {agent.problem !== undefined && (
             <p class="note failed-note">{`This agent does not load: ${visible(agent.problem)}`}</p>
           )}
-          <div class="two">
+          <div class="two talk">
             <div class="stack">
               <About agent={agent} />
               <Recent name={agent.name} />
@@ -138,7 +138,7 @@ function Recent({ name }: { readonly name: string }): JSX.Element {
       <Shown of={runs}>
         {({ items }) =>
           items.length === 0 ? (
-            <Empty title="No runs yet." />
+            <Empty title="No runs yet: send it a message." />
           ) : (
             <div class="list">
               {items.map((run) => (

@@ -1,21 +1,16 @@
 import type { JSX } from 'preact';
-import { summaryTitle } from '../data/ask.ts';
 import { number, visible } from '../data/formats.ts';
 import { addressOf } from '../data/routes.ts';
 import { Card, Heading, Shown } from '../parts/page.tsx';
 import { Empty } from '../parts/states.tsx';
 import { Status } from '../parts/status.tsx';
-import { Time, Took } from '../parts/time.tsx';
-import {
-  type RunSummary,
-  getOverview,
-  listAgents,
-  listInteractions,
-  listRuns,
-} from '../session/api.ts';
+import { Took } from '../parts/time.tsx';
+import { type RunSummary, getOverview, listAgents, listRuns } from '../session/api.ts';
 import { useRefreshOnNotice } from '../session/live.ts';
+import type { TenantScope } from '../session/session.ts';
 import { useResource, useTenant, useTitle } from '../session/use.ts';
 import { UsageStrip } from './usage-strip.tsx';
+import { Waiting } from './waiting.tsx';
 
 const dayMs = 86_400_000;
 
@@ -26,7 +21,7 @@ export function HomeScreen(): JSX.Element {
   return (
     <>
       <Heading title="Home">
-        <p class="muted">{visible(`${tenant.name}, ${tenant.organizationName}`)}</p>
+        <p class="muted">{visible(tenantAndOrganization(tenant))}</p>
       </Heading>
       <Figures />
       <div class="two">
@@ -39,100 +34,88 @@ export function HomeScreen(): JSX.Element {
   );
 }
 
+/** A first tenant often has the name of its organization: then one name says it. */
+function tenantAndOrganization({ name, organizationName }: TenantScope): string {
+  return name === organizationName ? name : `${name}, ${organizationName}`;
+}
+
 function Figures(): JSX.Element {
   const tenant = useTenant();
   const overview = useResource(`${tenant.tenantId}/overview`, () => getOverview(tenant));
+  const failed = useFailedToday();
   useRefreshOnNotice(
     () => true,
     () => overview.refresh(),
   );
-  const runs = (status: string) => addressOf('runs', { tenant: tenant.tenantId }, { status });
+  const bad = failed.data.value;
+  const runs = (query: Readonly<Record<string, string>>) =>
+    addressOf('runs', { tenant: tenant.tenantId }, query);
   return (
     <Shown of={overview}>
       {({ runs: counts, pending_interactions: waiting }) => (
         <div class="figures">
-          <a href={addressOf('approvals', { tenant: tenant.tenantId })}>
-            <span class={`value ${waiting > 0 ? 'waiting' : ''}`}>{number(waiting)}</span>
-            <span class="muted">{waiting === 1 ? 'waits for you' : 'wait for you'}</span>
-          </a>
-          <a href={runs('running')}>
-            <span class="value">{number(counts.running)}</span>
-            <Status of="running" />
-          </a>
-          <a href={runs('queued')}>
-            <span class="value">{number(counts.queued)}</span>
-            <Status of="queued" />
-          </a>
-          <a href={runs('waiting')}>
-            <span class="value">{number(counts.waiting)}</span>
-            <Status of="waiting" words="runs waiting" />
-          </a>
+          <Figure
+            of="waiting"
+            count={waiting}
+            words={waiting === 1 ? 'waits for you' : 'wait for you'}
+            href={addressOf('approvals', { tenant: tenant.tenantId })}
+          />
+          <Figure of="running" count={counts.running} href={runs({ status: 'running' })} />
+          <Figure of="queued" count={counts.queued} href={runs({ status: 'queued' })} />
+          <Figure
+            of="failed"
+            count={bad?.items.length ?? 0}
+            isMore={bad?.nextCursor !== undefined}
+            words="failed in 24 h"
+            href={runs({ status: 'failed', hours: '24' })}
+          />
         </div>
       )}
     </Shown>
   );
 }
 
-function Waiting(): JSX.Element {
-  const tenant = useTenant();
-  const pending = useResource(`${tenant.tenantId}/home-pending`, () =>
-    listInteractions(tenant, { status: 'pending', limit: 6 }, undefined),
-  );
-  useRefreshOnNotice(
-    ({ type }) => type.startsWith('interaction_') || type.startsWith('run_'),
-    () => pending.refresh(),
-  );
-  const inbox = (item?: string) => addressOf('approvals', { tenant: tenant.tenantId }, { item });
+/** A number with its state. Zero is quiet: colour is for what needs attention. */
+function Figure(props: {
+  readonly of: string;
+  readonly count: number;
+  readonly isMore?: boolean;
+  readonly words?: string;
+  readonly href: string;
+}): JSX.Element {
+  const { of, count, isMore = false } = props;
   return (
-    <Card title="Waiting for you" aside={<a href={inbox()}>all</a>}>
-      <Shown of={pending}>
-        {({ items }) =>
-          items.length === 0 ? (
-            <Empty title="Nothing waits for you." />
-          ) : (
-            <div class="list">
-              {items.map((row) => (
-                <a key={row.interaction_key} class="row" href={inbox(row.interaction_key)}>
-                  <span class="waiting" aria-hidden="true">
-                    ◆
-                  </span>
-                  <span class={`grow clip ${row.kind === 'permission' ? 'mono' : ''}`}>
-                    {visible(summaryTitle(row))}
-                  </span>
-                  <span class="muted clip">{visible(row.agent_name)}</span>
-                  <span class="muted small">
-                    <Time at={row.created_at} />
-                  </span>
-                </a>
-              ))}
-            </div>
-          )
-        }
-      </Shown>
-    </Card>
+    <a href={props.href} class={count === 0 ? 'none' : ''}>
+      <span class="value">{`${number(count)}${isMore ? '+' : ''}`}</span>
+      <Status of={of} words={props.words} />
+    </a>
   );
+}
+
+/** Failed runs of the last day: their number, and the newest of them. */
+function useFailedToday() {
+  const tenant = useTenant();
+  const failed = useResource(`${tenant.tenantId}/home-failed`, () => {
+    const createdAfter = new Date(Date.now() - dayMs).toISOString();
+    return listRuns(tenant, { status: 'failed', limit: 100, createdAfter }, undefined);
+  });
+  useRefreshOnNotice(
+    ({ type }) => type === 'run_failed',
+    () => failed.refresh(),
+  );
+  return failed;
 }
 
 function Now(): JSX.Element {
   const tenant = useTenant();
   const active = useResource(`${tenant.tenantId}/home-active`, () =>
-    listRuns(tenant, { status: 'active', limit: 6 }, undefined),
-  );
-  const failed = useResource(`${tenant.tenantId}/home-failed`, () =>
-    listRuns(
-      tenant,
-      { status: 'failed', limit: 4, createdAfter: new Date(Date.now() - dayMs).toISOString() },
-      undefined,
-    ),
+    listRuns(tenant, { status: ['running', 'queued', 'cancelling'], limit: 6 }, undefined),
   );
   useRefreshOnNotice(
     ({ type }) => type.startsWith('run_'),
-    () => {
-      void active.refresh();
-      void failed.refresh();
-    },
+    () => active.refresh(),
   );
-  const bad = failed.data.value?.items ?? [];
+  const bad = useFailedToday().data.value?.items.slice(0, 4) ?? [];
   return (
     <Card title="Now" aside={<a href={addressOf('runs', { tenant: tenant.tenantId })}>all runs</a>}>
       <Shown of={active}>

@@ -1,7 +1,7 @@
 import type { ScheduleFire, ScheduleRecord } from '@convoke/sdk';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { exact, visible } from '../data/formats.ts';
+import { exact, inZone, visible } from '../data/formats.ts';
 import { type RouteParams, addressOf } from '../data/routes.ts';
 import { Button } from '../parts/button.tsx';
 import { Confirm, useAction } from '../parts/dialog.tsx';
@@ -139,7 +139,11 @@ function Fires({ schedule }: { readonly schedule: ScheduleRecord }): JSX.Element
             ),
         },
       ]}
-      empty={<Empty title="No time of the plan has come yet." />}
+      empty={
+        <Empty title="No time of the plan has come yet.">
+          <span>Each time appears here, with the run that it started.</span>
+        </Empty>
+      }
     />
   );
 }
@@ -157,7 +161,7 @@ function Next({ schedule }: { readonly schedule: ScheduleRecord }): JSX.Element 
     () => client.schedules.preview(schedule.id, { count: 6 }),
   );
   return (
-    <Card title="Next times">
+    <Card title="Next times" aside={<span class="muted small">{visible(schedule.time_zone)}</span>}>
       <div class="body">
         <Shown of={times}>
           {(all) =>
@@ -166,7 +170,9 @@ function Next({ schedule }: { readonly schedule: ScheduleRecord }): JSX.Element 
             ) : (
               <ol class="stack tight">
                 {all.map((at) => (
-                  <li key={at}>{exact(at, settings.timeZone.value).replace('.000', '')}</li>
+                  <li key={at} title={exact(at, settings.timeZone.value)}>
+                    {inZone(at, schedule.time_zone)}
+                  </li>
                 ))}
               </ol>
             )

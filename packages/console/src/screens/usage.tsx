@@ -131,7 +131,7 @@ function PerGroup(props: { readonly days: number; readonly group: Group }): JSX.
               idOf={(row) => row.group ?? ''}
               columns={[
                 {
-                  title: group,
+                  title: `${group.charAt(0).toUpperCase()}${group.slice(1)}`,
                   class: 'clip wide-cell',
                   cell: (row) => visible(row.group === '' ? 'people' : (row.group ?? '')),
                 },
@@ -143,13 +143,13 @@ function PerGroup(props: { readonly days: number; readonly group: Group }): JSX.
                   cell: (row) => amount(row.failed),
                 },
                 {
-                  title: 'In',
+                  title: 'Tokens in',
                   optional: true,
                   class: 'number',
                   cell: (row) => number(row.input_tokens),
                 },
                 {
-                  title: 'Out',
+                  title: 'Tokens out',
                   optional: true,
                   class: 'number',
                   cell: (row) => number(row.output_tokens),
@@ -158,7 +158,7 @@ function PerGroup(props: { readonly days: number; readonly group: Group }): JSX.
                   title: 'Cost',
                   class: 'number',
                   cell: (row) =>
-                    row.cost === undefined ? '' : money(row.cost, row.currency ?? ''),
+                    row.cost === undefined ? '–' : money(row.cost, row.currency ?? ''),
                 },
               ]}
             />

@@ -25,7 +25,7 @@ const pageRows = 50;
 export type { InteractionSummary, RunSummary };
 
 export interface RunsShown {
-  readonly status?: string | undefined;
+  readonly status?: string | readonly string[] | undefined;
   readonly agent?: string | undefined;
   readonly text?: string | undefined;
   readonly createdAfter?: string | undefined;
@@ -37,10 +37,10 @@ export function listRuns(
   { status, agent, text, createdAfter, limit = pageRows }: RunsShown,
   cursor: string | undefined,
 ): Promise<PageOf<RunSummary>> {
-  const statuses = isSet(status) ? [status as Statuses[number]] : undefined;
+  const statuses = typeof status === 'string' ? [status].filter(isSet) : status;
   return client.runs
     .list({
-      status: statuses,
+      status: statuses?.length === 0 ? undefined : (statuses as Statuses | undefined),
       agent_name: isSet(agent) ? agent : undefined,
       q: isSet(text) ? text : undefined,
       created_after: createdAfter,

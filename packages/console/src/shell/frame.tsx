@@ -11,7 +11,7 @@ import { Empty, Skeleton } from '../parts/states.tsx';
 import { goLive, liveState } from '../session/live.ts';
 import { type TenantScope, session, tenantScope } from '../session/session.ts';
 import { TenantContext } from '../session/use.ts';
-import { Navigation } from './navigation.tsx';
+import { Navigation, sectionOf } from './navigation.tsx';
 import { Palette } from './palette.tsx';
 import { navigate, place } from './router.ts';
 import { forgetFailed, screenOf } from './screens.ts';
@@ -115,8 +115,6 @@ function useKeys(scope: TenantScope | undefined, organizationId: string | undefi
 }
 
 function Top({ scope }: { readonly scope: TenantScope | undefined }): JSX.Element {
-  const { screen, params } = place.value;
-  const isOrganization = params['org'] !== undefined;
   return (
     <header class="top">
       <span class="open-navigation">
@@ -129,20 +127,33 @@ function Top({ scope }: { readonly scope: TenantScope | undefined }): JSX.Elemen
           <Icon name="Menu" />
         </Button>
       </span>
-      <div class="crumbs">
-        {!isOrganization && scope !== undefined && screen !== 'settings' && (
-          <span class="clip">{visible(scope.name)}</span>
-        )}
-        {isOrganization && (
-          <span class="clip">{visible(organizationName(params['org'] ?? ''))}</span>
-        )}
-      </div>
+      <Crumbs scope={scope} />
       <button type="button" class="button find" onClick={() => (open.value = 'palette')}>
         <Icon name="Search" />
         <span>Search or go to an id</span>
         <kbd>Ctrl K</kbd>
       </button>
     </header>
+  );
+}
+
+/** Where the screen stands: the tenant or the organization, then the list that it belongs to. */
+function Crumbs({ scope }: { readonly scope: TenantScope | undefined }): JSX.Element {
+  const { screen, params } = place.value;
+  const { org } = params;
+  const owner = org === undefined ? scope?.name : organizationName(org);
+  const section = sectionOf(screen);
+  const address = section === undefined ? '' : addressOf(section.screen, params);
+  return (
+    <nav class="crumbs" aria-label="Place">
+      {owner !== undefined && screen !== 'settings' && <span class="clip">{visible(owner)}</span>}
+      {section !== undefined && section.screen !== screen && (
+        <>
+          <span aria-hidden="true">/</span>
+          <a href={address}>{section.name}</a>
+        </>
+      )}
+    </nav>
   );
 }
 

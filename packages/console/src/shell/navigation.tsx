@@ -35,6 +35,15 @@ export const organizationEntries: readonly Entry[] = [
   { name: 'Audit', screen: 'audit' },
 ];
 
+/** The entry of the navigation that a screen belongs to. */
+export function sectionOf(screen: string): Entry | undefined {
+  return [...tenantEntries, ...organizationEntries].find((entry) => isPartOf(entry, screen));
+}
+
+function isPartOf(entry: Entry, screen: string): boolean {
+  return entry.screen === screen || entry.also?.some((name) => name === screen) === true;
+}
+
 const managing = new Set(['owner', 'admin']);
 
 /** Whether the person manages the organization; others do not see its screens. */
@@ -103,7 +112,7 @@ function NavigationLink(props: {
 }): JSX.Element {
   const { entry, params } = props;
   const { screen } = place.value;
-  const isHere = screen === entry.screen || entry.also?.some((name) => name === screen) === true;
+  const isHere = isPartOf(entry, screen);
   return (
     <li>
       <a href={addressOf(entry.screen, params)} aria-current={isHere ? 'page' : undefined}>

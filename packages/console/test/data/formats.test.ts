@@ -28,6 +28,15 @@ test('a time is relative up to a day, and a date after it', () => {
   expect(formats.ago('2024-02-03T12:00:00Z', now)).toBe('3 Feb 2024');
 });
 
+test('a day of a chart and a time of a plan do not depend on the zone of the page', () => {
+  expect(formats.dayName('2026-11-05')).toBe('5 Nov');
+  expect(formats.inZone('2026-11-16T08:00:00Z', 'Europe/Berlin')).toBe('Mon 16 Nov, 09:00');
+  expect(formats.inZone('2026-11-16T23:30:00Z', 'Asia/Tokyo')).toBe('Tue 17 Nov, 08:30');
+  expect(formats.inZone('2026-11-16T08:00:00Z', 'Mars/Olympus')).toBe(
+    '2026-11-16 08:00:00.000 UTC',
+  );
+});
+
 test('numbers are grouped, and shortened where there is no room', () => {
   expect(formats.number(1_234_567)).toBe('1,234,567');
   expect([950, 1204, 999_999, 1_900_000].map(formats.short)).toEqual([

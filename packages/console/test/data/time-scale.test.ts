@@ -31,6 +31,11 @@ test('time never runs backwards on the axis, and stays between its ends', () => 
   expect(scale.ticks.length).toBeLessThan(12);
 });
 
+test('a run of milliseconds has marks too', () => {
+  const scale = timeScale(spansWith([], 27, 27));
+  expect(scale.ticks.map(({ label }) => label)).toEqual([0, 5, 10, 15, 20, 25]);
+});
+
 test('a run without a wait has a plain axis with few marks', () => {
   const scale = timeScale(spansWith([], 6100, 6100));
   expect(scale.breaks).toEqual([]);
