@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { brandMark } from '@convoke/contract';
 import { type Html, html, raw } from './html.ts';
 import { pageScript } from './page-script.ts';
 import { type SearchEntry, searchDialog } from './search.ts';
@@ -41,7 +42,7 @@ export function renderPage({ title, brand, root, contents, main, search }: Page)
 <body>
 <a class="skip" href="#main">Skip to content</a>
 <nav class="sidebar" aria-label="Contents">
-<a class="brand" href="${root}docs">${brand}</a>
+<a class="brand" href="${root}docs">${raw(brandMark)}${brand}</a>
 <button type="button" class="open-search">Search <kbd>⌘K</kbd></button>
 ${contents}
 </nav>

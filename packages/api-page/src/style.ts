@@ -11,19 +11,20 @@ ${designTokens}
 }
 * { box-sizing: border-box; }
 html { scroll-padding-top: 1.5rem; -webkit-text-size-adjust: 100%; }
-body { margin: 0; background: var(--paper); color: var(--ink); font: 16px/1.6 var(--sans); }
+body { margin: 0; background: var(--paper); color: var(--ink); font: 15px/1.6 var(--sans); font-variant-numeric: tabular-nums; }
 a { color: var(--accent); text-decoration-thickness: 1px; text-underline-offset: 3px; }
-a:focus-visible, summary:focus-visible, pre:focus-visible, button:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; border-radius: 3px; }
+a:focus-visible, summary:focus-visible, pre:focus-visible, button:focus-visible { outline: 2px solid var(--focus); outline-offset: 1px; border-radius: 3px; }
 code, pre, .type, .status, .method { font-family: var(--mono); font-size: .86em; }
 .prose code, dd code, p code, .quiet code, td div code { background: var(--sunk); border-radius: 4px; padding: .1em .35em; }
 .skip { position: absolute; left: -999px; }
 .skip:focus { left: 1rem; top: 1rem; background: var(--surface); padding: .5rem 1rem; z-index: 2; }
 
-.sidebar { position: fixed; inset: 0 auto 0 0; width: 18.5rem; overflow-y: auto; padding: 1.75rem 1.25rem 3rem; border-right: 1px solid var(--line); background: var(--surface); font-size: .875rem; line-height: 1.35; scrollbar-width: thin; }
+.sidebar { position: fixed; inset: 0 auto 0 0; width: 18.5rem; overflow-y: auto; padding: 1rem 1.25rem 3rem; border-right: 1px solid var(--line); background: var(--surface); font-size: .875rem; line-height: 1.35; scrollbar-width: thin; }
 .sidebar ul { list-style: none; margin: 0; padding: 0; }
 .sidebar a { color: var(--ink); text-decoration: none; }
 .sidebar a:hover { color: var(--accent); }
-.brand { display: block; font-weight: 700; font-size: 1.15rem; letter-spacing: -.01em; margin-bottom: 1.25rem; }
+.brand { display: flex; align-items: center; gap: 8px; font-weight: 650; font-size: 15px; line-height: 20px; letter-spacing: -.01em; margin-bottom: 1.1rem; }
+.brand svg { width: 20px; height: 20px; flex: none; }
 .contents > li { margin-bottom: .85rem; }
 .sidebar .group { display: block; font-weight: 600; padding: .15rem 0; }
 .open-search { display: none; width: 100%; margin: 0 0 1.25rem; padding: .4rem .6rem; border: 1px solid var(--line); border-radius: var(--radius); background: var(--paper); color: var(--soft); font: inherit; text-align: left; cursor: pointer; }
@@ -36,18 +37,18 @@ kbd { font-family: var(--mono); font-size: .72rem; border: 1px solid var(--line)
 .sidebar .contents a[aria-current] { color: var(--accent); font-weight: 600; }
 .contents ul .method { font-size: .66rem; padding: 0; background: none; border: 0; text-align: left; }
 
-main { margin-left: 18.5rem; padding: 3.5rem clamp(1.5rem, 4vw, 4rem) 6rem; max-width: 88rem; }
+main { margin-left: 18.5rem; padding: 2rem clamp(1.5rem, 4vw, 4rem) 6rem; max-width: 88rem; }
 .masthead { border-bottom: 1px solid var(--line); padding-bottom: 1.75rem; margin-bottom: 2rem; }
 .eyebrow { margin: 0; color: var(--soft); font-size: .9rem; }
 .version { font-family: var(--mono); font-size: .8rem; border: 1px solid var(--line); border-radius: 99px; padding: .1rem .6rem; margin-left: .35rem; }
-h1 { font-size: 2.6rem; line-height: 1.1; letter-spacing: -.025em; margin: .35rem 0 .5rem; }
-h2 { font-size: 1.75rem; line-height: 1.2; letter-spacing: -.015em; margin: 0 0 .4rem; }
-h3 { font-size: 1.15rem; line-height: 1.3; margin: 0 0 .35rem; }
+h1 { font-size: 1.9rem; line-height: 1.2; font-weight: 600; letter-spacing: -.02em; margin: .35rem 0 .5rem; }
+h2 { font-size: 1.4rem; line-height: 1.25; font-weight: 600; letter-spacing: -.01em; margin: 0 0 .4rem; }
+h3 { font-size: 1.05rem; line-height: 1.35; font-weight: 600; margin: 0 0 .35rem; }
 h4 { font-size: .8rem; font-weight: 600; margin: 1.5rem 0 .35rem; color: var(--soft); text-transform: uppercase; letter-spacing: .06em; }
 h4 .note { text-transform: none; letter-spacing: 0; font-family: var(--mono); font-weight: 400; }
-.tagline { margin: 0; font-size: 1.1rem; color: var(--soft); }
+.tagline { margin: 0; font-size: 1rem; color: var(--soft); }
 .prose { max-width: 46rem; }
-.lead { max-width: 46rem; color: var(--soft); margin: 0 0 1rem; font-size: 1.05rem; }
+.lead { max-width: 46rem; color: var(--soft); margin: 0 0 1rem; }
 main > section { margin-top: 3.5rem; }
 main > section#start { margin-top: 0; }
 section.group > h2, #events > h2, #schemas > h2, #scopes > h2, #errors > h2 { padding-top: 2rem; border-top: 1px solid var(--line); }
@@ -60,7 +61,7 @@ section.group > h2, #events > h2, #schemas > h2, #scopes > h2, #errors > h2 { pa
 
 .operation { padding: 2rem 0 2.25rem; }
 .operation + .operation { border-top: 1px solid var(--line); }
-.operation h3 { font-size: 1.3rem; letter-spacing: -.01em; }
+.operation h3 { font-size: 1.15rem; letter-spacing: -.01em; }
 .anchor { color: var(--soft); font-weight: 400; text-decoration: none; opacity: 0; padding: 0 .2em; }
 :is(h1, h2, h3, h4):hover .anchor, .anchor:focus-visible { opacity: 1; }
 h1 .anchor { display: none; }

@@ -23,3 +23,9 @@ export const designTokens = `:root {
   --radius: 6px;
 }
 `;
+
+/** The mark of the product, as SVG for pages that are rendered as text; the console draws the same one. */
+export const brandMark =
+  '<svg viewBox="0 0 32 32" aria-hidden="true"><rect width="32" height="32" rx="7" fill="#1d4ed8"/>' +
+  '<path d="M21.5 11.2a7.5 7.5 0 1 0 0 9.6" fill="none" stroke="#fff" stroke-width="3.4" stroke-linecap="round"/>' +
+  '<circle cx="23" cy="16" r="2.2" fill="#fff"/></svg>';

@@ -1,5 +1,5 @@
 export { operationsOfScope, permissionCatalog } from './catalog.ts';
-export { designTokens } from './design-tokens.ts';
+export { brandMark, designTokens } from './design-tokens.ts';
 export {
   type ErrorCode,
   errors,

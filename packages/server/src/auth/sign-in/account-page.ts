@@ -9,6 +9,8 @@ export interface AccountPage extends FormPage {
   /** The session of the browser that shows the page. */
   readonly sessionId: string;
   readonly signOutPath: string;
+  /** Where the console is, unless it is turned off. */
+  readonly consolePath: string | undefined;
   /** What was just done. */
   readonly notice?: string | undefined;
 }
@@ -22,7 +24,7 @@ export function accountPage(page: AccountPage): string {
   return renderPage({
     title: 'Your account',
     body: `<p>Signed in as <strong>${escaped(page.email)}</strong></p>
-<p><a href="${escaped(page.signOutPath)}">Sign out</a></p>
+<p class="ways">${toConsole(page)}<a href="${escaped(page.signOutPath)}">Sign out</a></p>
 ${notice}${problemOf(page)}<h2>Sign-ins</h2>
 <ul>
 ${page.signIns.map((signIn) => signInItem(page, signIn)).join('\n')}
@@ -31,6 +33,10 @@ ${form(page, 'everywhere', '<button type="submit" class="quiet">Sign out everywh
 <h2>Change password</h2>
 ${form(page, 'password', passwordFields(page.email))}`,
   });
+}
+
+function toConsole({ consolePath }: AccountPage): string {
+  return consolePath === undefined ? '' : `<a href="${escaped(consolePath)}">To the console</a>`;
 }
 
 function signInItem(page: AccountPage, { id, kind, sessionId, since, lastUsed }: ActiveSignIn) {

@@ -22,6 +22,7 @@ export interface Account {
 
 export interface AccountParts extends Pick<Services, 'store' | 'clock' | 'fanout'> {
   readonly baseUrl: string;
+  readonly hasConsole: boolean;
   readonly signIn: SignIn;
   readonly sealing: Sealing;
   readonly proofKey: Uint8Array;
@@ -55,7 +56,9 @@ export function createAccount(parts: AccountParts): Account {
     const signIns = await listSignIns({ store, clock, sealing }, user.id);
     const signOutPath = root + peopleRoutes.end_session;
     const { email } = user;
-    const page = { action, proof: proofOf(sessionId), email, signIns, sessionId, signOutPath };
+    const consolePath = parts.hasConsole ? `${root}/console/` : undefined;
+    const proof = proofOf(sessionId);
+    const page = { action, proof, email, signIns, sessionId, signOutPath, consolePath };
     sendPage(exchange, accountPage({ ...page, ...said }), { status });
   }
 

@@ -10,9 +10,16 @@ export interface FormPage {
   readonly problem?: string | undefined;
 }
 
-export function signInPage(page: FormPage & { readonly email: string }): string {
+/** A page on the way in. */
+export interface SignInPage extends FormPage {
+  /** What the person signs in to, where the server has one organization. */
+  readonly organization: string | undefined;
+}
+
+export function signInPage(page: SignInPage & { readonly email: string }): string {
+  const { organization } = page;
   return renderPage({
-    title: 'Sign in',
+    title: organization === undefined ? 'Sign in' : `Sign in to ${organization}`,
     body: `${problemOf(page)}<form method="post" action="${escaped(page.action)}">
 ${hidden('proof', page.proof)}
 <label for="email">Email</label>

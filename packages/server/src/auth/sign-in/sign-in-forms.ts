@@ -4,9 +4,10 @@ import type { Provider } from 'oidc-provider';
 import { z } from 'zod';
 import { Refusal } from '../../app/refusal.ts';
 import type { Clock } from '../../ports/clock.ts';
+import type { Store } from '../../ports/store.ts';
 import type { Sealing } from '../sealing.ts';
 import { type Exchange, isCrossSite, isSame, readForm, sendPage } from './exchange.ts';
-import { choosePage, messagePage, signInPage } from './pages.ts';
+import { type SignInPage, choosePage, messagePage, signInPage } from './pages.ts';
 import type { SignIn } from './sign-in.ts';
 
 /**
@@ -19,6 +20,7 @@ export interface SignInForms {
 }
 
 interface SignInFormParts {
+  readonly store: Store;
   readonly signIn: SignIn;
   readonly sealing: Sealing;
   readonly proofKey: Uint8Array;
@@ -33,7 +35,7 @@ const ticketContent = z.object({ user_id: z.string(), replaces: z.string(), at: 
 type Ticket = z.infer<typeof ticketContent>;
 
 export function createSignInForms(parts: SignInFormParts): SignInForms {
-  const { signIn, sealing, proofKey, clock } = parts;
+  const { store, signIn, sealing, proofKey, clock } = parts;
   const proofOf = (uid: string) =>
     createHmac('sha256', proofKey).update(`sign-in ${uid}`).digest('base64url');
 
@@ -101,7 +103,9 @@ export function createSignInForms(parts: SignInFormParts): SignInForms {
       if (started?.prompt.name !== 'login') return sendPage(exchange, expired, { status: 400 });
       const { uid } = started;
       const action = new URL(request.url ?? '/', 'http://localhost').pathname;
-      const page = { action, proof: proofOf(uid) };
+      // A server with several organizations names none of them to a stranger.
+      const only = await store.read.organizations.only();
+      const page = { action, proof: proofOf(uid), organization: only?.name };
       if (request.method !== 'POST') {
         const hint = started.params['login_hint'];
         const email = typeof hint === 'string' ? hint.slice(0, 254) : '';
@@ -123,7 +127,7 @@ interface Login {
   readonly exchange: Exchange;
   readonly form: URLSearchParams;
   readonly uid: string;
-  readonly page: { readonly action: string; readonly proof: string };
+  readonly page: SignInPage;
 }
 
 async function finish({ provider, exchange }: Login, accountId: string): Promise<void> {

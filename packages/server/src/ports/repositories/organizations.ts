@@ -71,4 +71,6 @@ export interface OrganizationRepository {
   reach(userId: UserId, scope: TenantScope): Promise<ReachedPerson | undefined>;
   membershipsOf(userId: UserId): Promise<Membership[]>;
   first(): Promise<Organization | undefined>;
+  /** The organization, if the server has exactly one. */
+  only(): Promise<Organization | undefined>;
 }

@@ -171,6 +171,12 @@ export function organizationRepository(db: Transaction): OrganizationRepository 
       );
       return row && toOrganization(row);
     },
+    async only() {
+      const [row, another] = await db.all<OrganizationRow>(
+        sql`select id, name, created_at from organizations order by id limit 2`,
+      );
+      return row && another === undefined ? toOrganization(row) : undefined;
+    },
   };
 }
 

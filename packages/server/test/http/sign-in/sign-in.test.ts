@@ -2,9 +2,11 @@ import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { userId } from '@convoke/contract';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { signInPage } from '../../../src/auth/sign-in/pages.ts';
 import { expireIdentityRecords } from '../../../src/workers/retention/expire-identity-records.ts';
 import { FakeClock, MovingClock } from '../../support/clocks.ts';
 import { databaseKinds } from '../../support/databases.ts';
+import { addOrganization } from '../../support/identities.ts';
 import { type TestServer, startServer } from '../../support/server.ts';
 import { Browser, type BrowserPage } from '../../support/sign-in/browser.ts';
 import {
@@ -58,6 +60,16 @@ describe.each(databaseKinds)('signing in with a password, on %s', (database) => 
     }
     expect(answers.size).toBe(1);
     expect([...answers][0]).toMatch(/^401 .*Incorrect email or password/s);
+  });
+
+  test('the page names the product, and the organization when the server has only one', async () => {
+    const titleOf = async () =>
+      /<title>(.*)<\/title>/.exec((await openSignIn(server)).page.body)?.[1];
+    expect(await titleOf()).toBe('Sign in to Quickstart · Convoke');
+    await addOrganization(server, 'Another');
+    expect(await titleOf()).toBe('Sign in · Convoke');
+    const hostile = { action: '/', proof: '', email: '', organization: '<script>' };
+    expect(signInPage(hostile)).toContain('<h1>Sign in to &#60;script&#62;</h1>');
   });
 
   test('accepts the email address in any case', async () => {
