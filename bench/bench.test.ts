@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { measureDelivery } from './cluster/delivery.ts';
 import { measureHistory } from './cluster/history.ts';
 import { measureScale } from './cluster/scale.ts';
+import { measureStarts } from './cluster/starts.ts';
 import { Frames } from './frames.ts';
 import { measure, measureBoot } from './measure.ts';
 import { scenarios } from './scenarios/all.ts';
@@ -42,6 +43,14 @@ test('several servers give their figures, too', { timeout: 240_000 }, async () =
   expect(p99).toBeGreaterThanOrEqual(p50);
   const { stored, fullMs } = await measureHistory(1_000, 4);
   expect([stored, fullMs > 0]).toEqual([1_000, true]);
+});
+
+test('starts on PostgreSQL are counted, and the reference needs thirteen statements', {
+  timeout: 240_000,
+}, async () => {
+  const { convoke, reference } = await measureStarts('smoke', 1);
+  expect(convoke[0]?.['roundTrips']).toBeGreaterThan(3);
+  expect(Math.round(reference[0]?.['statements'] ?? 0)).toBe(13);
 });
 
 test('frames are counted wherever the bytes are cut, and a gap is noticed', () => {

@@ -18,7 +18,7 @@ export class LoadProcess {
     this.#child = spawn(command, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   }
 
-  /** One slice, and what it cost the server in processor time per operation. */
+  /** One slice, and what it cost the server in processor time per operation, unless the slice measures that. */
   async slice(
     { id, fresh }: Pick<Scenario, 'id' | 'fresh'>,
     server: Server,
@@ -29,7 +29,8 @@ export class LoadProcess {
     const figures = await this.#perform({ kind: 'slice', scenario: id, address, scale }, server);
     if (fresh === true) return figures;
     const after = await server.usage('usage');
-    return { ...figures, cpuUs: (after.cpuUs - before.cpuUs) / (figures['operations'] ?? 1) };
+    const cpuUs = (after.cpuUs - before.cpuUs) / (figures['operations'] ?? 1);
+    return { cpuUs, ...figures };
   }
 
   async stop(): Promise<void> {

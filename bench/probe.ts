@@ -4,12 +4,13 @@
  */
 import { writeFileSync } from 'node:fs';
 import type { Session } from 'node:inspector/promises';
+import { type Counts, countMessages, countStatements, countsSoFar } from './counters.ts';
 
 export type Question =
   | { readonly id: number; readonly ask: 'usage' | 'collected' | 'profile' }
   | { readonly id: number; readonly ask: 'saveProfile'; readonly path: string };
 
-export interface Usage {
+export interface Usage extends Counts {
   /** Processor time since the start. */
   readonly cpuUs: number;
   readonly rssBytes: number;
@@ -17,6 +18,10 @@ export interface Usage {
 }
 
 let profiler: Session | undefined;
+
+const databaseUrl = process.env['CONVOKE_DATABASE_URL'];
+if (databaseUrl === undefined) countStatements();
+else countMessages(Number(new URL(databaseUrl).port || 5432));
 
 process.on('message', (question: Question) => {
   void answer(question).then((usage) => process.send?.({ id: question.id, usage }));
@@ -43,7 +48,12 @@ async function answer(question: Question): Promise<Usage> {
   }
   const { user, system } = process.cpuUsage();
   const { rss, heapUsed, external } = process.memoryUsage();
-  return { cpuUs: user + system, rssBytes: rss, heapBytes: heapUsed + external };
+  return {
+    cpuUs: user + system,
+    rssBytes: rss,
+    heapBytes: heapUsed + external,
+    ...countsSoFar(),
+  };
 }
 
 /** Loaded when it is wanted: what is measured should hold no more than it must. */

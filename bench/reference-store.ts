@@ -7,13 +7,13 @@ export interface EventRow {
 }
 
 export interface ReferenceStore {
-  /** Calls `write` in the next transaction and `done` once that is durable. */
-  commit(write: () => void, done: () => void): void;
+  /** Calls `write` in the next transaction of the run or session `key`, and `done` once that is durable. */
+  commit(key: string, write: () => void, done: () => void): void;
   insertSession(id: string, agent: string): void;
   insertRun(id: string, sessionId: string, input: string): void;
   endRun(id: string): void;
   insertEvent(runId: string, event: EventRow): void;
-  read(runId: string, after: number): EventRow[];
+  read(runId: string, after: number): EventRow[] | Promise<EventRow[]>;
   forget(runId: string): void;
 }
 
@@ -61,7 +61,7 @@ export function openSqlite(path: string): ReferenceStore {
 export function openMemory(): ReferenceStore {
   const logs = new Map<string, EventRow[]>();
   return {
-    commit(write, done) {
+    commit(_key, write, done) {
       write();
       done();
     },
@@ -74,11 +74,11 @@ export function openMemory(): ReferenceStore {
   };
 }
 
-/** Gathers what comes in during one turn of the loop and writes it in one go. */
+/** Gathers what comes in during one turn of the loop, of any run, and writes it in one go. */
 function perTurn(writeAll: (writes: readonly (() => void)[]) => void) {
   let writes: (() => void)[] = [];
   let waiting: (() => void)[] = [];
-  return (write: () => void, done: () => void): void => {
+  return (_key: string, write: () => void, done: () => void): void => {
     if (writes.length === 0) {
       setImmediate(() => {
         const [group, told] = [writes, waiting];

@@ -2,13 +2,15 @@
  * The smallest server of Convoke's shape that can be written on bare node:http: sessions, runs, and events
  * as they happen, with replay. No token, no validation, no idempotency, no order within a session, no
  * recovery. `--store sqlite` commits every run and every event, one transaction per turn of the loop, before
- * it answers or delivers; `--store mem` keeps what it must in memory. It is the yardstick, not a product.
+ * it answers or delivers; `--store postgres` does so with three transactions for each run; `--store mem` keeps what it
+ * must in memory. It is the yardstick, not a product.
  */
 import { randomUUID } from 'node:crypto';
 import { type IncomingMessage, type ServerResponse, createServer } from 'node:http';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { agentName, agentOf, eventsPerTurn, word } from './agents.ts';
+import { openPostgres } from './reference-postgres.ts';
 import { type EventRow, type ReferenceStore, openMemory, openSqlite } from './reference-store.ts';
 
 const { values } = parseArgs({
@@ -24,14 +26,21 @@ interface Run {
   readonly sessionId: string;
   readonly readers: Set<ServerResponse>;
   seq: number;
+  /** The last event that is durable and may be read. */
+  released: number;
   endedAt: number | undefined;
 }
 
-const store: ReferenceStore =
-  values.store === 'mem' ? openMemory() : openSqlite(join(values.data, 'reference.db'));
+const store = await openStore();
 const sessions = new Map<string, string>();
 const runs = new Map<string, Run>();
 const runsKept = 20_000;
+
+async function openStore(): Promise<ReferenceStore> {
+  if (values.store === 'mem') return openMemory();
+  if (values.store === 'sqlite') return openSqlite(join(values.data, 'reference.db'));
+  return openPostgres(process.env['CONVOKE_DATABASE_URL'] ?? '');
+}
 
 createServer((request, response) => {
   const [, , kind, sessionId = '', , runId = '', tail] = (request.url ?? '').split('/');
@@ -56,6 +65,7 @@ function openSession(response: ServerResponse, agent: string): void {
   const id = randomUUID();
   sessions.set(id, agentName(agentOf(agent)));
   store.commit(
+    id,
     () => store.insertSession(id, agent),
     () => answer(response, 201, { id }),
   );
@@ -71,9 +81,11 @@ function startRun(
     sessionId,
     readers: new Set(),
     seq: 0,
+    released: 0,
     endedAt: undefined,
   };
   store.commit(
+    run.id,
     () => store.insertRun(run.id, sessionId, JSON.stringify(body['input'])),
     () => {
       runs.set(run.id, run);
@@ -111,11 +123,15 @@ function append(run: Run, type: string, data: unknown): void {
   });
   const isLast = type === 'run_completed';
   store.commit(
+    run.id,
     () => {
       store.insertEvent(run.id, { seq, type, body });
       if (isLast) store.endRun(run.id);
     },
-    () => release(run, frame({ seq, type, body }), isLast),
+    () => {
+      run.released = seq;
+      release(run, frame({ seq, type, body }), isLast);
+    },
   );
 }
 
@@ -142,7 +158,11 @@ async function follow(response: ServerResponse, run: Run, after: number): Promis
   response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' });
   response.write('retry: 2000\n\n');
   let cursor = after;
-  for (let page = store.read(run.id, cursor); page.length > 0; page = store.read(run.id, cursor)) {
+  while (cursor < run.released) {
+    const read = store.read(run.id, cursor);
+    const rows = Array.isArray(read) ? read : await read;
+    // Committed, but its readers are not served yet: it comes with the others.
+    const page = rows.filter(({ seq }) => seq <= run.released);
     cursor += page.length;
     if (!response.write(page.map(frame).join(''))) {
       await new Promise((resolve) => response.once('drain', resolve));

@@ -5,7 +5,7 @@ import type { Usage } from './probe.ts';
 /** How much is asked of the machine: `smoke` only shows that everything works. */
 export type Scale = 'full' | 'quick' | 'smoke';
 
-export type TargetName = 'convoke' | 'convoke, old' | 'ref:sqlite' | 'ref:mem';
+export type TargetName = 'convoke' | 'convoke, old' | 'ref:sqlite' | 'ref:postgres' | 'ref:mem';
 
 /** One line of the table. */
 export interface Row {

@@ -24,7 +24,7 @@ export interface ServerOptions {
   /** A folder of its own; what a server left there is found by the next one. */
   readonly folder: string;
   readonly agents: readonly BenchAgent[];
-  /** One of several servers: its settings, and the data folder of the one that knows the client's secret. */
+  /** One of the servers of a database: its settings, and the data folder of the one that knows the client's secret. */
   readonly member?: { readonly settings: Readonly<Record<string, string>>; readonly known: string };
 }
 
@@ -38,9 +38,16 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     await writeFile(join(folder, 'agent.yaml'), agentFile(agent));
   }
   const dataDir = join(options.folder, 'data');
-  const store = options.name === 'ref:mem' ? 'mem' : 'sqlite';
   const command = options.name.startsWith('ref:')
-    ? [reference, '--store', store, '--data', options.folder, '--port', String(port)]
+    ? [
+        reference,
+        '--store',
+        options.name.slice('ref:'.length),
+        '--data',
+        options.folder,
+        '--port',
+        String(port),
+      ]
     : [convoke, options.member === undefined || options.member.known === dataDir ? 'dev' : 'serve'];
   const run = [
     process.execPath,

@@ -57,5 +57,5 @@ function ratioOf(mine: readonly number[], other: readonly number[]): string {
 function amount(value: number, unit: string): string {
   const digits = value >= 100 ? 0 : value >= 10 ? 1 : 2;
   const number = Number(value.toFixed(digits)).toLocaleString('en');
-  return unit.startsWith('/') ? `${number}${unit}` : `${number} ${unit}`;
+  return unit === '' || unit.startsWith('/') ? `${number}${unit}` : `${number} ${unit}`;
 }

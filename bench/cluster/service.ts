@@ -14,6 +14,8 @@ import { type Server, startServer } from '../server.ts';
 const natsUrl = process.env['CONVOKE_TEST_NATS_URL'] ?? 'nats://127.0.0.1:4222';
 
 export interface ServiceOptions {
+  /** What is started: Convoke, or the reference. */
+  readonly name?: 'convoke' | 'ref:postgres';
   /** The role of each server: `['api', 'worker']` is two servers. */
   readonly roles: readonly ('api' | 'worker' | 'api,worker')[];
   readonly wakeups: 'postgres' | 'nats';
@@ -32,7 +34,12 @@ export class Service {
     this.#servers = servers;
   }
 
-  static async start({ roles, wakeups, agents }: ServiceOptions): Promise<Service> {
+  static async start({
+    name = 'convoke',
+    roles,
+    wakeups,
+    agents,
+  }: ServiceOptions): Promise<Service> {
     const folder = await mkdtemp(join(tmpdir(), 'convoke-bench-'));
     const databaseUrl = await createPostgresDatabase(
       `convoke_bench_${randomBytes(6).toString('hex')}`,
@@ -51,7 +58,7 @@ export class Service {
     for (const [index, role] of roles.entries()) {
       servers.push(
         await startServer({
-          name: 'convoke',
+          name,
           folder: join(folder, String(index)),
           agents,
           member: { settings: { ...shared, CONVOKE_ROLE: role }, known },
@@ -59,6 +66,13 @@ export class Service {
       );
     }
     return new Service(databaseUrl, folder, servers);
+  }
+
+  /** The first server. */
+  get server(): Server {
+    const [first] = this.#servers;
+    if (first === undefined) throw new Error('there is no server');
+    return first;
   }
 
   /** One client per server, for those that answer requests. */
