@@ -1,4 +1,3 @@
-import { allGuides, pagePolicy, renderApiPage, renderGuidePage } from '@convoke/api-page';
 import { type SystemRecord, limits, openApiDocument } from '@convoke/contract';
 import { refuse } from '../../app/refusal.ts';
 import type { Settings } from '../../ports/settings.ts';
@@ -54,14 +53,25 @@ export function systemRoutes(parts: SystemParts): Handlers<SystemOperations> {
 
     get_openapi: () => ({ status: 200, body: document() }),
 
-    get_docs: () => pageReply(once('', () => renderApiPage(document(), allGuides()))),
+    async get_docs() {
+      const { allGuides, pagePolicy, renderApiPage } = await loadPages();
+      const page = once('', () => renderApiPage(document(), allGuides()));
+      return pageReply(page, pagePolicy);
+    },
 
-    get_guide({ params }) {
+    async get_guide({ params }) {
+      const { allGuides, pagePolicy, renderGuidePage } = await loadPages();
       const guide = allGuides().find(({ name }) => name === params.guide_name);
       if (guide === undefined) return refuse('not_found');
-      return pageReply(once(guide.name, () => renderGuidePage(document(), guide, allGuides())));
+      const page = once(guide.name, () => renderGuidePage(document(), guide, allGuides()));
+      return pageReply(page, pagePolicy);
     },
   };
+}
+
+/** Loads the pages when the first of them is asked for: most servers are never asked. */
+function loadPages() {
+  return import('@convoke/api-page');
 }
 
 function systemView(
@@ -84,13 +94,13 @@ function systemView(
   };
 }
 
-function pageReply(page: Buffer): RawReply {
+function pageReply(page: Buffer, policy: string): RawReply {
   return {
     async write(response, base) {
       response.writeHead(200, {
         ...base,
         'content-type': 'text/html; charset=utf-8',
-        'content-security-policy': pagePolicy,
+        'content-security-policy': policy,
       });
       response.end(page);
     },
