@@ -12,6 +12,7 @@ import { ended, passedSignals } from './processes.mjs';
 
 const parentPollMs = 200;
 const compiled = fileURLToPath(new URL('../.cache/compiled', import.meta.url));
+const sources = new URL('../packages/', import.meta.url).href;
 
 /** @param {() => unknown} work */
 export async function launch(work) {
@@ -25,11 +26,28 @@ export async function launch(work) {
     await ensureDependencies();
     // Only the first start strips types and compiles modules; later ones read the cache.
     module.enableCompileCache(compiled);
+    resolveSourcesByName();
   } catch (error) {
     console.error(`convoke: ${reasonsOf(error)}`);
     process.exit(1);
   }
   await work();
+}
+
+/**
+ * Resolves one source's import of another from its name alone. Node would look up the real path of each file and the
+ * manifest above it, which is a sixth of the time of a start; sources name files that exist, and all are TypeScript.
+ */
+function resolveSourcesByName() {
+  module.registerHooks({
+    resolve(specifier, context, next) {
+      const { parentURL = '' } = context;
+      const isSource = parentURL.startsWith(sources) && !parentURL.includes('/node_modules/');
+      if (!isSource || !/^\.\.?\/.*\.ts$/.test(specifier)) return next(specifier, context);
+      const { href: url } = new URL(specifier, parentURL);
+      return { url, format: 'module-typescript', shortCircuit: true };
+    },
+  });
 }
 
 /**
