@@ -52,9 +52,10 @@ describe.each(servers)(
       expect(config.host).toBe('0.0.0.0');
     });
 
-    test('runs a command that there is, with options that it has', () => {
+    test('runs a command that there is, with options that it has', async () => {
       const [name = '', ...rest] = args.length === 0 ? imageCommand() : args;
-      const command = createProgram().commands.find((known) => known.name() === name);
+      const { commands } = await createProgram();
+      const command = commands.find((known) => known.name() === name);
       const options = command?.options.map(({ long }) => long);
       for (const option of rest.filter((word) => word.startsWith('--'))) {
         expect(options).toContain(option);

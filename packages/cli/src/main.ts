@@ -2,7 +2,7 @@ import { createProgram } from './program.ts';
 import { stopWhenUnread } from './terminal/output.ts';
 import { clearSpinner } from './terminal/spinner.ts';
 
-const program = createProgram();
+const program = await createProgram(process.argv.slice(2));
 stopWhenUnread();
 try {
   await program.parseAsync();

@@ -62,9 +62,10 @@ describe.each(present)('%s completes', (shell) => {
   });
 });
 
-test.each(shells)('the script for %s names every command and executes nothing', (shell) => {
+test.each(shells)('the script for %s names every command and executes nothing', async (shell) => {
   const text = printed.get(shell) ?? '';
-  for (const command of createProgram().commands) expect(text).toContain(command.name());
+  const { commands } = await createProgram();
+  for (const command of commands) expect(text).toContain(command.name());
   expect(text.split("'").length % 2).toBe(1);
   expect(text).not.toContain('`');
 });

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { describe, expect, test } from 'vitest';
 import { createProgram } from '../src/program.ts';
 
-const everyCommand = [createProgram()].flatMap(withAllBelow);
+const everyCommand = withAllBelow(await createProgram());
 
 describe('--help', () => {
   test.each(everyCommand.map((command) => [pathOf(command), command] as const))(
@@ -19,8 +19,8 @@ describe('--help', () => {
   );
 });
 
-test('every command is listed', () => {
-  const names = createProgram().commands.map((command) => command.name());
+test('every command is listed', async () => {
+  const names = (await createProgram()).commands.map((command) => command.name());
   expect(names.toSorted()).toEqual([
     'admin',
     'agents',
@@ -62,14 +62,14 @@ describe('a misspelt command', () => {
 
   test.each(groups.map(pathOf))('of `%s` is not taken as an argument', async (path) => {
     const [, ...words] = path.split(' ');
-    const program = createProgram();
+    const program = await createProgram();
     for (const command of withAllBelow(program)) command.configureOutput({ writeErr: () => {} });
     const typed = program.parseAsync([...words, 'xyzzy', 'sess_1', '--json'], { from: 'user' });
     await expect(typed).rejects.toThrow("unknown command 'xyzzy'");
   });
 
   test('is answered with a suggestion', async () => {
-    const program = createProgram();
+    const program = await createProgram();
     let said = '';
     for (const command of withAllBelow(program)) {
       command.configureOutput({ writeErr: (text) => (said += text) });

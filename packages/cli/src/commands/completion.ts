@@ -5,12 +5,12 @@ const shells = ['bash', 'zsh', 'fish'] as const;
 type Shell = (typeof shells)[number];
 
 /** Prints a completion script for a shell, generated from the program. */
-export function completionCommand(program: () => Command): Command {
+export function completionCommand(wholeProgram: () => Promise<Command>): Command {
   return new Command('completion')
     .description('Print the completion script for your shell')
     .addArgument(new Argument('<shell>').choices(shells))
     .addHelpText('after', '\nExample:\n  source <(npx convoke completion bash)\n')
-    .action((shell: Shell) => print(scripts[shell](wordsOf(program()))));
+    .action(async (shell: Shell) => print(scripts[shell](wordsOf(await wholeProgram()))));
 }
 
 const everywhere = ['--json', '--verbose', '--help'];
