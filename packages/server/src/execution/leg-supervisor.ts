@@ -239,12 +239,14 @@ export class LegSupervisor {
       this.lose();
       return 'lost';
     }
-    if (event.outcome !== 'yielded') return { status: event.outcome };
+    const { outcome } = event;
+    if (outcome !== 'yielded' && outcome !== 'cut') return { status: outcome };
     if (!this.#isYielding) {
       return failed('agent_error', 'The agent handed its run over without being asked to.');
     }
     // Text behind the last recovery point would be said again: the reader has to hear of it.
-    return this.#output.isAtRecoveryPoint ? { status: 'yielded' } : 'cut';
+    const isWhole = outcome === 'yielded' && this.#output.isAtRecoveryPoint;
+    return isWhole ? { status: 'yielded' } : 'cut';
   }
 
   async #collectOutputs(claimed: ClaimedLeg): Promise<void> {

@@ -11,6 +11,8 @@ export class EventQueue implements AsyncIterable<HarnessEvent> {
   #isAbandoned = false;
   #onPush: (() => void) | undefined;
   #onDrained: (() => void)[] = [];
+  #isReaderBack = false;
+  #onHandled: (() => void)[] = [];
 
   get size(): number {
     return this.#events.length;
@@ -34,6 +36,15 @@ export class EventQueue implements AsyncIterable<HarnessEvent> {
     await new Promise<void>((resolve) => this.#onDrained.push(resolve));
   }
 
+  /**
+   * Resolves when the reader has handled every event, or has stopped iterating. Await it before an entry of the call
+   * ledger: then everything emitted before the entry is recorded before it (D-80).
+   */
+  async handled(): Promise<void> {
+    if (this.#isAbandoned || (this.#isReaderBack && this.#events.length === 0)) return;
+    await new Promise<void>((resolve) => this.#onHandled.push(resolve));
+  }
+
   async *[Symbol.asyncIterator](): AsyncGenerator<HarnessEvent, void> {
     try {
       for (;;) {
@@ -42,12 +53,16 @@ export class EventQueue implements AsyncIterable<HarnessEvent> {
         if (event !== undefined) yield event;
         if (event?.type === 'end') return;
         if (this.#events.length > 0) continue;
+        this.#isReaderBack = true;
+        for (const resolve of this.#onHandled.splice(0)) resolve();
         await new Promise<void>((resolve) => (this.#onPush = resolve));
+        this.#isReaderBack = false;
       }
     } finally {
       this.#isAbandoned = true;
       this.#events = [];
       this.#release();
+      for (const resolve of this.#onHandled.splice(0)) resolve();
     }
   }
 

@@ -220,6 +220,8 @@ export type LegEnd =
   /** `yielded` only after `yield` was called. */
   (
     | { readonly type: 'end'; readonly outcome: 'completed' | 'cancelled' | 'waiting' | 'yielded' }
+    /** After `yield`: a call was stopped on its way, so the run goes on as after a loss, if its agent allows that. */
+    | { readonly type: 'end'; readonly outcome: 'cut' }
     | {
         readonly type: 'end';
         readonly outcome: 'error';
@@ -228,7 +230,9 @@ export type LegEnd =
           | 'model_error'
           | 'tool_error'
           | 'sandbox_unavailable'
-          | 'budget_exceeded';
+          | 'budget_exceeded'
+          /** A leg that was to go on cannot: the agent's own record of the run is gone. */
+          | 'worker_lost';
         readonly message: string;
       }
   ) & {

@@ -187,8 +187,9 @@ describe('a leg that does not yield in time is cut (D-86)', () => {
     );
     const { input } = await puppet.leg();
     expect(input.kind === 'continue' && input.calls.get('call-1')).toEqual({
-      state: 'again',
+      toolName: call.toolName,
       input: call.input,
+      state: 'again',
     });
   });
 

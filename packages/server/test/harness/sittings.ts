@@ -115,10 +115,13 @@ export class Sitting {
     );
   }
 
-  /** A leg that goes on after its worker was lost, from the last checkpoint. */
-  goOn(prompt = '', calls: Readonly<Record<string, KnownCall>> = {}): Leg {
+  /** A leg that goes on after its worker was lost, or was asked to yield, from the last checkpoint. */
+  goOn(
+    prompt = '',
+    calls: Readonly<Record<string, KnownCall>> = {},
+    answers: ReadonlyMap<string, Answer> = new Map(),
+  ): Leg {
     const known = new Map(Object.entries(calls));
-    const answers = new Map<string, Answer>();
     return this.#start({ kind: 'continue', reason: 'worker_lost', answers, calls: known }, prompt);
   }
 

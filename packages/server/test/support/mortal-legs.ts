@@ -11,6 +11,7 @@ import { type Run, isEnded } from '../../src/domain/run/run.ts';
 import { LegSupervisor } from '../../src/execution/leg-supervisor.ts';
 import type { ExecutionServices } from '../../src/execution/services.ts';
 import type { Harness } from '../../src/ports/harness.ts';
+import type { Account } from '../../src/ports/sandbox.ts';
 import type { Store } from '../../src/ports/store.ts';
 import { openSessionFolders } from '../../src/session-folders/session-folders.ts';
 import { reconcileRuns } from '../../src/workers/reconcile-runs.ts';
@@ -75,6 +76,8 @@ export interface MortalParts {
   readonly kind: DatabaseKind;
   readonly agent: Agent;
   readonly harness: Harness;
+  /** Account of the programs that the harness starts. */
+  readonly account?: Account | undefined;
 }
 
 /** Runs whose legs are executed by workers that die: real legs, store and recovery, in this process. */
@@ -89,16 +92,17 @@ export class MortalLegs {
     this.#folder = folder;
   }
 
-  static async open({ kind, agent, harness }: MortalParts): Promise<MortalLegs> {
+  static async open({ kind, agent, harness, account }: MortalParts): Promise<MortalLegs> {
     const read = readBy(harness, { ...agent, name: 'agent' });
     const world = await createRunFixture(kind, read);
+    world.harnesses.set(harness.framework, harness);
     const dataDir = await mkdtemp(join(tmpdir(), 'convoke-mortal-'));
     const log = recordingLog();
     const services = {
       ...world,
       log,
       harnesses: new Map([[harness.framework, harness]]),
-      sessionFolders: openSessionFolders({ dataDir, log }),
+      sessionFolders: openSessionFolders({ dataDir, log, account }),
       prices: await readPrices(undefined),
       blobs: await openDiskBlobs({ dataDir, shared: undefined }),
     };

@@ -151,7 +151,7 @@ describe.each(databaseKinds)('a run whose worker is gone goes on, on %s (D-88)',
   });
 
   test.each([
-    [{ answer: again }, { state: 'again', input: { amount: 5 } }],
+    [{ answer: again }, { state: 'again' }],
     [{ answer: 'I do not know: leave it' }, { state: 'left', note: noteOfLeftCall }],
     [{ answer: 'do it now' }, { state: 'left', note: 'do it now' }],
     [
@@ -164,7 +164,11 @@ describe.each(databaseKinds)('a run whose worker is gone goes on, on %s (D-88)',
     const run = await lose(leg.run);
     await answer(run, 'in-doubt:call-1', body);
     const next = await world.claimed(run);
-    expect(next.input.kind === 'continue' && next.input.calls.get('call-1')).toEqual(known);
+    const call = { toolName: 'pay', input: { amount: 5 } };
+    expect(next.input.kind === 'continue' && next.input.calls.get('call-1')).toEqual({
+      ...call,
+      ...known,
+    });
     // Only the second option lets the call begin once more, and then only once.
     const first = await begins(world, { leg: next, call: intent(next) });
     expect(first).toBe(known.state === 'again');
@@ -224,7 +228,7 @@ describe.each(databaseKinds)('a run whose worker is gone goes on, on %s (D-88)',
     await world.record(leg, { notes: [intent(leg), note({ kind: 'end', call, settle })] });
     const run = await lose(leg.run);
     const { input } = await world.claimed(run);
-    expect(input.kind === 'continue' && input.calls.get('call-1')).toEqual({
+    expect(input.kind === 'continue' && input.calls.get('call-1')).toMatchObject({
       state: 'ended',
       ...result,
     });
@@ -313,7 +317,7 @@ describe.each(databaseKinds)('a run whose worker is gone goes on, on %s (D-88)',
       await heldTooLong(run);
       const next = await world.claimed(run, 'worker-1', 'machine-1');
       expect(next.isElsewhere).toBe(true);
-      expect(next.input.kind === 'continue' && next.input.calls.get('call-1')).toEqual({
+      expect(next.input.kind === 'continue' && next.input.calls.get('call-1')).toMatchObject({
         state: 'left',
         note: noteOfLostChange,
       });

@@ -10,8 +10,9 @@ import type { ToolCall } from './tool-call.ts';
  * - `point`: go on from the last recovery point only: what a leg did before its first one is not known.
  * - `continue`: the agent keeps its own record and goes on by itself, so nothing that it said is discarded. The record is
  *   on the machine of the lost worker.
+ * - `session`: as `point`, in the agent's own session, whose record is on the machine of the lost worker.
  */
-export type AfterLoss = 'repeat' | 'point' | 'continue' | 'none';
+export type AfterLoss = 'repeat' | 'point' | 'continue' | 'session' | 'none';
 
 /** A checkpoint that a leg can go on from. */
 export interface RecoveryPoint {
@@ -67,13 +68,14 @@ export const noteOfLeftCall =
 export function decideRecovery(lost: LostLeg): Recovery {
   const { run, reason, agent, afterLoss, point, calls } = lost;
   const isOff = agent === undefined || afterLoss === 'none' || agent.recovery.onLoss === 'fail';
-  // A live runtime that waited for a person has lost its question with its process. Others park: only the end is missing.
-  const isLive = run.status === 'waiting' && afterLoss !== 'repeat';
-  if (isOff || isLive || run.status === 'cancelling') {
+  // A program that asked and did not end has lost its question with its process. Others know it: the answer continues them.
+  const isQuestionLost = run.status === 'waiting' && afterLoss === 'point';
+  if (isOff || isQuestionLost || run.status === 'cancelling') {
     return ended(outcomeOfLostWorker(run, reason));
   }
   const hasNoStart = point === undefined && afterLoss !== 'repeat';
-  const isElsewhere = afterLoss === 'continue' && !lost.hasSameFolder;
+  const hasOwnRecord = afterLoss === 'continue' || afterLoss === 'session';
+  const isElsewhere = hasOwnRecord && !lost.hasSameFolder;
   if (hasNoStart || isElsewhere) return ended(outcomeOfLostWorker(run, reason));
   const { attempts, inDoubt: policy } = agent.recovery;
   const losses = run.losses + 1;

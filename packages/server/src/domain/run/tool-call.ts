@@ -41,24 +41,27 @@ export interface CallResult {
 }
 
 /** What a continued leg knows about a call; a call that is not known was never begun. */
-export type KnownCall =
-  | { readonly state: 'ended'; readonly ok: boolean; readonly output: string }
-  | { readonly state: 'left'; readonly note: string }
-  | { readonly state: 'again'; readonly input: Json };
+export type KnownCall = Pick<CallIntent, 'toolName' | 'input'> &
+  (
+    | { readonly state: 'ended'; readonly ok: boolean; readonly output: string }
+    | { readonly state: 'left'; readonly note: string }
+    | { readonly state: 'again' }
+  );
 
 /** The calls of a run whose doubts are settled, by `ref`. */
 export function knownCalls(calls: readonly ToolCall[]): Map<string, KnownCall> {
   return new Map(
     calls.flatMap((call): [string, KnownCall][] => {
+      const { toolName, input } = call;
       switch (call.status) {
         case 'begun':
           return [];
         case 'ended':
-          return [[call.ref, { state: 'ended', ...call.result }]];
+          return [[call.ref, { toolName, input, state: 'ended', ...call.result }]];
         case 'left':
-          return [[call.ref, { state: 'left', note: call.note }]];
+          return [[call.ref, { toolName, input, state: 'left', note: call.note }]];
         case 'again':
-          return [[call.ref, { state: 'again', input: call.input }]];
+          return [[call.ref, { toolName, input, state: 'again' }]];
         default:
           return call satisfies never;
       }

@@ -43,7 +43,9 @@ class AcpHarness implements Harness<AcpSettings> {
   readonly framework = 'acp';
   readonly runsPrograms = true;
   readonly afterLoss = 'continue';
-  /** What the agent does itself passes no ledger, so its author has to choose. */
+  /** 2: requests that wait for a person. */
+  readonly checkpointFormat = 2;
+  /** What the agent does without asking passes no ledger, so its author has to choose. */
   readonly onLoss = 'fail';
   readonly countsTokens = true;
   /** The protocol answers a request with one of the agent's own options. */

@@ -12,11 +12,13 @@ import type {
 import { EventQueue } from '../event-queue.ts';
 import { redactedSpeech } from '../event-redaction.ts';
 import { LegFailure } from '../leg-failure.ts';
-import { continuePrompt } from './continue-prompt.ts';
+import { continuePrompt } from '../continue-prompt.ts';
+import { GrantedCalls } from '../parked-requests.ts';
 import type { AgentProcess } from './process.ts';
 import type { AcpSettings } from './settings.ts';
-import { type Progress, stateOf } from './state.ts';
+import { type Progress, noProgress, stateOf } from './state.ts';
 import { Turn } from './turn.ts';
+import { givenBy, unfinishedOf } from './unfinished.ts';
 
 /** A process with an open session, and whether the agent still has the earlier conversation. */
 export interface OpenProcess {
@@ -44,25 +46,33 @@ export class AcpLeg implements Leg {
   readonly #queue = new EventQueue();
   readonly #stop = new AbortController();
   readonly #turn: Turn;
+  readonly #before: Progress;
   #process: AgentProcess | undefined;
   /** Counts the processes started in this leg that still run. */
   #countRemaining = async () => 0;
   #isPrompted = false;
+  #isYielding = false;
+  /** The turn was stopped at a safe point, to be handed over. */
+  #isHandingOver = false;
   #breach: LegFailure | undefined;
   #running: Promise<void> | undefined;
 
   constructor(parts: LegParts) {
     this.#parts = parts;
-    const { agent, holdsLease, settings } = parts.context;
+    const { agent, holdsLease, effects, settings } = parts.context;
     const { tools, asksUser } = settings;
+    this.#before = progressBefore(parts);
     this.#turn = new Turn({
       agent,
       tools,
       asksUser,
       holdsLease,
+      effects,
       queue: this.#queue,
-      before: this.#progressBefore(),
+      before: this.#before,
+      granted: new GrantedCalls(this.#before.asked, givenBy(parts.input)),
       onProgress: () => this.#point(),
+      onStep: () => this.#handOverIfSafe(),
       model: () => agent.model ?? this.#process?.model,
       redact: (text) => this.#process?.redact(text) ?? text,
       onBreach: (failure) => void this.#onBreach(failure),
@@ -94,6 +104,12 @@ export class AcpLeg implements Leg {
     this.#turn.cancel();
   }
 
+  async yield(): Promise<void> {
+    if (this.#stop.signal.aborted || this.#queue.isEnded) return;
+    this.#isYielding = true;
+    this.#handOverIfSafe();
+  }
+
   async kill(): Promise<void> {
     this.#stop.abort();
     this.#turn.cancel();
@@ -119,15 +135,20 @@ export class AcpLeg implements Leg {
         this.#parts.onFree(process);
         return { type: 'end', outcome: 'cancelled' };
       }
-      if (input.kind === 'continue' && memory !== 'kept') throw sessionLost();
       this.#begin(process, memory);
       this.#isPrompted = true;
       const response = await process.prompt(this.#prompts(memory));
       if (this.#breach !== undefined) return this.#breach.end;
+      if (this.#isHandedOver(response.stopReason)) return await this.#handOver(process, response);
       await this.#release(process);
       return this.#ended(response);
     } catch (error) {
       if (this.#breach !== undefined) return this.#breach.end;
+      const isRefusal = error instanceof LegFailure && error.isRefusal;
+      // Some agents answer a cancel with an error.
+      if (isRefusal && this.#process !== undefined && this.#isHandedOver('cancelled')) {
+        return this.#handOver(this.#process);
+      }
       await this.#recover(error);
       if (this.#stop.signal.aborted) return { type: 'end', outcome: 'cancelled' };
       if (error instanceof LegFailure) return error.end;
@@ -137,18 +158,51 @@ export class AcpLeg implements Leg {
   }
 
   #begin(process: AgentProcess, memory: OpenProcess['memory']): void {
-    this.#point();
-    if (memory === 'lost') {
-      const reason = 'the agent no longer has the conversation and begins a new one';
+    const isContinued = this.#parts.input.kind === 'continue';
+    if (memory === 'lost' || (isContinued && memory !== 'kept')) {
+      const reason = isContinued
+        ? 'the agent no longer has the conversation that the run belongs to'
+        : 'the agent no longer has the conversation and begins a new one';
       this.#queue.push({ type: 'custom', name: 'session_lost', data: { reason } });
+      if (isContinued) throw sessionLost();
     }
+    this.#point();
     process.listen(this.#turn);
+  }
+
+  /**
+   * Stops the turn, so that another process can go on with it (D-85): when none of its calls runs, and only if the agent
+   * can open its session again. A request that waits for a person stays open; its answer goes to the next leg.
+   */
+  #handOverIfSafe(): void {
+    const process = this.#process;
+    if (!this.#isYielding || this.#isHandingOver || !this.#isPrompted) return;
+    if (process?.canReopen !== true || !this.#turn.isSafe) return;
+    this.#isHandingOver = true;
+    // Cancelled first, as in `cancel`.
+    void process.cancel().then(() => this.#turn.cancel());
+  }
+
+  /** Some agents end their turn as if nothing had happened when a request of theirs is cancelled. */
+  #isHandedOver(stopReason: PromptResponse['stopReason']): boolean {
+    if (!this.#isHandingOver || this.#stop.signal.aborted) return false;
+    return stopReason === 'cancelled' || this.#turn.isWaiting;
+  }
+
+  async #handOver(process: AgentProcess, response?: PromptResponse): Promise<LegEnd> {
+    if (response !== undefined) this.#reportUsage(response);
+    process.listen(undefined);
+    await process.leave();
+    await this.#turn.settled();
+    this.#point({ said: this.#turn.said });
+    // A call that began at the last moment was cut off.
+    return { type: 'end', outcome: this.#turn.isSafe ? 'yielded' : 'cut' };
   }
 
   #prompts(memory: OpenProcess['memory']): readonly string[] {
     const { input, context } = this.#parts;
     if (input.kind === 'continue') {
-      return [continuePrompt(context.prompt, this.#progressBefore().calls)];
+      return [continuePrompt(unfinishedOf(context.prompt, this.#before, input))];
     }
     const { instructions } = context.settings;
     // The protocol has no field for instructions: they are sent before the first prompt.
@@ -156,25 +210,20 @@ export class AcpLeg implements Leg {
     return [...opening, context.prompt];
   }
 
-  #progressBefore(): Progress {
-    const { context, input } = this.#parts;
-    const state = stateOf(context.state);
-    const isOwn = input.kind === 'continue' && state?.run === context.runId;
-    return (isOwn ? state.progress : undefined) ?? { requests: 0, calls: [] };
-  }
-
   /** A recovery point: the agent's own session, and what is known of the run. */
-  #point(): void {
+  #point(more: Pick<Progress, 'said'> = {}): void {
     const process = this.#process;
     if (process === undefined) return;
     const { runId: run } = this.#parts.context;
-    const state = { session: process.session, run, progress: this.#turn.progress };
+    const progress = { ...this.#turn.progress, ...more };
+    const state = { session: process.session, run, progress };
     this.#queue.push({ type: 'checkpoint', state, recovery: true });
   }
 
   #withState(end: LegEnd): LegEnd {
     const process = this.#process;
-    if (process === undefined) return end;
+    const goesOn = end.outcome === 'yielded' || end.outcome === 'cut';
+    if (process === undefined || goesOn) return end;
     return { ...end, state: { session: process.session, run: this.#parts.context.runId } };
   }
 
@@ -202,8 +251,7 @@ export class AcpLeg implements Leg {
 
   /** Some agents report `cancelled` when a person refused a call: only our own cancel counts. */
   #ended(response: PromptResponse): LegEnd {
-    const usage = usageIn.safeParse(response).data?.usage;
-    if (usage !== undefined) this.#queue.push({ type: 'usage', ...usageOf(usage) });
+    this.#reportUsage(response);
     if (this.#stop.signal.aborted) return { type: 'end', outcome: 'cancelled' };
     if (response.stopReason === 'refusal') {
       return new LegFailure('model_error', 'The model refused to continue.').end;
@@ -213,6 +261,11 @@ export class AcpLeg implements Leg {
       this.#queue.push({ type: 'custom', name: 'stopped', data });
     }
     return { type: 'end', outcome: 'completed' };
+  }
+
+  #reportUsage(response: PromptResponse): void {
+    const usage = usageIn.safeParse(response).data?.usage;
+    if (usage !== undefined) this.#queue.push({ type: 'usage', ...usageOf(usage) });
   }
 
   async #onBreach(failure: LegFailure): Promise<void> {
@@ -225,7 +278,13 @@ export class AcpLeg implements Leg {
 
 function sessionLost(): LegFailure {
   const reason = 'The agent no longer has its session, so the run cannot go on.';
-  return new LegFailure('agent_error', reason);
+  return new LegFailure('worker_lost', reason);
+}
+
+function progressBefore({ context, input }: LegParts): Progress {
+  const state = stateOf(context.state);
+  const isOwn = input.kind === 'continue' && state?.run === context.runId;
+  return (isOwn ? state.progress : undefined) ?? noProgress;
 }
 
 const noSecrets = redactor([]);

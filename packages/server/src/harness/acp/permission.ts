@@ -13,9 +13,12 @@ import { jsonOf } from './json-of.ts';
 const inputCharactersMax = 256 * 1024;
 
 export type PermissionDecision =
-  | { readonly kind: 'allow' }
   | { readonly kind: 'refuse'; readonly reason: string }
-  | { readonly kind: 'ask'; readonly toolName: string; readonly toolInput: JsonObject };
+  | {
+      readonly kind: 'allow' | 'ask';
+      readonly toolName: string;
+      readonly toolInput: JsonObject;
+    };
 
 /** Decides a permission request by the agent's `agent.yaml`, not by the agent's own rules. */
 export function decidePermission(
@@ -26,9 +29,13 @@ export function decidePermission(
   if (!tools.some((glob) => matchesGlob(glob, toolName))) {
     return { kind: 'refuse', reason: `${toolName} is not among the agent's tools` };
   }
-  if (!needsApproval(agent, toolName)) return { kind: 'allow' };
   const toolInput = inputOf(call);
-  return JSON.stringify(toolInput).length > inputCharactersMax
+  const isTooLong = JSON.stringify(toolInput).length > inputCharactersMax;
+  if (!needsApproval(agent, toolName)) {
+    const known = isTooLong ? { title: call.title ?? '', details_dropped: true } : toolInput;
+    return { kind: 'allow', toolName, toolInput: known };
+  }
+  return isTooLong
     ? { kind: 'refuse', reason: 'its input is too long to be shown for approval' }
     : { kind: 'ask', toolName, toolInput };
 }

@@ -40,6 +40,8 @@ const quietMaxMs = 10_000;
 /** How long processes may take to exit after the agent ended them. */
 const endingMs = 1000;
 const endingPollMs = 50;
+/** How long an agent may take to exit once its input has ended. */
+const leavingMs = 2000;
 
 /** Receives the messages of the agent: the current leg. */
 export interface Listener {
@@ -101,6 +103,12 @@ export class AgentProcess {
     return this.#parts.child.exited;
   }
 
+  /** Whether another process of the agent can open the session. */
+  get canReopen(): boolean {
+    const { sessionCapabilities, loadSession } = this.#initialized?.agentCapabilities ?? {};
+    return Boolean(sessionCapabilities?.resume) || loadSession === true;
+  }
+
   /** Opens a session. Returns whether the agent still has the `known` one; else it is a new session. */
   async open(known: string | undefined): Promise<boolean> {
     const { settings } = this.#parts;
@@ -152,6 +160,14 @@ export class AgentProcess {
         await this.#pause(endingPollMs);
       }
     };
+  }
+
+  /** Lets the agent store its session and exit; kills it if it does not. */
+  async leave(): Promise<void> {
+    const { child, clock } = this.#parts;
+    child.stdin.end();
+    await within({ clock, ms: leavingMs, late: undefined }, child.exited);
+    await this.kill();
   }
 
   async kill(): Promise<void> {

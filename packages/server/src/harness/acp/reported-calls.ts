@@ -7,6 +7,10 @@ const titleCharactersMax = 200;
 /** These change nothing (D-81). */
 const harmless: ReadonlySet<string> = new Set(['read', 'search', 'think']);
 
+export function isHarmless(kind: string): boolean {
+  return harmless.has(kind);
+}
+
 /** The calls with an effect that an agent has reported in its run, with what it said became of them. */
 export class ReportedCalls {
   #calls: readonly ReportedCall[];
@@ -19,13 +23,23 @@ export class ReportedCalls {
     return this.#calls;
   }
 
-  /** True when the report changes what is known. */
-  take({ toolCallId: id, kind, title, status }: ToolCallUpdate, redact: (text: string) => string) {
-    if (harmless.has(kind ?? 'other')) return false;
+  /** True when the report changes what is known. `ref`: the agent asked for permission under this name. */
+  take(
+    { toolCallId: id, kind, title, status }: ToolCallUpdate,
+    redact: (text: string) => string,
+    ref?: string,
+  ): boolean {
+    if (isHarmless(kind ?? 'other')) return false;
     const known = this.#calls.find((call) => call.id === id);
     const now = statusOf(status);
-    if (known?.status === now) return false;
-    const call = { id, title: redact(title ?? '').slice(0, titleCharactersMax), status: now };
+    const name = ref ?? known?.ref;
+    if (known?.status === now && known.ref === name) return false;
+    const call: ReportedCall = {
+      id,
+      title: redact(title ?? '').slice(0, titleCharactersMax),
+      status: now,
+      ...(name !== undefined && { ref: name }),
+    };
     const others = this.#calls.filter((each) => each !== known);
     this.#calls = [...others, call].slice(-callsMax);
     return true;

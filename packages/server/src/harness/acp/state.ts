@@ -1,21 +1,30 @@
 import { z } from 'zod';
 import type { Json } from '../../domain/json.ts';
+import { parkedRequest } from '../parked-requests.ts';
 
 const knownCall = z.strictObject({
   id: z.string(),
   title: z.string(),
   status: z.enum(['done', 'not done', 'unknown']),
+  /** Its name in the ledger, if the agent asked for permission. */
+  ref: z.string().exactOptional(),
 });
 /** A call of the agent, as far as its own reports tell. */
 export type ReportedCall = z.infer<typeof knownCall>;
 
 const progress = z.strictObject({
-  /** Requests to a person in this run. */
+  /** Requests for permission and to a person in this run. */
   requests: z.int(),
   calls: z.array(knownCall),
+  /** Requests that wait for a person, or whose answer the agent has not got. */
+  asked: z.array(parkedRequest).default([]),
+  /** The end of what the agent said, if it was handed over. */
+  said: z.string().exactOptional(),
 });
-/** What a leg that goes on after a loss has to know of the run. */
+/** What a leg that goes on has to know of the run. */
 export type Progress = z.infer<typeof progress>;
+
+export const noProgress: Progress = { requests: 0, calls: [], asked: [] };
 
 /**
  * Checkpoint: the id of the agent's own session, which is stored in HOME, and the last run that used it. A warm process

@@ -7,21 +7,25 @@ import type {
   ToolCallUpdate,
 } from '@agentclientprotocol/sdk';
 import { type Agent, matchesGlob, needsApproval } from '../../domain/agent.ts';
-import type { Answer, HarnessEvent } from '../../ports/harness.ts';
+import type { JsonObject } from '../../domain/json.ts';
+import type { Answer, Effects, HarnessEvent } from '../../ports/harness.ts';
 import { BoundedMap } from '../../runtime/bounded-map.ts';
 import type { EventQueue } from '../event-queue.ts';
 import { redactedEvent, redactedJson } from '../event-redaction.ts';
 import { LegFailure } from '../leg-failure.ts';
 import { OpenRequests } from '../open-requests.ts';
+import type { GrantedCalls, ParkedRequest } from '../parked-requests.ts';
 import { questionEvent, questionsOf, responseTo } from './elicitation.ts';
-import { ReportedCalls } from './reported-calls.ts';
 import type { Progress } from './state.ts';
 import { allowOutcome, isAllowOf, decidePermission, rejectOutcome } from './permission.ts';
 import type { Listener } from './process.ts';
+import { TurnCalls } from './turn-calls.ts';
 import { eventOf } from './updates.ts';
 
 /** Remembered calls of one turn; agents ask about recent calls only. */
 const callsMax = 1000;
+/** The end of the answer that is kept, to tell an agent that is handed over where it stopped. */
+const saidCharactersMax = 400;
 
 export interface TurnParts {
   readonly agent: Agent;
@@ -29,13 +33,18 @@ export interface TurnParts {
   /** Whether a person can be asked. */
   readonly asksUser: boolean;
   readonly holdsLease: () => boolean;
+  readonly effects: Effects;
   readonly queue: EventQueue;
   readonly model: () => string | undefined;
   readonly redact: (text: string) => string;
   /** What earlier legs of the run know. */
   readonly before: Progress;
+  /** Calls of earlier legs that the agent may make now. */
+  readonly granted: GrantedCalls;
   /** Called before an event that a leg after a loss has to know of. */
   readonly onProgress: () => void;
+  /** Called after each message of the agent: the turn may be safe to stop now. */
+  readonly onStep: () => void;
   /** Called when the agent did something that it may not. */
   readonly onBreach: (failure: LegFailure) => void;
 }
@@ -43,21 +52,39 @@ export interface TurnParts {
 /** Handles the agent's updates and requests between a prompt and its end. */
 export class Turn implements Listener {
   readonly #parts: TurnParts;
-  readonly #calls = new BoundedMap<string, ToolCallUpdate>(callsMax);
+  readonly #known = new BoundedMap<string, ToolCallUpdate>(callsMax);
   readonly #asked = new Set<string>();
   readonly #open = new OpenRequests();
-  readonly #reported: ReportedCalls;
+  readonly #calls: TurnCalls;
+  #waiting: readonly ParkedRequest[];
   #requests: number;
+  #said = '';
+  #hasHeard = false;
   #isCancelled = false;
 
   constructor(parts: TurnParts) {
     this.#parts = parts;
-    this.#reported = new ReportedCalls(parts.before.calls);
+    this.#calls = new TurnCalls({ ...parts, before: parts.before.calls });
     this.#requests = parts.before.requests;
+    this.#waiting = parts.before.asked;
   }
 
   get progress(): Progress {
-    return { requests: this.#requests, calls: [...this.#reported.all] };
+    return {
+      requests: this.#requests,
+      calls: [...this.#calls.all],
+      asked: [...this.#waiting],
+    };
+  }
+
+  /** The end of what the agent said in this turn. */
+  get said(): string {
+    return this.#parts.redact(this.#said).slice(-saidCharactersMax);
+  }
+
+  /** Whether the agent works on the prompt, and nothing that it does has an effect: it can be stopped. */
+  get isSafe(): boolean {
+    return this.#hasHeard && this.#calls.isIdle;
   }
 
   get queue(): EventQueue {
@@ -65,38 +92,76 @@ export class Turn implements Listener {
   }
 
   update(update: SessionUpdate): void {
+    this.#hear();
     if (update.sessionUpdate === 'tool_call' || update.sessionUpdate === 'tool_call_update') {
       const call = this.#remember(update);
-      if (this.#reported.take(call, this.#parts.redact)) this.#parts.onProgress();
+      this.#calls.report(call);
       this.#onCall(call);
     }
     const event = eventOf(update, this.#parts.model());
+    if (event?.type === 'message_delta') {
+      // Longer than what is kept, so that a secret at its start is still whole.
+      this.#said = `${this.#said}${event.text}`.slice(-4 * saidCharactersMax);
+    }
     if (event !== undefined) this.#emit(event);
+    this.#parts.onStep();
   }
 
   async permission(request: RequestPermissionRequest): Promise<RequestPermissionResponse> {
+    this.#hear();
     const call = this.#remember(request.toolCall);
     this.#asked.add(call.toolCallId);
-    if (!this.#mayAct) return { outcome: { outcome: 'cancelled' } };
+    if (!this.#mayAct) return cancelled;
     const decision = decidePermission(this.#parts, call);
-    if (decision.kind === 'allow') return { outcome: allowOutcome(request.options, 'settings') };
     if (decision.kind === 'refuse') {
       this.#emitRefusal(call, decision.reason);
       return { outcome: rejectOutcome(request.options) };
     }
-    const { toolName } = decision;
     const toolInput = redactedJson(decision.toolInput, this.#parts.redact);
-    const ref = `permission-${(this.#requests += 1)}`;
-    const answered = this.#open.waitFor(ref);
-    this.#parts.onProgress();
-    this.queue.push({ type: 'permission_request', ref, toolName, toolInput });
-    const answer = await answered;
-    if (answer === undefined || !this.#mayAct) return { outcome: { outcome: 'cancelled' } };
-    if (isAllowOf(answer, toolInput)) return { outcome: allowOutcome(request.options, 'person') };
-    if (answer.kind === 'permission' && answer.allow) {
-      this.#emitRefusal(call, 'ACP agents cannot be given a changed input');
+    const intent = { toolName: decision.toolName, input: toolInput };
+    const granted = this.#parts.granted.take(intent.toolName, toolInput);
+    const ref = granted ?? `permission-${(this.#requests += 1)}`;
+    const isAsked = decision.kind === 'ask' && granted === undefined;
+    const answer = isAsked ? await this.#ask(call, { ref, ...intent }) : undefined;
+    if ((isAsked && answer === undefined) || !this.#mayAct) return cancelled;
+    this.#waiting = this.#waiting.filter((parked) => parked.ref !== ref);
+    if (answer !== undefined && !isAllowOf(answer, toolInput)) {
+      if (answer.kind === 'permission' && answer.allow) {
+        this.#emitRefusal(call, 'ACP agents cannot be given a changed input');
+      }
+      return { outcome: rejectOutcome(request.options) };
     }
-    return { outcome: rejectOutcome(request.options) };
+    const mayBegin = await this.#calls.begin(call, { ref, ...intent });
+    if (!mayBegin || !this.#mayAct) return cancelled;
+    const by = decision.kind === 'ask' ? 'person' : 'settings';
+    return { outcome: allowOutcome(request.options, by) };
+  }
+
+  /** Asks a person about a call. Undefined when the request is cancelled. */
+  async #ask(
+    call: ToolCallUpdate,
+    { ref, toolName, input }: { ref: string; toolName: string; input: JsonObject },
+  ): Promise<Answer | undefined> {
+    const title = this.#parts.redact(call.title ?? '');
+    const answered = this.#waitFor({ ref, title, tool: toolName });
+    this.#calls.wait(call, ref);
+    this.#parts.onProgress();
+    this.queue.push({ type: 'permission_request', ref, toolName, toolInput: input });
+    this.#parts.onStep();
+    return answered;
+  }
+
+  #waitFor(request: ParkedRequest): Promise<Answer | undefined> {
+    this.#waiting = [...this.#waiting, request];
+    return this.#open.waitFor(request.ref);
+  }
+
+  /** The prompt has arrived: what it says about earlier requests need not be said again. */
+  #hear(): void {
+    if (this.#hasHeard) return;
+    this.#hasHeard = true;
+    const { granted } = this.#parts;
+    this.#waiting = this.#waiting.filter(({ ref }) => granted.has(ref));
   }
 
   /** False once the run is cancelled or its lease belongs to another server: then no call may start. */
@@ -105,19 +170,24 @@ export class Turn implements Listener {
   }
 
   async elicitation(request: CreateElicitationRequest): Promise<CreateElicitationResponse> {
+    this.#hear();
     const questions = this.#parts.asksUser ? questionsOf(request) : undefined;
     if (questions === undefined || this.#isCancelled) return { action: 'cancel' };
     const number = (this.#requests += 1);
-    this.#parts.onProgress();
-    const answered = questions.map((question, index) => {
-      const ref = `question-${number}.${index + 1}`;
-      const answer = this.#open.waitFor(ref);
-      this.#emit(questionEvent(question, ref));
-      return answer;
+    const refs = questions.map((_, index) => `question-${number}.${index + 1}`);
+    const answered = questions.map(({ question }, index) => {
+      const title = this.#parts.redact(question);
+      return this.#waitFor({ ref: refs[index] ?? '', title, tool: null });
     });
+    this.#parts.onProgress();
+    for (const [index, question] of questions.entries()) {
+      this.#emit(questionEvent(question, refs[index] ?? ''));
+    }
+    this.#parts.onStep();
     const answers = await Promise.all(answered);
     const given = answers.filter((answer) => answer !== undefined);
-    if (given.length < answers.length) return { action: 'cancel' };
+    if (given.length < answers.length || this.#isCancelled) return { action: 'cancel' };
+    this.#waiting = this.#waiting.filter(({ ref }) => !refs.includes(ref));
     return responseTo(questions, given);
   }
 
@@ -126,10 +196,21 @@ export class Turn implements Listener {
     return this.#open.answer(ref, answer);
   }
 
-  /** Cancels all open requests, and every later one. */
+  /** Cancels all open requests, and every later one. They stay in `progress`. */
   cancel(): void {
     this.#isCancelled = true;
+    this.#calls.stop();
     this.#open.cancel();
+  }
+
+  /** Whether the agent waits for a person. */
+  get isWaiting(): boolean {
+    return this.#waiting.some(({ ref }) => !this.#parts.granted.has(ref));
+  }
+
+  /** Resolves when the ledger has the results of all calls that are over. */
+  settled(): Promise<void> {
+    return this.#calls.settled();
   }
 
   /** Merges the messages about a call: later ones contain only what is new. */
@@ -138,11 +219,11 @@ export class Turn implements Listener {
       ([, value]) => value !== null && value !== undefined,
     );
     const call: ToolCallUpdate = {
-      ...this.#calls.get(message.toolCallId),
+      ...this.#known.get(message.toolCallId),
       ...Object.fromEntries(fields),
       toolCallId: message.toolCallId,
     };
-    this.#calls.set(call.toolCallId, call);
+    this.#known.set(call.toolCallId, call);
     return call;
   }
 
@@ -173,3 +254,5 @@ export class Turn implements Listener {
     this.queue.push(redactedEvent(event, this.#parts.redact));
   }
 }
+
+const cancelled: RequestPermissionResponse = { outcome: { outcome: 'cancelled' } };

@@ -1,7 +1,7 @@
 import type { RunId } from '@convoke/contract';
 import { z } from 'zod';
 import type { Json, JsonObject } from '../../domain/json.ts';
-import type { CallResult } from '../../domain/run/tool-call.ts';
+import type { CallResult, KnownCall } from '../../domain/run/tool-call.ts';
 import type { Answer, HarnessEvent, LegContext, LegInput, NewCall } from '../../ports/harness.ts';
 import type { Places } from '../../ports/sandbox.ts';
 import type { StdioSettings } from './settings.ts';
@@ -212,9 +212,16 @@ function inputMessage(input: LegInput, prompt: string): JsonObject {
   const entries = Array.from(input.answers, ([of, answer]): [string, Json] => [of, plain(answer)]);
   const answers = Object.fromEntries(entries);
   if (input.kind === 'resume') return { kind: 'resume', prompt, answers };
-  const calls = Array.from(input.calls, ([of, call]): [string, Json] => [of, { ...call }]);
+  const calls = Array.from(input.calls, ([of, call]): [string, Json] => [of, plainCall(call)]);
   const { reason } = input;
   return { kind: 'continue', prompt, reason, answers, calls: Object.fromEntries(calls) };
+}
+
+/** The program knows its own calls by their id; it needs the input of one that it is to carry out once more. */
+function plainCall(call: KnownCall): JsonObject {
+  if (call.state === 'again') return { state: call.state, input: call.input };
+  if (call.state === 'left') return { state: call.state, note: call.note };
+  return { state: call.state, ok: call.ok, output: call.output };
 }
 
 function plain(answer: Answer): JsonObject {

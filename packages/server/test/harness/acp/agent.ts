@@ -1,7 +1,7 @@
 // An ACP agent that executes the actions of its prompt, on the agent side of the protocol's own SDK: for behaviour that
 // no real agent shows on demand. Run as a program: node agent.ts [--load] [--forgetful] [--locked] [--mute] [--fussy]
 import { spawn } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
@@ -25,6 +25,8 @@ export type Step =
   | { call: string; kind?: ToolKind; options?: PermissionOption[]; input?: object; text?: string }
   /** Does the same without asking. */
   | { sneak: string; kind?: ToolKind }
+  /** Reports a call, and waits for a file of that name before it completes it. A cancel cuts it off. */
+  | { busy: string }
   /** Asks for permission to edit, and if allowed writes the file. */
   | { write: { path: string; text: string } }
   | { elicit: string; properties: Record<string, object> }
@@ -110,10 +112,7 @@ agent({ name: 'test-agent' })
     save(params.sessionId, [...history(params.sessionId), ...texts]);
     isCancelled = false;
     const last = texts.at(-1) ?? '[]';
-    // A prompt in words is repeated, and the task in it carried out.
-    const steps: Step[] = last.startsWith('[')
-      ? JSON.parse(last)
-      : [{ say: last }, ...JSON.parse(last.split('The task was:\n').at(1) ?? '[]')];
+    const steps: Step[] = last.startsWith('[') ? JSON.parse(last) : taskIn(last);
     for (const step of steps) {
       const stopped = await play(step, { client, sessionId: params.sessionId });
       if (stopped !== undefined) return { stopReason: stopped };
@@ -122,6 +121,19 @@ agent({ name: 'test-agent' })
     return { stopReason: 'end_turn' };
   })
   .connect(ndJsonStream(Writable.toWeb(process.stdout), Readable.toWeb(process.stdin)));
+
+/** A prompt in words is repeated, and the task in it carried out: without the calls that it says were made. */
+function taskIn(prompt: string): Step[] {
+  const [told = '', task = '[]'] = prompt.split('The task was:\n');
+  const known = told
+    .split('\n\n')
+    .filter((section) => !/^These actions were not|^A person allowed/.test(section))
+    .flatMap((section) => section.split('\n').slice(1));
+  const isMade = (step: Step) =>
+    'call' in step && known.some((line) => line.startsWith(`- ${step.call}`));
+  const steps: Step[] = JSON.parse(task);
+  return [{ say: prompt }, ...steps.filter((step) => !isMade(step))];
+}
 
 interface Place {
   readonly client: AgentContext;
@@ -143,6 +155,13 @@ async function play(step: Step, { client, sessionId }: Place): Promise<StopReaso
   } else if ('sneak' in step) {
     writeFileSync(step.sneak, step.sneak);
     await sendCall(step.sneak, step.kind ?? 'execute', { client, sessionId, status: 'completed' });
+  } else if ('busy' in step) {
+    await sendCall(step.busy, 'execute', { client, sessionId, status: 'in_progress' });
+    while (!existsSync(step.busy) && !isCancelled) {
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    const status = isCancelled ? 'failed' : 'completed';
+    await sendCall(step.busy, 'execute', { client, sessionId, status });
   } else if ('elicit' in step) {
     const answer = await client.request('elicitation/create', {
       sessionId,
@@ -186,7 +205,7 @@ async function call(
   if (outcome.outcome === 'cancelled') return isCancelled ? 'cancelled' : 'end_turn';
   const isAllowed = outcome.optionId.startsWith('yes');
   mkdirSync(dirname(title), { recursive: true });
-  if (isAllowed) writeFileSync(title, text ?? outcome.optionId);
+  if (isAllowed) appendFileSync(title, text ?? outcome.optionId);
   const status = isAllowed ? 'completed' : 'failed';
   await sendCall(title, kind, { ...place, status });
   // As some agents do: a refusal ends the turn as if it had been cancelled.

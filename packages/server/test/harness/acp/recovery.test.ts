@@ -1,8 +1,17 @@
-import { describe, expect, test } from 'vitest';
-import { allowing } from '../sittings.ts';
-import { steps, useAcpAgent } from './use-acp-agent.ts';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { acpHarness } from '../../../src/harness/acp/harness.ts';
+import type { AcpSettings } from '../../../src/harness/acp/settings.ts';
+import type { Answer, Effects, LegContext, LegInput } from '../../../src/ports/harness.ts';
+import { systemClock } from '../../../src/runtime/clock.ts';
+import { recordingLog } from '../../support/agent-folders.ts';
+import { eventually } from '../../support/eventually.ts';
+import { Death, MortalLegs } from '../../support/mortal-legs.ts';
+import { allowing, denying } from '../sittings.ts';
+import { acpAgent, steps, useAcpAgent } from './use-acp-agent.ts';
 
-const { sit } = useAcpAgent();
+const { sit, place } = useAcpAgent();
 
 describe('an ACP agent whose server died', () => {
   test('goes on in its own session, and is told what it had done (D-85)', async () => {
@@ -44,11 +53,187 @@ describe('an ACP agent whose server died', () => {
     const leg = sitting.start(steps({ say: 'one' }, { hang: 'listening' }));
     await sitting.hear(leg, { onEvent: ({ type }) => type === 'message_delta' && leg.kill() });
     const restarted = sitting.movedTo(harness());
-    const { end, text } = await restarted.hear(restarted.goOn());
-    expect(end).toMatchObject({
+    const said = await restarted.hear(restarted.goOn());
+    expect(said.end).toMatchObject({
       outcome: 'error',
+      code: 'worker_lost',
       message: expect.stringContaining('no longer has its session'),
     });
-    expect(text).toBe('');
+    expect(said.text).toBe('');
+    expect(said.custom('session_lost')).toHaveLength(1);
+  });
+});
+
+describe('an ACP agent whose server drains', () => {
+  test('is handed over in the middle of its words, and is told where it stopped (D-85)', async () => {
+    const { sitting, harness } = await sit({});
+    const leg = sitting.start(steps({ say: 'Working. ' }, { hang: 'listening' }));
+    const first = await sitting.hear(leg, {
+      onEvent: ({ type }) => type === 'message_delta' && leg.yield?.(),
+    });
+    expect(first.events.slice(-2)).toMatchObject([
+      { type: 'checkpoint', recovery: true },
+      { type: 'end', outcome: 'yielded' },
+    ]);
+    expect(sitting.harness.kept?.()).toEqual([]);
+    const next = sitting.movedTo(harness());
+    const { text, end } = await next.hear(next.goOn(steps({ say: 'Done.' })));
+    expect(text).toContain('Do not repeat it:\nWorking. \n\nThe task was:');
+    expect(end).toMatchObject({ outcome: 'completed' });
+  });
+
+  test('finishes the call that it is making first', async () => {
+    const { sitting, harness, put } = await sit({});
+    const leg = sitting.start(steps({ busy: 'go.txt' }, { hang: 'listening' }));
+    const first = await sitting.hear(leg, {
+      onEvent: async (event) => {
+        if (event.type !== 'custom' || event.data['status'] !== 'in_progress') return;
+        await leg.yield?.();
+        await put('go.txt');
+      },
+    });
+    expect(first.custom('tool_call')).toMatchObject([{}, { status: 'completed' }]);
+    expect(first.end).toMatchObject({ outcome: 'yielded' });
+    const next = sitting.movedTo(harness());
+    const { text } = await next.hear(next.goOn('[]'));
+    expect(text).toMatch(/Do not carry them out again:\n- go\.txt/);
+  });
+
+  test('leaves what it asks behind; the next process gets the answers, and may make exactly that call once', async () => {
+    const agent = { approvalRequiredTools: ['*'] };
+    const { sitting, harness, made } = await sit({ agent });
+    const properties = { colour: { type: 'string', title: 'Colour' } };
+    const asks = [
+      { ask: { elicit: 'Which colour?', properties }, told: 'The answer is: blue' },
+      { ask: { call: 'a.txt' }, told: 'allowed these actions.' },
+    ] as const;
+    const answers = new Map<string, Answer>();
+    for (const { ask, told } of asks) {
+      const leg = sitting.start(steps(ask, { say: 'unheard' }));
+      const first = await sitting.hear(leg, {
+        onEvent: ({ type }) =>
+          (type === 'permission_request' || type === 'user_question') && leg.yield?.(),
+      });
+      expect(first.end).toMatchObject({ outcome: 'yielded' });
+      expect([first.asked.length, await made('a.txt')]).toEqual([1, undefined]);
+      expect(first.text).not.toContain('unheard');
+      const [asked] = first.asked;
+      if (asked === undefined) throw new Error('it asks');
+      answers.set(
+        asked.ref,
+        asked.type === 'user_question' ? { kind: 'question', values: ['blue'] } : allowing(asked),
+      );
+      const next = sitting.movedTo(harness());
+      const task = steps(...('call' in ask ? [ask, ask] : []));
+      const second = await next.hear(next.goOn(task, {}, answers), { onAsked: () => denying });
+      expect(second.text).toContain(told);
+      // The second call of the same kind is asked about as any other.
+      expect(second.asked.length).toBe('call' in ask ? 1 : 0);
+    }
+    expect(await made('a.txt')).toBe('yes-once');
+  });
+
+  test('that could not open its session again is left to end by itself', async () => {
+    const { sitting, put } = await sit({ flags: ['--forgetful'] });
+    const leg = sitting.start(steps({ say: 'one' }, { busy: 'go.txt' }, { say: ' two' }));
+    const { end, text } = await sitting.hear(leg, {
+      onEvent: async (event) => {
+        if (event.type !== 'message_delta' || event.text !== 'one') return;
+        await leg.yield?.();
+        await put('go.txt');
+      },
+    });
+    expect([text, end]).toMatchObject(['one two', { outcome: 'completed' }]);
+  });
+});
+
+describe('an ACP agent that asks before it acts, and whose worker dies', () => {
+  const recovery = { onLoss: 'resume', attempts: 3, inDoubt: 'ask', repeatableTools: [] } as const;
+  /** A program may need that long to start on a busy machine. */
+  const startMs = 60_000;
+  const task = steps({ say: 'Paying. ' }, { call: 'paid.txt' }, { say: 'Done.' });
+
+  /** Runs whose worker can die at an entry of the call ledger. */
+  async function open(approvalRequiredTools: readonly string[] = []) {
+    const { sandbox } = place();
+    const harness = acpHarness({ sandbox, clock: systemClock, log: recordingLog() });
+    const seat = { begun: () => {}, ending: async () => {}, folder: '' };
+    const fragile: typeof harness = Object.assign(Object.create(harness), {
+      start: (input: LegInput, context: LegContext<AcpSettings>) => {
+        const { effects } = context;
+        seat.folder = context.sessionFolder;
+        const begin: Effects['begin'] = async (call) => {
+          const mayBegin = await effects.begin(call);
+          seat.begun();
+          return mayBegin;
+        };
+        const end: Effects['end'] = async (ref, result) => {
+          await seat.ending();
+          await effects.end(ref, result);
+        };
+        return harness.start(input, { ...context, effects: { ...effects, begin, end } });
+      },
+    });
+    const { account } = sandbox;
+    const agent = acpAgent({ agent: { recovery, approvalRequiredTools } });
+    const legs = await MortalLegs.open({ kind: 'sqlite', agent, harness: fragile, account });
+    onTestFinished(async () => {
+      for (const session of harness.kept?.() ?? []) await harness.release?.(session);
+      await legs.close();
+    });
+    /** What the call left in the session folder, once for each time it was made. */
+    const paid = () => readFile(join(seat.folder, 'paid.txt'), 'utf8').catch(() => '');
+    return { legs, seat, paid };
+  }
+
+  test('between the intent and the call: a person is asked, and the call is made once (D-83)', async () => {
+    const { legs, seat, paid } = await open();
+    const run = await legs.start(task);
+    const death = new Death();
+    seat.begun = () => death.die();
+    await legs.execute(run, death);
+    expect(await paid()).toBe('');
+    seat.begun = () => {};
+    const asked: string[] = [];
+    const ended = await legs.finish(run, {
+      answer: ({ requestId }) => {
+        asked.push(requestId);
+        return { answer: 'It was not done: do it now' };
+      },
+    });
+    expect(ended.status).toBe('completed');
+    expect([asked, await paid()]).toEqual([['in-doubt:permission-1'], 'yes-once']);
+  });
+
+  test('between the call and its result: what a person says was done is not repeated (D-84)', async () => {
+    const { legs, seat, paid } = await open();
+    const run = await legs.start(task);
+    const death = new Death();
+    // The result never reaches the ledger.
+    seat.ending = () => {
+      death.die();
+      return new Promise(() => {});
+    };
+    await legs.execute(run, death);
+    seat.ending = async () => {};
+    const ended = await legs.finish(run, { answer: () => ({ answer: 'It was done' }) });
+    expect(ended.status).toBe('completed');
+    expect(ended.outputText).toContain('- paid.txt (A person says that it was carried out.)');
+    expect(await paid()).toBe('yes-once');
+  });
+
+  test('while a person is asked: the question stays, and its answer continues the run', async () => {
+    const { legs, paid } = await open(['*']);
+    const run = await legs.start(task);
+    const death = new Death();
+    const executed = legs.execute(run, death);
+    await eventually(async () => (await legs.world.read(run)).status === 'waiting', startMs);
+    death.die();
+    await executed;
+    const ended = await legs.finish(run, { answer: () => ({ decision: 'allow' }) });
+    expect(ended).toMatchObject({ status: 'completed', pendingInteractions: 0 });
+    const log = await legs.world.logOf(run.id);
+    expect(log.filter(({ type }) => type === 'permission_request')).toHaveLength(1);
+    expect(await paid()).toBe('yes-once');
   });
 });

@@ -22,6 +22,8 @@ import type { Step } from './agent.ts';
 // An ACP agent as callers of the API see it: its process waits for answers, and no process is left behind.
 const program = fileURLToPath(new URL('agent.ts', import.meta.url));
 const sdk = fileURLToPath(import.meta.resolve('@agentclientprotocol/sdk'));
+/** Longer than an agent needs to stop. */
+const drainMs = 120_000;
 const mark = `--mark-${process.pid}`;
 const agent: AgentYaml = {
   framework: 'acp',
@@ -78,23 +80,25 @@ test('a call waits for a person, is made once allowed, and the process ends with
   expect(running()).toBe(0);
 });
 
-test('a run that waits for a person when the server stops ends as worker_lost, and the session continues (D-26)', async () => {
+test('a run that waits for a person when the server stops goes on with the answer (D-85)', async () => {
   const server = await startServer({ agents: { acp: agent } });
-  const { session, run } = await begin(server, 'acp', steps({ call: 'lost' }));
+  const { session, run } = await begin(server, 'acp', steps({ call: 'parked' }, { say: 'Done.' }));
   await pendingIn(server, session.id);
   await runIn(server, run, 'waiting');
-  const restarted = await server.restart();
+  await server.stop(drainMs);
   expect(running()).toBe(0);
-  expect(await ended(restarted, run)).toMatchObject({
-    status: 'failed',
-    error_code: 'worker_lost',
-  });
-  const { body } = await restarted.send('list_interactions', {
-    params: { session_id: session.id },
-  });
-  expect(body.interactions).toEqual([]);
-  const next = await startRun(restarted, session, steps({ report: 'history' }));
-  expect((await ended(restarted, next)).output_text).toContain('lost');
+  const restarted = await server.restart();
+  const asked = await pendingIn(restarted, session.id);
+  await runIn(restarted, run, 'waiting');
+  await answer(restarted, asked, { decision: 'allow' });
+  const done = await ended(restarted, run);
+  expect(done).toMatchObject({ status: 'completed', attempt: 1 });
+  expect(done.output_text).toMatch(/allowed these actions.*\n- parked\n[^]*Done\.$/);
+  const log = await logOf(restarted, run);
+  const count = (type: string) => log.filter((event) => event.type === type).length;
+  expect([count('permission_request'), count('run_interrupted')]).toEqual([1, 1]);
+  const made = log.filter(({ data }) => data['status'] === 'completed');
+  expect(made).toMatchObject([{ type: 'acp.tool_call', data: { tool_call_id: 'parked' } }]);
 });
 
 /** Number of running agents of this file, as the host sees them. */

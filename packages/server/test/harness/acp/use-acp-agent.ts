@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { sessionId } from '@convoke/contract';
@@ -53,9 +53,10 @@ export function useAcpAgent() {
       const path = join(places.sessionFolder, file);
       return existsSync(path) ? readFile(path, 'utf8') : undefined;
     };
-    return { sitting, harness, made, agent };
+    const put = (file: string) => writeFile(join(places.sessionFolder, file), '');
+    return { sitting, harness, made, put, agent };
   }
-  return { sit, folder: () => place.folder };
+  return { sit, folder: () => place.folder, place: () => place };
 }
 
 export function acpAgent({ flags = [], agent = {}, settings = {} }: Omit<Sit, 'clock'>): Agent {

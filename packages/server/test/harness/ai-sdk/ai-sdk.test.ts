@@ -322,7 +322,8 @@ test('a call that needs approval since the agent changed is not run without it',
 
 test('a call that was left gets the note about it, and is not run', async () => {
   const session = await lostBeforeCall({});
-  const known = { 'call-1-1': { state: 'left', note: 'It was done by hand.' } } as const;
+  const left = { state: 'left', note: 'It was done by hand.' } as const;
+  const known = { 'call-1-1': { toolName: 'write_file', input: {}, ...left } };
   const { text } = await session.hear(session.goOn('', known));
   expect(text).toBe('tool said: It was done by hand.');
 });

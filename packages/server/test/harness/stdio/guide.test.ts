@@ -107,20 +107,20 @@ test('the courier of the guide goes on after a loss, and delivers only what is n
     ...openEffects,
     begin: async (call) => begun.push(call) > 0,
   };
+  const delivery = (to: string) => ({ toolName: 'deliver', input: { to } });
   const { text, end } = await playProgram(stdio, agent, {
     prompt: 'a b c d',
     effects,
     state: { run: 'run_1', done: 1 },
     calls: {
-      'delivery-1': { state: 'ended', ok: true, output: 'delivered' },
-      'delivery-2': { state: 'left', note: 'not known' },
-      'delivery-3': { state: 'again', input: { to: 'd' } },
+      'delivery-1': { ...delivery('b'), state: 'ended', ok: true, output: 'delivered' },
+      'delivery-2': { ...delivery('c'), state: 'left', note: 'not known' },
+      'delivery-3': { ...delivery('d'), state: 'again' },
     },
   });
   expect(end).toEqual({ type: 'end', outcome: 'completed' });
   expect(text).toBe('b: was delivered before\nc: not known\nDelivered to d.\n');
-  const call = { toolName: 'deliver', input: { to: 'd' }, touches: 'workspace' };
-  expect(begun).toEqual([{ ref: 'delivery-3', ...call }]);
+  expect(begun).toEqual([{ ref: 'delivery-3', ...delivery('d'), touches: 'workspace' }]);
 });
 
 test('the shipped shell-hello greets and writes a file', async () => {

@@ -1,0 +1,100 @@
+import type { ToolCallUpdate } from '@agentclientprotocol/sdk';
+import type { Effects, NewCall } from '../../ports/harness.ts';
+import type { EventQueue } from '../event-queue.ts';
+import { ReportedCalls, isHarmless } from './reported-calls.ts';
+import type { ReportedCall } from './state.ts';
+
+export interface TurnCallsParts {
+  readonly effects: Effects;
+  readonly queue: EventQueue;
+  readonly redact: (text: string) => string;
+  readonly before: readonly ReportedCall[];
+  /** Called when a leg that goes on has to know more than the last recovery point says. */
+  readonly onProgress: () => void;
+}
+
+/**
+ * The calls of a turn that have an effect: which of them run, as far as the agent tells, and the entries in the ledger of
+ * those that the agent asked permission for. What it does without asking passes no ledger.
+ */
+export class TurnCalls {
+  readonly #parts: TurnCallsParts;
+  readonly #reported: ReportedCalls;
+  readonly #running = new Set<string>();
+  /** Names in the ledger of calls that have begun, by the agent's id. */
+  readonly #begun = new Map<string, string>();
+  #ended: Promise<void> = Promise.resolve();
+  #isStopping = false;
+
+  constructor(parts: TurnCallsParts) {
+    this.#parts = parts;
+    this.#reported = new ReportedCalls(parts.before);
+  }
+
+  get all(): readonly ReportedCall[] {
+    return this.#reported.all;
+  }
+
+  get isIdle(): boolean {
+    return this.#running.size === 0;
+  }
+
+  /** Takes a report of the agent about one of its calls. */
+  report(call: ToolCallUpdate): void {
+    const { toolCallId: id, kind, status } = call;
+    const isOver = status === 'completed' || status === 'failed';
+    // The agent stopped it because it was told to: what it had done by then is not known.
+    const isStopped = this.#isStopping && status === 'failed' && this.#running.has(id);
+    this.#take(isStopped ? { ...call, status: 'in_progress' } : call);
+    if (isStopped) return;
+    if (isOver) this.#end(call);
+    else if (status === 'in_progress' && !isHarmless(kind ?? 'other')) this.#running.add(id);
+  }
+
+  /** The agent waits for a person under this name: the call does not run. */
+  wait(call: ToolCallUpdate, ref: string): void {
+    this.#running.delete(call.toolCallId);
+    this.#take(call, ref);
+  }
+
+  /** Writes the intent of a call (D-80). False: the call must not be carried out. */
+  async begin(call: ToolCallUpdate, intent: Omit<NewCall, 'touches'>): Promise<boolean> {
+    const { toolCallId: id } = call;
+    const { queue, effects } = this.#parts;
+    if (isHarmless(intent.toolName)) return true;
+    this.#running.add(id);
+    this.#take(call, intent.ref);
+    await queue.handled();
+    if (await effects.begin({ ...intent, touches: 'both' })) {
+      this.#begun.set(id, intent.ref);
+      return true;
+    }
+    this.#running.delete(id);
+    return false;
+  }
+
+  /** The turn is being stopped: calls that fail from now on were cut off. */
+  stop(): void {
+    this.#isStopping = true;
+  }
+
+  /** Resolves when the results of all calls that are over are in the ledger. */
+  settled(): Promise<void> {
+    return this.#ended;
+  }
+
+  #take(call: ToolCallUpdate, ref?: string): void {
+    const { redact, onProgress } = this.#parts;
+    if (this.#reported.take(call, redact, ref)) onProgress();
+  }
+
+  #end({ toolCallId: id, status, title }: ToolCallUpdate): void {
+    const { queue, effects, redact } = this.#parts;
+    this.#running.delete(id);
+    const ref = this.#begun.get(id);
+    if (ref === undefined) return;
+    this.#begun.delete(id);
+    const result = { ok: status === 'completed', output: redact(title ?? '') };
+    this.#ended = this.#ended.then(() => queue.handled()).then(() => effects.end(ref, result));
+  }
+}

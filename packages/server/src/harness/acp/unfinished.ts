@@ -1,0 +1,35 @@
+import type { LegInput } from '../../ports/harness.ts';
+import type { ToldAction, Unfinished } from '../continue-prompt.ts';
+import {
+  type Given,
+  answeredQuestions,
+  decidedActions,
+  fateOf,
+  nothingGiven,
+} from '../parked-requests.ts';
+import type { Progress, ReportedCall } from './state.ts';
+
+export function givenBy(input: LegInput): Given {
+  return input.kind === 'continue' ? input : nothingGiven;
+}
+
+/** What the agent has to be told: its own reports, corrected by the ledger and by what people decided. */
+export function unfinishedOf(task: string, before: Progress, given: Given): Unfinished {
+  const { calls, asked, said } = before;
+  const isDecided = ({ ref }: ReportedCall) => asked.some((parked) => parked.ref === ref);
+  const reported = calls.flatMap((call): ToldAction[] => {
+    const { ref, title, status } = call;
+    const known = given.calls.get(ref ?? '');
+    if (known !== undefined) return [fateOf(title, known)];
+    if (isDecided(call)) return [];
+    // A call that asked for permission and is not in the ledger never began.
+    const isUnbegun = ref !== undefined && status === 'unknown';
+    return [{ title, fate: isUnbegun ? 'not done' : status }];
+  });
+  return {
+    task,
+    actions: [...reported, ...decidedActions(asked, given)],
+    answers: answeredQuestions(asked, given),
+    said,
+  };
+}
