@@ -1,4 +1,4 @@
-import { deepEqual, equal } from 'node:assert/strict';
+import { deepEqual } from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type RunRecord, errorBody, isTerminalRunStatus } from '@convoke/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -18,7 +18,11 @@ const minute = 60_000;
 const longestAnswerMs = 5_000 + 4_500;
 
 const agents: Readonly<Record<string, AgentFolder>> = {
-  talker: { script: [{ say: { text: '{{prompt}}', every_ms: 10 } }] },
+  // More losses in a row than there are: no run is lost.
+  talker: {
+    recovery: { attempts: 20 },
+    script: [{ say: { text: '{{prompt}}', every_ms: 10 } }],
+  },
   asker: { script: [{ ask: { question: 'Which?' } }, { say: '{{answer}}' }] },
 };
 const words = (n: number) => Array.from({ length: n }, (_, word) => `word${word}`).join(' ');
@@ -102,7 +106,7 @@ class Load {
     }
   }
 
-  /** Every log is whole and every reader has exactly it; a run that lived through it said all it had to say. */
+  /** Every log is whole and every reader has exactly it; every run said all it had to say. */
   async check(prompt: string): Promise<Record<string, number>> {
     const ends: Record<string, number> = {};
     for (const { run, reader } of this.followed) {
@@ -111,7 +115,7 @@ class Load {
           const read = await this.caller.run(at(run));
           return isTerminalRunStatus(read.status) && read;
         },
-        { withinMs: 30_000, what: 'end of every run' },
+        { withinMs: 120_000, what: 'end of every run' },
       );
       const whole = new RawEventReader({
         port: this.server.folder.port,
@@ -121,8 +125,8 @@ class Load {
       await whole.read();
       const said = saidIn(checkLog(now, whole.frames));
       deepEqual(reader.frames, whole.frames);
-      if (now.status === 'completed') equal(said, prompt);
-      else deepEqual([now.error_code, prompt.startsWith(said)], ['worker_lost', true]);
+      // One whose lease was lost meanwhile went on from its last recovery point.
+      deepEqual([now.status, said], ['completed', prompt]);
       ends[now.status] = (ends[now.status] ?? 0) + 1;
     }
     return ends;
@@ -174,7 +178,7 @@ describe('the connections to PostgreSQL are cut under load (P13)', () => {
       expect(cuts).toBeGreaterThan(0);
       expect(load.server.isRunning).toBe(true);
     },
-    2 * minute,
+    5 * minute,
   );
 });
 
@@ -254,6 +258,6 @@ describe('PostgreSQL goes away and comes back (P13)', () => {
       });
       expect(server.isRunning).toBe(true);
     },
-    3 * minute,
+    5 * minute,
   );
 });

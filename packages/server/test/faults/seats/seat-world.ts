@@ -14,7 +14,7 @@ import {
 } from '@convoke/contract';
 import { removeFolder } from '../../../../../test/remove-folder.ts';
 import { answerInteraction, listInteractions } from '../../../src/app/interactions.ts';
-import { cancelRun, startRun } from '../../../src/app/runs/runs.ts';
+import { startRun } from '../../../src/app/runs/runs.ts';
 import { createSession } from '../../../src/app/sessions.ts';
 import { type Convoke, compose } from '../../../src/compose/compose.ts';
 import { readConfig } from '../../../src/config/config.ts';
@@ -22,6 +22,7 @@ import type { Interaction } from '../../../src/domain/interaction.ts';
 import { canonicalJson } from '../../../src/domain/json.ts';
 import { type Run, continueAtOf } from '../../../src/domain/run/run.ts';
 import type { TenantScope } from '../../../src/domain/scope.ts';
+import type { ExecutionServices } from '../../../src/execution/services.ts';
 import { MovingClock } from '../../support/clocks.ts';
 import { type DatabaseKind, createLocation } from '../../support/databases.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -37,8 +38,8 @@ export type CallKind = (typeof callKinds)[number];
 
 export interface Case extends SeatPlan {
   readonly kind: CallKind;
-  /** Answers a question about the call, if one is asked. */
-  readonly person: (effects: number) => string;
+  /** Answers a question about the call, if one is asked; undefined: not at all. */
+  readonly person: (effects: number) => string | undefined;
 }
 
 export interface Started extends Case {
@@ -253,10 +254,14 @@ export class SeatWorld {
     await convoke.stop(60_000);
   }
 
-  async cancel({ sessionId, ...each }: Started): Promise<void> {
-    const { services } = this.#named(this.#current).convoke;
-    const { id } = await this.runOf({ ...each, sessionId });
-    await cancelRun(services, this.#inScope(), { sessionId, runId: id });
+  /** What the server that requests go to works with. */
+  get services(): ExecutionServices {
+    return this.#named(this.#current).convoke.services;
+  }
+
+  get scope(): TenantScope {
+    if (this.#scope === undefined) throw new Error('no server was started');
+    return this.#scope;
   }
 
   async close(): Promise<void> {
@@ -267,7 +272,7 @@ export class SeatWorld {
   /** Starts a run for each case. */
   async begin(cases: readonly Case[], through = this.#current): Promise<Started[]> {
     const { services } = this.#named(through).convoke;
-    const scope = this.#inScope();
+    const scope = this.scope;
     const begun: Started[] = [];
     for (const each of cases) {
       const prompt = `${this.#cases.length}: ${each.kind}, ${each.seats.join(', then ')}`;
@@ -318,10 +323,11 @@ export class SeatWorld {
       if (run.status !== 'waiting') continue;
       for (const { key, kind } of await this.#pending(each, through)) {
         const effects = this.effects.count(keyOf(run.id));
-        const body =
-          kind === 'permission' ? { decision: 'allow' } : { answer: each.person(effects) };
+        const answer = each.person(effects);
+        if (kind === 'question' && answer === undefined) continue;
+        const body = kind === 'permission' ? { decision: 'allow' } : { answer };
         const request = { sessionId: each.sessionId, key, body, by };
-        await answerInteraction(services, this.#inScope(), request);
+        await answerInteraction(services, this.scope, request);
       }
     }
     return open;
@@ -330,7 +336,7 @@ export class SeatWorld {
   #pending({ sessionId }: Started, through: string): Promise<Interaction[]> {
     const { services } = this.#named(through).convoke;
     const request = { sessionId, status: 'pending', page: { limit: 10, order: 'asc' } } as const;
-    return listInteractions(services, this.#inScope(), request);
+    return listInteractions(services, this.scope, request);
   }
 
   /** What the log, the ledger and the record of a run say. */
@@ -343,7 +349,7 @@ export class SeatWorld {
     for (const event of log) joined.take(event);
     const calls = await store.read.toolCalls.ofRun(run.id);
     const asked = log.filter(({ type }) => type === 'user_question').length;
-    const rows = await store.read.audit.newest(this.#inScope().organizationId, 10_000);
+    const rows = await store.read.audit.newest(this.scope.organizationId, 10_000);
     const repeats = rows.filter(
       ({ action, details }) =>
         action === 'interaction.answer' &&
@@ -365,7 +371,7 @@ export class SeatWorld {
   async runOf({ sessionId }: Started, through = this.#current): Promise<Run> {
     const { store } = this.#named(through).convoke.services;
     const page = { limit: 1, order: 'desc' } as const;
-    const [run] = await store.read.runs.list(this.#inScope(), { sessionId, filter: {}, page });
+    const [run] = await store.read.runs.list(this.scope, { sessionId, filter: {}, page });
     if (run === undefined) throw new Error('the run is gone');
     return run;
   }
@@ -374,11 +380,6 @@ export class SeatWorld {
     const found = this.#alive.get(name);
     if (found === undefined) throw new Error(`the server ${name} does not run`);
     return found;
-  }
-
-  #inScope(): TenantScope {
-    if (this.#scope === undefined) throw new Error('no server was started');
-    return this.#scope;
   }
 }
 

@@ -7,7 +7,10 @@ const leaseMs = leaseSeconds * 1000;
 
 export interface Fault {
   readonly title: string;
-  /** Whether runs may end as lost: only where a server died, or could not know that it was still alive. */
+  /**
+   * Whether runs of an agent that cannot go on may end as lost: only where a server died, or could not know that it was
+   * still alive.
+   */
   readonly losesRuns: boolean;
   /** Returns when the fault is over. */
   readonly happen: (cluster: Cluster) => Promise<void>;
@@ -20,7 +23,7 @@ const noFault: Fault = {
 };
 
 const killed: Fault = {
-  title: 'a server is killed; its parked runs continue on another server (P1, P5, P6, D-26)',
+  title: 'a server is killed; its runs continue on another server (P1, P5, P6, D-88)',
   losesRuns: true,
   async happen(cluster) {
     const replica = replicaOf(cluster, 0);
@@ -89,8 +92,8 @@ const clockSet: Fault = {
 const wakeUpsAway: Fault = {
   title: 'the wake-ups are unavailable for a while (P14)',
   losesRuns: false,
-  async happen({ nats, database }) {
-    if (nats === undefined) {
+  async happen({ nats, database, wakeups }) {
+    if (wakeups === 'postgres') {
       return terminate(database.url, `application_name = 'convoke wake-ups'`);
     }
     await nats.stop();
@@ -100,10 +103,12 @@ const wakeUpsAway: Fault = {
 };
 
 const replacedInTurn: Fault = {
-  title: 'every server is replaced, one after the other (P19)',
+  title:
+    'every server is replaced, one after the other, by one that wakes the others by NATS (P19)',
   losesRuns: false,
-  async happen({ replicas }) {
-    for (const replica of replicas) {
+  async happen(cluster) {
+    cluster.wakeByNats();
+    for (const replica of cluster.replicas) {
       replica.process.signal('SIGTERM');
       deepEqual(await replica.process.ended, { code: 0, signal: null });
       await replica.startAgain();
@@ -111,12 +116,22 @@ const replacedInTurn: Fault = {
   },
 };
 
-export const allFaults: readonly Fault[] = [
+/** Two faults of different servers at the same time: the third one is left. */
+function together(one: Fault, other: Fault): Fault {
+  return {
+    title: `${one.title}; meanwhile ${other.title}`,
+    losesRuns: one.losesRuns || other.losesRuns,
+    async happen(cluster) {
+      await Promise.all([one.happen(cluster), other.happen(cluster)]);
+    },
+  };
+}
+
+/** Faults of servers that wake each other by PostgreSQL. At the end they wake each other by NATS. */
+export const faultsOnPostgres: readonly Fault[] = [
   noFault,
-  killed,
-  suspended,
-  cutOff('to-target'),
-  cutOff('from-target'),
+  together(killed, cutOff('from-target')),
+  together(suspended, cutOff('to-target')),
   databaseRestarts,
   connectionsKilled,
   clockSet,
@@ -125,7 +140,7 @@ export const allFaults: readonly Fault[] = [
 ];
 
 /** The faults whose outcome can depend on how servers wake each other. */
-export const wakingFaults: readonly Fault[] = [noFault, killed, databaseRestarts, wakeUpsAway];
+export const faultsOnNats: readonly Fault[] = [noFault, killed, databaseRestarts, wakeUpsAway];
 
 function replicaOf({ replicas }: Cluster, index: number): Replica {
   const replica = replicas[index];

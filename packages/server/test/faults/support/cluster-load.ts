@@ -11,6 +11,7 @@ import {
   type Role,
   type SimulatedUser,
   type TestedRun,
+  answerToRecovery,
   checkEnd,
   createUser,
   planAnswer,
@@ -28,14 +29,17 @@ const roles: readonly (Role | 'pay')[] = [
   'pay',
 ];
 const readersPerRun = 2;
+const readersAtOnce = 4;
 /** After this time without a response, a request goes to another server, as a load balancer would do. */
 const patienceMs = 4_000;
 /** Longer than any fault, a lease, its recovery and the run itself together: past it a run is stuck. */
-const stuckMs = 90_000;
+const stuckMs = 180_000;
 
 export interface LoadTally {
   completed: number;
   lost: number;
+  /** Runs that went on after they had lost a worker. */
+  resumed: number;
   cancelled: number;
   paid: number;
   refused: number;
@@ -51,6 +55,7 @@ export class ClusterLoad {
   readonly tally: LoadTally = {
     completed: 0,
     lost: 0,
+    resumed: 0,
     cancelled: 0,
     paid: 0,
     refused: 0,
@@ -105,11 +110,16 @@ export class ClusterLoad {
 
   /** The logs are, on every server, what they were when they ended; every session is free. */
   async checkAll(): Promise<number> {
-    for (const { at, log } of this.#ended) {
-      for (const replica of this.#cluster.replicas) {
-        deepEqual(await this.#wholeLog(at, replica), log, 'the same log on every server');
+    const unread = [...this.#ended];
+    const readOn = async () => {
+      for (let next = unread.pop(); next !== undefined; next = unread.pop()) {
+        for (const replica of this.#cluster.replicas) {
+          const read = await this.#wholeLog(next.at, replica);
+          deepEqual(read, next.log, 'the same log on every server');
+        }
       }
-    }
+    };
+    await Promise.all(Array.from({ length: readersAtOnce }, readOn));
     for (const { sessionId } of this.#users) {
       const { status, current_run_id } = await this.#caller.session(sessionId);
       deepEqual([status, current_run_id], ['idle', undefined]);
@@ -172,7 +182,7 @@ export class ClusterLoad {
   }
 
   async #cancel(user: SimulatedUser, tested: TestedRun, at: RunAt): Promise<void> {
-    await pause(user.random.whole(10, 1_500));
+    await pause(user.random.whole(10, 1_000));
     const path = `/v1/sessions/${at.sessionId}/runs/${at.runId}/cancel`;
     const { status } = await this.#insist(async () => {
       const reply = await this.#caller.call('POST', path);
@@ -197,13 +207,15 @@ export class ClusterLoad {
 
   async #answer(user: SimulatedUser, tested: TestedRun): Promise<void> {
     const pending = await this.#caller.interactions(user.sessionId).catch(() => []);
-    const key = pending.find((item) => item.run_id === tested.id)?.interaction_key;
-    if (key === undefined) return;
-    tested.answer ??= planAnswer(user);
-    // An answer without a reply may have been accepted: sending the same one again returns which.
-    await this.#caller
-      .answer(user.sessionId, key, tested.answer?.body ?? {})
-      .catch(() => undefined);
+    const asked = pending.find((item) => item.run_id === tested.id);
+    if (asked === undefined) return;
+    let body: object | undefined = answerToRecovery(asked, user.random.chance(0.5));
+    if (body === undefined) {
+      tested.answer ??= planAnswer(user);
+      body = tested.answer?.body ?? {};
+    }
+    // An answer without a reply may have been accepted: then the next one is refused.
+    await this.#caller.answer(user.sessionId, asked.interaction_key, body).catch(() => undefined);
   }
 
   #check(
@@ -217,6 +229,7 @@ export class ClusterLoad {
     if (end.run.status === 'completed') this.tally.completed += 1;
     if (end.run.status === 'cancelled') this.tally.cancelled += 1;
     if (end.run.status === 'failed') this.tally.lost += 1;
+    else if (end.run.attempt > 1) this.tally.resumed += 1;
   }
 
   /** P7: at most one effect for an allowed call, none for a denied one, whatever happened to the servers. */
@@ -237,7 +250,7 @@ export class ClusterLoad {
 
   async #wholeLog(at: RunAt, { folder }: Replica): Promise<readonly Frame[]> {
     const reader = new RawEventReader({ port: folder.port, caller: this.#caller, at });
-    const { how, status } = await reader.read({ signal: AbortSignal.timeout(patienceMs) });
+    const { how, status } = await reader.read({ signal: AbortSignal.timeout(stuckMs) });
     deepEqual([how, status], ['ended', 200]);
     return reader.frames;
   }

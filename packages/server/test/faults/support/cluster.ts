@@ -27,6 +27,8 @@ export class Replica {
   readonly folder: ServerFolder;
   readonly toDatabase: TcpProxy;
   process: ServerProcess;
+  /** Of its next start, instead of those of the folder. */
+  settings: Readonly<Record<string, string>> = {};
 
   private constructor(folder: ServerFolder, toDatabase: TcpProxy, process: ServerProcess) {
     this.folder = folder;
@@ -49,6 +51,7 @@ export class Replica {
     this.process = await ServerProcess.start(this.folder, {
       command: 'serve',
       imports: [steppingClock],
+      settings: this.settings,
     });
   }
 }
@@ -57,8 +60,10 @@ export class Replica {
 export class Cluster {
   readonly replicas: readonly Replica[];
   readonly database: PostgresServer;
-  readonly nats: NatsServer | undefined;
+  readonly nats: NatsServer;
   readonly ledger: Ledger;
+  /** How its servers wake each other; those that start from now on. */
+  #wakeups: 'postgres' | 'nats' = 'postgres';
 
   private constructor(parts: Pick<Cluster, 'replicas' | 'database' | 'nats' | 'ledger'>) {
     this.replicas = parts.replicas;
@@ -67,10 +72,23 @@ export class Cluster {
     this.ledger = parts.ledger;
   }
 
-  static async open(wakeups: 'postgres' | 'nats'): Promise<Cluster> {
-    const database = await PostgresServer.open();
-    const nats = wakeups === 'nats' ? await NatsServer.open() : undefined;
-    const first = await createServerFolder({ agents });
+  get wakeups(): 'postgres' | 'nats' {
+    return this.#wakeups;
+  }
+
+  /** Servers that start from now on wake the others by NATS. */
+  wakeByNats(): void {
+    this.#wakeups = 'nats';
+    const settings = { CONVOKE_WAKEUPS: 'nats', CONVOKE_NATS_URL: this.nats.url };
+    for (const replica of this.replicas) replica.settings = settings;
+  }
+
+  static async open(): Promise<Cluster> {
+    const [database, nats, first] = await Promise.all([
+      PostgresServer.open(),
+      NatsServer.open(),
+      createServerFolder({ agents }),
+    ]);
     const root = dirname(first.agentsDir);
     const ledger = await Ledger.open();
     writePayingAgent(first.agentsDir, ledger);
@@ -85,10 +103,8 @@ export class Cluster {
       CONVOKE_MASTER_KEY_FILE: keyFile,
       CONVOKE_LEASE_SECONDS: String(leaseSeconds),
       CONVOKE_TENANT_RUN_CONCURRENCY: String(tenantShare),
-      CONVOKE_WAKEUPS: wakeups,
       CONVOKE_LOG_LEVEL: 'info',
       ...s3.env('convoke'),
-      ...(nats === undefined ? {} : { CONVOKE_NATS_URL: nats.url }),
     };
     const replicas: Replica[] = [];
     for (const name of ['a', 'b', 'c']) {
@@ -108,12 +124,14 @@ export class Cluster {
   }
 
   async close(): Promise<void> {
-    for (const { process, toDatabase } of this.replicas) {
-      process.signal('SIGCONT');
-      await process.kill();
-      await toDatabase.close();
-    }
-    await this.nats?.stop();
+    await Promise.all(
+      this.replicas.map(async ({ process, toDatabase }) => {
+        process.signal('SIGCONT');
+        await process.kill();
+        await toDatabase.close();
+      }),
+    );
+    await this.nats.stop();
     await this.ledger.close();
     this.database.remove();
     this.replicas[0]?.folder.remove();

@@ -1,20 +1,26 @@
 import { deepEqual, equal, ok } from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as lifetime } from 'node:timers/promises';
-import { type RunRecord, isTerminalRunStatus } from '@convoke/contract';
+import { type RunRecord, isTerminalRunStatus, sessionId, tenantId } from '@convoke/contract';
+import { folderPaths } from '../../../src/session-folders/folder-paths.ts';
 import { until } from '../../support/eventually.ts';
 import { Caller } from './caller.ts';
 import type { Random } from './random.ts';
 import { RawEventReader, type Frame } from './raw-event-reader.ts';
 import { checkLog, expectPrefix } from './run-log.ts';
-import { type ServerFolder, createServerFolder } from './server-folder.ts';
+import { type ServerFolder, createServerFolder, readQuickstart } from './server-folder.ts';
 import { ServerProcess } from './server-process.ts';
 import {
   type Role,
   type SimulatedUser,
   type TestedRun,
   agents,
+  answerToRecovery,
   checkEnd,
   createUser,
+  isAllowed,
+  notesFile,
   planAnswer,
   planRuns,
 } from './simulated-users.ts';
@@ -29,13 +35,13 @@ const roles: readonly Role[] = [
 ];
 const readersPerRun = 3;
 const longestLifeMs = 1_800;
+/** Longer than a lease, the pauses before a run goes on, and the run itself: past it a run is stuck. */
+const stuckMs = 180_000;
 /** A cut falls anywhere in the first frames of a connection, headers included. */
 const longestReadBytes = 20_000;
 
 export interface CrashOptions {
   readonly random: Random;
-  /** Within this time of readiness no run may be left that does not wait for a person (D-26). */
-  readonly recoveryMs: number;
   readonly databaseUrl?: string;
 }
 
@@ -46,8 +52,10 @@ export interface Tally {
   completed: number;
   stillWaiting: number;
   answeredAfterCrash: number;
-  /** Runs that were queued behind one that was lost. */
-  behindLost: number;
+  /** Runs that were queued behind one that was interrupted. */
+  behindInterrupted: number;
+  /** Calls about which a person was asked, because a crash interrupted them. */
+  inDoubt: number;
   framesSeen: number;
   connections: number;
 }
@@ -61,7 +69,8 @@ export class CrashScenario {
     completed: 0,
     stillWaiting: 0,
     answeredAfterCrash: 0,
-    behindLost: 0,
+    behindInterrupted: 0,
+    inDoubt: 0,
     framesSeen: 0,
     connections: 0,
   };
@@ -80,7 +89,11 @@ export class CrashScenario {
 
   static async open(options: CrashOptions): Promise<CrashScenario> {
     const { databaseUrl } = options;
-    const settings = databaseUrl === undefined ? {} : { CONVOKE_DATABASE_URL: databaseUrl };
+    // The lease of the dead server must expire first: another replica could hold it (D-26).
+    const settings =
+      databaseUrl === undefined
+        ? {}
+        : { CONVOKE_DATABASE_URL: databaseUrl, CONVOKE_LEASE_SECONDS: '5' };
     const folder = await createServerFolder({ agents, settings });
     const server = await ServerProcess.start(folder);
     const scenario = new CrashScenario(options, server, await Caller.open(folder));
@@ -128,12 +141,10 @@ export class CrashScenario {
       deepEqual(await first.kill(), []);
     }
     this.#server = await ServerProcess.start(this.folder);
-    const readyAt = performance.now();
     if (random.chance(0.5)) await this.#caller.renewToken();
-    const left = () => this.#options.recoveryMs - (performance.now() - readyAt);
     await this.#asEveryUser(async (user) => {
       await this.#repeatStarts(user);
-      for (const tested of user.runs) await this.#settle({ user, tested, withinMs: left() });
+      for (const tested of user.runs) await this.#settle(user, tested);
       await this.#release(user);
     });
   }
@@ -144,7 +155,7 @@ export class CrashScenario {
       for (const tested of user.runs) {
         tested.answer ??= planAnswer(user);
         await this.#answer(user, tested);
-        await this.#settle({ user, tested, withinMs: this.#options.recoveryMs });
+        await this.#settle(user, tested);
       }
       await this.#release(user);
       deepEqual(user.runs, []);
@@ -256,7 +267,7 @@ export class CrashScenario {
       const { status, body } = await this.#caller.tryStartRun(user.sessionId, prompt, key);
       if (id !== undefined) deepEqual([status, body.id], [200, id]);
       tested.id = body.id;
-      if (tested === head && body.error_code === 'worker_lost') this.tally.behindLost += queued;
+      if (tested === head && body.attempt > 1) this.tally.behindInterrupted += queued;
     }
     const ids = (await this.#caller.runs(user.sessionId)).map((run) => run.id);
     deepEqual(
@@ -265,13 +276,16 @@ export class CrashScenario {
     );
   }
 
-  async #settle({ user, tested, withinMs }: Settling): Promise<void> {
+  /** Waits until the run has ended or waits for its person, who at once answers what a recovery asks. */
+  async #settle(user: SimulatedUser, tested: TestedRun): Promise<void> {
     const run = await until(
       async () => {
         const now = await this.#caller.run(this.#at(user, tested));
-        return (isTerminalRunStatus(now.status) || isParked(now, tested)) && now;
+        if (isTerminalRunStatus(now.status)) return now;
+        if (now.status === 'waiting' && (await this.#settleDoubt(user, tested))) return false;
+        return isParked(now, tested) && now;
       },
-      { withinMs, what: `end of ${tested.id} (${user.role})` },
+      { withinMs: stuckMs, what: `end of ${tested.id} (${user.role})` },
     );
     const frames = await this.#wholeLog(user, run);
     const events = checkLog(run, frames);
@@ -285,6 +299,32 @@ export class CrashScenario {
     if (isRecovered && run.status === 'cancelled') this.tally.cancelledByRecovery += 1;
     if (run.status === 'completed') this.tally.completed += 1;
     deepEqual(await this.#pendingOf(user, tested), [], 'I16');
+    if (user.role !== 'write' || run.status !== 'completed') return;
+    // A call is carried out once, however often its server died under it (D-83).
+    equal(this.#timesWritten(user, tested), isAllowed(tested) ? 1 : 0);
+  }
+
+  /** Answers a question about a call in doubt, as a person who knows what was done. */
+  async #settleDoubt(user: SimulatedUser, tested: TestedRun): Promise<boolean> {
+    const pending = await this.#caller.interactions(user.sessionId);
+    const asked = pending.find((item) => item.run_id === tested.id && item.about !== undefined);
+    if (asked === undefined) return false;
+    const answer = answerToRecovery(asked, this.#timesWritten(user, tested) > 0) ?? {};
+    await this.#caller.answer(user.sessionId, asked.interaction_key, answer);
+    this.tally.inDoubt += 1;
+    return true;
+  }
+
+  #timesWritten(user: SimulatedUser, { prompt }: TestedRun): number {
+    const owner = {
+      tenantId: tenantId(readQuickstart(this.folder).tenant_id),
+      sessionId: sessionId(user.sessionId),
+    };
+    const path = join(folderPaths(this.folder.dataDir, owner).sessionFolder, notesFile);
+    if (!existsSync(path)) return 0;
+    return readFileSync(path, 'utf8')
+      .split('\n')
+      .filter((line) => line === prompt).length;
   }
 
   /** D-36: it waits under the key it always had. */
@@ -332,12 +372,6 @@ export class CrashScenario {
     if (id === undefined) throw new Error('this run was never started');
     return { sessionId: user.sessionId, runId: id };
   }
-}
-
-interface Settling {
-  readonly user: SimulatedUser;
-  readonly tested: TestedRun;
-  readonly withinMs: number;
 }
 
 /** Whether the run waits for an answer that no one has given yet. */

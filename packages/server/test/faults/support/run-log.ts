@@ -2,6 +2,7 @@ import { deepEqual, equal, ok } from 'node:assert/strict';
 import {
   type RunEvent,
   type RunRecord,
+  RunText,
   formatEventId,
   isTerminalEventType,
   runEvent,
@@ -46,12 +47,11 @@ const endOf: Readonly<Record<RunRecord['status'], string | null>> = {
   cancelled: 'run_cancelled',
 };
 
-/** The text an agent said, joined from its deltas. */
+/** The text an agent said, as a reader joins it (D-87). */
 export function saidIn(events: readonly RunEvent[]): string {
-  return events
-    .filter((event) => event.type === 'message_delta')
-    .map(({ data }) => (typeof data['text'] === 'string' ? data['text'] : ''))
-    .join('');
+  const said = new RunText();
+  for (const event of events) said.take(event);
+  return said.text;
 }
 
 /** I2, I4: what was read before is the beginning of what is read now, byte for byte. */

@@ -42,11 +42,9 @@ export async function createServerFolder(options: ServerFolderOptions): Promise<
     dataDir: options.dataDir ?? join(root, 'data'),
     agentsDir,
     port,
-    // What holds when a worker is lost for good; recovery.test.ts turns recovery on.
     settings: {
       CONVOKE_API_RATE_PER_MINUTE: '0',
       CONVOKE_DATABASE_CONNECTIONS: testConnections,
-      CONVOKE_RECOVERY: 'fail',
       ...options.settings,
     },
     remove: () => removeFolderSync(root),

@@ -1,5 +1,5 @@
 import { equal, notEqual, ok } from 'node:assert/strict';
-import type { RunEvent, RunRecord } from '@convoke/contract';
+import type { InteractionRecord, RunEvent, RunRecord } from '@convoke/contract';
 import type { Random } from './random.ts';
 import type { Frame } from './raw-event-reader.ts';
 import { saidIn } from './run-log.ts';
@@ -8,21 +8,34 @@ import type { AgentFolder } from './server-folder.ts';
 /** The purpose of the runs of one session. */
 export type Role = 'talk' | 'ask' | 'write' | 'cancel' | 'queue';
 
+/** What a writer was allowed to write, a line for each time. */
+export const notesFile = 'notes.txt';
+
+/** More losses in a row than any test has: no run of these agents is ever lost. */
+const recovery = { attempts: 20 };
+
 export const agents: Readonly<Record<string, AgentFolder>> = {
-  talker: { script: [{ say: { text: '{{prompt}}', every_ms: 8 } }] },
+  talker: { recovery, script: [{ say: { text: '{{prompt}}', every_ms: 16 } }] },
   asker: {
+    recovery,
     script: [
-      { say: { text: 'Let me think. ', every_ms: 8 } },
+      { say: { text: 'Let me think. ', every_ms: 16 } },
       { ask: { question: 'What about {{prompt}}?' } },
-      { say: { text: 'You said {{answer}}, so be it.', every_ms: 8 } },
+      { say: { text: 'You said {{answer}}, so be it.', every_ms: 16 } },
     ],
   },
   writer: {
-    approval_required_tools: ['write_file'],
+    recovery,
+    approval_required_tools: ['append_file'],
     script: [
-      { say: { text: 'May I? ', every_ms: 8 } },
-      { tool: { name: 'write_file', input: { path: 'note.txt', text: '{{prompt}}' } } },
-      { say: { text: 'Written down for good.', every_ms: 8 } },
+      { say: { text: 'May I? ', every_ms: 16 } },
+      {
+        tool: {
+          name: 'append_file',
+          input: { path: notesFile, text: '{{prompt}}\n', before_ms: 300, after_ms: 300 },
+        },
+      },
+      { say: { text: 'Written down for good.', every_ms: 16 } },
     ],
   },
 };
@@ -71,8 +84,8 @@ let keys = 0;
 export function planRuns(user: SimulatedUser): TestedRun[] {
   return Array.from({ length: user.role === 'queue' ? 3 : 1 }, (_, index) => {
     const isShort = index > 0 || user.role === 'ask' || user.role === 'write';
-    const fewest = user.role === 'queue' ? 150 : 20;
-    const words = isShort ? user.random.whole(2, 30) : user.random.whole(fewest, 250);
+    const fewest = user.role === 'queue' || user.role === 'cancel' ? 75 : 10;
+    const words = isShort ? user.random.whole(2, 15) : user.random.whole(fewest, 125);
     return {
       key: `key-${++keys}`,
       prompt: Array.from({ length: words }, (_, word) => `w${word}-${keys}`).join(' '),
@@ -93,6 +106,18 @@ export function planAnswer(user: SimulatedUser): TestedRun['answer'] {
   return { body: { decision: user.random.pick(['allow', 'deny']) }, isAccepted: false };
 }
 
+/** The answer to what a recovery asks (D-84, D-91); undefined when the agent itself asks. */
+export function answerToRecovery(
+  { about }: InteractionRecord,
+  wasDone: boolean,
+): { readonly answer: string } | undefined {
+  if (about === undefined) return undefined;
+  if (about.kind === 'workspace_behind') {
+    return { answer: 'Go on with the files as they were saved' };
+  }
+  return { answer: wasDone ? 'It was done' : 'It was not done: do it now' };
+}
+
 /** D-21, D-24, D-26, I7, I15: checks the end of a run against the requests made for it. */
 export function checkEnd(
   user: SimulatedUser,
@@ -107,16 +132,20 @@ export function checkEnd(
   const last = events.at(-1);
   if (tested.isCancelAccepted) equal(run.status, 'cancelled');
   if (user.role !== 'cancel') notEqual(run.status, 'cancelled');
-  if (run.status === 'completed') equal(said, whole);
-  if (run.status === 'failed') {
-    equal(run.error_code, 'worker_lost');
-    equal(last?.data['error_code'], 'worker_lost');
-    equal(last?.data['recovered'], true);
+  // D-88: whatever happened to its servers, it went on.
+  notEqual(run.status, 'failed', run.error_message);
+  if (run.status === 'completed') {
+    equal(said, whole);
+    equal(last?.data['recovered'] ?? false, run.attempt > 1);
   }
-  const written = events.filter((event) => event.type === 'scripted.tool_result').length;
-  const isAllowed = decisionOf(tested) === 'allow';
-  ok(written <= (isAllowed ? 1 : 0));
-  if (isAllowed && run.status === 'completed') equal(written, 1);
+  const hasResult = events.some((event) => event.type === 'scripted.tool_result');
+  if (run.status === 'completed') equal(hasResult, isAllowed(tested));
+  else ok(!hasResult || isAllowed(tested));
+}
+
+/** Whether the run may write, as far as its person has decided. */
+export function isAllowed(tested: TestedRun): boolean {
+  return decisionOf(tested) === 'allow';
 }
 
 /** The whole text of the agent in an uninterrupted run. */
