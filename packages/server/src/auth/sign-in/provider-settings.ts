@@ -85,6 +85,8 @@ export function providerSettings(parts: SettingsParts): Configuration {
     claims: { openid: ['sub'], email: ['email'] },
     enabledJWA: { idTokenSigningAlgValues: ['EdDSA'] },
     pkce: { required: () => true },
+    // All clients are of this server: a page of another origin asks for none of their tokens (A-360).
+    clientBasedCORS: (_, origin) => origin === new URL(baseUrl).origin,
     routes: peopleRoutes,
     interactions: { policy, url: (_, interaction) => `${root}${signInPath}/${interaction.uid}` },
     features: providerFeatures(parts),

@@ -95,6 +95,32 @@ describe.each(databaseKinds)('the console, in which a person signs in, on %s', (
     expect((await signIn(server, program, { browser: new Browser() })).wasAsked).toBe(true);
   });
 
+  test('redeems its code from pages of its own origin only', async () => {
+    const login = await begin(server, program);
+    const stopAt = `${server.baseUrl}/console/callback`;
+    const browser = new Browser();
+    await browser.open(login.url, stopAt);
+    const { url } = await browser.submit({ ...owner(server) }, { stopAt });
+    const body = new URLSearchParams({
+      grant_type: 'authorization_code',
+      client_id: 'convoke-console',
+      code: new URL(url).searchParams.get('code') ?? '',
+      redirect_uri: stopAt,
+      code_verifier: login.verifier,
+    });
+    const ask = async (origin: string) => {
+      const at = `${server.baseUrl}/oidc/token`;
+      const answer = await fetch(at, { method: 'POST', body, headers: { origin } });
+      const { error } = (await answer.json()) as { error?: string };
+      return [answer.status, error, answer.headers.get('access-control-allow-origin')];
+    };
+    for (const origin of ['https://evil.example', 'null']) {
+      expect(await ask(origin)).toEqual([400, 'invalid_request', null]);
+    }
+    const { origin } = new URL(server.baseUrl);
+    expect(await ask(origin)).toEqual([200, undefined, origin]);
+  });
+
   test('gets no refresh token, also when it asks for one (D-150)', async () => {
     const asking = { browser: new Browser(), scope: 'openid offline_access' };
     const { tokens } = await signIn(server, program, asking);
