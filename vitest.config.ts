@@ -42,6 +42,9 @@ export default {
         test: {
           name: 'console',
           include: [consoleInBrowser],
+          isolate: false,
+          testTimeout: 240_000,
+          hookTimeout: 180_000,
           globalSetup: [
             'packages/console/test/browser/support/chromium.ts',
             'packages/console/test/browser/support/built-console.ts',

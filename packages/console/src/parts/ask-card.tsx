@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { type Ask, askOfRecord, askTitle, outcomeWords } from '../data/ask.ts';
 import { visible } from '../data/formats.ts';
 import { findInteraction } from '../session/api.ts';
+import { personName } from '../session/session.ts';
 import { useRight, useTenant } from '../session/use.ts';
 import { settings } from '../shell/settings.ts';
 import { AskForm, type AskFormHandle } from './ask-form.tsx';
@@ -202,7 +203,7 @@ function AskOutcomeLine(props: { readonly ask: Ask; readonly wasLate: boolean })
   return (
     <p role={props.wasLate ? 'alert' : undefined}>
       {props.wasLate && <strong>Your answer came too late. </strong>}
-      {outcome.by !== undefined && <span>{visible(outcome.by)} </span>}
+      {outcome.by !== undefined && <span>{visible(personName(outcome.by))} </span>}
       <span>{visible(outcomeWords(outcome))}</span>
       {outcome.at !== undefined && (
         <span class="muted">

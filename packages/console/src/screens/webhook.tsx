@@ -1,6 +1,6 @@
 import type { WebhookDelivery, WebhookRecord } from '@convoke/sdk';
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { plural, visible } from '../data/formats.ts';
 import { type RouteParams, addressOf } from '../data/routes.ts';
 import { Button } from '../parts/button.tsx';
@@ -20,12 +20,21 @@ import { SecretOnce } from './secret-once.tsx';
 export function WebhookScreen({ webhook: id = '' }: RouteParams): JSX.Element {
   const { client, tenantId } = useTenant();
   const found = useResource(`${tenantId}/webhook/${id}`, () => client.webhooks.get(id));
+  const [tests, setTests] = useState(0);
+  useRefreshOnNotice(
+    ({ type }) => type === 'webhook_disabled',
+    () => found.refresh(),
+  );
   return (
     <Shown of={found} title="Webhook">
       {(webhook) => (
         <>
-          <WebhookHeading webhook={webhook} onChange={(next) => found.set(next)} />
-          <Deliveries webhook={webhook} />
+          <WebhookHeading
+            webhook={webhook}
+            onChange={(next) => found.set(next)}
+            onTest={() => setTests((count) => count + 1)}
+          />
+          <Deliveries webhook={webhook} tests={tests} />
         </>
       )}
     </Shown>
@@ -35,8 +44,9 @@ export function WebhookScreen({ webhook: id = '' }: RouteParams): JSX.Element {
 function WebhookHeading(props: {
   readonly webhook: WebhookRecord;
   readonly onChange: (webhook: WebhookRecord) => void;
+  readonly onTest: () => void;
 }): JSX.Element {
-  const { webhook, onChange } = props;
+  const { webhook, onChange, onTest } = props;
   const { client, tenantId } = useTenant();
   const mayWrite = useRight('webhooks:write');
   const [secret, setSecret] = useState<string | undefined>(undefined);
@@ -49,6 +59,7 @@ function WebhookHeading(props: {
   });
   const check = useAction(async () => {
     await client.webhooks.test(webhook.id);
+    onTest();
     announce('A test is on its way.');
   });
   const error = rotate.error ?? check.error;
@@ -140,7 +151,20 @@ function Facts({ webhook }: { readonly webhook: WebhookRecord }): JSX.Element {
   );
 }
 
-function Deliveries({ webhook }: { readonly webhook: WebhookRecord }): JSX.Element {
+/** How soon a delivery that is on its way is looked at again: the feed tells of runs, not of deliveries. */
+const lookAgainMs = 1000;
+
+function isUnderWay({ status, next_try_at: next }: WebhookDelivery): boolean {
+  if (status === 'sending') return true;
+  return status === 'pending' && (next === undefined || Date.parse(next) <= Date.now());
+}
+
+function Deliveries(props: {
+  readonly webhook: WebhookRecord;
+  /** Tests that were sent from here. */
+  readonly tests: number;
+}): JSX.Element {
+  const { webhook, tests } = props;
   const { client } = useTenant();
   const mayWrite = useRight('webhooks:write');
   const list = usePages<WebhookDelivery>(
@@ -152,6 +176,15 @@ function Deliveries({ webhook }: { readonly webhook: WebhookRecord }): JSX.Eleme
     () => true,
     () => list.refresh(),
   );
+  const rows = list.rows.value;
+  useEffect(() => {
+    if (tests > 0) void list.refresh();
+  }, [tests]);
+  useEffect(() => {
+    if (webhook.status !== 'active' || rows?.some(isUnderWay) !== true) return;
+    const timer = setTimeout(() => void list.refresh(), lookAgainMs);
+    return () => clearTimeout(timer);
+  }, [rows, webhook.status]);
   const again = async (delivery: WebhookDelivery) => {
     await client.webhooks.redeliver(webhook.id, delivery.id);
     await list.refresh();

@@ -80,6 +80,12 @@ export async function enter(): Promise<void> {
   }
 }
 
+/** The address of the person at this page, for records that hold ids; others are shown by their id. */
+export function personName(id: string): string {
+  const { value } = state;
+  return value.kind === 'in' && value.me.user_id === id ? (value.me.email ?? id) : id;
+}
+
 /** Reads tenants again, after one was created or offboarded. */
 export async function refreshWorkspaces(): Promise<void> {
   const { value } = state;

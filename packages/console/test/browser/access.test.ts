@@ -1,89 +1,149 @@
+import { type UserId, organizationId } from '@convoke/contract';
+import type { Page, Request } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { begin, runIn } from '../../../server/test/support/api-steps.ts';
+import { removeMember } from '../../../server/src/app/organizations.ts';
+import { setPassword } from '../../../server/src/app/people/passwords.ts';
+import { createPasswords } from '../../../server/src/auth/passwords.ts';
+import { begin, cancel, pendingIn, runIn } from '../../../server/test/support/api-steps.ts';
+import { addMember, emailOf } from '../../../server/test/support/sign-in/console.ts';
+import { operator, password } from '../../../server/test/support/sign-in/steps.ts';
 import { consoleAgents } from './support/agents.ts';
-import { consoleTests, patienceMs } from './support/console-tests.ts';
+import { consoleTests } from './support/console-tests.ts';
+import { go, organizationPlaces } from './support/places.ts';
 
 const web = consoleTests({ agents: consoleAgents });
-const slow = 4 * patienceMs;
 
-test(
-  'a page that was asked for signed out is shown after the sign-in, with its filters',
-  async () => {
-    const page = await web.openSignedOut(
-      `${web.server.baseUrl}${web.tenant}/runs?status=failed&q=nothing`,
-    );
-    await web.signIn(page);
-    await page.getByText('No run matches.').waitFor();
-    expect(new URL(page.url()).search).toBe('?status=failed&q=nothing');
-    expect(await page.evaluate<number>('sessionStorage.length')).toBe(0);
-  },
-  slow,
-);
+/** A member with a password. The owner has none: setting one would end the session that the other tests use. */
+async function personWith(role: 'viewer' | 'operator'): Promise<UserId> {
+  const userId = await addMember(web.server, role);
+  const hash = await createPasswords().hash(password);
+  await setPassword(web.server.convoke.services, { userId, hash, isOneTime: false, by: operator });
+  return userId;
+}
 
-test(
-  'no token is in storage, in an address or in the page, and a reload signs in again by the cookie',
-  async () => {
-    const page = await web.open(web.tenant);
-    await page.getByRole('heading', { level: 1 }).waitFor();
-    const kept = await page.evaluate<string>(
-      'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href])',
-    );
-    expect(kept).not.toMatch(/eyJ|code=/);
-    await page.reload();
-    await page.getByRole('heading', { level: 1 }).waitFor();
-  },
-  slow,
-);
+async function openAs(person: UserId, path: string) {
+  const page = await web.openSignedOut(web.server.baseUrl + path);
+  await web.signIn(page, { email: emailOf(person), password });
+  return page;
+}
 
-test(
-  'signing out empties every tab of the browser',
-  async () => {
-    const page = await web.openSignedOut(`${web.server.baseUrl}/console/`);
-    await web.signIn(page);
-    await page.getByRole('heading', { level: 1 }).waitFor();
-    const other = await web.open(web.tenant, { beside: page });
-    await other.getByRole('heading', { level: 1 }).waitFor();
-    await page.goto(`${web.server.baseUrl}/console/settings`);
-    await page.getByRole('button', { name: 'Sign out' }).click();
-    await other.getByRole('heading', { name: 'Signed out' }).waitFor();
-    await page.getByRole('button', { name: 'Sign out' }).click();
-    await page.getByLabel('Password').waitFor();
-    expect(await other.textContent('body')).not.toContain(web.server.quickstart.owner_email);
-  },
-  slow,
-);
+test('a page that was asked for signed out is shown after the sign-in, with its filters', async () => {
+  const path = `${web.tenant}/runs?status=failed&q=nothing`;
+  const page = await openAs(await personWith('operator'), path);
+  await page.getByText('No run matches.').waitFor();
+  expect(new URL(page.url()).search).toBe('?status=failed&q=nothing');
+  expect(await page.evaluate<number>('sessionStorage.length')).toBe(0);
+});
 
-test(
-  'seven tabs follow the tenant over one connection, and all see a run appear',
-  async () => {
-    const first = await web.open(`${web.tenant}/runs`);
-    let streams = 0;
-    first.context().on('request', (request) => {
-      const isStream = request.headers()['accept']?.includes('event-stream') === true;
-      if (isStream && new URL(request.url()).pathname === '/v1/events') streams += 1;
-    });
-    const tabs = [first];
-    for (let count = 1; count < 7; count += 1) {
-      tabs.push(await web.open(`${web.tenant}/runs`, { beside: first }));
-    }
-    for (const tab of tabs) await tab.getByRole('heading', { name: 'Runs' }).waitFor();
-    const { run } = await begin(web.server, 'sleeper', 'seen by all seven');
-    for (const tab of tabs) {
-      await tab.getByRole('link', { name: 'seen by all seven' }).waitFor();
-    }
-    await runIn(web.server, run, 'running');
-    expect(streams).toBeLessThanOrEqual(1);
-  },
-  2 * slow,
-);
+test('no token is in storage, in an address or in the page, and a reload signs in again by the cookie', async () => {
+  const page = await web.open(web.tenant);
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  const kept = await page.evaluate<string>(
+    'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href])',
+  );
+  expect(kept).not.toMatch(/eyJ|code=/);
+  await page.reload();
+  await page.getByRole('heading', { level: 1 }).waitFor();
+});
 
-test(
-  'a person with no access to a tenant learns nothing about it',
-  async () => {
-    const page = await web.open('/console/t/ten_01ja3w8z5kq4v7m2x9c6t1r8en/runs');
-    const said = page.getByText('You have no access to this tenant, or it does not exist.');
-    expect(await said.count()).toBeLessThanOrEqual(1);
-    await said.waitFor();
-  },
-  slow,
-);
+test('signing out empties every tab of the browser', async () => {
+  const person = await personWith('operator');
+  const page = await openAs(person, '/console/');
+  const other = await web.open(web.tenant, { beside: page });
+  await other.getByRole('heading', { level: 1 }).waitFor();
+  await page.goto(`${web.server.baseUrl}/console/settings`);
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await other.getByRole('heading', { name: 'Signed out' }).waitFor();
+  // The page of the server asks once more, with a button of the same name.
+  await page.waitForURL('**/oidc/sign-out?*');
+  await page.getByRole('button', { name: 'Sign out' }).click();
+  await page.getByLabel('Password').waitFor();
+  expect(await other.textContent('body')).not.toContain(emailOf(person));
+});
+
+test('seven tabs follow the tenant over one connection, and all see a run appear', async () => {
+  const first = await web.open('/console/settings');
+  const open = new Set<Request>();
+  let mostOpen = 0;
+  const context = first.context();
+  context.on('request', (request) => {
+    const isStream = request.headers()['accept']?.includes('event-stream') === true;
+    if (!isStream || new URL(request.url()).pathname !== '/v1/events') return;
+    open.add(request);
+    mostOpen = Math.max(mostOpen, open.size);
+  });
+  context.on('requestfinished', (request) => open.delete(request));
+  context.on('requestfailed', (request) => open.delete(request));
+  const tabs: Page[] = [];
+  for (let count = 0; count < 7; count += 1) {
+    tabs.push(await web.open(`${web.tenant}/runs`, { beside: first }));
+  }
+  for (const tab of tabs) await tab.getByRole('heading', { name: 'Runs' }).waitFor();
+  const { run } = await begin(web.server, 'sleeper', 'seen by all seven');
+  for (const tab of tabs) await tab.getByRole('link', { name: 'seen by all seven' }).waitFor();
+  await cancel(web.server, run);
+  expect(mostOpen).toBeLessThanOrEqual(1);
+});
+
+test('a person with no access to a tenant learns nothing about it', async () => {
+  const page = await web.open('/console/t/ten_01ja3w8z5kq4v7m2x9c6t1r8en/runs');
+  const said = page.getByText('You have no access to this tenant, or it does not exist.');
+  await expect(said.waitFor()).resolves.toBeUndefined();
+});
+
+test('a viewer reads everything of the tenant and can change nothing, and is told why', async () => {
+  const { run } = await begin(web.server, 'writer', 'for a viewer');
+  await runIn(web.server, run, 'waiting');
+  const { interaction_key: key } = await pendingIn(web.server, run.session_id);
+  const page = await openAs(await personWith('viewer'), `${web.tenant}/approvals?item=${key}`);
+  await page.getByText('Your role may read this, not answer it.').waitFor();
+  await page.getByText('for a viewer').first().waitFor();
+  expect(await page.getByRole('button', { name: /Allow/ }).count()).toBe(0);
+  const navigation = page.getByRole('navigation', { name: 'Console' });
+  expect(await navigation.getByText('Clients').count()).toBe(0);
+  await go(page, `${web.tenant}/agents/echo`);
+  await page.getByPlaceholder('Your role may read, not run').waitFor();
+  const forbidden = {
+    schedules: { shows: 'No schedules yet.', button: 'Create a schedule' },
+    webhooks: { shows: 'No webhooks yet.', button: 'Create a webhook' },
+    [`runs/${run.id}`]: { shows: 'I will note it down.', button: 'Cancel' },
+  };
+  for (const [path, { shows, button }] of Object.entries(forbidden)) {
+    await go(page, `${web.tenant}/${path}`);
+    await page.getByText(shows).first().waitFor();
+    await page.getByRole('button', { name: button, disabled: true }).waitFor();
+  }
+  web.expectFaults(/status of 403/);
+  for (const place of organizationPlaces(web.organization)) {
+    await go(page, place.path);
+    await place.shows(page).waitFor();
+    await page.getByRole('alert').first().waitFor();
+  }
+});
+
+test('a person who is removed from the organization sees nothing new', async () => {
+  web.expectFaults(/status of 40[013]/);
+  const person = await personWith('operator');
+  const page = await openAs(person, `${web.tenant}/runs`);
+  await page.getByRole('heading', { name: 'Runs' }).waitFor();
+  await removeMember(web.server.convoke.services, {
+    organizationId: organizationId(web.server.quickstart.organization_id),
+    email: emailOf(person),
+    by: operator,
+  });
+  await begin(web.server, 'echo', 'after the removal');
+  await page.getByRole('link', { name: 'Waiting', exact: true }).click();
+  await page.getByRole('alert').first().waitFor();
+  expect(await page.textContent('body')).not.toContain('after the removal');
+});
+
+test('a run that is cancelled elsewhere ends on the page too', async () => {
+  const { run } = await begin(web.server, 'sleeper', 'to be cancelled');
+  await runIn(web.server, run, 'running');
+  const page = await web.open(`${web.tenant}/runs/${run.id}`);
+  const status = page.locator('.heading .status');
+  await status.filter({ hasText: 'Running' }).waitFor();
+  await cancel(web.server, run);
+  await status.filter({ hasText: 'Cancelled' }).waitFor();
+  await expect(page.getByRole('button', { name: 'Run again' }).waitFor()).resolves.toBeUndefined();
+});

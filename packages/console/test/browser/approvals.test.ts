@@ -1,11 +1,10 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { answer, begin, ended, pendingIn, runIn } from '../../../server/test/support/api-steps.ts';
+import { begin, ended, pendingIn, runIn } from '../../../server/test/support/api-steps.ts';
 import { consoleAgents } from './support/agents.ts';
-import { consoleTests, patienceMs } from './support/console-tests.ts';
+import { consoleTests } from './support/console-tests.ts';
 
 const web = consoleTests({ agents: consoleAgents });
-const slow = 4 * patienceMs;
 
 /** A run of `writer` that waits for its permission. */
 async function waiting(prompt: string) {
@@ -17,147 +16,119 @@ async function waiting(prompt: string) {
 
 const card = (page: Page) => page.getByRole('region', { name: /Permission: write_file/ });
 
-test(
-  'a permission shows its whole input, and what is allowed is what runs',
-  async () => {
-    const { run, path } = await waiting('first line\nsecond line');
-    const page = await web.open(path);
-    await card(page).getByText('second line').waitFor();
-    await page.getByText('I will note it down.').waitFor();
-    await card(page)
-      .getByRole('button', { name: /^Allow/ })
-      .click();
-    await card(page).getByText('allowed').waitFor();
-    expect((await ended(web.server, run)).status).toBe('completed');
-  },
-  slow,
-);
+test('a permission shows its whole input, and what is allowed is what runs', async () => {
+  const { run, path } = await waiting('first line\nsecond line');
+  const page = await web.open(path);
+  await card(page).getByText('second line').waitFor();
+  await page.getByText('I will note it down.').waitFor();
+  await card(page)
+    .getByRole('button', { name: /^Allow/ })
+    .click();
+  await card(page).getByText('allowed').waitFor();
+  expect((await ended(web.server, run)).status).toBe('completed');
+});
 
-test(
-  'a denial carries the message, and the keys act only on the card that has the focus',
-  async () => {
-    const { run, interaction, path } = await waiting('with the keyboard');
-    const page = await web.open(path);
-    await card(page).getByRole('button', { name: /^Deny/ }).and(page.locator(':enabled')).waitFor();
-    // Outside of the card the key does nothing.
-    await page.getByRole('link', { name: 'Pending' }).focus();
-    await page.keyboard.press('a');
-    await card(page).focus();
-    await page.keyboard.press('r');
-    await page.keyboard.type('not today, and a d e are letters here');
-    await card(page).focus();
-    await page.keyboard.press('d');
-    await card(page).getByText('denied').waitFor();
-    const answered = await web.server.send('list_interactions', {
-      params: { session_id: run.session_id },
-      query: { status: 'answered' },
-    });
-    expect(answered.body.interactions[0]).toMatchObject({
-      interaction_key: interaction.interaction_key,
-      decision: 'deny',
-      message: 'not today, and a d e are letters here',
-    });
-  },
-  slow,
-);
+test('a denial carries the message, and the keys act only on the card that has the focus', async () => {
+  const { run, interaction, path } = await waiting('with the keyboard');
+  const page = await web.open(path);
+  await card(page).getByRole('button', { name: /^Deny/ }).and(page.locator(':enabled')).waitFor();
+  // Outside of the card the key does nothing.
+  await page.getByRole('link', { name: 'Pending' }).focus();
+  await page.keyboard.press('a');
+  await card(page).focus();
+  await page.keyboard.press('r');
+  await page.keyboard.type('not today, and a d e are letters here');
+  await card(page).focus();
+  await page.keyboard.press('d');
+  await card(page).getByText('denied').waitFor();
+  const answered = await web.server.send('list_interactions', {
+    params: { session_id: run.session_id },
+    query: { status: 'answered' },
+  });
+  expect(answered.body.interactions[0]).toMatchObject({
+    interaction_key: interaction.interaction_key,
+    decision: 'deny',
+    message: 'not today, and a d e are letters here',
+  });
+});
 
-test(
-  'an edited input shows its difference before it is sent, and is the one that runs',
-  async () => {
-    const { run, path } = await waiting('draft');
-    const page = await web.open(path);
-    await card(page)
-      .getByRole('button', { name: /Edit input/ })
-      .click();
-    const field = card(page).getByLabel('Input for the tool');
-    await field.fill('{"path": "note.txt", ');
-    await card(page).getByText(/JSON/).waitFor();
-    expect(
-      await card(page)
-        .getByRole('button', { name: /^Allow/ })
-        .isDisabled(),
-    ).toBe(true);
-    await field.fill('{"path": "note.txt", "text": "final"}');
-    const difference = card(page).getByRole('region', { name: 'Your changes' });
-    await difference.getByText('+   "text": "final"').waitFor();
-    await difference.getByText('−   "text": "draft"').waitFor();
-    await card(page)
-      .getByRole('button', { name: /Allow with changes/ })
-      .click();
-    await card(page).getByText('allowed with changes').waitFor();
-    expect((await ended(web.server, run)).status).toBe('completed');
-  },
-  slow,
-);
+test('an edited input shows its difference before it is sent, and is the one that runs', async () => {
+  const { run, path } = await waiting('draft');
+  const page = await web.open(path);
+  await card(page)
+    .getByRole('button', { name: /Edit input/ })
+    .click();
+  const field = card(page).getByLabel('Input for the tool');
+  await field.fill('{"path": "note.txt", ');
+  await card(page).getByText(/JSON/).waitFor();
+  await card(page)
+    .getByRole('button', { name: /^Allow/, disabled: true })
+    .waitFor();
+  await field.fill('{"path": "note.txt", "text": "final"}');
+  const difference = card(page).getByRole('region', { name: 'Your changes' });
+  await difference.getByText('+   "text": "final"').waitFor();
+  await difference.getByText('−   "text": "draft"').waitFor();
+  await card(page)
+    .getByRole('button', { name: /Allow with changes/ })
+    .click();
+  await card(page).getByText('allowed with changes').waitFor();
+  expect((await ended(web.server, run)).status).toBe('completed');
+});
 
-test(
-  'an answer that comes second changes nothing, and the page shows who was first',
-  async () => {
-    const { run, interaction, path } = await waiting('race');
-    const page = await web.open(path);
-    const allow = card(page).getByRole('button', { name: /^Allow/ });
-    await allow.and(page.locator(':enabled')).waitFor();
-    // Another tab denies it while the answer of this one is on its way.
-    await page.route('**/interactions/**', async (route) => {
-      const isAnswer = route.request().method() === 'POST';
-      if (isAnswer) await answer(web.server, interaction, { decision: 'deny' });
-      await route.continue();
-    });
-    const refused = page.waitForResponse((response) => response.status() === 409);
-    await allow.click();
-    await refused;
-    await card(page)
-      .getByText(/denied/)
-      .waitFor();
-    web.forgive(/409/);
-    expect((await ended(web.server, run)).status).toBe('completed');
-  },
-  slow,
-);
+test('two tabs answer the same approval: the second changes nothing and learns who was first', async () => {
+  web.expectFaults(/status of 409/);
+  const { run, path } = await waiting('race');
+  const first = await web.open(path);
+  const second = await web.open(path, { beside: first });
+  const allow = card(second).getByRole('button', { name: /^Allow/, disabled: false });
+  await allow.waitFor();
+  // The answer of the second tab is on its way while the first one denies.
+  const denied = Promise.withResolvers<void>();
+  await second.route('**/interactions/**', async (route) => {
+    if (route.request().method() === 'POST') await denied.promise;
+    await route.continue();
+  });
+  await allow.click();
+  await card(first).getByRole('button', { name: /^Deny/ }).click();
+  await card(first).getByText('denied').waitFor();
+  denied.resolve();
+  await card(second).getByText('Your answer came too late.').waitFor();
+  await card(second).getByText(web.server.quickstart.owner_email).waitFor();
+  await card(second).getByText('denied').waitFor();
+  expect((await ended(web.server, run)).status).toBe('completed');
+});
 
-test(
-  'the list does not move under the pointer: what is new waits behind a button',
-  async () => {
-    const { interaction, path } = await waiting('early bird');
-    const page = await web.open(path);
-    await card(page).waitFor();
-    const rows = page.locator('.queue li a.item');
-    await page.locator('.queue').getByText('early bird').waitFor();
-    const before = await rows.count();
-    await waiting('late comer');
-    const more = page.getByRole('button', { name: /1 new/ });
-    await more.waitFor();
-    expect(await rows.count()).toBe(before);
-    await more.click();
-    await page.locator('.queue').getByText('late comer').waitFor();
-    expect(await rows.count()).toBe(before + 1);
-    expect(page.url()).toContain(interaction.interaction_key);
-  },
-  slow,
-);
+test('the list does not move under the pointer: what is new waits behind a button', async () => {
+  const { interaction, path } = await waiting('early bird');
+  const page = await web.open(path);
+  await card(page).waitFor();
+  const rows = page.locator('.queue li a.item');
+  await page.locator('.queue').getByText('early bird').waitFor();
+  const before = await rows.count();
+  await waiting('late comer');
+  const more = page.getByRole('button', { name: /1 new/ });
+  await more.waitFor();
+  expect(await rows.count()).toBe(before);
+  await more.click();
+  await page.locator('.queue').getByText('late comer').waitFor();
+  await expect.poll(() => rows.count()).toBe(before + 1);
+  expect(page.url()).toContain(interaction.interaction_key);
+});
 
-test(
-  'a question is answered with an option or in own words, and can be declined',
-  async () => {
-    const { run } = await begin(web.server, 'asker', 'dear');
-    await runIn(web.server, run, 'waiting');
-    const { interaction_key: key } = await pendingIn(web.server, run.session_id);
-    const page = await web.open(`${web.tenant}/approvals?item=${key}`);
-    const question = page.getByRole('region', { name: /Question: Which colour, dear/ });
-    await question.getByRole('radio', { name: 'blue' }).check();
-    await question.getByLabel('Or in your own words').fill('green');
-    await question.getByRole('button', { name: 'Answer' }).click();
-    await question.getByText('answered "green"').waitFor();
-    expect((await ended(web.server, run)).output_text).toContain('You said green.');
-  },
-  slow,
-);
+test('a question is answered with an option or in own words, and can be declined', async () => {
+  const { run } = await begin(web.server, 'asker', 'dear');
+  await runIn(web.server, run, 'waiting');
+  const { interaction_key: key } = await pendingIn(web.server, run.session_id);
+  const page = await web.open(`${web.tenant}/approvals?item=${key}`);
+  const question = page.getByRole('region', { name: /Question: Which colour, dear/ });
+  await question.getByRole('radio', { name: 'blue' }).check();
+  await question.getByLabel('Or in your own words').fill('green');
+  await question.getByRole('button', { name: 'Answer' }).click();
+  await question.getByText('answered "green"').waitFor();
+  expect((await ended(web.server, run)).output_text).toContain('You said green.');
+});
 
-test(
-  'with nothing to answer, the inbox says so',
-  async () => {
-    const page = await web.open(`${web.tenant}/approvals?kind=question`);
-    expect(await page.getByText('Nothing waits for you.').textContent()).not.toBe('');
-  },
-  slow,
-);
+test('with nothing to answer, the inbox says so', async () => {
+  const page = await web.open(`${web.tenant}/approvals?kind=question`);
+  await expect(page.getByText('Nothing waits for you.').waitFor()).resolves.toBeUndefined();
+});

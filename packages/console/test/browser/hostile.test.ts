@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest';
 import { begin, ended, pendingIn, runIn } from '../../../server/test/support/api-steps.ts';
 import { consoleAgents } from './support/agents.ts';
-import { consoleTests, patienceMs } from './support/console-tests.ts';
+import { consoleTests } from './support/console-tests.ts';
 
 const web = consoleTests({ agents: consoleAgents });
-const slow = 4 * patienceMs;
 
 const attacks = [
   '<script>globalThis.taken = 1</script>',
@@ -17,76 +16,61 @@ const attacks = [
 ];
 const hostile = attacks.join('\n\n');
 
-test(
-  'what an agent says is text: no script runs, nothing is loaded, links show where they lead',
-  async () => {
-    const { run } = await begin(web.server, 'echo', hostile);
-    await ended(web.server, run);
-    const page = await web.open(`${web.tenant}/runs/${run.id}`);
-    const talk = page.getByRole('log');
-    await talk.locator('.marks').first().waitFor();
-    for (const text of ['<script>', '[image leak: https://evil.example/?q=secret]', '<iframe']) {
-      await talk.locator('.marks').getByText(text).first().waitFor();
-    }
-    expect(await talk.locator('script, iframe, img, svg').count()).toBe(0);
-    const links = await talk
-      .locator('.marks a')
-      .evaluateAll((all) =>
-        all.map((link) => [link.getAttribute('href'), link.getAttribute('rel')]),
-      );
-    expect(links).toEqual([['https://evil.example/login', 'noopener noreferrer nofollow']]);
-    expect(await talk.textContent()).toContain('https://bank.example (evil.example)');
-    for (const tab of ['Timeline', 'Input and output', 'Raw']) {
-      await page.getByRole('link', { name: new RegExp(`^${tab}`) }).click();
-      await page.getByText('<script>').first().waitFor();
-    }
-    expect(await page.evaluate('globalThis.taken')).toBeUndefined();
-  },
-  slow,
-);
+test('what an agent says is text: no script runs, nothing is loaded, links show where they lead', async () => {
+  const { run } = await begin(web.server, 'echo', hostile);
+  await ended(web.server, run);
+  const page = await web.open(`${web.tenant}/runs/${run.id}`);
+  const talk = page.getByRole('log');
+  await talk.locator('.marks').first().waitFor();
+  for (const text of ['<script>', '[image leak: https://evil.example/?q=secret]', '<iframe']) {
+    await talk.locator('.marks').getByText(text).first().waitFor();
+  }
+  await talk.locator('.marks a').waitFor();
+  expect(await talk.locator('script, iframe, img, svg').count()).toBe(0);
+  const links = await talk
+    .locator('.marks a')
+    .evaluateAll((all) => all.map((link) => [link.getAttribute('href'), link.getAttribute('rel')]));
+  expect(links).toEqual([['https://evil.example/login', 'noopener noreferrer nofollow']]);
+  expect(await talk.textContent()).toContain('https://bank.example (evil.example)');
+  for (const tab of ['Timeline', 'Input and output', 'Raw']) {
+    const link = page.getByRole('link', { name: new RegExp(`^${tab}`) });
+    await link.click();
+    await link.and(page.locator('[aria-current]')).waitFor();
+    await page.getByText('<script>').first().waitFor();
+  }
+  expect(await page.evaluate('globalThis.taken')).toBeUndefined();
+});
 
-test(
-  'a prompt with markup is text in every list',
-  async () => {
-    const { run } = await begin(web.server, 'failing', '<b id="injected">bold</b>');
-    await ended(web.server, run);
-    const page = await web.open(`${web.tenant}/runs`);
-    await page.getByRole('link', { name: '<b id="injected">bold</b>' }).first().waitFor();
-    expect(await page.locator('#injected').count()).toBe(0);
-  },
-  slow,
-);
+test('a prompt with markup is text in every list', async () => {
+  const { run } = await begin(web.server, 'failing', '<b id="injected">bold</b>');
+  await ended(web.server, run);
+  const page = await web.open(`${web.tenant}/runs`);
+  await page.getByRole('link', { name: '<b id="injected">bold</b>' }).first().waitFor();
+  expect(await page.locator('#injected').count()).toBe(0);
+});
 
-test(
-  'a tool input cannot look like another one: what turns text around is made visible',
-  async () => {
-    const { run } = await begin(web.server, 'writer', 'pay \u202e00001 to bob <img src=x>');
-    await runIn(web.server, run, 'waiting');
-    const { interaction_key: key } = await pendingIn(web.server, run.session_id);
-    const page = await web.open(`${web.tenant}/approvals?item=${key}`);
-    await page.getByText('pay ⟨U+202E⟩00001 to bob <img src=x>').first().waitFor();
-    expect(await page.locator('.ask img').count()).toBe(0);
-  },
-  slow,
-);
+test('a tool input cannot look like another one: what turns text around is made visible', async () => {
+  const { run } = await begin(web.server, 'writer', 'pay \u202e00001 to bob <img src=x>');
+  await runIn(web.server, run, 'waiting');
+  const { interaction_key: key } = await pendingIn(web.server, run.session_id);
+  const page = await web.open(`${web.tenant}/approvals?item=${key}`);
+  await page.getByText('pay ⟨U+202E⟩00001 to bob <img src=x>').first().waitFor();
+  expect(await page.locator('.ask img').count()).toBe(0);
+});
 
-test(
-  'the name of a file is text, and a file of any type is never a page',
-  async () => {
-    const { run } = await begin(web.server, 'echo', 'hello');
-    await ended(web.server, run);
-    const page = await web.open(`${web.tenant}/sessions/${run.session_id}`);
-    const name = '<img src=x onerror=alert(1)>.html';
-    await page.getByLabel('Files to upload').setInputFiles({
-      name,
-      mimeType: 'text/html',
-      buffer: Buffer.from('<script>parent.taken = 1</script>'),
-    });
-    await page.getByRole('button', { name, exact: true }).click();
-    const dialog = page.getByRole('dialog');
-    await dialog.getByText('<script>parent.taken = 1</script>').waitFor();
-    expect(await page.locator('iframe, object, embed, dialog img').count()).toBe(0);
-    expect(await page.evaluate('globalThis.taken')).toBeUndefined();
-  },
-  slow,
-);
+test('the name of a file is text, and a file of any type is never a page', async () => {
+  const { run } = await begin(web.server, 'echo', 'hello');
+  await ended(web.server, run);
+  const page = await web.open(`${web.tenant}/sessions/${run.session_id}`);
+  const name = '<img src=x onerror=alert(1)>.html';
+  await page.getByLabel('Files to upload').setInputFiles({
+    name,
+    mimeType: 'text/html',
+    buffer: Buffer.from('<script>parent.taken = 1</script>'),
+  });
+  await page.getByRole('button', { name, exact: true }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('<script>parent.taken = 1</script>').waitFor();
+  expect(await page.locator('iframe, object, embed, dialog img').count()).toBe(0);
+  expect(await page.evaluate('globalThis.taken')).toBeUndefined();
+});

@@ -1,134 +1,145 @@
 import { fileURLToPath } from 'node:url';
 import axe from 'axe-core';
-import type { Page } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
-import { begin, ended, pendingIn, runIn } from '../../../server/test/support/api-steps.ts';
+import { addTenant } from '../../../server/test/support/identities.ts';
 import { consoleAgents } from './support/agents.ts';
-import { consoleTests, patienceMs } from './support/console-tests.ts';
+import { consoleTests } from './support/console-tests.ts';
+import {
+  type Place,
+  fillPlaces,
+  go,
+  organizationPlaces,
+  settled,
+  tenantPlaces,
+} from './support/places.ts';
 
 const web = consoleTests({ agents: consoleAgents });
-const slow = 4 * patienceMs;
 /** `CONVOKE_PICTURES=1` writes a picture of every screen, to be looked at; none is compared. */
 const pictures = process.env['CONVOKE_PICTURES'] === '1';
 const pictureFolder = fileURLToPath(new URL('../../pictures', import.meta.url));
 
-const paths = new Map<string, string>();
-
-beforeAll(async () => {
-  const { run: talked } = await begin(
-    web.server,
-    'echo',
-    '# Title\n\nSome **text** with `code`.\n\n- one\n- two',
-  );
-  await ended(web.server, talked);
-  const { run: failed } = await begin(web.server, 'failing', 'draw the chart');
-  await ended(web.server, failed);
-  const { run: waiting } = await begin(web.server, 'writer', 'Numbers of the third quarter');
-  await runIn(web.server, waiting, 'waiting');
-  const { run: asked } = await begin(web.server, 'asker', 'Ann');
-  await runIn(web.server, asked, 'waiting');
-  const { interaction_key: key } = await pendingIn(web.server, waiting.session_id);
-  const { interaction_key: question } = await pendingIn(web.server, asked.session_id);
-  const t = web.tenant;
-  const o = web.organization;
-  const places = {
-    home: t,
-    approvals: `${t}/approvals?item=${key}`,
-    question: `${t}/approvals?item=${question}`,
-    runs: `${t}/runs`,
-    'no-runs': `${t}/runs?q=nothing+like+this`,
-    'run-waiting': `${t}/runs/${waiting.id}`,
-    'run-failed': `${t}/runs/${failed.id}`,
-    'run-timeline': `${t}/runs/${talked.id}?tab=timeline`,
-    'run-missing': `${t}/runs/run_01ja3w8z5kq4v7m2x9c6t1r8en`,
-    agents: `${t}/agents`,
-    agent: `${t}/agents/greeter`,
-    sessions: `${t}/sessions`,
-    session: `${t}/sessions/${talked.session_id}`,
-    tenants: `${o}/tenants`,
-    clients: `${o}/clients`,
-    members: `${o}/members`,
-    audit: `${o}/audit`,
-    schedules: `${t}/schedules`,
-    webhooks: `${t}/webhooks`,
-    budgets: `${o}/budgets`,
-    usage: `${t}/usage`,
-    settings: '/console/settings',
-  };
-  for (const [name, path] of Object.entries(places)) paths.set(name, path);
-}, 180_000);
-
-/** Names of the places above; the addresses are known once the server has started. */
-const names = [
-  'home',
-  'approvals',
-  'question',
-  'runs',
-  'no-runs',
-  'run-waiting',
-  'run-failed',
-  'run-timeline',
-  'run-missing',
-  'agents',
-  'agent',
-  'sessions',
-  'session',
-  'tenants',
-  'clients',
-  'members',
-  'audit',
-  'schedules',
-  'webhooks',
-  'budgets',
-  'usage',
-  'settings',
-] as const;
-
 const themes = ['light', 'dark'] as const;
 const widths = [1280, 768, 360] as const;
 
-/** Nothing is loading, and every button that arms itself is armed. */
-async function settled(page: Page): Promise<void> {
-  await page.locator('#content').waitFor();
-  await page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' });
-  await page.locator('.load-bar.on').first().waitFor({ state: 'detached' });
-  await page
-    .locator('.ask div.stack button.primary:disabled')
-    .first()
-    .waitFor({ state: 'detached' });
+let places: readonly Place[];
+beforeAll(async () => {
+  places = await fillPlaces(web);
+});
+
+/** Visits the places one after the other; a failure names the place. */
+async function each(
+  visited: readonly Place[],
+  visit: (place: Place) => Promise<void>,
+): Promise<void> {
+  for (const place of visited) {
+    try {
+      await visit(place);
+    } catch (error) {
+      throw new Error(`on the screen "${place.name}"`, { cause: error });
+    }
+  }
 }
 
-async function problemsOf(page: Page): Promise<string[]> {
-  await page.evaluate(axe.source);
+async function expectAccessible(page: Page): Promise<void> {
+  if (!(await page.evaluate<boolean>('"axe" in globalThis'))) await page.evaluate(axe.source);
   const found = await page.evaluate<{ id: string; nodes: { html: string }[] }[]>(
     `axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })
       .then(({ violations }) => violations.map(({ id, nodes }) => ({ id, nodes: nodes.map(({ html }) => ({ html })) })))`,
   );
-  return found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' | ')}`);
+  const problems = found.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join()}`);
+  expect(problems).toEqual([]);
 }
 
-test.each(names)(
-  '%s is accessible in both themes (axe, WCAG 2.2 AA) and never scrolls sideways',
-  async (name) => {
-    const page = await web.open(paths.get(name) ?? '');
-    await settled(page);
+/** How far the content reaches beyond the window or its frame. */
+async function excessOf(page: Page): Promise<number> {
+  return page.evaluate<number>(
+    `Math.max(0, document.documentElement.scrollWidth - innerWidth, document.querySelector('.main').scrollWidth - document.querySelector('.main').clientWidth)`,
+  );
+}
+
+test('every screen is accessible in both themes (axe, WCAG 2.2 AA) and never scrolls sideways', async () => {
+  const page = await web.open('/console/settings');
+  await page.getByRole('heading', { name: 'Settings' }).waitFor();
+  await each(places, async (place) => {
+    await go(page, place.path);
+    await settled(page, place);
     for (const colorScheme of themes) {
       await page.emulateMedia({ colorScheme });
-      expect(await problemsOf(page)).toEqual([]);
-      if (pictures) await takePictures(page, `${name}-${colorScheme}`);
+      await expectAccessible(page);
+      if (pictures) await takePictures(page, `${place.name}-${colorScheme}`);
     }
     for (const width of widths) {
       await page.setViewportSize({ width, height: 780 });
-      const excess = await page.evaluate<number>(
-        `Math.max(document.documentElement.scrollWidth - innerWidth, document.querySelector('.main').scrollWidth - document.querySelector('.main').clientWidth)`,
-      );
-      expect({ width, excess: Math.max(0, excess) }).toEqual({ width, excess: 0 });
+      expect({ width, excess: await excessOf(page) }).toEqual({ width, excess: 0 });
     }
-    await web.closePages();
-    if (name === 'run-missing') web.forgive(/404/);
-  },
-  slow,
-);
+    await page.setViewportSize({ width: 1280, height: 820 });
+  });
+});
+
+test('every screen says that it loads, shows an error where it happened, and goes on afterwards', async () => {
+  web.expectFaults(/status of 404/);
+  const page = await web.open('/console/t/none');
+  await page.getByText('You have no access to this tenant').waitFor();
+  const isRead = (url: URL) => url.pathname.startsWith('/v1/') && url.pathname !== '/v1/events';
+  let answer = Promise.withResolvers<'missing' | 'right'>();
+  const hold = async (route: Route) => {
+    const isMissing = (await answer.promise) === 'missing';
+    // The real server answers that there is nothing at this address.
+    await route.continue(isMissing ? { url: `${web.server.baseUrl}/v1/nothing` } : {});
+  };
+  // A token is fetched on the way and is not what this is about.
+  await page.route(
+    (url) => isRead(url) && !url.pathname.startsWith('/v1/oauth/'),
+    (route) => (route.request().method() === 'GET' ? hold(route) : route.continue()),
+  );
+  const visited = [...tenantPlaces(web.tenant), ...organizationPlaces(web.organization)];
+  await each(visited, async (place) => {
+    answer = Promise.withResolvers();
+    await go(page, place.path);
+    await page.locator('#content [aria-busy="true"]').first().waitFor();
+    answer.resolve('missing');
+    const problem = page.locator('#content').getByRole('alert');
+    await problem.first().getByText('not_found').waitFor();
+    await page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' });
+    await expectAccessible(page);
+    answer = Promise.withResolvers();
+    answer.resolve('right');
+    await expect
+      .poll(async () => {
+        const button = problem.getByRole('button', { name: 'Try again' }).first();
+        await button.click({ timeout: 1_000 }).catch(() => undefined);
+        return problem.count();
+      })
+      .toBe(0);
+    await settled(page, place);
+  });
+  await go(page, `${web.tenant}/runs/run_01ja3w8z5kq4v7m2x9c6t1r8en`);
+  await page.locator('#content').getByRole('alert').getByText('not_found').waitFor();
+  await expectAccessible(page);
+});
+
+test('every screen of a tenant without anything says so, and what to do next', async () => {
+  const tenant = await addTenant(web.server, 'Empty');
+  const page = await web.open(`/console/t/${tenant}/approvals`);
+  await page.getByText('Nothing waits for you.').waitFor();
+  const words: Readonly<Record<string, string>> = {
+    home: 'Nothing runs, and nothing failed today.',
+    runs: 'No runs yet.',
+    sessions: 'No sessions here.',
+    agent: 'No runs yet.',
+    schedules: 'No schedules yet.',
+    webhooks: 'No webhooks yet.',
+    usage: 'Nothing was used in this time.',
+  };
+  await each(tenantPlaces(`/console/t/${tenant}`), async (place) => {
+    await go(page, place.path);
+    await settled(page, place);
+    const said = page.locator('#content').getByText(words[place.name] ?? '');
+    await expect(said.first().waitFor()).resolves.toBeUndefined();
+    await expectAccessible(page);
+  });
+});
 
 async function takePictures(page: Page, name: string): Promise<void> {
   for (const width of [1280, 360]) {

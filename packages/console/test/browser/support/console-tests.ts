@@ -5,25 +5,28 @@ import {
   type TestServer,
   startServer,
 } from '../../../../server/test/support/server.ts';
-import { givePassword, owner } from '../../../../server/test/support/sign-in/steps.ts';
+import type { Credentials } from '../../../../server/test/support/sign-in/steps.ts';
 import { launchChromium } from './chromium.ts';
 
 /** How long a condition may take on a busy machine. */
-export const patienceMs = 30_000;
+const patienceMs = 60_000;
 
-type StorageState = Awaited<ReturnType<BrowserContext['storageState']>>;
+/** How long the storage of a page is asked for: one that is leaving for another address may never answer. */
+const inspectionMs = 5_000;
+
+type Cookies = Parameters<BrowserContext['addCookies']>[0];
 
 /**
- * The real server with the built console, and a browser in which its owner has signed in once, through the pages. Every
- * page is watched: a test fails on an error of the page, a broken policy, a request to another origin, or anything stored
- * but settings.
+ * The real server with the built console, and a browser in which its owner is signed in. Every page is watched: a test
+ * fails on an error of the page, a broken policy, a request to another origin, or anything stored but settings.
  */
 export class ConsoleTests {
   #server: TestServer | undefined;
   #browser: Browser | undefined;
-  #signedIn: StorageState | undefined;
-  readonly #contexts: BrowserContext[] = [];
+  #cookies: Cookies = [];
+  readonly #contexts = new Set<BrowserContext>();
   readonly #faults: string[] = [];
+  readonly #expected: RegExp[] = [];
 
   get server(): TestServer {
     if (this.#server === undefined) throw new Error('The server has not started.');
@@ -44,14 +47,8 @@ export class ConsoleTests {
   }
 
   async start(options: ServerOptions): Promise<void> {
-    this.#server = await startServer(options);
-    await givePassword(this.#server);
-    this.#browser = await launchChromium();
-    const page = await this.openSignedOut(`${this.server.baseUrl}/console/`);
-    await this.signIn(page);
-    await page.getByRole('heading', { level: 1 }).waitFor({ timeout: patienceMs });
-    this.#signedIn = await page.context().storageState();
-    await this.closePages();
+    [this.#server, this.#browser] = await Promise.all([startServer(options), launchChromium()]);
+    this.#cookies = await cookiesOfOwner(this.server);
   }
 
   async stop(): Promise<void> {
@@ -59,11 +56,12 @@ export class ConsoleTests {
     await this.#browser?.close();
   }
 
-  /** Fills in the sign-in page of the server. */
-  async signIn(page: Page, credentials = owner(this.server)): Promise<void> {
+  /** Fills in the sign-in page of the server, and waits until the page behind it has taken its place. */
+  async signIn(page: Page, credentials: Credentials): Promise<void> {
     await page.getByLabel('Email').fill(credentials.email);
     await page.getByLabel('Password').fill(credentials.password);
     await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('navigation', { name: 'Console' }).waitFor();
   }
 
   /** A tab of the signed-in owner, in a browser of its own unless one is given. */
@@ -72,43 +70,47 @@ export class ConsoleTests {
     options: BrowserContextOptions & { readonly beside?: Page } = {},
   ): Promise<Page> {
     const { beside, ...rest } = options;
-    const context =
-      beside?.context() ??
-      (await this.#context({
-        ...rest,
-        ...(this.#signedIn === undefined ? {} : { storageState: this.#signedIn }),
-      }));
+    const context = beside?.context() ?? (await this.#context(rest, this.#cookies));
     const page = await context.newPage();
-    this.#watch(page);
     await page.goto(this.server.baseUrl + path);
     return page;
   }
 
   async openSignedOut(address: string): Promise<Page> {
-    const page = await (await this.#context({})).newPage();
-    this.#watch(page);
+    const page = await (await this.#context()).newPage();
     await page.goto(address);
     return page;
   }
 
-  /** Expected faults of a test: an aborted request while the server restarts is one. */
-  forgive(pattern: RegExp): void {
-    const kept = this.#faults.filter((fault) => !pattern.test(fault));
-    this.#faults.splice(0, this.#faults.length, ...kept);
+  /**
+   * Faults that the test causes on purpose, such as a refused answer. They are expected until the test ends, because a
+   * browser reports a fault at any time after the page has noticed it.
+   */
+  expectFaults(pattern: RegExp): void {
+    this.#expected.push(pattern);
   }
 
   takeFaults(): string[] {
-    return this.#faults.splice(0);
+    const expected = this.#expected.splice(0);
+    return this.#faults.splice(0).filter((fault) => !expected.some((each) => each.test(fault)));
   }
 
+  /** Ends all pages. What a page reports while it is closed is no fault: its requests are cut off. */
   async closePages(): Promise<void> {
-    for (const context of this.#contexts.splice(0)) {
-      for (const page of context.pages()) await this.#inspect(page);
+    for (const context of this.#contexts) {
+      for (const page of context.pages()) {
+        await page.unrouteAll({ behavior: 'ignoreErrors' });
+        await this.#inspect(page);
+      }
+      this.#contexts.delete(context);
       await context.close();
     }
   }
 
-  async #context(options: BrowserContextOptions): Promise<BrowserContext> {
+  async #context(
+    options: BrowserContextOptions = {},
+    cookies: Cookies = [],
+  ): Promise<BrowserContext> {
     if (this.#browser === undefined) throw new Error('The browser has not started.');
     const context = await this.#browser.newContext({
       viewport: { width: 1280, height: 820 },
@@ -117,41 +119,75 @@ export class ConsoleTests {
     });
     context.setDefaultTimeout(patienceMs);
     await context.addInitScript(reportViolations);
-    this.#contexts.push(context);
+    await context.addCookies(cookies);
+    this.#contexts.add(context);
+    this.#watch(context);
     return context;
   }
 
-  #watch(page: Page): void {
+  #watch(context: BrowserContext): void {
     const { origin } = new URL(this.server.baseUrl);
-    page.on('console', (message) => {
-      if (message.type() === 'error')
-        this.#faults.push(`console: ${message.text()} ${message.location().url}`);
+    const note = (fault: string) => {
+      if (this.#contexts.has(context)) this.#faults.push(fault);
+    };
+    context.on('console', (message) => {
+      if (message.type() === 'error') note(`console: ${message.text()} ${message.location().url}`);
     });
-    page.on('pageerror', (error) => this.#faults.push(`page: ${error.stack ?? error.message}`));
-    page.on('request', (request) => {
+    context.on('weberror', (thrown) => {
+      const error = thrown.error();
+      note(`page: ${error.stack ?? error.message}`);
+    });
+    context.on('request', (request) => {
       const url = new URL(request.url());
       const isOwn = url.origin === origin || url.protocol === 'blob:' || url.protocol === 'data:';
-      if (!isOwn) this.#faults.push(`request to ${url.href}`);
+      if (!isOwn) note(`request to ${url.href}`);
     });
   }
 
   /**
    * What the page has stored: settings, and the screen to return to. The latter stays as long as a person sees the sign-in
-   * page, and a test may end there.
+   * page, and a test may end there. A page that is navigating has no storage to look at; the test of its own kind waits.
    */
   async #inspect(page: Page): Promise<void> {
     if (page.isClosed() || !page.url().startsWith(this.server.baseUrl)) return;
-    const stored = await page
+    const read = page
       .evaluate<[string, string][]>(
         '[...Object.entries(localStorage), ...Object.entries(sessionStorage)]',
       )
       .catch(() => []);
+    const stored = await Promise.race([read, nothingAfter(inspectionMs)]);
     for (const [key, value] of stored) {
       const isScreen = value.startsWith('/console/') && !/[?&](code|state)=/.test(value);
       const isExpected = key === 'convoke.settings' || (key === 'convoke.return' && isScreen);
       if (!isExpected) this.#faults.push(`stored: ${key}`);
     }
   }
+}
+
+function nothingAfter(ms: number): Promise<[]> {
+  return new Promise((resolve) => {
+    setTimeout(() => resolve([]), ms).unref();
+  });
+}
+
+/** The cookies of a browser in which the owner has pressed the button of the link that `npm start` prints. */
+async function cookiesOfOwner(server: TestServer): Promise<Cookies> {
+  const link = await server.convoke.consoleLink();
+  if (link === undefined) throw new Error('The server gave no link.');
+  const { origin } = new URL(server.baseUrl);
+  const pressed = await fetch(link, { method: 'POST', headers: { origin }, redirect: 'manual' });
+  return pressed.headers.getSetCookie().map((line) => {
+    const [pair = ''] = line.split(';');
+    const at = pair.indexOf('=');
+    return {
+      name: pair.slice(0, at),
+      value: pair.slice(at + 1),
+      domain: new URL(origin).hostname,
+      path: '/oidc',
+      httpOnly: true,
+      sameSite: 'Lax',
+    };
+  });
 }
 
 /** Runs in the page before anything else: a refused script, style or request becomes an error that the test sees. */
@@ -162,7 +198,7 @@ const reportViolations = `document.addEventListener('securitypolicyviolation', (
 /** Sets the hooks of a file up: one server and one browser for all of its tests, and no fault left unseen. */
 export function consoleTests(options: ServerOptions = {}): ConsoleTests {
   const tests = new ConsoleTests();
-  beforeAll(() => tests.start(options), 180_000);
+  beforeAll(() => tests.start(options));
   afterEach(async () => {
     await tests.closePages();
     expect(tests.takeFaults()).toEqual([]);

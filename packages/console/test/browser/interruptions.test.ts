@@ -1,0 +1,111 @@
+import type { RunRecord } from '@convoke/contract';
+import { beforeAll, expect, test } from 'vitest';
+import {
+  begin,
+  cancel,
+  ended,
+  follow,
+  logOf,
+  runIn,
+} from '../../../server/test/support/api-steps.ts';
+import { Puppet } from '../../../server/test/support/puppet-harness.ts';
+import { consoleAgents } from './support/agents.ts';
+import { consoleTests } from './support/console-tests.ts';
+import { rawEvents } from './support/run-screen.ts';
+
+/** Its second step has begun and is not finished when the server stops. */
+const teller = {
+  script: [{ say: 'First. ' }, { say: { text: 'half '.repeat(1000), every_ms: 200 } }],
+};
+
+/** Its tool call has begun, and has no result when the server stops. */
+const payer = new Puppet({ afterLoss: 'repeat' });
+
+const web = consoleTests({
+  agents: { writer: consoleAgents.writer, teller, payer: payer.agent() },
+  harnesses: [payer],
+});
+let told: RunRecord;
+let paid: RunRecord;
+
+beforeAll(async () => {
+  ({ run: told } = await begin(web.server, 'teller', 'tell me'));
+  for await (const { data } of await follow(web.server, told)) {
+    if (JSON.stringify(data.data).includes('half')) break;
+  }
+  ({ run: paid } = await begin(web.server, 'payer', 'pay the bill'));
+  const leg = await payer.leg();
+  leg.isYielding = false;
+  leg.say('Paying. ');
+  leg.point();
+  const call = {
+    ref: 'call-1',
+    toolName: 'pay',
+    input: { bill: 'b-17' },
+    touches: 'outside',
+  } as const;
+  await leg.context.effects.begin(call);
+  web.server = await web.server.restart();
+});
+
+test('a run that was interrupted shows it in the waterfall, and its text without what was discarded (D-87)', async () => {
+  await runIn(web.server, told, 'running');
+  const page = await web.open(`${web.tenant}/runs/${told.id}`);
+  await page.getByRole('figure', { name: /in 2 legs.* interrupted 1 times/ }).waitFor();
+  await page.locator('.waterfall .span.leg.interrupted').waitFor();
+  const talk = page.getByRole('log');
+  await talk.getByText('Text that was not finished was discarded.').waitFor();
+  await talk.getByText('The run goes on').waitFor();
+  const [before, after] = [talk.locator('.turn').nth(1), talk.locator('.turn').nth(2)];
+  await after.getByText('half').waitFor();
+  expect(await before.locator('.what').textContent()).toBe('First. ');
+  await cancel(web.server, told);
+  await page.locator('.heading .status', { hasText: 'Cancelled' }).waitFor();
+});
+
+test('a call in doubt is answered from the inbox, which says what each answer does (D-83)', async () => {
+  await runIn(web.server, paid, 'waiting');
+  const page = await web.open(`${web.tenant}/approvals`);
+  await page.getByRole('link', { name: /Was pay carried out\?.*pay the bill/ }).click();
+  const card = page.getByRole('region', { name: 'Question: Was pay carried out?' });
+  await card.getByText('b-17').waitFor();
+  const meanings = {
+    'It was done': 'It is not repeated.',
+    'It was not done: do it now': 'The call is carried out once more, with the input above.',
+    'I do not know: leave it': 'The call is not repeated.',
+  };
+  for (const [label, meaning] of Object.entries(meanings)) {
+    const option = card.locator('label.option', { hasText: label });
+    await option.getByText(meaning).waitFor();
+  }
+  await card.getByRole('radio', { name: /^It was done/ }).check();
+  await card.getByRole('button', { name: 'Answer' }).click();
+  await card.getByText('answered "It was done"').waitFor();
+  const leg = await payer.leg();
+  const { input } = leg;
+  // The agent learns it, and the call is not carried out again.
+  expect(input.kind === 'continue' && input.calls.get('call-1')).toMatchObject({ state: 'left' });
+  leg.say('Paid.');
+  leg.end();
+  expect((await ended(web.server, paid)).output_text).toBe('Paying. Paid.');
+});
+
+test('while the server is away the page says so, and afterwards shows every event once', async () => {
+  web.expectFaults(/net::ERR_|status of 503/);
+  const { run } = await begin(web.server, 'writer', 'survive');
+  await runIn(web.server, run, 'waiting');
+  const page = await web.open(`${web.tenant}/runs/${run.id}`);
+  const card = page.getByRole('region', { name: /Permission: write_file/ });
+  await card.getByRole('button', { name: /^Allow/ }).waitFor();
+  await web.server.stop();
+  await page.getByText('Reconnecting. Nothing is lost').waitFor();
+  web.server = await web.server.restart();
+  await page.getByText('Reconnecting. Nothing is lost').waitFor({ state: 'hidden' });
+  await card.getByRole('button', { name: /^Allow/ }).click();
+  await page.locator('.heading .status', { hasText: 'Completed' }).waitFor();
+  await page.getByText('Done.').waitFor();
+  await page.getByRole('link', { name: /^Raw/ }).click();
+  const log = await logOf(web.server, run);
+  const shownIds = async () => (await rawEvents(page)).map(({ id }) => id);
+  await expect.poll(shownIds).toEqual(log.map(({ id }) => id));
+});

@@ -1,0 +1,154 @@
+import type { Locator } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { requestToken } from '../../../server/test/support/server.ts';
+import { receiverNetwork, startReceiver } from '../../../server/test/support/webhook-receiver.ts';
+import { consoleAgents } from './support/agents.ts';
+import { consoleTests } from './support/console-tests.ts';
+
+const web = consoleTests({
+  agents: consoleAgents,
+  env: { CONVOKE_WEBHOOK_ALLOW: receiverNetwork },
+});
+
+/** Shows a secret by keyboard and reads it, once the dots have made room for it. */
+async function shownSecret(box: Locator) {
+  await box.getByRole('button', { name: 'Show' }).press('Enter');
+  await box.getByRole('button', { name: 'Hide' }).waitFor();
+  const [client_id = '', client_secret = ''] = await box.locator('code').allTextContents();
+  return { client_id, client_secret };
+}
+
+/** Says by keyboard that the secret is stored. */
+async function store(box: Locator): Promise<void> {
+  await box.getByLabel('I have stored it').press('Space');
+  await box.getByRole('button', { name: 'Done', disabled: false }).press('Enter');
+  await box.waitFor({ state: 'detached' });
+}
+
+test('a client is created and rotated by keyboard; each secret is shown once and works', async () => {
+  const page = await web.open(`${web.organization}/clients`);
+  await page.getByRole('button', { name: 'Create a client' }).press('Enter');
+  await page.getByLabel('Name').fill('Nightly');
+  await page.getByLabel('Name').press('Enter');
+  const box = page.getByRole('region', { name: 'New secret, shown once' });
+  const { client_id, client_secret } = await shownSecret(box);
+  expect(await requestToken(web.server.baseUrl, { client_id, client_secret })).toMatch(/^ey/);
+  expect(await box.getByRole('button', { name: 'Done' }).isDisabled()).toBe(true);
+  await store(box);
+  expect(await page.getByText(client_secret).count()).toBe(0);
+
+  await page.getByRole('link', { name: 'Nightly' }).press('Enter');
+  await page.getByRole('button', { name: 'Rotate the secret' }).press('Enter');
+  const { client_secret: second } = await shownSecret(box);
+  expect(second).not.toBe(client_secret);
+  await store(box);
+  await page.getByText('Rotation under way.').waitFor();
+  await requestToken(web.server.baseUrl, { client_id, client_secret: second });
+  await page.reload();
+  await page.locator('li[aria-current="step"]', { hasText: 'revoke' }).waitFor();
+
+  const old = page.locator('.row', { hasText: `…${client_secret.slice(-4)}` });
+  await old.getByRole('button', { name: 'Revoke' }).press('Enter');
+  await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).press('Enter');
+  await old.getByText('revoked').waitFor();
+  await expect(requestToken(web.server.baseUrl, { client_id, client_secret })).rejects.toThrow(
+    'invalid_client',
+  );
+});
+
+test('a tenant is created, used, and offboarded only after its id was typed', async () => {
+  const page = await web.open(`${web.organization}/tenants`);
+  await page.getByRole('button', { name: 'Create a tenant' }).click();
+  await page.getByLabel('Name').fill('Second home');
+  await page.getByRole('button', { name: 'Create', exact: true }).click();
+  const row = page.getByRole('row', { name: /Second home/ });
+  await row.getByText('active').waitFor();
+  await row.getByRole('button', { name: 'Offboard' }).click();
+  const dialog = page.getByRole('dialog');
+  const confirm = dialog.getByRole('button', { name: 'Offboard for good' });
+  expect(await confirm.isDisabled()).toBe(true);
+  const id = (await dialog.locator('code').first().textContent()) ?? '';
+  await dialog.getByLabel('Type the id to confirm').fill(id);
+  await confirm.click();
+  await row.getByText(/offboarded/).waitFor();
+});
+
+test('a schedule is created, shows its next times, runs beside its plan, and pauses', async () => {
+  web.expectFaults(/status of 400/);
+  const page = await web.open(`${web.tenant}/schedules`);
+  await page.getByRole('button', { name: 'Create a schedule' }).click();
+  const form = page.getByRole('dialog', { name: 'Create a schedule' });
+  await form.getByLabel('Name').fill('Morning report');
+  await form.getByLabel('Agent').selectOption('echo');
+  await form.getByLabel('Prompt').fill('Good morning');
+  await form.getByLabel('When', { exact: true }).fill('not a plan');
+  await form.getByRole('button', { name: 'Save' }).click();
+  // What was typed stays, and the error says what to do.
+  await form.getByText('The time plan is not valid.').waitFor();
+  await form.getByLabel('When', { exact: true }).fill('0 9 * * 1-5');
+  await form.getByLabel('Time zone').fill('Europe/Berlin');
+  await form.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('heading', { name: 'Morning report' }).waitFor();
+  await page.getByText('Next times').waitFor();
+  await page.getByRole('button', { name: 'Pause' }).click();
+  await page.locator('.heading .status', { hasText: 'paused' }).waitFor();
+  await page.getByRole('button', { name: 'Run now' }).click();
+  await page.getByRole('heading', { name: 'Good morning' }).waitFor();
+  await page.locator('.heading .status', { hasText: 'Completed' }).waitFor();
+  expect(new URL(page.url()).pathname).toContain('/runs/run_');
+});
+
+test('a budget is set, changed and deleted', async () => {
+  const page = await web.open(`${web.organization}/budgets`);
+  await page.getByRole('button', { name: 'Set a budget' }).click();
+  const form = page.getByRole('dialog');
+  await form.getByLabel('At most this many tokens').fill('5000');
+  await form.getByRole('button', { name: 'Save' }).click();
+  const row = page.getByRole('row', { name: /tenant/ });
+  await row.getByText('0 of 5k tokens').waitFor();
+  await row.getByRole('button', { name: 'Change' }).click();
+  await form.getByLabel('At most this many tokens').fill('9000');
+  await form.getByRole('button', { name: 'Save' }).click();
+  await row.getByText('0 of 9k tokens').waitFor();
+  await row.getByRole('button', { name: 'Delete' }).click();
+  await form.getByRole('button', { name: 'Delete' }).click();
+  await expect(page.getByText('No budgets yet.').waitFor()).resolves.toBeUndefined();
+});
+
+test('a webhook shows what was sent, sends it again, and gets another secret', async () => {
+  let status = 410;
+  const receiver = await startReceiver(() => status);
+  const page = await web.open(`${web.tenant}/webhooks`);
+  await page.getByRole('button', { name: 'Create a webhook' }).click();
+  const form = page.getByRole('dialog', { name: 'Create a webhook' });
+  await form.getByLabel('Address').fill(receiver.url);
+  await form.getByRole('button', { name: 'Create', exact: true }).click();
+  const box = page.getByRole('region', { name: 'New secret, shown once' });
+  await store(box);
+  await page.getByRole('link', { name: receiver.url }).click();
+
+  // A receiver that is gone: the delivery fails at once, and the webhook with it.
+  await page.getByRole('button', { name: 'Send a test' }).click();
+  const sent = page.getByRole('row', { name: /webhook_test/ });
+  await sent.getByText('failed').waitFor();
+  await sent.getByText('410').waitFor();
+  const state = page.locator('.heading .status');
+  await state.filter({ hasText: 'disabled' }).waitFor();
+  status = 204;
+  await page.getByRole('button', { name: 'Enable' }).click();
+  await state.filter({ hasText: 'active' }).waitFor();
+  await sent.getByRole('button', { name: 'Send again' }).click();
+  await sent.getByText('delivered').waitFor();
+
+  await page.getByRole('button', { name: 'Rotate the secret' }).click();
+  await box.getByText('The old secret signs too, for 24 hours.').waitFor();
+  await box.getByRole('button', { name: 'Show' }).press('Enter');
+  await box.getByRole('button', { name: 'Hide' }).waitFor();
+  const secret = (await box.locator('code').textContent()) ?? '';
+  expect(secret).toMatch(/^whsec_/);
+  await store(box);
+  await page.locator('.heading code', { hasText: `…${secret.slice(-4)}` }).waitFor();
+  await page.getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+  await page.getByText('No webhooks yet.').waitFor();
+});

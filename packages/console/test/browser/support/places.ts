@@ -1,0 +1,102 @@
+import type { Locator, Page } from 'playwright-core';
+import { begin, ended, pendingIn, runIn } from '../../../../server/test/support/api-steps.ts';
+import type { ConsoleTests } from './console-tests.ts';
+
+/** A screen in one of its states. */
+export interface Place {
+  readonly name: string;
+  readonly path: string;
+  /** What only this screen shows, once it has its answer. */
+  readonly shows: (page: Page) => Locator;
+}
+
+const title = (name: string) => (page: Page) => page.getByRole('heading', { level: 1, name });
+
+const says = (text: string) => (page: Page) => page.locator('#content').getByText(text).first();
+
+/** Runs that talked, failed and wait, and every screen that shows them. */
+export async function fillPlaces(web: ConsoleTests): Promise<readonly Place[]> {
+  const text = '# Title\n\nSome **text** with `code`.\n\n- one\n- two';
+  const { run: talked } = await begin(web.server, 'echo', text);
+  await ended(web.server, talked);
+  const { run: failed } = await begin(web.server, 'failing', 'draw the chart');
+  await ended(web.server, failed);
+  const { run: waiting } = await begin(web.server, 'writer', 'Numbers of the third quarter');
+  await runIn(web.server, waiting, 'waiting');
+  const { run: asked } = await begin(web.server, 'asker', 'Ann');
+  await runIn(web.server, asked, 'waiting');
+  const permission = await pendingIn(web.server, waiting.session_id);
+  const question = await pendingIn(web.server, asked.session_id);
+  const inbox = (key: string) => `${web.tenant}/approvals?item=${key}`;
+  const allow = (page: Page) => page.getByRole('button', { name: /^Allow/, disabled: false });
+  return [
+    ...tenantPlaces(web.tenant),
+    { name: 'approvals', path: inbox(permission.interaction_key), shows: allow },
+    {
+      name: 'question',
+      path: inbox(question.interaction_key),
+      shows: (page) => page.getByRole('region', { name: /^Question: Which colour, Ann/ }),
+    },
+    { name: 'no-runs', path: `${web.tenant}/runs?q=nothing`, shows: says('No run matches.') },
+    {
+      name: 'run-waiting',
+      path: `${web.tenant}/runs/${waiting.id}`,
+      shows: (page) => allow(page).and(page.getByRole('log').getByRole('button')),
+    },
+    {
+      name: 'run-failed',
+      path: `${web.tenant}/runs/${failed.id}`,
+      shows: says('cannot draw the chart'),
+    },
+    {
+      name: 'run-timeline',
+      path: `${web.tenant}/runs/${talked.id}?tab=timeline`,
+      shows: says('run_completed'),
+    },
+    {
+      name: 'session',
+      path: `${web.tenant}/sessions/${talked.session_id}`,
+      shows: (page) => page.locator('.marks').getByText('one'),
+    },
+    ...organizationPlaces(web.organization),
+    { name: 'settings', path: '/console/settings', shows: title('Settings') },
+  ];
+}
+
+export function tenantPlaces(tenant: string): readonly Place[] {
+  return [
+    { name: 'home', path: tenant, shows: title('Home') },
+    { name: 'runs', path: `${tenant}/runs`, shows: title('Runs') },
+    { name: 'sessions', path: `${tenant}/sessions`, shows: title('Sessions') },
+    { name: 'agents', path: `${tenant}/agents`, shows: title('Agents') },
+    { name: 'agent', path: `${tenant}/agents/greeter`, shows: title('greeter') },
+    { name: 'schedules', path: `${tenant}/schedules`, shows: title('Schedules') },
+    { name: 'webhooks', path: `${tenant}/webhooks`, shows: title('Webhooks') },
+    { name: 'usage', path: `${tenant}/usage`, shows: title('Usage') },
+  ];
+}
+
+export function organizationPlaces(organization: string): readonly Place[] {
+  return [
+    { name: 'tenants', path: `${organization}/tenants`, shows: title('Tenants') },
+    { name: 'clients', path: `${organization}/clients`, shows: title('Automation clients') },
+    { name: 'members', path: `${organization}/members`, shows: title('Members') },
+    { name: 'audit', path: `${organization}/audit`, shows: title('Audit') },
+    { name: 'budgets', path: `${organization}/budgets`, shows: title('Budgets') },
+  ];
+}
+
+/** Goes to another screen inside the page, as a link of the console does, without loading the page again. */
+export async function go(page: Page, path: string): Promise<void> {
+  const address = JSON.stringify(path);
+  await page.evaluate(
+    `history.pushState(null, '', ${address}); dispatchEvent(new PopStateEvent('popstate'))`,
+  );
+}
+
+/** Nothing is loading any more, and the buttons of a card work. */
+export async function settled(page: Page, { shows }: Place): Promise<void> {
+  await shows(page).waitFor();
+  await page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' });
+  await page.locator('.load-bar.on').first().waitFor({ state: 'detached' });
+}

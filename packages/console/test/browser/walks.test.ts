@@ -1,0 +1,99 @@
+import type { Locator, Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { begin, ended } from '../../../server/test/support/api-steps.ts';
+import { consoleAgents } from './support/agents.ts';
+import { consoleTests } from './support/console-tests.ts';
+
+const web = consoleTests({ agents: consoleAgents });
+
+/**
+ * Presses keys that count only if they follow each other quickly. A stalled machine may tear them apart, so they are
+ * pressed again until the page has acted on them.
+ */
+async function pressInTime(page: Page, keys: readonly string[], effect: Locator): Promise<void> {
+  await expect
+    .poll(async () => {
+      for (const key of keys) await page.keyboard.press(key);
+      return effect.waitFor({ timeout: 5_000 }).then(
+        () => 'acted',
+        () => 'not yet',
+      );
+    })
+    .toBe('acted');
+}
+
+test('the palette opens a run by its id, and any screen by its name', async () => {
+  const { run } = await begin(web.server, 'echo', 'found by id');
+  await ended(web.server, run);
+  const page = await web.open(web.tenant);
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  await page.keyboard.press('Control+k');
+  await page.getByRole('combobox', { name: 'Search or go to an id' }).fill(run.id);
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'found by id' }).waitFor();
+  await page.keyboard.press('Control+k');
+  await page.getByRole('combobox', { name: 'Search or go to an id' }).fill('sessions');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Sessions' }).waitFor();
+  expect(new URL(page.url()).pathname).toBe(`${web.tenant}/sessions`);
+});
+
+test('letters go to screens, and can be turned off', async () => {
+  const page = await web.open(web.tenant);
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  await pressInTime(page, ['g', 'r'], page.getByRole('heading', { name: 'Runs' }));
+  await page.keyboard.press('?');
+  await page.getByRole('dialog', { name: 'Keys' }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog', { name: 'Keys' }).waitFor({ state: 'detached' });
+  await page.goto(`${web.server.baseUrl}/console/settings`);
+  await page.getByLabel('Single keys are shortcuts').uncheck();
+  await page.locator('#content').focus();
+  await page.keyboard.press('g');
+  await page.keyboard.press('r');
+  // Keys with a modifier still work, and the page takes keys in their order.
+  await page.keyboard.press('Control+k');
+  await page.getByRole('combobox', { name: 'Search or go to an id' }).waitFor();
+  expect(new URL(page.url()).pathname).toBe('/console/settings');
+});
+
+test('a run can be tried, stopped and run again without a pointer', async () => {
+  const page = await web.open(`${web.tenant}/agents/sleeper`);
+  await page.getByLabel('Message to the agent').focus();
+  await page.keyboard.type('rest');
+  await page.keyboard.press('Control+Enter');
+  await page.getByText('Zzz').waitFor();
+  const cancelled = page.locator('.divider .status', { hasText: 'cancelled' });
+  await pressInTime(page, ['Escape', 'Escape'], cancelled);
+  await page.getByRole('link', { name: 'see the run' }).press('Enter');
+  await page.getByRole('button', { name: 'Run again' }).press('Enter');
+  await page.locator('.heading .status', { hasText: 'Running' }).waitFor();
+  await expect(
+    page.getByRole('heading', { level: 1, name: 'rest' }).waitFor(),
+  ).resolves.toBeUndefined();
+});
+
+test('a newcomer opens the link of the start, tries the demo agent, answers, approves and sees the waterfall, without a terminal', async () => {
+  const page = await web.openSignedOut((await web.server.convoke.consoleLink()) ?? '');
+  await page.getByRole('button', { name: 'Open the console' }).click();
+
+  await page.getByRole('link', { name: 'greeter', exact: true }).click();
+  await page.getByLabel('Message to the agent').fill('Hello');
+  await page.getByLabel('Message to the agent').press('Control+Enter');
+
+  await page.getByText('What should I call you?').waitFor();
+  await page.getByRole('radio', { name: /Captain/ }).check();
+  await page.getByRole('button', { name: 'Answer' }).click();
+
+  await page.getByText('Nice to meet you, Captain.').waitFor();
+  const card = page.getByRole('region', { name: 'Permission: write_file' });
+  await card.getByText('"note.txt"').waitFor();
+  await card.getByRole('button', { name: /Allow/ }).click();
+  await page.getByText('It is in note.txt.').waitFor();
+
+  await page.getByRole('link', { name: 'see the run' }).click();
+  await page.getByRole('figure', { name: /Time of the run/ }).waitFor();
+  await page.locator('.heading .status', { hasText: 'Completed' }).waitFor();
+  await expect.poll(() => page.locator('.waterfall .span.leg').count()).toBe(3);
+  await page.getByRole('heading', { level: 1, name: 'Hello' }).waitFor();
+});
