@@ -6,6 +6,7 @@ import { copyFile, cp, readFile, readdir, rename, rm, symlink, writeFile } from 
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildConsole } from '../packages/console/scripts/build-console.ts';
+import { bundlePackage } from './bundle-package.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -25,6 +26,25 @@ export interface Manifest {
 /** One after the other: each is compiled against the declarations of those before it. */
 const order = ['contract', 'api-page', 'server', 'cli'] as const;
 
+/**
+ * Packages of others that become part of ours, because every start loads them. They stay dependencies all the same:
+ * declarations name them, and audits find them. Agents' frameworks and databases are imported by the first that needs them.
+ */
+const inlined = {
+  server: [
+    '@convoke/api-page',
+    '@convoke/contract',
+    '@fastify/proxy-addr',
+    'croner',
+    'fastify',
+    'jose',
+    'pino',
+    'yaml',
+    'zod',
+  ],
+  cli: ['@convoke/sdk', 'commander'],
+} as const;
+
 /** Builds contract, api-page, server and cli below a folder that holds the built SDK as `sdk`. */
 export async function buildPackages(folder: string): Promise<void> {
   // Declarations that are compiled against name packages of their own.
@@ -41,15 +61,25 @@ async function buildPackage(name: (typeof order)[number], folder: string): Promi
   const home = join(root, 'packages', name);
   const built = join(folder, name);
   await rm(built, { recursive: true, force: true });
-  const config = join(folder, `tsconfig.${name}.json`);
   const manifest = JSON.parse(await readFile(join(home, 'package.json'), 'utf8')) as Manifest;
-  const entries = Object.values(manifest.exports ?? { '.': './src/main.ts' });
-  const files = entries.map((entry) => join(home, entry));
-  await writeFile(config, JSON.stringify({ ...compilation(home, folder), files, include: [] }));
-  compile(config, built);
-  await rm(config);
-  await rename(join(built, 'src'), join(built, 'dist'));
-  await rewriteDeclarations(join(built, 'dist'));
+  const sources = Object.values(manifest.exports ?? { '.': './src/main.ts' });
+  const files = sources.map((path) => join(home, path));
+  const isBundle = name === 'server' || name === 'cli';
+  // A program declares nothing.
+  if (name !== 'cli') {
+    const config = join(folder, `tsconfig.${name}.json`);
+    const options = compilation(home, folder, { emitDeclarationOnly: isBundle });
+    await writeFile(config, JSON.stringify({ ...options, files, include: [] }));
+    compile(config, built);
+    await rm(config);
+    await rename(join(built, 'src'), join(built, 'dist'));
+    await rewriteDeclarations(join(built, 'dist'));
+  }
+  if (isBundle) {
+    const paths = sources.map((path) => path.replace(/^\.\/src\//, '').replace(/\.ts$/, ''));
+    const entries = Object.fromEntries(paths.map((path, index) => [path, files[index] ?? '']));
+    await bundlePackage({ entries, inlined: inlined[name], folder: built });
+  }
   await writeManifest(built, published(manifest));
   await copyFile(join(home, 'README.md'), join(built, 'README.md'));
   if (name === 'server') {
@@ -57,7 +87,7 @@ async function buildPackage(name: (typeof order)[number], folder: string): Promi
     await cp(join(home, 'src', migrations), join(built, 'dist', migrations), { recursive: true });
     await buildConsole(join(built, 'dist/console'));
   }
-  if (name === 'api-page') {
+  if (name === 'api-page' || name === 'server') {
     for (const part of ['guides', 'reference/settings.md', 'glossary.md']) {
       await cp(join(root, 'docs', part), join(built, 'dist/docs', part), { recursive: true });
     }
@@ -67,13 +97,14 @@ async function buildPackage(name: (typeof order)[number], folder: string): Promi
   }
 }
 
-function compilation(home: string, folder: string) {
+function compilation(home: string, folder: string, more: object) {
   return {
     extends: join(root, 'tsconfig.json'),
     compilerOptions: {
       noEmit: false,
       checkJs: false,
       declaration: true,
+      ...more,
       // The manifest is imported, so it is part of what is compiled.
       rootDir: home,
       typeRoots: [join(root, 'node_modules/@types')],

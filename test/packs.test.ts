@@ -31,7 +31,7 @@ afterAll(() => removeFolder(folder));
 
 test.each(names)('%s holds no sources, no tests and no settings of the repository', (name) => {
   const allowed =
-    /^(package\.json|LICENSE|README\.md|bin\/convoke\.mjs|.*\.(js|d\.ts|sql)|dist\/docs\/.*\.md|dist\/console\/.*)$/;
+    /^(package\.json|LICENSE|THIRD-PARTY-LICENSES\.md|README\.md|bin\/convoke\.mjs|.*\.(js|d\.ts|sql)|dist\/docs\/.*\.md|dist\/console\/.*)$/;
   const files = packed.get(name) ?? [];
   expect(files.filter((path) => !allowed.test(path) || /(^|\/)test\//.test(path))).toEqual([]);
   expect(files).toContain('package.json');
@@ -57,6 +57,16 @@ test('the server brings its migrations and the built console along', () => {
   expect(packed.get('server')).toContain('dist/store/migrations/sqlite/0001-spine.sql');
   expect(packed.get('server')).toContain('dist/console/index.html');
 });
+
+test.each(['server', 'cli'] as const)(
+  '%s is a bundle, with the licenses of what is in it',
+  (name) => {
+    const files = packed.get(name) ?? [];
+    const programs = files.filter((path) => /^dist\/(?!console\/).*\.js$/.test(path));
+    expect(programs.length).toBeLessThan(80);
+    expect(files).toContain('THIRD-PARTY-LICENSES.md');
+  },
+);
 
 test('in an empty project the command line starts a server with an agent, and runs it', async () => {
   const { version } = JSON.parse(

@@ -2,6 +2,9 @@
 // Starts the command line, in a checkout and installed from npm. A Node that is too old has to be able to read this file
 // to say so: no static import of other files, and no syntax that Node 14 does not know.
 import { existsSync, readFileSync } from 'fs';
+import module from 'module';
+import { homedir } from 'os';
+import { join } from 'path';
 
 const version = process.versions.node;
 const installed = new URL('../dist/main.js', import.meta.url);
@@ -20,7 +23,14 @@ if (words.length === 1 && (words[0] === '--version' || words[0] === '-V')) {
   console.error(`convoke: ${needs}; this is ${version}. Get one from https://nodejs.org.`);
   process.exitCode = 1;
 } else {
+  keepCompiled();
   await import(installed.href);
+}
+
+/** Only the first start compiles; later ones read what it has kept, in a folder that only this user writes to. */
+function keepCompiled() {
+  const cache = process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache');
+  if ('enableCompileCache' in module) module.enableCompileCache(join(cache, 'convoke/compiled'));
 }
 
 function isTooOld() {

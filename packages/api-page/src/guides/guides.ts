@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { type Heading, type RenderedMarkdown, renderMarkdown } from './markdown.ts';
 
 export type Guide = RenderedMarkdown & {
@@ -36,8 +37,8 @@ export function allGuides(): readonly Guide[] {
 
 /** The published package contains a copy of the guides; a checkout has them in `docs`. */
 function docsFolder(): string {
-  const copied = join(import.meta.dirname, '../docs');
-  return existsSync(copied) ? copied : join(import.meta.dirname, '../../../../docs');
+  const copied = fileURLToPath(new URL('../docs', import.meta.url));
+  return existsSync(copied) ? copied : fileURLToPath(new URL('../../../../docs', import.meta.url));
 }
 
 function readGuides(folder: string): Guide[] {
