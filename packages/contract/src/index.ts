@@ -200,7 +200,10 @@ export {
   tokenResponse,
 } from './resources/token.ts';
 export {
+  type LabelGroup,
   type UsageRecord,
+  isLabelGroup,
+  labelKeyOf,
   organizationUsageGroups,
   usageBuckets,
   usageGroups,

@@ -7,6 +7,7 @@ export interface Schema {
   readonly description?: string;
   readonly enum?: readonly string[];
   readonly const?: string | boolean;
+  readonly pattern?: string;
   readonly anyOf?: readonly Schema[];
   readonly items?: Schema;
   readonly properties?: Readonly<Record<string, Schema>>;
@@ -31,6 +32,7 @@ export function typeOf(schema: Schema, context: Context): string {
   if (schema.enum !== undefined) return enumName(schema.enum, context);
   switch (schema.type) {
     case 'string':
+      return prefixed(schema.pattern) ?? schema.type;
     case 'boolean':
     case 'null':
       return schema.type;
@@ -52,6 +54,12 @@ export function typeOf(schema: Schema, context: Context): string {
     default:
       throw new Error(`no type for the schema ${JSON.stringify(schema)}`);
   }
+}
+
+/** Text that begins with a word and a colon, such as `label:customer`. */
+function prefixed(pattern: string | undefined): string | undefined {
+  const prefix = /^\^([a-z]+:)/.exec(pattern ?? '')?.[1];
+  return prefix === undefined ? undefined : `\`${prefix}\${string}\``;
 }
 
 export function union(values: readonly (string | boolean)[]): string {

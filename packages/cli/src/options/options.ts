@@ -32,6 +32,16 @@ export function readDays(text: string): number {
   throw new InvalidArgumentError(`must be a whole number from 1 to ${daysMax}`);
 }
 
+/** Collects labels, `key:value` each. */
+export function readLabels(
+  text: string,
+  before: Readonly<Record<string, string>> | undefined,
+): Readonly<Record<string, string>> {
+  const colon = text.indexOf(':');
+  if (colon < 1) throw new InvalidArgumentError('must be key:value');
+  return { ...before, [text.slice(0, colon)]: text.slice(colon + 1) };
+}
+
 /** Collects an option that may be repeated. */
 export function repeated(value: string, before: readonly string[] | undefined): readonly string[] {
   return [...(before ?? []), value];

@@ -10,6 +10,7 @@ import type { Asking } from './ask.ts';
 import type { Interrupts } from './interrupts.ts';
 import { oneLine, remark, styled } from './output.ts';
 import { askPermission, askQuestion } from './person-answers.ts';
+import { labelsText } from './table.ts';
 import { age } from './times.ts';
 
 export interface InboxFilter {
@@ -150,8 +151,8 @@ async function answerOf(
 }
 
 function headOf(record: InteractionInTenantRecord): string {
-  const labels = Object.entries(record.run_labels).map(([key, value]) => `${key}:${value}`);
-  const parts = [record.agent_name, age(record.created_at), record.preview, ...labels];
+  const labels = labelsText(record.run_labels);
+  const parts = [record.agent_name, age(record.created_at), record.preview, labels];
   return oneLine(parts.filter((part) => part !== '').join('  ·  '));
 }
 

@@ -30,6 +30,13 @@ export function printFacts(facts: Readonly<Record<string, string | undefined>>):
   for (const [name, value = ''] of known) print(`${name.padEnd(width)}${gap}${oneLine(value)}`);
 }
 
+/** Labels as they are typed: `key:value`, with spaces in between. */
+export function labelsText(labels: Readonly<Record<string, string>> = {}): string {
+  return Object.entries(labels)
+    .map(([key, value]) => `${key}:${value}`)
+    .join('  ');
+}
+
 /** Renders the lines of a table, head first, so that none is longer than `width` if that is possible. */
 export function fitted(head: Row, rows: readonly Row[], width: number): string[] {
   let shown = rows;

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { scheduleIdSchema, sessionIdSchema } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { defineOperation } from '../operation.ts';
+import { givenLabels, labelChanges } from '../resources/labels.ts';
 import { pageQuery } from '../resources/page.ts';
 import { runInput, runRecord } from '../resources/run.ts';
 import {
@@ -74,6 +75,7 @@ export const createSchedule = defineOperation({
       ])
       .meta({ description: 'A new session for each run, or one session for all runs.' })
       .default({ mode: 'new' }),
+    labels: givenLabels.optional(),
     overlap: plan.overlap.default('skip'),
     missed: plan.missed.default('once'),
     missed_within_seconds: plan.missed_within_seconds.default(limits.missedWithinDefaultSeconds),
@@ -91,6 +93,8 @@ export const createSchedule = defineOperation({
   errors: [
     'invalid_cron',
     'invalid_time_zone',
+    'invalid_label',
+    'label_limit_reached',
     'not_found',
     'agent_not_found',
     'idempotency_conflict',
@@ -153,13 +157,21 @@ export const updateSchedule = defineOperation({
     cron: plan.cron.optional(),
     time_zone: plan.time_zone.optional(),
     input: plan.input.optional(),
+    labels: labelChanges.optional(),
     overlap: plan.overlap.optional(),
     missed: plan.missed.optional(),
     missed_within_seconds: plan.missed_within_seconds.optional(),
   }),
   bodyRequired: true,
   responses: { 200: { description: 'The changed schedule.', schema: scheduleRecord } },
-  errors: ['invalid_cron', 'invalid_time_zone', 'agent_not_found', 'version_conflict'],
+  errors: [
+    'invalid_cron',
+    'invalid_time_zone',
+    'invalid_label',
+    'label_limit_reached',
+    'agent_not_found',
+    'version_conflict',
+  ],
 });
 
 export const deleteSchedule = defineOperation({

@@ -7,13 +7,16 @@ const bounds =
   `At most ${limits.usageDaysMax} days, ${limits.usageHoursDaysMax} with \`bucket=hour\`. ` +
   'Rows are in the order of time, then of the group. The newest reports appear after about a second.';
 
+const byDay =
+  'By session and by label, each row is for a day; runs without the label are in none of its rows.';
+
 export const readUsage = defineOperation({
   id: 'read_usage',
   method: 'GET',
   path: '/v1/usage',
   tag: 'Usage',
   summary: 'Read what the tenant has used',
-  description: `Sums tokens, costs and runs. By session, each row is for a day. ${bounds}`,
+  description: `Sums tokens, costs and runs. ${byDay} ${bounds}`,
   caller: 'automation',
   scope: 'usage:read',
   query: usageQuery(usageGroups),
@@ -27,7 +30,7 @@ export const readOrganizationUsage = defineOperation({
   path: '/v1/organizations/{organization_id}/usage',
   tag: 'Usage',
   summary: 'Read what the organization has used',
-  description: `Sums tokens, costs and runs over all tenants. ${bounds}`,
+  description: `Sums tokens, costs and runs over all tenants. ${byDay} ${bounds}`,
   caller: 'human',
   scope: { unscoped: 'Owners and admins are authorized by their role, not by scopes.' },
   params: { organization_id: organizationIdSchema },

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { deliveryIdSchema, webhookIdSchema } from '../ids.ts';
 import { limits } from '../limits.ts';
 import { defineOperation } from '../operation.ts';
+import { givenLabels } from '../resources/labels.ts';
 import { pageQuery } from '../resources/page.ts';
 import {
   deliveryList,
@@ -32,6 +33,9 @@ const fields = {
     .array(text({ max: limits.nameMaxCharacters }))
     .max(limits.webhookAgentsMax)
     .meta({ description: 'Only notices about these agents; none: about all.' }),
+  labels: givenLabels.meta({
+    description: 'Only notices about runs and sessions with all of these labels; none: about all.',
+  }),
 };
 
 export const createWebhook = defineOperation({
@@ -50,6 +54,7 @@ export const createWebhook = defineOperation({
     description: fields.description.optional(),
     types: fields.types.default(['*']),
     agent_names: fields.agent_names.optional(),
+    labels: fields.labels.optional(),
     idempotency_key: idempotencyKey,
   }),
   bodyRequired: true,
@@ -61,7 +66,14 @@ export const createWebhook = defineOperation({
       headers: replayedHeader,
     },
   },
-  errors: ['invalid_webhook_url', 'idempotency_conflict', 'not_found', 'webhook_limit_reached'],
+  errors: [
+    'invalid_webhook_url',
+    'invalid_label',
+    'label_limit_reached',
+    'idempotency_conflict',
+    'not_found',
+    'webhook_limit_reached',
+  ],
 });
 
 export const listWebhooks = defineOperation({
@@ -110,11 +122,12 @@ export const updateWebhook = defineOperation({
     description: fields.description.optional(),
     types: fields.types.optional(),
     agent_names: fields.agent_names.optional(),
+    labels: fields.labels.optional(),
     status: z.enum(webhookStatuses).optional(),
   }),
   bodyRequired: true,
   responses: { 200: { description: 'The changed webhook.', schema: webhookRecord } },
-  errors: ['invalid_webhook_url', 'version_conflict'],
+  errors: ['invalid_webhook_url', 'invalid_label', 'label_limit_reached', 'version_conflict'],
 });
 
 export const deleteWebhook = defineOperation({

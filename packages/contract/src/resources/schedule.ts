@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { labels } from './labels.ts';
 import { opaqueId } from './opaque-id.ts';
 import { nextCursor, timestamp } from './page.ts';
 import { runInput } from './run.ts';
@@ -35,6 +36,7 @@ export const scheduleSummary = z
         .meta({ description: 'The session that is kept, once there is one.' })
         .optional(),
     }),
+    labels: labels.meta({ description: 'Every run gets them, and its own `schedule_id`.' }),
     overlap: z.enum(overlapPolicies),
     missed: z.enum(missedPolicies),
     missed_within_seconds: z.int().min(0),

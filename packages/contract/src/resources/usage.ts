@@ -1,11 +1,24 @@
 import { z } from 'zod';
 import { limits } from '../limits.ts';
+import { labelKeyPattern } from './labels.ts';
 import { moment, nextCursor, pageQuery, timestamp } from './page.ts';
 
 /** D-130: what usage can be grouped by. People can also group by tenant. */
 export const usageGroups = ['agent', 'model', 'client', 'session'] as const;
 export const organizationUsageGroups = ['agent', 'model', 'client', 'tenant'] as const;
 export const usageBuckets = ['hour', 'day'] as const;
+
+/** A-340: the values of a label, with its key. */
+export type LabelGroup = `label:${string}`;
+const labelGroup = z.templateLiteral(['label:', z.string().regex(labelKeyPattern)]);
+
+export function isLabelGroup(group: string): group is LabelGroup {
+  return group.startsWith('label:');
+}
+
+export function labelKeyOf(group: LabelGroup): string {
+  return group.slice('label:'.length);
+}
 
 const count = z.int().min(0);
 const counted = (description: string) => count.meta({ description }).optional();
@@ -17,7 +30,10 @@ export const usageRecord = z
       .optional(),
     group: z
       .string()
-      .meta({ description: 'Present with `group_by`. Empty for runs that no client started.' })
+      .meta({
+        description:
+          'Present with `group_by`. Empty for runs that no client started. Of a label, its value.',
+      })
       .optional(),
     runs: counted('Runs that ended. This and the next four are absent when grouped by model.'),
     completed: counted('Runs that completed.'),
@@ -57,7 +73,12 @@ export function usageQuery<const Groups extends readonly [string, ...string[]]>(
       .enum(usageBuckets)
       .meta({ description: 'One row for each hour or day. Without it, one for the whole time.' })
       .optional(),
-    group_by: z.enum(groups).meta({ description: 'One row for each of these.' }).optional(),
+    group_by: z
+      .union([z.enum(groups), labelGroup], {
+        error: `must be ${groups.join(', ')} or label:<key>`,
+      })
+      .meta({ description: 'One row for each of these, or for each value of a label.' })
+      .optional(),
     limit: pageQuery.limit,
     cursor: pageQuery.cursor,
   });

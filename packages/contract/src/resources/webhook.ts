@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { noticeTypeNames } from '../events/notice.ts';
+import { labels } from './labels.ts';
 import { opaqueId } from './opaque-id.ts';
 import { nextCursor, timestamp } from './page.ts';
 
@@ -23,6 +24,9 @@ export const webhookRecord = z
     agent_names: z
       .array(z.string())
       .meta({ description: 'Only notices about these agents; absent: all notices.' })
+      .optional(),
+    labels: labels
+      .meta({ description: 'Only notices about runs and sessions with all of these labels.' })
       .optional(),
     status: z.enum(webhookStatuses),
     status_reason: z

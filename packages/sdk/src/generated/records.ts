@@ -594,7 +594,7 @@ export interface SystemRecord {
 export interface UsageRecord {
   /** Start of the hour or day, in UTC. Present with `bucket`. */
   start?: string | undefined;
-  /** Present with `group_by`. Empty for runs that no client started. */
+  /** Present with `group_by`. Empty for runs that no client started. Of a label, its value. */
   group?: string | undefined;
   /** Runs that ended. This and the next four are absent when grouped by model. */
   runs?: number | undefined;

@@ -86,6 +86,8 @@ export interface CreateSchedule {
   agent_name: string;
   /** A new session for each run, or one session for all runs. */
   session?: Json | undefined;
+  /** Your own names, such as a ticket or a customer: at most 16, keys of a-z, 0-9, `_`, `.` and `-`, values of at most 512 characters. */
+  labels?: Readonly<Record<string, string>> | undefined;
   /** Makes a retry with the same body safe: it returns the first result. */
   idempotency_key?: string | undefined;
 }
@@ -100,6 +102,8 @@ export interface UpdateSchedule {
   time_zone?: string | undefined;
   /** The input that the agent declares: a `prompt`, and `files`, the ids of attached files, for agents that accept files. */
   input?: JsonObject | undefined;
+  /** Your own names, such as a ticket or a customer: at most 16, keys of a-z, 0-9, `_`, `.` and `-`, values of at most 512 characters. They are merged by key; null removes one. */
+  labels?: Readonly<Record<string, string | null>> | undefined;
   /** At a slot when the last run has not ended: skip the slot, or start another run. */
   overlap?: OverlapPolicy | undefined;
   /** After slots were missed: start one run for the newest of them, or none. */
@@ -116,6 +120,8 @@ export interface CreateWebhook {
   types?: ReadonlyArray<WebhookType> | undefined;
   /** Only notices about these agents; none: about all. */
   agent_names?: ReadonlyArray<string> | undefined;
+  /** Only notices about runs and sessions with all of these labels; none: about all. */
+  labels?: Readonly<Record<string, string>> | undefined;
   /** Makes a retry with the same body safe: it returns the first result. */
   idempotency_key?: string | undefined;
 }
@@ -130,6 +136,8 @@ export interface UpdateWebhook {
   types?: ReadonlyArray<WebhookType> | undefined;
   /** Only notices about these agents; none: about all. */
   agent_names?: ReadonlyArray<string> | undefined;
+  /** Only notices about runs and sessions with all of these labels; none: about all. */
+  labels?: Readonly<Record<string, string>> | undefined;
   status?: ClientStatus | undefined;
 }
 
@@ -310,8 +318,8 @@ export interface UsageQuery {
   to?: string | undefined;
   /** One row for each hour or day. Without it, one for the whole time. */
   bucket?: 'hour' | 'day' | undefined;
-  /** One row for each of these. */
-  group_by?: 'agent' | 'model' | 'client' | 'session' | undefined;
+  /** One row for each of these, or for each value of a label. */
+  group_by?: 'agent' | 'model' | 'client' | 'session' | `label:${string}` | undefined;
   /** Maximum number of items in a page. */
   limit?: number | undefined;
   /** `next_cursor` of the previous page; opaque. */
@@ -325,8 +333,8 @@ export interface OrganizationUsageQuery {
   to?: string | undefined;
   /** One row for each hour or day. Without it, one for the whole time. */
   bucket?: 'hour' | 'day' | undefined;
-  /** One row for each of these. */
-  group_by?: 'agent' | 'model' | 'client' | 'tenant' | undefined;
+  /** One row for each of these, or for each value of a label. */
+  group_by?: 'agent' | 'model' | 'client' | 'tenant' | `label:${string}` | undefined;
   /** Maximum number of items in a page. */
   limit?: number | undefined;
   /** `next_cursor` of the previous page; opaque. */

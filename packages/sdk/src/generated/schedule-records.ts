@@ -21,6 +21,8 @@ export interface ScheduleSummary {
     /** The session that is kept, once there is one. */
     session_id?: string | undefined;
   };
+  /** Every run gets them, and its own `schedule_id`. */
+  labels: Record<string, string>;
   overlap: OverlapPolicy;
   missed: MissedPolicy;
   missed_within_seconds: number;
@@ -52,6 +54,8 @@ export interface ScheduleRecord {
     /** The session that is kept, once there is one. */
     session_id?: string | undefined;
   };
+  /** Every run gets them, and its own `schedule_id`. */
+  labels: Record<string, string>;
   overlap: OverlapPolicy;
   missed: MissedPolicy;
   missed_within_seconds: number;

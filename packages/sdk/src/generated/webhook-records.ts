@@ -10,6 +10,8 @@ export interface WebhookRecord {
   types: WebhookType[];
   /** Only notices about these agents; absent: all notices. */
   agent_names?: string[] | undefined;
+  /** Only notices about runs and sessions with all of these labels. */
+  labels?: Record<string, string> | undefined;
   status: ClientStatus;
   /** `gone`: the receiver answered 410. `failing`: no success for five days. */
   status_reason?: string | undefined;

@@ -1,6 +1,6 @@
 import { announceBudgets } from '../app/usage/budget-notices.ts';
 import type { Services } from '../app/services.ts';
-import { totalsOf } from '../domain/usage/usage-totals.ts';
+import { labelTotalsOf, totalsOf } from '../domain/usage/usage-totals.ts';
 
 /** Reports and runs that one transaction counts. */
 const perTransaction = 500;
@@ -17,6 +17,7 @@ export async function countUsage(
     const taken = await tx.usageTotals.take(perTransaction, prices.currency);
     if (taken.length === 0) return false;
     await tx.usageTotals.add(totalsOf(taken));
+    await tx.usageTotals.addLabels(labelTotalsOf(taken));
     await announceBudgets(services, tx, taken);
     return taken.length >= perTransaction;
   });

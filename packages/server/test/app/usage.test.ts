@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { updateRun } from '../../src/app/runs/runs.ts';
 import { type ReadUsage, readUsage } from '../../src/app/usage/usage.ts';
 import { noPrices } from '../../src/domain/usage/prices.ts';
 import type { Cost } from '../../src/domain/usage/usage.ts';
+import type { UsageRow } from '../../src/ports/repositories/usage-totals.ts';
 import { countUsage } from '../../src/workers/count-usage.ts';
 import { forgetUsage } from '../../src/workers/retention/forget-usage.ts';
 import { databaseKinds } from '../support/databases.ts';
@@ -128,6 +130,48 @@ describe.each(databaseKinds)('usage on %s', (kind) => {
     expect(await shown({ of, groupBy: 'tenant' })).toEqual([[0, world.scope.tenantId, 18, 3, 10]]);
   });
 
+  test('is grouped by the values of a label, day by day, in the tenant and its organization', async () => {
+    const { world, count, read } = await setUp();
+    const noon = world.clock.now() - (world.clock.now() % hour);
+    const labelled = async (customer: string | undefined, tokens: number) => {
+      const sessionId = await world.open();
+      const run = await execute(world, { big: { tokens, cost: euro(tokens) } }, sessionId);
+      if (customer === undefined) return;
+      const labels = { customer, ticket: `t${tokens}` };
+      await updateRun(world, world.scope, { sessionId, runId: run.id, labels });
+    };
+    await labelled('b', 10);
+    await labelled('a', 5);
+    await labelled('b', 1);
+    await labelled(undefined, 7);
+    await count();
+    world.clock.advance(day);
+    await labelled('a', 3);
+    await Promise.all([count(), count()]);
+    const rows = (list: UsageRow[]) =>
+      list.map((row) => [
+        (row.startsAt - noon) / hour,
+        row.group,
+        row.inputTokens,
+        row.completed,
+        row.costMicros,
+      ]);
+    const expected = [
+      [-12, 'a', 5, 1, 5],
+      [-12, 'b', 11, 2, 11],
+      [12, 'a', 3, 1, 3],
+    ];
+    const groupBy = 'label:customer';
+    expect(rows(await read({ groupBy }))).toEqual(expected);
+    const of = { organizationId: world.scope.organizationId };
+    expect(rows(await read({ groupBy, of }))).toEqual(expected);
+    const [first, ...rest] = await read({ groupBy });
+    expect(await read({ groupBy, after: first })).toEqual(rest);
+    expect(await read({ groupBy: 'label:team' })).toEqual([]);
+    const other = await world.seed.tenant(world.scope.organizationId);
+    expect(await read({ groupBy, of: { tenantId: other.id } })).toEqual([]);
+  });
+
   test('pages follow each other without a gap or a repetition', async () => {
     const { world, count, read } = await setUp();
     const models = Object.fromEntries(['a', 'b', 'c'].map((name) => [name, { tokens: 1 }]));
@@ -186,22 +230,25 @@ describe.each(databaseKinds)('usage on %s', (kind) => {
 
   test('hours are forgotten after 100 days, days after 800', async () => {
     const { world, count, read } = await setUp();
-    await execute(world, { big: { tokens: 10 } });
+    const { id: runId, sessionId } = await execute(world, { big: { tokens: 10 } });
+    const labels = { customer: 'a' };
+    await updateRun(world, world.scope, { sessionId, runId, labels });
     await count();
     const then = { from: world.clock.now() - hour, to: world.clock.now() + hour };
     const rows = async () => [
       (await read({ ...then, bucket: 'hour' })).length,
       (await read({ ...then, bucket: 'day' })).length,
       (await read({ ...then, groupBy: 'session' })).length,
+      (await read({ ...then, groupBy: 'label:customer' })).length,
     ];
     world.clock.advance(99 * day);
     await forgetUsage(world);
-    expect(await rows()).toEqual([1, 1, 1]);
+    expect(await rows()).toEqual([1, 1, 1, 1]);
     world.clock.advance(2 * day);
     await forgetUsage(world);
-    expect(await rows()).toEqual([0, 1, 1]);
+    expect(await rows()).toEqual([0, 1, 1, 1]);
     world.clock.advance(800 * day);
     await forgetUsage(world);
-    expect(await rows()).toEqual([0, 0, 0]);
+    expect(await rows()).toEqual([0, 0, 0, 0]);
   });
 });

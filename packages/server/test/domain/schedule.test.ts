@@ -33,6 +33,7 @@ function scheduleWith(parts: Partial<Schedule> = {}): Schedule {
       cron: '*/10 * * * *',
       timeZone: 'UTC',
       input: { prompt: 'hi' },
+      labels: {},
       sessionMode: 'new',
       sessionId: null,
       overlap: 'skip',

@@ -35,6 +35,7 @@ const webhook = openWebhook(
     description: null,
     types: ['*'],
     agentNames: null,
+    labels: {},
     sealedSecret: 'first',
     secretHint: 'rst',
     createdBy: { kind: 'client', id: 'cli_1' },
@@ -142,13 +143,20 @@ describe('a webhook', () => {
     expect(signingSecrets(rotated, start + day)).toEqual(['second']);
   });
 
-  test('selects by type and by agent; a notice about no agent only without names', () => {
-    const notice = (type: NoticeType, name?: string) => ({ type, agentName: () => name });
+  test('selects by type, agent and labels; a notice about no agent only without names', () => {
+    const notice = (type: NoticeType, agentName?: string, labels = {}) => ({
+      type,
+      subject: () => ({ agentName, labels }),
+    });
     expect(selects(webhook, notice('budget_reached'))).toBe(true);
-    const some = { types: ['run_failed'], agentNames: ['demo'] } as const;
+    const some = { types: ['run_failed'], agentNames: ['demo'], labels: {} } as const;
     expect(selects(some, notice('run_failed', 'demo'))).toBe(true);
     expect(selects(some, notice('run_failed', 'other'))).toBe(false);
     expect(selects(some, notice('run_failed'))).toBe(false);
     expect(selects(some, notice('run_started', 'demo'))).toBe(false);
+    const ours = { ...webhook, labels: { team: 'payments', tier: 'gold' } };
+    expect(selects(ours, notice('run_failed', 'demo', { ...ours.labels, more: 'x' }))).toBe(true);
+    expect(selects(ours, notice('run_failed', 'demo', { team: 'payments' }))).toBe(false);
+    expect(selects(ours, notice('budget_reached'))).toBe(false);
   });
 });

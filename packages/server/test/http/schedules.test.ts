@@ -16,6 +16,8 @@ const yearly = {
   input: { prompt: 'hi' },
 };
 const minute = 60_000;
+/** As many as a run may have; a run of a schedule has the id of the schedule too. */
+const sixteen = Object.fromEntries(Array.from({ length: 16 }, (_, n) => [`k${n}`, 'v']));
 
 describe.each(databaseKinds)('schedules over HTTP on %s', (database) => {
   let server: TestServer;
@@ -44,6 +46,7 @@ describe.each(databaseKinds)('schedules over HTTP on %s', (database) => {
         id: expect.stringMatching(/^sch_[0-9a-hjkmnp-tv-z]{26}$/),
         time_zone: 'UTC',
         session: { mode: 'new' },
+        labels: {},
         overlap: 'skip',
         missed: 'once',
         missed_within_seconds: 3600,
@@ -71,6 +74,8 @@ describe.each(databaseKinds)('schedules over HTTP on %s', (database) => {
       [{ cron: '0 0 30 2 *' }, 400, 'invalid_cron', /^cron: /],
       [{ cron: '* * * * * *' }, 400, 'invalid_cron', /^cron: must have five fields/],
       [{ time_zone: 'Nowhere/City' }, 400, 'invalid_time_zone', /^time_zone: Nowhere/],
+      [{ labels: { Team: 'a' } }, 400, 'invalid_label', /^labels: "Team"/],
+      [{ labels: sixteen }, 409, 'label_limit_reached', /^labels: /],
       [{ agent_name: 'absent' }, 404, 'agent_not_found', /agent/],
       [{ session: { mode: 'keep', session_id: 'sess_never' } }, 404, 'not_found', /./],
       [{ session: { mode: 'new', session_id: 'sess_1' } }, 400, 'unknown_field', /session/],
@@ -168,6 +173,8 @@ describe.each(databaseKinds)('schedules over HTTP on %s', (database) => {
     expect((await change({ cron: 'daily' })).error).toBe('invalid_cron');
     expect((await change({ time_zone: '+02:00' })).error).toBe('invalid_time_zone');
     expect((await change({ agent_name: 'echo' })).error).toBe('unknown_field');
+    expect((await change({ labels: { Team: 'a' } })).error).toBe('invalid_label');
+    expect((await change({ labels: sixteen })).error).toBe('label_limit_reached');
     await server.removeAgent('passing');
     await eventually(async () => {
       const { body } = await server.send('list_agents', {});
@@ -198,12 +205,19 @@ describe.each(databaseKinds)('schedules over HTTP on %s', (database) => {
     }
   });
 
-  test('starts a run now, once for each key', async () => {
-    const made = await create();
+  test('starts a run now, once for each key, with the labels of the schedule', async () => {
+    const { id } = await create({ labels: { team: 'ops', tier: 'gold' } });
+    const changed = { version: 1, labels: { tier: null, ticket: 'OPS-1' } };
+    const { body: made } = await server.send('update_schedule', {
+      params: of({ id }),
+      body: changed,
+    });
+    expect(made.labels).toEqual({ team: 'ops', ticket: 'OPS-1' });
     const request = { params: of(made), body: { idempotency_key: 'now' } };
     const { status, body: run } = await server.send('run_schedule', request);
     expect(status).toBe(201);
     expect(run).toMatchObject({ agent_name: 'echo', input: { prompt: 'hi' } });
+    expect(run.labels).toEqual({ ...made.labels, schedule_id: id });
     const again = await server.send('run_schedule', request);
     expect(again).toMatchObject({ status: 200, body: { id: run.id } });
     const { body: after } = await server.send('get_schedule', { params: of(made) });

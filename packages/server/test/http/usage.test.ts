@@ -92,6 +92,11 @@ describe('usage over HTTP (D-130, D-131)', () => {
   test.each([
     [{ from: 'yesterday' }, 'from'],
     [{ group_by: 'mood' }, 'group_by'],
+    [
+      { group_by: 'label:Team' },
+      'group_by is not valid: must be agent, model, client, session or label:<key>',
+    ],
+    [{ group_by: 'label:team', bucket: 'hour' }, 'bucket'],
     [{ bucket: 'week' }, 'bucket'],
     [{ from: '2026-01-02T00:00:00Z', to: '2026-01-01T00:00:00Z' }, 'from'],
     [{ from: '2026-01-01T00:00:00Z', to: '2026-05-01T00:00:00Z' }, 'from'],

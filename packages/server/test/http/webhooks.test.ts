@@ -24,10 +24,10 @@ describe.each(databaseKinds)('webhooks over HTTP on %s', (database) => {
     const create = async (body: JsonObject) =>
       (await server.send('create_webhook', { as, body })).body;
     const of = ({ id: webhook_id }: Pick<WebhookRecord, 'id'>) => ({ as, params: { webhook_id } });
-    const invoke = async (agent_name = 'echo') => {
+    const invoke = async (agent_name = 'echo', labels = {}) => {
       const { body: session } = await server.send('create_session', { as, body: { agent_name } });
       const params = { session_id: session.id };
-      const body = { input: { prompt: 'a prompt that no notice holds' } };
+      const body = { input: { prompt: 'a prompt that no notice holds' }, labels };
       return (await server.send('start_run', { as, params, body })).body;
     };
     const deliveries = async (webhook: WebhookRecord, query: Record<string, string> = {}) =>
@@ -171,20 +171,51 @@ describe.each(databaseKinds)('webhooks over HTTP on %s', (database) => {
     expect(() => check.verify(body, {})).toThrow(/header/i);
   });
 
-  test('sends only what the webhook selects: types and agents', async () => {
-    const { create, invoke } = await newTenant();
+  test('sends only what the webhook selects: types, agents and labels', async () => {
+    const { create, deliveries, invoke } = await newTenant();
     const receiver = await startReceiver();
     const all = await startReceiver();
     await create({ url: receiver.url, types: ['run_completed'], agent_names: ['echo'] });
     await create({ url: all.url, types: ['run_completed', 'run_waiting'] });
+    const labels = { team: 'payments' };
+    const { webhook: ours } = await create({ url: receiver.url, types: ['run_waiting'], labels });
     await invoke('asker');
+    await invoke('asker', { team: 'payments', ticket: 'x' });
     const run = await invoke('echo');
-    await eventually(() => all.received.length === 2);
-    await eventually(() => receiver.received.length === 1);
-    expect(JSON.parse(receiver.received[0]?.body ?? '')).toMatchObject({
-      type: 'run_completed',
-      run_id: run.id,
-    });
+    await eventually(() => all.received.length === 3);
+    await eventually(() => receiver.received.length === 2);
+    const received = receiver.received.map(({ body }) => JSON.parse(body));
+    expect(received.filter(({ type }) => type === 'run_completed')).toMatchObject([
+      { run_id: run.id },
+    ]);
+    expect(received.filter(({ type }) => type === 'run_waiting')).toMatchObject([
+      { data: { labels: { team: 'payments', ticket: 'x' } } },
+    ]);
+    expect(await deliveries(ours)).toHaveLength(1);
+  });
+
+  test('labels that are none are refused, and name the key', async () => {
+    const { as, create, of } = await newTenant();
+    const many = Object.fromEntries(Array.from({ length: 17 }, (_, n) => [`k${n}`, 'v']));
+    const { webhook } = await create({ ...quiet, labels: { team: 'a', tier: 'b' } });
+    expect(webhook.labels).toEqual({ team: 'a', tier: 'b' });
+    for (const [labels, status, error] of [
+      [{ Team: 'a' }, 400, 'invalid_label'],
+      [many, 409, 'label_limit_reached'],
+    ] as const) {
+      const made = await server.refused('create_webhook', { as, body: { ...quiet, labels } });
+      expect(made).toMatchObject({ status, error });
+      expect(made.message).toMatch(/^labels: /);
+      const body = { version: 1, labels };
+      const changed = await server.refused('update_webhook', { ...of(webhook), body });
+      expect(changed).toMatchObject({ status, error });
+    }
+    const fewer = { version: 1, labels: { team: 'a' } };
+    const { body: changed } = await server.send('update_webhook', { ...of(webhook), body: fewer });
+    expect(changed.labels).toEqual({ team: 'a' });
+    const none = { version: 2, labels: {} };
+    const { body: free } = await server.send('update_webhook', { ...of(webhook), body: none });
+    expect(free.labels).toBeUndefined();
   });
 
   test('both secrets sign after a rotation, so that no delivery is refused under load', async () => {

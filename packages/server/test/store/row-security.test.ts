@@ -21,6 +21,7 @@ const guarded = [
   'tool_calls',
   'usage_entries',
   'usage_totals',
+  'usage_label_totals',
   'idempotency_keys',
   'blob_removals',
   'outbox',
@@ -102,6 +103,9 @@ beforeAll(async () => {
     await tx.run(sql`
       insert into usage_totals values (${ours}, ${'day'}, ${1}, ${'agent'}, ${'m'}, ${''}, ${''},
         ${organizationId}, ${1}, ${0}, ${0}, ${1}, ${1}, ${1}, ${0}, ${0}, ${null})`);
+    await tx.run(sql`
+      insert into usage_label_totals values (${ours}, ${'team'}, ${1}, ${'a'}, ${organizationId},
+        ${1}, ${0}, ${0}, ${1}, ${1}, ${1}, ${0}, ${0}, ${null})`);
     await tx.run(sql`
       insert into usage_entries (run_id, epoch, seq, tenant_id, organization_id, session_id, agent_name,
         model, input_tokens, output_tokens, cached_input_tokens, reasoning_tokens, at)

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { sessionOf } from '../../complete-id.ts';
 import { type Following, addFollowingOptions } from '../../options/following.ts';
 import { globalOptions } from '../../options/global-options.ts';
-import { example } from '../../options/options.ts';
+import { example, readLabels } from '../../options/options.ts';
 import { connect } from '../../sign-in/connection.ts';
 import { followRun } from '../../terminal/follow-run.ts';
 import { remark } from '../../terminal/output.ts';
@@ -13,6 +13,7 @@ export function invokeCommand(): Command {
     .argument('<agent>', 'name of the agent (see `convoke agents`)')
     .argument('<prompt>', 'prompt for the agent')
     .option('--session <id>', 'run it in this session instead of a new one')
+    .option('--label <key:value>', 'label of the run; may be repeated', readLabels)
     .addHelpText('after', example('invoke demo "Hello"'))
     .addHelpText(
       'after',
@@ -21,10 +22,10 @@ export function invokeCommand(): Command {
     .action(async (agent: string, prompt: string, options: InvokeOptions, invoked: Command) => {
       const { json = false } = globalOptions(invoked);
       const convoke = await connect(invoked);
-      const { session: id, stream = false } = options;
+      const { session: id, stream = false, label: labels } = options;
       const session =
         id === undefined ? await convoke.sessions.create(agent) : await sessionOf(convoke, id);
-      const run = await session.run(prompt);
+      const run = await session.run(prompt, { labels });
       await followRun(run, { json, stream, answering: options });
       if (!json) remark(`session ${session.id}, run ${run.id}`, 'dim');
     });
@@ -33,4 +34,5 @@ export function invokeCommand(): Command {
 
 interface InvokeOptions extends Following {
   readonly session?: string;
+  readonly label?: Readonly<Record<string, string>>;
 }

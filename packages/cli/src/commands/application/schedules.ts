@@ -9,10 +9,10 @@ import { Command, Option } from 'commander';
 import { collect } from '../../collect.ts';
 import { completeId } from '../../complete-id.ts';
 import { globalOptions } from '../../options/global-options.ts';
-import { example, limitOption } from '../../options/options.ts';
+import { example, limitOption, readLabels } from '../../options/options.ts';
 import { connect } from '../../sign-in/connection.ts';
 import { print, printJson } from '../../terminal/output.ts';
-import { printFacts, printTable } from '../../terminal/table.ts';
+import { labelsText, printFacts, printTable } from '../../terminal/table.ts';
 import { age, moment } from '../../terminal/times.ts';
 
 /** How many coming slots `schedules show` shows. */
@@ -74,7 +74,10 @@ interface PlanOptions {
   readonly timeZone?: string;
   readonly overlap?: OverlapPolicy;
   readonly missed?: MissedPolicy;
+  readonly label?: Readonly<Record<string, string>>;
 }
+
+const labelText = 'label of every run; may be repeated';
 
 function overlapOption(): Option {
   return new Option('--overlap <policy>', 'at a slot when the last run has not ended').choices([
@@ -90,8 +93,8 @@ function missedOption(): Option {
   ]);
 }
 
-function planOf({ timeZone, name, cron, overlap, missed }: PlanOptions) {
-  return { name, cron, time_zone: timeZone, overlap, missed };
+function planOf({ timeZone, name, cron, overlap, missed, label }: PlanOptions) {
+  return { name, cron, time_zone: timeZone, overlap, missed, labels: label };
 }
 
 function createSchedule(): Command {
@@ -108,6 +111,7 @@ function createSchedule(): Command {
     .option('--name <name>', 'name of the schedule; the prompt without it')
     .option('--keep', 'one session for all runs, instead of a new one each')
     .option('--session <id>', 'the session for all runs')
+    .option('--label <key:value>', labelText, readLabels)
     .addOption(overlapOption())
     .addOption(missedOption())
     .action(
@@ -152,6 +156,7 @@ function showSchedule(): Command {
         status: reason === undefined ? status : `${status}: ${reason}`,
         next: status === 'active' ? next.map((slot) => moment(slot)).join(', ') : undefined,
         session: session.mode === 'new' ? 'a new one for each run' : (session.session_id ?? 'kept'),
+        labels: labelsText(schedule.labels),
         overlap: schedule.overlap,
         missed: `${schedule.missed}, within ${schedule.missed_within_seconds} s`,
         'last slot': schedule.last_slot_at && moment(schedule.last_slot_at),
@@ -172,6 +177,7 @@ function updateSchedule(): Command {
     .option('--cron <pattern>', 'another pattern')
     .option('--time-zone <zone>', 'another time zone')
     .option('--prompt <text>', 'another prompt')
+    .option('--label <key:value>', labelText, readLabels)
     .addOption(overlapOption())
     .addOption(missedOption())
     .action(async (typed: string, options: PlanOptions & { prompt?: string }, command: Command) => {

@@ -9,13 +9,12 @@ import { moneyText } from '../../terminal/money.ts';
 import { printJson } from '../../terminal/output.ts';
 import { printTable } from '../../terminal/table.ts';
 
-const groups = ['agent', 'model', 'client', 'session', 'tenant'] as const;
 const groupsOfTenant = ['agent', 'model', 'client', 'session'] as const;
 const groupsOfOrganization = ['agent', 'model', 'client', 'tenant'] as const;
 const rowsMax = 10_000;
 
 interface UsageOptions {
-  readonly by?: (typeof groups)[number];
+  readonly by?: string;
   readonly per?: 'hour' | 'day';
   readonly from?: string;
   readonly to?: string;
@@ -25,7 +24,10 @@ interface UsageOptions {
 export function usageCommand(): Command {
   return new Command('usage')
     .description('Show tokens, costs and runs of the tenant, or of the whole organization')
-    .addOption(new Option('--by <group>', 'one row for each of these').choices(groups))
+    .option(
+      '--by <group>',
+      'one row for each agent, model, client, session or tenant, or value of a label (label:<key>)',
+    )
     .addOption(new Option('--per <time>', 'one row for each').choices(['hour', 'day']))
     .option('--from <time>', 'from this day or time on; default: 30 days ago', readTime)
     .option('--to <time>', 'up to this time; default: now', readTime)
@@ -52,11 +54,13 @@ async function listingOf({ by, per, from, to, organization }: UsageOptions, comm
 function one<Group extends string>(
   known: readonly Group[],
   by: string | undefined,
-): Group | undefined {
+): Group | `label:${string}` | undefined {
   if (by === undefined) return undefined;
   const found = known.find((group) => group === by);
   if (found !== undefined) return found;
-  throw new InvalidArgumentError(`--by ${by} is not available here; use ${known.join(', ')}`);
+  if (by.startsWith('label:')) return `label:${by.slice('label:'.length)}`;
+  const all = `${known.join(', ')} or label:<key>`;
+  throw new InvalidArgumentError(`--by ${by} is not available here; use ${all}`);
 }
 
 /** A day alone is the start of it, in UTC. */
@@ -67,7 +71,8 @@ function readTime(text: string): string {
 }
 
 function printUsage(usage: readonly UsageRecord[], { by, per }: UsageOptions): void {
-  const hasTime = per !== undefined || by === 'session';
+  const isDaily = by === 'session' || by?.startsWith('label:') === true;
+  const hasTime = per !== undefined || isDaily;
   const head = [
     ...(hasTime ? [per === 'hour' ? 'HOUR' : 'DAY'] : []),
     ...(by === undefined ? [] : [by.toUpperCase()]),

@@ -3,10 +3,10 @@ import { Command } from 'commander';
 import { collect } from '../../collect.ts';
 import { completeId } from '../../complete-id.ts';
 import { globalOptions } from '../../options/global-options.ts';
-import { example, limitOption } from '../../options/options.ts';
+import { example, limitOption, readLabels } from '../../options/options.ts';
 import { connect } from '../../sign-in/connection.ts';
 import { print, printJson } from '../../terminal/output.ts';
-import { printFacts, printTable } from '../../terminal/table.ts';
+import { labelsText, printFacts, printTable } from '../../terminal/table.ts';
 import { age, moment } from '../../terminal/times.ts';
 
 export function webhooksCommand(): Command {
@@ -50,7 +50,10 @@ interface Fields {
   readonly type?: WebhookType[];
   readonly agent?: string[];
   readonly description?: string;
+  readonly label?: Readonly<Record<string, string>>;
 }
+
+const labelText = 'only notices about what has this label; may be repeated';
 
 function createWebhook(): Command {
   return new Command('create')
@@ -59,10 +62,12 @@ function createWebhook(): Command {
     .argument('<url>')
     .option('--type <type...>', 'types of notices; all without it')
     .option('--agent <name...>', 'only notices about these agents')
+    .option('--label <key:value>', labelText, readLabels)
     .option('--description <text>', 'what the webhook is for')
-    .action(async (url: string, { type, agent, description }: Fields, command: Command) => {
+    .action(async (url: string, options: Fields, command: Command) => {
+      const { type, agent, label, description } = options;
       const convoke = await connect(command);
-      const fields = { url, types: type, agent_names: agent, description };
+      const fields = { url, types: type, agent_names: agent, labels: label, description };
       const issued = await convoke.webhooks.create(fields);
       if (globalOptions(command).json) return printJson(issued);
       print(`webhook  ${issued.webhook.id}`);
@@ -86,6 +91,7 @@ function showWebhook(): Command {
         description: webhook.description,
         types: webhook.types.join(' '),
         agents: webhook.agent_names?.join(' ') ?? 'all',
+        labels: labelsText(webhook.labels),
         status: reason === undefined ? status : `${status}: ${reason}`,
         secret: `…${webhook.secret_hint}`,
         'last success': webhook.last_success_at && moment(webhook.last_success_at),
@@ -103,6 +109,7 @@ function updateWebhook(): Command {
     .option('--url <url>', 'another URL')
     .option('--type <type...>', 'other types of notices')
     .option('--agent <name...>', 'other agents')
+    .option('--label <key:value>', `${labelText}; instead of those before`, readLabels)
     .option('--description <text>', 'another description')
     .option('--enable', 'send deliveries again')
     .option('--disable', 'send no deliveries')
@@ -112,11 +119,11 @@ function updateWebhook(): Command {
         options: Fields & { url?: string; enable?: boolean; disable?: boolean },
         command: Command,
       ) => {
-        const { url, type, agent, description, enable, disable } = options;
+        const { url, type, agent, label, description, enable, disable } = options;
         const convoke = await connect(command);
         const { id, version } = await convoke.webhooks.get(await idOf(convoke, typed));
         const status = statusOf(enable, disable);
-        const fields = { url, types: type, agent_names: agent, description, status };
+        const fields = { url, types: type, agent_names: agent, labels: label, description, status };
         show(await convoke.webhooks.update(id, { version, ...fields }), command);
       },
     );

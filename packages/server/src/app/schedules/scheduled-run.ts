@@ -1,10 +1,10 @@
 import { idPrefixes, isTerminalSessionStatus, sessionId } from '@convoke/contract';
 import type { JsonObject } from '../../domain/json.ts';
 import type { Run } from '../../domain/run/run.ts';
-import type { Schedule } from '../../domain/schedule/schedule.ts';
+import { type Schedule, runLabels } from '../../domain/schedule/schedule.ts';
 import type { Session } from '../../domain/session.ts';
 import type { StoreTransaction } from '../../ports/store.ts';
-import { refuse } from '../refusal.ts';
+import { orRefuse, refuse } from '../refusal.ts';
 import { type StartRun, type StartServices, startWithin } from '../runs/runs.ts';
 import { type Created, asOfNow, insertSession } from '../sessions.ts';
 
@@ -30,7 +30,7 @@ export async function startScheduledRun(
   return startWithin(services, tx, {
     scope,
     // D-144: found again by `GET /v1/runs?label=schedule_id:…`.
-    request: { ...start, input, labels: { schedule_id: schedule.id } },
+    request: { ...start, input, labels: orRefuse(runLabels(schedule)) },
     place: start.place,
     body: start.body,
     after: kept === undefined || kept.runCount === 0 ? undefined : await tx.runs.newestId(kept.id),

@@ -8,6 +8,7 @@ import {
 import { isEnabledFor, readRunInput } from '../../domain/agent.ts';
 import type { Actor, AuditAction } from '../../domain/audit.ts';
 import type { JsonObject } from '../../domain/json.ts';
+import { readLabels } from '../../domain/labels.ts';
 import {
   type Fire,
   type NewSchedule,
@@ -39,7 +40,9 @@ import { startScheduledRun } from './scheduled-run.ts';
 type ChangeServices = Pick<Services, 'store' | 'clock' | 'ids' | 'agents' | 'settings'>;
 
 export interface CreateSchedule {
-  readonly plan: Omit<NewSchedule, 'id' | 'organizationId' | 'tenantId'>;
+  readonly plan: Omit<NewSchedule, 'id' | 'organizationId' | 'tenantId' | 'labels'> & {
+    readonly labels?: JsonObject | undefined;
+  };
   readonly idempotencyKey: string | undefined;
   readonly by: Actor;
   readonly chargeRate: () => void;
@@ -53,10 +56,11 @@ export async function createSchedule(
 ): Promise<Created<Schedule>> {
   const { plan, by } = request;
   orRefuse(checkInputSize(plan.input));
+  const labels = orRefuse(readLabels(plan.labels ?? {}));
   return services.store.transaction(async (tx) => {
     const now = services.clock.now();
     const id = scheduleId(services.ids.next(idPrefixes.schedule));
-    const schedule = orRefuse(openSchedule({ ...plan, ...scope, id }, now));
+    const schedule = orRefuse(openSchedule({ ...plan, labels, ...scope, id }, now));
     const first = await once(tx, {
       scope,
       place: 'create_schedule',
@@ -80,9 +84,9 @@ export async function createSchedule(
   });
 }
 
-/** The fingerprint of the request: who sends it is no part of it (D-57). */
-function bodyOf(plan: CreateSchedule['plan']): JsonObject {
-  return { ...plan, createdBy: null };
+/** The fingerprint of the request: who sends it is no part of it (D-57), nor are labels of which there are none. */
+function bodyOf({ labels, ...plan }: CreateSchedule['plan']): JsonObject {
+  return { ...plan, createdBy: null, ...(labels === undefined ? {} : { labels }) };
 }
 
 /** Refuses an agent, a session or an input with which no run could start. */

@@ -1,4 +1,4 @@
-import { limits } from '@convoke/contract';
+import { type LabelGroup, isLabelGroup, labelKeyOf, limits } from '@convoke/contract';
 import { type UsageGrain, startOf } from '../../domain/usage/usage-totals.ts';
 import type { ReadTotals, UsageGroup, UsageRow } from '../../ports/repositories/usage-totals.ts';
 import { refuse } from '../refusal.ts';
@@ -9,26 +9,30 @@ export interface ReadUsage {
   readonly from: number | undefined;
   readonly to: number | undefined;
   readonly bucket: 'hour' | 'day' | undefined;
-  readonly groupBy: UsageGroup | undefined;
+  readonly groupBy: UsageGroup | LabelGroup | undefined;
   readonly limit: number;
   readonly after: ReadTotals['after'];
 }
 
 const dayMs = 24 * 3_600_000;
 
-/** D-130. A session has days only: its rows are read in the order of time, however many sessions there are. */
+/** D-130. Sessions and labels have days only: rows are read in the order of time, however many values there are. */
 export async function readUsage(
   { store, clock }: Pick<Services, 'store' | 'clock'>,
   request: ReadUsage,
 ): Promise<UsageRow[]> {
   const { of, bucket, groupBy, limit, after } = request;
-  if (groupBy === 'session' && bucket === 'hour') {
-    refuse('invalid_query', { message: 'bucket: usage of sessions is counted by day.' });
+  const isLabel = groupBy !== undefined && isLabelGroup(groupBy);
+  const isDaily = groupBy === 'session' || isLabel;
+  if (isDaily && bucket === 'hour') {
+    refuse('invalid_query', { message: 'bucket: usage of sessions and labels is counted by day.' });
   }
   const grain: UsageGrain = groupBy === 'session' ? 'session' : (bucket ?? 'day');
   const range = rangeOf(request, { now: clock.now(), grain });
-  const hasBuckets = bucket !== undefined || grain === 'session';
-  return store.read.usageTotals.read({ of, grain, ...range, hasBuckets, groupBy, limit, after });
+  const totals = store.read.usageTotals;
+  if (isLabel) return totals.readLabel({ of, key: labelKeyOf(groupBy), ...range, limit, after });
+  const hasBuckets = bucket !== undefined || isDaily;
+  return totals.read({ of, grain, ...range, hasBuckets, groupBy, limit, after });
 }
 
 function rangeOf(

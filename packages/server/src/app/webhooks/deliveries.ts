@@ -1,6 +1,7 @@
 import {
   type DeliveryId,
   type DeliveryStatus,
+  type Labels,
   type WebhookId,
   deliveryId,
   formatNoticeId,
@@ -12,7 +13,7 @@ import type { Actor } from '../../domain/audit.ts';
 import type { Notice, NumberedNotices } from '../../domain/notice.ts';
 import type { TenantScope } from '../../domain/scope.ts';
 import { type Delivery, openDelivery, sendAgain } from '../../domain/webhook/webhook-delivery.ts';
-import { type Webhook, selects } from '../../domain/webhook/webhook.ts';
+import { type NoticeSubject, type Webhook, selects } from '../../domain/webhook/webhook.ts';
 import type { PageRequest } from '../../ports/page.ts';
 import type { StoreTransaction } from '../../ports/store.ts';
 import { refuse } from '../refusal.ts';
@@ -37,13 +38,16 @@ export async function deliverNotices(
 
 function selected(webhook: Webhook, notices: readonly Notice[]): readonly Notice[] {
   return notices.filter(({ type, body }) =>
-    selects(webhook, { type, agentName: () => agentNameIn(body) }),
+    selects(webhook, { type, subject: () => subjectIn(body) }),
   );
 }
 
-function agentNameIn(body: string): string | undefined {
-  const { data } = JSON.parse(body) as { readonly data?: { readonly agent_name?: unknown } };
-  return typeof data?.agent_name === 'string' ? data.agent_name : undefined;
+/** The body is ours (`runNotices`, `sessionNotices`). */
+function subjectIn(body: string): NoticeSubject {
+  const { data } = JSON.parse(body) as {
+    readonly data?: { readonly agent_name?: string; readonly labels?: Labels };
+  };
+  return { agentName: data?.agent_name, labels: data?.labels ?? {} };
 }
 
 function deliveryOf(

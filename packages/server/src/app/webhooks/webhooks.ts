@@ -1,6 +1,7 @@
 import { type WebhookId, idPrefixes, webhookId } from '@convoke/contract';
 import type { Actor, AuditAction } from '../../domain/audit.ts';
 import type { JsonObject } from '../../domain/json.ts';
+import { readLabels } from '../../domain/labels.ts';
 import type { TenantScope } from '../../domain/scope.ts';
 import {
   type NewWebhook,
@@ -32,7 +33,12 @@ export interface IssuedWebhook {
 }
 
 export interface CreateWebhook {
-  readonly fields: Pick<NewWebhook, 'url' | 'description' | 'types' | 'agentNames' | 'createdBy'>;
+  readonly fields: Pick<
+    NewWebhook,
+    'url' | 'description' | 'types' | 'agentNames' | 'createdBy'
+  > & {
+    readonly labels?: JsonObject | undefined;
+  };
   readonly idempotencyKey: string | undefined;
   readonly by: Actor;
   readonly chargeRate: () => void;
@@ -44,6 +50,7 @@ export async function createWebhook(
   scope: TenantScope,
   { fields, idempotencyKey, by, chargeRate }: CreateWebhook,
 ): Promise<IssuedWebhook> {
+  const labels = orRefuse(readLabels(fields.labels ?? {}));
   await requireUrl(services, fields.url);
   return services.store.transaction(async (tx) => {
     const now = services.clock.now();
@@ -53,7 +60,13 @@ export async function createWebhook(
       scope,
       place: 'create_webhook',
       key: idempotencyKey,
-      body: { url, description, types: [...types], agent_names: agentNames && [...agentNames] },
+      body: {
+        url,
+        description,
+        types: [...types],
+        agent_names: agentNames && [...agentNames],
+        ...(fields.labels === undefined ? {} : { labels }),
+      },
       resourceId: id,
       now,
       chargeRate,
@@ -66,7 +79,7 @@ export async function createWebhook(
     if (!(await tx.tenants.isUsable(scope))) refuse('forbidden', { codeOnly: true });
     orRefuse(mayAddWebhook(await tx.webhooks.count(scope)));
     const { secret, ...sealed } = services.webhookSecrets.issue(id);
-    const webhook = openWebhook({ ...fields, ...sealed, ...scope, id }, now);
+    const webhook = openWebhook({ ...fields, ...sealed, ...scope, labels, id }, now);
     await tx.webhooks.insert(webhook);
     await audit(tx, { webhook, action: 'webhook.create', by, now, details: aboutOf(webhook) });
     return { webhook, secret };

@@ -1,5 +1,6 @@
 import {
   type FireOutcome,
+  type Labels,
   type MissedPolicy,
   type OrganizationId,
   type OverlapPolicy,
@@ -13,6 +14,7 @@ import {
 } from '@convoke/contract';
 import type { ApplicationActor } from '../access.ts';
 import type { JsonObject } from '../json.ts';
+import { changeLabels, inheritLabels } from '../labels.ts';
 import type { NoticeDraft } from '../notice.ts';
 import { type Ruling, accepted, refused } from '../refusal.ts';
 import { newestSlots, nextSlot, nextSlots, readCron } from './slots.ts';
@@ -35,6 +37,7 @@ export interface Schedule {
   readonly cron: string;
   readonly timeZone: string;
   readonly input: JsonObject;
+  readonly labels: Labels;
   readonly sessionMode: SessionMode;
   /** The session that all runs share, once there is one. */
   readonly sessionId: SessionId | null;
@@ -80,6 +83,7 @@ export type NewSchedule = Pick<
   | 'cron'
   | 'timeZone'
   | 'input'
+  | 'labels'
   | 'sessionMode'
   | 'sessionId'
   | 'overlap'
@@ -91,6 +95,8 @@ export type NewSchedule = Pick<
 export function openSchedule(fresh: NewSchedule, now: number): Ruling<Schedule> {
   const first = firstSlot(fresh, now);
   if (!first.ok) return first;
+  const labels = runLabels(fresh);
+  if (!labels.ok) return labels;
   return accepted({
     ...fresh,
     ownsSession: false,
@@ -110,6 +116,11 @@ export function mayAddSchedule(count: number): Ruling<undefined> {
   return count < limits.schedulesPerTenant
     ? accepted(undefined)
     : refused('schedule_limit_reached');
+}
+
+/** D-144: the labels of every run; the id of the schedule is one of them. */
+export function runLabels({ id, labels }: Pick<Schedule, 'id' | 'labels'>): Ruling<Labels> {
+  return inheritLabels(labels, { schedule_id: id });
 }
 
 /** Every list reads it and every run copies it. */
@@ -142,6 +153,8 @@ export interface ScheduleChange {
   readonly cron?: string | undefined;
   readonly timeZone?: string | undefined;
   readonly input?: JsonObject | undefined;
+  /** Merged by key; null removes a label. */
+  readonly labels?: JsonObject | undefined;
   readonly overlap?: OverlapPolicy | undefined;
   readonly missed?: MissedPolicy | undefined;
   readonly missedWithinMs?: number | undefined;
@@ -159,8 +172,13 @@ export function changeSchedule(
   const isReplanned = cron !== schedule.cron || timeZone !== schedule.timeZone;
   const first = isReplanned ? firstSlot({ cron, timeZone }, now) : accepted(schedule.nextAt);
   if (!first.ok) return first;
+  const labels = changeLabels(schedule.labels, change.labels ?? {});
+  if (!labels.ok) return labels;
+  const ofRuns = runLabels({ ...schedule, labels: labels.value });
+  if (!ofRuns.ok) return ofRuns;
   return accepted({
     ...schedule,
+    labels: labels.value,
     name: change.name ?? schedule.name,
     cron,
     timeZone,

@@ -1,4 +1,4 @@
-import type { OrganizationId, TenantId } from '@convoke/contract';
+import type { Labels, OrganizationId, TenantId } from '@convoke/contract';
 import type { TokenCounts } from './usage.ts';
 
 /** `hour` and `day` are for an agent, model and client; `session` is a day of a session. */
@@ -30,8 +30,19 @@ export interface Countable {
   /** Empty for the end of a run. */
   readonly model: string;
   readonly clientId: string;
+  /** Of its run, as they are now: a change of labels counts from then on. */
+  readonly labels: Labels;
   readonly at: number;
   readonly amounts: UsageAmounts;
+}
+
+/** What the runs with a label used on a day. */
+export interface LabelTotal extends UsageAmounts {
+  readonly tenantId: TenantId;
+  readonly organizationId: OrganizationId;
+  readonly startsAt: number;
+  readonly key: string;
+  readonly value: string;
 }
 
 export type UsageAmounts = Pick<
@@ -60,21 +71,39 @@ export function startOf(grain: UsageGrain, at: number): number {
   return Math.floor(at / ms) * ms;
 }
 
-/** Adds up what is to be added to which rows, in the order in which every server writes them, so that none deadlocks. */
+/** What is to be added to which rows. */
 export function totalsOf(countables: readonly Countable[]): UsageTotal[] {
-  const totals = new Map<string, UsageTotal>();
-  for (const countable of countables) {
-    for (const row of rowsOf(countable)) {
-      const key = keyOf(row);
-      const known = totals.get(key);
-      totals.set(key, known === undefined ? row : { ...known, ...sumOf(known, row) });
-    }
+  return addedUp(countables.flatMap(rowsOf), keyOf);
+}
+
+/** What is to be added to which rows of labels. */
+export function labelTotalsOf(countables: readonly Countable[]): LabelTotal[] {
+  return addedUp(countables.flatMap(labelRowsOf), ({ tenantId, key, startsAt, value }) =>
+    JSON.stringify([tenantId, key, startsAt, value]),
+  );
+}
+
+/** Adds up rows with the same key, in the order in which every server writes them, so that none deadlocks. */
+function addedUp<Row extends UsageAmounts>(
+  rows: readonly Row[],
+  keyIn: (row: Row) => string,
+): Row[] {
+  const totals = new Map<string, Row>();
+  for (const row of rows) {
+    const key = keyIn(row);
+    const known = totals.get(key);
+    totals.set(key, known === undefined ? row : { ...known, ...sumOf(known, row) });
   }
   const entries = [...totals].sort(([a], [b]) => (a < b ? -1 : 1));
   return entries.map(([, total]) => total);
 }
 
-function rowsOf({ at, amounts, ...who }: Countable): UsageTotal[] {
+function labelRowsOf({ tenantId, organizationId, labels, at, amounts }: Countable): LabelTotal[] {
+  const row = { tenantId, organizationId, startsAt: startOf('day', at), ...amounts };
+  return Object.entries(labels).map(([key, value]) => ({ ...row, key, value }));
+}
+
+function rowsOf({ at, amounts, labels: _, ...who }: Countable): UsageTotal[] {
   const ofDay = { startsAt: startOf('day', at), ...amounts };
   const ofSession = { ...who, agentName: '', model: '', clientId: '' };
   return [

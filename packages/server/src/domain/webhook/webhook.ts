@@ -1,4 +1,5 @@
 import {
+  type Labels,
   type NoticeType,
   type OrganizationId,
   type TenantId,
@@ -8,6 +9,8 @@ import {
   limits,
 } from '@convoke/contract';
 import type { ApplicationActor } from '../access.ts';
+import type { JsonObject } from '../json.ts';
+import { hasLabels, readLabels } from '../labels.ts';
 import type { NoticeDraft } from '../notice.ts';
 import { type Ruling, accepted, refused } from '../refusal.ts';
 
@@ -29,6 +32,8 @@ export interface Webhook {
   readonly types: readonly WebhookType[];
   /** Null: notices about every agent, and about none. */
   readonly agentNames: readonly string[] | null;
+  /** Notices about runs and sessions that have all of them; empty: about all. */
+  readonly labels: Labels;
   readonly status: WebhookStatus;
   readonly statusReason: string | null;
   readonly sealedSecret: string;
@@ -56,6 +61,7 @@ export type NewWebhook = Pick<
   | 'description'
   | 'types'
   | 'agentNames'
+  | 'labels'
   | 'sealedSecret'
   | 'secretHint'
   | 'createdBy'
@@ -90,6 +96,8 @@ export interface WebhookChange {
   readonly types?: readonly WebhookType[] | undefined;
   /** Null: all agents. */
   readonly agentNames?: readonly string[] | null | undefined;
+  /** All that a notice must have, not only those that change. */
+  readonly labels?: JsonObject | undefined;
   readonly status?: WebhookStatus | undefined;
 }
 
@@ -101,6 +109,8 @@ export function changeWebhook(
 ): Ruling<Webhook> {
   if (change.version !== webhook.version) return refused('version_conflict');
   const { status = webhook.status, url = webhook.url } = change;
+  const labels = change.labels === undefined ? accepted(webhook.labels) : readLabels(change.labels);
+  if (!labels.ok) return labels;
   const isFresh = status !== webhook.status || url !== webhook.url;
   return accepted({
     ...webhook,
@@ -111,6 +121,7 @@ export function changeWebhook(
       change.description === undefined ? webhook.description : change.description || null,
     types: change.types ?? webhook.types,
     agentNames: change.agentNames === undefined ? webhook.agentNames : change.agentNames,
+    labels: labels.value,
     version: webhook.version + 1,
     updatedAt: now,
   });
@@ -141,15 +152,24 @@ export function signingSecrets(webhook: Webhook, now: number): string[] {
   return hasPrevious ? [sealedSecret, previousSecret] : [sealedSecret];
 }
 
-/** Whether the webhook selects a notice. `agentName` is read only where the webhook names agents. */
+/** What a notice is about, as far as it says so. */
+export interface NoticeSubject {
+  readonly agentName?: string | undefined;
+  readonly labels: Labels;
+}
+
+/** Whether the webhook selects a notice. `subject` is called only where the webhook names agents or labels. */
 export function selects(
-  { types, agentNames }: Pick<Webhook, 'types' | 'agentNames'>,
-  notice: { readonly type: NoticeType; readonly agentName: () => string | undefined },
+  { types, agentNames, labels }: Pick<Webhook, 'types' | 'agentNames' | 'labels'>,
+  notice: { readonly type: NoticeType; readonly subject: () => NoticeSubject },
 ): boolean {
   if (!types.includes('*') && !types.includes(notice.type)) return false;
-  if (agentNames === null) return true;
-  const name = notice.agentName();
-  return name !== undefined && agentNames.includes(name);
+  const wanted = Object.entries(labels).map(([key, value]) => ({ key, value }));
+  if (agentNames === null && wanted.length === 0) return true;
+  const about = notice.subject();
+  const isOfAgent =
+    agentNames === null || (about.agentName !== undefined && agentNames.includes(about.agentName));
+  return isOfAgent && hasLabels(about.labels, wanted);
 }
 
 const failingMaxMs = 5 * 24 * 60 * 60 * 1000;

@@ -87,6 +87,7 @@ function changes(services: Services): Handlers<ChangeOperations> {
           cron: body.cron,
           timeZone: body.time_zone,
           input: body.input,
+          labels: body.labels,
           sessionMode: session.mode,
           sessionId: session.mode === 'keep' ? (session.session_id ?? null) : null,
           overlap: body.overlap,

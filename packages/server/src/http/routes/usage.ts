@@ -1,3 +1,4 @@
+import type { LabelGroup } from '@convoke/contract';
 import type { Services } from '../../app/services.ts';
 import { readUsage } from '../../app/usage/usage.ts';
 import type { ReadTotals, UsageGroup, UsageRow } from '../../ports/repositories/usage-totals.ts';
@@ -11,7 +12,7 @@ interface UsageQuery {
   readonly from?: string | undefined;
   readonly to?: string | undefined;
   readonly bucket?: 'hour' | 'day' | undefined;
-  readonly group_by?: UsageGroup | undefined;
+  readonly group_by?: UsageGroup | LabelGroup | undefined;
   readonly limit: number;
   readonly cursor?: string | undefined;
 }

@@ -50,6 +50,7 @@ function webhooks(services: WebhookServices, cursors: Cursors): Handlers<Webhook
           description: body.description || null,
           types: body.types,
           agentNames: namesOf(body.agent_names) ?? null,
+          labels: body.labels,
           createdBy: caller.actor,
         },
         idempotencyKey: body.idempotency_key,

@@ -12,6 +12,7 @@ export function scheduleSummaryView(schedule: Schedule): ScheduleSummary {
     cron: schedule.cron,
     time_zone: schedule.timeZone,
     session: { mode: schedule.sessionMode, ...optional('session_id', schedule.sessionId) },
+    labels: schedule.labels,
     overlap: schedule.overlap,
     missed: schedule.missed,
     missed_within_seconds: schedule.missedWithinMs / 1000,

@@ -1,9 +1,9 @@
-import type { UsageRecord } from '@convoke/contract';
+import type { LabelGroup, UsageRecord } from '@convoke/contract';
 import type { UsageGroup, UsageRow } from '../../ports/repositories/usage-totals.ts';
 import { timestamp } from './fields.ts';
 
 export interface UsageShape {
-  readonly groupBy: UsageGroup | undefined;
+  readonly groupBy: UsageGroup | LabelGroup | undefined;
   readonly currency: string;
 }
 

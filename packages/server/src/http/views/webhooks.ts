@@ -12,6 +12,7 @@ export function webhookView(webhook: Webhook): WebhookRecord {
     ...optional('description', webhook.description),
     types: [...webhook.types],
     ...optional('agent_names', webhook.agentNames === null ? null : [...webhook.agentNames]),
+    ...(Object.keys(webhook.labels).length === 0 ? {} : { labels: webhook.labels }),
     status: webhook.status,
     ...optional('status_reason', webhook.statusReason),
     secret_hint: webhook.secretHint,

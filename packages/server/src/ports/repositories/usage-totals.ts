@@ -1,6 +1,7 @@
 import type { OrganizationId, TenantId } from '@convoke/contract';
 import type {
   Countable,
+  LabelTotal,
   UsageAmounts,
   UsageGrain,
   UsageTotal,
@@ -13,10 +14,14 @@ export interface UsageTotalRepository {
    */
   take(limit: number, currency: string): Promise<Countable[]>;
   add(totals: readonly UsageTotal[]): Promise<void>;
+  addLabels(totals: readonly LabelTotal[]): Promise<void>;
   read(request: ReadTotals): Promise<UsageRow[]>;
+  /** The days of each value of a label. */
+  readLabel(request: ReadLabelTotals): Promise<UsageRow[]>;
   /** Deletes rows of a grain from before a time. */
   forget(grain: UsageGrain, before: number, limit: number): Promise<number>;
-  /** Deletes up to `limit` rows of a tenant; true when none is left. */
+  forgetLabels(before: number, limit: number): Promise<number>;
+  /** Deletes up to `limit` rows of a tenant in each table; true when none is left. */
   purge(tenantId: TenantId, limit: number): Promise<boolean>;
 }
 
@@ -32,6 +37,11 @@ export interface ReadTotals {
   readonly limit: number;
   /** The last row before: its start, and its group. */
   readonly after: { readonly startsAt: number; readonly group: string } | undefined;
+}
+
+export interface ReadLabelTotals
+  extends Pick<ReadTotals, 'of' | 'from' | 'to' | 'limit' | 'after'> {
+  readonly key: string;
 }
 
 export type UsageGroup = 'agent' | 'model' | 'client' | 'session' | 'tenant';

@@ -17,6 +17,7 @@ import type { ScheduleRepository } from '../../ports/repositories/schedules.ts';
 import { pageOf } from '../page.ts';
 import type { Statement, Transaction } from '../sql-database.ts';
 import { sql } from '../sql.ts';
+import { labelsIn, labelsText } from './labels.ts';
 
 export function scheduleRepository(db: Transaction): ScheduleRepository {
   return { ...rows(db), ...lists(db), ...fires(db) };
@@ -34,7 +35,7 @@ function rows(db: Transaction): Omit<ScheduleRepository, FireStatements | ListSt
           id, organization_id, tenant_id, name, agent_name, cron, time_zone, input, session_mode,
           session_id, owns_session, overlap, missed, missed_within_ms, status, status_reason,
           next_at, last_slot_at, last_run_id, skipped_in_row, version, created_by,
-          created_by_kind,           created_at, updated_at
+          created_by_kind, created_at, updated_at, labels
         ) values (
           ${schedule.id}, ${schedule.organizationId}, ${schedule.tenantId}, ${schedule.name},
           ${schedule.agentName}, ${schedule.cron}, ${schedule.timeZone},
@@ -43,7 +44,7 @@ function rows(db: Transaction): Omit<ScheduleRepository, FireStatements | ListSt
           ${schedule.missedWithinMs}, ${schedule.status}, ${schedule.statusReason},
           ${schedule.nextAt}, ${schedule.lastSlotAt}, ${schedule.lastRunId}, ${schedule.skippedInRow}, ${schedule.version},
           ${schedule.createdBy.id}, ${schedule.createdBy.kind},
-          ${schedule.createdAt}, ${schedule.updatedAt}
+          ${schedule.createdAt}, ${schedule.updatedAt}, ${labelsText(schedule.labels)}
         )`);
     },
 
@@ -64,7 +65,7 @@ function rows(db: Transaction): Omit<ScheduleRepository, FireStatements | ListSt
       const changed = await db.run(sql`
         update schedules set
           name = ${next.name}, cron = ${next.cron}, time_zone = ${next.timeZone},
-          input = ${JSON.stringify(next.input)}, session_id = ${next.sessionId},
+          input = ${JSON.stringify(next.input)}, labels = ${labelsText(next.labels)}, session_id = ${next.sessionId},
           owns_session = ${next.ownsSession ? 1 : 0}, overlap = ${next.overlap},
           missed = ${next.missed}, missed_within_ms = ${next.missedWithinMs},
           status = ${next.status}, status_reason = ${next.statusReason}, next_at = ${next.nextAt},
@@ -177,6 +178,7 @@ interface ScheduleRow {
   cron: string;
   time_zone: string;
   input: string;
+  labels: string | null;
   session_mode: SessionMode;
   session_id: string | null;
   owns_session: number;
@@ -206,6 +208,7 @@ function scheduleOf(row: ScheduleRow): Schedule {
     cron: row.cron,
     timeZone: row.time_zone,
     input: JSON.parse(row.input) as JsonObject,
+    labels: labelsIn(row),
     sessionMode: row.session_mode,
     sessionId: row.session_id === null ? null : sessionId(row.session_id),
     ownsSession: row.owns_session === 1,

@@ -1,11 +1,13 @@
 import { organizationId, tenantId } from '@convoke/contract';
 import {
   type Countable,
+  type LabelTotal,
   type UsageAmounts,
   type UsageTotal,
   noAmounts,
 } from '../../domain/usage/usage-totals.ts';
 import type {
+  ReadLabelTotals,
   ReadTotals,
   UsageGroup,
   UsageRow,
@@ -13,6 +15,7 @@ import type {
 } from '../../ports/repositories/usage-totals.ts';
 import type { Statement, Transaction } from '../sql-database.ts';
 import { sql } from '../sql.ts';
+import { labelsIn } from './labels.ts';
 
 export function usageTotalRepository(db: Transaction): UsageTotalRepository {
   return {
@@ -25,8 +28,17 @@ export function usageTotalRepository(db: Transaction): UsageTotalRepository {
       for (const total of totals) await addTotal(db, total);
     },
 
+    async addLabels(totals) {
+      for (const total of totals) await addLabelTotal(db, total);
+    },
+
     async read(request) {
       const rows = await db.all<TotalRow>(readStatement(request));
+      return rows.map(toUsageRow);
+    },
+
+    async readLabel(request) {
+      const rows = await db.all<TotalRow>(readLabelStatement(request));
       return rows.map(toUsageRow);
     },
 
@@ -37,23 +49,33 @@ export function usageTotalRepository(db: Transaction): UsageTotalRepository {
           where grain = ${grain} and starts_at < ${before} limit ${limit})`);
     },
 
+    forgetLabels(before, limit) {
+      return db.run(sql`
+        delete from usage_label_totals where (${labelColumns}) in (
+          select ${labelColumns} from usage_label_totals where starts_at < ${before} limit ${limit})`);
+    },
+
     async purge(tenant, limit) {
       const removed = await db.run(sql`
         delete from usage_totals where (${keyColumns}) in (
           select ${keyColumns} from usage_totals where tenant_id = ${tenant} limit ${limit})`);
-      return removed < limit;
+      const ofLabels = await db.run(sql`
+        delete from usage_label_totals where (${labelColumns}) in (
+          select ${labelColumns} from usage_label_totals where tenant_id = ${tenant} limit ${limit})`);
+      return Math.max(removed, ofLabels) < limit;
     },
   };
 }
 
 const keyColumns = sql`tenant_id, grain, starts_at, agent_name, model, client_id, session_id`;
+const labelColumns = sql`tenant_id, label_key, starts_at, label_value`;
 
 async function takeEntries(db: Transaction, limit: number, currency: string): Promise<Countable[]> {
   const rows = await db.all<EntryRow>(sql`
     update usage_entries set is_counted = 1 where (run_id, epoch, seq) in (
       select run_id, epoch, seq from usage_entries where is_counted = 0
       order by run_id, epoch, seq limit ${limit} ${sql.forUpdateSkipLocked})
-    returning *`);
+    returning *, (select labels from runs where runs.id = usage_entries.run_id) as labels`);
   return rows.map((row) => ({
     ...placeOf(row),
     model: row.model,
@@ -74,8 +96,8 @@ async function takeRuns(db: Transaction, limit: number): Promise<Countable[]> {
     update runs set is_usage_due = 0 where id in (
       select id from runs where is_usage_due = 1 order by id limit ${limit}
       ${sql.forUpdateSkipLocked})
-    returning tenant_id, organization_id, session_id, agent_name, client_id, status, started_at,
-      ended_at`);
+    returning tenant_id, organization_id, session_id, agent_name, client_id, labels, status,
+      started_at, ended_at`);
   return rows.map((row) => ({
     ...placeOf(row),
     model: '',
@@ -95,30 +117,47 @@ function placeOf(row: PlaceRow) {
     sessionId: row.session_id,
     agentName: row.agent_name,
     clientId: row.client_id ?? '',
+    labels: labelsIn(row),
   };
 }
 
 async function addTotal(db: Transaction, total: UsageTotal): Promise<void> {
   await db.run(sql`
-    insert into usage_totals (tenant_id, grain, starts_at, agent_name, model, client_id, session_id,
-      organization_id, completed, failed, cancelled, run_ms, input_tokens, output_tokens,
-      cached_input_tokens, reasoning_tokens, cost_micros)
+    insert into usage_totals (${keyColumns}, ${amountColumns})
     values (${total.tenantId}, ${total.grain}, ${total.startsAt}, ${total.agentName},
-      ${total.model}, ${total.clientId}, ${total.sessionId}, ${total.organizationId},
-      ${total.completed}, ${total.failed}, ${total.cancelled}, ${total.runMs},
-      ${total.inputTokens}, ${total.outputTokens}, ${total.cachedInputTokens},
-      ${total.reasoningTokens}, ${total.costMicros})
-    on conflict (${keyColumns}) do update set
-      completed = usage_totals.completed + excluded.completed,
-      failed = usage_totals.failed + excluded.failed,
-      cancelled = usage_totals.cancelled + excluded.cancelled,
-      run_ms = usage_totals.run_ms + excluded.run_ms,
-      input_tokens = usage_totals.input_tokens + excluded.input_tokens,
-      output_tokens = usage_totals.output_tokens + excluded.output_tokens,
-      cached_input_tokens = usage_totals.cached_input_tokens + excluded.cached_input_tokens,
-      reasoning_tokens = usage_totals.reasoning_tokens + excluded.reasoning_tokens,
-      cost_micros = coalesce(usage_totals.cost_micros + excluded.cost_micros,
-        usage_totals.cost_micros, excluded.cost_micros)`);
+      ${total.model}, ${total.clientId}, ${total.sessionId}, ${amountsOf(total)})
+    on conflict (${keyColumns}) do update set ${addedTo(sql`usage_totals`)}`);
+}
+
+async function addLabelTotal(db: Transaction, total: LabelTotal): Promise<void> {
+  await db.run(sql`
+    insert into usage_label_totals (${labelColumns}, ${amountColumns})
+    values (${total.tenantId}, ${total.key}, ${total.startsAt}, ${total.value},
+      ${amountsOf(total)})
+    on conflict (${labelColumns}) do update set ${addedTo(sql`usage_label_totals`)}`);
+}
+
+const amountColumns = sql`organization_id, completed, failed, cancelled, run_ms, input_tokens,
+  output_tokens, cached_input_tokens, reasoning_tokens, cost_micros`;
+
+function amountsOf(total: UsageAmounts & Pick<UsageTotal, 'organizationId'>): Statement {
+  return sql`${total.organizationId}, ${total.completed}, ${total.failed}, ${total.cancelled},
+    ${total.runMs}, ${total.inputTokens}, ${total.outputTokens}, ${total.cachedInputTokens},
+    ${total.reasoningTokens}, ${total.costMicros}`;
+}
+
+function addedTo(table: Statement): Statement {
+  return sql`
+    completed = ${table}.completed + excluded.completed,
+    failed = ${table}.failed + excluded.failed,
+    cancelled = ${table}.cancelled + excluded.cancelled,
+    run_ms = ${table}.run_ms + excluded.run_ms,
+    input_tokens = ${table}.input_tokens + excluded.input_tokens,
+    output_tokens = ${table}.output_tokens + excluded.output_tokens,
+    cached_input_tokens = ${table}.cached_input_tokens + excluded.cached_input_tokens,
+    reasoning_tokens = ${table}.reasoning_tokens + excluded.reasoning_tokens,
+    cost_micros = coalesce(${table}.cost_micros + excluded.cost_micros, ${table}.cost_micros,
+      excluded.cost_micros)`;
 }
 
 const groupColumns: Readonly<Record<UsageGroup, Statement>> = {
@@ -133,9 +172,7 @@ function readStatement(request: ReadTotals): Statement {
   const { of, grain, from, to, hasBuckets, groupBy, limit, after } = request;
   const group = groupBy && groupColumns[groupBy];
   const where = [
-    'tenantId' in of
-      ? sql`tenant_id = ${of.tenantId}`
-      : sql`organization_id = ${of.organizationId}`,
+    ownedBy(of),
     sql`grain = ${grain}`,
     sql`starts_at >= ${from} and starts_at < ${to}`,
   ];
@@ -143,11 +180,6 @@ function readStatement(request: ReadTotals): Statement {
   if (groupBy === 'model') where.push(sql`model <> ''`);
   if (after !== undefined) where.push(positionAfter(after, hasBuckets, group));
   const keys = [...(hasBuckets ? [sql`starts_at`] : []), ...(group === undefined ? [] : [group])];
-  const sums = sql`
-    sum(completed) as completed, sum(failed) as failed, sum(cancelled) as cancelled,
-    sum(run_ms) as run_ms, sum(input_tokens) as input_tokens, sum(output_tokens) as output_tokens,
-    sum(cached_input_tokens) as cached_input_tokens, sum(reasoning_tokens) as reasoning_tokens,
-    sum(cost_micros) as cost_micros`;
   const start = hasBuckets ? sql`starts_at` : sql`0`;
   const selected = sql`
     select ${start} as starts_at, ${group ?? sql`''`} as group_name, ${sums}
@@ -155,6 +187,28 @@ function readStatement(request: ReadTotals): Statement {
   // Without groups there is one row, also if nothing was used.
   if (keys.length === 0) return sql`${selected} having count(*) > 0`;
   return sql`${selected} group by ${sql.join(keys)} order by ${sql.join(keys)} limit ${limit}`;
+}
+
+/** Walks the days in order, however many values there are: its work is that of the page. */
+function readLabelStatement({ of, key, from, to, limit, after }: ReadLabelTotals): Statement {
+  const value = sql`label_value`;
+  return sql`
+    select starts_at, label_value as group_name, ${sums} from usage_label_totals
+    where ${ownedBy(of)} and label_key = ${key} and starts_at >= ${from} and starts_at < ${to}
+      ${after === undefined ? sql`` : sql`and ${positionAfter(after, true, value)}`}
+    group by starts_at, label_value order by starts_at, label_value limit ${limit}`;
+}
+
+const sums = sql`
+  sum(completed) as completed, sum(failed) as failed, sum(cancelled) as cancelled,
+  sum(run_ms) as run_ms, sum(input_tokens) as input_tokens, sum(output_tokens) as output_tokens,
+  sum(cached_input_tokens) as cached_input_tokens, sum(reasoning_tokens) as reasoning_tokens,
+  sum(cost_micros) as cost_micros`;
+
+function ownedBy(of: ReadTotals['of']): Statement {
+  return 'tenantId' in of
+    ? sql`tenant_id = ${of.tenantId}`
+    : sql`organization_id = ${of.organizationId}`;
 }
 
 function positionAfter(
@@ -189,6 +243,7 @@ interface PlaceRow {
   session_id: string;
   agent_name: string;
   client_id: string | null;
+  labels: string | null;
 }
 
 interface EntryRow extends PlaceRow {

@@ -10,6 +10,7 @@ import type { WebhookRepository } from '../../ports/repositories/webhooks.ts';
 import { pageOf } from '../page.ts';
 import type { Transaction } from '../sql-database.ts';
 import { sql } from '../sql.ts';
+import { labelsIn, labelsText } from './labels.ts';
 
 export function webhookRepository(db: Transaction): WebhookRepository {
   return { ...rows(db), ...lists(db) };
@@ -25,7 +26,7 @@ function rows(db: Transaction): Omit<WebhookRepository, ListStatements> {
           id, organization_id, tenant_id, url, description, types, agent_names, status,
           status_reason, sealed_secret, secret_hint, previous_secret, previous_until, version,
           last_success_at, failing_since, failures_in_row, not_before, created_by, created_by_kind,
-          created_at, updated_at
+          created_at, updated_at, labels
         ) values (
           ${webhook.id}, ${webhook.organizationId}, ${webhook.tenantId}, ${webhook.url},
           ${webhook.description}, ${JSON.stringify(webhook.types)}, ${namesOf(webhook)},
@@ -33,7 +34,8 @@ function rows(db: Transaction): Omit<WebhookRepository, ListStatements> {
           ${webhook.secretHint}, ${webhook.previousSecret}, ${webhook.previousUntil},
           ${webhook.version}, ${webhook.lastSuccessAt}, ${webhook.failingSince},
           ${webhook.failuresInRow}, ${webhook.notBefore}, ${webhook.createdBy.id},
-          ${webhook.createdBy.kind}, ${webhook.createdAt}, ${webhook.updatedAt}
+          ${webhook.createdBy.kind}, ${webhook.createdAt}, ${webhook.updatedAt},
+          ${labelsText(webhook.labels)}
         )`);
     },
 
@@ -55,6 +57,7 @@ function rows(db: Transaction): Omit<WebhookRepository, ListStatements> {
         update webhooks set
           url = ${webhook.url}, description = ${webhook.description},
           types = ${JSON.stringify(webhook.types)}, agent_names = ${namesOf(webhook)},
+          labels = ${labelsText(webhook.labels)},
           status = ${webhook.status}, status_reason = ${webhook.statusReason},
           sealed_secret = ${webhook.sealedSecret}, secret_hint = ${webhook.secretHint},
           previous_secret = ${webhook.previousSecret}, previous_until = ${webhook.previousUntil},
@@ -126,6 +129,7 @@ interface WebhookRow {
   description: string | null;
   types: string;
   agent_names: string | null;
+  labels: string | null;
   status: WebhookStatus;
   status_reason: string | null;
   sealed_secret: string;
@@ -152,6 +156,7 @@ function webhookOf(row: WebhookRow): Webhook {
     description: row.description,
     types: JSON.parse(row.types) as WebhookType[],
     agentNames: row.agent_names === null ? null : (JSON.parse(row.agent_names) as string[]),
+    labels: labelsIn(row),
     status: row.status,
     statusReason: row.status_reason,
     sealedSecret: row.sealed_secret,

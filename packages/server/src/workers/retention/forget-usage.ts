@@ -19,6 +19,11 @@ export async function forgetUsage({
     );
     hasMore ||= removed === rowsPerTransaction;
   }
+  const labelsBefore = clock.now() - keptDays.day * dayMs;
+  const labels = await store.transaction((tx) =>
+    tx.usageTotals.forgetLabels(labelsBefore, rowsPerTransaction),
+  );
+  hasMore ||= labels === rowsPerTransaction;
   const before = clock.now() - keptDays.hour * dayMs;
   const periods = await store.transaction((tx) => tx.budgets.forget(before, rowsPerTransaction));
   return hasMore || periods === rowsPerTransaction;
