@@ -8,6 +8,7 @@ import type {
   LegContext,
   LegEnd,
   LegInput,
+  UsageReport,
 } from '../../ports/harness.ts';
 import { EventQueue } from '../event-queue.ts';
 import { redactedSpeech } from '../event-redaction.ts';
@@ -15,8 +16,9 @@ import { LegFailure } from '../leg-failure.ts';
 import { continuePrompt } from '../continue-prompt.ts';
 import { GrantedCalls } from '../parked-requests.ts';
 import type { AgentProcess } from './process.ts';
+import { SessionCost } from './session-cost.ts';
 import type { AcpSettings } from './settings.ts';
-import { type Progress, noProgress, stateOf } from './state.ts';
+import { type AcpState, type Progress, noProgress, stateOf } from './state.ts';
 import { Turn } from './turn.ts';
 import { givenBy, unfinishedOf } from './unfinished.ts';
 
@@ -54,6 +56,8 @@ export class AcpLeg implements Leg {
   #isYielding = false;
   /** The turn was stopped at a safe point, to be handed over. */
   #isHandingOver = false;
+  #cost = new SessionCost(undefined);
+  #tokens: TokenReport = noTokens;
   #breach: LegFailure | undefined;
   #running: Promise<void> | undefined;
 
@@ -75,6 +79,9 @@ export class AcpLeg implements Leg {
       onStep: () => this.#handOverIfSafe(),
       model: () => agent.model ?? this.#process?.model,
       redact: (text) => this.#process?.redact(text) ?? text,
+      onCost: (cost) => {
+        if (this.#cost.take(cost)) this.#reportUsage();
+      },
       onBreach: (failure) => void this.#onBreach(failure),
     });
   }
@@ -158,6 +165,7 @@ export class AcpLeg implements Leg {
   }
 
   #begin(process: AgentProcess, memory: OpenProcess['memory']): void {
+    if (memory === 'kept') this.#cost = new SessionCost(stateOf(this.#parts.context.state)?.cost);
     const isContinued = this.#parts.input.kind === 'continue';
     if (memory === 'lost' || (isContinued && memory !== 'kept')) {
       const reason = isContinued
@@ -190,7 +198,7 @@ export class AcpLeg implements Leg {
   }
 
   async #handOver(process: AgentProcess, response?: PromptResponse): Promise<LegEnd> {
-    if (response !== undefined) this.#reportUsage(response);
+    if (response !== undefined) this.#reportTokens(response);
     process.listen(undefined);
     await process.leave();
     await this.#turn.settled();
@@ -214,17 +222,28 @@ export class AcpLeg implements Leg {
   #point(more: Pick<Progress, 'said'> = {}): void {
     const process = this.#process;
     if (process === undefined) return;
-    const { runId: run } = this.#parts.context;
     const progress = { ...this.#turn.progress, ...more };
-    const state = { session: process.session, run, progress };
+    const state = { ...this.#stateOf(process), progress };
     this.#queue.push({ type: 'checkpoint', state, recovery: true });
+  }
+
+  #stateOf({ session }: AgentProcess): AcpState {
+    const cost = this.#cost.total;
+    const { runId: run } = this.#parts.context;
+    return { session, run, ...(cost === undefined ? {} : { cost }) };
+  }
+
+  /** What the leg has used so far. */
+  #reportUsage(): void {
+    const cost = this.#cost.ofLeg;
+    this.#queue.push({ type: 'usage', ...this.#tokens, ...(cost === undefined ? {} : { cost }) });
   }
 
   #withState(end: LegEnd): LegEnd {
     const process = this.#process;
     const goesOn = end.outcome === 'yielded' || end.outcome === 'cut';
     if (process === undefined || goesOn) return end;
-    return { ...end, state: { session: process.session, run: this.#parts.context.runId } };
+    return { ...end, state: this.#stateOf(process) };
   }
 
   /** Keeps a process that only refused this prompt; kills any other. */
@@ -251,7 +270,7 @@ export class AcpLeg implements Leg {
 
   /** Some agents report `cancelled` when a person refused a call: only our own cancel counts. */
   #ended(response: PromptResponse): LegEnd {
-    this.#reportUsage(response);
+    this.#reportTokens(response);
     if (this.#stop.signal.aborted) return { type: 'end', outcome: 'cancelled' };
     if (response.stopReason === 'refusal') {
       return new LegFailure('model_error', 'The model refused to continue.').end;
@@ -263,9 +282,11 @@ export class AcpLeg implements Leg {
     return { type: 'end', outcome: 'completed' };
   }
 
-  #reportUsage(response: PromptResponse): void {
+  #reportTokens(response: PromptResponse): void {
     const usage = usageIn.safeParse(response).data?.usage;
-    if (usage !== undefined) this.#queue.push({ type: 'usage', ...usageOf(usage) });
+    if (usage === undefined) return;
+    this.#tokens = usageOf(usage);
+    this.#reportUsage();
   }
 
   async #onBreach(failure: LegFailure): Promise<void> {
@@ -303,7 +324,10 @@ const usageIn = z.looseObject({
     .catch(undefined),
 });
 
-function usageOf(usage: NonNullable<z.infer<typeof usageIn>['usage']>) {
+type TokenReport = Omit<UsageReport, 'type' | 'cost'>;
+const noTokens: TokenReport = { inputTokens: 0, outputTokens: 0 };
+
+function usageOf(usage: NonNullable<z.infer<typeof usageIn>['usage']>): TokenReport {
   const { inputTokens, outputTokens, cachedReadTokens, thoughtTokens } = usage;
   return {
     inputTokens,

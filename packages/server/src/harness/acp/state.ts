@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Json } from '../../domain/json.ts';
 import { parkedRequest } from '../parked-requests.ts';
+import { knownCost } from './session-cost.ts';
 
 const knownCall = z.strictObject({
   id: z.string(),
@@ -35,6 +36,8 @@ const stateSchema = z.strictObject({
   run: z.string(),
   /** Absent once the run has ended. */
   progress: progress.exactOptional(),
+  /** Absent while the agent has named none. */
+  cost: knownCost.exactOptional(),
 });
 export type AcpState = z.infer<typeof stateSchema>;
 

@@ -45,6 +45,8 @@ export interface TurnParts {
   readonly onProgress: () => void;
   /** Called after each message of the agent: the turn may be safe to stop now. */
   readonly onStep: () => void;
+  /** Called with the cost of the session, as the agent reports it. */
+  readonly onCost: (cost: unknown) => void;
   /** Called when the agent did something that it may not. */
   readonly onBreach: (failure: LegFailure) => void;
 }
@@ -98,6 +100,7 @@ export class Turn implements Listener {
       this.#calls.report(call);
       this.#onCall(call);
     }
+    if (update.sessionUpdate === 'usage_update') this.#parts.onCost(update.cost);
     const event = eventOf(update, this.#parts.model());
     if (event?.type === 'message_delta') {
       // Longer than what is kept, so that a secret at its start is still whole.

@@ -35,6 +35,29 @@ describe('an ACP agent', () => {
     ]);
   });
 
+  test('is charged in each leg what it says that its session cost more (D-131)', async () => {
+    const { sitting } = await sit({});
+    const usd = (amount: number) => ({ cost: { amount, currency: 'USD' } });
+    const reports = async (...actions: Step[]) => {
+      const { events } = await sitting.say(steps(...actions));
+      return events.flatMap((event) =>
+        event.type === 'usage' ? [[event.inputTokens, event.cost?.micros]] : [],
+      );
+    };
+    const first = await reports(usd(0.25), usd(0.25), { ...usd(0.5), tokens: 7 });
+    expect(first).toEqual([
+      [0, 250_000],
+      [0, 500_000],
+      [7, 500_000],
+    ]);
+    expect(await reports(usd(0.75))).toEqual([[0, 250_000]]);
+    expect(await reports({ say: 'nothing new' }, usd(0.75))).toEqual([]);
+    // It counts from zero again.
+    expect(await reports(usd(0.125))).toEqual([[0, 125_000]]);
+    const credits = { cost: { amount: 3, currency: 'credits' } };
+    expect(await reports(credits)).toEqual([]);
+  });
+
   test('is allowed a call that needs no approval, for that call only', async () => {
     const { sitting, made } = await sit({});
     const said = await sitting.say(steps({ call: 'made.txt', kind: 'edit' }));

@@ -32,6 +32,8 @@ export type Step =
   | { elicit: string; properties: Record<string, object> }
   | { sayAnswer: true }
   | { report: Reportable }
+  /** Tells what the session has cost so far, and at the end of the turn its tokens. */
+  | { cost: { amount: number; currency: string }; tokens?: number }
   | { fail: { code: number; message: string; data?: unknown } }
   | { stop: StopReason }
   | { flood: number }
@@ -50,6 +52,7 @@ let cancelled = () => {};
 let isCancelled = false;
 let mode = 'lax';
 let lastAnswer = '';
+let tokens: number | undefined;
 const usual: PermissionOption[] = [
   { optionId: 'yes-forever', name: 'Always', kind: 'allow_always' },
   { optionId: 'yes-once', name: 'Once', kind: 'allow_once' },
@@ -111,6 +114,7 @@ agent({ name: 'test-agent' })
     const texts = params.prompt.map((block) => (block.type === 'text' ? block.text : ''));
     save(params.sessionId, [...history(params.sessionId), ...texts]);
     isCancelled = false;
+    tokens = undefined;
     const last = texts.at(-1) ?? '[]';
     const steps: Step[] = last.startsWith('[') ? JSON.parse(last) : taskIn(last);
     for (const step of steps) {
@@ -118,7 +122,8 @@ agent({ name: 'test-agent' })
       if (stopped !== undefined) return { stopReason: stopped };
       if (isCancelled && !steps.some((each) => 'fail' in each)) return { stopReason: 'cancelled' };
     }
-    return { stopReason: 'end_turn' };
+    const usage = tokens === undefined ? {} : { inputTokens: tokens, outputTokens: 1 };
+    return { stopReason: 'end_turn', ...(tokens === undefined ? {} : { usage }) };
   })
   .connect(ndJsonStream(Writable.toWeb(process.stdout), Readable.toWeb(process.stdin)));
 
@@ -171,6 +176,10 @@ async function play(step: Step, { client, sessionId }: Place): Promise<StopReaso
     });
     lastAnswer = JSON.stringify(answer);
     await say(lastAnswer);
+  } else if ('cost' in step) {
+    const { cost } = step;
+    tokens = step.tokens;
+    await update(client, sessionId, { sessionUpdate: 'usage_update', used: 1, size: 2, cost });
   } else if ('sayAnswer' in step) await say(`You said ${lastAnswer}`);
   else if ('report' in step) await say(reportedValue(step.report, sessionId));
   else if ('fail' in step) {
