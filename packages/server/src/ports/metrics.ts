@@ -31,6 +31,7 @@ export interface Gauge<Labels extends LabelNames = []> {
 export interface Instruments {
   readonly runs: Gauge<['state']>;
   readonly queueAge: Gauge;
+  readonly outboxAge: Gauge;
   readonly runsEnded: Counter<['status', 'error_code']>;
   readonly runsRecovered: Counter;
   readonly runsInterrupted: Counter;

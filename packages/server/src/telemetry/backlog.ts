@@ -7,9 +7,9 @@ import { cachedReading } from './cached-reading.ts';
 const backlogMs = 5_000;
 const backlogMax = 10_000;
 
-/** Has the gauges of runs and of the queue read from the database. */
+/** Has the gauges of runs, of the queue and of the outbox read from the database. */
 export function measureBacklog(
-  { runs, queueAge }: Pick<Metrics, 'runs' | 'queueAge'>,
+  { runs, queueAge, outboxAge }: Pick<Metrics, 'runs' | 'queueAge' | 'outboxAge'>,
   { store, clock }: { readonly store: Store; readonly clock: Clock },
 ): void {
   const backlog = cachedReading(clock, backlogMs, () => store.read.runs.backlog(backlogMax));
@@ -17,8 +17,9 @@ export function measureBacklog(
     const { ready, queued, running, waiting, cancelling } = await backlog();
     return { ready, queued, running, waiting, cancelling };
   });
-  queueAge.readFrom(async () => {
-    const { oldestReadyAt } = await backlog();
-    return oldestReadyAt === undefined ? 0 : Math.max(0, clock.now() - oldestReadyAt) / 1000;
-  });
+  const ageOf = (at: number | undefined) =>
+    at === undefined ? 0 : Math.max(0, clock.now() - at) / 1000;
+  queueAge.readFrom(async () => ageOf((await backlog()).oldestReadyAt));
+  const oldest = cachedReading(clock, backlogMs, () => store.read.outbox.oldestAt());
+  outboxAge.readFrom(async () => ageOf(await oldest()));
 }

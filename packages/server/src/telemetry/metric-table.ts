@@ -38,6 +38,12 @@ export const metricTable = {
     labels: [],
     means: 'Age of the oldest ready run that no worker has claimed; 0 when there is none.',
   },
+  outboxAge: {
+    kind: 'gauge',
+    name: 'convoke_outbox_age_seconds',
+    labels: [],
+    means: 'Age of the oldest notice that has no number yet; 0 when there is none.',
+  },
   runsEnded: {
     kind: 'counter',
     name: 'convoke_runs_ended_total',

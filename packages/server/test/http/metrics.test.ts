@@ -63,6 +63,7 @@ describe.each<DatabaseKind>(['sqlite', 'postgres'])('metrics of a server on %s',
     expect(value('convoke_streams_open')).toBe(0);
     expect(value('convoke_runs', { state: 'ready' })).toBe(0);
     expect(value('convoke_queue_age_seconds')).toBe(0);
+    expect(value('convoke_outbox_age_seconds')).toBeGreaterThanOrEqual(0);
     expect(value('convoke_build_info')).toBe(1);
     const pool = seen.filter(({ name }) => name === 'convoke_database_connections');
     expect(pool.map(({ labels }) => labels['state'])).toEqual(

@@ -10,6 +10,8 @@ export interface OutboxRepository {
   nextTenant(after: TenantId | undefined): Promise<TenantId | undefined>;
   /** Removes and returns the oldest notices of a tenant, in order. */
   take(tenantId: TenantId, limit: number): Promise<PlainNotice[]>;
+  /** When the change happened that the oldest notice tells; undefined when there is none. */
+  oldestAt(): Promise<number | undefined>;
   /** Deletes up to `limit` rows of a tenant; true when none is left. */
   purge(tenantId: TenantId, limit: number): Promise<boolean>;
 }

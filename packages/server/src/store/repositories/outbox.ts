@@ -1,6 +1,7 @@
 import { tenantId } from '@convoke/contract';
 import type { OutboxRepository, PlainNotice } from '../../ports/repositories/outbox.ts';
 import { rowInserter } from '../insert-rows.ts';
+import { fromJsonText } from '../json-text.ts';
 import type { Transaction } from '../sql-database.ts';
 import { sql } from '../sql.ts';
 
@@ -30,6 +31,14 @@ export function outboxRepository(db: Transaction): OutboxRepository {
       return rows
         .toSorted((a, b) => a.position - b.position)
         .map(({ type, body }) => ({ type, body }));
+    },
+
+    async oldestAt() {
+      const row = await db.get<{ body: string }>(
+        sql`select body from outbox order by position limit 1`,
+      );
+      const body = fromJsonText<{ readonly created_at: string }>(row?.body ?? null);
+      return body === null ? undefined : Date.parse(body.created_at);
     },
 
     async purge(tenant, limit) {
