@@ -1,4 +1,4 @@
-import { type ScheduleId, runId } from '@convoke/contract';
+import { type ScheduleId, runId, scheduleId } from '@convoke/contract';
 import { describe, expect, test } from 'vitest';
 import { createHeadSeal } from '../../src/auth/head-seal.ts';
 import {
@@ -11,7 +11,7 @@ import {
 import { numberNotices } from '../../src/app/feed/number-notices.ts';
 import { stopSession } from '../../src/app/sessions.ts';
 import type { Agent } from '../../src/domain/agent.ts';
-import type { Fire, NewSchedule } from '../../src/domain/schedule/schedule.ts';
+import { type Fire, type NewSchedule, openSchedule } from '../../src/domain/schedule/schedule.ts';
 import { nextSlot, readCron } from '../../src/domain/schedule/slots.ts';
 import type { Store } from '../../src/ports/store.ts';
 import { createIds } from '../../src/runtime/ids.ts';
@@ -292,6 +292,70 @@ describe.each(databaseKinds)('schedules on %s', (kind) => {
     expect((await world.firesOf(id)).map(({ slotAt }) => new Date(slotAt).toISOString())).toEqual([
       '2026-03-01T00:00:00.000Z',
     ]);
+  });
+});
+
+describe.each(databaseKinds)('200 schedules that are due at once, %s', (kind) => {
+  test('start one run each on two servers, at most 100 in a pass (D-141)', async () => {
+    const world = await createWorld(kind);
+    const second = await world.seed.tenant(world.scope.organizationId);
+    const tenants = [world.scope.tenantId, second.id];
+    const slot = world.clock.now() - (world.clock.now() % (10 * minute)) + 10 * minute;
+    await world.store.transaction(async (tx) => {
+      for (let n = 0; n < 200; n += 1) {
+        const opened = openSchedule(
+          {
+            id: scheduleId(world.ids.next('sch')),
+            organizationId: world.scope.organizationId,
+            tenantId: tenants[n % 2] ?? second.id,
+            name: `Plan ${n}`,
+            agentName: 'agent',
+            cron: '*/10 * * * *',
+            timeZone: 'UTC',
+            input: { prompt: 'hi' },
+            labels: {},
+            sessionMode: 'new',
+            sessionId: null,
+            overlap: 'skip',
+            missed: 'once',
+            missedWithinMs: hour,
+            createdBy: { kind: 'client', id: world.client.id },
+          },
+          world.clock.now(),
+        );
+        if (!opened.ok) throw new Error(opened.message);
+        await tx.schedules.insert(opened.value);
+      }
+    });
+    world.clock.advance(slot - world.clock.now());
+    const serve = async () => {
+      const database = kind === 'sqlite' ? world.database : await openTestDatabase(kind, world);
+      const store = createStore(database, createHeadSeal(Buffer.alloc(32, 7)));
+      const passes: number[] = [];
+      const counting: Store = {
+        ...store,
+        read: store.read,
+        transaction(work) {
+          passes[passes.length - 1] = (passes.at(-1) ?? 0) + 1;
+          return store.transaction(work);
+        },
+      };
+      const services = { ...world.services, ids: createIds(world.clock), store: counting };
+      do passes.push(0);
+      while (await fireSchedules(services));
+      return passes;
+    };
+    const passes = await Promise.all([serve(), serve()]);
+    // What the other server held in its last moment.
+    while (await fireSchedules(world.services));
+    expect(Math.max(...passes.flat())).toBeLessThanOrEqual(100);
+    const fires = await world.database.all<{ schedule_id: string; slot_at: number }>(sql`
+      select schedule_id, slot_at from schedule_fires where outcome = ${'started'}`);
+    expect(new Set(fires.map(({ schedule_id }) => schedule_id)).size).toBe(200);
+    expect(fires.map(({ slot_at }) => slot_at)).toEqual(fires.map(() => slot));
+    expect(fires).toHaveLength(200);
+    expect(await world.count('runs')).toBe(200);
+    expect(await world.store.read.schedules.due(slot, 1)).toEqual([]);
   });
 });
 
