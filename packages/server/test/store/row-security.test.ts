@@ -9,31 +9,11 @@ import { openPostgres } from '../../src/store/dialects/postgres.ts';
 import type { MigratableDatabase } from '../../src/store/migrate.ts';
 import { sql } from '../../src/store/sql.ts';
 import { createStore } from '../../src/store/store.ts';
-import { createRunFixture, delta, over } from '../support/run-fixture.ts';
+import { fillTables, readSchema } from '../support/one-row-each.ts';
+import { createRunFixture } from '../support/run-fixture.ts';
 
-const guarded = [
-  'sessions',
-  'session_states',
-  'runs',
-  'run_events',
-  'interactions',
-  'files',
-  'tool_calls',
-  'usage_entries',
-  'usage_totals',
-  'usage_label_totals',
-  'idempotency_keys',
-  'blob_removals',
-  'outbox',
-  'feeds',
-  'notices',
-  'schedules',
-  'schedule_fires',
-  'labels',
-  'webhooks',
-  'webhook_deliveries',
-] as const;
-
+/** Every table with a tenant column, and the one whose rows belong to a session. */
+let guarded: readonly string[];
 let database: MigratableDatabase;
 let location: string;
 let ours: TenantId;
@@ -55,65 +35,8 @@ beforeAll(async () => {
   const world = await createRunFixture('postgres');
   ({ database, location } = world);
   ours = world.scope.tenantId;
-  const run = await world.start(await world.open());
-  const leg = await world.claimed(run);
-  await world.record(leg, { items: [delta('x')], end: { status: 'completed', ...over } });
-  const { organizationId } = world.scope;
-  await database.transaction(async (tx) => {
-    await tx.run(sql`delete from run_events where seq > ${1}`);
-    await tx.run(sql`insert into session_states values (${run.sessionId}, ${'{}'}, ${null})`);
-    await tx.run(sql`insert into files values (${'file_1'}, ${organizationId}, ${ours},
-      ${run.sessionId}, ${'a'}, ${'text/plain'}, ${null}, ${null}, ${'pending'}, ${1})`);
-    await tx.run(sql`
-      insert into interactions (interaction_key, organization_id, tenant_id, session_id, run_id, kind,
-        status, request_id, multiple, created_at)
-      values (${'int_1'}, ${organizationId}, ${ours}, ${run.sessionId}, ${run.id}, ${'question'},
-        ${'pending'}, ${'q'}, ${0}, ${1})`);
-    await tx.run(sql`
-      insert into blob_removals values (${ours}, ${'file_1'}, ${''}, ${1}, ${0})`);
-    await tx.run(sql`
-      insert into schedules (id, organization_id, tenant_id, name, agent_name, cron, time_zone, input,
-        session_mode, owns_session, overlap, missed, missed_within_ms, status, skipped_in_row,
-        version, created_by, created_by_kind, created_at, updated_at)
-      values (${'sch_1'}, ${organizationId}, ${ours}, ${'a'}, ${'agent'}, ${'* * * * *'}, ${'UTC'},
-        ${'{}'}, ${'new'}, ${0}, ${'skip'}, ${'once'}, ${0}, ${'paused'}, ${0}, ${1}, ${'cli_1'}, ${'client'},
-        ${1}, ${1})`);
-    await tx.run(sql`
-      insert into webhooks (id, organization_id, tenant_id, url, types, status, sealed_secret,
-        secret_hint, version, failures_in_row, not_before, created_by, created_by_kind, created_at,
-        updated_at)
-      values (${'wh_1'}, ${organizationId}, ${ours}, ${'https://x/'}, ${'[]'}, ${'disabled'}, ${'x'},
-        ${'x'}, ${1}, ${0}, ${0}, ${'cli_1'}, ${'client'}, ${1}, ${1})`);
-    await tx.run(sql`
-      insert into webhook_deliveries (id, webhook_id, tenant_id, type, status, tries, next_try_at,
-        created_at)
-      values (${'whd_1'}, ${'wh_1'}, ${ours}, ${'x'}, ${'pending'}, ${0}, ${1}, ${1})`);
-    await tx.run(sql`
-      insert into schedule_fires (schedule_id, slot_at, tenant_id, fired_at, outcome)
-      values (${'sch_1'}, ${1}, ${ours}, ${1}, ${'skipped'})`);
-    await tx.run(sql`
-      insert into tool_calls (run_id, ref, tenant_id, epoch, tool_name, input, touches, status, begun_at)
-      values (${run.id}, ${'call'}, ${ours}, ${1}, ${'pay'}, ${'{}'}, ${'outside'}, ${'begun'}, ${1})`);
-    await tx.run(sql`delete from outbox`);
-    await tx.run(sql`
-      insert into outbox (tenant_id, type, body) values (${ours}, ${'run_queued'}, ${'{}'})`);
-    await tx.run(sql`insert into labels values (${run.id}, ${'a'}, ${ours}, ${'b'})`);
-    await tx.run(sql`insert into feeds values (${ours}, ${1}, ${1})`);
-    await tx.run(sql`insert into notices values (${ours}, ${1}, ${'run_queued'}, ${'{}'}, ${1})`);
-    await tx.run(sql`
-      insert into usage_totals values (${ours}, ${'day'}, ${1}, ${'agent'}, ${'m'}, ${''}, ${''},
-        ${organizationId}, ${1}, ${0}, ${0}, ${1}, ${1}, ${1}, ${0}, ${0}, ${null})`);
-    await tx.run(sql`
-      insert into usage_label_totals values (${ours}, ${'team'}, ${1}, ${'a'}, ${organizationId},
-        ${1}, ${0}, ${0}, ${1}, ${1}, ${1}, ${0}, ${0}, ${null})`);
-    await tx.run(sql`
-      insert into usage_entries (run_id, epoch, seq, tenant_id, organization_id, session_id, agent_name,
-        model, input_tokens, output_tokens, cached_input_tokens, reasoning_tokens, at)
-      values (${run.id}, ${1}, ${1}, ${ours}, ${organizationId}, ${run.sessionId}, ${'agent'}, ${'m'},
-        ${1}, ${1}, ${0}, ${0}, ${1})`);
-    await tx.run(sql`
-      insert into idempotency_keys values (${'s'}, ${'k'}, ${ours}, ${'f'}, ${run.id}, ${1})`);
-  });
+  guarded = [...(await readSchema(database, 'postgres')).ofTenants, 'session_states'];
+  await fillTables(world, world.scope);
 });
 
 describe('row-level security on PostgreSQL', () => {
