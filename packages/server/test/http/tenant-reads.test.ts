@@ -53,7 +53,8 @@ describe.each(databaseKinds)('reads over a tenant on %s', (database) => {
   test('each filter selects, and filters hold together (A-241)', async () => {
     const label = `case:${database}`;
     const labels = { case: database, 'team.name': 'a:b' };
-    const done = (await run(server, (await openSession(server, 'echo')).id, 'Alpha', labels)).body;
+    const prompt = 'Alpha 5%_! ÄRGER 障害';
+    const done = (await run(server, (await openSession(server, 'echo')).id, prompt, labels)).body;
     await runIn(server, done, 'completed');
     const failed = (await run(server, (await openSession(server, 'failing')).id, 'beta', labels))
       .body;
@@ -79,6 +80,9 @@ describe.each(databaseKinds)('reads over a tenant on %s', (database) => {
     const code = reason?.error_code ?? expect.unreachable();
     expect(await idsOf({ error_code: code, limit: '1' })).toEqual([failed.id]);
     expect(await idsOf({ label, q: 'gam' })).toEqual([open.id]);
+    for (const q of ['5%_!', 'ärger', '_! äR', '障害'])
+      expect(await idsOf({ q })).toEqual([done.id]);
+    for (const q of ['a%', '5_%', 'ürger', '害障']) expect(await idsOf({ label, q })).toEqual([]);
     expect(await idsOf({ label, created_after: failed.created_at })).toEqual([open.id, failed.id]);
     expect(await idsOf({ label, created_before: failed.created_at })).toEqual([done.id]);
     expect(await idsOf('status=waiting&status=queued&status=running')).toContain(open.id);

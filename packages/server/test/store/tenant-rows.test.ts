@@ -71,7 +71,10 @@ describe.each(databaseKinds)('on %s', (kind) => {
       'schedules.count': (tx, scope) => tx.schedules.count(scope),
       'schedules.listFires': (tx, scope) => tx.schedules.listFires(scope, scheduleId, page),
       'schedules.remove': (tx, scope) => tx.schedules.remove(scope, scheduleId),
-      'tenantLists.runs': (tx, scope) => tx.tenantLists.runs(scope, { kind: 'all' }, page),
+      'tenantLists.runs': (tx, scope) =>
+        tx.tenantLists.runs(scope, { kind: 'all' }, { ...page, filter: {} }),
+      'tenantLists.lastOf': (tx, scope) =>
+        tx.tenantLists.lastOf(scope, { kind: 'all' }, { ...page, limit: 1 }),
       'tenantLists.interactions': (tx, scope) => tx.tenantLists.interactions(scope, 'all', page),
       'tenantLists.interaction': (tx, scope) => tx.tenantLists.interaction(scope, asked.key),
       'files.find': (tx, scope) => tx.files.find(scope, sessionId, file.id),

@@ -6,6 +6,7 @@ import {
   type RunStatus,
   type SessionId,
   isTerminalRunStatus,
+  runStatuses,
 } from '@convoke/contract';
 import { hasLabels } from '../labels.ts';
 import type { TokenUsage } from '../usage/usage.ts';
@@ -49,6 +50,11 @@ export function matchesRun(run: RunSummary, filter: RunListFilter): boolean {
     (createdBefore === undefined || run.createdAt < createdBefore) &&
     (text === undefined || run.preview.toLowerCase().includes(text.toLowerCase()))
   );
+}
+
+/** The statuses that a list of statuses and groups of them names. */
+export function statusesOf(wanted: readonly RunFilter[]): RunStatus[] {
+  return runStatuses.filter((status) => wanted.some((given) => hasStatus(status, given)));
 }
 
 function hasStatus(status: RunStatus, wanted: RunFilter): boolean {

@@ -1,13 +1,18 @@
 import type { InteractionKey } from '@convoke/contract';
 import type { Interaction } from '../../domain/interaction.ts';
-import type { RunSummary, RunWalk } from '../../domain/run/run-summary.ts';
+import type { RunListFilter, RunSummary, RunWalk } from '../../domain/run/run-summary.ts';
 import type { TenantScope } from '../../domain/scope.ts';
 import type { PageRequest } from '../page.ts';
 
 /** Reads over all sessions of a tenant. Each visits one index in order, so its cost depends on its limit only. */
 export interface TenantListRepository {
-  /** The next runs of a walk. `from` and `until` bound the ids. */
-  runs(scope: TenantScope, walk: RunWalk, range: RunRange): Promise<RunSummary[]>;
+  /**
+   * The next runs of a walk that may match the filter: all that do are among them. `from` and `until` bound the ids, and
+   * `upTo` is the last row to look at.
+   */
+  runs(scope: TenantScope, walk: RunWalk, wanted: WantedRuns): Promise<RunSummary[]>;
+  /** The id of the last of the next `limit` rows of a walk, whatever they are; undefined when there are fewer. */
+  lastOf(scope: TenantScope, walk: RunWalk, range: RunRange): Promise<string | undefined>;
   /** The next interactions, of all or of those that are stored as pending. */
   interactions(
     scope: TenantScope,
@@ -24,6 +29,11 @@ export interface RunRange extends PageRequest {
   readonly from?: string | undefined;
   /** Ids before this text. */
   readonly until?: string | undefined;
+}
+
+export interface WantedRuns extends RunRange {
+  readonly upTo?: string | undefined;
+  readonly filter: RunListFilter;
 }
 
 /** An interaction with what a list says about its run. */

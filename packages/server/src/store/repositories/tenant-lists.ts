@@ -1,10 +1,16 @@
 import { type RunErrorCode, type RunStatus, runId, sessionId } from '@convoke/contract';
-import type { RunSummary, RunWalk } from '../../domain/run/run-summary.ts';
+import {
+  type RunListFilter,
+  type RunSummary,
+  type RunWalk,
+  statusesOf,
+} from '../../domain/run/run-summary.ts';
 import type { TenantScope } from '../../domain/scope.ts';
 import type {
   InteractionInTenant,
   RunRange,
   TenantListRepository,
+  WantedRuns,
 } from '../../ports/repositories/tenant-lists.ts';
 import type { Statement, Transaction } from '../sql-database.ts';
 import { sql } from '../sql.ts';
@@ -14,15 +20,16 @@ import { type UsageColumns, usageIn } from './run-rows.ts';
 
 export function tenantListRepository(db: Transaction): TenantListRepository {
   return {
-    async runs(scope, walk, range) {
-      const rows = await db.all<SummaryRow>(
-        walk.kind === 'label'
-          ? labelledRuns(scope, walk, range)
-          : sql`
-            select ${summaryColumns} from runs
-            where tenant_id = ${scope.tenantId} ${ofWalk(walk)} ${inRange(sql`id`, range)}`,
-      );
+    async runs(scope, walk, wanted) {
+      const rows = await db.all<SummaryRow>(runsStatement(scope, walk, wanted));
       return rows.map(summaryOf);
+    },
+
+    async lastOf(scope, walk, { limit, ...range }) {
+      const row = await db.get<{ id: string }>(sql`
+        select ${idOf(walk)} as id ${fromWalk(scope, walk)} ${inRange(walk, range)}
+        limit 1 offset ${limit - 1}`);
+      return row?.id;
     },
 
     async interactions(scope, which, page) {
@@ -30,7 +37,7 @@ export function tenantListRepository(db: Transaction): TenantListRepository {
       const rows = await db.all<InteractionInTenantRow>(sql`
         select ${interactionColumns} from interactions join runs on runs.id = interactions.run_id
         where interactions.tenant_id = ${scope.tenantId} ${isPending}
-        ${inRange(sql`interaction_key`, page)}`);
+        ${rangeOf(sql`interaction_key`, page)} limit ${page.limit}`);
       return rows.map(inTenant);
     },
 
@@ -75,34 +82,83 @@ const summaryColumns = sql`runs.id, runs.session_id, runs.agent_name, runs.statu
 
 const interactionColumns = sql`interactions.*, runs.agent_name, runs.labels, runs.preview`;
 
-/** The condition of the index that the walk visits. */
-function ofWalk(walk: Exclude<RunWalk, { kind: 'label' }>): Statement {
+function runsStatement(scope: TenantScope, walk: RunWalk, wanted: WantedRuns): Statement {
+  const { filter, upTo, order, limit } = wanted;
+  const end = upTo === undefined ? [] : [endAt(idOf(walk), order, upTo)];
+  const conditions = [...end, ...conditionsOf(filter)].map((condition) => sql`and ${condition}`);
+  const joined = walk.kind === 'label' ? sql`join runs on runs.id = labels.owner_id` : sql``;
+  return sql`
+    select ${summaryColumns} ${fromWalk(scope, walk, joined)}
+    ${conditions.length === 0 ? sql`` : sql.join(conditions, ' ')}
+    ${inRange(walk, wanted)} limit ${limit}`;
+}
+
+function idOf({ kind }: RunWalk): Statement {
+  return kind === 'label' ? sql`labels.owner_id` : sql`runs.id`;
+}
+
+/** The rows of the index that the walk visits. */
+function fromWalk({ tenantId }: TenantScope, walk: RunWalk, joined: Statement = sql``): Statement {
   switch (walk.kind) {
+    case 'label':
+      return sql`from labels ${joined} where labels.tenant_id = ${tenantId}
+        and labels.key = ${walk.key} and labels.value = ${walk.value}`;
     case 'all':
-      return sql``;
+      return sql`from runs where runs.tenant_id = ${tenantId}`;
     case 'failed':
-      return sql`and status = 'failed'`;
+      return sql`from runs where runs.tenant_id = ${tenantId} and status = 'failed'`;
     case 'open':
-      return sql`and status = ${walk.status} and ended_at is null`;
+      return sql`from runs where runs.tenant_id = ${tenantId} and status = ${walk.status}
+        and ended_at is null`;
     default:
       return walk satisfies never;
   }
 }
 
-/** Labels belong to sessions too; the ids of runs are a range. */
-function labelledRuns(
-  { tenantId }: TenantScope,
-  { key, value }: Extract<RunWalk, { kind: 'label' }>,
-  range: RunRange,
-): Statement {
-  const runsOnly = { ...range, from: range.from ?? 'run_', until: range.until ?? 'run`' };
-  return sql`
-    select ${summaryColumns} from labels join runs on runs.id = labels.owner_id
-    where labels.tenant_id = ${tenantId} and labels.key = ${key} and labels.value = ${value}
-    ${inRange(sql`labels.owner_id`, runsOnly)}`;
+/** Conditions that every run of the filter fulfils. */
+function conditionsOf(filter: RunListFilter): Statement[] {
+  const { statuses, agentName, labels, errorCode, createdAfter, createdBefore, text } = filter;
+  const conditions: Statement[] = [];
+  if (statuses !== undefined) {
+    const given = statusesOf(statuses).map((status) => sql`${status}`);
+    conditions.push(sql`runs.status in (${sql.join(given)})`);
+  }
+  if (agentName !== undefined) conditions.push(sql`runs.agent_name = ${agentName}`);
+  if (errorCode !== undefined) conditions.push(sql`runs.error_code = ${errorCode}`);
+  if (createdAfter !== undefined) conditions.push(sql`runs.created_at >= ${createdAfter}`);
+  if (createdBefore !== undefined) conditions.push(sql`runs.created_at < ${createdBefore}`);
+  if (text !== undefined) {
+    conditions.push(sql`lower(runs.preview) like ${patternOf(text)} escape '!'`);
+  }
+  // The walk has visited the first one.
+  for (const { key, value } of labels?.slice(1) ?? []) {
+    conditions.push(sql`exists (select 1 from labels as other where other.owner_id = runs.id
+      and other.key = ${key} and other.value = ${value})`);
+  }
+  return conditions;
 }
 
-function inRange(id: Statement, { from, until, after, order, limit }: RunRange): Statement {
+/**
+ * Finds at least what the text is part of. Both databases know upper and lower case of ASCII only: any other letter that
+ * has both stands for every character.
+ */
+function patternOf(text: string): string {
+  const characters = Array.from(text.toLowerCase(), (character) => {
+    const hasCase = character.toUpperCase() !== character;
+    if (hasCase && character > '\u007f') return '_';
+    return /[!%_]/.test(character) ? `!${character}` : character;
+  });
+  return `%${characters.join('')}%`;
+}
+
+/** Labels belong to sessions too; the ids of runs are a range. */
+function inRange(walk: RunWalk, range: Omit<RunRange, 'limit'>): Statement {
+  if (walk.kind !== 'label') return rangeOf(idOf(walk), range);
+  const { from = 'run_', until = 'run`' } = range;
+  return rangeOf(idOf(walk), { ...range, from, until });
+}
+
+function rangeOf(id: Statement, { from, until, after, order }: Omit<RunRange, 'limit'>): Statement {
   const parts: Statement[] = [];
   if (from !== undefined) parts.push(sql`and ${id} >= ${from}`);
   if (until !== undefined) parts.push(sql`and ${id} < ${until}`);
@@ -110,7 +166,11 @@ function inRange(id: Statement, { from, until, after, order, limit }: RunRange):
     parts.push(order === 'asc' ? sql`and ${id} > ${after}` : sql`and ${id} < ${after}`);
   }
   parts.push(order === 'asc' ? sql`order by ${id}` : sql`order by ${id} desc`);
-  return sql`${sql.join(parts, ' ')} limit ${limit}`;
+  return sql.join(parts, ' ');
+}
+
+function endAt(id: Statement, order: RunRange['order'], last: string): Statement {
+  return order === 'asc' ? sql`${id} <= ${last}` : sql`${id} >= ${last}`;
 }
 
 interface SummaryRow extends UsageColumns {
