@@ -103,7 +103,7 @@ function labelRowsOf({ tenantId, organizationId, labels, at, amounts }: Countabl
   return Object.entries(labels).map(([key, value]) => ({ ...row, key, value }));
 }
 
-function rowsOf({ at, amounts, labels: _, ...who }: Countable): UsageTotal[] {
+function rowsOf({ at, amounts, labels: _labels, ...who }: Countable): UsageTotal[] {
   const ofDay = { startsAt: startOf('day', at), ...amounts };
   const ofSession = { ...who, agentName: '', model: '', clientId: '' };
   return [
