@@ -9,6 +9,7 @@ import {
   runIn,
 } from '../../../server/test/support/api-steps.ts';
 import { Puppet } from '../../../server/test/support/puppet-harness.ts';
+import { meaningOfDoubtOption } from '../../src/data/problems.ts';
 import { consoleAgents } from './support/agents.ts';
 import { consoleTests } from './support/console-tests.ts';
 import { rawEvents } from './support/run-screen.ts';
@@ -20,6 +21,8 @@ const teller = {
 
 /** Its tool call has begun, and has no result when the server stops. */
 const payer = new Puppet({ afterLoss: 'repeat' });
+
+const doubtOptions = ['It was done', 'It was not done: do it now', 'I do not know: leave it'];
 
 const web = consoleTests({
   agents: { writer: consoleAgents.writer, teller, payer: payer.agent() },
@@ -69,14 +72,9 @@ test('a call in doubt is answered from the inbox, which says what each answer do
   await page.getByRole('link', { name: /Was pay carried out\?.*pay the bill/ }).click();
   const card = page.getByRole('region', { name: 'Question: Was pay carried out?' });
   await card.getByText('b-17').waitFor();
-  const meanings = {
-    'It was done': 'It is not repeated.',
-    'It was not done: do it now': 'The call is carried out once more, with the input above.',
-    'I do not know: leave it': 'The call is not repeated.',
-  };
-  for (const [label, meaning] of Object.entries(meanings)) {
+  for (const label of doubtOptions) {
     const option = card.locator('label.option', { hasText: label });
-    await option.getByText(meaning).waitFor();
+    await option.getByText(meaningOfDoubtOption(label)).waitFor();
   }
   await card.getByRole('radio', { name: /^It was done/ }).check();
   await card.getByRole('button', { name: 'Answer' }).click();

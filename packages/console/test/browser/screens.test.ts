@@ -123,20 +123,13 @@ test('every screen of a tenant without anything says so, and what to do next', a
   const tenant = await addTenant(web.server, 'Empty');
   const page = await web.open(`/console/t/${tenant}/approvals`);
   await page.getByText('Nothing waits for you.').waitFor();
-  const words: Readonly<Record<string, string>> = {
-    home: 'Nothing runs, and nothing failed today.',
-    runs: 'No runs yet.',
-    sessions: 'No sessions here.',
-    agent: 'No runs yet.',
-    schedules: 'No schedules yet.',
-    webhooks: 'No webhooks yet.',
-    usage: 'Nothing was used in this time.',
-  };
-  await each(tenantPlaces(`/console/t/${tenant}`), async (place) => {
+  // Agents belong to the server, so that list is full in every tenant.
+  const empty = tenantPlaces(`/console/t/${tenant}`).filter(({ name }) => name !== 'agents');
+  await each(empty, async (place) => {
     await go(page, place.path);
     await settled(page, place);
-    const said = page.locator('#content').getByText(words[place.name] ?? '');
-    await expect(said.first().waitFor()).resolves.toBeUndefined();
+    const said = page.locator('#content .empty').first();
+    await expect(said.textContent()).resolves.toMatch(/^(No|Nothing) .+\./);
     await expectAccessible(page);
   });
 });
