@@ -43,7 +43,7 @@ export default {
           name: 'console',
           include: [consoleInBrowser],
           isolate: false,
-          testTimeout: 240_000,
+          testTimeout: 600_000,
           hookTimeout: 180_000,
           globalSetup: [
             'packages/console/test/browser/support/chromium.ts',
