@@ -53,10 +53,11 @@ describe('an owner', () => {
     expect(person).toMatchObject({
       base_url,
       organization_ids: [server.quickstart['organization_id']],
+      memberships: [{ organization_id: server.quickstart['organization_id'], role: 'owner' }],
     });
     expect(person?.user).toMatch(/^usr_/);
     expect((await elsewhere.run(['whoami'])).stdout).toMatch(
-      /^Automation client, .*\n {2}login +saved login "backend"\n[\s\S]* {2}client +oac_[\s\S]*\n\nPerson, [\s\S]*\n {2}user +usr_/,
+      /^Automation client, .*\n {2}login +saved login "backend"\n[\s\S]* {2}client +oac_[\s\S]*\n\nPerson, [\s\S]*\n {2}user +usr_[\s\S]*\n {2}role +owner of /,
     );
 
     // Commands that start together find the login due for renewal together, and none signs the others out.

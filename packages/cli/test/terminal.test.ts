@@ -1,5 +1,7 @@
 // A person's session at a terminal, recorded: what the screen shows is what is checked.
+import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
+import { createServer, request as call } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type DevServer, startDevServer } from '../../../test/dev-server.ts';
@@ -277,6 +279,44 @@ describe('the output at a terminal', () => {
     const screen = await terminal.shows(/^slow /m);
     expect(screen).toMatch(/^demo .*…$/m);
     expect(Math.max(...screen.split('\n').map((line) => line.length))).toBeLessThanOrEqual(50);
+  });
+
+  test('says after two seconds that it waits for the server, and goes on when that is back', async () => {
+    const base = server.quickstart['base_url'] ?? '';
+    let isAway = true;
+    const front = createServer((request, response) => {
+      if (isAway && request.url?.startsWith('/v1/agents') === true) {
+        isAway = false;
+        response.writeHead(503, { 'retry-after': '3' }).end();
+        return;
+      }
+      const { method = 'GET', headers } = request;
+      request.pipe(
+        call(new URL(request.url ?? '/', base), { method, headers }, (answer) => {
+          response.writeHead(answer.statusCode ?? 500, answer.headers);
+          answer.pipe(response);
+        }),
+      );
+    });
+    front.listen(0, '127.0.0.1');
+    await once(front, 'listening');
+    const address = front.address();
+    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    try {
+      await open({
+        env: {
+          CONVOKE_BASE_URL: `http://127.0.0.1:${port}`,
+          CONVOKE_CLIENT_ID: server.quickstart['client_id'] ?? '',
+          CONVOKE_CLIENT_SECRET: server.quickstart['client_secret'] ?? '',
+        },
+      });
+      await terminal.type('convoke agents');
+      await terminal.shows(/waiting for the server\n/);
+      expect(await terminal.shows(/NAME +FRAMEWORK/)).toMatch(/waiting for the server\n/);
+    } finally {
+      front.close();
+      front.closeAllConnections();
+    }
   });
 
   test('shows a spinner after a second', async () => {

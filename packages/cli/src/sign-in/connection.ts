@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { exitCodes, Failure } from '../failure.ts';
 import { globalOptions } from '../options/global-options.ts';
 import { type ClientLogin, findClientLogin } from './client-login.ts';
+import { fetchWatched } from '../terminal/server-away.ts';
 import { noteLogin } from './used-login.ts';
 
 /** Connects to the application API as an automation client, never with a person's login (D-55). */
@@ -16,7 +17,8 @@ export async function connectAs({ credentials: found, login }: ClientLogin): Pro
   const { organizationId, tenantId, ...credentials } = found;
   noteLogin({ login, baseUrl: credentials.baseUrl });
   const sdk = await import('@convoke/sdk');
-  return new sdk.Convoke({ ...credentials, workspace: { organizationId, tenantId } });
+  const workspace = { organizationId, tenantId };
+  return new sdk.Convoke({ ...credentials, workspace, fetch: fetchWatched });
 }
 
 export function noLogin(): Failure {

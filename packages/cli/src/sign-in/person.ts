@@ -1,8 +1,9 @@
-import type { ConvokeAdmin } from '@convoke/sdk';
+import type { ConvokeAdmin, MeRecord } from '@convoke/sdk';
 import type { Command } from 'commander';
 import { exitCodes, Failure } from '../failure.ts';
 import { type KnownPerson, currentLogin, personLogin } from './current-login.ts';
 import { quickstartPath, readQuickstart } from './quickstart.ts';
+import { fetchWatched } from '../terminal/server-away.ts';
 import { readSaved } from './saved-logins.ts';
 import { readAddress } from './server-address.ts';
 import { type UsedLogin, noteLogin } from './used-login.ts';
@@ -23,7 +24,7 @@ export async function connectPerson(command: Command): Promise<Person> {
   const { baseUrl, token } = known;
   const organizationId = org ?? known.organizationId ?? (await onlyOrganization(baseUrl, token));
   const sdk = await import('@convoke/sdk');
-  const admin = new sdk.ConvokeAdmin({ baseUrl, token, organizationId });
+  const admin = new sdk.ConvokeAdmin({ baseUrl, token, organizationId, fetch: fetchWatched });
   return { baseUrl, organizationId, admin };
 }
 
@@ -68,11 +69,25 @@ async function onlyOrganization(baseUrl: string, token: string): Promise<string>
   throw new Failure(`${which}: set the organization with --org`, exitCodes.usage);
 }
 
+/** Returns the organizations of the person, with their roles. */
+export async function membershipsOf(
+  baseUrl: string,
+  token: string,
+): Promise<MeRecord['memberships']> {
+  const sdk = await import('@convoke/sdk');
+  return (await new sdk.Convoke({ baseUrl, token, fetch: fetchWatched }).me()).memberships;
+}
+
 /** Returns the ids of the organizations in which the person can access a tenant. */
-export async function organizationsOf(baseUrl: string, token: string): Promise<string[]> {
+async function organizationsOf(baseUrl: string, token: string): Promise<string[]> {
   const found = new Set<string>();
   const sdk = await import('@convoke/sdk');
-  const anywhere = new sdk.ConvokeAdmin({ baseUrl, token, organizationId: 'org' });
+  const anywhere = new sdk.ConvokeAdmin({
+    baseUrl,
+    token,
+    organizationId: 'org',
+    fetch: fetchWatched,
+  });
   for await (const { organization_id } of anywhere.workspaces()) found.add(organization_id);
   return [...found];
 }

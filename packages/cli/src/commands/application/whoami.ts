@@ -1,11 +1,12 @@
+import type { MeRecord } from '@convoke/sdk';
 import { Command } from 'commander';
 import { globalOptions } from '../../options/global-options.ts';
 import { example } from '../../options/options.ts';
 import { type ClientLogin, findClientLogin } from '../../sign-in/client-login.ts';
 import { connectAs, noLogin } from '../../sign-in/connection.ts';
-import { type FoundPerson, findPerson, organizationsOf } from '../../sign-in/person.ts';
+import { type FoundPerson, findPerson, membershipsOf } from '../../sign-in/person.ts';
 import { type UsedLogin, noteLogin } from '../../sign-in/used-login.ts';
-import { print, printJson, styled } from '../../terminal/output.ts';
+import { oneLine, print, printJson, styled } from '../../terminal/output.ts';
 
 /** Shows both kinds of credentials; each is for commands of its own (D-55). */
 export function whoamiCommand(): Command {
@@ -20,11 +21,18 @@ export function whoamiCommand(): Command {
       const client = found && (await describeClient(found));
       const person = foundPerson && (await describePerson(foundPerson));
       if (options.json) {
-        printJson({ automation_client: client?.facts ?? null, person: person?.facts ?? null });
+        const { facts, memberships } = person ?? {};
+        printJson({
+          automation_client: client?.facts ?? null,
+          person: facts === undefined ? null : { ...facts, memberships },
+        });
       } else {
         show('Automation client, for agents, sessions, runs and files', client?.facts);
         print('');
         show('Person, for clients, credentials and tenants', person?.facts);
+        for (const { organization_name: name, role } of person?.memberships ?? []) {
+          print(`  ${'role'.padEnd(14)}${role} of ${oneLine(name)}`);
+        }
       }
       // What is used here was shown; that the server did not confirm it is a failure all the same.
       const problem = client?.problem ?? person?.problem;
@@ -36,6 +44,7 @@ export function whoamiCommand(): Command {
 
 interface Described {
   readonly facts: Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
+  readonly memberships?: MeRecord['memberships'];
   readonly problem?: { readonly error: unknown; readonly used: UsedLogin };
 }
 
@@ -57,8 +66,12 @@ async function describePerson({ login, baseUrl, open }: FoundPerson): Promise<De
   try {
     const person = await open();
     if (person === undefined) return { facts: known };
-    const organization_ids = await organizationsOf(baseUrl, person.token);
-    return { facts: { ...known, user: subjectOf(person.token), organization_ids } };
+    const memberships = await membershipsOf(baseUrl, person.token);
+    const organization_ids = memberships.map(({ organization_id }) => organization_id);
+    return {
+      facts: { ...known, user: subjectOf(person.token), organization_ids },
+      memberships,
+    };
   } catch (error) {
     return { facts: known, problem: { error, used: { login, baseUrl } } };
   }
