@@ -9,6 +9,7 @@ import { createProgram } from '../packages/cli/src/program.ts';
 import { metricsPath } from '../packages/server/src/http/metrics.ts';
 import { type Container, composeServers, kubernetesServers } from './deployed-servers.ts';
 import { promqlProblems } from './promql.ts';
+import { hasPromtool, promtoolProblems } from './promtool.ts';
 import { files, root, textOf } from './repository.ts';
 
 const port = Number(settingTable.CONVOKE_PORT.fallback);
@@ -137,6 +138,14 @@ describe('metrics that are asked for', () => {
     expect(promqlProblems('sum by (tenant) (convoke_runs{state="ready"})')).toEqual(['tenant']);
     expect(promqlProblems('convoke_runs{phase="ready", job=~"$job"}')).toEqual(['phase']);
     expect(promqlProblems('rate(convoke_append_seconds[5m])')).toEqual(['convoke_append_seconds']);
+  });
+
+  test.runIf(hasPromtool)('promtool accepts the alerts and the configuration', () => {
+    const at = (name: string) => join(root, 'deploy/prometheus', name);
+    expect(promtoolProblems(['check', 'rules', at('alerts.yaml')])).toEqual([]);
+    const config = ['check', 'config', '--syntax-only', at('prometheus.yaml')];
+    expect(promtoolProblems(config)).toEqual([]);
+    expect(promtoolProblems(['check', 'rules', at('prometheus.yaml')])).not.toEqual([]);
   });
 
   test('panels have an id each', () => {

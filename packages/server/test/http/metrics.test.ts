@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { hasPromtool, promtoolProblems } from '../../../../test/promtool.ts';
 import { mayReadMetrics } from '../../src/http/metrics.ts';
 import { metricTable } from '../../src/telemetry/metric-table.ts';
 import { anonymous } from '../support/checked-calls.ts';
@@ -69,6 +70,13 @@ describe.each<DatabaseKind>(['sqlite', 'postgres'])('metrics of a server on %s',
     expect(pool.map(({ labels }) => labels['state'])).toEqual(
       database === 'postgres' ? ['in_use', 'idle', 'waiting'] : [],
     );
+  });
+
+  test.runIf(hasPromtool)('have nothing that promtool objects to', async () => {
+    const page = await (await server.fetch('GET', '/metrics')).text();
+    expect(promtoolProblems(['check', 'metrics'], page)).toEqual([]);
+    const wrong = page.replaceAll('convoke_events_appended_total', 'convoke_events_appended');
+    expect(promtoolProblems(['check', 'metrics'], wrong).join()).toContain('_total');
   });
 
   test('are those of the table, without ids in labels', async () => {
