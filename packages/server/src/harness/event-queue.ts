@@ -27,6 +27,7 @@ export class EventQueue implements AsyncIterable<HarnessEvent> {
     if (this.#isEnded) return;
     this.#isEnded = event.type === 'end';
     if (!this.#isAbandoned) this.#events.push(event);
+    if (this.#isEnded) this.#releaseHandled();
     this.#onPush?.();
   }
 
@@ -37,11 +38,12 @@ export class EventQueue implements AsyncIterable<HarnessEvent> {
   }
 
   /**
-   * Resolves when the reader has handled every event, or has stopped iterating. Await it before an entry of the call
+   * Resolves when the reader has handled every event, has stopped iterating, or an `end` was pushed. Await it before an entry of the call
    * ledger: then everything emitted before the entry is recorded before it (D-80).
    */
   async handled(): Promise<void> {
-    if (this.#isAbandoned || (this.#isReaderBack && this.#events.length === 0)) return;
+    const isHandled = this.#isReaderBack && this.#events.length === 0;
+    if (this.#isEnded || this.#isAbandoned || isHandled) return;
     await new Promise<void>((resolve) => this.#onHandled.push(resolve));
   }
 
@@ -54,7 +56,7 @@ export class EventQueue implements AsyncIterable<HarnessEvent> {
         if (event?.type === 'end') return;
         if (this.#events.length > 0) continue;
         this.#isReaderBack = true;
-        for (const resolve of this.#onHandled.splice(0)) resolve();
+        this.#releaseHandled();
         await new Promise<void>((resolve) => (this.#onPush = resolve));
         this.#isReaderBack = false;
       }
@@ -62,8 +64,12 @@ export class EventQueue implements AsyncIterable<HarnessEvent> {
       this.#isAbandoned = true;
       this.#events = [];
       this.#release();
-      for (const resolve of this.#onHandled.splice(0)) resolve();
+      this.#releaseHandled();
     }
+  }
+
+  #releaseHandled(): void {
+    for (const resolve of this.#onHandled.splice(0)) resolve();
   }
 
   #release(): void {

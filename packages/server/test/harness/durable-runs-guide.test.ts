@@ -47,7 +47,7 @@ test('the guide says of every framework what happens after a loss, as the framew
     const goesOn = /\b(goes on|follows)\b/.test(lost);
     expect([framework, goesOn]).toEqual([framework, afterLoss !== 'none']);
     // Those whose calls do not all pass the ledger go on only where the agent's author says so.
-    const isChosen = afterLoss === 'point' || afterLoss === 'continue';
+    const isChosen = ['point', 'continue', 'session'].includes(afterLoss);
     if (isChosen) expect([framework, lost]).toEqual([framework, expect.stringContaining('resume')]);
   }
 });

@@ -475,8 +475,14 @@ describe('what an agent allows', () => {
 });
 
 describe('an agent that keeps its own record', () => {
-  async function lost({ isAlone = true, hasPoint = true } = {}) {
-    const world = await createRunFixture('sqlite', {}, { afterLoss: 'continue' });
+  interface Lost {
+    readonly isAlone?: boolean;
+    readonly hasPoint?: boolean;
+    readonly afterLoss?: 'continue' | 'session';
+  }
+
+  async function lost({ isAlone = true, hasPoint = true, afterLoss = 'continue' }: Lost = {}) {
+    const world = await createRunFixture('sqlite', {}, { afterLoss });
     const leg = await world.claimed(await world.start(await world.open()));
     await world.record(leg, { items: [delta('said. ')], notes: hasPoint ? [point(0)] : [] });
     world.clock.advance(15_001);
@@ -492,12 +498,21 @@ describe('an agent that keeps its own record', () => {
     expect(log.at(-1)?.data).not.toHaveProperty('discard_from_event_id');
   });
 
-  test('is lost with its machine, and before its first recovery point', async () => {
-    for (const where of [{ isAlone: false }, { hasPoint: false }]) {
-      const { run } = await lost(where);
-      expect(run).toMatchObject({ status: 'failed', error: { code: 'worker_lost' } });
-    }
+  test('goes on from the point if its record has whole messages only', async () => {
+    const { run, log } = await lost({ afterLoss: 'session' });
+    expect(run).toMatchObject({ status: 'running', lease: null, outputText: null });
+    expect(log.at(-1)?.data).toHaveProperty('discard_from_event_id');
   });
+
+  test.each(['continue', 'session'] as const)(
+    'is lost with its machine, and before its first recovery point (%s)',
+    async (afterLoss) => {
+      for (const where of [{ isAlone: false }, { hasPoint: false }]) {
+        const { run } = await lost({ ...where, afterLoss });
+        expect(run).toMatchObject({ status: 'failed', error: { code: 'worker_lost' } });
+      }
+    },
+  );
 });
 
 const settle = () => {};

@@ -11,7 +11,8 @@ export interface ToolCall {
 }
 
 export type FinalDecision =
-  | { readonly kind: 'allow'; readonly input?: JsonObject }
+  /** `ref`: its name in the ledger, if it is not that of the call. */
+  | { readonly kind: 'allow'; readonly input?: JsonObject; readonly ref?: string }
   | { readonly kind: 'deny'; readonly reason: string };
 
 /** Events that ask a person about a call. */

@@ -11,6 +11,11 @@ export function claudeHarness(
   const whole = { load: () => loadClaudeSdk(), ...parts };
   return {
     framework: 'claude',
+    afterLoss: 'session',
+    // Claude stores its session itself, and what a loss leaves of it is not certain: its author has to choose.
+    onLoss: 'fail',
+    // 2: what a leg that goes on has to know.
+    checkpointFormat: 2,
     countsTokens: true,
     reportsCost: true,
     runsPrograms: true,

@@ -1,4 +1,3 @@
-import { dirname } from 'node:path';
 import { redactor } from '../../agents/secret-references.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type {
@@ -10,22 +9,29 @@ import type {
   LegInput,
 } from '../../ports/harness.ts';
 import type { Log } from '../../ports/log.ts';
-import { type Sandbox, SandboxUnavailable, type SandboxedProcess } from '../../ports/sandbox.ts';
+import type { Sandbox } from '../../ports/sandbox.ts';
 import { EventQueue } from '../event-queue.ts';
 import { redactedEvent, redactedSpeech } from '../event-redaction.ts';
 import { LegFailure } from '../leg-failure.ts';
 import { resolveEquipment } from '../resolve-equipment.ts';
+import { GrantedCalls, type ParkedRequest, nothingGiven } from '../parked-requests.ts';
 import { interactionEvents } from './approvals.ts';
+import { CallGate } from './call-gate.ts';
 import { hideSecrets, writeUnsetScript } from './hide-secrets.ts';
+import { Interruption } from './interruption.ts';
 import { MessageCalls } from './message-calls.ts';
 import { MessageTranslator, type Translation } from './message-translator.ts';
-import { readMessage } from './messages.ts';
-import { type SpawnCall, queryOptions } from './options.ts';
+import { type ClaudeMessage, readMessage, toolResultsIn } from './messages.ts';
+import { asLostSession, endOfFailure, sessionLost } from './failure.ts';
+import { queryOptions } from './options.ts';
 import { PermissionHook } from './permission-hook.ts';
-import { ClaudeProcess } from './process.ts';
+import type { ClaudeProcess } from './process.ts';
+import { LegProgress, askedIn } from './progress.ts';
 import type { ClaudeSdk, Query } from './sdk.ts';
 import type { ClaudeSettings } from './settings.ts';
-import { stateOf } from './state.ts';
+import { spawnClaude } from './spawn.ts';
+import { type ClaudeState, type Deferred, stateOf } from './state.ts';
+import { givenBy, promptOf, repeatableByMistake } from './unfinished.ts';
 
 /** Time for Claude to store its session after the result. */
 const shutdownMs = 10_000;
@@ -51,38 +57,63 @@ export class ClaudeLeg implements Leg {
   readonly #done = Promise.withResolvers<void>();
   /** Resolved when the deferred call of an earlier run, if any, has been refused. */
   readonly #settled = Promise.withResolvers<void>();
+  readonly #before: ClaudeState | undefined;
+  /** The call that an earlier leg of this run deferred. */
+  readonly #deferred: Deferred | undefined;
+  readonly #progress: LegProgress;
+  readonly #granted: GrantedCalls;
+  readonly #calls: MessageCalls;
+  readonly #gate: CallGate;
   readonly #permissionHook: PermissionHook;
   readonly #translator: MessageTranslator;
   #redact = redactor([]);
-  #unsetScript = '';
   #process: ClaudeProcess | undefined;
   #query: Query | undefined;
   #running: Promise<void> | undefined;
   #isSettling: boolean;
   #isCancelled = false;
+  #isYielding = false;
+  #interruption: Interruption | undefined;
+  /** No more input is sent to Claude. */
+  #isOver = false;
 
   constructor(parts: ClaudeParts, input: LegInput, context: LegContext<ClaudeSettings>) {
     this.#parts = parts;
     this.#input = input;
     this.#context = context;
-    const calls = new MessageCalls(parts.clock);
-    const deferred = stateOf(context.state)?.deferred ?? null;
-    this.#isSettling = input.kind === 'prompt' && deferred !== null;
-    if (!this.#isSettling) this.#settled.resolve();
+    const { agent, settings, effects, holdsLease, runId } = context;
+    const before = stateOf(context.state);
+    const given = givenBy(input);
+    const deferred = before?.deferred ?? undefined;
+    this.#before = before;
+    this.#deferred = given !== undefined && deferred?.run === runId ? deferred : undefined;
+    this.#isSettling = input.kind === 'prompt' && deferred !== undefined;
+    const awaitsDeferred = input.kind === 'continue' && this.#deferred !== undefined;
+    if (!this.#isSettling && !awaitsDeferred) this.#settled.resolve();
+    this.#progress = new LegProgress(before, given === undefined ? [] : askedIn(before));
+    this.#granted = new GrantedCalls(askedIn(before), given ?? nothingGiven);
+    this.#calls = new MessageCalls(parts.clock);
+    const redact = (text: string) => this.#redact(text);
+    this.#gate = new CallGate({ effects, queue: this.#queue, settings, redact });
     this.#permissionHook = new PermissionHook({
-      agent: context.agent,
-      settings: context.settings,
-      calls,
-      deferred: deferred ?? undefined,
-      answers: input.kind === 'resume' ? input.answers : undefined,
+      agent,
+      settings,
+      calls: this.#calls,
+      gate: this.#gate,
+      deferred,
+      given: this.#deferred && given,
+      granted: this.#granted,
+      made: repeatableByMistake(before, input),
+      mustYield: () => this.#isYielding,
+      onAsk: (requests) => this.#onAsk(requests),
+      onAnswered: (refs) => this.#progress.answered(refs),
       emit: (event) => this.#emit(event),
-      holdsLease: context.holdsLease,
+      holdsLease,
     });
     this.#translator = new MessageTranslator({
-      agent: context.agent,
+      agent,
       permissionHook: this.#permissionHook,
-      calls,
-      deferred,
+      calls: this.#calls,
     });
   }
 
@@ -112,6 +143,12 @@ export class ClaudeLeg implements Leg {
     this.#finish();
   }
 
+  async yield(): Promise<void> {
+    if (this.#isCancelled || this.#queue.isEnded) return;
+    this.#isYielding = true;
+    this.#handOverIfSafe();
+  }
+
   async redact(text: string): Promise<string> {
     return this.#redact(text);
   }
@@ -129,7 +166,9 @@ export class ClaudeLeg implements Leg {
   async #run(): Promise<LegEnd> {
     try {
       const end = await this.#converse();
-      return this.#isCancelled ? { type: 'end', outcome: 'cancelled' } : end;
+      const { state } = end;
+      if (!this.#isCancelled) return end;
+      return { type: 'end', outcome: 'cancelled', ...(state !== undefined && { state }) };
     } catch (error) {
       return await this.#failed(error);
     } finally {
@@ -139,35 +178,40 @@ export class ClaudeLeg implements Leg {
   }
 
   #finish(): void {
+    this.#isOver = true;
     this.#done.resolve();
     this.#settled.resolve();
   }
 
   async #converse(): Promise<LegEnd> {
-    const { settings: given, state } = this.#context;
-    const known = stateOf(state);
-    if (this.#input.kind === 'resume' && known?.deferred?.run !== this.#context.runId) {
+    const { settings: given } = this.#context;
+    if (this.#input.kind === 'resume' && this.#deferred === undefined) {
       throw new LegFailure('agent_error', 'The run has no deferred call to resume.');
     }
+    if (this.#input.kind === 'continue' && this.#before === undefined) throw sessionLost();
     const sdk = await this.#parts.load();
     const { redact, ...equipment } = await resolveEquipment(given);
     this.#redact = redact;
     const { env, mcpServers, secretNames } = hideSecrets(given, equipment);
-    this.#unsetScript = await writeUnsetScript(this.#context.stateDir, secretNames);
+    const unsetScript = await writeUnsetScript(this.#context.stateDir, secretNames);
+    const ended = this.#deferred && (await this.#beginDeferred(this.#deferred));
+    if (ended !== undefined) return ended;
     if (this.#isCancelled) return { type: 'end', outcome: 'cancelled' };
-    const settings = { ...given, mcpServers, env: { ...env, CLAUDE_ENV_FILE: this.#unsetScript } };
+    const settings = { ...given, mcpServers, env: { ...env, CLAUDE_ENV_FILE: unsetScript } };
+    const place = { context: this.#context, unsetScript };
     const options = queryOptions({
       context: this.#context,
       settings,
       permissionHook: this.#permissionHook,
-      session: known?.session,
+      session: this.#before?.session,
       abort: this.#abort,
-      spawn: (call) => this.#spawn(call, settings),
+      spawn: (call) =>
+        (this.#process = spawnClaude(this.#parts.sandbox, call, { ...place, settings })),
     });
     this.#query = sdk.query({ prompt: this.#prompts(), options });
-    const deferredId = known?.deferred?.id ?? '';
+    const awaited = this.#before?.deferred?.id ?? '';
     this.#parts.clock.after(settleMs, () => {
-      if (this.#isSettling && !this.#permissionHook.hasDecided(deferredId)) this.#endSettling();
+      if (!this.#permissionHook.hasDecided(awaited)) this.#endSettling();
     });
     return this.#listen(this.#query);
   }
@@ -186,12 +230,28 @@ export class ClaudeLeg implements Leg {
     return end ?? new LegFailure('agent_error', 'Claude ended without a result.').end;
   }
 
-  /** Input for Claude: the prompt, or nothing when a deferred call resumes. */
+  /**
+   * Writes the intent of the deferred call before Claude starts: the resumed process may make it before it asks. Returns
+   * the end of a leg that needs no process, because a person has to be asked first.
+   */
+  async #beginDeferred(deferred: Deferred): Promise<LegEnd | undefined> {
+    const decision = this.#permissionHook.decideDeferred(deferred);
+    if (decision.kind === 'ask') {
+      const { isHandedOver: _, ...asked } = deferred;
+      return this.#waitFor(asked);
+    }
+    if (decision.kind === 'deny') return undefined;
+    const call = { ...deferred, input: decision.input ?? deferred.input };
+    if (await this.#gate.begin(call)) return undefined;
+    throw new LegFailure('agent_error', 'The deferred call cannot be made: it was made before.');
+  }
+
+  /** Input for Claude: a prompt, or nothing when a deferred call resumes. */
   async *#prompts(): AsyncGenerator<unknown, void> {
     await this.#settled.promise;
-    if (this.#input.kind === 'prompt' && !this.#isCancelled) {
-      const { prompt } = this.#context;
-      const message = { role: 'user', content: [{ type: 'text', text: prompt }] };
+    const text = promptOf(this.#input, this.#context.prompt, this.#before);
+    if (text !== undefined && !this.#isOver && !this.#isCancelled) {
+      const message = { role: 'user', content: [{ type: 'text', text }] };
       yield { type: 'user', message, parent_tool_use_id: null };
     }
     await this.#done.promise;
@@ -200,18 +260,110 @@ export class ClaudeLeg implements Leg {
   async #onMessage(given: unknown): Promise<LegEnd | undefined> {
     const message = readMessage(given);
     if (message === undefined) return undefined;
-    const translation = this.#translator.translate(message);
-    if (this.#isSettling) return this.#settle(translation);
-    for (const event of translation.events) this.#emit(event);
-    if (translation.result === undefined) return undefined;
-    const { session, end, deferred } = translation.result;
-    const run = this.#context.runId;
-    if (deferred !== undefined) for (const event of interactionEvents(deferred)) this.#emit(event);
-    const waiting = deferred === undefined ? null : { run, ...deferred };
-    this.#emit({ type: 'checkpoint', state: { session, deferred: waiting } });
-    this.#done.resolve();
+    const { events, result } = this.#translator.translate(message);
+    if (this.#isSettling) return this.#settle({ events, ...(result && { result }) });
+    if (message.type === 'user') await this.#recordResults(message);
+    this.#pass(events);
+    this.#follow(message);
+    if (result !== undefined) return this.#end(result);
+    this.#handOverIfSafe();
+    return undefined;
+  }
+
+  async #recordResults(message: Extract<ClaudeMessage, { type: 'user' }>): Promise<void> {
+    for (const { tool_use_id: id, is_error, content = '' } of toolResultsIn(message)) {
+      const output = typeof content === 'string' ? content : JSON.stringify(content);
+      await this.#gate.end(id, { ok: is_error !== true, output });
+      this.#calls.settle(id);
+    }
+  }
+
+  /** Emits a recovery point behind whatever Claude stores in its session. */
+  #follow(message: ClaudeMessage): void {
+    if (message.type === 'system' && message.subtype === 'init') {
+      this.#progress.session = message.session_id;
+      this.#point();
+    }
+    // Messages of subagents are not part of the session.
+    if ('parent_tool_use_id' in message && typeof message.parent_tool_use_id === 'string') return;
+    if (message.type === 'stream_event' && message.event.type === 'message_start') {
+      this.#progress.heard(this.#granted, this.#permissionHook.isAsking);
+    } else if (message.type === 'assistant' || message.type === 'user') {
+      this.#progress.deferred = null;
+      if (message.type === 'assistant') this.#flush();
+      this.#point();
+    }
+  }
+
+  #end({ session, end, deferred, isError }: NonNullable<Translation['result']>): LegEnd {
+    this.#progress.session = session;
+    this.#finish();
     this.#parts.clock.after(shutdownMs, () => void this.#process?.end());
-    return end;
+    const { hasRefused } = this.#permissionHook;
+    const wasStopped = isError || hasRefused || this.#interruption?.wasAsking === true;
+    if (this.#interruption !== undefined && wasStopped) return this.#handedOver(this.#interruption);
+    this.#flush();
+    if (deferred === undefined) {
+      return asLostSession({ ...end, state: { session, deferred: null } }, this.#input);
+    }
+    const { runId: run } = this.#context;
+    if (!this.#permissionHook.hasHandedOver(deferred.id))
+      return this.#waitFor({ run, ...deferred });
+    this.#progress.deferred = { run, ...deferred, isHandedOver: true };
+    this.#point({ said: '' });
+    return { type: 'end', outcome: 'yielded' };
+  }
+
+  /** The question is behind the recovery point that names its call: a loss in between loses neither. */
+  #waitFor(deferred: Deferred): LegEnd {
+    this.#progress.deferred = deferred;
+    this.#point();
+    for (const event of interactionEvents(deferred)) this.#emit(event);
+    return { type: 'end', outcome: 'waiting' };
+  }
+
+  /**
+   * Interrupts the turn, so that another process can go on with it (D-85): when no call is under way. Claude keeps what
+   * it has said by then. A request that waits for a person stays open; its answer goes to the next leg.
+   */
+  #handOverIfSafe(): void {
+    const isStopped = this.#interruption !== undefined || this.#isOver;
+    if (!this.#isYielding || this.#isSettling || isStopped) return;
+    const { isAsking } = this.#permissionHook;
+    const isIdle = (this.#calls.isIdle || isAsking) && this.#gate.inFlight === 0;
+    if (this.#query === undefined || !isIdle) return;
+    this.#interruption = new Interruption(isAsking);
+    this.#permissionHook.close('The server is stopping.');
+    // Fails when there is nothing to interrupt: then the turn has ended.
+    void this.#query.interrupt().catch(() => undefined);
+  }
+
+  #handedOver(interruption: Interruption): LegEnd {
+    for (const event of interruption.takeUnsaid()) this.#emit(event);
+    this.#point({ said: this.#progress.saidWith(this.#redact) });
+    // A call that began at the last moment was cut off.
+    return { type: 'end', outcome: this.#gate.inFlight === 0 ? 'yielded' : 'cut' };
+  }
+
+  #pass(events: readonly HarnessEvent[]): void {
+    if (this.#interruption === undefined) for (const event of events) this.#emit(event);
+    else if (!this.#interruption.hold(events)) this.#abort.abort();
+  }
+
+  #flush(): void {
+    for (const event of this.#interruption?.takeAll() ?? []) this.#emit(event);
+  }
+
+  #onAsk(requests: readonly ParkedRequest[]): void {
+    this.#progress.ask(requests);
+    this.#point();
+    // The question itself comes first.
+    queueMicrotask(() => this.#handOverIfSafe());
+  }
+
+  #point(more?: { readonly said?: string }): void {
+    const point = this.#progress.point(more);
+    if (point !== undefined) this.#emit(point);
   }
 
   /**
@@ -221,6 +373,8 @@ export class ClaudeLeg implements Leg {
   #settle({ result, events }: Translation): undefined {
     for (const event of events) if (event.type === 'usage') this.#emit(event);
     if (result === undefined) return;
+    this.#progress.session = result.session;
+    this.#progress.deferred = null;
     this.#emit({ type: 'checkpoint', state: { session: result.session, deferred: null } });
     this.#endSettling();
   }
@@ -230,44 +384,15 @@ export class ClaudeLeg implements Leg {
     this.#settled.resolve();
   }
 
-  #spawn({ command, args, env }: SpawnCall, settings: ClaudeSettings): ClaudeProcess {
-    const { sandbox } = this.#parts;
-    const { sessionFolder, stateDir, agent } = this.#context;
-    const given = Object.entries(env).filter((entry): entry is [string, string] => {
-      return entry[1] !== undefined;
-    });
-    this.#process = new ClaudeProcess(() =>
-      sandbox.spawn([command, ...args], {
-        ...settings.sandbox,
-        sessionFolder,
-        home: stateDir,
-        folder: agent.folder,
-        readOnly: [dirname(command), this.#unsetScript],
-        env: Object.fromEntries(given),
-        limits: settings.limits,
-      }),
-    );
-    return this.#process;
-  }
-
   #emit(event: HarnessEvent): void {
+    this.#progress.say(event);
     this.#queue.push(redactedEvent(event, this.#redact));
   }
 
   async #failed(error: unknown): Promise<LegEnd> {
     if (this.#isCancelled) return { type: 'end', outcome: 'cancelled' };
     if (error instanceof LegFailure) return error.end;
-    const child = await this.#process?.started.catch((reason: unknown) => reason);
-    if (child instanceof SandboxUnavailable) {
-      return new LegFailure('sandbox_unavailable', child.message).end;
-    }
-    const message = error instanceof Error ? error.message : 'unknown error';
-    const errors = isProcess(child) ? child.errorOutput().trim().slice(-400) : '';
-    return new LegFailure('agent_error', `Claude ended unexpectedly: ${message}. ${errors}`.trim())
-      .end;
+    if (this.#interruption !== undefined) return this.#handedOver(this.#interruption);
+    return asLostSession(await endOfFailure(error, this.#process), this.#input);
   }
-}
-
-function isProcess(child: unknown): child is SandboxedProcess {
-  return typeof child === 'object' && child !== null && 'errorOutput' in child;
 }

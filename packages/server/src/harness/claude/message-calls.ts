@@ -6,6 +6,7 @@ const messageMs = 10_000;
 
 interface Message {
   readonly calls: Set<string>;
+  readonly results: Set<string>;
   readonly ended: PromiseWithResolvers<void>;
 }
 
@@ -23,11 +24,21 @@ export class MessageCalls {
   }
 
   start(): void {
-    this.#current = { calls: new Set(), ended: Promise.withResolvers<void>() };
+    this.#current = { calls: new Set(), results: new Set(), ended: Promise.withResolvers<void>() };
   }
 
   add(id: string): void {
     this.#current?.calls.add(id);
+  }
+
+  /** A call has its result. */
+  settle(id: string): void {
+    if (this.#current?.calls.has(id) === true) this.#current.results.add(id);
+  }
+
+  /** Whether Claude answers, and every call of its current message has its result. */
+  get isIdle(): boolean {
+    return this.#current !== undefined && this.#current.calls.size === this.#current.results.size;
   }
 
   end(): void {

@@ -17,6 +17,7 @@ export interface Translation {
     readonly session: string;
     readonly end: LegEnd;
     readonly deferred: Omit<Deferred, 'run'> | undefined;
+    readonly isError: boolean;
   };
 }
 
@@ -24,8 +25,6 @@ export interface MessageTranslatorParts {
   readonly agent: Agent;
   readonly permissionHook: PermissionHook;
   readonly calls: MessageCalls;
-  /** Stays in the checkpoint until Claude has returned a result. */
-  readonly deferred: Deferred | null;
 }
 
 type ApiRetry = Extract<ClaudeMessage, { subtype: 'api_retry' }>;
@@ -77,24 +76,11 @@ export class MessageTranslator {
     }
   }
 
-  #begin({
-    session_id,
-    model,
-    tools,
-    skills,
-    mcp_servers,
-  }: Extract<ClaudeMessage, { subtype: 'init' }>) {
+  #begin({ model, tools, skills, mcp_servers }: Extract<ClaudeMessage, { subtype: 'init' }>) {
     this.#model = model;
     const servers = mcp_servers.map(({ name, status }) => ({ name, status }));
     const data: JsonObject = { model, tools, skills, mcp_servers: servers };
-    return [
-      // From here on the session exists, even if this leg fails.
-      {
-        type: 'checkpoint',
-        state: { session: session_id, deferred: this.#parts.deferred },
-      } as const,
-      custom('init', data),
-    ];
+    return [custom('init', data)];
   }
 
   #stream(message: Extract<ClaudeMessage, { type: 'stream_event' }>): readonly HarnessEvent[] {
@@ -159,6 +145,7 @@ export class MessageTranslator {
       ],
       result: {
         session: session_id,
+        isError: result.is_error,
         deferred:
           deferred === undefined
             ? undefined

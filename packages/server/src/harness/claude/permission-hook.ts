@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import { type Agent, matchesGlob, needsApproval } from '../../domain/agent.ts';
-import type { JsonObject } from '../../domain/json.ts';
+import { type JsonObject, canonicalJson } from '../../domain/json.ts';
+import type { KnownCall } from '../../domain/run/tool-call.ts';
 import type { Answer, HarnessEvent } from '../../ports/harness.ts';
 import { OpenRequests } from '../open-requests.ts';
+import type { Given, GrantedCalls, ParkedRequest } from '../parked-requests.ts';
 import {
   type FinalDecision,
   type ToolCall,
@@ -10,10 +12,12 @@ import {
   interactionEvents,
   refsOf,
 } from './approvals.ts';
+import type { CallGate } from './call-gate.ts';
 import type { MessageCalls } from './message-calls.ts';
 import { askToolName, askingOf } from './questions.ts';
 import { type ClaudeSettings, toolNameOf } from './settings.ts';
 import type { Deferred } from './state.ts';
+import { parkedBy } from './unfinished.ts';
 
 const hookInput = z.looseObject({
   tool_name: z.string(),
@@ -21,15 +25,26 @@ const hookInput = z.looseObject({
   tool_input: z.record(z.string(), z.json()),
   agent_id: z.string().nullish(),
 });
+type HookInput = z.infer<typeof hookInput>;
 
 export interface PermissionHookParts {
   readonly agent: Agent;
   readonly settings: ClaudeSettings;
   readonly calls: MessageCalls;
+  readonly gate: CallGate;
   /** The call that an earlier leg deferred; it comes first when the session resumes. */
   readonly deferred: Deferred | undefined;
-  /** Answers to the deferred call; absent when there will be none. */
-  readonly answers: ReadonlyMap<string, Answer> | undefined;
+  /** What is known of the run; absent when it starts, and the deferred call is of an earlier run. */
+  readonly given: Given | undefined;
+  readonly granted: GrantedCalls;
+  /** Calls of which Claude may not know that it made them. Each is refused once, with what is known of it. */
+  readonly made: readonly KnownCall[];
+  /** Whether the server is about to stop. */
+  readonly mustYield: () => boolean;
+  /** Called before a person is asked while Claude's process waits. */
+  readonly onAsk: (requests: readonly ParkedRequest[]) => void;
+  /** Called when Claude's process has got the answers. */
+  readonly onAnswered: (refs: readonly string[]) => void;
   readonly emit: (event: HarnessEvent) => void;
   readonly holdsLease: () => boolean;
 }
@@ -37,7 +52,7 @@ export interface PermissionHookParts {
 type Decision =
   | FinalDecision
   /** The turn ends, and a later leg resumes with this call. */
-  | { readonly kind: 'defer' }
+  | { readonly kind: 'defer'; readonly isHandedOver: boolean }
   /** The process waits for a person's answer. */
   | { readonly kind: 'ask' };
 
@@ -50,10 +65,14 @@ export class PermissionHook {
   readonly #parts: PermissionHookParts;
   readonly #decisions = new Map<string, Decision>();
   readonly #open = new OpenRequests();
-  #isClosed = false;
+  #made: readonly KnownCall[];
+  #asking = 0;
+  #closedBecause: string | undefined;
+  #hasRefused = false;
 
   constructor(parts: PermissionHookParts) {
     this.#parts = parts;
+    this.#made = parts.made;
   }
 
   /** Whether the hook was called for this tool call. */
@@ -61,12 +80,23 @@ export class PermissionHook {
     return this.#decisions.has(id);
   }
 
+  /** Whether the call was deferred because the server is about to stop. */
+  hasHandedOver(id: string): boolean {
+    const decision = this.#decisions.get(id);
+    return decision?.kind === 'defer' && decision.isHandedOver;
+  }
+
+  /** Whether Claude's process waits for a person. */
+  get isAsking(): boolean {
+    return this.#asking > 0;
+  }
+
   readonly preToolUse = async (given: unknown): Promise<object> => {
     const input = hookInput.safeParse(given).data;
     const decision: Decision =
       input === undefined
         ? { kind: 'deny', reason: 'The call was not understood.' }
-        : this.#denyIfLeaseLost(await this.#decide(input));
+        : await this.#begun(callOf(input), await this.#decide(input));
     if (input !== undefined) this.#decisions.set(input.tool_use_id, decision);
     return {
       hookSpecificOutput: {
@@ -84,19 +114,26 @@ export class PermissionHook {
     input: JsonObject,
     { toolUseID }: { readonly toolUseID: string },
   ): Promise<object> => {
-    if (this.#isClosed) return denial('The run was cancelled.', true);
+    if (this.#closedBecause !== undefined) {
+      return denial(this.#refuseAll(this.#closedBecause).reason, true);
+    }
     const call = { id: toolUseID, name: toolName, input };
-    const decision = this.#finalDecision(call) ?? (await this.#askAndDecide(call));
-    if (decision === undefined || !this.#parts.holdsLease())
-      return denial('The run was cancelled.', true);
+    const decided = this.#finalDecision(call) ?? (await this.#askAndDecide(call));
+    if (decided === undefined) return denial(this.#closedBecause ?? '', true);
+    const decision = await this.#begun(call, decided);
+    if (!this.#parts.holdsLease()) return denial('The run was cancelled.', true);
     return decision.kind === 'allow'
       ? { behavior: 'allow', updatedInput: decision.input ?? input }
-      : denial(decision.reason, false);
+      : denial(decision.kind === 'deny' ? decision.reason : '', false);
   };
 
-  /** Last check before a tool starts: a run whose lease another server holds must start nothing here. */
-  #denyIfLeaseLost(decision: Decision): Decision {
-    if (decision.kind !== 'allow' || this.#parts.holdsLease()) return decision;
+  /** Writes the intent of a call that may be made: a run whose lease another server holds must start nothing here. */
+  async #begun<Kind extends Decision>(call: ToolCall, decision: Kind): Promise<Kind | Denial> {
+    if (decision.kind !== 'allow') return decision;
+    const { gate, holdsLease } = this.#parts;
+    const intended = { ...call, input: decision.input ?? call.input };
+    const hasBegun = holdsLease() && (await gate.begin(intended, decision.ref));
+    if (hasBegun && holdsLease()) return decision;
     return { kind: 'deny', reason: 'Another server executes the run now.' };
   }
 
@@ -106,37 +143,93 @@ export class PermissionHook {
   }
 
   /** Denies every call from now on. */
-  close(): void {
-    this.#isClosed = true;
+  close(reason = 'The run was cancelled.'): void {
+    this.#closedBecause = reason;
     this.#open.cancel();
   }
 
-  async #decide(call: z.infer<typeof hookInput>): Promise<Decision> {
-    const { tool_use_id: id, tool_name: name, tool_input: input, agent_id } = call;
-    if (this.#isClosed) return { kind: 'deny', reason: 'The run was cancelled.' };
-    const { deferred, settings, calls } = this.#parts;
-    if (id === deferred?.id) return this.#decideDeferred(deferred);
-    if (name === askToolName && !settings.asksUser) {
-      return { kind: 'deny', reason: 'Questions are disabled for this agent.' };
+  /** Whether a call was denied because the hook is closed. */
+  get hasRefused(): boolean {
+    return this.#hasRefused;
+  }
+
+  #refuseAll(reason: string): Denial {
+    this.#hasRefused = true;
+    return { kind: 'deny', reason };
+  }
+
+  /** Decides a call that an earlier leg of this run deferred. `ask`: a person has to be asked about it now. */
+  decideDeferred(deferred: Deferred): Exclude<Decision, { kind: 'defer' }> {
+    const { given } = this.#parts;
+    const known = given?.calls.get(deferred.id);
+    const answers = refsOf(deferred).flatMap((ref) => given?.answers.get(ref) ?? []);
+    const isAnswered = answers.length === refsOf(deferred).length;
+    const again = known?.state === 'again';
+    if (known !== undefined && !again) return { kind: 'deny', reason: noteAbout(known) };
+    if (isAnswered) return decisionOf(deferred, answers);
+    if (again) return { kind: 'allow', input: deferred.input };
+    if (given === undefined) {
+      return { kind: 'deny', reason: 'The run was cancelled before an answer came.' };
+    }
+    const refused = this.#refusal(deferred);
+    if (refused !== undefined) return refused;
+    // The agent may have changed since: what needs approval now is not made without it.
+    const mayMake = deferred.isHandedOver === true && !this.#needsPerson(deferred.name);
+    return mayMake ? { kind: 'allow', input: deferred.input } : { kind: 'ask' };
+  }
+
+  async #decide(given: HookInput): Promise<Decision> {
+    const call = callOf(given);
+    if (this.#closedBecause !== undefined) return this.#refuseAll(this.#closedBecause);
+    const { deferred, calls, granted, gate, mustYield } = this.#parts;
+    if (call.id === deferred?.id) {
+      const decision = this.decideDeferred(deferred);
+      return decision.kind === 'ask' ? { kind: 'defer', isHandedOver: false } : decision;
+    }
+    const refused = this.#refusal(call) ?? this.#refuseRepetition(call);
+    if (refused !== undefined) return refused;
+    const ref = granted.take(toolNameOf(call.name), gate.shown(call.input));
+    if (ref !== undefined) return { kind: 'allow', ref };
+    const needsPerson = this.#needsPerson(call.name);
+    if (!needsPerson && !mustYield()) return { kind: 'allow' };
+    // A subagent's call cannot be deferred: deferring ends the turn of the main agent.
+    const isAlone = typeof given.agent_id !== 'string' && (await calls.isOnlyCall(call.id));
+    if (isAlone) return { kind: 'defer', isHandedOver: !needsPerson };
+    return { kind: needsPerson ? 'ask' : 'allow' };
+  }
+
+  #refusal({ id, name, input }: ToolCall): Denial | undefined {
+    const { settings } = this.#parts;
+    if (name === askToolName) {
+      if (!settings.asksUser) {
+        return { kind: 'deny', reason: 'Questions are disabled for this agent.' };
+      }
+      const isClear = askingOf(id, input) !== undefined;
+      return isClear ? undefined : { kind: 'deny', reason: 'The questions were not understood.' };
     }
     const toolName = toolNameOf(name);
-    const isOffered = settings.tools.some((glob) => matchesGlob(glob, toolName));
-    if (name !== askToolName && !isOffered) {
-      return { kind: 'deny', reason: `${toolName} is not among the agent's tools.` };
-    }
-    if (!this.#needsPerson(name)) return { kind: 'allow' };
-    if (name === askToolName && askingOf(id, input) === undefined) {
-      return { kind: 'deny', reason: 'The questions were not understood.' };
-    }
-    // A subagent's call cannot be deferred: deferring ends the turn of the main agent.
-    const isAlone = typeof agent_id !== 'string' && (await calls.isOnlyCall(id));
-    return { kind: isAlone ? 'defer' : 'ask' };
+    if (settings.tools.some((glob) => matchesGlob(glob, toolName))) return undefined;
+    return { kind: 'deny', reason: `${toolName} is not among the agent's tools.` };
+  }
+
+  /** After a loss Claude may not remember a call that it made: it gets the result instead of making the call again. */
+  #refuseRepetition({ name, input }: ToolCall): Denial | undefined {
+    if (this.#made.length === 0) return undefined;
+    const wanted = canonicalJson(this.#parts.gate.shown(input));
+    const found = this.#made.find(
+      (call) => call.toolName === toolNameOf(name) && canonicalJson(call.input) === wanted,
+    );
+    this.#made = this.#made.filter((call) => call !== found);
+    return found === undefined ? undefined : { kind: 'deny', reason: noteAbout(found) };
   }
 
   /** For a deferred call the SDK may ask here before it calls the hook, for a changed input after it. */
   #finalDecision({ id, name }: ToolCall): FinalDecision | undefined {
     const { deferred } = this.#parts;
-    if (id === deferred?.id) return this.#decideDeferred(deferred);
+    if (id === deferred?.id) {
+      const decision = this.decideDeferred(deferred);
+      return decision.kind === 'ask' ? undefined : decision;
+    }
     const decided = this.#decisions.get(id);
     if (decided?.kind === 'allow' || decided?.kind === 'deny') return decided;
     return this.#needsPerson(name) ? undefined : { kind: 'allow' };
@@ -147,27 +240,36 @@ export class PermissionHook {
     return answers === undefined ? undefined : decisionOf(call, answers);
   }
 
-  #decideDeferred(deferred: Deferred): FinalDecision {
-    const { answers } = this.#parts;
-    const given = refsOf(deferred).flatMap((ref) => answers?.get(ref) ?? []);
-    if (given.length < refsOf(deferred).length) {
-      return { kind: 'deny', reason: 'The run was cancelled before an answer came.' };
-    }
-    return decisionOf(deferred, given);
-  }
-
   #needsPerson(name: string): boolean {
     return name === askToolName || needsApproval(this.#parts.agent, toolNameOf(name));
   }
 
-  /** `undefined` when the run is cancelled before all answers are there. */
+  /** `undefined` when the run is cancelled or handed over before all answers are there. */
   async #ask(call: ToolCall): Promise<readonly Answer[] | undefined> {
+    const { gate, onAsk, onAnswered, emit } = this.#parts;
     const answered = refsOf(call).map((ref) => this.#open.waitFor(ref));
-    for (const event of interactionEvents(call)) this.#parts.emit(event);
+    this.#asking += 1;
+    const events = interactionEvents(call);
+    onAsk(parkedBy(call, gate.shown(call.input)));
+    for (const event of events) emit(event);
     const answers = await Promise.all(answered);
+    this.#asking -= 1;
     const given = answers.filter((answer) => answer !== undefined);
-    return given.length === answers.length ? given : undefined;
+    if (given.length < answers.length || this.#closedBecause !== undefined) return undefined;
+    onAnswered(refsOf(call));
+    return given;
   }
+}
+
+type Denial = Extract<FinalDecision, { kind: 'deny' }>;
+
+function callOf({ tool_use_id: id, tool_name: name, tool_input: input }: HookInput): ToolCall {
+  return { id, name, input };
+}
+
+function noteAbout(known: KnownCall): string {
+  if (known.state !== 'ended') return known.state === 'left' ? known.note : '';
+  return `This was carried out before the server was restarted. Repeat it only if it has to be done twice. Its result was: ${known.output}`;
 }
 
 function denial(message: string, interrupt: boolean): object {

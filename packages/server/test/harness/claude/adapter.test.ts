@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { claudeHarness } from '../../../src/harness/claude/harness.ts';
-import type { Sandbox } from '../../../src/ports/sandbox.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { recordingLog, temporaryFolder } from '../../support/agent-folders.ts';
 import { adapterSuite } from '../adapter-suite.ts';
 import { Sitting } from '../sittings.ts';
 import { claudeApprovalsSuite } from './approvals-suite.ts';
+import { noSandbox } from './no-sandbox.ts';
 import { claudePlans } from './plans.ts';
 import { currentTest, readRecording } from './sdk-recording.ts';
 import { ReplayedSdk } from './sdk-replay.ts';
@@ -28,18 +28,14 @@ function sdkOfTest(): ReplayedSdk {
   return sdk;
 }
 
-/** The replayed SDK starts no program. */
-const sandbox: Sandbox = {
-  account: undefined,
-  describe: () => Promise.reject(new Error('not asked')),
-  spawn: () => Promise.reject(new Error('not started')),
-  keepAlive: () => undefined,
-  close: () => Promise.resolve(),
-};
-
 function harness() {
   const sdk = sdkOfTest();
-  return claudeHarness({ sandbox, clock: systemClock, log: recordingLog(), load: async () => sdk });
+  return claudeHarness({
+    sandbox: noSandbox,
+    clock: systemClock,
+    log: recordingLog(),
+    load: async () => sdk,
+  });
 }
 
 adapterSuite('claude', {

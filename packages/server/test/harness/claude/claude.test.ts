@@ -3,23 +3,21 @@ import { claudeHarness } from '../../../src/harness/claude/harness.ts';
 import { answeredInput, askingOf } from '../../../src/harness/claude/questions.ts';
 import { loadClaudeSdk } from '../../../src/harness/claude/sdk.ts';
 import { toolNameOf } from '../../../src/harness/claude/settings.ts';
-import type { Sandbox } from '../../../src/ports/sandbox.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { agentOf, problemsWith, recordingLog } from '../../support/agent-folders.ts';
 import { Sitting } from '../sittings.ts';
+import { noSandbox } from './no-sandbox.ts';
 
 // Claude itself is tested by `npm run test:agents`, since its SDK is not installed here.
 
 test('without the SDK the error says what to install, and no process is started', async () => {
-  const sandbox: Sandbox = {
-    account: undefined,
-    describe: () => Promise.reject(new Error('not asked')),
-    spawn: () => Promise.reject(new Error('not started')),
-    keepAlive: () => undefined,
-    close: () => Promise.resolve(),
-  };
   const load = () => loadClaudeSdk('no-such-package');
-  const harness = claudeHarness({ sandbox, clock: systemClock, log: recordingLog(), load });
+  const harness = claudeHarness({
+    sandbox: noSandbox,
+    clock: systemClock,
+    log: recordingLog(),
+    load,
+  });
   const agent = agentOf({ framework: 'claude', settings: { env: { ANTHROPIC_API_KEY: 'x' } } });
   const places = { sessionFolder: '/nonexistent', stateDir: '/nonexistent' };
   const { end } = await new Sitting(harness, { name: '1', agent, ...places }).say('hello');

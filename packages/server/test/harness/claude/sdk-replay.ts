@@ -27,6 +27,8 @@ export class ReplayedSdk implements ClaudeSdk {
   readonly #queries: RecordedQuery[];
   /** Queries that have not ended. */
   running = 0;
+  /** Files that were written, once for each call that was made. */
+  readonly made: string[] = [];
 
   constructor(queries: readonly RecordedQuery[]) {
     this.#queries = [...queries];
@@ -36,7 +38,7 @@ export class ReplayedSdk implements ClaudeSdk {
     const recorded = this.#queries.shift();
     if (recorded === undefined) throw new Error('this query was not recorded');
     const interrupted = Promise.withResolvers<void>();
-    const replay = new Replay(recorded.entries, prompt, options);
+    const replay = new Replay({ ...recorded, made: this.made }, prompt, options);
     const count = (change: number) => {
       this.running += change;
     };
@@ -60,16 +62,18 @@ type CallEntry = Extract<Entry, { call: number }>;
 
 class Replay {
   readonly #entries: readonly Entry[];
+  readonly #made: string[];
   readonly #prompts: AsyncIterator<unknown>;
   readonly #parts: ReturnType<typeof calledBack>;
   readonly #calls = new Map<number, { entry: CallEntry; reply: Promise<unknown> }>();
 
   constructor(
-    entries: readonly Entry[],
+    { entries, made }: Pick<RecordedQuery, 'entries'> & { readonly made: string[] },
     prompt: AsyncIterable<unknown>,
     options: Readonly<Record<string, unknown>>,
   ) {
     this.#entries = entries;
+    this.#made = made;
     this.#prompts = prompt[Symbol.asyncIterator]();
     this.#parts = calledBack(options);
   }
@@ -123,7 +127,9 @@ class Replay {
         : hookInput.parse({ tool_name: call.with[0], tool_input: call.with[1] });
     if (name !== 'Write') return;
     const { file_path, content } = writeInput.parse(updated ?? input);
-    const path = join(this.#parts.cwd, file_path.replace('/workspace/', ''));
+    const file = file_path.replace('/workspace/', '');
+    this.#made.push(file);
+    const path = join(this.#parts.cwd, file);
     await mkdir(dirname(path), { recursive: true });
     await writeFile(path, content);
   }

@@ -1,0 +1,83 @@
+import type { JsonObject } from '../../domain/json.ts';
+import type { CallResult, Touches } from '../../domain/run/tool-call.ts';
+import type { Effects } from '../../ports/harness.ts';
+import type { EventQueue } from '../event-queue.ts';
+import { redactedJson } from '../event-redaction.ts';
+import type { ToolCall } from './approvals.ts';
+import { askToolName } from './questions.ts';
+import { type ClaudeSettings, toolNameOf } from './settings.ts';
+
+/** These change nothing (D-81). */
+const harmless: ReadonlySet<string> = new Set(['Read', 'Glob', 'Grep', askToolName]);
+
+export interface CallGateParts {
+  readonly effects: Effects;
+  readonly queue: EventQueue;
+  readonly settings: Pick<ClaudeSettings, 'mcpServers'>;
+  readonly redact: (text: string) => string;
+}
+
+interface BegunCall {
+  readonly ref: string;
+  readonly mayStart: Promise<boolean>;
+}
+
+/** Passes Claude's tool calls by the ledger: the intent before a call starts, its result when Claude reports it (D-80). */
+export class CallGate {
+  readonly #parts: CallGateParts;
+  readonly #calls = new Map<string, BegunCall>();
+
+  constructor(parts: CallGateParts) {
+    this.#parts = parts;
+  }
+
+  /** Calls with an effect that may be under way. */
+  get inFlight(): number {
+    return this.#calls.size;
+  }
+
+  /** The input as the ledger and people see it. */
+  shown(input: JsonObject): JsonObject {
+    return redactedJson(input, this.#parts.redact);
+  }
+
+  /**
+   * Resolves when the intent is durable; false: the call must not start. It begins once, however often Claude asks about
+   * it. `ref`: its name in the ledger, if an earlier attempt had begun it.
+   */
+  begin(call: ToolCall, ref: string = call.id): Promise<boolean> {
+    if (harmless.has(call.name)) return Promise.resolve(true);
+    const known = this.#calls.get(call.id);
+    if (known !== undefined) return known.mayStart;
+    const mayStart = this.#write(call, ref);
+    this.#calls.set(call.id, { ref, mayStart });
+    return mayStart;
+  }
+
+  /** Resolves when the result is durable. */
+  async end(id: string, { ok, output }: CallResult): Promise<void> {
+    const { effects, queue, redact } = this.#parts;
+    const call = this.#calls.get(id);
+    if (call === undefined) return;
+    const hasStarted = await call.mayStart;
+    await queue.handled();
+    if (hasStarted && !queue.isEnded) await effects.end(call.ref, { ok, output: redact(output) });
+    this.#calls.delete(id);
+  }
+
+  async #write({ id, name, input }: ToolCall, ref: string): Promise<boolean> {
+    const { effects, queue } = this.#parts;
+    await queue.handled();
+    const touches = this.#touchedBy(name);
+    const intent = { ref, toolName: toolNameOf(name), input: this.shown(input), touches };
+    if (!queue.isEnded && (await effects.begin(intent))) return true;
+    this.#calls.delete(id);
+    return false;
+  }
+
+  #touchedBy(name: string): Touches {
+    const [server = '', tool] = toolNameOf(name).split('/', 2);
+    const declared = tool === undefined ? undefined : this.#parts.settings.mcpServers[server];
+    return declared !== undefined && 'url' in declared ? 'outside' : 'both';
+  }
+}

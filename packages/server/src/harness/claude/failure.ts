@@ -1,0 +1,34 @@
+import type { LegEnd, LegInput } from '../../ports/harness.ts';
+import { SandboxUnavailable, type SandboxedProcess } from '../../ports/sandbox.ts';
+import { LegFailure } from '../leg-failure.ts';
+import type { ClaudeProcess } from './process.ts';
+
+export function sessionLost(): LegFailure {
+  const reason = 'Claude no longer has its session, so the run cannot go on.';
+  return new LegFailure('worker_lost', reason);
+}
+
+/** Names the reason why a leg that was to go on failed, if Claude did not find its session. */
+export function asLostSession(end: LegEnd, input: LegInput): LegEnd {
+  const isLost = end.outcome === 'error' && /No conversation found/i.test(end.message);
+  return input.kind === 'continue' && isLost ? sessionLost().end : end;
+}
+
+/** The end of a leg whose program could not start or broke off. */
+export async function endOfFailure(
+  error: unknown,
+  process: ClaudeProcess | undefined,
+): Promise<LegEnd> {
+  const child = await process?.started.catch((reason: unknown) => reason);
+  if (child instanceof SandboxUnavailable) {
+    return new LegFailure('sandbox_unavailable', child.message).end;
+  }
+  const message = error instanceof Error ? error.message : 'unknown error';
+  const errors = isProcess(child) ? child.errorOutput().trim().slice(-400) : '';
+  return new LegFailure('agent_error', `Claude ended unexpectedly: ${message}. ${errors}`.trim())
+    .end;
+}
+
+function isProcess(child: unknown): child is SandboxedProcess {
+  return typeof child === 'object' && child !== null && 'errorOutput' in child;
+}
