@@ -96,6 +96,14 @@ function problemOfPage(error: unknown): Problem {
   return { title: 'The page failed.', action: text, code };
 }
 
+/** Another person, tab or the end of the run was first: the server has an answer, and it is not this one. */
+export function wasTooLate(error: unknown): boolean {
+  return (
+    error instanceof ConvokeError &&
+    (error.code === 'interaction_answered' || error.code === 'interaction_not_pending')
+  );
+}
+
 /** Codes whose message names the field or the limit. */
 const needsDetail = new Set(['invalid_answer', 'file_too_large', 'invalid_webhook_url']);
 

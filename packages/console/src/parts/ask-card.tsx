@@ -1,8 +1,9 @@
-import { ConvokeError, type Answer, type InteractionRecord } from '@convoke/sdk';
+import type { Answer, InteractionRecord } from '@convoke/sdk';
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { type Ask, askOfRecord, askTitle, outcomeWords } from '../data/ask.ts';
 import { visible } from '../data/formats.ts';
+import { wasTooLate } from '../data/problems.ts';
 import { findInteraction } from '../session/api.ts';
 import { personName } from '../session/session.ts';
 import { useRight, useTenant } from '../session/use.ts';
@@ -98,7 +99,7 @@ function useAnswer(ask: Ask, onRecord: (record: InteractionRecord, isLate: boole
     try {
       onRecord(await interactions.answer(ask.key, given), false);
     } catch (problem) {
-      if (!isTooLate(problem)) throw problem;
+      if (!wasTooLate(problem)) throw problem;
       onRecord(await findInteraction(tenant, ask.key), true);
     }
   });
@@ -107,13 +108,6 @@ function useAnswer(ask: Ask, onRecord: (record: InteractionRecord, isLate: boole
     void run();
   };
   return { answer, isBusy, error };
-}
-
-function isTooLate(error: unknown): boolean {
-  return (
-    error instanceof ConvokeError &&
-    (error.code === 'interaction_answered' || error.code === 'interaction_not_pending')
-  );
 }
 
 function AskHeader({ ask }: { readonly ask: Ask }): JSX.Element {

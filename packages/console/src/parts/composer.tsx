@@ -44,6 +44,7 @@ export function Composer(props: ComposerProps): JSX.Element {
       void send();
     }
     if (event.key === 'Escape' && props.isRunning) {
+      event.preventDefault();
       if (Date.now() - escaped.current < doubleMs) props.onStop?.();
       escaped.current = Date.now();
     }

@@ -6,6 +6,7 @@ import { duration, visible } from '../data/formats.ts';
 import { jsonText } from '../data/json-text.ts';
 import { remedyOf } from '../data/problems.ts';
 import type { NoteItem, ToolItem, TranscriptItem } from '../data/transcript.ts';
+import { isYou } from '../session/actors.ts';
 import { AskCard } from './ask-card.tsx';
 import { JsonLine, JsonTree } from './json-tree.tsx';
 import { Markdown } from './markdown.tsx';
@@ -25,7 +26,9 @@ export function Conversation(props: {
   return (
     <div class="conversation">
       <div class="turn">
-        <span class="who">You</span>
+        <span class="who">
+          {run.created_by === undefined || isYou(run.created_by) ? 'You' : 'Prompt'}
+        </span>
         <div class="what">
           <Prompt input={run.input} />
         </div>
@@ -36,6 +39,7 @@ export function Conversation(props: {
       {shown.map((item, index) => (
         <Entry
           key={item.id}
+          isSameVoice={isAgent(item) && isAgent(shown[index - 1])}
           item={item}
           text={item.kind === 'text' ? item.text : ''}
           run={run}
@@ -51,6 +55,10 @@ export function Conversation(props: {
       )}
     </div>
   );
+}
+
+function isAgent(item: TranscriptItem | undefined): boolean {
+  return item?.kind === 'text' || item?.kind === 'ask';
 }
 
 function Prompt({ input }: { readonly input: RunRecord['input'] }): JSX.Element {
@@ -73,15 +81,18 @@ interface EntryProps {
   readonly run: RunRecord;
   readonly hasEnded: boolean;
   readonly isLast: boolean;
+  /** The entry before is the agent's too: its name is not repeated. */
+  readonly isSameVoice: boolean;
 }
 
 const Entry = memo(
-  ({ item, text, run, hasEnded, isLast }: EntryProps): JSX.Element => {
+  ({ item, text, run, hasEnded, isLast, isSameVoice }: EntryProps): JSX.Element => {
+    const voice = <span class="who">{isSameVoice ? '' : 'Agent'}</span>;
     switch (item.kind) {
       case 'text':
         return (
           <div class="turn">
-            <span class="who">Agent</span>
+            {voice}
             <div class="what">
               <Markdown text={text} isOpen={isLast} />
             </div>
@@ -92,7 +103,7 @@ const Entry = memo(
       case 'ask':
         return (
           <div class="turn">
-            <span class="who">Agent</span>
+            {voice}
             <div class="what wide">
               <AskCard ask={askOfItem(item, { ...run, hasEnded })} />
             </div>
@@ -105,7 +116,7 @@ const Entry = memo(
           <div class="turn">
             <span class="who">Error</span>
             <div class="what">
-              <div class="note failed-note">
+              <div class="note failed-note" data-error tabIndex={-1}>
                 <p>{visible(item.message)}</p>
                 <p class="muted">{remedyOf(item.code)}</p>
               </div>
@@ -118,6 +129,7 @@ const Entry = memo(
     before.item === after.item &&
     before.text === after.text &&
     before.isLast === after.isLast &&
+    before.isSameVoice === after.isSameVoice &&
     before.hasEnded === after.hasEnded &&
     before.run.id === after.run.id,
 );
@@ -128,7 +140,11 @@ function ToolEntry({ item }: { readonly item: ToolItem }): JSX.Element {
   return (
     <div class="turn">
       <span class="who">Tool</span>
-      <details class="tool what wide">
+      <details
+        class="tool what wide"
+        data-error={item.ok === false ? '' : undefined}
+        tabIndex={item.ok === false ? -1 : undefined}
+      >
         <summary>
           <code>{visible(item.name)}</code>
           <JsonLine value={item.input ?? item.output} />

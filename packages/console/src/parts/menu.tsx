@@ -1,5 +1,6 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { useShortcuts } from '../shell/shortcuts.ts';
 import { Button, type ButtonProps } from './button.tsx';
 
 /** A button that opens a list of actions; closes on Escape, on a choice and when the focus leaves. */
@@ -8,10 +9,16 @@ export function MenuButton(props: {
   readonly label?: string | undefined;
   readonly kind?: ButtonProps['kind'];
   readonly at?: 'start' | 'end' | undefined;
+  /** The key that opens it. */
+  readonly hotkey?: string | undefined;
   readonly children: ComponentChildren;
 }): JSX.Element {
   const [isOpen, setOpen] = useState(false);
   const frame = useRef<HTMLDivElement>(null);
+  useShortcuts({
+    ...(props.hotkey === undefined ? {} : { [props.hotkey]: () => setOpen(true) }),
+    ...(isOpen ? { Escape: () => close() } : {}),
+  });
   useEffect(() => {
     if (!isOpen) return;
     frame.current?.querySelector<HTMLElement>('.menu-list button, .menu-list a')?.focus();

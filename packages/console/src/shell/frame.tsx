@@ -108,10 +108,30 @@ function useKeys(scope: TenantScope | undefined, organizationId: string | undefi
     'g r': go('runs'),
     'g s': go('sessions'),
     'g a': go('agents'),
+    Escape: goBack,
     'g o': () => {
       if (organizationId !== undefined) navigate(addressOf('tenants', { org: organizationId }));
     },
   });
+}
+
+/**
+ * From a field to its screen; from a screen to the list it belongs to. What was typed is not lost by a key: while a field
+ * has words in it, the screen stays.
+ */
+function goBack(): void {
+  const active = document.activeElement;
+  if (active instanceof HTMLElement && active.matches('input, textarea, select')) {
+    active.blur();
+    return;
+  }
+  const { screen, params } = place.value;
+  const section = sectionOf(screen);
+  const fields = [
+    ...document.querySelectorAll<HTMLInputElement>('main :is(textarea, input.input)'),
+  ];
+  if (section === undefined || section.screen === screen) return;
+  if (fields.every(({ value }) => value === '')) navigate(addressOf(section.screen, params));
 }
 
 function Top({ scope }: { readonly scope: TenantScope | undefined }): JSX.Element {

@@ -8,7 +8,7 @@ export type Screen = ComponentType<RouteParams>;
 /** Each screen is a chunk of its own; only what is opened is loaded. */
 const loaders: Partial<Record<ScreenName, () => Promise<Screen>>> = {
   home: async () => (await import('../screens/home.tsx')).HomeScreen,
-  approvals: async () => (await import('../screens/approvals.tsx')).ApprovalsScreen,
+  approvals: async () => (await import('../screens/approvals/approvals.tsx')).ApprovalsScreen,
   runs: async () => (await import('../screens/runs/runs.tsx')).RunsScreen,
   run: async () => (await import('../screens/runs/run.tsx')).RunScreen,
   sessions: async () => (await import('../screens/sessions.tsx')).SessionsScreen,

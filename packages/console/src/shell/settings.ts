@@ -1,5 +1,6 @@
 import { type Signal, effect, signal } from '@preact/signals';
 import type { TimeZoneChoice } from '../data/formats.ts';
+import { type SavedView, readViews } from '../data/saved-views.ts';
 
 export type Theme = 'system' | 'light' | 'dark';
 export type Density = 'comfortable' | 'compact';
@@ -10,11 +11,13 @@ export const settings: {
   readonly density: Signal<Density>;
   readonly timeZone: Signal<TimeZoneChoice>;
   readonly hasShortcuts: Signal<boolean>;
+  readonly views: Signal<readonly SavedView[]>;
 } = {
   theme: signal('system'),
   density: signal('comfortable'),
   timeZone: signal('local'),
   hasShortcuts: signal(true),
+  views: signal([]),
 };
 
 const key = 'convoke.settings';
@@ -26,6 +29,7 @@ export function keepSettings(): void {
   settings.density.value = oneOf(stored['density'], ['comfortable', 'compact']);
   settings.timeZone.value = oneOf(stored['timeZone'], ['local', 'utc']);
   settings.hasShortcuts.value = stored['hasShortcuts'] !== false;
+  settings.views.value = readViews(stored['views']);
   let isFirst = true;
   effect(() => {
     const chosen = {
@@ -33,6 +37,7 @@ export function keepSettings(): void {
       density: settings.density.value,
       timeZone: settings.timeZone.value,
       hasShortcuts: settings.hasShortcuts.value,
+      views: settings.views.value,
     };
     document.documentElement.dataset['theme'] = chosen.theme;
     document.documentElement.dataset['density'] = chosen.density;

@@ -6,6 +6,8 @@ type Commands = Readonly<Record<string, () => unknown>>;
 
 /** The newest screen or dialog is asked first. */
 const layers: { readonly commands: () => Commands }[] = [];
+/** Where letters are text, or choose something. */
+const fields = 'input:not([type="checkbox"], [type="radio"]), textarea, select';
 /** A begun sequence is forgotten after this time. */
 const sequenceMs = 1500;
 
@@ -29,7 +31,7 @@ export function startShortcuts(): void {
     if (event.defaultPrevented || event.isComposing) return;
     const inText =
       event.target instanceof HTMLElement &&
-      (event.target.matches('input, textarea, select') || event.target.isContentEditable);
+      (event.target.matches(fields) || event.target.isContentEditable);
     const { key, ctrlKey, metaKey, altKey } = event;
     const step = keyStep({ key, ctrlKey, metaKey, altKey, inText }, pending);
     clearTimeout(timer);

@@ -6,6 +6,7 @@ import { Select } from '../../parts/field.tsx';
 import { JsonTree } from '../../parts/json-tree.tsx';
 import { Heading, Shown } from '../../parts/page.tsx';
 import { ProblemNote } from '../../parts/problem.tsx';
+import { SavedViews } from '../../parts/saved-views.tsx';
 import { Empty, Skeleton } from '../../parts/states.tsx';
 import { Button } from '../../parts/button.tsx';
 import { CopyButton } from '../../parts/copy.tsx';
@@ -56,6 +57,7 @@ export function AuditScreen({ org = '' }: RouteParams): JSX.Element {
           ]}
           onChange={(value) => setQuery({ outcome: value })}
         />
+        <SavedViews screen="audit" />
       </div>
       <div class="card timeline">
         {list.error.value !== undefined && (

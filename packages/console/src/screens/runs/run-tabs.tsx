@@ -1,11 +1,13 @@
 import type { RunRecord } from '@convoke/sdk';
+import { type Signal, useSignal } from '@preact/signals';
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { jsonText } from '../../data/json-text.ts';
 import { remedyOf } from '../../data/problems.ts';
-import { clock, visible } from '../../data/formats.ts';
+import { clock, plural, visible } from '../../data/formats.ts';
 import type { RunStore } from '../../data/run-store.ts';
-import { timelineRows } from '../../data/timeline.ts';
+import { type TimelineRow, timelineRows } from '../../data/timeline.ts';
+import type { TranscriptItem } from '../../data/transcript.ts';
 import { Button } from '../../parts/button.tsx';
 import { Conversation } from '../../parts/conversation.tsx';
 import { CopyButton, download } from '../../parts/copy.tsx';
@@ -14,6 +16,7 @@ import { Markdown } from '../../parts/markdown.tsx';
 import { Card } from '../../parts/page.tsx';
 import { Empty } from '../../parts/states.tsx';
 import { Tabs } from '../../parts/tabs.tsx';
+import { announce } from '../../parts/toast.tsx';
 import { addressWith, place } from '../../shell/router.ts';
 import { useShortcuts } from '../../shell/shortcuts.ts';
 
@@ -35,7 +38,9 @@ export function RunTabs(props: { readonly store: RunStore; readonly run: RunReco
     const next = names[(names.indexOf(tab) + by + names.length) % names.length];
     document.querySelector<HTMLElement>(`nav.tabs a[href*="tab=${next}"]`)?.click();
   };
-  useShortcuts({ '[': () => step(-1), ']': () => step(1) });
+  const errors = store.view.items.filter(isError).length;
+  useShortcuts({ '[': () => step(-1), ']': () => step(1), '.': showNextError });
+  const follow = useSignal(false);
   const tabs = names.map((name) => ({
     name: titles[name],
     href: addressWith({ tab: name }),
@@ -44,8 +49,17 @@ export function RunTabs(props: { readonly store: RunStore; readonly run: RunReco
   }));
   return (
     <div class="stack">
-      <Tabs label="Views of the run" tabs={tabs} />
-      {tab === 'conversation' && <Talk store={store} run={run} />}
+      <Tabs label="Views of the run" tabs={tabs}>
+        <span class="buttons">
+          {errors > 0 && tab !== 'data' && tab !== 'raw' && (
+            <Button size="small" kind="quiet" onClick={showNextError} label="Show the next error">
+              <span class="failed">{`✕ ${plural(errors, 'error')}`}</span> <kbd>.</kbd>
+            </Button>
+          )}
+          {tab === 'conversation' && !store.view.hasEnded && <FollowButton on={follow} />}
+        </span>
+      </Tabs>
+      {tab === 'conversation' && <Talk store={store} run={run} follow={follow} />}
       {tab === 'timeline' && <Timeline store={store} />}
       {tab === 'data' && <Data run={run} store={store} />}
       {tab === 'raw' && <Raw store={store} run={run} />}
@@ -57,11 +71,15 @@ export function RunTabs(props: { readonly store: RunStore; readonly run: RunReco
 const loadingMs = 2000;
 
 /** Sticks to the end while the run talks, until the reader scrolls up. */
-function Talk(props: { readonly store: RunStore; readonly run: RunRecord }): JSX.Element {
-  const { store, run } = props;
+function Talk(props: {
+  readonly store: RunStore;
+  readonly run: RunRecord;
+  readonly follow: Signal<boolean>;
+}): JSX.Element {
+  const { store, run, follow } = props;
   const version = store.version.value;
   const end = useRef<HTMLDivElement>(null);
-  const [isFollowing, setFollowing] = useState(false);
+  const isFollowing = follow.value;
   const [seen, setSeen] = useState(0);
   const openedAt = useRef(Date.now());
   const count = store.view.items.length;
@@ -71,7 +89,7 @@ function Talk(props: { readonly store: RunStore; readonly run: RunRecord }): JSX
     if (scroller === null || scroller === undefined) return;
     const look = () => {
       const rest = scroller.scrollHeight - scroller.scrollTop - scroller.clientHeight;
-      setFollowing(rest < 80);
+      follow.value = rest < 80;
     };
     scroller.addEventListener('scroll', look, { passive: true });
     return () => scroller.removeEventListener('scroll', look);
@@ -83,10 +101,10 @@ function Talk(props: { readonly store: RunStore; readonly run: RunRecord }): JSX
     if (isLive) end.current?.scrollIntoView({ block: 'end' });
   }, [version, isFollowing]);
   const jump = () => {
-    setFollowing(true);
+    follow.value = true;
     end.current?.scrollIntoView({ block: 'end' });
   };
-  useShortcuts({ f: jump });
+  useShortcuts({ f: () => (isFollowing ? (follow.value = false) : jump()) });
   const fresh = Math.max(0, count - seen);
   return (
     <div class="stack" role="log" aria-live="off" aria-label="Conversation">
@@ -104,6 +122,35 @@ function Talk(props: { readonly store: RunStore; readonly run: RunRecord }): JSX
   );
 }
 
+/** Whether the page stays at the end of the conversation while the run talks. */
+function FollowButton({ on }: { readonly on: Signal<boolean> }): JSX.Element {
+  return (
+    <Button
+      size="small"
+      kind="quiet"
+      pressed={on.value}
+      onClick={() => (on.value = !on.value)}
+      title="Stay at the end while the run talks"
+    >
+      {on.value ? '●' : '○'} follow <kbd>f</kbd>
+    </Button>
+  );
+}
+
+function isError(item: TranscriptItem): boolean {
+  return item.kind === 'failure' || (item.kind === 'tool' && item.ok === false);
+}
+
+/** Goes to the error after the one that has the focus; after the last one, to the first. */
+function showNextError(): void {
+  const errors = [...document.querySelectorAll<HTMLElement>('[data-error]')];
+  const at = errors.findIndex((element) => element.contains(document.activeElement));
+  const next = errors[(at + 1) % errors.length];
+  if (next === undefined) return announce('There is no error here.');
+  next.scrollIntoView({ block: 'center' });
+  next.focus({ preventScroll: true });
+}
+
 function hasFailure(store: RunStore): boolean {
   return store.view.items.some(({ kind }) => kind === 'failure');
 }
@@ -118,9 +165,9 @@ function Timeline({ store }: { readonly store: RunStore }): JSX.Element {
     <div class="card timeline">
       {rows.slice(0, count).map((row) => (
         <details key={row.id}>
-          <summary>
+          <summary data-error={isBad(row) ? '' : undefined}>
             <span class="muted" title={row.at}>{`+${offset(Date.parse(row.at) - first)}`}</span>
-            <code>{visible(row.type)}</code>
+            <code class={isBad(row) ? 'failed' : ''}>{visible(row.type)}</code>
             <span class="clip muted">{visible(row.summary)}</span>
           </summary>
           <div class="open-event">
@@ -138,6 +185,12 @@ function Timeline({ store }: { readonly store: RunStore }): JSX.Element {
       )}
     </div>
   );
+}
+
+function isBad({ type, data }: TimelineRow): boolean {
+  const isRefused =
+    typeof data === 'object' && data !== null && 'ok' in data && data['ok'] === false;
+  return type === 'error' || isRefused;
 }
 
 function offset(ms: number): string {

@@ -20,6 +20,7 @@ import { Waterfall } from '../../parts/waterfall.tsx';
 import { findRun } from '../../session/api.ts';
 import { baseUrl } from '../../session/silent-sign-in.ts';
 import { useResource, useRight, useTenant, useTitle } from '../../session/use.ts';
+import { actorName } from '../../session/actors.ts';
 import { navigate } from '../../shell/router.ts';
 import { RunTabs } from './run-tabs.tsx';
 
@@ -87,6 +88,7 @@ function RunHeading(props: { readonly store: RunStore; readonly run: RunRecord }
           )}
           <span>
             started <Time at={run.created_at} />
+            <StartedBy by={run.created_by} />
           </span>
         </p>
         <RunFigures store={store} run={run} />
@@ -121,6 +123,11 @@ function RunFigures(props: { readonly store: RunStore; readonly run: RunRecord }
   );
 }
 
+function StartedBy({ by }: { readonly by: RunRecord['created_by'] }): JSX.Element | null {
+  if (by === undefined) return null;
+  return <span title={by.id}>{` by ${actorName(by)}`}</span>;
+}
+
 const ended = new Set(['completed', 'failed', 'cancelled']);
 
 function RunActions(props: { readonly store: RunStore; readonly run: RunRecord }): JSX.Element {
@@ -144,6 +151,7 @@ function RunActions(props: { readonly store: RunStore; readonly run: RunRecord }
   return (
     <>
       <MenuButton
+        hotkey="c"
         words={
           <>
             Copy <Icon name="ChevronDown" />

@@ -4,6 +4,7 @@ import { short, visible } from '../../data/formats.ts';
 import { addressOf } from '../../data/routes.ts';
 import { CodeBlock } from '../../parts/copy.tsx';
 import { Heading } from '../../parts/page.tsx';
+import { SavedViews } from '../../parts/saved-views.tsx';
 import { Empty } from '../../parts/states.tsx';
 import { Select } from '../../parts/field.tsx';
 import { Status } from '../../parts/status.tsx';
@@ -11,6 +12,7 @@ import { type Column, PagedTable } from '../../parts/table.tsx';
 import { Segments } from '../../parts/tabs.tsx';
 import { Time, Took } from '../../parts/time.tsx';
 import { type RunSummary, listAgents, listRuns } from '../../session/api.ts';
+import { actorName } from '../../session/actors.ts';
 import { useRefreshOnNotice } from '../../session/live.ts';
 import { baseUrl } from '../../session/silent-sign-in.ts';
 import { usePages, useResource, useTenant, useTitle } from '../../session/use.ts';
@@ -106,6 +108,7 @@ function Filters(props: {
         onChange={(hours) => setQuery({ hours })}
       />
       <Search text={props.text} />
+      <SavedViews screen="runs" />
     </div>
   );
 }
@@ -146,15 +149,11 @@ export function columnsFor(tenant: string): readonly Column<RunSummary>[] {
       class: 'clip wide-cell',
       cell: (run) => (
         <a class="open clip" href={addressOf('run', { tenant, run: run.id })}>
+          {run.error_code !== undefined && <code class="failed">{`${run.error_code} `}</code>}
+          <span class="narrow-only muted">{`${visible(run.agent_name)}: `}</span>
           {visible(run.preview) || 'without a prompt'}
         </a>
       ),
-    },
-    {
-      title: 'Error',
-      optional: true,
-      cell: (run) =>
-        run.error_code === undefined ? null : <code class="failed">{run.error_code}</code>,
     },
     {
       title: 'Started',
@@ -173,7 +172,14 @@ export function columnsFor(tenant: string): readonly Column<RunSummary>[] {
       optional: true,
       class: 'number muted',
       cell: (run) =>
-        run.usage === undefined ? '' : short(run.usage.input_tokens + run.usage.output_tokens),
+        run.usage === undefined ? '–' : short(run.usage.input_tokens + run.usage.output_tokens),
+    },
+    {
+      title: 'Who',
+      optional: true,
+      class: 'muted nowrap',
+      cell: ({ created_by: by }) =>
+        by === undefined ? '' : <span title={by.id}>{actorName(by)}</span>,
     },
   ];
 }

@@ -1,7 +1,7 @@
 import type { InteractionRecord } from '@convoke/sdk';
 import type { JSX } from 'preact';
-import { Markdown } from '../parts/markdown.tsx';
-import { useResource, useTenant } from '../session/use.ts';
+import { Markdown } from '../../parts/markdown.tsx';
+import { useResource, useTenant } from '../../session/use.ts';
 
 /** Events of the run that are read to find what was said before it asked. */
 const maxEvents = 1000;

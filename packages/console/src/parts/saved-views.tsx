@@ -1,0 +1,90 @@
+import type { JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import { type ScreenName, addressOf } from '../data/routes.ts';
+import { filtersOf, maxViewName, withView, withoutView } from '../data/saved-views.ts';
+import { place } from '../shell/router.ts';
+import { settings } from '../shell/settings.ts';
+import { Button } from './button.tsx';
+import { Dialog } from './dialog.tsx';
+import { TextField } from './field.tsx';
+
+/** Named filters of a list. They are kept in this browser; a link shows the same list to others. */
+export function SavedViews({ screen }: { readonly screen: ScreenName }): JSX.Element | null {
+  const [isNaming, setNaming] = useState(false);
+  const { query, params } = place.value;
+  const here = filtersOf(query);
+  const mine = settings.views.value.filter((view) => view.screen === screen);
+  const isKnown = mine.some((view) => view.query === here);
+  if (mine.length === 0 && here === '') return null;
+  const addressFor = (filters: string) =>
+    addressOf(screen, params, Object.fromEntries(new URLSearchParams(filters)));
+  return (
+    <nav class="views" aria-label="Saved views">
+      {mine.map((view) => (
+        <span class="chip" key={view.name}>
+          <a
+            class="clip"
+            href={addressFor(view.query)}
+            aria-current={view.query === here ? 'true' : undefined}
+          >
+            {view.name}
+          </a>
+          <button
+            type="button"
+            aria-label={`Forget the view ${view.name}`}
+            onClick={() => (settings.views.value = withoutView(settings.views.value, view))}
+          >
+            ×
+          </button>
+        </span>
+      ))}
+      {here !== '' && !isKnown && (
+        <Button size="small" kind="quiet" onClick={() => setNaming(true)}>
+          Save this view
+        </Button>
+      )}
+      {isNaming && (
+        <NameView
+          onClose={() => setNaming(false)}
+          onName={(name) => {
+            settings.views.value = withView(settings.views.value, { screen, name, query: here });
+            setNaming(false);
+          }}
+        />
+      )}
+    </nav>
+  );
+}
+
+function NameView(props: {
+  readonly onName: (name: string) => void;
+  readonly onClose: () => void;
+}): JSX.Element {
+  const [name, setName] = useState('');
+  return (
+    <Dialog title="Save this view" onClose={props.onClose}>
+      <form
+        class="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (name.trim() !== '') props.onName(name.trim());
+        }}
+      >
+        <TextField
+          label="Name"
+          value={name}
+          onInput={setName}
+          max={maxViewName}
+          autofocus
+          hint="Kept in this browser. To show it to a colleague, copy the address of the page."
+        />
+        <div class="buttons end">
+          <Button onClick={props.onClose}>Cancel</Button>
+          <Button kind="primary" type="submit" disabled={name.trim() === ''}>
+            Save
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

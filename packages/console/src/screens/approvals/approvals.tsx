@@ -1,0 +1,76 @@
+import type { JSX } from 'preact';
+import { askOfRecord } from '../../data/ask.ts';
+import { visible } from '../../data/formats.ts';
+import { addressOf } from '../../data/routes.ts';
+import { AskCard } from '../../parts/ask-card.tsx';
+import { Shown } from '../../parts/page.tsx';
+import { Empty } from '../../parts/states.tsx';
+import { findInteraction } from '../../session/api.ts';
+import { useRefreshOnNotice } from '../../session/live.ts';
+import { useResource, useTenant, useTitle } from '../../session/use.ts';
+import { addressWith, place } from '../../shell/router.ts';
+import { Queue } from './queue.tsx';
+import { SaidBefore } from './said-before.tsx';
+
+/**
+ * Everything that waits for a person in the tenant, oldest first. The list never moves under the pointer: what is new
+ * joins at the end, when the person says so.
+ */
+export function ApprovalsScreen(): JSX.Element {
+  useTitle('Approvals');
+  const { query } = place.value;
+  const chosen = query.get('item') ?? undefined;
+  return (
+    <div class={`inbox ${chosen === undefined ? '' : 'chosen'}`}>
+      <Queue chosen={chosen} />
+      <div class="detail">
+        {chosen === undefined ? (
+          <Empty title="Choose something on the left.">
+            <span>It shows the whole input before you decide.</span>
+          </Empty>
+        ) : (
+          <Detail key={chosen} interaction={chosen} />
+        )}
+      </div>
+    </div>
+  );
+}
+
+function Detail({ interaction }: { readonly interaction: string }): JSX.Element {
+  const tenant = useTenant();
+  const found = useResource(`${tenant.tenantId}/interaction/${interaction}`, () =>
+    findInteraction(tenant, interaction),
+  );
+  useRefreshOnNotice(
+    ({ type, run_id: run }) => type === 'interaction_answered' && run === found.data.peek()?.run_id,
+    () => found.refresh(),
+  );
+  return (
+    <div class="stack">
+      <div class="buttons back">
+        <a class="button quiet small" href={addressWith({ item: undefined })}>
+          ← All
+        </a>
+      </div>
+      <Shown of={found}>
+        {(record) => {
+          const params = { tenant: tenant.tenantId, run: record.run_id, agent: record.agent_name };
+          return (
+            <>
+              <p class="summary-line">
+                <a href={addressOf('agent', params)}>{visible(record.agent_name)}</a>
+                <a href={addressOf('run', params)}>{`${record.run_id.slice(0, 12)}… ↗`}</a>
+              </p>
+              <SaidBefore record={record} />
+              <AskCard
+                ask={askOfRecord(record)}
+                hasFocus
+                onAnswered={(answered) => found.set({ ...record, ...answered })}
+              />
+            </>
+          );
+        }}
+      </Shown>
+    </div>
+  );
+}

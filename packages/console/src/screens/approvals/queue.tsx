@@ -1,0 +1,257 @@
+import type { JSX } from 'preact';
+import { useRef, useState } from 'preact/hooks';
+import { summaryTitle } from '../../data/ask.ts';
+import { visible } from '../../data/formats.ts';
+import { Button } from '../../parts/button.tsx';
+import { Select } from '../../parts/field.tsx';
+import { ProblemNote } from '../../parts/problem.tsx';
+import { SavedViews } from '../../parts/saved-views.tsx';
+import { Empty, Skeleton } from '../../parts/states.tsx';
+import { moveInRows } from '../../parts/table.tsx';
+import { Segments } from '../../parts/tabs.tsx';
+import { Time } from '../../parts/time.tsx';
+import { type InteractionSummary, listInteractions } from '../../session/api.ts';
+import { useRefreshOnNotice } from '../../session/live.ts';
+import { usePages, useRight, useTenant } from '../../session/use.ts';
+import { addressWith, place, setQuery } from '../../shell/router.ts';
+import { settings } from '../../shell/settings.ts';
+import { useShortcuts } from '../../shell/shortcuts.ts';
+import { DenySeveral, nameOf } from './deny-several.tsx';
+import { useStillRows } from './still-rows.ts';
+
+/** Everything that waits, or what was answered. Several can be selected, to be denied together. */
+export function Queue({ chosen }: { readonly chosen: string | undefined }): JSX.Element {
+  const tenant = useTenant();
+  const { query } = place.value;
+  const status = query.get('status') === 'answered' ? 'answered' : 'pending';
+  const kind = query.get('kind') ?? '';
+  const agent = query.get('agent') ?? '';
+  const list = usePages(
+    [tenant.tenantId, status, kind, agent],
+    (cursor) => listInteractions(tenant, { status, kind, agent }, cursor),
+    ({ interaction_key: key }) => key,
+  );
+  useRefreshOnNotice(
+    ({ type }) => type.startsWith('interaction_') || type.startsWith('run_'),
+    () => list.refresh(),
+  );
+  const { rows, gone, fresh, admit } = useStillRows(list.rows.value, status);
+  const agents = [...new Set((rows ?? []).map((row) => row.agent_name))];
+  const open = (rows ?? []).filter(
+    (row) => row.status === 'pending' && !gone.has(row.interaction_key),
+  );
+  return (
+    <div class="queue">
+      <h1 class="hidden-text" tabIndex={-1}>
+        Approvals
+      </h1>
+      <Filters status={status} kind={kind} agent={agent} agents={agents} />
+      {list.error.value !== undefined && (
+        <ProblemNote error={list.error.value} retry={() => list.refresh()} />
+      )}
+      {rows === undefined && list.error.value === undefined && <Skeleton />}
+      {rows?.length === 0 && <Nothing status={status} />}
+      <Rows rows={rows ?? []} open={open} chosen={chosen} key={`${status} ${kind} ${agent}`}>
+        {list.hasMore.value && (
+          <li class="more">
+            <Button kind="quiet" size="small" onClick={() => list.more()}>
+              More
+            </Button>
+          </li>
+        )}
+      </Rows>
+      {fresh > 0 && (
+        <button type="button" class="new-ones" onClick={admit}>
+          {`↓ ${fresh} new`}
+        </button>
+      )}
+    </div>
+  );
+}
+
+function Nothing({ status }: { readonly status: string }): JSX.Element {
+  return status === 'pending' ? (
+    <Empty title="Nothing waits for you.">
+      <span>When an agent asks or needs an approval, it appears here at once.</span>
+    </Empty>
+  ) : (
+    <Empty title="Nothing was answered yet." />
+  );
+}
+
+function Rows(props: {
+  readonly rows: readonly InteractionSummary[];
+  /** Those that still wait. */
+  readonly open: readonly InteractionSummary[];
+  readonly chosen: string | undefined;
+  readonly children: JSX.Element | false;
+}): JSX.Element {
+  const { rows, open, chosen } = props;
+  const frame = useRef<HTMLUListElement>(null);
+  const mayAnswer = useRight('interactions:write');
+  const [picked, setPicked] = useState<ReadonlySet<string>>(new Set());
+  const [isDenying, setDenying] = useState<readonly InteractionSummary[] | undefined>(undefined);
+  const selected = open.filter(({ interaction_key: key }) => picked.has(key));
+  const without = (keys: readonly string[]) =>
+    new Set([...picked].filter((key) => !keys.includes(key)));
+  const toggle = (key: string) =>
+    setPicked(picked.has(key) ? without([key]) : new Set([...picked, key]));
+  const act = () => {
+    if (selected.length > 0) setDenying(selected);
+  };
+  const press = (event: KeyboardEvent) => {
+    moveInRows(event, frame.current);
+    const key = keyOfRow(event);
+    if (key === undefined || !open.some((row) => row.interaction_key === key)) return;
+    event.preventDefault();
+    if (mayAnswer) toggle(key);
+  };
+  useShortcuts({
+    '.': act,
+    Escape: () => {
+      if (!focusRow(frame.current)) setPicked(new Set());
+    },
+  });
+  return (
+    <>
+      <ul ref={frame} onKeyDown={press}>
+        {rows.map((row) => {
+          const isOpen = open.includes(row);
+          return (
+            <li key={row.interaction_key} class="entry">
+              {isOpen && mayAnswer && (
+                <label class="pick">
+                  <input
+                    type="checkbox"
+                    aria-label={`Select ${visible(summaryTitle(row))} of ${visible(row.agent_name)}`}
+                    checked={picked.has(row.interaction_key)}
+                    onChange={() => toggle(row.interaction_key)}
+                  />
+                </label>
+              )}
+              <QueueItem
+                row={row}
+                isChosen={row.interaction_key === chosen}
+                isGone={row.status === 'pending' && !isOpen}
+              />
+            </li>
+          );
+        })}
+        {props.children}
+      </ul>
+      {selected.length > 0 && (
+        <div class="picked">
+          <span class="grow" role="status">{`${selected.length} selected`}</span>
+          <Button size="small" kind="quiet" onClick={() => setPicked(new Set())}>
+            Clear
+          </Button>
+          <Button size="small" kind="danger" onClick={act}>
+            {nameOf(selected)} <kbd>.</kbd>
+          </Button>
+        </div>
+      )}
+      {isDenying !== undefined && (
+        <DenySeveral
+          rows={isDenying}
+          onClose={() => setDenying(undefined)}
+          onSettled={(keys) => setPicked(without(keys))}
+        />
+      )}
+    </>
+  );
+}
+
+/** The row that has the focus, when `x` was pressed on it. */
+function keyOfRow(event: KeyboardEvent): string | undefined {
+  if (event.key !== 'x' || event.ctrlKey || event.metaKey || event.altKey) return undefined;
+  if (!settings.hasShortcuts.value || !(event.target instanceof HTMLElement)) return undefined;
+  return event.target.closest<HTMLElement>('.item')?.dataset['key'];
+}
+
+/** From the card back to its row; returns whether the focus was elsewhere. */
+function focusRow(frame: HTMLElement | null): boolean {
+  if (frame === null || frame.contains(document.activeElement)) return false;
+  const row = frame.querySelector<HTMLElement>('.item[aria-current]');
+  row?.focus();
+  return row !== null;
+}
+
+function Filters(props: {
+  readonly status: string;
+  readonly kind: string;
+  readonly agent: string;
+  readonly agents: readonly string[];
+}): JSX.Element {
+  const { agents, agent } = props;
+  return (
+    <div class="filters">
+      <Segments
+        label="Which"
+        tabs={[
+          tabOf('Pending', { status: undefined, item: undefined }, props.status === 'pending'),
+          tabOf('Answered', { status: 'answered', item: undefined }, props.status === 'answered'),
+        ]}
+      />
+      <Select
+        name="Kind"
+        value={props.kind}
+        choices={[
+          { value: '', label: 'All kinds' },
+          { value: 'permission', label: 'Permissions' },
+          { value: 'question', label: 'Questions' },
+        ]}
+        onChange={(value) => setQuery({ kind: value, item: undefined })}
+      />
+      {(agents.length > 1 || agent !== '') && (
+        <Select
+          name="Agent"
+          value={agent}
+          choices={[
+            { value: '', label: 'All agents' },
+            ...[...new Set([...agents, ...(agent === '' ? [] : [agent])])].map((name) => ({
+              value: name,
+              label: name,
+            })),
+          ]}
+          onChange={(value) => setQuery({ agent: value, item: undefined })}
+        />
+      )}
+      <SavedViews screen="approvals" />
+    </div>
+  );
+}
+
+function tabOf(name: string, change: Record<string, string | undefined>, isCurrent: boolean) {
+  return { name, href: addressWith(change), isCurrent };
+}
+
+function QueueItem(props: {
+  readonly row: InteractionSummary;
+  readonly isChosen: boolean;
+  readonly isGone: boolean;
+}): JSX.Element {
+  const { row, isChosen, isGone } = props;
+  const isOpen = row.status === 'pending' && !isGone;
+  const state = isGone ? 'no longer pending · ' : isOpen ? '' : `${row.status} · `;
+  return (
+    <a
+      class={`item ${isGone ? 'gone' : ''}`}
+      href={addressWith({ item: row.interaction_key })}
+      aria-current={isChosen ? 'true' : undefined}
+      data-key={row.interaction_key}
+    >
+      <span class={isOpen ? 'waiting' : 'muted'} aria-hidden="true">
+        ◆
+      </span>
+      <span class={`clip ${row.kind === 'permission' ? 'mono' : ''}`}>
+        {visible(summaryTitle(row))}
+      </span>
+      <span class="muted small">
+        <Time at={row.answered_at ?? row.created_at} />
+      </span>
+      <span class="second clip">
+        {`${state}${visible(row.agent_name)} · ${visible(row.preview)}`}
+      </span>
+    </a>
+  );
+}
