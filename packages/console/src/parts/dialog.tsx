@@ -81,6 +81,43 @@ export function Confirm(props: ConfirmProps): JSX.Element {
   );
 }
 
+/** A form in a dialog. It closes when the server has taken it; when it is refused, what was typed and the error stay. */
+export function FormDialog(props: {
+  readonly title: string;
+  readonly action: string;
+  /** Whether all that is needed has been filled in. */
+  readonly isReady: boolean;
+  readonly kind?: 'primary' | 'danger' | undefined;
+  readonly onSubmit: () => Promise<unknown>;
+  readonly onClose: () => void;
+  readonly children: ComponentChildren;
+}): JSX.Element {
+  const { isBusy, error, run } = useAction(async () => {
+    await props.onSubmit();
+    props.onClose();
+  });
+  return (
+    <Dialog title={props.title} onClose={props.onClose}>
+      <form
+        class="stack"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (props.isReady) void run();
+        }}
+      >
+        {props.children}
+        {error !== undefined && <ProblemNote error={error} />}
+        <div class="buttons end">
+          <Button onClick={props.onClose}>Cancel</Button>
+          <Button kind={props.kind ?? 'primary'} type="submit" disabled={isBusy || !props.isReady}>
+            {props.action}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}
+
 export interface Action {
   readonly isBusy: boolean;
   readonly error: unknown;

@@ -5,7 +5,7 @@ import { filtersOf, maxViewName, withView, withoutView } from '../data/saved-vie
 import { place } from '../shell/router.ts';
 import { settings } from '../shell/settings.ts';
 import { Button } from './button.tsx';
-import { Dialog } from './dialog.tsx';
+import { FormDialog } from './dialog.tsx';
 import { TextField } from './field.tsx';
 
 /** Named filters of a list. They are kept in this browser; a link shows the same list to others. */
@@ -48,7 +48,6 @@ export function SavedViews({ screen }: { readonly screen: ScreenName }): JSX.Ele
           onClose={() => setNaming(false)}
           onName={(name) => {
             settings.views.value = withView(settings.views.value, { screen, name, query: here });
-            setNaming(false);
           }}
         />
       )}
@@ -62,29 +61,21 @@ function NameView(props: {
 }): JSX.Element {
   const [name, setName] = useState('');
   return (
-    <Dialog title="Save this view" onClose={props.onClose}>
-      <form
-        class="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          if (name.trim() !== '') props.onName(name.trim());
-        }}
-      >
-        <TextField
-          label="Name"
-          value={name}
-          onInput={setName}
-          max={maxViewName}
-          autofocus
-          hint="Kept in this browser. To show it to a colleague, copy the address of the page."
-        />
-        <div class="buttons end">
-          <Button onClick={props.onClose}>Cancel</Button>
-          <Button kind="primary" type="submit" disabled={name.trim() === ''}>
-            Save
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      title="Save this view"
+      action="Save"
+      isReady={name.trim() !== ''}
+      onSubmit={async () => props.onName(name.trim())}
+      onClose={props.onClose}
+    >
+      <TextField
+        label="Name"
+        value={name}
+        onInput={setName}
+        max={maxViewName}
+        autofocus
+        hint="Kept in this browser. To show it to a colleague, copy the address of the page."
+      />
+    </FormDialog>
   );
 }

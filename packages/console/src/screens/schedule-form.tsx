@@ -1,10 +1,8 @@
 import type { ScheduleRecord } from '@convoke/sdk';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { Button } from '../parts/button.tsx';
-import { Dialog, useAction } from '../parts/dialog.tsx';
+import { FormDialog } from '../parts/dialog.tsx';
 import { type Choice, SelectField, TextArea, TextField } from '../parts/field.tsx';
-import { ProblemNote } from '../parts/problem.tsx';
 import { listAgents } from '../session/api.ts';
 import { useResource, useTenant } from '../session/use.ts';
 
@@ -30,7 +28,7 @@ export function ScheduleForm(props: {
   const [form, setForm] = useState(() => valuesOf(schedule));
   const set = (change: Partial<Values>) => setForm((before) => ({ ...before, ...change }));
   const agent = form.agent === '' ? (names[0]?.value ?? '') : form.agent;
-  const save = useAction(async () => {
+  const save = async () => {
     const plan = { name: form.name.trim(), cron: form.cron.trim(), time_zone: form.zone.trim() };
     const overlap = form.overlap === 'queue' ? ('queue' as const) : ('skip' as const);
     const { schedules } = tenant.client;
@@ -50,34 +48,17 @@ export function ScheduleForm(props: {
             input: { ...schedule.input, prompt: form.prompt },
           });
     onSaved(saved);
-    onClose();
-  });
+  };
   return (
-    <Dialog
+    <FormDialog
       title={schedule === undefined ? 'Create a schedule' : 'Change the plan'}
+      action="Save"
+      isReady={form.name.trim() !== '' && form.prompt.trim() !== ''}
+      onSubmit={save}
       onClose={onClose}
     >
-      <form
-        class="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void save.run();
-        }}
-      >
-        <Fields form={form} agents={names} isNew={schedule === undefined} onChange={set} />
-        {save.error !== undefined && <ProblemNote error={save.error} />}
-        <div class="buttons end">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            kind="primary"
-            type="submit"
-            disabled={save.isBusy || form.name.trim() === '' || form.prompt.trim() === ''}
-          >
-            Save
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+      <Fields form={form} agents={names} isNew={schedule === undefined} onChange={set} />
+    </FormDialog>
   );
 }
 

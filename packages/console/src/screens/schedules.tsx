@@ -1,24 +1,20 @@
 import type { ScheduleSummary } from '@convoke/sdk';
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
 import { visible } from '../data/formats.ts';
 import { addressOf } from '../data/routes.ts';
-import { Button } from '../parts/button.tsx';
-import { Heading } from '../parts/page.tsx';
 import { Empty } from '../parts/states.tsx';
 import { Status } from '../parts/status.tsx';
-import { type Column, PagedTable } from '../parts/table.tsx';
+import type { Column } from '../parts/table.tsx';
 import { Until } from '../parts/time.tsx';
-import { usePages, useRight, useTenant, useTitle } from '../session/use.ts';
+import { usePages, useRight, useTenant } from '../session/use.ts';
 import { useRefreshOnNotice } from '../session/live.ts';
 import { navigate } from '../shell/router.ts';
+import { ListScreen } from './list-screen.tsx';
 import { ScheduleForm } from './schedule-form.tsx';
 
 export function SchedulesScreen(): JSX.Element {
-  useTitle('Schedules');
   const { client, tenantId } = useTenant();
   const mayWrite = useRight('schedules:write');
-  const [isCreating, setCreating] = useState(false);
   const list = usePages(
     [tenantId],
     (cursor) => client.schedules.list({ limit: 50, cursor }).page(),
@@ -29,35 +25,30 @@ export function SchedulesScreen(): JSX.Element {
     () => list.refresh(),
   );
   return (
-    <>
-      <Heading
-        title="Schedules"
-        actions={
-          <Button kind="primary" onClick={() => setCreating(true)} disabled={!mayWrite}>
-            Create a schedule
-          </Button>
-        }
-      >
-        <p class="muted">Runs that start by themselves, once for each time of a plan.</p>
-      </Heading>
-      <PagedTable
-        label="Schedules"
-        list={list}
-        idOf={({ id }) => id}
-        columns={columnsFor(tenantId)}
-        empty={
-          <Empty title="No schedules yet.">
-            <span>A schedule starts an agent at the times of a cron pattern.</span>
-          </Empty>
-        }
-      />
-      {isCreating && (
-        <ScheduleForm
-          onClose={() => setCreating(false)}
-          onSaved={({ id }) => navigate(addressOf('schedule', { tenant: tenantId, schedule: id }))}
-        />
-      )}
-    </>
+    <ListScreen
+      title="Schedules"
+      about="Runs that start by themselves, once for each time of a plan."
+      list={list}
+      idOf={({ id }) => id}
+      columns={columnsFor(tenantId)}
+      empty={
+        <Empty title="No schedules yet.">
+          <span>A schedule starts an agent at the times of a cron pattern.</span>
+        </Empty>
+      }
+      create={{
+        words: 'Create a schedule',
+        isAllowed: mayWrite,
+        form: (close) => (
+          <ScheduleForm
+            onClose={close}
+            onSaved={({ id }) =>
+              navigate(addressOf('schedule', { tenant: tenantId, schedule: id }))
+            }
+          />
+        ),
+      }}
+    />
   );
 }
 

@@ -5,6 +5,22 @@ import { Button } from '../parts/button.tsx';
 import { copyText } from '../parts/copy.tsx';
 import { guardLeaving } from '../shell/router.ts';
 
+/** What a call issued: a secret, and the client id where there is one. */
+export interface IssuedSecret {
+  readonly clientId?: string | undefined;
+  readonly secret: string;
+}
+
+/** Holds one secret until the person has stored it: `show` puts it on the screen, `element` is that part of it. */
+export function useSecretOnce(name?: string): {
+  readonly show: (issued: IssuedSecret | undefined) => void;
+  readonly element: JSX.Element | undefined;
+} {
+  const [issued, show] = useState<IssuedSecret | undefined>(undefined);
+  const element = issued && <SecretOnce {...issued} name={name} onDone={() => show(undefined)} />;
+  return { show, element };
+}
+
 /**
  * A secret that the server shows once. It is in this component's properties and nowhere else, and is gone when the person
  * says that it is stored, or leaves.

@@ -1,4 +1,6 @@
+import type { Signal } from '@preact/signals';
 import type { JSX } from 'preact';
+import { bytes, number, plural } from '../data/formats.ts';
 import { Button } from '../parts/button.tsx';
 import { SelectField } from '../parts/field.tsx';
 import { Card, Heading, Shown } from '../parts/page.tsx';
@@ -8,7 +10,7 @@ import { getSystem } from '../session/api.ts';
 import { session, signOut } from '../session/session.ts';
 import { useResource, useTitle } from '../session/use.ts';
 import { shortcutList } from '../shell/shortcut-list.tsx';
-import { type Density, type Theme, settings } from '../shell/settings.ts';
+import { settings } from '../shell/settings.ts';
 
 export function SettingsScreen(): JSX.Element {
   useTitle('Settings');
@@ -63,39 +65,30 @@ function Look(): JSX.Element {
   return (
     <Card title="This browser">
       <div class="body stack">
-        <SelectField
+        <Choice
           label="Theme"
-          value={settings.theme.value}
+          of={settings.theme}
           choices={[
-            { value: 'system', label: 'As the system' },
-            { value: 'light', label: 'Light' },
-            { value: 'dark', label: 'Dark' },
+            ['system', 'As the system'],
+            ['light', 'Light'],
+            ['dark', 'Dark'],
           ]}
-          onChange={(value) => {
-            settings.theme.value = value as Theme;
-          }}
         />
-        <SelectField
+        <Choice
           label="Rows"
-          value={settings.density.value}
+          of={settings.density}
           choices={[
-            { value: 'comfortable', label: 'Comfortable' },
-            { value: 'compact', label: 'Compact' },
+            ['comfortable', 'Comfortable'],
+            ['compact', 'Compact'],
           ]}
-          onChange={(value) => {
-            settings.density.value = value as Density;
-          }}
         />
-        <SelectField
+        <Choice
           label="Exact times"
-          value={settings.timeZone.value}
+          of={settings.timeZone}
           choices={[
-            { value: 'local', label: 'In the zone of this computer' },
-            { value: 'utc', label: 'In UTC' },
+            ['local', 'In the zone of this computer'],
+            ['utc', 'In UTC'],
           ]}
-          onChange={(value) => {
-            settings.timeZone.value = value === 'utc' ? 'utc' : 'local';
-          }}
         />
         <label class="check">
           <input
@@ -112,13 +105,38 @@ function Look(): JSX.Element {
   );
 }
 
+/** One setting with its choices; a change is stored at once. */
+function Choice<T extends string>(props: {
+  readonly label: string;
+  readonly of: Signal<T>;
+  readonly choices: readonly (readonly [value: T, label: string])[];
+}): JSX.Element {
+  const { label, of, choices } = props;
+  return (
+    <SelectField
+      label={label}
+      value={of.value}
+      choices={choices.map(([value, words]) => ({ value, label: words }))}
+      onChange={(chosen) => {
+        of.value = choices.find(([value]) => value === chosen)?.[0] ?? of.value;
+      }}
+    />
+  );
+}
+
 function Server(): JSX.Element {
   const system = useResource('system', () => getSystem());
   return (
     <Card title="Server" aside={<a href="/docs">API reference</a>}>
       <div class="body">
         <Shown of={system}>
-          {({ version, started_at: startedAt, frameworks, file_attachments_enabled: files }) => (
+          {({
+            version,
+            started_at: startedAt,
+            frameworks,
+            limits,
+            file_attachments_enabled: files,
+          }) => (
             <dl class="facts">
               <dt>Version</dt>
               <dd>{version}</dd>
@@ -127,7 +145,19 @@ function Server(): JSX.Element {
                 <Time at={startedAt} />
               </dd>
               <dt>Files</dt>
-              <dd>{files ? 'on' : 'off'}</dd>
+              <dd>{files ? `on, up to ${bytes(limits.file_bytes)} each` : 'off'}</dd>
+              <dt>Calls</dt>
+              <dd>
+                {limits.calls_per_minute === 0
+                  ? 'not limited'
+                  : `${number(limits.calls_per_minute)} a minute for each client or person`}
+              </dd>
+              <dt>Queue</dt>
+              <dd>{`${plural(limits.queued_runs_per_session, 'run')} a session`}</dd>
+              <dt>At most</dt>
+              <dd>
+                {`${plural(limits.tenants_per_organization, 'tenant')} and ${plural(limits.clients_per_organization, 'client')} in an organization`}
+              </dd>
               {frameworks.map(({ name, ready, reason }) => (
                 <>
                   <dt>{name}</dt>

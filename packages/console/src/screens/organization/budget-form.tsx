@@ -1,10 +1,8 @@
 import type { BudgetRecord } from '@convoke/sdk';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { Button } from '../../parts/button.tsx';
-import { Dialog, useAction } from '../../parts/dialog.tsx';
+import { FormDialog } from '../../parts/dialog.tsx';
 import { SelectField, TextField } from '../../parts/field.tsx';
-import { ProblemNote } from '../../parts/problem.tsx';
 import { organizationClient, session } from '../../session/session.ts';
 
 const kinds = ['tenant', 'client', 'agent', 'session'] as const;
@@ -25,7 +23,7 @@ export function BudgetForm(props: {
   const [cost, setCost] = useState(
     budget?.max_cost === undefined ? '' : String(budget.max_cost / micros),
   );
-  const save = useAction(async () => {
+  const save = async () => {
     await organizationClient(org).budgets.set({
       scope: { kind: kinds.find((name) => name === kind) ?? 'tenant', id: id.trim() },
       period: periods.find((name) => name === period) ?? 'month',
@@ -34,50 +32,36 @@ export function BudgetForm(props: {
       ...(budget === undefined ? {} : { version: budget.version }),
     });
     await onSaved();
-    onClose();
-  });
+  };
   const isNew = budget === undefined;
   return (
-    <Dialog title={isNew ? 'Set a budget' : 'Change the budget'} onClose={onClose}>
-      <form
-        class="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void save.run();
-        }}
-      >
-        {isNew && (
-          <>
-            <SelectField label="For" value={kind} choices={choicesOf(kinds)} onChange={setKind} />
-            <TextField label="Id, or name of the agent" value={id} onInput={setId} />
-            <SelectField
-              label="Each"
-              value={period}
-              choices={choicesOf(periods)}
-              onChange={setPeriod}
-            />
-          </>
-        )}
-        <TextField label="At most this many tokens" value={tokens} onInput={setTokens} isNumber />
-        <TextField
-          label={`At most this cost ${budget?.currency ?? ''}`.trim()}
-          value={cost}
-          onInput={setCost}
-          hint="Needs the prices of your models on the server."
-        />
-        {save.error !== undefined && <ProblemNote error={save.error} />}
-        <div class="buttons end">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            kind="primary"
-            type="submit"
-            disabled={save.isBusy || (tokens.trim() === '' && cost.trim() === '')}
-          >
-            Save
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      title={isNew ? 'Set a budget' : 'Change the budget'}
+      action="Save"
+      isReady={tokens.trim() !== '' || cost.trim() !== ''}
+      onSubmit={save}
+      onClose={onClose}
+    >
+      {isNew && (
+        <>
+          <SelectField label="For" value={kind} choices={choicesOf(kinds)} onChange={setKind} />
+          <TextField label="Id, or name of the agent" value={id} onInput={setId} />
+          <SelectField
+            label="Each"
+            value={period}
+            choices={choicesOf(periods)}
+            onChange={setPeriod}
+          />
+        </>
+      )}
+      <TextField label="At most this many tokens" value={tokens} onInput={setTokens} isNumber />
+      <TextField
+        label={`At most this cost ${budget?.currency ?? ''}`.trim()}
+        value={cost}
+        onInput={setCost}
+        hint="Needs the prices of your models on the server."
+      />
+    </FormDialog>
   );
 }
 

@@ -1,9 +1,4 @@
-import type {
-  ClientRecord,
-  ClientWithCredentials,
-  CredentialRecord,
-  IssuedCredential,
-} from '@convoke/sdk';
+import type { ClientRecord, ClientWithCredentials, CredentialRecord } from '@convoke/sdk';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { date, plural, visible } from '../../data/formats.ts';
@@ -18,7 +13,7 @@ import { Time, Until } from '../../parts/time.tsx';
 import { organizationClient } from '../../session/session.ts';
 import { useResource, useTitle } from '../../session/use.ts';
 import { navigate } from '../../shell/router.ts';
-import { SecretOnce } from '../secret-once.tsx';
+import { useSecretOnce } from '../secret-once.tsx';
 
 export function ClientScreen({ org = '', client: id = '' }: RouteParams): JSX.Element {
   const api = organizationClient(org);
@@ -39,11 +34,12 @@ interface ClientProps {
 function OneClient({ org, all, onChange }: ClientProps): JSX.Element {
   const { client, credentials } = all;
   useTitle(client.name);
-  const [issued, setIssued] = useState<IssuedCredential | undefined>(undefined);
+  const secret = useSecretOnce();
   const active = credentials.filter(({ status }) => status === 'active');
   const rotate = useAction(async () => {
     const label = `rotated ${date(new Date(now.value).toISOString(), now.value)}`;
-    setIssued(await organizationClient(org).credentials.add(client.id, { label }));
+    const issued = await organizationClient(org).credentials.add(client.id, { label });
+    secret.show({ clientId: issued.client_id, secret: issued.client_secret });
     await onChange();
   });
   return (
@@ -75,14 +71,10 @@ function OneClient({ org, all, onChange }: ClientProps): JSX.Element {
         </p>
       </Heading>
       {rotate.error !== undefined && <ProblemNote error={rotate.error} />}
-      {issued !== undefined && (
-        <SecretOnce
-          clientId={issued.client_id}
-          secret={issued.client_secret}
-          onDone={() => setIssued(undefined)}
-        />
+      {secret.element}
+      {active.length > 1 && (
+        <RotationSteps credentials={active} isStored={secret.element === undefined} />
       )}
-      {active.length > 1 && <RotationSteps credentials={active} isStored={issued === undefined} />}
       <Card title="Credentials">
         <div class="list">
           {credentials.map((credential) => (

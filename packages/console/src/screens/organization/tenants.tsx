@@ -4,24 +4,22 @@ import { useState } from 'preact/hooks';
 import { visible } from '../../data/formats.ts';
 import { type RouteParams, addressOf } from '../../data/routes.ts';
 import { Button } from '../../parts/button.tsx';
-import { Confirm, Dialog, useAction } from '../../parts/dialog.tsx';
+import { Confirm, FormDialog, useAction } from '../../parts/dialog.tsx';
 import { TextField } from '../../parts/field.tsx';
-import { Heading } from '../../parts/page.tsx';
 import { ProblemNote } from '../../parts/problem.tsx';
 import { Empty } from '../../parts/states.tsx';
 import { Status } from '../../parts/status.tsx';
-import { type Column, PagedTable } from '../../parts/table.tsx';
+import type { Column } from '../../parts/table.tsx';
 import { Time } from '../../parts/time.tsx';
 import { organizationClient, refreshWorkspaces } from '../../session/session.ts';
-import { usePages, useTitle } from '../../session/use.ts';
+import { usePages } from '../../session/use.ts';
+import { ListScreen } from '../list-screen.tsx';
 
 /** A tenant that is being set up is asked for again after this time. */
 const settleMs = 1500;
 
 export function TenantsScreen({ org = '' }: RouteParams): JSX.Element {
-  useTitle('Tenants');
   const { tenants } = organizationClient(org);
-  const [isCreating, setCreating] = useState(false);
   const [leaving, setLeaving] = useState<TenantRecord | undefined>(undefined);
   const list = usePages(
     [org],
@@ -42,26 +40,18 @@ export function TenantsScreen({ org = '' }: RouteParams): JSX.Element {
   };
   return (
     <>
-      <Heading
+      <ListScreen
         title="Tenants"
-        actions={
-          <Button kind="primary" onClick={() => setCreating(true)}>
-            Create a tenant
-          </Button>
-        }
-      >
-        <p class="muted">
-          Separate parts of the organization, each with its own sessions and files.
-        </p>
-      </Heading>
-      <PagedTable
-        label="Tenants"
+        about="Separate parts of the organization, each with its own sessions and files."
         list={list}
         idOf={({ id }) => id}
         columns={columnsFor({ onRetry: retry, onLeave: setLeaving })}
         empty={<Empty title="No tenants yet." />}
+        create={{
+          words: 'Create a tenant',
+          form: (close) => <CreateTenant org={org} onClose={close} onDone={changed} />,
+        }}
       />
-      {isCreating && <CreateTenant org={org} onClose={() => setCreating(false)} onDone={changed} />}
       {leaving !== undefined && (
         <Confirm
           title={`Offboard ${visible(leaving.display_name)}?`}
@@ -155,33 +145,23 @@ function CreateTenant(props: {
   readonly onDone: () => Promise<void>;
 }): JSX.Element {
   const [name, setName] = useState('');
-  const create = useAction(async () => {
+  const create = async () => {
     const { tenants } = organizationClient(props.org);
     await tenants.create({ display_name: name.trim(), mode: 'saas' });
     await props.onDone();
-    props.onClose();
-  });
+  };
   return (
-    <Dialog title="Create a tenant" onClose={props.onClose}>
-      <form
-        class="stack"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void create.run();
-        }}
-      >
-        <TextField label="Name" value={name} onInput={setName} required autofocus max={100} />
-        <p class="muted small">
-          Automation clients that are bound to no tenant can access it as soon as it is ready.
-        </p>
-        {create.error !== undefined && <ProblemNote error={create.error} />}
-        <div class="buttons end">
-          <Button onClick={props.onClose}>Cancel</Button>
-          <Button kind="primary" type="submit" disabled={create.isBusy || name.trim() === ''}>
-            Create
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog
+      title="Create a tenant"
+      action="Create"
+      isReady={name.trim() !== ''}
+      onSubmit={create}
+      onClose={props.onClose}
+    >
+      <TextField label="Name" value={name} onInput={setName} required autofocus max={100} />
+      <p class="muted small">
+        Automation clients that are bound to no tenant can access it as soon as it is ready.
+      </p>
+    </FormDialog>
   );
 }

@@ -1,0 +1,55 @@
+import type { ComponentChildren, JSX } from 'preact';
+import { useState } from 'preact/hooks';
+import type { PagedList } from '../data/pages.ts';
+import { Button } from '../parts/button.tsx';
+import { Heading } from '../parts/page.tsx';
+import { type Column, PagedTable } from '../parts/table.tsx';
+import { useTitle } from '../session/use.ts';
+
+export interface ListScreenProps<T extends object> {
+  readonly title: string;
+  /** One sentence about what is listed. */
+  readonly about: ComponentChildren;
+  readonly list: PagedList<T>;
+  readonly idOf: (row: T) => string;
+  readonly columns: readonly Column<T>[];
+  readonly empty: ComponentChildren;
+  /** How one is made: the words on the button, and the form that it opens. */
+  readonly create?: {
+    readonly words: string;
+    readonly isAllowed?: boolean;
+    readonly form: (close: () => void) => JSX.Element;
+  };
+  /** Above the list: a secret that is shown once. */
+  readonly children?: ComponentChildren;
+}
+
+/** A list that is managed: what it is, the button that makes another one, and the rows. */
+export function ListScreen<T extends object>(props: ListScreenProps<T>): JSX.Element {
+  const { title, list, idOf, columns, create } = props;
+  const [isCreating, setCreating] = useState(false);
+  useTitle(title);
+  return (
+    <>
+      <Heading
+        title={title}
+        actions={
+          create === undefined ? undefined : (
+            <Button
+              kind="primary"
+              onClick={() => setCreating(true)}
+              disabled={create.isAllowed === false}
+            >
+              {create.words}
+            </Button>
+          )
+        }
+      >
+        <p class="muted">{props.about}</p>
+      </Heading>
+      {props.children}
+      <PagedTable label={title} list={list} idOf={idOf} columns={columns} empty={props.empty} />
+      {isCreating && create?.form(() => setCreating(false))}
+    </>
+  );
+}
