@@ -46,3 +46,13 @@ export function Status(props: {
     </span>
   );
 }
+
+/** The glyph alone, where the word stands beside it or in the label around it. */
+export function StatusMark(props: { readonly of: string }): JSX.Element {
+  const [glyph, word] = marks[props.of] ?? ['·', props.of];
+  return (
+    <span class={`status ${props.of}`} title={word} aria-hidden="true">
+      <span class="glyph">{glyph}</span>
+    </span>
+  );
+}

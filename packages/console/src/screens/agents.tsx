@@ -3,13 +3,23 @@ import { plural, visible } from '../data/formats.ts';
 import { addressOf } from '../data/routes.ts';
 import { Heading, Shown } from '../parts/page.tsx';
 import { Empty } from '../parts/states.tsx';
-import { listAllAgents } from '../session/api.ts';
+import { StatusMark } from '../parts/status.tsx';
+import { type RunSummary, listAllAgents, listRuns } from '../session/api.ts';
+import { useRefreshOnNotice } from '../session/live.ts';
 import { useResource, useTenant, useTitle } from '../session/use.ts';
 
 export function AgentsScreen(): JSX.Element {
   useTitle('Agents');
   const tenant = useTenant();
   const agents = useResource(`${tenant.tenantId}/all-agents`, () => listAllAgents(tenant));
+  const runs = useResource(`${tenant.tenantId}/newest-runs`, () =>
+    listRuns(tenant, { limit: 100 }, undefined),
+  );
+  useRefreshOnNotice(
+    ({ type }) => type.startsWith('run_'),
+    () => runs.refresh(),
+  );
+  const newest = Map.groupBy(runs.data.value?.items ?? [], (run) => run.agent_name);
   return (
     <>
       <Heading title="Agents" />
@@ -43,6 +53,7 @@ export function AgentsScreen(): JSX.Element {
                         {`asks for ${plural(agent.approval_required_tools.length, 'tool')}`}
                       </span>
                     )}
+                    <LastRuns runs={newest.get(agent.name)?.slice(0, 6) ?? []} />
                   </div>
                 </a>
               ))}
@@ -51,5 +62,21 @@ export function AgentsScreen(): JSX.Element {
         }
       </Shown>
     </>
+  );
+}
+
+/** The newest runs of an agent as glyphs, newest first; in words for those who do not see them. */
+function LastRuns({ runs }: { readonly runs: readonly RunSummary[] }): JSX.Element | null {
+  if (runs.length === 0) return null;
+  return (
+    <span
+      class="runs-strip"
+      role="img"
+      aria-label={`Last runs: ${runs.map(({ status }) => status).join(', ')}`}
+    >
+      {runs.map((run) => (
+        <StatusMark key={run.id} of={run.status} />
+      ))}
+    </span>
   );
 }

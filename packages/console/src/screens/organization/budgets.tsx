@@ -10,7 +10,7 @@ import { Heading } from '../../parts/page.tsx';
 import { Empty } from '../../parts/states.tsx';
 import { type Column, PagedTable } from '../../parts/table.tsx';
 import { Until } from '../../parts/time.tsx';
-import { organizationClient } from '../../session/session.ts';
+import { organizationClient, session } from '../../session/session.ts';
 import { usePages, useTitle } from '../../session/use.ts';
 import { BudgetForm } from './budget-form.tsx';
 
@@ -87,12 +87,11 @@ function columnsFor({ onEdit, onDelete }: Acts): readonly Column<BudgetRecord>[]
       title: 'For',
       class: 'clip wide-cell',
       cell: ({ scope }) => (
-        <>
-          {scope.kind} <code>{visible(scope.id)}</code>
-        </>
+        <span title={visible(scope.id)}>
+          {scope.kind} <Named scope={scope} />
+        </span>
       ),
     },
-    { title: 'Each', cell: ({ period }) => (period === 'total' ? 'in all' : period) },
     { title: 'Used', class: 'nowrap', cell: (budget) => <Used budget={budget} /> },
     {
       title: 'Starts again',
@@ -117,6 +116,19 @@ function columnsFor({ onEdit, onDelete }: Acts): readonly Column<BudgetRecord>[]
   ];
 }
 
+const eachOf = { day: 'a day', month: 'a month', total: 'in all' } as const;
+
+/** A tenant of this person by its name, anything else by its id. */
+function Named({ scope }: Pick<BudgetRecord, 'scope'>): JSX.Element {
+  const state = session.value;
+  const known =
+    state.kind === 'in'
+      ? state.workspaces.find(({ tenant }) => tenant.tenant_id === scope.id)
+      : undefined;
+  if (known === undefined) return <code>{visible(scope.id)}</code>;
+  return <>{visible(known.tenant.display_name)}</>;
+}
+
 /** The share of the ceiling that is nearest. */
 function Used({ budget }: { readonly budget: BudgetRecord }): JSX.Element {
   const { spent, max_tokens: tokens, max_cost: cost, currency = '' } = budget;
@@ -132,7 +144,7 @@ function Used({ budget }: { readonly budget: BudgetRecord }): JSX.Element {
   const state = share >= 1 ? 'full' : share >= 0.8 ? 'near' : '';
   return (
     <div class="stack tight" title={`${number(share * 100)} %`}>
-      <span>{words.join(' · ')}</span>
+      <span>{`${words.join(' · ')} ${eachOf[budget.period]}`}</span>
       <div class="meter">
         <span class={state} style={{ width: `${Math.min(100, share * 100)}%` }} />
       </div>
