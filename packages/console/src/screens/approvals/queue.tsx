@@ -90,15 +90,11 @@ function Rows(props: {
   const frame = useRef<HTMLUListElement>(null);
   const mayAnswer = useRight('interactions:write');
   const [picked, setPicked] = useState<ReadonlySet<string>>(new Set());
-  const [isDenying, setDenying] = useState<readonly InteractionSummary[] | undefined>(undefined);
   const selected = open.filter(({ interaction_key: key }) => picked.has(key));
   const without = (keys: readonly string[]) =>
     new Set([...picked].filter((key) => !keys.includes(key)));
   const toggle = (key: string) =>
     setPicked(picked.has(key) ? without([key]) : new Set([...picked, key]));
-  const act = () => {
-    if (selected.length > 0) setDenying(selected);
-  };
   const press = (event: KeyboardEvent) => {
     moveInRows(event, frame.current);
     const key = keyOfRow(event);
@@ -107,7 +103,6 @@ function Rows(props: {
     if (mayAnswer) toggle(key);
   };
   useShortcuts({
-    '.': act,
     Escape: () => {
       if (!focusRow(frame.current)) setPicked(new Set());
     },
@@ -115,34 +110,51 @@ function Rows(props: {
   return (
     <>
       <ul ref={frame} onKeyDown={press}>
-        {rows.map((row) => {
-          const isOpen = open.includes(row);
-          return (
-            <li key={row.interaction_key} class="entry">
-              {isOpen && mayAnswer && (
-                <label class="pick">
-                  <input
-                    type="checkbox"
-                    aria-label={`Select ${visible(summaryTitle(row))} of ${visible(row.agent_name)}`}
-                    checked={picked.has(row.interaction_key)}
-                    onChange={() => toggle(row.interaction_key)}
-                  />
-                </label>
-              )}
-              <QueueItem
+        {rows.map((row) => (
+          <li key={row.interaction_key} class="entry">
+            {mayAnswer && open.includes(row) && (
+              <Pick
                 row={row}
-                isChosen={row.interaction_key === chosen}
-                isGone={row.status === 'pending' && !isOpen}
+                isPicked={picked.has(row.interaction_key)}
+                onToggle={() => toggle(row.interaction_key)}
               />
-            </li>
-          );
-        })}
+            )}
+            <QueueItem
+              row={row}
+              isChosen={row.interaction_key === chosen}
+              isGone={row.status === 'pending' && !open.includes(row)}
+            />
+          </li>
+        ))}
         {props.children}
       </ul>
+      <PickedBar
+        selected={selected}
+        onClear={() => setPicked(new Set())}
+        onSettled={(keys) => setPicked(without(keys))}
+      />
+    </>
+  );
+}
+
+/** What is selected, and what can be done with it. */
+function PickedBar(props: {
+  readonly selected: readonly InteractionSummary[];
+  readonly onClear: () => void;
+  readonly onSettled: (keys: readonly string[]) => void;
+}): JSX.Element {
+  const { selected } = props;
+  const [denied, setDenied] = useState<readonly InteractionSummary[] | undefined>(undefined);
+  const act = () => {
+    if (selected.length > 0) setDenied(selected);
+  };
+  useShortcuts({ '.': act });
+  return (
+    <>
       {selected.length > 0 && (
         <div class="picked">
           <span class="grow" role="status">{`${selected.length} selected`}</span>
-          <Button size="small" kind="quiet" onClick={() => setPicked(new Set())}>
+          <Button size="small" kind="quiet" onClick={props.onClear}>
             Clear
           </Button>
           <Button size="small" kind="danger" onClick={act}>
@@ -150,14 +162,32 @@ function Rows(props: {
           </Button>
         </div>
       )}
-      {isDenying !== undefined && (
+      {denied !== undefined && (
         <DenySeveral
-          rows={isDenying}
-          onClose={() => setDenying(undefined)}
-          onSettled={(keys) => setPicked(without(keys))}
+          rows={denied}
+          onClose={() => setDenied(undefined)}
+          onSettled={props.onSettled}
         />
       )}
     </>
+  );
+}
+
+function Pick(props: {
+  readonly row: InteractionSummary;
+  readonly isPicked: boolean;
+  readonly onToggle: () => void;
+}): JSX.Element {
+  const { row } = props;
+  return (
+    <label class="pick">
+      <input
+        type="checkbox"
+        aria-label={`Select ${visible(summaryTitle(row))} of ${visible(row.agent_name)}`}
+        checked={props.isPicked}
+        onChange={props.onToggle}
+      />
+    </label>
   );
 }
 
