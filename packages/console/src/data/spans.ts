@@ -213,6 +213,9 @@ interface Axis {
   readonly breaks: TimeScale['breaks'];
 }
 
+/** Room for the words of a mark before a break begins. */
+const labelShare = 0.06;
+
 /** At most about six marks, at round distances, none inside a break and none too close to another. */
 function ticksOf({ from, to, x, breaks }: Axis): { x: number; label: number }[] {
   const steps = [
@@ -227,7 +230,7 @@ function ticksOf({ from, to, x, breaks }: Axis): { x: number; label: number }[] 
   const count = Math.min(5000, Math.floor((to - from) / step));
   for (let index = 0; index <= count; index += 1) {
     const place = x(from + index * step);
-    const isBroken = breaks.some((gap) => place > gap.from - 0.01 && place < gap.to + 0.01);
+    const isBroken = breaks.some((gap) => place > gap.from - labelShare && place < gap.to + 0.01);
     const isClose = ticks.length > 0 && place - (ticks.at(-1)?.x ?? 0) < 0.09;
     if ((!isBroken && !isClose && place < 0.97) || index === 0) {
       ticks.push({ x: place, label: index * step });

@@ -84,15 +84,17 @@ interface Acts {
 function columnsFor({ onEdit, onDelete }: Acts): readonly Column<BudgetRecord>[] {
   return [
     {
-      title: 'For',
-      class: 'clip wide-cell',
-      cell: ({ scope }) => (
-        <span title={visible(scope.id)}>
-          {scope.kind} <Named scope={scope} />
-        </span>
+      title: 'Budget',
+      class: 'wide-cell',
+      cell: (budget) => (
+        <div class="stack tight">
+          <span class="breaks" title={visible(budget.scope.id)}>
+            {budget.scope.kind} <Named scope={budget.scope} />
+          </span>
+          <Used budget={budget} />
+        </div>
       ),
     },
-    { title: 'Used', class: 'nowrap', cell: (budget) => <Used budget={budget} /> },
     {
       title: 'Starts again',
       optional: true,
@@ -144,7 +146,7 @@ function Used({ budget }: { readonly budget: BudgetRecord }): JSX.Element {
   const state = share >= 1 ? 'full' : share >= 0.8 ? 'near' : '';
   return (
     <div class="stack tight" title={`${number(share * 100)} %`}>
-      <span>{`${words.join(' · ')} ${eachOf[budget.period]}`}</span>
+      <span class="muted small">{`${words.join(' · ')} ${eachOf[budget.period]}`}</span>
       <div class="meter">
         <span class={state} style={{ width: `${Math.min(100, share * 100)}%` }} />
       </div>
