@@ -30,11 +30,11 @@ export function AgentScreen({ agent: name = '' }: RouteParams): JSX.Element {
             <p class="note failed-note">{`This agent does not load: ${visible(agent.problem)}`}</p>
           )}
           <div class="two talk">
+            <TryIt key={agent.name} agent={agent} />
             <div class="stack">
               <About agent={agent} />
               <Recent name={agent.name} />
             </div>
-            <TryIt key={agent.name} agent={agent} />
           </div>
         </>
       )}
