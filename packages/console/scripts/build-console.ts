@@ -18,7 +18,8 @@ export async function buildConsole(folder: string = builtFolder): Promise<void> 
     base: '/console/',
     publicDir: false,
     plugins: [tokens],
-    oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
+    // Never the development form, which carries the paths of this machine: tests build with another NODE_ENV.
+    oxc: { jsx: { runtime: 'automatic', importSource: 'preact', development: false } },
     // Inside a checkout the SDK chooses its sources at run time; a bundler needs them by name.
     resolve: { alias: { '@convoke/sdk': join(home, '../sdk/src/index.ts') } },
     build: {

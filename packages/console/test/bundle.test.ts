@@ -1,6 +1,7 @@
 import { mkdtemp, readFile, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { removeFolder } from '../../../test/remove-folder.ts';
@@ -57,6 +58,11 @@ test('the page has no inline script or style, and names no other origin', () => 
   expect(page).not.toMatch(/<style|style=|onclick|<script(?![^>]*\bsrc=)/);
   expect(page.match(/https?:\/\//g)).toBeNull();
   expect(page).toContain('/console/assets/');
+});
+
+test('no script names a folder of the machine that built it', () => {
+  const home = fileURLToPath(new URL('..', import.meta.url));
+  expect(scripts().filter((name) => texts.get(name)?.includes(home))).toEqual([]);
 });
 
 test('no script turns text into HTML or code: Trusted Types would refuse it (console §3)', () => {

@@ -52,7 +52,7 @@ export function RunTabs(props: { readonly store: RunStore; readonly run: RunReco
       <Tabs label="Views of the run" tabs={tabs}>
         <span class="buttons">
           {errors > 0 && tab !== 'data' && tab !== 'raw' && (
-            <Button size="small" kind="quiet" onClick={showNextError} label="Show the next error">
+            <Button size="small" kind="quiet" onClick={showNextError} title="Show the next error">
               <span class="failed">{`✕ ${plural(errors, 'error')}`}</span> <kbd>.</kbd>
             </Button>
           )}
