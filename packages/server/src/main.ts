@@ -3,6 +3,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { type Convoke, compose } from './compose/compose.ts';
 import type { Config } from './config/config.ts';
 import { closeInheritedDescriptors } from './runtime/inherited-descriptors.ts';
+import { releaseMemoryAtRest } from './runtime/memory-release.ts';
 
 type Quickstart = Awaited<ReturnType<Convoke['quickstart']>>;
 
@@ -50,6 +51,7 @@ export async function runServer(
     await convoke.stop(0);
     throw error;
   }
+  releaseMemoryAtRest();
   const listensOn = listeningAddress(convoke);
   return { convoke, listensOn, quickstart: made, stopped: drainOnSignal(convoke, config) };
 }
