@@ -61,7 +61,8 @@ test('a run that was interrupted shows it in the waterfall, and its text without
   await talk.getByText('The run goes on').waitFor();
   const [before, after] = [talk.locator('.turn').nth(1), talk.locator('.turn').nth(2)];
   await after.getByText('half').waitFor();
-  expect(await before.locator('.what').textContent()).toBe('First. ');
+  // As plain text until the Markdown parser is there, which leaves out the space at the end.
+  expect((await before.locator('.what').textContent())?.trim()).toBe('First.');
   await cancel(web.server, told);
   await page.locator('.heading .status', { hasText: 'Cancelled' }).waitFor();
 });
