@@ -64,7 +64,7 @@ function Figures(): JSX.Element {
           <Figure of="queued" count={counts.queued} href={runs({ status: 'queued' })} />
           <Figure
             of="failed"
-            count={bad?.items.length ?? 0}
+            count={bad?.items.length}
             isMore={bad?.nextCursor !== undefined}
             words="failed in 24 h"
             href={runs({ status: 'failed', hours: '24' })}
@@ -78,15 +78,18 @@ function Figures(): JSX.Element {
 /** A number with its state. Zero is quiet: colour is for what needs attention. */
 function Figure(props: {
   readonly of: string;
-  readonly count: number;
+  /** Unknown until the server has answered. */
+  readonly count: number | undefined;
   readonly isMore?: boolean;
   readonly words?: string;
   readonly href: string;
 }): JSX.Element {
   const { of, count, isMore = false } = props;
   return (
-    <a href={props.href} class={count === 0 ? 'none' : ''}>
-      <span class="value">{`${number(count)}${isMore ? '+' : ''}`}</span>
+    <a href={props.href} class={count === undefined || count === 0 ? 'none' : ''}>
+      <span class="value">
+        {count === undefined ? '–' : `${number(count)}${isMore ? '+' : ''}`}
+      </span>
       <Status of={of} words={props.words} />
     </a>
   );
