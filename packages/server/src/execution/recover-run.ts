@@ -33,6 +33,8 @@ export interface LostRun {
   readonly isLost: (run: Run) => run is LeasedRun;
   /** Whether this server has the session folder that the lost leg worked in. */
   readonly hasSameFolder: boolean;
+  /** Whether other servers share the database: one of them may have an agent that this one does not have. */
+  readonly hasOthers?: boolean;
   /** What the server knows of a leg that it cut itself. Undefined: the worker is gone. */
   readonly cut?: CutLeg;
 }
@@ -48,9 +50,12 @@ export type RecoveryServices = Pick<
   'store' | 'clock' | 'ids' | 'fanout' | 'log' | 'metrics' | 'agents' | 'settings'
 > & { readonly harnesses: ReadonlyMap<string, Pick<Harness, 'afterLoss' | 'countsTokens'>> };
 
+/** How long a server that does not have the agent of a lost run leaves it to servers that do. */
+const leftToOthersMs = 30_000;
+
 /**
  * D-88: continues, asks about or ends a run whose worker is gone or whose leg was cut, in one transaction. False: the run
- * changed meanwhile, and nothing was written.
+ * changed meanwhile or is left to another server, and nothing was written.
  */
 export async function recoverRun(services: RecoveryServices, lost: LostRun): Promise<boolean> {
   const { store } = services;
@@ -70,6 +75,7 @@ export async function recoverRun(services: RecoveryServices, lost: LostRun): Pro
     const savedEpoch = lost.cut === undefined ? seen.run.savedEpoch : seen.run.leaseEpoch;
     const current = { ...seen.run, savedEpoch };
     const recovery = await decide(services, tx, { ...lost, run: current });
+    if (recovery.kind === 'leave') return false;
     if (recovery.kind === 'continue' && recovery.keptSeq !== keptSeq) return false;
     await recordCutLeg(services, tx, { run: current, cut: lost.cut });
     const isUsagePartial =
@@ -147,11 +153,11 @@ async function endRecovered(
 }
 
 async function decide(
-  { agents, harnesses, settings }: RecoveryServices,
+  { agents, harnesses, settings, clock }: RecoveryServices,
   tx: StoreTransaction,
   lost: LostRun & { readonly run: LeasedRun },
 ): Promise<Recovery> {
-  const { run, hasSameFolder } = lost;
+  const { run, hasSameFolder, hasOthers = false } = lost;
   const agent = agents.find(run.agentName);
   const { point } = await tx.sessions.state(run.sessionId);
   const answered = await tx.interactions.answered(run.id);
@@ -166,6 +172,7 @@ async function decide(
     point: point?.runId === run.id ? point : undefined,
     calls: await tx.toolCalls.ofRun(run.id),
     allowed: new Set(allowed),
+    isLeftToOthers: hasOthers && clock.now() < run.lease.expiresAt + leftToOthersMs,
     hasSameFolder,
   });
 }

@@ -27,12 +27,16 @@ export async function reconcileRuns(services: RecoveryServices, leases: Leases):
   const own = await store.read.runs.leasedBy(leases.owner);
   const lost = [...expired, ...own].filter((run) => isLost(run, leases, clock.now()));
   const isStillLost = (run: Run): run is LeasedRun => isLost(run, leases, clock.now());
+  let hasRecovered = false;
   for (const run of lost) {
-    await recoverRun(services, { run, isLost: isStillLost, hasSameFolder: leases.isAlone });
+    // A lease of this server itself is renewed and never expires, so that its runs are not left to others.
+    const hasOthers = !leases.isAlone && leaseOf(run)?.owner !== leases.owner;
+    const parts = { isLost: isStillLost, hasSameFolder: leases.isAlone, hasOthers };
+    if (await recoverRun(services, { run, ...parts })) hasRecovered = true;
   }
   const held = await store.read.runs.heldTooLong(clock.now(), perPass);
   for (const run of held) await releaseHeldRun(services, run);
-  return expired.length === perPass && lost.length > 0;
+  return expired.length === perPass && hasRecovered;
 }
 
 /** A process knows which of its own runs it executes; runs of other processes are lost when their lease expires. */

@@ -4,11 +4,12 @@ import { answerInteraction } from '../../src/app/interactions.ts';
 import { cancelRun } from '../../src/app/runs/runs.ts';
 import { noteOfLeftCall } from '../../src/domain/run/recovery.ts';
 import { noteOfLostChange } from '../../src/domain/run/workspace-behind.ts';
-import type { Run, RunningRun } from '../../src/domain/run/run.ts';
+import { type Run, type RunningRun, isLeased } from '../../src/domain/run/run.ts';
 import type { ToolCall } from '../../src/domain/run/tool-call.ts';
 import { type ClaimedLeg, recallClaim } from '../../src/execution/claim-leg.ts';
 import type { LegNote, PlacedNote } from '../../src/execution/leg-notes.ts';
 import { recordLeg } from '../../src/execution/record-leg.ts';
+import { recoverRun } from '../../src/execution/recover-run.ts';
 import { endParkedCancellations } from '../../src/workers/end-parked-cancellations.ts';
 import { reconcileRuns } from '../../src/workers/reconcile-runs.ts';
 import { databaseKinds } from '../support/databases.ts';
@@ -291,6 +292,27 @@ describe.each(databaseKinds)('a run whose worker is gone goes on, on %s (D-88)',
       const again = await lose(next.run, cluster);
       world.clock.advance(5_000);
       expect(await world.claim(again, 'worker-2', 'machine-2')).toBeUndefined();
+    });
+
+    test('a server without the agent leaves it for 30 s to servers that have it (D-88)', async () => {
+      const without = { ...world, agents: { ...world.agents, find: () => undefined } };
+      const leases = { owner: 'other', isExecuting: () => false, canTrustExpiry: () => true };
+      const pass = () => reconcileRuns(without, { ...leases, isAlone: false });
+      const [taken, left] = [await started(), await started()];
+      world.clock.advance(15_000 + 30_000 - 1);
+      await pass();
+      expect(await world.read(taken.run)).toMatchObject({ status: 'running', lease: {} });
+      // Any server that has the agent takes it at once.
+      await recoverRun(world, {
+        run: await world.read(taken.run),
+        isLost: isLeased,
+        hasSameFolder: false,
+      });
+      expect(await world.read(taken.run)).toMatchObject({ status: 'running', lease: null });
+      world.clock.advance(1);
+      await pass();
+      const ended = { status: 'failed', error: { code: 'worker_lost' } };
+      expect(await world.read(left.run)).toMatchObject(ended);
     });
 
     test('a leg that ended has its files archived', async () => {

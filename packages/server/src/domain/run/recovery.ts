@@ -32,11 +32,15 @@ export interface LostLeg {
   readonly calls: readonly ToolCall[];
   /** Calls that a person allowed, by `ref`: one allow is for one execution (D-39). */
   readonly allowed: ReadonlySet<string>;
+  /** Whether another server may have the agent, and is given the time to take the run. */
+  readonly isLeftToOthers: boolean;
   /** Whether any worker that continues the run has the session folder that the lost leg had. */
   readonly hasSameFolder: boolean;
 }
 
 export type Recovery =
+  /** This server does not have the agent: another one decides. */
+  | { readonly kind: 'leave' }
   | {
       readonly kind: 'end';
       readonly outcome: RunOutcome;
@@ -68,6 +72,9 @@ export const noteOfLeftCall =
 export function decideRecovery(lost: LostLeg): Recovery {
   const { run, reason, agent, afterLoss, point, calls } = lost;
   const isOff = agent === undefined || afterLoss === 'none' || agent.recovery.onLoss === 'fail';
+  if (agent === undefined && lost.isLeftToOthers && run.status !== 'cancelling') {
+    return { kind: 'leave' };
+  }
   // A program that asked and did not end has lost its question with its process. Others know it: the answer continues them.
   const isQuestionLost = run.status === 'waiting' && afterLoss === 'point';
   if (isOff || isQuestionLost || run.status === 'cancelling') {
