@@ -1,4 +1,5 @@
 import type { Holder } from '../app/record.ts';
+import type { FolderState } from '../domain/folder-snapshot.ts';
 import type { Json } from '../domain/json.ts';
 import type { CallIntent } from '../domain/run/tool-call.ts';
 import type { UsageEntry } from '../domain/usage/usage.ts';
@@ -10,7 +11,13 @@ import type { StoreTransaction } from '../ports/store.ts';
 export type LegNote =
   | { readonly kind: 'checkpoint'; readonly state: Json; readonly isRecoveryPoint: boolean }
   | { readonly kind: 'usage'; readonly entry: UsageEntry; readonly settle?: Settle }
-  | { readonly kind: 'begin'; readonly intent: CallIntent; readonly settle: Settle }
+  | {
+      readonly kind: 'begin';
+      readonly intent: CallIntent;
+      /** State of the session folder before the call, if it was archived for it (D-92). */
+      readonly snapshot?: FolderState | undefined;
+      readonly settle: Settle;
+    }
   | { readonly kind: 'end'; readonly call: EndedCall; readonly settle: Settle };
 
 /** Called once it is known whether the entry is durable and, for an intent, whether the call may start. */

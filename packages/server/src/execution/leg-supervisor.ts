@@ -19,6 +19,7 @@ import type { LegOutcome } from './record-leg.ts';
 import { recoverRun } from './recover-run.ts';
 import { renameFolder } from './rename-folder.ts';
 import { retryStorage } from './retry-storage.ts';
+import { folderSaver } from './save-before-call.ts';
 import { saveSnapshot } from './save-snapshot.ts';
 import type { ExecutionServices } from './services.ts';
 
@@ -207,7 +208,8 @@ export class LegSupervisor {
     const { harness, input, context } = started;
     try {
       const { signal } = this.#abort;
-      const effects = callLedger(this.#services, { claimed, writer, signal });
+      const saveFolder = folderSaver(this.#services, claimed);
+      const effects = callLedger(this.#services, { claimed, writer, signal, saveFolder });
       this.#calls = effects;
       const holdsLease = this.#holdsLease;
       const allowance = () => readAllowance(this.#services, this.#runId, agent.model);

@@ -1,5 +1,6 @@
 import type { Holder } from '../app/record.ts';
 import type { Services } from '../app/services.ts';
+import type { FolderState } from '../domain/folder-snapshot.ts';
 import type { Json } from '../domain/json.ts';
 import type { CallIntent } from '../domain/run/tool-call.ts';
 import type { UsageEntry } from '../domain/usage/usage.ts';
@@ -84,9 +85,12 @@ export class LegWriter {
     await this.#settled((settle) => this.#note({ kind: 'usage', entry, settle }));
   }
 
-  /** Resolves once the intent is durable, with everything emitted before it. False: the call must not start. */
-  beginCall(intent: CallIntent): Promise<boolean> {
-    return this.#settled((settle) => this.#note({ kind: 'begin', intent, settle }));
+  /**
+   * Resolves once the intent is durable, with everything emitted before it and the folder's state, if it was archived for
+   * the call. False: the call must not start.
+   */
+  beginCall(intent: CallIntent, snapshot?: FolderState): Promise<boolean> {
+    return this.#settled((settle) => this.#note({ kind: 'begin', intent, snapshot, settle }));
   }
 
   /** Resolves once the result is durable. False: the lease is lost. */

@@ -141,6 +141,7 @@ export async function recordLeg(
             hasLosses: lossesTotal > 0,
             maker,
           });
+    await recordFolders(services, tx, { holder, notes: batch.notes });
     if (batch.context !== undefined) {
       const { text, snapshot } = batch.context;
       await tx.sessions.saveContext(holder.sessionId, text, snapshot);
@@ -152,6 +153,19 @@ export async function recordLeg(
     if (snapshot !== undefined) await recordSnapshot(services, tx, { owner: holder, snapshot });
     return { lastSeq: seqs.last, refused, breach };
   });
+}
+
+/** D-92: the archive that was made for a call is recorded with its intent. */
+async function recordFolders(
+  services: Pick<Services, 'clock'>,
+  tx: StoreTransaction,
+  { holder, notes }: { readonly holder: Holder; readonly notes: readonly PlacedNote[] },
+): Promise<void> {
+  for (const { note } of notes) {
+    if (note.kind !== 'begin' || note.snapshot === undefined) continue;
+    await recordSnapshot(services, tx, { owner: holder, snapshot: note.snapshot });
+    await tx.toolCalls.markSaved({ runId: holder.runId, tenantId: holder.scope.tenantId });
+  }
 }
 
 function countEntries(

@@ -14,7 +14,10 @@ import { StorageUnavailable } from '../ports/errors.ts';
 import type { FolderChanges } from '../ports/session-folders.ts';
 import type { ClaimedLeg } from './claim-leg.ts';
 
-type SnapshotServices = Pick<Services, 'store' | 'clock' | 'blobs' | 'sessionFolders' | 'log'>;
+export type SnapshotServices = Pick<
+  Services,
+  'store' | 'clock' | 'blobs' | 'sessionFolders' | 'log'
+>;
 
 /** Compressed; the archive bounds the uncompressed size. */
 const snapshotBytesMax = 2 * 1024 ** 3;
@@ -95,17 +98,20 @@ interface SaveRequest {
   readonly owner: SnapshotOwner;
   readonly changes: FolderChanges;
   readonly leg: string;
+  /** How often storing it is tried. */
+  readonly tries?: number;
 }
 
-async function save(
+/** Archives the folder and stores the archive, which is removed in an hour unless a row names it by then. */
+export async function save(
   services: SnapshotServices,
-  { owner, changes, leg }: SaveRequest,
+  { owner, changes, leg, tries = publishTries }: SaveRequest,
 ): Promise<Saving> {
   if (changes.problem !== undefined) return { reason: changes.problem };
   let staged: StagedBlob | undefined;
   try {
     staged = await services.blobs.stage(changes.archive(leg), { maxBytes: snapshotBytesMax });
-    await publish(services, staged, removalOf(owner, staged.sha256));
+    await publish(services, { staged, removal: removalOf(owner, staged.sha256), tries });
     return { state: staged.sha256 };
   } catch (error) {
     if (error instanceof BlobTooLarge) return { reason: 'too_large' };
@@ -119,12 +125,11 @@ async function save(
 /** Retries: a brief outage of the store must not bind a session to this machine. */
 async function publish(
   services: SnapshotServices,
-  staged: StagedBlob,
-  removal: BlobRemoval,
+  { staged, removal, tries }: { staged: StagedBlob; removal: BlobRemoval; tries: number },
 ): Promise<void> {
   const { clock } = services;
   const giveUpAt = clock.now() + publishMaxMs;
-  for (let left = publishTries; ; left -= 1) {
+  for (let left = tries; ; left -= 1) {
     try {
       return await publishRemovable(services, staged, removal);
     } catch (error) {
@@ -141,29 +146,31 @@ async function publish(
  * before. An end that seemed lost may have been committed: the worker that removes the new archive looks at the row.
  */
 async function settling(
-  { store, clock, log }: SnapshotServices,
+  services: SnapshotServices,
   { owner, changes, state }: Omit<SaveRequest, 'leg'> & { readonly state: FolderState },
 ): Promise<SavedSnapshot> {
   // The state is still known in memory; after a restart the archive is fetched once more.
   await changes
     .settle(state)
     .catch((error: unknown) =>
-      log.error('state of a session folder could not be noted', error, { state }),
+      services.log.error('state of a session folder could not be noted', error, { state }),
     );
-  return {
-    state,
-    events: [],
-    async abandon() {
-      if (!isArchived(state)) return;
-      const removal = removalOf(owner, state);
-      await store
-        .transaction((tx) => tx.blobRemovals.schedule(removal, clock.now()))
-        // It is due anyway, only later.
-        .catch((error: unknown) =>
-          log.error('the snapshot of a lost leg stays for an hour', error, { ...owner }),
-        );
-    },
-  };
+  return { state, events: [], abandon: () => abandonArchive(services, { owner, state }) };
+}
+
+/** Removes an archive that was not recorded; the worker that does it looks whether a row names it. Never rejects. */
+export async function abandonArchive(
+  { store, clock, log }: SnapshotServices,
+  { owner, state }: { readonly owner: SnapshotOwner; readonly state: FolderState },
+): Promise<void> {
+  if (!isArchived(state)) return;
+  const removal = removalOf(owner, state);
+  await store
+    .transaction((tx) => tx.blobRemovals.schedule(removal, clock.now()))
+    // It is due anyway, only later.
+    .catch((error: unknown) =>
+      log.error('the snapshot of a lost leg stays for an hour', error, { ...owner }),
+    );
 }
 
 function removalOf({ tenantId, sessionId }: SnapshotOwner, sha256: string): BlobRemoval {

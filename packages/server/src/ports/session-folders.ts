@@ -27,6 +27,8 @@ export interface SessionFolders {
 export interface FolderChanges {
   /** State of the folder before the leg. */
   readonly before: FolderState | null;
+  /** Size of all files of the folder. */
+  readonly bytes: number;
   /** Why it cannot be archived, if it cannot. */
   readonly problem?: 'too_large' | 'not_stored' | undefined;
   /** Archive of the whole folder, as `prepare` restores it. `leg` makes the archive unique. */

@@ -8,6 +8,7 @@ import { databaseKinds } from '../support/databases.ts';
 import { until } from '../support/eventually.ts';
 import { type RunFixture, createRunFixture, delta, hour, maker } from '../support/run-fixture.ts';
 
+const saveFolder = async () => undefined;
 const call = { ref: 'call-1', toolName: 'pay', input: { amount: 5 }, touches: 'outside' } as const;
 
 describe.each(databaseKinds)('the ledger of tool calls on %s (D-80)', (kind) => {
@@ -31,7 +32,7 @@ describe.each(databaseKinds)('the ledger of tool calls on %s (D-80)', (kind) => 
     };
     const writer = writerOf(claimed, store);
     const { signal } = new AbortController();
-    const ledger = callLedger(world, { claimed, writer, signal });
+    const ledger = callLedger(world, { claimed, writer, signal, saveFolder });
     return { claimed, writer, ledger, reached: reached.promise, open: () => gate.resolve() };
   }
   function writerOf({ holder, run }: ClaimedLeg, store: Store): LegWriter {
@@ -80,7 +81,7 @@ describe.each(databaseKinds)('the ledger of tool calls on %s (D-80)', (kind) => 
     expect(await ledger.begin(call)).toBe(false);
     const { signal } = new AbortController();
     const writer = writerOf(claimed, world.store);
-    const other = callLedger(world, { claimed, writer, signal });
+    const other = callLedger(world, { claimed, writer, signal, saveFolder });
     await ledger.end(call.ref, { ok: true, output: 'paid' });
     expect(await other.begin(call)).toBe(false);
   });
@@ -101,7 +102,7 @@ describe.each(databaseKinds)('the ledger of tool calls on %s (D-80)', (kind) => 
     };
     const writer = writerOf(claimed, store);
     const { signal } = new AbortController();
-    const later = callLedger(world, { claimed, writer, signal });
+    const later = callLedger(world, { claimed, writer, signal, saveFolder });
     // With an event: so the commit is found in the log.
     await writer.push(delta('Once more.'));
     const begun = [later.begin(call), later.begin({ ...call, ref: 'call-2' })];

@@ -123,7 +123,10 @@ export function keptSeqOf({
 
 /** Calls whose changes of the folder no archive has, because the legs that made them did not end. */
 export function unsavedCalls(calls: readonly ToolCall[], run: Run): ToolCall[] {
-  return calls.filter(({ epoch, touches }) => epoch > run.savedEpoch && touches !== 'outside');
+  return calls.filter(
+    ({ epoch, touches, isSaved }) =>
+      epoch > run.savedEpoch && touches !== 'outside' && isSaved !== true,
+  );
 }
 
 function isRepeatable(call: ToolCall, { agent, allowed }: LostLeg): boolean {

@@ -10,8 +10,10 @@ import type { Json } from '../json.ts';
  * - `left`: it was in doubt and is not repeated; the note is for the model.
  * - `again`: it was in doubt and may be carried out once more, with this input.
  */
-export type ToolCall = CallIntent &
-  (
+export type ToolCall = CallIntent & {
+  /** Whether an archive that was made during its leg has its changes of the session folder (D-92). */
+  readonly isSaved?: boolean;
+} & (
     | { readonly status: 'begun' }
     | { readonly status: 'ended'; readonly result: CallResult }
     | { readonly status: 'left'; readonly note: string }

@@ -12,6 +12,8 @@ export interface ToolCallRepository {
   end(run: CallOwner, call: EndedCall): Promise<void>;
   /** Writes what was decided about a call in doubt, or about an ended one whose changes are lost. */
   settle(run: CallOwner, call: ToolCall, seen?: 'begun' | 'ended'): Promise<void>;
+  /** Marks the calls that are over: an archive has their changes of the session folder. */
+  markSaved(run: CallOwner): Promise<void>;
   /** Calls of the run, in the order of their intents. */
   ofRun(runId: RunId): Promise<ToolCall[]>;
   /** Deletes calls of runs that ended before a time; `until` is the first run id of that time. */

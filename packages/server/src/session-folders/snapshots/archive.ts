@@ -28,19 +28,21 @@ export const archived = {
 export interface FolderFingerprint {
   /** Equal until something changes. */
   readonly fingerprint: string;
+  /** Size of all files. */
+  readonly bytes: number;
   readonly problem?: 'too_large' | 'not_stored';
 }
 
 /** Fingerprint of a session folder with nothing in it. */
 export const bareFingerprint = 'bare';
-const tooLarge: FolderFingerprint = { fingerprint: '', problem: 'too_large' };
+const tooLarge: FolderFingerprint = { fingerprint: '', bytes: Infinity, problem: 'too_large' };
 
 /** Digests names, modes, sizes, times and inodes; reads no file. */
 export async function fingerprintFolder(
   paths: FolderPaths,
   namesMax = archiveEntriesMax,
 ): Promise<FolderFingerprint> {
-  if (isBare(paths)) return { fingerprint: bareFingerprint };
+  if (isBare(paths)) return { fingerprint: bareFingerprint, bytes: 0 };
   const hash = createHash('sha256');
   let bytes = 0n;
   try {
@@ -55,7 +57,7 @@ export async function fingerprintFolder(
   }
   const manifest = lstatSync(paths.manifest, { bigint: true, throwIfNoEntry: false });
   if (manifest !== undefined) hash.update(timesOf(manifest));
-  return { fingerprint: hash.digest('hex') };
+  return { fingerprint: hash.digest('hex'), bytes: Number(bytes) };
 }
 
 /** Synchronous because it runs after every leg: see `isFolder` in session-folders.ts. */

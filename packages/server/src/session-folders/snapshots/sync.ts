@@ -130,8 +130,9 @@ export class FolderSync {
       loadManifest,
     }: { folder: FolderFingerprint; loadManifest: () => Promise<FolderManifest> },
   ): FolderChanges {
-    const { fingerprint, problem } = folder;
+    const { fingerprint, bytes, problem } = folder;
     return {
+      bytes,
       before: this.#marks.get(markOf(paths))?.state ?? null,
       problem,
       archive: (leg) => archiveOf(paths, { leg, loadManifest }),
@@ -146,7 +147,7 @@ export class FolderSync {
     } catch (error) {
       const { sessionFolder } = paths;
       this.#options.log.error('session folder fingerprint failed', error, { sessionFolder });
-      return { fingerprint: '', problem: 'not_stored' };
+      return { fingerprint: '', bytes: 0, problem: 'not_stored' };
     }
   }
 

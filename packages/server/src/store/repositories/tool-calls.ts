@@ -15,7 +15,7 @@ export function toolCallRepository(db: Transaction): ToolCallRepository {
         values (${runId}, ${ref}, ${tenantId}, ${epoch}, ${toolName}, ${JSON.stringify(input)}, ${touches},
           ${intent.isRepeatable === true ? 1 : 0}, 'begun', ${begunAt})
         on conflict (run_id, ref) do update set status = 'begun', epoch = excluded.epoch,
-          input = excluded.input, begun_at = excluded.begun_at
+          input = excluded.input, begun_at = excluded.begun_at, is_saved = 0
         where tool_calls.status = 'again'
           or (tool_calls.status = 'begun' and tool_calls.epoch = excluded.epoch)`);
       return changed === 1;
@@ -34,6 +34,12 @@ export function toolCallRepository(db: Transaction): ToolCallRepository {
         update tool_calls set status = ${call.status}, output = ${toJsonText(note)}
         where run_id = ${runId} and ref = ${call.ref} and status = ${seen}`);
       if (changed !== 1) throw new Error(`the call ${call.ref} of ${runId} is no longer ${seen}`);
+    },
+
+    async markSaved({ runId }) {
+      await db.run(sql`
+        update tool_calls set is_saved = 1
+        where run_id = ${runId} and status in ('ended', 'left') and is_saved = 0`);
     },
 
     forget({ endedBefore, until }, limit) {
@@ -62,6 +68,7 @@ interface CallRow {
   input: string;
   touches: Touches;
   is_repeatable: number;
+  is_saved: number;
   status: ToolCall['status'];
   ok: number | null;
   output: string | null;
@@ -76,6 +83,7 @@ function toCall(row: CallRow): ToolCall {
     input: JSON.parse(row.input) as Json,
     touches: row.touches,
     ...(row.is_repeatable === 1 && { isRepeatable: true }),
+    ...(row.is_saved === 1 && { isSaved: true }),
     begunAt: row.begun_at,
   };
   const output = fromJsonText<string>(row.output) ?? '';
