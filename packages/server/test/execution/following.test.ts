@@ -1,11 +1,26 @@
 import { existsSync } from 'node:fs';
-import { copyFile, mkdir, readdir, readFile, stat } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { copyFile, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { FileRecord, RunRecord, SessionRecord } from '@convoke/contract';
+import {
+  type FileRecord,
+  type RunRecord,
+  type SessionRecord,
+  organizationId,
+  runId,
+  sessionId,
+  tenantId,
+} from '@convoke/contract';
 import { afterEach, beforeAll, expect, test } from 'vitest';
 import { requireSandbox } from '../../../../test/services.ts';
+import { isLeased } from '../../src/domain/run/run.ts';
+import { claimLeg } from '../../src/execution/claim-leg.ts';
+import { Dispatcher } from '../../src/execution/dispatcher.ts';
+import { recoverRun } from '../../src/execution/recover-run.ts';
 import {
   answer,
+  begin,
+  cancel,
   ended,
   eventsPath,
   logOf,
@@ -15,6 +30,7 @@ import {
   startRun,
 } from '../support/api-steps.ts';
 import { eventually } from '../support/eventually.ts';
+import { startPuppetServer } from '../support/puppet-server.ts';
 import { type S3Server, startS3 } from '../support/s3-server.ts';
 import { type TestServer, startServer } from '../support/server.ts';
 
@@ -227,6 +243,62 @@ test('a session folder that fits again is stored again', async () => {
   await done(a, session, 'rm holes');
   const b = await handOver(a, 'b');
   expect(await done(b, session, 'cat file')).toBe('one\n');
+});
+
+test('a run that goes on elsewhere after a loss takes the archived files, under a new name (D-91)', async () => {
+  // Its one slot is taken, so that the test decides who executes the run.
+  const env = { CONVOKE_RUN_CONCURRENCY: '1', CONVOKE_LEASE_SECONDS: '300' };
+  const puppetAgent = { recovery: { on_loss: 'resume' } };
+  const { server, puppet } = await startPuppetServer({
+    database: 'postgres',
+    env,
+    puppetAgent,
+    afterLoss: 'repeat',
+  });
+  const session = await openSession(server, 'puppet');
+  const first = await startRun(server, session, 'first');
+  const leg = await puppet.leg();
+  const note = join(leg.context.sessionFolder, 'note');
+  await writeFile(note, 'saved');
+  leg.end();
+  await ended(server, first);
+  const { services } = server.convoke;
+  const snapshot = async () =>
+    (await services.store.read.sessions.state(sessionId(session.id))).snapshot;
+  const saved = await snapshot();
+  const blocker = await begin(server, 'puppet');
+  await puppet.leg();
+  const { id } = await startRun(server, session, 'second');
+
+  const { organization_id, tenant_id } = server.quickstart;
+  const scope = { organizationId: organizationId(organization_id), tenantId: tenantId(tenant_id) };
+  const address = { scope, sessionId: sessionId(session.id), runId: runId(id) };
+  const lease = { owner: 'gone', machine: 'gone', expiresAt: services.clock.now() };
+  // Another transaction may have its session locked for a moment.
+  const lost = await eventually(async () => {
+    const leg = await claimLeg(services, address, { lease, at: services.clock.now() });
+    return typeof leg !== 'string' && leg;
+  });
+  // What the machine that is gone would have done to its folder.
+  await writeFile(note, 'later');
+  await recoverRun(services, { run: lost.run, isLost: isLeased, hasSameFolder: false });
+
+  const worker = new Dispatcher(
+    { ...services, settings: { ...services.settings, runConcurrency: 10 } },
+    { owner: randomUUID(), machine: 'here', holdsLeases: () => true, onFree: () => {} },
+  );
+  worker.start();
+  await eventually(async () => {
+    await worker.dispatchRuns();
+    return puppet.hasStarted;
+  });
+  const next = await puppet.leg();
+  expect(await readFile(note, 'utf8')).toBe('saved');
+  expect(await snapshot()).toMatch(/^[0-9a-f]{64}$/);
+  expect(await snapshot()).not.toBe(saved);
+  next.end();
+  await worker.stop(60_000);
+  await cancel(server, blocker.run);
 });
 
 test('no temporary files remain beside the session folders, and other users cannot read them', async () => {
