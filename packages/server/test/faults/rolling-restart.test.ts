@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import {
   type RunEvent,
   type SessionId,
+  isTerminalEventType,
   isTerminalRunStatus,
   organizationId,
   tenantId,
@@ -14,6 +15,7 @@ import {
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { removeFolder } from '../../../../test/remove-folder.ts';
 import { root } from '../../../../test/repository.ts';
+import { RunFollower } from '../../src/app/runs/follow.ts';
 import { startRun } from '../../src/app/runs/runs.ts';
 import { createSession } from '../../src/app/sessions.ts';
 import { type Convoke, compose } from '../../src/compose/compose.ts';
@@ -25,9 +27,11 @@ import { until } from '../support/eventually.ts';
 import { startModelServer } from '../support/model-server/server.ts';
 import { quietLog } from '../support/quiet-log.ts';
 
-const perFramework = Number(process.env['CONVOKE_TEST_ROLLING'] ?? 2);
+const perFramework = Number(process.env['CONVOKE_TEST_ROLLING'] ?? 6);
 const servers = 3;
 const withinMs = 240_000;
+/** Each makes a step of the script of `thinker`. */
+const messagesOfThinker = 4;
 const names = Array.from({ length: 20 }, (_, index) => `N${index}`);
 const lines = 10;
 
@@ -46,6 +50,7 @@ test.skipIf(isQuick)(
     const world = await openWorld();
     const started = await world.begin();
     await world.everyoneHasBegun(started);
+    const readers = started.flatMap((each) => [0, 1].map((index) => world.read(each, index)));
     for (let index = 0; index < servers; index += 1) await world.restart(index);
     world.remote.released.resolve();
     for (const each of started) {
@@ -67,6 +72,13 @@ test.skipIf(isQuick)(
     }
     const log = await Promise.all(started.map((each) => world.logOf(each)));
     expect(log.flat().some(({ type }) => type === 'run_interrupted')).toBe(true);
+    // Every reader, handed from server to server, has read exactly the log.
+    const read = await Promise.all(readers);
+    expect(read).toEqual(log.flatMap((events) => [events, events]));
+    // No message was sent twice: not to the remote agent, and not to the model.
+    const sent = world.remote.calls.filter((method) => /^(message\/|Send)/.test(method));
+    expect(sent).toHaveLength(perFramework);
+    expect(world.model.log.requests).toHaveLength(perFramework * messagesOfThinker);
   },
 );
 
@@ -88,6 +100,7 @@ async function openWorld() {
   await writeAgents(join(folder, 'agents'), { model: model.url, remote: remote.url });
   const url = await createLocation('postgres');
   const running: Convoke[] = [];
+  const following: { follower: RunFollower<readonly RunEvent[]>; stopping: AbortController }[] = [];
   const start = async (index: number) => {
     const config = readConfig({
       CONVOKE_PORT: '1',
@@ -103,6 +116,10 @@ async function openWorld() {
     const convoke = await compose(config, { log: quietLog });
     if (convoke.agentProblems.length > 0) throw new Error(JSON.stringify(convoke.agentProblems));
     running[index] = convoke;
+    const follower = new RunFollower(convoke.services, (events) =>
+      events.map(({ body }) => JSON.parse(body) as RunEvent),
+    );
+    following[index] = { follower, stopping: new AbortController() };
     return convoke;
   };
   const first = await start(0);
@@ -116,7 +133,11 @@ async function openWorld() {
     organizationId: organizationId(quick.organization_id),
     tenantId: tenantId(quick.tenant_id),
   };
-  const services = () => (running[0] ?? first).services;
+  /** Of a server that is not being replaced. */
+  const services = () => {
+    const index = following.findIndex(({ stopping }) => !stopping.signal.aborted);
+    return (running[index] ?? first).services;
+  };
   const chargeRate = () => {};
 
   async function runOf({ sessionId }: StartedRun) {
@@ -136,7 +157,22 @@ async function openWorld() {
   }
   return {
     remote,
+    model,
     logOf,
+    /** Follows a run to its end, on one server after the other. */
+    async read(each: StartedRun, first: number): Promise<RunEvent[]> {
+      const events: RunEvent[] = [];
+      for (let server = first; !events.some(({ type }) => isTerminalEventType(type)); server += 1) {
+        // One at a time is being replaced.
+        const live = following.filter(({ stopping }) => !stopping.signal.aborted);
+        const at = live[server % live.length];
+        if (at === undefined) throw new Error('no server is left');
+        const { follower, stopping } = at;
+        const place = { run: await runOf(each), after: events.length, signal: stopping.signal };
+        for await (const batch of follower.follow(place)) events.push(...batch.rendered);
+      }
+      return events;
+    },
     async begin(): Promise<StartedRun[]> {
       const begun: StartedRun[] = [];
       for (let round = 0; round < perFramework; round += 1) {
@@ -158,6 +194,7 @@ async function openWorld() {
     },
     /** As SIGTERM and a new process. */
     async restart(index: number): Promise<void> {
+      following[index]?.stopping.abort();
       await running[index]?.stop(withinMs);
       await (await start(index)).start();
     },
