@@ -48,7 +48,8 @@ describe.concurrent.each(databaseKinds)(
     }, async ({ onTestFinished }) => {
       const model = await openModel(onTestFinished);
       const url = kind === 'sqlite' ? {} : { CONVOKE_DATABASE_URL: await createLocation(kind) };
-      const settings = { ...url, CONVOKE_LEASE_SECONDS: '3' };
+      // Long enough that a busy machine does not take the lease of a server that lives.
+      const settings = { ...url, CONVOKE_LEASE_SECONDS: '8' };
       const folder = await createServerFolder({ agents: { ...agents, ...model.agents }, settings });
       const server = await ServerProcess.start(folder);
       onTestFinished(async () => {
@@ -99,12 +100,13 @@ async function start(caller: Caller, agentName: string, prompt: string): Promise
 }
 
 function reaches({ caller }: World, at: RunAt, status: RunRecord['status']): Promise<RunRecord> {
+  let last: RunRecord | undefined;
   return until(
     async () => {
-      const run = await caller.run(at);
-      return run.status === status && run;
+      last = await caller.run(at);
+      return last.status === status && last;
     },
-    { withinMs, what: `run that is ${status}` },
+    { withinMs, what: () => `run that is ${status}: ${JSON.stringify(last)}` },
   );
 }
 
