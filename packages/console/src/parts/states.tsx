@@ -3,11 +3,13 @@ import type { ComponentChildren, JSX } from 'preact';
 /** One sentence and the one next step. */
 export function Empty(props: {
   readonly title: string;
+  /** The whole screen says it: then it is the heading. */
+  readonly isScreen?: boolean | undefined;
   readonly children?: ComponentChildren;
 }): JSX.Element {
   return (
     <div class="empty">
-      <strong>{props.title}</strong>
+      {props.isScreen === true ? <h1>{props.title}</h1> : <strong>{props.title}</strong>}
       {props.children}
     </div>
   );

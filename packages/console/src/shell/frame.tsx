@@ -207,7 +207,7 @@ function Body({ isMissing }: { readonly isMissing: boolean }): JSX.Element {
   const found = screenOf(screen);
   if (isMissing) {
     return (
-      <Empty title="You have no access to this tenant, or it does not exist.">
+      <Empty isScreen title="You have no access to this tenant, or it does not exist.">
         <a href="/console/">To the start</a>
       </Empty>
     );
@@ -215,7 +215,7 @@ function Body({ isMissing }: { readonly isMissing: boolean }): JSX.Element {
   if (screen === 'start' || screen === 'callback' || found === 'loading') return <Skeleton />;
   if (found === 'unknown') {
     return (
-      <Empty title="There is no such page.">
+      <Empty isScreen title="There is no such page.">
         <a href="/console/">To the start</a>
       </Empty>
     );

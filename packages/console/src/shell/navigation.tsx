@@ -147,7 +147,7 @@ function Switcher({ scope }: { readonly scope: TenantScope | undefined }): JSX.E
     <div class="switcher">
       <MenuButton
         at="start"
-        label={`Tenant ${scope?.name ?? ''}: choose another`}
+        label={scope && `Tenant ${scope.name}: choose another`}
         words={
           <>
             <span class="clip">{visible(scope?.name ?? 'Choose a tenant')}</span>
