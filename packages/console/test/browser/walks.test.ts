@@ -59,14 +59,16 @@ test('letters go to screens, and can be turned off', async () => {
 
 test('a run can be tried, stopped and run again without a pointer', async () => {
   const page = await web.open(`${web.tenant}/agents/sleeper`);
-  await page.getByLabel('Message to the agent').focus();
-  await page.keyboard.type('rest');
-  await page.keyboard.press('Control+Enter');
+  // Disabled until the page knows the rights of the person, and a disabled field takes no focus.
+  const field = page.getByRole('textbox', { name: 'Message to the agent', disabled: false });
+  await field.waitFor();
+  await field.pressSequentially('rest');
+  await field.press('Control+Enter');
   await page.getByText('Zzz').waitFor();
   const cancelled = page.locator('.divider .status', { hasText: 'cancelled' });
   await pressInTime(page, ['Escape', 'Escape'], cancelled);
   await page.getByRole('link', { name: 'see the run' }).press('Enter');
-  await page.getByRole('button', { name: 'Run again' }).press('Enter');
+  await page.getByRole('button', { name: 'Run again', disabled: false }).press('Enter');
   await page.locator('.heading .status', { hasText: 'Running' }).waitFor();
   await expect(
     page.getByRole('heading', { level: 1, name: 'rest' }).waitFor(),
