@@ -40,7 +40,12 @@ export async function lockRun(
   tx: StoreTransaction,
   at: RunAddress,
 ): Promise<RunInSession | undefined> {
-  return runIn(await tx.sessions.lock(at.scope, at.sessionId), tx, at);
+  // In this order, in one message.
+  const [session, run] = await Promise.all([
+    tx.sessions.lock(at.scope, at.sessionId),
+    tx.runs.lock(at.runId),
+  ]);
+  return inSession(session, run);
 }
 
 /** Non-blocking variant (SKIP LOCKED): undefined when another transaction holds the session. */
@@ -48,15 +53,11 @@ export async function tryLockRun(
   tx: StoreTransaction,
   at: RunAddress,
 ): Promise<RunInSession | undefined> {
-  return runIn(await tx.sessions.tryLock(at.scope, at.sessionId), tx, at);
+  const session = await tx.sessions.tryLock(at.scope, at.sessionId);
+  return inSession(session, session && (await tx.runs.lock(at.runId)));
 }
 
-async function runIn(
-  session: Session | undefined,
-  tx: StoreTransaction,
-  at: RunAddress,
-): Promise<RunInSession | undefined> {
-  const run = session && (await tx.runs.lock(at.runId));
+function inSession(session: Session | undefined, run: Run | undefined): RunInSession | undefined {
   return session && run && run.sessionId === session.id ? { session, run } : undefined;
 }
 
@@ -148,9 +149,7 @@ export async function recordMove<R extends Run>(
     lastSeq: seen.run.lastSeq + move.events.length,
     lastEventAt: move.events.length === 0 ? seen.run.lastEventAt : at,
   };
-  if (!(await tx.runs.save(next, seen.run))) {
-    throw new Error(`run ${next.id} changed while its row was locked`);
-  }
+  await tx.runs.save(next, seen.run);
   await writeSessionAndEvents(services, tx, { ...move, run: next });
   await announce(services, tx, {
     tenantId: next.tenantId,

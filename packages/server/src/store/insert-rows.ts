@@ -6,7 +6,7 @@ const sizes = [64, 16, 4, 2, 1];
 
 /**
  * Returns a function that inserts rows in batches. The texts are built once: building them for each batch would cost as
- * much as the insert. `head` ends before `values`.
+ * much as the insert. `head` ends before `values`. Nothing waits for the rows: they go with the next statement.
  */
 export function rowInserter(head: Statement, columns: number) {
   const row = sql`(${sql.join(Array.from({ length: columns }, () => sql`${''}`))})`;
@@ -14,11 +14,11 @@ export function rowInserter(head: Statement, columns: number) {
     const rows = Array.from({ length: size }, () => row);
     return { size, strings: sql`${head} values ${sql.join(rows)}`.strings };
   });
-  return async (db: Transaction, rows: readonly (readonly SqlValue[])[]): Promise<void> => {
+  return (db: Transaction, rows: readonly (readonly SqlValue[])[]): void => {
     let from = 0;
     for (const { size, strings } of batches) {
       for (; rows.length - from >= size; from += size) {
-        await db.run({ strings, values: rows.slice(from, from + size).flat() });
+        db.later({ strings, values: rows.slice(from, from + size).flat() });
       }
     }
   };

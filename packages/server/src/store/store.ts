@@ -190,6 +190,8 @@ function readOnly(database: Reader): Transaction {
     all: (statement) => database.all(statement),
     get: (statement) => database.get(statement),
     run: refuse,
+    later: refuse,
+    changeOneLater: refuse,
     onCommit: refuse,
   };
 }

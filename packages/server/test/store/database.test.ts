@@ -161,6 +161,53 @@ describe.each(databaseKinds)('a %s database', (kind) => {
     expect(await ids()).toEqual([]);
   });
 
+  test('statements that are issued together, and writes that nothing awaits, happen in their order', async () => {
+    const seen = await database.transaction(async (tx) => {
+      tx.later(sql`insert into counters values (${'c'}, ${1})`);
+      const [changes, row] = await Promise.all([
+        tx.run(sql`update counters set n = n + ${1} where id = ${'c'}`),
+        tx.get(sql`select n from counters where id = ${'c'}`),
+      ]);
+      tx.changeOneLater(sql`update counters set n = n * ${10} where id = ${'c'}`);
+      return { changes, row };
+    });
+    expect(seen).toEqual({ changes: 1, row: { n: 2 } });
+    expect(await database.all(sql`select n from counters`)).toEqual([{ n: 20 }]);
+  });
+
+  test('a write that nothing awaits and that fails keeps nothing of its transaction', async () => {
+    const effects: string[] = [];
+    const insert = sql`insert into counters values (${'c'}, ${1})`;
+    const last = database.transaction(async (tx) => {
+      tx.onCommit(() => effects.push('effect'));
+      tx.later(insert);
+      tx.later(insert);
+    });
+    await expect(last).rejects.toThrow(UniqueViolation);
+    const before = database.transaction(async (tx) => {
+      tx.later(insert);
+      tx.later(insert);
+      await tx.get(sql`select n from counters`);
+    });
+    await expect(before).rejects.toThrow(UniqueViolation);
+    expect(await database.all(sql`select n from counters`)).toEqual([]);
+    expect(effects).toEqual([]);
+  });
+
+  test.each([0, 2])(
+    'a write that must change one row and changes %i fails its transaction',
+    async (rows) => {
+      const change = database.transaction(async (tx) => {
+        for (let n = 0; n < rows; n++) {
+          tx.later(sql`insert into counters values (${`c${n}`}, ${1})`);
+        }
+        tx.changeOneLater(sql`update counters set n = ${2} where n = ${1}`);
+      });
+      await expect(change).rejects.toThrow(`${rows} rows changed instead of one`);
+      expect(await database.all(sql`select n from counters`)).toEqual([]);
+    },
+  );
+
   test('`on conflict do nothing` does not doom the transaction', async () => {
     const changed = await database.transaction(async (tx) => [
       await tx.run(sql`insert into notes (id) values (${'a'}) on conflict do nothing`),

@@ -68,14 +68,17 @@ export async function startRun(
   request: StartRun & { readonly sessionId: SessionId },
 ): Promise<Created<Run>> {
   return startInTransaction(services, async (tx, slot) => {
-    const session = await lockSession(services, tx, { scope, id: request.sessionId });
+    // D-01: behind the session's lock, so that its runs sort in the order of their making on any number of servers.
+    const [session, newest] = await Promise.all([
+      lockSession(services, tx, { scope, id: request.sessionId }),
+      tx.runs.newestId(request.sessionId),
+    ]);
     return startOnce(services, tx, {
       scope,
       request,
       place: `start_run:${session.id}`,
       body: { input: request.input, ...labelsOf(request), ...ceilingText(request) },
-      // D-01: under the session's lock, so that its runs sort in the order of their making on any number of servers.
-      after: session.runCount === 0 ? undefined : await tx.runs.newestId(session.id),
+      after: newest,
       session: () => Promise.resolve(session),
       slot,
     });

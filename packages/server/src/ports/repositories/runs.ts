@@ -13,8 +13,8 @@ export interface RunRepository {
   findById(scope: TenantScope, id: RunId): Promise<Run | undefined>;
   /** Locks the row until the transaction ends. The session's row must be locked first. */
   lock(id: RunId): Promise<Run | undefined>;
-  /** Writes `next` if status, epoch and last sequence number are still those of `seen`; false otherwise. */
-  save(next: Run, seen: Run): Promise<boolean>;
+  /** Writes `next`. The transaction fails unless status, epoch and last sequence number are still those of `seen`. */
+  save(next: Run, seen: Run): Promise<void>;
   /**
    * Reserves `count` sequence numbers at the end of the log, in one statement, for the worker with `epoch`.
    * Undefined when the run has ended or has a newer epoch: then the worker may not write.

@@ -1,9 +1,10 @@
 import { setTimeout } from 'node:timers/promises';
-import { Pool, TypeOverrides, types, type QueryConfig, type QueryResult } from 'pg';
+import { Pool, TypeOverrides, types } from 'pg';
 import { StorageUnavailable } from '../../ports/errors.ts';
 import type { Report } from '../effects.ts';
 import type { MigratableDatabase } from '../migrate.ts';
 import type { Connections, Statement } from '../sql-database.ts';
+import { type WireQuery, type WireResult, sendBatch } from './postgres-batch.ts';
 import { isConnectionLost, isStalePlan, toStoreError } from './postgres-errors.ts';
 import { PreparedQueries } from './postgres-prepared.ts';
 import { PostgresTransaction } from './postgres-transaction.ts';
@@ -90,9 +91,13 @@ class PostgresDatabase implements MigratableDatabase {
     return this.#use(async () => {
       for (let retries = 0; ; retries++) {
         const client = await this.#pool.connect().catch(rethrowAsStoreError);
-        const tx = new PostgresTransaction(client, this.#prepared);
+        const begin = this.#rowSecurity.begin(client);
+        const tx = new PostgresTransaction(client, {
+          begin,
+          prepared: this.#prepared,
+          types: wireTypes,
+        });
         try {
-          await tx.begin(this.#rowSecurity.beginSql(client));
           const result = await work(tx);
           await tx.commit();
           tx.announce(this.#report);
@@ -126,7 +131,7 @@ class PostgresDatabase implements MigratableDatabase {
     await this.#pool.end();
   }
 
-  async #read(statement: Statement): Promise<QueryResult> {
+  async #read(statement: Statement): Promise<WireResult> {
     try {
       return await this.#query(this.#prepared.query(statement));
     } catch (error) {
@@ -136,12 +141,16 @@ class PostgresDatabase implements MigratableDatabase {
     }
   }
 
-  async #query(query: QueryConfig): Promise<QueryResult> {
+  async #query(query: WireQuery): Promise<WireResult> {
     const client = await this.#pool.connect();
     let isLost = false;
     try {
-      await this.#rowSecurity.apply(client);
-      return await client.query(query);
+      const { queries, isSet } = this.#rowSecurity.before(client);
+      const results = await sendBatch(client, [...queries, query], wireTypes);
+      isSet();
+      const result = results.at(-1);
+      if (result === undefined) throw new Error('PostgreSQL answered without a result');
+      return result;
     } catch (error) {
       isLost = isConnectionLost(error);
       throw error;
@@ -169,6 +178,8 @@ class PostgresDatabase implements MigratableDatabase {
 function rethrowAsStoreError(error: unknown): never {
   throw toStoreError(error);
 }
+
+const wireTypes = numbersAsNumbers();
 
 /** Parses int8 and numeric as numbers, not text: counts, sums and times are safe integers. */
 export function numbersAsNumbers(): TypeOverrides {

@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { escapeLiteral, type PoolClient } from 'pg';
+import type { PoolClient } from 'pg';
+import type { WireQuery } from './postgres-batch.ts';
 
 /** Setting value with which the policies show the rows of every tenant: the service's own work. */
 const everyTenant = '*';
@@ -8,8 +9,9 @@ const everyTenant = '*';
  * The tenant scope of PostgreSQL's row-level security. The policies of the tables compare each row's tenant with the
  * setting `convoke.tenant` of the connection; while that is not set, no row is visible.
  *
- * This class remembers the last value set on each connection and sends it again only when it changes. A transaction
- * sets it with `set local` in the message that begins it, so that a rollback cannot change the remembered value.
+ * This class remembers the last value set on each connection and sends it again only when it changes, in one message
+ * with the statement that needs it. A transaction sets it for itself only, so that a rollback cannot change the
+ * remembered value.
  */
 export class RowSecurity {
   readonly #tenant = new AsyncLocalStorage<string>();
@@ -19,24 +21,31 @@ export class RowSecurity {
     return this.#tenant.run(tenantId, work);
   }
 
-  /** The statement that begins a transaction on this connection. */
-  beginSql(client: PoolClient): string {
-    const begin = 'begin isolation level read committed';
+  /** The statements that begin a transaction on this connection. */
+  begin(client: PoolClient): WireQuery[] {
+    const begin = {
+      name: 'convoke_begin',
+      text: 'begin isolation level read committed',
+      values: [],
+    };
     const tenant = this.#current();
-    if (this.#tenantOf.get(client) === tenant) return begin;
-    return `${begin}; set local convoke.tenant = ${escapeLiteral(tenant)}`;
+    if (this.#tenantOf.get(client) === tenant) return [begin];
+    const text = `select set_config('convoke.tenant', $1, true)`;
+    return [begin, { name: 'convoke_local_tenant', text, values: [tenant] }];
   }
 
-  /** Sets the tenant on the connection for a statement outside of a transaction. */
-  async apply(client: PoolClient): Promise<void> {
+  /** The statements to send before one outside of a transaction. Call `isSet` once they have succeeded with it. */
+  before(client: PoolClient): {
+    readonly queries: readonly WireQuery[];
+    readonly isSet: () => void;
+  } {
     const tenant = this.#current();
-    if (this.#tenantOf.get(client) === tenant) return;
-    await client.query({
-      name: 'convoke_tenant',
-      text: `select set_config('convoke.tenant', $1, false)`,
-      values: [tenant],
-    });
-    this.#tenantOf.set(client, tenant);
+    if (this.#tenantOf.get(client) === tenant) return { queries: [], isSet: () => {} };
+    const text = `select set_config('convoke.tenant', $1, false)`;
+    return {
+      queries: [{ name: 'convoke_tenant', text, values: [tenant] }],
+      isSet: () => void this.#tenantOf.set(client, tenant),
+    };
   }
 
   #current(): string {

@@ -23,6 +23,8 @@ export class SqliteTransaction implements MigrationTransaction {
   #failed = false;
   #reason: unknown;
   #statementFailure: unknown;
+  /** The error of a statement that nothing awaited: what the work threw after it only says that there was one. */
+  #unawaitedFailure: unknown;
 
   constructor(writer: SqliteConnection, job: Job) {
     this.#writer = writer;
@@ -59,6 +61,17 @@ export class SqliteTransaction implements MigrationTransaction {
     }
   }
 
+  later(statement: Statement): void {
+    this.#write(statement);
+  }
+
+  changeOneLater(statement: Statement): void {
+    const changes = this.#write(statement);
+    if (changes === 1 || this.#statementFailure !== undefined) return;
+    this.#unawaitedFailure = new Error(`${changes} rows changed instead of one`);
+    this.#statementFailure = this.#unawaitedFailure;
+  }
+
   onCommit(effect: () => void): void {
     this.#refuseUse();
     this.#effects.push(effect);
@@ -88,7 +101,8 @@ export class SqliteTransaction implements MigrationTransaction {
         clearTimeout(deadline);
         this.#finished = true;
         this.#failed = failed || this.#statementFailure !== undefined;
-        this.#reason = failed ? reason : toStoreError(this.#statementFailure);
+        const ofStatement = this.#unawaitedFailure ?? toStoreError(this.#statementFailure);
+        this.#reason = failed ? (this.#unawaitedFailure ?? reason) : ofStatement;
         settled();
       };
       const deadline = setTimeout(() => finish(true, tooSlow()), transactionMaxMs);
@@ -125,6 +139,18 @@ export class SqliteTransaction implements MigrationTransaction {
     if (this.#finished) throw new Error('this transaction has ended; its `tx` must not be kept');
     if (this.#statementFailure !== undefined) {
       throw new Error('an earlier statement of this transaction failed; nothing may follow it');
+    }
+  }
+
+  /** Returns the number of rows changed. A failure is kept: it rejects the transaction at its end. */
+  #write(statement: Statement): number {
+    this.#refuseUse();
+    try {
+      return Number(prepare(this.#writer, statement).run(...statement.values).changes);
+    } catch (error) {
+      this.#unawaitedFailure = toStoreError(error);
+      this.#statementFailure = error;
+      return 0;
     }
   }
 

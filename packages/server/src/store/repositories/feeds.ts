@@ -25,7 +25,7 @@ export function feedRepository(db: Transaction): FeedRepository {
     async append(tenant, notices, at) {
       const last = notices.at(-1);
       if (last === undefined) return;
-      await insertRows(
+      insertRows(
         db,
         notices.map(({ seq, type, body }) => [tenant, seq, type, body, at]),
       );

@@ -8,7 +8,7 @@ import { sql } from '../sql.ts';
 const insertRows = rowInserter(sql`insert into labels (owner_id, key, tenant_id, value)`, 4);
 
 export function labelRepository(db: Transaction): LabelRepository {
-  const insert = ({ tenantId, id }: LabelOwner, labels: Labels) =>
+  const insert = async ({ tenantId, id }: LabelOwner, labels: Labels) =>
     insertRows(
       db,
       Object.entries(labels).map(([key, value]) => [id, key, tenantId, value]),

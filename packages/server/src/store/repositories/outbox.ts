@@ -9,11 +9,12 @@ const insertRows = rowInserter(sql`insert into outbox (tenant_id, type, body)`, 
 
 export function outboxRepository(db: Transaction): OutboxRepository {
   return {
-    add: (tenant, notices) =>
+    async add(tenant, notices) {
       insertRows(
         db,
         notices.map(({ type, body }) => [tenant, type, body]),
-      ),
+      );
+    },
 
     async nextTenant(after) {
       const row = await db.get<{ tenant_id: string | null }>(

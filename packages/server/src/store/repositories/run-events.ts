@@ -12,11 +12,12 @@ const firstRows = 16;
 
 export function runEventRepository(db: Transaction): RunEventRepository {
   return {
-    append: (tenantId, runId, events) =>
+    async append(tenantId, runId, events) {
       insertRows(
         db,
         events.map(({ seq, type, body }) => [runId, seq, tenantId, type, body]),
-      ),
+      );
+    },
 
     async after(runId, after, { limit, maxBytes }) {
       const events: RunEvent[] = [];

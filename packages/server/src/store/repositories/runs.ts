@@ -73,7 +73,7 @@ export function runRepository(db: Transaction): RunRepository {
     async save(next, seen) {
       const lease = leaseOf(next);
       const error = next.status === 'failed' ? next.error : null;
-      const changed = await db.run(sql`
+      db.changeOneLater(sql`
         update runs set
           status = ${next.status}, output_text = ${toJsonText(next.outputText)},
           error_code = ${error?.code ?? null}, error_message = ${toJsonText(error?.message)},
@@ -100,7 +100,6 @@ export function runRepository(db: Transaction): RunRepository {
           is_usage_due = ${'endedAt' in next ? 1 : 0}
         where id = ${seen.id} and status = ${seen.status}
           and lease_epoch = ${seen.leaseEpoch} and last_seq = ${seen.lastSeq}`);
-      return changed === 1;
     },
 
     async extendLog({ runId: id, epoch, count, now, usage = null }) {
@@ -154,7 +153,7 @@ export function runRepository(db: Transaction): RunRepository {
     },
 
     async readyNext(session, now) {
-      await db.run(sql`
+      db.later(sql`
         update runs set ready_at = ${now} where id = (
           select id from runs where session_id = ${session} and status = 'queued'
           order by number limit 1

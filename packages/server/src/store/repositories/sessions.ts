@@ -16,7 +16,7 @@ import { labelsIn, labelsText } from './labels.ts';
 export function sessionRepository(db: Transaction): SessionRepository {
   return {
     async insert(session) {
-      await db.run(sql`
+      db.later(sql`
         insert into sessions (
           id, organization_id, tenant_id, agent_name, title, labels, created_by, status, status_reason, files_supported,
           current_run_id, queued_runs, run_count, pending_interactions, stop_mode,
@@ -52,7 +52,7 @@ export function sessionRepository(db: Transaction): SessionRepository {
     },
 
     async save(session) {
-      await db.run(sql`
+      db.later(sql`
         update sessions set
           title = ${session.title}, labels = ${labelsText(session.labels)},
           status = ${session.status}, status_reason = ${session.statusReason},
@@ -111,7 +111,7 @@ export function sessionRepository(db: Transaction): SessionRepository {
     },
 
     async saveCheckpoint(id, { text, point, format, agent }) {
-      await db.run(sql`
+      db.later(sql`
         insert into session_states (session_id, checkpoint, checkpoint_run_id, checkpoint_seq,
           checkpoint_format, checkpoint_agent)
         values (${id}, ${text}, ${point?.runId ?? null}, ${point?.seq ?? null},
@@ -123,7 +123,7 @@ export function sessionRepository(db: Transaction): SessionRepository {
     },
 
     async saveContext(id, context, snapshot) {
-      await db.run(sql`
+      db.later(sql`
         insert into session_states (session_id, context, snapshot)
         values (${id}, ${context}, ${snapshot ?? null})
         on conflict (session_id) do update set context = excluded.context,
@@ -164,7 +164,7 @@ export function sessionRepository(db: Transaction): SessionRepository {
     },
 
     async saveSnapshot(id, snapshot) {
-      await db.run(sql`
+      db.later(sql`
         insert into session_states (session_id, snapshot) values (${id}, ${snapshot})
         on conflict (session_id) do update set snapshot = excluded.snapshot`);
     },

@@ -6,7 +6,7 @@ export function usageRepository(db: Transaction): UsageRepository {
   return {
     async append({ runId, epoch }, entries, at) {
       for (const entry of entries) {
-        await db.run(sql`
+        db.later(sql`
           insert into usage_entries (run_id, epoch, seq, tenant_id, organization_id, session_id,
             client_id, agent_name, model, input_tokens, output_tokens, cached_input_tokens,
             reasoning_tokens, cost_micros, cost_currency, cost_source, at)
