@@ -16,6 +16,8 @@ const echo = '~';
 const answerTimeoutMs = 5_000;
 /** A ping that gets no answer reveals a connection that died without closing. */
 const pingEveryMs = 5_000;
+/** Every server pings, and all hear it: when no other was heard for this long, there is none to wake. */
+const aloneAfterMs = 3 * pingEveryMs;
 const firstRetryMs = 50;
 const retryMaxMs = 1_000;
 
@@ -24,6 +26,8 @@ export interface PostgresFanoutOptions {
   readonly log: Log;
   /** Called every few seconds with the round-trip time of a wake-up, in seconds. */
   readonly onLag?: (seconds: number) => void;
+  /** Monotonic time in milliseconds. */
+  readonly elapsed?: () => number;
 }
 
 /**
@@ -39,6 +43,7 @@ export async function openPostgresFanout(options: PostgresFanoutOptions): Promis
 class PostgresFanout implements Fanout {
   readonly lossless = false;
   readonly #options: PostgresFanoutOptions;
+  readonly #elapsed: () => number;
   /** Marks this server's own messages, which it ignores: its subscribers were woken when they were sent. */
   readonly #origin = randomBytes(6).toString('hex');
   readonly #subscribers = new Subscribers();
@@ -49,15 +54,24 @@ class PostgresFanout implements Fanout {
   });
   #client: Client | undefined;
   #pingedAt = 0;
+  /** When another server was heard last; a server that connects assumes one. */
+  #heardAt: number;
   #reconnecting: Promise<void> | undefined;
 
   constructor(options: PostgresFanoutOptions) {
     this.#options = options;
+    this.#elapsed = options.elapsed ?? (() => performance.now());
+    this.#heardAt = this.#elapsed();
   }
 
   wake(topic: Topic): void {
     this.#subscribers.wake(topic);
-    if (this.#client !== undefined) this.#queue.add(topic);
+    if (this.#client !== undefined && this.#hasOthers) this.#queue.add(topic);
+  }
+
+  /** A server that starts says so at once, and polls: what it was not woken for while it connected costs a second. */
+  get #hasOthers(): boolean {
+    return this.#elapsed() - this.#heardAt < aloneAfterMs;
   }
 
   subscribe(topic: Topic, onWake: () => void): () => void {
@@ -95,6 +109,7 @@ class PostgresFanout implements Fanout {
     }
     if (this.#closing.signal.aborted) return client.end();
     this.#client = client;
+    this.#heardAt = this.#elapsed();
     void this.#ping(client);
     // Makes up for the time without a connection, here and on the other servers.
     this.#subscribers.wakeAll();
@@ -185,6 +200,7 @@ class PostgresFanout implements Fanout {
       if (topics[0] === echo) this.#options.onLag?.((performance.now() - this.#pingedAt) / 1000);
       return;
     }
+    this.#heardAt = this.#elapsed();
     for (const topic of topics) {
       if (topic === everything) this.#subscribers.wakeAll();
       else if (topic !== echo) this.#subscribers.wake(topic as Topic);

@@ -62,6 +62,27 @@ describe('wake-ups by LISTEN/NOTIFY', () => {
     expect(lags[0]).toBeGreaterThan(0);
   });
 
+  test('a server that hears no other sends no wake-ups, and sends again as soon as one joins', async () => {
+    const heard: string[] = [];
+    const listener = new pg.Client({ connectionString: url });
+    await listener.connect();
+    listener.on('notification', ({ payload = '' }) => heard.push(payload));
+    await listener.query('listen convoke_wakeups');
+    let now = 0;
+    const first = await openPostgresFanout({ url, log: quietLog, elapsed: () => now });
+    joined.push(first);
+    now = 60_000;
+    first.wake('work');
+    let wokenByJoining = 0;
+    first.subscribe('deliveries', () => (wokenByJoining += 1));
+    await join();
+    await eventually(() => wokenByJoining > 0);
+    first.wake('notices');
+    await eventually(() => heard.some((payload) => payload.endsWith(' notices')));
+    await listener.end();
+    expect(heard.filter((payload) => payload.includes('work'))).toEqual([]);
+  });
+
   test('leaves no connection behind when it is closed', async () => {
     const fanout = await join();
     await fanout.close();
