@@ -48,7 +48,9 @@ export async function raiseInteractions(
     await tx.interactions.insert(interaction);
     events.push(requestEvent(interaction, false));
   }
-  return { events, open: await tx.interactions.countPending(run.id) };
+  // The run's own count includes every interaction that was open before this batch.
+  const mayBeOpen = run.pendingInteractions > 0 || !items.every(isDraft);
+  return { events, open: mayBeOpen ? await tx.interactions.countPending(run.id) : 0 };
 }
 
 function newInteraction(
