@@ -11,7 +11,7 @@ import { age } from '../../terminal/times.ts';
 
 export function inboxCommand(): Command {
   return new Command('inbox')
-    .description('Answer everything that waits for a person in the workspace, as it comes')
+    .description('Answer everything that waits for a person in the tenant, as it comes')
     .option('--agent <name>', 'only interactions of this agent')
     .option('--label <key:value>', 'only of runs with this label; may be repeated', repeated)
     .option('--list', 'only list what waits, and end')

@@ -11,7 +11,7 @@ const idDigits = 16;
 
 export function watchCommand(): Command {
   return new Command('watch')
-    .description('Show what happens in the workspace, as it happens')
+    .description('Show what happens in the tenant, as it happens')
     .option('--after <id>', 'only what came after this id; 0 shows everything that is kept')
     .option(
       '--type <type>',
