@@ -22,4 +22,4 @@ test('a process at rest returns the memory that it no longer uses', async () => 
   const child = spawn(process.execPath, ['--input-type=module', '-e', program]);
   const [code] = await once(child, 'exit');
   expect(code).toBe(0);
-}, 60_000);
+});
