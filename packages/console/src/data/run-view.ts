@@ -24,8 +24,9 @@ export class RunView {
     this.#spans = new SpanRecorder(Date.parse(createdAt));
   }
 
+  /** Another array each time: a component that reads a signal is drawn again only if one of its properties differs. */
   get items(): readonly TranscriptItem[] {
-    return this.#items;
+    return [...this.#items];
   }
 
   get lastId(): string | undefined {
