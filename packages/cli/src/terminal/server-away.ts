@@ -1,6 +1,6 @@
 import { endLine, remark } from './output.ts';
 
-/** Delay before a person is told. */
+/** How long the server may be away before the command says so. */
 const delayMs = 2000;
 const awayStatuses = [502, 503, 504];
 

@@ -91,7 +91,7 @@ test('a person with no access to a tenant learns nothing about it', async () => 
   await expect(said.waitFor()).resolves.toBeUndefined();
 });
 
-test('a viewer reads everything of the tenant and can change nothing, and is told why', async () => {
+test('a viewer reads everything of the tenant and can change nothing, and the page says why', async () => {
   const { run } = await begin(web.server, 'writer', 'for a viewer');
   await runIn(web.server, run, 'waiting');
   const { interaction_key: key } = await pendingIn(web.server, run.session_id);

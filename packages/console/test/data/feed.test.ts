@@ -160,7 +160,7 @@ test('when the reading tab closes, the next one goes on without a gap or a repea
   await second.close();
 });
 
-test('a lost connection is told, and followed again from the last notice', async () => {
+test('a lost connection is shown, and the feed is followed again from the last notice', async () => {
   const browser = new Browser();
   const tab = browser.open();
   await expect.poll(() => tab.states).toEqual(['live']);

@@ -24,7 +24,7 @@ describe.each(databaseKinds)('on %s', (kind) => {
         by,
       });
       const [, ...places] = await Promise.all([answer, append(`a${round}`), append(`b${round}`)]);
-      // A worker that is told nothing has lost its lease, which this one has not.
+      // A worker that gets no sequence number has lost its lease, which this one has not.
       expect(places).not.toContain(undefined);
       await markLiveAnswers(world, leg.holder);
     }

@@ -126,7 +126,7 @@ describe.each(deployments)('the feed of a tenant on %s', (database) => {
     expect(refused).toMatchObject({ status: 400, error: 'invalid_cursor' });
   });
 
-  test('another tenant is told nothing of it (D-53)', async () => {
+  test('the feed of another tenant contains nothing of it (D-53)', async () => {
     const client = await addClient(server, { name: 'other' });
     const as = client.in(await addTenant(server, 'Other'));
     const { body } = await server.send('follow_tenant_events', { as, headers: json });

@@ -23,8 +23,8 @@ export async function eventually<Found>(
       return undefined;
     }
   };
-  return poll(forgiving, patienceMs, () => {
-    return new Error(`the condition did not come true within ${patienceMs} ms`, { cause });
+  return poll(forgiving, patienceMs, (waitedMs) => {
+    return new Error(`the condition did not come true within ${waitedMs} ms`, { cause });
   });
 }
 
@@ -39,23 +39,24 @@ export async function until<Found>(
   check: Check<Found>,
   { withinMs, what }: Patience,
 ): Promise<Found> {
-  return poll(check, withinMs, () => {
+  return poll(check, withinMs, (waitedMs) => {
     const missing = typeof what === 'string' ? what : what();
-    return new Error(`within ${withinMs} ms there was no ${missing}`);
+    return new Error(`within ${waitedMs} ms there was no ${missing}`);
   });
 }
 
 async function poll<Found>(
   check: Check<Found>,
   withinMs: number,
-  failure: () => Error,
+  failure: (waitedMs: number) => Error,
 ): Promise<Found> {
   // A shorter bound would measure how busy the machine is.
-  const deadline = performance.now() + Math.max(withinMs, usualPatienceMs);
+  const waitedMs = Math.max(withinMs, usualPatienceMs);
+  const deadline = performance.now() + waitedMs;
   for (;;) {
     const found = await check();
     if (found !== undefined && found !== false) return found;
-    if (performance.now() > deadline) throw failure();
+    if (performance.now() > deadline) throw failure(waitedMs);
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
 }

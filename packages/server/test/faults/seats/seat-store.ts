@@ -136,7 +136,7 @@ export class ServerLife {
   }
 
   /**
-   * As `#transaction`. The writer of a leg of a dead server is told that its lease is lost, so that the leg ends without
+   * As `#transaction`. The writer of a leg of a dead server learns that its lease is lost, so that the leg ends without
    * a word; anything else fails.
    */
   async #survived<T>(store: Store, work: (tx: StoreTransaction) => Promise<T>): Promise<T> {

@@ -14,7 +14,7 @@ import { acpAgent, steps, useAcpAgent } from './use-acp-agent.ts';
 const { sit, place } = useAcpAgent();
 
 describe('an ACP agent whose server died', () => {
-  test('goes on in its own session, and is told what it had done (D-85)', async () => {
+  test('goes on in its own session, and its prompt names what it had done (D-85)', async () => {
     const { sitting, harness, made } = await sit({});
     const task = steps({ say: 'Working. ' }, { call: 'paid.txt' }, { hang: 'listening' });
     const leg = sitting.start(task);
@@ -65,7 +65,7 @@ describe('an ACP agent whose server died', () => {
 });
 
 describe('an ACP agent whose server drains', () => {
-  test('is handed over in the middle of its words, and is told where it stopped (D-85)', async () => {
+  test('is handed over in the middle of its words, and its prompt names where it stopped (D-85)', async () => {
     const { sitting, harness } = await sit({});
     const leg = sitting.start(steps({ say: 'Working. ' }, { hang: 'listening' }));
     const first = await sitting.hear(leg, {
