@@ -75,6 +75,18 @@ export function exact(at: string, zone: TimeZoneChoice): string {
   return shifted.toISOString().replace('T', ' ').replace('Z', '');
 }
 
+/** A moment as a field for date and time holds it, `2026-11-15T18:21`; empty when it is none. */
+export function fieldOfMoment(at: string, zone: TimeZoneChoice): string {
+  const text = exact(at, zone);
+  return Number.isNaN(Date.parse(at)) ? '' : text.slice(0, 16).replace(' ', 'T');
+}
+
+/** The moment that a field for date and time names; empty when the field is. */
+export function momentOfField(field: string, zone: TimeZoneChoice): string {
+  const then = new Date(zone === 'utc' ? `${field}Z` : field);
+  return Number.isNaN(then.getTime()) ? '' : then.toISOString();
+}
+
 /** `Mon 16 Nov, 09:00` in the named zone: a plan is read in the zone it was written in. */
 export function inZone(at: string, timeZone: string): string {
   const format = formatIn(timeZone);

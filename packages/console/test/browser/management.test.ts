@@ -98,6 +98,46 @@ test('a schedule is created, shows its next times, runs beside its plan, and pau
   expect(new URL(page.url()).pathname).toContain('/runs/run_');
 });
 
+test('the audit log is filtered by actor, object and time, and the address keeps the filters', async () => {
+  const page = await web.open(`${web.organization}/audit?action=token.exchange`);
+  const rows = page.locator('.timeline > details');
+  /** The different words before or after the arrow of the rows: who did it, and to what. */
+  const inRows = async (side: 0 | 1) => {
+    const texts = await rows.locator('> summary .clip').allTextContents();
+    return [...new Set(texts.map((text) => text.split(' → ')[side]))];
+  };
+  await rows.first().locator('> summary').click();
+  await rows.first().getByRole('link', { name: 'Only this actor' }).click();
+  await page.waitForURL((url) => url.searchParams.get('actor')?.startsWith('usr_') === true);
+  await page.getByLabel('Action').selectOption('');
+  await page.waitForURL((url) => url.searchParams.get('action') === null);
+  const [owner] = await inRows(0);
+  await expect.poll(() => inRows(0)).toEqual([owner]);
+
+  const { organization_id: object } = web.server.quickstart;
+  await page.getByLabel('Id of the object').fill(object);
+  // The owner has done nothing to the organization: filters hold together.
+  await page.getByText('No row matches.').waitFor();
+  await page.getByRole('link', { name: 'Clear the filters' }).click();
+  await expect.poll(async () => (await inRows(0)).length).toBeGreaterThan(1);
+  await page.getByLabel('Id of the object').fill(object);
+  await page.waitForURL((url) => url.search === `?object=${object}`);
+  await expect.poll(() => inRows(1)).toEqual([object]);
+
+  const [from, to] = ['From', 'To'].map((name) => page.getByLabel(name, { exact: true }));
+  await from?.fill('2001-02-03T04:05');
+  const isMoment = /^2001-02-0\dT\d\d:\d\d:00\.000Z$/;
+  await page.waitForURL((url) => isMoment.test(url.searchParams.get('from') ?? ''));
+  await rows.first().waitFor();
+  await to?.fill('2001-02-03T04:06');
+  await page.getByText('No row matches.').waitFor();
+  await page.reload();
+  await page.getByText('No row matches.').waitFor();
+  expect(await from?.inputValue()).toBe('2001-02-03T04:05');
+  await to?.fill('');
+  await rows.first().waitFor();
+});
+
 test('a budget is set, changed and deleted', async () => {
   const page = await web.open(`${web.organization}/budgets`);
   await page.getByRole('button', { name: 'Set a budget' }).click();

@@ -17,6 +17,15 @@ describe('durations are exact where they are short and readable where they are l
   });
 });
 
+test('a moment goes into a field for date and time and comes back, in the zone of the page or in UTC', () => {
+  expect(formats.fieldOfMoment('2026-11-15T18:21:10.123Z', 'utc')).toBe('2026-11-15T18:21');
+  expect(formats.momentOfField('2026-11-15T18:21', 'utc')).toBe('2026-11-15T18:21:00.000Z');
+  const here = formats.fieldOfMoment('2026-11-15T18:21:00.000Z', 'local');
+  expect(formats.momentOfField(here, 'local')).toBe('2026-11-15T18:21:00.000Z');
+  expect(formats.fieldOfMoment('yesterday', 'utc')).toBe('');
+  expect(formats.momentOfField('', 'utc')).toBe('');
+});
+
 test('a time is relative up to a day, and a date after it', () => {
   const now = Date.parse('2026-11-15T12:00:00Z');
   const before = (ms: number) => formats.ago(new Date(now - ms).toISOString(), now);

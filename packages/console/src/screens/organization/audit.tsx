@@ -3,6 +3,7 @@ import type { JSX } from 'preact';
 import type { RouteParams } from '../../data/routes.ts';
 import { number, visible } from '../../data/formats.ts';
 import { Select } from '../../parts/field.tsx';
+import { FilterMoment, FilterText } from '../../parts/filter-field.tsx';
 import { JsonTree } from '../../parts/json-tree.tsx';
 import { Heading, Shown } from '../../parts/page.tsx';
 import { ProblemNote } from '../../parts/problem.tsx';
@@ -13,62 +14,46 @@ import { CopyButton } from '../../parts/copy.tsx';
 import { Time } from '../../parts/time.tsx';
 import { organizationClient } from '../../session/session.ts';
 import { usePages, useResource, useTitle } from '../../session/use.ts';
-import { place, setQuery } from '../../shell/router.ts';
+import { addressWith, place, setQuery } from '../../shell/router.ts';
+
+/** The filters of the address, by their names there. */
+const filterNames = ['action', 'outcome', 'actor', 'object', 'from', 'to'] as const;
+type Filters = Readonly<Record<(typeof filterNames)[number], string>>;
+
+/** The longest id that the operation takes. */
+const maxId = 200;
 
 /** Who did what in the organization, and whether the chain of rows is whole. */
 export function AuditScreen({ org = '' }: RouteParams): JSX.Element {
   useTitle('Audit');
-  const outcome = place.value.query.get('outcome') ?? '';
-  const action = place.value.query.get('action') ?? '';
+  const { query } = place.value;
+  const filters = Object.fromEntries(
+    filterNames.map((name) => [name, query.get(name) ?? '']),
+  ) as Filters;
   const list = usePages(
-    [org, outcome, action],
-    (cursor) => readAudit(org, { outcome, action }, cursor),
+    [org, ...Object.values(filters)],
+    (cursor) => readAudit(org, filters, cursor),
     (row) => String(row.seq),
   );
   const rows = list.rows.value;
-  const actions = [...new Set((rows ?? []).map((row) => row.action))].toSorted((a, b) =>
-    a < b ? -1 : 1,
-  );
+  const hasMore = list.hasMore.value;
+  const isFiltered = Object.values(filters).some((value) => value !== '');
   return (
     <>
       <Heading title="Audit">
         <ChainStatus org={org} />
       </Heading>
-      <div class="filters">
-        <Select
-          name="Action"
-          value={action}
-          choices={[
-            { value: '', label: 'All actions' },
-            ...[...new Set([...actions, ...(action === '' ? [] : [action])])].map((value) => ({
-              value,
-              label: value,
-            })),
-          ]}
-          onChange={(value) => setQuery({ action: value })}
-        />
-        <Select
-          name="Outcome"
-          value={outcome}
-          choices={[
-            { value: '', label: 'All outcomes' },
-            { value: 'done', label: 'done' },
-            { value: 'denied', label: 'denied' },
-          ]}
-          onChange={(value) => setQuery({ outcome: value })}
-        />
-        <SavedViews screen="audit" />
-      </div>
+      <FilterBar filters={filters} rows={rows ?? []} />
       <div class="card timeline">
         {list.error.value !== undefined && (
           <ProblemNote error={list.error.value} retry={() => list.refresh()} />
         )}
         {rows === undefined && list.error.value === undefined && <Skeleton />}
-        {rows?.length === 0 && <Empty title="No rows." />}
+        {rows?.length === 0 && <NoRows isFiltered={isFiltered} hasMore={hasMore} />}
         {rows?.map((row) => (
           <Row key={row.seq} row={row} />
         ))}
-        {list.hasMore.value && (
+        {hasMore && (
           <div class="more">
             <Button kind="quiet" size="small" onClick={() => list.more()}>
               More
@@ -80,16 +65,79 @@ export function AuditScreen({ org = '' }: RouteParams): JSX.Element {
   );
 }
 
-interface AuditShown {
-  readonly outcome: string;
-  readonly action: string;
+function FilterBar(props: {
+  readonly filters: Filters;
+  readonly rows: readonly AuditRecord[];
+}): JSX.Element {
+  const { filters, rows } = props;
+  const actions = new Set(rows.map((row) => row.action).toSorted((a, b) => (a < b ? -1 : 1)));
+  if (filters.action !== '') actions.add(filters.action);
+  const actors = new Map(rows.map(({ actor }) => [actor.id, actor.name]));
+  actors.delete('');
+  return (
+    <div class="filters">
+      <Select
+        name="Action"
+        value={filters.action}
+        choices={[
+          { value: '', label: 'All actions' },
+          ...[...actions].map((value) => ({ value, label: value })),
+        ]}
+        onChange={(action) => setQuery({ action })}
+      />
+      <Select
+        name="Outcome"
+        value={filters.outcome}
+        choices={[
+          { value: '', label: 'All outcomes' },
+          { value: 'done', label: 'done' },
+          { value: 'denied', label: 'denied' },
+        ]}
+        onChange={(outcome) => setQuery({ outcome })}
+      />
+      <FilterText
+        field="actor"
+        value={filters.actor}
+        name="Id of the actor"
+        max={maxId}
+        list="audit-actors"
+        hasKey
+      />
+      <datalist id="audit-actors">
+        {[...actors].map(([id, name]) => (
+          <option key={id} value={id} label={name} />
+        ))}
+      </datalist>
+      <FilterText field="object" value={filters.object} name="Id of the object" max={maxId} />
+      <FilterMoment field="from" value={filters.from} name="From" />
+      <FilterMoment field="to" value={filters.to} name="To" />
+      <SavedViews screen="audit" />
+    </div>
+  );
 }
 
-function readAudit(org: string, { outcome, action }: AuditShown, cursor: string | undefined) {
+/** A page looks at a bounded number of rows, so with filters it may be empty although there are more. */
+function NoRows(props: { readonly isFiltered: boolean; readonly hasMore: boolean }): JSX.Element {
+  if (!props.isFiltered) return <Empty title="No rows." />;
+  if (props.hasMore) return <Empty title="No row matches so far. More looks at older ones." />;
+  return (
+    <Empty title="No row matches.">
+      <a href={location.pathname}>Clear the filters</a>
+    </Empty>
+  );
+}
+
+function readAudit(org: string, filters: Filters, cursor: string | undefined) {
+  const { action, outcome, actor, object, from, to } = filters;
+  const given = (value: string) => (value === '' ? undefined : value);
   return organizationClient(org)
     .audit.list({
       outcome: outcome === 'done' || outcome === 'denied' ? outcome : undefined,
-      action: action === '' ? undefined : action,
+      action: given(action),
+      actor_id: given(actor),
+      object: given(object),
+      from: given(from),
+      to: given(to),
       limit: 50,
       cursor,
     })
@@ -97,6 +145,7 @@ function readAudit(org: string, { outcome, action }: AuditShown, cursor: string 
 }
 
 function Row({ row }: { readonly row: AuditRecord }): JSX.Element {
+  const { actor, object } = row;
   return (
     <details>
       <summary>
@@ -104,11 +153,13 @@ function Row({ row }: { readonly row: AuditRecord }): JSX.Element {
           <Time at={row.at} />
         </span>
         <code class={row.outcome === 'done' ? '' : 'failed'}>{visible(row.action)}</code>
-        <span class="clip muted">
-          {visible(`${row.actor.name ?? row.actor.id} → ${row.object}`)}
-        </span>
+        <span class="clip muted">{visible(`${actor.name ?? actor.id} → ${object}`)}</span>
       </summary>
       <div class="open-event">
+        <p class="facts-line">
+          {actor.id !== '' && <a href={addressWith({ actor: actor.id })}>Only this actor</a>}
+          {object !== '' && <a href={addressWith({ object })}>Only this object</a>}
+        </p>
         <JsonTree value={{ ...row }} name={`audit-${row.seq}`} />
       </div>
     </details>

@@ -1,5 +1,4 @@
 import type { JSX } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
 import { short, visible } from '../../data/formats.ts';
 import { addressOf } from '../../data/routes.ts';
 import { CodeBlock } from '../../parts/copy.tsx';
@@ -7,6 +6,7 @@ import { Heading } from '../../parts/page.tsx';
 import { SavedViews } from '../../parts/saved-views.tsx';
 import { Empty } from '../../parts/states.tsx';
 import { Select } from '../../parts/field.tsx';
+import { FilterText } from '../../parts/filter-field.tsx';
 import { Status } from '../../parts/status.tsx';
 import { type Column, PagedTable } from '../../parts/table.tsx';
 import { Segments } from '../../parts/tabs.tsx';
@@ -17,7 +17,6 @@ import { useRefreshOnNotice } from '../../session/live.ts';
 import { baseUrl } from '../../session/silent-sign-in.ts';
 import { usePages, useResource, useTenant, useTitle } from '../../session/use.ts';
 import { addressWith, place, setQuery } from '../../shell/router.ts';
-import { useShortcuts } from '../../shell/shortcuts.ts';
 
 const views = [
   ['', 'All'],
@@ -107,36 +106,9 @@ function Filters(props: {
         choices={ranges}
         onChange={(hours) => setQuery({ hours })}
       />
-      <Search text={props.text} />
+      <FilterText field="q" value={props.text} name="Words of the prompt" max={100} hasKey />
       <SavedViews screen="runs" />
     </div>
-  );
-}
-
-/** Typing waits this long before it filters. */
-const typingMs = 300;
-
-function Search({ text }: { readonly text: string }): JSX.Element {
-  const [typed, setTyped] = useState(text);
-  const field = useRef<HTMLInputElement>(null);
-  useEffect(() => setTyped(text), [text]);
-  useEffect(() => {
-    if (typed === text) return;
-    const timer = setTimeout(() => setQuery({ q: typed }), typingMs);
-    return () => clearTimeout(timer);
-  }, [typed]);
-  useShortcuts({ '/': () => field.current?.focus() });
-  return (
-    <input
-      ref={field}
-      class="input"
-      type="search"
-      aria-label="Words of the prompt"
-      placeholder="Words of the prompt"
-      maxLength={100}
-      value={typed}
-      onInput={(event) => setTyped(event.currentTarget.value)}
-    />
   );
 }
 

@@ -1,0 +1,75 @@
+import type { JSX } from 'preact';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { fieldOfMoment, momentOfField } from '../data/formats.ts';
+import { setQuery } from '../shell/router.ts';
+import { settings } from '../shell/settings.ts';
+import { useShortcuts } from '../shell/shortcuts.ts';
+
+/** Typing waits this long before it filters. */
+const typingMs = 300;
+
+interface FilterProps {
+  /** The field of the address that holds the filter. */
+  readonly field: string;
+  readonly value: string;
+  readonly name: string;
+}
+
+/** The words of a field, and what hands them on once typing has stopped. */
+function useTyped(shown: string, filter: (typed: string) => void) {
+  const [typed, setTyped] = useState(shown);
+  useEffect(() => setTyped(shown), [shown]);
+  useEffect(() => {
+    if (typed === shown) return;
+    const timer = setTimeout(() => filter(typed), typingMs);
+    return () => clearTimeout(timer);
+  }, [typed]);
+  return [typed, setTyped] as const;
+}
+
+/** Words to filter by. The key `/` goes to the field that says so. */
+export function FilterText(
+  props: FilterProps & {
+    readonly max: number;
+    readonly hasKey?: boolean;
+    /** The id of a list of suggestions. */
+    readonly list?: string;
+  },
+): JSX.Element {
+  const [typed, setTyped] = useTyped(props.value, (text) => setQuery({ [props.field]: text }));
+  const input = useRef<HTMLInputElement>(null);
+  useShortcuts(props.hasKey === true ? { '/': () => input.current?.focus() } : {});
+  return (
+    <input
+      ref={input}
+      class="input"
+      type="search"
+      aria-label={props.name}
+      placeholder={props.name}
+      maxLength={props.max}
+      list={props.list}
+      value={typed}
+      onInput={(event) => setTyped(event.currentTarget.value)}
+    />
+  );
+}
+
+/** A moment to filter by: in the zone of the page here, exact in the address, so that a link means the same elsewhere. */
+export function FilterMoment({ field, value, name }: FilterProps): JSX.Element {
+  const zone = settings.timeZone.value;
+  const [typed, setTyped] = useTyped(fieldOfMoment(value, zone), (text) =>
+    setQuery({ [field]: momentOfField(text, zone) }),
+  );
+  return (
+    <label class="moment">
+      {name}
+      <input
+        class="input"
+        type="datetime-local"
+        max="9999-12-31T23:59"
+        value={typed}
+        onInput={(event) => setTyped(event.currentTarget.value)}
+      />
+    </label>
+  );
+}
