@@ -26,19 +26,35 @@ export function AgentScreen({ agent: name = '' }: RouteParams): JSX.Element {
           <Heading title={visible(agent.name)}>
             <p class="muted">{visible(agent.description)}</p>
           </Heading>
-          {agent.problem !== undefined && (
-            <p class="note failed-note">{`This agent does not load: ${visible(agent.problem)}`}</p>
-          )}
-          <div class="two talk">
-            <TryIt key={agent.name} agent={agent} />
+          {agent.problem === undefined ? (
+            <div class="two talk">
+              <TryIt key={agent.name} agent={agent} />
+              <div class="stack">
+                <About agent={agent} />
+                <Recent name={agent.name} />
+              </div>
+            </div>
+          ) : (
             <div class="stack">
-              <About agent={agent} />
+              <Broken problem={agent.problem} />
               <Recent name={agent.name} />
             </div>
-          </div>
+          )}
         </>
       )}
     </Shown>
+  );
+}
+
+function Broken({ problem }: { readonly problem: string }): JSX.Element {
+  return (
+    <div class="note failed-note">
+      <p>
+        <strong>This agent does not load.</strong>
+      </p>
+      <p class="breaks">{visible(problem)}</p>
+      <p>Correct the file in the agents folder of the server: it is read again when it is saved.</p>
+    </div>
   );
 }
 

@@ -46,7 +46,7 @@ export function AgentsScreen(): JSX.Element {
                     <p class="failed breaks">{`✕ does not load: ${visible(agent.problem)}`}</p>
                   )}
                   <div class="tags">
-                    <span class="tag">{agent.framework}</span>
+                    {agent.framework !== '' && <span class="tag">{agent.framework}</span>}
                     {agent.model !== undefined && <span class="tag">{visible(agent.model)}</span>}
                     {agent.approval_required_tools.length > 0 && (
                       <span class="tag warn">

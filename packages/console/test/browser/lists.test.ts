@@ -3,7 +3,14 @@ import { answer, begin, ended, pendingIn, runIn } from '../../../server/test/sup
 import { consoleAgents } from './support/agents.ts';
 import { consoleTests } from './support/console-tests.ts';
 
-const web = consoleTests({ agents: consoleAgents });
+/** Agents whose files are wrong in three ways. */
+const brokenAgents = {
+  unclosed: 'description: Greets\nframework: [scripted\n',
+  words: 'Just a note.\n',
+  'unknown-key': 'description: Greets\nframwork: scripted\n',
+};
+
+const web = consoleTests({ agents: { ...consoleAgents, ...brokenAgents } });
 
 /** A run of `writer` that waits for its permission. */
 async function waiting(prompt: string) {
@@ -95,4 +102,21 @@ test('keys of a run: the next error, the copy menu, and back to the list', async
   await page.keyboard.press('Escape');
   await page.getByRole('heading', { name: 'Runs' }).waitFor();
   expect(new URL(page.url()).pathname).toBe(`${web.tenant}/runs`);
+});
+
+test('an agent whose file is not YAML is listed with the place of its error, and so is one that says too little', async () => {
+  const problems = {
+    unclosed: /agent\.yaml:3:1: /,
+    words: /agent\.yaml:1:1: /,
+    'unknown-key': /agent\.yaml:2:1: framwork is an unknown key; did you mean "framework"\?/,
+  };
+  const page = await web.open(`${web.tenant}/agents`);
+  for (const [name, problem] of Object.entries(problems)) {
+    const card = page.getByRole('link', { name: new RegExp(`^${name} `) });
+    await card.getByText('✕ does not load').and(card.getByText(problem)).waitFor();
+  }
+  await page.getByRole('link', { name: /^unclosed / }).click();
+  await page.getByText('This agent does not load.').waitFor();
+  await page.getByText(problems.unclosed).waitFor();
+  expect(await page.getByLabel('Message to the agent').count()).toBe(0);
 });

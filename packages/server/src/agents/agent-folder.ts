@@ -53,7 +53,8 @@ export async function readAgentFolder(request: ReadAgentFolder): Promise<ReadAge
 async function readFolder(request: ReadAgentFolder): Promise<ReadAgent> {
   const text = await readAgentFile(request.folder, 'agent.yaml');
   if (text === undefined) return unreadable('agent.yaml is missing');
-  const source = parseYaml('agent.yaml', text);
+  const source = sourceOf(text);
+  if ('reason' in source) return { ok: false, ...source };
   const parsed = agentSchema.safeParse(source.value);
   if (!parsed.success) return faulty(source, problemsOf(parsed.error, agentSchema));
 
@@ -133,11 +134,25 @@ const readable = z.object({
   tenants: agentSchema.shape.tenants,
 });
 
-function readableParts({ value }: YamlSource): Pick<BrokenAgent, 'tenants' | 'framework'> {
+function readableParts({ value, text }: YamlSource): Pick<BrokenAgent, 'tenants' | 'framework'> {
   const parsed = readable.safeParse(value);
-  if (!parsed.success) return {};
+  if (!parsed.success) return tenantsOfText(text);
   const { framework, tenants } = parsed.data;
   return { tenants, ...(framework === undefined ? {} : { framework }) };
+}
+
+/** A file that does not mention tenants would be an agent for all of them. */
+function tenantsOfText(text: string): Pick<BrokenAgent, 'tenants'> {
+  return text.includes('tenants') ? {} : { tenants: agentSchema.shape.tenants.parse(undefined) };
+}
+
+function sourceOf(text: string): YamlSource | Omit<BrokenAgent, 'folder'> {
+  try {
+    return parseYaml('agent.yaml', text);
+  } catch (error) {
+    if (!(error instanceof AgentFileError)) throw error;
+    return { reason: error.message, ...tenantsOfText(text) };
+  }
 }
 
 const skillsMax = 200;

@@ -9,6 +9,7 @@ const aliasesMax = 100;
 export interface YamlSource {
   /** Name of the file, for messages. */
   readonly name: string;
+  readonly text: string;
   readonly document: Document.Parsed;
   readonly lines: LineCounter;
   readonly value: unknown;
@@ -25,7 +26,7 @@ export function parseYaml(name: string, text: string): YamlSource {
   if (document.contents === null) throw new AgentFileError(`${name} is empty`);
   try {
     // A few aliases can expand to exponentially more than the size of the file.
-    return { name, document, lines, value: document.toJS({ maxAliasCount: aliasesMax }) };
+    return { name, text, document, lines, value: document.toJS({ maxAliasCount: aliasesMax }) };
   } catch (error) {
     const message = error instanceof Error ? error.message : 'cannot be read';
     throw new AgentFileError(`${name}: ${message}`, { cause: error });
@@ -48,6 +49,7 @@ function located({ name, document, lines }: YamlSource, { path, message }: Agent
 
 /** Returns the offset of the deepest existing part of `path`; for an unknown key that is the key itself. */
 function offsetOf(document: Document.Parsed, path: readonly PropertyKey[]): number | undefined {
+  if (path.length === 0) return document.contents?.range[0];
   for (let length = path.length; length > 0; length -= 1) {
     const parent: unknown =
       length === 1 ? document.contents : document.getIn(path.slice(0, length - 1), true);

@@ -38,7 +38,7 @@ export function getAgent(
   return broken ?? refuse('agent_not_found');
 }
 
-/** a folder whose tenants cannot be read is shown to none. */
+/** a folder whose tenants cannot be read is shown to none. */
 function brokenAgents(
   agents: Services['agents'],
   { tenantId }: TenantScope,

@@ -193,7 +193,7 @@ describe('an agent folder', () => {
     ['framework: acp\nlimits: { run_seconds: .inf }', 'limits.run_seconds'],
     ['framework: scripted', 'script must be a non-empty list of steps'],
     ['', 'agent.yaml is empty'],
-    ['- a', 'agent.yaml: expected object, received array'],
+    ['- a', 'agent.yaml:1:1: expected object, received array'],
     ['a: *x', 'Unresolved alias'],
     ['framework: acp\n---\nframework: acp', 'agent.yaml:2:1'],
   ])('with %j is refused, with the place and what to do', async (yaml, expected) => {

@@ -23,6 +23,8 @@ describe('the agents of a tenant (D-56, issue 2)', () => {
           session_files: true,
         },
         broken: 'framework: [',
+        // Not YAML either, and for tenants that cannot be read.
+        'broken-for-some': 'tenants: { default: disabled }\nframework: [',
         misspelt: { ...usualAgents.echo, on_buzy: 'reject' },
         'other-framework': { framework: 'nothing-we-have' },
       },
@@ -62,12 +64,12 @@ describe('the agents of a tenant (D-56, issue 2)', () => {
     expect(none).toMatchObject({ status: 404, error: 'agent_not_found' });
   });
 
-  test('a broken folder is shown with its reason to those who would see the agent (A-243)', async () => {
+  test('a broken folder is shown with its reason to those who would see the agent (A-243, A-390)', async () => {
     const listed = await server.send('list_agents', { query: { include: 'broken' } });
     const broken = listed.body.agents.filter(({ problem }) => problem !== undefined);
-    // Nothing can be said about the tenants of a file that is not YAML.
-    expect(broken.map(({ name }) => name)).toEqual(['misspelt', 'other-framework']);
-    expect(broken[0]?.problem).toContain('on_buzy');
+    expect(broken.map(({ name }) => name)).toEqual(['broken', 'misspelt', 'other-framework']);
+    expect(broken[0]?.problem).toMatch(/^agent\.yaml:1:13: /);
+    expect(broken[1]?.problem).toContain('on_buzy');
     const { body } = await server.send('get_agent', { params: { agent_name: 'other-framework' } });
     expect(body).toMatchObject({ framework: 'nothing-we-have', problem: expect.any(String) });
     const hidden = { ...usualAgents.echo, on_buzy: 'reject', tenants: { default: 'disabled' } };
@@ -87,7 +89,12 @@ describe('the agents of a tenant (D-56, issue 2)', () => {
   test('a broken folder is reported and does not affect others', async () => {
     expect(await names(server)).toEqual([...Object.keys(usualAgents), 'known'].toSorted());
     const problems = server.convoke.agentProblems.map(({ folder }) => folder);
-    expect(problems.toSorted()).toEqual(['broken', 'misspelt', 'other-framework']);
+    expect(problems.toSorted()).toEqual([
+      'broken',
+      'broken-for-some',
+      'misspelt',
+      'other-framework',
+    ]);
     const refused = await server.refused('create_session', { body: { agent_name: 'broken' } });
     expect(refused).toMatchObject({ status: 404, error: 'agent_not_found' });
   });
