@@ -5,6 +5,9 @@ import { openSession } from '../../src/domain/session.ts';
 import type { ClaimBounds } from '../../src/ports/repositories/runs.ts';
 import type { Store } from '../../src/ports/store.ts';
 import { migrationsFolder } from '../../src/store/database.ts';
+import { readyRuns } from '../../src/store/repositories/ready-runs.ts';
+import type { Statement } from '../../src/store/sql-database.ts';
+import { sql } from '../../src/store/sql.ts';
 import { createStore } from '../../src/store/store.ts';
 import { databaseKinds, openTestDatabase } from '../support/databases.ts';
 
@@ -58,6 +61,32 @@ describe.each(databaseKinds)('runs to claim on %s', (kind) => {
     expect(seen).toEqual(['a-0 a-1 a-2', 'b-0 b-1', '', '']);
   });
 });
+
+test('on SQLite no statement visits runs that have ended', async () => {
+  const database = await openTestDatabase('sqlite', { migrations: migrationsFolder('sqlite') });
+  await addTenant(createStore(database), { name: 'a', readyAt: [1], executing: 1 });
+  const statements: Statement[] = [];
+  await readyRuns(
+    {
+      all: (statement) => (statements.push(statement), database.all(statement)),
+      get: (statement) => (statements.push(statement), database.get(statement)),
+    },
+    bounds,
+  );
+  const plans = await Promise.all(
+    statements.map((statement) => database.all<Step>(sql`explain query plan ${statement}`)),
+  );
+  const tables = plans.flat().filter(({ detail }) => / runs /.test(detail));
+  expect(tables.length).toBeGreaterThanOrEqual(4);
+  for (const { detail } of tables) {
+    expect(detail).toMatch(/USING (COVERING )?INDEX runs_(ready|continuing|executing)/);
+  }
+});
+
+/** One line of SQLite's plan. */
+interface Step {
+  readonly detail: string;
+}
 
 interface Waiting {
   readonly name: string;
