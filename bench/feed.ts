@@ -6,6 +6,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createServer } from 'node:net';
+import { Client } from 'pg';
 import {
   deliveryId,
   organizationId,
@@ -226,7 +227,7 @@ async function storeRuns(): Promise<void> {
     await services.store.transaction(async (tx) => {
       for (let n = from; n < from + storedPerTransaction; n += 1) {
         const isRare = n % 1000 === 0;
-        const labels = isRare ? { rare: 'yes' } : { common: 'yes' };
+        const labels = isRare ? { rare: 'yes' } : { common: 'yes', usual: 'yes' };
         const run = openRun(
           {
             id: runId(`run_00${String(n).padStart(24, '0')}`),
@@ -250,6 +251,17 @@ async function storeRuns(): Promise<void> {
       }
     });
   }
+  await updateStatistics();
+}
+
+/** Does at once what PostgreSQL's autovacuum does within a minute of such a change. */
+async function updateStatistics(): Promise<void> {
+  const url = process.env['CONVOKE_DATABASE_URL'];
+  if (url === undefined) return;
+  const client = new Client(url);
+  await client.connect();
+  await client.query('analyze');
+  await client.end();
 }
 
 async function listTimes(): Promise<string[]> {
@@ -263,8 +275,21 @@ async function listTimes(): Promise<string[]> {
     'agent of none': { agentName: 'no-such-agent' },
     'label of one in a thousand': { labels: [{ key: 'rare', value: 'yes' }] },
     'label of most': { labels: [{ key: 'common', value: 'yes' }] },
+    'two labels of most': {
+      labels: [
+        { key: 'common', value: 'yes' },
+        { key: 'usual', value: 'yes' },
+      ],
+    },
+    'two labels of none together': {
+      labels: [
+        { key: 'common', value: 'yes' },
+        { key: 'rare', value: 'yes' },
+      ],
+    },
     'text of one in a thousand': { text: 'needle' },
     'text of none': { text: 'nothing like it' },
+    'text with other letters': { text: 'ÄHNLICH' },
     'created in a range': { createdAfter: 10, createdBefore: 20_000 },
   };
   const lines: string[] = [];

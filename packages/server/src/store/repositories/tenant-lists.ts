@@ -85,7 +85,9 @@ const interactionColumns = sql`interactions.*, runs.agent_name, runs.labels, run
 function runsStatement(scope: TenantScope, walk: RunWalk, wanted: WantedRuns): Statement {
   const { filter, upTo, order, limit } = wanted;
   const end = upTo === undefined ? [] : [endAt(idOf(walk), order, upTo)];
-  const conditions = [...end, ...conditionsOf(filter)].map((condition) => sql`and ${condition}`);
+  const conditions = [...end, ...conditionsOf(filter), ...otherLabels(scope, walk, filter)].map(
+    (condition) => sql`and ${condition}`,
+  );
   const joined = walk.kind === 'label' ? sql`join runs on runs.id = labels.owner_id` : sql``;
   return sql`
     select ${summaryColumns} ${fromWalk(scope, walk, joined)}
@@ -117,7 +119,7 @@ function fromWalk({ tenantId }: TenantScope, walk: RunWalk, joined: Statement = 
 
 /** Conditions that every run of the filter fulfils. */
 function conditionsOf(filter: RunListFilter): Statement[] {
-  const { statuses, agentName, labels, errorCode, createdAfter, createdBefore, text } = filter;
+  const { statuses, agentName, errorCode, createdAfter, createdBefore, text } = filter;
   const conditions: Statement[] = [];
   if (statuses !== undefined) {
     const given = statusesOf(statuses).map((status) => sql`${status}`);
@@ -130,12 +132,16 @@ function conditionsOf(filter: RunListFilter): Statement[] {
   if (text !== undefined) {
     conditions.push(sql`lower(runs.preview) like ${patternOf(text)} escape '!'`);
   }
-  // The walk has visited the first one.
-  for (const { key, value } of labels?.slice(1) ?? []) {
-    conditions.push(sql`exists (select 1 from labels as other where other.owner_id = runs.id
-      and other.key = ${key} and other.value = ${value})`);
-  }
   return conditions;
+}
+
+/** The labels after the first, which the walk visits. The tenant makes them a lookup in the index `labels_find`. */
+function otherLabels({ tenantId }: TenantScope, walk: RunWalk, filter: RunListFilter): Statement[] {
+  return (filter.labels?.slice(1) ?? []).map(
+    ({ key, value }) => sql`exists (select 1 from labels as other
+      where other.tenant_id = ${tenantId} and other.key = ${key} and other.value = ${value}
+        and other.owner_id = ${idOf(walk)})`,
+  );
 }
 
 /**
