@@ -9,14 +9,14 @@ export async function recordSnapshot(
   tx: StoreTransaction,
   { owner, snapshot }: { owner: RunAddress; snapshot: FolderState },
 ): Promise<void> {
-  const { scope, sessionId, runId } = owner;
+  const { scope, sessionId } = owner;
   const blobOf = (sha256: string) => ({ tenantId: scope.tenantId, ownerId: sessionId, sha256 });
   const before = await tx.sessions.snapshot(sessionId);
   const isKept = !isArchived(snapshot) || (await tx.blobRemovals.keep(blobOf(snapshot)));
   // A commit whose answer was lost has named it already: then no removal is left to be called off.
   const isStored = isKept || before === snapshot;
   // An archive that was removed meanwhile, after an hour, must not be named: the folder is on this machine only.
-  await tx.sessions.saveSnapshot(sessionId, isStored ? snapshot : localState(runId));
+  await tx.sessions.saveSnapshot(sessionId, isStored ? snapshot : localState(snapshot));
   if (before !== null && before !== snapshot && isArchived(before)) {
     await tx.blobRemovals.schedule(blobOf(before), clock.now());
   }

@@ -21,5 +21,5 @@ export async function renameFolder(services: RenamingServices, claimed: ClaimedL
     await recordSnapshot(services, tx, { owner: holder, snapshot: saved.state });
     return true;
   });
-  if (!isRecorded) await saved.abandon();
+  await (isRecorded ? saved.settle() : saved.abandon());
 }

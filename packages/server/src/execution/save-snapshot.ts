@@ -27,11 +27,17 @@ const publishPauseMs = 1000;
 const publishMaxMs = 20_000;
 
 /** A session folder as it is after a leg, to be recorded with the leg's end. */
-export interface SavedSnapshot {
-  readonly state: FolderState;
+export interface SavedSnapshot extends Pick<SavedFolder, 'state' | 'abandon'> {
   /** Emitted when it could not be saved. */
   readonly events: readonly RunEventDraft[];
-  /** Call when the end was not recorded. Never rejects. */
+}
+
+/** A session folder that was saved during a leg, to be recorded in the session's row. */
+export interface SavedFolder {
+  readonly state: FolderState;
+  /** Call when it was recorded and the leg goes on: the next leg looks at the row itself. Never rejects. */
+  settle(): Promise<void>;
+  /** Call when it was not recorded. Never rejects. */
   abandon(): Promise<void>;
 }
 
@@ -51,15 +57,17 @@ export async function saveSnapshot(
     const changes = await services.sessionFolders.changes(run);
     if (changes === undefined) return undefined;
     const saved = await save(services, { owner: run, changes, leg });
-    if ('state' in saved)
-      return await settling(services, { owner: run, changes, state: saved.state });
+    if ('state' in saved) {
+      const { state } = saved;
+      return { ...(await propose(services, { owner: run, changes, state })), events: [] };
+    }
     log.warn('snapshot not saved', { run_id: run.id, reason: saved.reason });
     // Still on this machine only, which was reported before.
     if (changes.before?.startsWith(localState('')) === true) return undefined;
     const type = harnessEventType(agent.framework, 'workspace_not_saved');
     const state = localState(leg);
     const events = [{ type, data: { reason: saved.reason, message: messages[saved.reason] } }];
-    return { ...(await settling(services, { owner: run, changes, state })), events };
+    return { ...(await propose(services, { owner: run, changes, state })), events };
   } catch (error) {
     log.error('session folder could not be compared with its snapshot', error, { run_id: run.id });
     return undefined;
@@ -70,7 +78,7 @@ export async function saveSnapshot(
 export async function archiveAgain(
   services: SnapshotServices,
   { run, holder }: ClaimedLeg,
-): Promise<SavedSnapshot | undefined> {
+): Promise<SavedFolder | undefined> {
   const changes = await services.sessionFolders.content(run);
   if (changes === undefined) return undefined;
   const saved = await save(services, {
@@ -82,7 +90,7 @@ export async function archiveAgain(
     services.log.warn('snapshot not saved', { run_id: run.id, reason: saved.reason });
     return undefined;
   }
-  return settling(services, { owner: run, changes, state: saved.state });
+  return propose(services, { owner: run, changes, state: saved.state });
 }
 
 type Saving = { readonly state: FolderState } | { readonly reason: keyof typeof messages };
@@ -141,25 +149,30 @@ async function publish(
 }
 
 /**
- * The folder has the new state whether or not the row of the session will name it: if not, the next leg on this machine
- * restores the state that the row names. The transaction that records the end also schedules the removal of the archive
- * before. An end that seemed lost may have been committed: the worker that removes the new archive looks at the row.
+ * Notes on this machine which state the folder is about to be recorded as. A worker that dies before the commit leaves a
+ * folder at the state before, with later changes; after the commit the folder is at the new state. The transaction that
+ * records it also schedules the removal of the archive before. A commit that seemed lost may have happened: the worker
+ * that removes the new archive looks at the row.
  */
-async function settling(
+export async function propose(
   services: SnapshotServices,
   { owner, changes, state }: Omit<SaveRequest, 'leg'> & { readonly state: FolderState },
-): Promise<SavedSnapshot> {
-  // The state is still known in memory; after a restart the archive is fetched once more.
-  await changes
-    .settle(state)
-    .catch((error: unknown) =>
+): Promise<SavedFolder> {
+  // What could not be noted is still known in memory; after a restart the archive is fetched once more.
+  const noted = (noting: Promise<void>) =>
+    noting.catch((error: unknown) =>
       services.log.error('state of a session folder could not be noted', error, { state }),
     );
-  return { state, events: [], abandon: () => abandonArchive(services, { owner, state }) };
+  await noted(changes.propose(state));
+  return {
+    state,
+    settle: () => noted(changes.settle(state)),
+    abandon: () => abandonArchive(services, { owner, state }),
+  };
 }
 
 /** Removes an archive that was not recorded; the worker that does it looks whether a row names it. Never rejects. */
-export async function abandonArchive(
+async function abandonArchive(
   { store, clock, log }: SnapshotServices,
   { owner, state }: { readonly owner: SnapshotOwner; readonly state: FolderState },
 ): Promise<void> {

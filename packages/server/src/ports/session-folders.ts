@@ -33,7 +33,12 @@ export interface FolderChanges {
   readonly problem?: 'too_large' | 'not_stored' | undefined;
   /** Archive of the whole folder, as `prepare` restores it. `leg` makes the archive unique. */
   archive(leg: string): AsyncIterable<Uint8Array>;
-  /** Records that the folder is now in this state. */
+  /**
+   * Notes that the folder is at this state if the session's row names it. Called before that is committed, so that a
+   * worker that dies meanwhile leaves a folder that the next leg on this machine uses as it is, whatever the row names.
+   */
+  propose(state: FolderState): Promise<void>;
+  /** Notes that the session's row names this state, for a leg that goes on. */
   settle(state: FolderState): Promise<void>;
 }
 

@@ -23,23 +23,32 @@ let world: RunFixture;
 let blobs: Blobs;
 let sessionFolders: ReturnType<typeof openSessionFolders>;
 let leg: ClaimedLeg;
+let dataDir: string;
 let folder: string;
 beforeEach(async () => {
-  const dataDir = await mkdtemp(join(tmpdir(), 'convoke-snapshots-'));
+  dataDir = await mkdtemp(join(tmpdir(), 'convoke-snapshots-'));
   onTestFinished(() => removeFolder(dataDir));
   world = await createRunFixture('sqlite');
   blobs = await openDiskBlobs({ dataDir });
   sessionFolders = openSessionFolders({ dataDir, log: world.log, isClustered: true });
   leg = await world.claimed(await world.start(await world.open()));
-  folder = await prepared();
+  folder = await prepared(undefined, { isNew: true });
 });
 
-async function prepared(): Promise<string> {
+/** As every leg does first. */
+async function prepared(by = sessionFolders, { isNew = false } = {}): Promise<string> {
   const { tenantId, sessionId } = leg.run;
-  const request = { tenantId, sessionId, agent, files: [] };
-  const prepared = await sessionFolders.prepare({ ...request, expected: false });
-  return prepared.found ? prepared.sessionFolder : '';
+  const state = await named();
+  const open = async () => blobs.read(snapshotKey(leg.run, state) ?? 'none');
+  const request = { tenantId, sessionId, agent, files: [], saved: { state, open } };
+  const prepared = await by.prepare({ ...request, expected: !isNew });
+  return prepared.found ? prepared.sessionFolder : 'lost';
 }
+
+const named = async () => (await world.store.read.sessions.state(leg.run.sessionId)).snapshot;
+
+/** Another process on this machine, which knows only what is on disk. */
+const restarted = () => openSessionFolders({ dataDir, log: world.log, isClustered: true });
 
 const save = (given: Partial<Pick<Services, 'clock' | 'blobs' | 'log'>> = {}) =>
   saveSnapshot({ ...world, blobs, sessionFolders, ...given }, leg, agent);
@@ -56,8 +65,9 @@ test('a snapshot is recorded with the end of the leg and replaces the one before
   writeFileSync(join(folder, 'a'), 'one');
   const first = await save();
   await world.record(leg, { ...end(first?.state), items: [] });
-  expect(await save()).toBeUndefined();
   leg = await world.claimed(await world.start(leg.run.sessionId));
+  await prepared();
+  expect(await save()).toBeUndefined();
   writeFileSync(join(folder, 'a'), 'two!');
   const second = await save();
   expect(await world.record(leg, end(second?.state))).toBeDefined();
@@ -103,9 +113,35 @@ test('an archive that was removed before the end is never named', async () => {
   world.clock.advance(hour);
   await removeBlobs({ ...world, blobs });
   await world.record(leg, end(saved?.state));
-  const { snapshot } = await world.store.read.sessions.state(leg.run.sessionId);
-  expect(snapshot).toMatch(/^local-/);
+  expect(await named()).toMatch(/^local-/);
+  // This machine still has the folder.
+  expect(await prepared(restarted())).toBe(folder);
 });
+
+test.each(['an archive', 'no archive'])(
+  'a worker that dies before the end of its leg leaves its files on this machine: the session names %s (A-400)',
+  async (before) => {
+    const without = { blobs: failing(Infinity), clock: impatient, log: quiet() };
+    writeFileSync(join(folder, 'a'), 'one');
+    const first = await save(before === 'an archive' ? {} : without);
+    await world.record(leg, end(first?.state));
+    leg = await world.claimed(await world.start(leg.run.sessionId));
+    expect(await prepared()).toBe(folder);
+    writeFileSync(join(folder, 'b'), 'later');
+    await save();
+    // It dies here. The session still names the state before.
+    sessionFolders = restarted();
+    expect([await named(), await prepared()]).toEqual([first?.state, folder]);
+    expect(readFileSync(join(folder, 'b'), 'utf8')).toBe('later');
+    const again = await save();
+    await world.record(leg, end(again?.state));
+    // It dies after the commit: what the session names is what the folder holds.
+    sessionFolders = restarted();
+    expect([await named(), await prepared()]).toEqual([again?.state, folder]);
+    expect(await save()).toBeUndefined();
+    expect(await isKept(again?.state)).toBe(true);
+  },
+);
 
 test('files that were given up are replaced by the archive, which gets a new name (D-91)', async () => {
   writeFileSync(join(folder, 'a'), 'saved');
@@ -149,19 +185,23 @@ test('publishing a snapshot is retried while the store is briefly unavailable', 
 });
 
 test('while the store is unavailable the folder stays on this machine, which is reported once', async () => {
-  const quiet = { ...world.log, error: () => {} };
   writeFileSync(join(folder, 'a'), 'one');
-  const failingStore = { blobs: failing(Infinity), clock: impatient, log: quiet };
+  const failingStore = { blobs: failing(Infinity), clock: impatient, log: quiet() };
   const saved = await save(failingStore);
   expect(saved).toMatchObject({
     state: expect.stringMatching(/^local-/),
     events: [{ type: 'scripted.workspace_not_saved', data: { reason: 'not_stored' } }],
   });
+  await world.record(leg, end(saved?.state));
+  leg = await world.claimed(await world.start(leg.run.sessionId));
+  expect(await prepared()).toBe(folder);
   writeFileSync(join(folder, 'a'), 'two!');
   expect(await save(failingStore)).toBeUndefined();
   const back = await save();
   expect(await isKept(back?.state)).toBe(true);
 });
+
+const quiet = () => ({ ...world.log, error: () => {} });
 
 /** A clock whose timers fire at once. */
 const impatient: Clock = {

@@ -11,9 +11,19 @@ const marksRemembered = 10_000;
 export interface FolderMark {
   readonly state: FolderState | null;
   readonly fingerprint: string;
+  /**
+   * The state that it is about to be recorded as. Only the session's row shows whether that was committed: a worker may
+   * die on either side of the commit.
+   */
+  readonly next?: { readonly state: FolderState; readonly fingerprint: string } | undefined;
 }
 
-const markSchema = z.object({ state: z.string(), fingerprint: z.string() });
+const stateSchema = z.object({ state: z.string(), fingerprint: z.string() });
+const markSchema = z.object({
+  state: z.string().nullable(),
+  fingerprint: z.string(),
+  next: stateSchema.optional(),
+});
 
 /**
  * Keeps one small file beside each folder that was saved or restored, and caches the most recent ones. A folder
@@ -29,7 +39,7 @@ export class FolderMarks {
   /** Writes no file for a bare folder: most sessions stay bare. */
   async set(path: string, mark: FolderMark): Promise<void> {
     this.#known.set(path, mark);
-    if (mark.state === bareState) return;
+    if (mark.state === bareState && mark.next === undefined) return;
     await writeFile(`${path}.draft`, JSON.stringify(mark), { mode: 0o600 });
     await rename(`${path}.draft`, path);
   }

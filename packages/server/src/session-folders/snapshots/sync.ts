@@ -1,6 +1,11 @@
 import { join } from 'node:path';
 import { removeTree } from '../../confined-fs/remove-tree.ts';
-import { bareState, isArchived } from '../../domain/folder-snapshot.ts';
+import {
+  type FolderState,
+  bareState,
+  isArchived,
+  localState,
+} from '../../domain/folder-snapshot.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Account } from '../../ports/sandbox.ts';
 import type { SavedFolder, FolderChanges } from '../../ports/session-folders.ts';
@@ -13,7 +18,7 @@ import {
   bareFingerprint,
   fingerprintFolder,
 } from './archive.ts';
-import { FolderMarks } from './marks.ts';
+import { type FolderMark, FolderMarks } from './marks.ts';
 import { restoreFolder } from './restore.ts';
 import { BrokenArchive } from './unpack.ts';
 
@@ -56,7 +61,7 @@ export class FolderSync {
     if (state === null) return exists ? 'current' : 'lost';
     if (state === bareState && exists && mustRestore) await this.#removeFolder(paths);
     if (state === bareState) return exists && !mustRestore ? 'current' : 'fresh';
-    const isCurrent = exists && this.#marks.get(markOf(paths))?.state === state;
+    const isCurrent = exists && (await this.#isAt(paths, state));
     if (isCurrent && (!mustRestore || !isArchived(state))) return 'current';
     const archive = await saved.open();
     if (archive === undefined) return 'lost';
@@ -68,6 +73,17 @@ export class FolderSync {
       this.#options.log.error('the archive of a session folder is broken', error, { state });
       return 'lost';
     }
+  }
+
+  /** Whether the folder is at the state that the session's row names, perhaps with later changes. */
+  async #isAt(paths: FolderPaths, state: FolderState): Promise<boolean> {
+    const mark = this.#marks.get(markOf(paths));
+    if (mark === undefined) return false;
+    if (mark.next !== undefined && isNameOf(state, mark.next)) {
+      await this.#marks.set(markOf(paths), { ...mark.next, state });
+      return true;
+    }
+    return isNameOf(state, mark);
   }
 
   /** Any machine can make the content of a bare folder again. */
@@ -109,7 +125,7 @@ export class FolderSync {
     paths: FolderPaths,
     loadManifest: () => Promise<FolderManifest>,
   ): Promise<FolderChanges | undefined> {
-    const mark = this.#marks.get(markOf(paths)) ?? { state: null, fingerprint: bareFingerprint };
+    const mark = this.#marks.get(markOf(paths)) ?? unmarked;
     const folder = await this.#fingerprint(paths);
     const isSame = folder.problem === undefined && folder.fingerprint === mark.fingerprint;
     return isSame ? undefined : this.#changesOf(paths, { folder, loadManifest });
@@ -131,11 +147,14 @@ export class FolderSync {
     }: { folder: FolderFingerprint; loadManifest: () => Promise<FolderManifest> },
   ): FolderChanges {
     const { fingerprint, bytes, problem } = folder;
+    const before = this.#marks.get(markOf(paths)) ?? unmarked;
     return {
       bytes,
-      before: this.#marks.get(markOf(paths))?.state ?? null,
+      before: before.state,
       problem,
       archive: (leg) => archiveOf(paths, { leg, loadManifest }),
+      propose: (state) =>
+        this.#marks.set(markOf(paths), { ...before, next: { state, fingerprint } }),
       settle: (state) => this.#marks.set(markOf(paths), { state, fingerprint }),
     };
   }
@@ -154,6 +173,13 @@ export class FolderSync {
   async forget(paths: FolderPaths): Promise<void> {
     await this.#marks.drop(markOf(paths));
   }
+}
+
+const unmarked: FolderMark = { state: null, fingerprint: bareFingerprint };
+
+/** An archive that was removed before its name was recorded leaves its state on one machine only. */
+function isNameOf(name: FolderState, { state }: Pick<FolderMark, 'state'>): boolean {
+  return state !== null && (name === state || name === localState(state));
 }
 
 function markOf({ sessionFolder }: FolderPaths): string {

@@ -1,5 +1,7 @@
-// A framework for these tests: its agent says something, makes one call with an effect, and says something more. It
-// waits until each step is durable, so that every seat is a moment of its own.
+// A framework for these tests: its agent says something, makes one call with an effect, adds a line to a file of its
+// session folder, and says something more. It waits until each step is durable, so that every seat is a moment of its own.
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type {
   Answer,
   Harness,
@@ -14,6 +16,8 @@ import type { ServerLife } from './seat-store.ts';
 const callRef = 'call-1';
 const callInput = { amount: 5 };
 export const wholeText = 'A1 A2 B C';
+/** The file with one line for each time that an agent came to its last words. */
+export const diaryName = 'diary.txt';
 
 const yielded: HarnessEvent = { type: 'end', outcome: 'yielded' };
 
@@ -70,6 +74,8 @@ class ActorLeg implements Leg {
       yield* this.#pointAt(2);
       if (this.#isAskedToYield) return yield yielded;
     }
+    const { sessionFolder, prompt } = this.#context;
+    appendFileSync(join(sessionFolder, diaryName), `${prompt}\n`);
     yield* this.#say('C');
     yield { type: 'end', outcome: 'completed' };
   }

@@ -40,6 +40,8 @@ export interface Case extends SeatPlan {
   readonly kind: CallKind;
   /** Answers a question about the call, if one is asked; undefined: not at all. */
   readonly person: (effects: number) => string | undefined;
+  /** The session of an earlier run; undefined: a new one. */
+  readonly sessionId?: SessionId;
 }
 
 export interface Started extends Case {
@@ -264,6 +266,11 @@ export class SeatWorld {
     return this.#scope;
   }
 
+  /** Data folder of the server that requests go to. */
+  get dataDir(): string {
+    return join(this.#folder, this.#current);
+  }
+
   async close(): Promise<void> {
     for (const name of this.#alive.keys()) await this.kill(name);
     await removeFolder(this.#folder);
@@ -279,7 +286,7 @@ export class SeatWorld {
       this.#seating.plans.add(prompt, each);
       const chargeRate = () => {};
       const create = { agentName: each.kind, idempotencyKey: undefined, chargeRate };
-      const { id } = (await createSession(services, scope, create)).resource;
+      const id = each.sessionId ?? (await createSession(services, scope, create)).resource.id;
       const request = { input: { prompt }, clientId: null, idempotencyKey: undefined, chargeRate };
       await startRun(services, scope, { ...request, sessionId: id });
       const started = { ...each, sessionId: id, prompt };
@@ -368,10 +375,11 @@ export class SeatWorld {
     };
   }
 
-  async runOf({ sessionId }: Started, through = this.#current): Promise<Run> {
+  async runOf({ sessionId, prompt }: Started, through = this.#current): Promise<Run> {
     const { store } = this.#named(through).convoke.services;
-    const page = { limit: 1, order: 'desc' } as const;
-    const [run] = await store.read.runs.list(this.scope, { sessionId, filter: {}, page });
+    const page = { limit: 10, order: 'desc' } as const;
+    const runs = await store.read.runs.list(this.scope, { sessionId, filter: {}, page });
+    const run = runs.find(({ input }) => JSON.parse(input).prompt === prompt);
     if (run === undefined) throw new Error('the run is gone');
     return run;
   }
