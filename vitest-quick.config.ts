@@ -47,7 +47,12 @@ const leftOut = [
 /** For `npm run test:quick`: what a change breaks most often, within 90 seconds on two cores. */
 export default {
   test: {
-    globalSetup: ['test/compile-cache.ts', 'test/services.ts', 'test/nats-service.ts'],
+    globalSetup: [
+      'test/bundled-programs.ts',
+      'test/compile-cache.ts',
+      'test/services.ts',
+      'test/nats-service.ts',
+    ],
     // Suites that run on every database run on SQLite only.
     env: { CONVOKE_TEST_QUICK: '1' },
     reporters: [['default', { summary: false }], new SlowestFiles()],

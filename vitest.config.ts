@@ -14,6 +14,7 @@ const realAgents = 'packages/server/test/real-agents/**';
 export default {
   test: {
     globalSetup: [
+      'test/bundled-programs.ts',
       'test/compile-cache.ts',
       'test/services.ts',
       'test/nats-service.ts',

@@ -6,7 +6,7 @@ import { copyFile, cp, readFile, readdir, rename, rm, symlink, writeFile } from 
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildConsole } from '../packages/console/scripts/build-console.ts';
-import { bundlePackage } from './bundle-package.ts';
+import { bundlePackage, inlined } from './bundle-package.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 
@@ -25,25 +25,6 @@ export interface Manifest {
 
 /** One after the other: each is compiled against the declarations of those before it. */
 const order = ['contract', 'api-page', 'server', 'cli'] as const;
-
-/**
- * Packages of others that become part of ours, because every start loads them. They stay dependencies all the same:
- * declarations name them, and audits find them. Agents' frameworks and databases are imported by the first that needs them.
- */
-const inlined = {
-  server: [
-    '@convoke/api-page',
-    '@convoke/contract',
-    '@fastify/proxy-addr',
-    'croner',
-    'fastify',
-    'jose',
-    'pino',
-    'yaml',
-    'zod',
-  ],
-  cli: ['@convoke/sdk', 'commander'],
-} as const;
 
 /** Builds contract, api-page, server and cli below a folder that holds the built SDK as `sdk`. */
 export async function buildPackages(folder: string): Promise<void> {

@@ -3,23 +3,58 @@
 import { existsSync } from 'node:fs';
 import { readFile, readdir, writeFile } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { type Plugin, rolldown } from 'rolldown';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { type OutputChunk, type Plugin, rolldown } from 'rolldown';
 
 const packages = fileURLToPath(new URL('../packages/', import.meta.url));
 /** What the bundler itself adds, for syntax that the target lacks. */
 const helpers = '@oxc-project/runtime';
 
-export interface BundleOptions {
+/**
+ * Packages of others that become part of ours, because every start loads them. They stay dependencies all the same:
+ * declarations name them, and audits find them. Agents' frameworks and databases are imported by the first that needs them.
+ */
+export const inlined = {
+  server: [
+    '@convoke/api-page',
+    '@convoke/contract',
+    '@fastify/proxy-addr',
+    'croner',
+    'fastify',
+    'jose',
+    'pino',
+    'yaml',
+    'zod',
+  ],
+  cli: ['@convoke/sdk', 'commander'],
+} as const;
+
+interface Bundle {
   /** The source of each entry, by the path of the bundled file without its extension. */
   readonly entries: Readonly<Record<string, string>>;
   /** Packages that become part of the bundle, with all that they import. Others are imported when they are needed. */
   readonly inlined: readonly string[];
-  /** Gets `dist`, and the licenses of what was inlined. */
+  /** Gets `dist`. */
   readonly folder: string;
 }
 
-export async function bundlePackage({ entries, inlined, folder }: BundleOptions): Promise<void> {
+/** Bundles a package to publish; the folder also gets the licenses of what was inlined. */
+export async function bundlePackage(bundle: Bundle): Promise<void> {
+  const chunks = await bundleInto(bundle, publishedPlace);
+  const licenses = await licensesOf(chunks.flatMap(({ moduleIds }) => moduleIds));
+  await writeFile(join(bundle.folder, 'THIRD-PARTY-LICENSES.md'), licenses);
+}
+
+/** Bundles programs that run in this checkout: their modules find other files where their sources find them. */
+export async function bundleForCheckout(bundle: Bundle): Promise<void> {
+  await bundleInto(bundle, (module) => `'${pathToFileURL(module).href}'`);
+}
+
+/** `placeOf` is what a module gets as `import.meta.url`, as an expression. */
+async function bundleInto(
+  { entries, inlined: names, folder }: Bundle,
+  placeOf: (module: string) => string,
+): Promise<readonly OutputChunk[]> {
   const bundle = await rolldown({
     input: { ...entries },
     platform: 'node',
@@ -28,8 +63,8 @@ export async function bundlePackage({ entries, inlined, folder }: BundleOptions)
     // Inside a checkout the SDK chooses its sources at run time; a bundler needs them by name.
     resolve: { alias: { '@convoke/sdk/node': source('node'), '@convoke/sdk': source('index') } },
     external: (id, importer) =>
-      isPackage(id) && isOurs(importer) && ![...inlined, helpers].includes(nameOf(id)),
-    plugins: [ownPlaces],
+      isPackage(id) && isOurs(importer) && ![...names, helpers].includes(nameOf(id)),
+    plugins: [ownPlaces(placeOf)],
     // A dependency of fastify's evaluates text that it has generated itself, once.
     checks: { eval: false },
   });
@@ -44,8 +79,7 @@ export async function bundlePackage({ entries, inlined, folder }: BundleOptions)
   await bundle.close();
   const chunks = output.filter((file) => file.type === 'chunk');
   for (const { fileName, code } of chunks) await writeFile(join(dist, fileName), inAscii(code));
-  const licenses = await licensesOf(chunks.flatMap(({ moduleIds }) => moduleIds));
-  await writeFile(join(folder, 'THIRD-PARTY-LICENSES.md'), licenses);
+  return chunks;
 }
 
 function source(name: string): string {
@@ -65,18 +99,22 @@ function nameOf(id: string): string {
   return /^(@[^/\\]+[/\\])?[^/\\]+/.exec(id)?.[0].replace('\\', '/') ?? id;
 }
 
-/**
- * Gives each of our modules the place that it would have without a bundle, `dist/store/database.js`: some find files
- * beside them by it. All bundled modules stand in `dist` itself.
- */
-const ownPlaces: Plugin = {
-  name: 'own-places',
-  transform(code, id) {
-    if (!isOurs(id) || !code.includes('import.meta.url')) return undefined;
-    const path = relative(packages, id).split(sep).slice(2).join('/').replace(/\.ts$/, '.js');
-    return code.replaceAll('import.meta.url', `new URL('./${path}', import.meta.url).href`);
-  },
-};
+/** Gives each of our modules a place of its own: some find files beside them by it. All chunks stand in `dist` itself. */
+function ownPlaces(placeOf: (module: string) => string): Plugin {
+  return {
+    name: 'own-places',
+    transform(code, id) {
+      if (!isOurs(id) || !code.includes('import.meta.url')) return undefined;
+      return code.replaceAll('import.meta.url', placeOf(id));
+    },
+  };
+}
+
+/** The place that a module would have without a bundle: `dist/store/database.js`. */
+function publishedPlace(module: string): string {
+  const path = relative(packages, module).split(sep).slice(2).join('/').replace(/\.ts$/, '.js');
+  return `new URL('./${path}', import.meta.url).href`;
+}
 
 /**
  * Writes characters beyond ASCII as escapes. They occur in strings and patterns only, comments being gone. With one of

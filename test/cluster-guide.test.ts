@@ -5,13 +5,14 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { administer } from '../packages/server/test/support/postgres-databases.ts';
+import { programPath } from './bundled-programs.ts';
 import { compileCache } from './compile-cache.ts';
 import { removeFolder } from './remove-folder.ts';
 import { root } from './repository.ts';
 import { postgresUrl } from './services.ts';
 
 const run = promisify(execFile);
-const cli = join(root, 'packages/cli/src/main.ts');
+const cli = programPath('convoke');
 const database = `convoke_guide_${process.pid}`;
 /** Other tests run beside this one: its servers listen elsewhere than in the guide. */
 const ports = 2100 + (process.pid % 800);

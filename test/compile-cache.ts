@@ -1,7 +1,8 @@
-// The tests start hundreds of Node processes. With a compile cache only the first of them strips types and compiles
-// the server's modules; the others start in half the time.
+// The tests start hundreds of Node processes. With a compile cache only the first of them compiles the server's modules;
+// the others start in half the time.
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
+import { programPath } from './bundled-programs.ts';
 import { root } from './repository.ts';
 
 /** For processes that do not inherit the environment of the tests. */
@@ -13,7 +14,7 @@ export const compileCache = { NODE_COMPILE_CACHE: join(root, '.cache/compiled') 
  */
 export function setup(): void {
   Object.assign(process.env, compileCache);
-  const serve = [join(root, 'packages/cli/src/main.ts'), 'serve'];
+  const serve = [programPath('convoke'), 'serve'];
   const env = { PATH: process.env['PATH'], ...compileCache, CONVOKE_PORT: 'none' };
   // Not awaited: the tests are correct with a cold cache too.
   execFile(process.execPath, serve, { env }, () => undefined);

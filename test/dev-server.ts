@@ -5,6 +5,7 @@ import { cp, mkdir, mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { unusedPort } from '../packages/server/test/faults/support/server-folder.ts';
+import { programPath } from './bundled-programs.ts';
 import { compileCache } from './compile-cache.ts';
 import { removeFolder } from './remove-folder.ts';
 import { root } from './repository.ts';
@@ -42,7 +43,7 @@ export async function startDevServer(
 }
 
 async function start(place: string, port: string): Promise<DevServer> {
-  const server = spawn(process.execPath, [join(root, 'packages/cli/src/main.ts'), 'dev'], {
+  const server = spawn(process.execPath, [programPath('convoke'), 'dev'], {
     cwd: place,
     env: { PATH: process.env['PATH'], ...compileCache, CONVOKE_PORT: port },
     stdio: ['ignore', 'pipe', 'inherit'],

@@ -4,12 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { programPath } from './bundled-programs.ts';
 import { compileCache } from './compile-cache.ts';
 import { removeFolder } from './remove-folder.ts';
 import { root } from './repository.ts';
 
 const run = promisify(execFile);
-const cli = join(root, 'packages/cli/src/main.ts');
+const cli = programPath('convoke');
 
 /** A place where `npx convoke serve` runs, as the guide has it. */
 let place: string;

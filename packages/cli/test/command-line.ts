@@ -3,16 +3,15 @@ import { spawn } from 'node:child_process';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { programPath } from '../../../test/bundled-programs.ts';
+import { compileCache } from '../../../test/compile-cache.ts';
 import { removeFolder } from '../../../test/remove-folder.ts';
 
-export const mainPath = join(import.meta.dirname, '../src/main.ts');
-
-/** Dozens of processes of the same program: they compile it once. */
-const compiled = join(tmpdir(), 'convoke-compiled');
+export const mainPath = programPath('convoke');
 
 export function ownEnvironment(settings: string): Record<string, string> {
   const PATH = process.env['PATH'] ?? '';
-  return { PATH, XDG_CONFIG_HOME: settings, NODE_COMPILE_CACHE: compiled };
+  return { PATH, XDG_CONFIG_HOME: settings, ...compileCache };
 }
 
 /** A test that starts many processes gets the time they take on a machine that is busy otherwise. */

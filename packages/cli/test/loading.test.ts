@@ -6,7 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { removeFolder } from '../../../test/remove-folder.ts';
-import { mainPath, manyProcessesMs, ownEnvironment } from './command-line.ts';
+import { manyProcessesMs, ownEnvironment } from './command-line.ts';
+
+/** The sources, which name what is loaded; the other tests start a bundle of them. */
+const mainPath = join(import.meta.dirname, '../src/main.ts');
 
 let folder: string;
 beforeAll(async () => {

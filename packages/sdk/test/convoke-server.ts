@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { cp, mkdtemp, readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { programPath } from '../../../test/bundled-programs.ts';
 import { compileCache } from '../../../test/compile-cache.ts';
 import { removeFolder } from '../../../test/remove-folder.ts';
 
@@ -70,7 +71,7 @@ export function clientOf({ quickstart }: ConvokeServer, baseUrl = quickstart.bas
 }
 
 async function launch(env: Readonly<Record<string, string>>) {
-  const child = fork(new URL('./server-process.ts', import.meta.url), {
+  const child = fork(programPath('sdk-server'), {
     env: { PATH: process.env['PATH'], ...compileCache, ...env },
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });

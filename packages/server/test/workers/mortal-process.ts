@@ -1,11 +1,9 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
+import { programPath } from '../../../../test/bundled-programs.ts';
 import { compileCache } from '../../../../test/compile-cache.ts';
 import type { Quickstart } from '../../src/quickstart.ts';
 import type { Death } from './mortal-server.ts';
-
-const script = fileURLToPath(new URL('mortal-server.ts', import.meta.url));
 
 /** A process with a server that kills itself on demand. It is started again with the same settings. */
 export class MortalProcess {
@@ -19,7 +17,7 @@ export class MortalProcess {
 
   /** The `base_url` is the address of this start. */
   async start(): Promise<Quickstart> {
-    const child = fork(script, {
+    const child = fork(programPath('mortal-server'), {
       stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
       env: {
         PATH: process.env['PATH'],

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { FileHandle } from 'node:fs/promises';
-import { fileURLToPath } from 'node:url';
+import { programPath } from '../../../../../test/bundled-programs.ts';
 import { compileCache } from '../../../../../test/compile-cache.ts';
 import { until } from '../../support/eventually.ts';
 import { inheriting } from '../../support/inherited-files.ts';
@@ -9,7 +9,6 @@ import { exchange } from './exchange.ts';
 import { isAlive, processTree } from './process-tree.ts';
 import type { ServerFolder } from './server-folder.ts';
 
-const cli = fileURLToPath(new URL('../../../../cli/src/main.ts', import.meta.url));
 const startLimitMs = 30_000;
 const streams = ['ignore', 'pipe', 'pipe'] as const;
 const outputMaxCharacters = 200_000;
@@ -42,7 +41,13 @@ export class ServerProcess {
 
   private constructor(
     folder: ServerFolder,
-    { command = 'dev', settings = {}, program = cli, imports = [], inherited }: Spawning,
+    {
+      command = 'dev',
+      settings = {},
+      program = programPath('convoke'),
+      imports = [],
+      inherited,
+    }: Spawning,
   ) {
     this.folder = folder;
     this.#child = spawn(
