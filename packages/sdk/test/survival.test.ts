@@ -1,14 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { Convoke, type NoticeRecord, type RunEvent, type RunHandle } from '../src/index.ts';
+import {
+  Convoke,
+  type NoticeRecord,
+  type RunEvent,
+  type RunHandle,
+  RunText,
+} from '../src/index.ts';
 import { type ConvokeServer, clientOf, startConvoke } from './convoke-server.ts';
 import { chance, startCuttingProxy } from './cutting-proxy.ts';
 
 let server: ConvokeServer;
 beforeAll(async () => {
-  server = await startConvoke({
-    CONVOKE_STREAM_MAX_AGE_SECONDS: '1',
-    CONVOKE_RECOVERY: 'fail',
-  });
+  server = await startConvoke({ CONVOKE_STREAM_MAX_AGE_SECONDS: '1' });
 });
 afterAll(() => server[Symbol.asyncDispose]());
 
@@ -40,19 +43,34 @@ test('a stream that the server closes for its age is reopened (D-33)', async () 
 });
 
 describe('a server that is killed', () => {
-  test('ends the run with the result of recovery, each event once (D-26)', async () => {
-    const session = await direct().sessions.create('patient');
-    const run = await session.run('wait');
+  test('goes on with its run: each event once, and the text joined is the output (D-87, D-88)', async () => {
+    const session = await direct().sessions.create('rambler');
+    const whole = Array.from({ length: 5_000 }, (_, index) => `w${index}`).join(' ');
+    const run = await session.run(whole);
     const followed: RunEvent[] = [];
+    const text = new RunText();
+    // It is killed in the middle of a long sentence, and cancelled when it has begun that sentence again.
+    let isResumed = false;
     for await (const event of run) {
       followed.push(event);
-      if (event.type === 'message_delta') await server.restart();
+      text.take(event);
+      isResumed ||= event.type === 'run_resumed';
+      if (event.type !== 'message_delta' || event.data.text === 'Well. ') continue;
+      if (isResumed) await run.cancel();
+      else await server.restart();
     }
-    expect(followed.at(-1)).toMatchObject({
-      type: 'error',
-      data: { error_code: 'worker_lost', recovered: true },
-    });
     expect(followed).toEqual(await recorded(session.id, run.id));
+    const interrupted = followed.find(({ type }) => type === 'run_interrupted');
+    expect(interrupted?.data).toMatchObject({
+      reason: 'worker_lost',
+      discard_from_event_id: expect.any(String),
+    });
+    expect(followed.at(-1)?.type).toBe('run_cancelled');
+    const { output_text, attempt } = await run.read();
+    expect([text.text, attempt]).toEqual([output_text, 2]);
+    expect(`Well. ${whole}`.startsWith(text.text)).toBe(true);
+    // A reader that cuts nothing sees the beginning of the sentence twice.
+    expect(textOf(followed).length).toBeGreaterThan(text.text.length);
   });
 
   test('keeps a question pending, and the answer completes the run (D-36)', async () => {

@@ -55,11 +55,11 @@ describe('under load on three servers', () => {
   });
 
   /** Returns when runs were completed and cancelled since, and every run under way has ended: none may be stuck. */
-  async function suffer({ happen, losesRuns }: Fault): Promise<void> {
-    const { lost, completed, cancelled } = load.tally;
+  async function suffer({ happen, losesRuns, resumesRuns }: Fault): Promise<void> {
+    const { lost, resumed, completed, cancelled } = load.tally;
     load.begin();
     await lasting(calmMs);
-    await happen(cluster);
+    await happen(cluster, load.durable);
     await lasting(calmMs);
     const goesOn = () => load.tally.completed > completed && load.tally.cancelled > cancelled;
     try {
@@ -69,6 +69,7 @@ describe('under load on three servers', () => {
       await load.rest();
     }
     if (!losesRuns) expect(load.tally.lost, 'runs lost').toBe(lost);
+    if (resumesRuns) expect(load.tally.resumed, 'runs resumed').toBeGreaterThan(resumed);
   }
 
   test(

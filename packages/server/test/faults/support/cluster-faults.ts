@@ -1,7 +1,10 @@
 import { deepEqual } from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as lasting } from 'node:timers/promises';
+import { until } from '../../support/eventually.ts';
 import { query } from '../../support/postgres-databases.ts';
-import { type Cluster, type Replica, leaseSeconds } from './cluster.ts';
+import { type Cluster, type Replica, leaseSeconds, tenantShare } from './cluster.ts';
 
 const leaseMs = leaseSeconds * 1000;
 
@@ -12,8 +15,10 @@ export interface Fault {
    * still alive.
    */
   readonly losesRuns: boolean;
-  /** Returns when the fault is over. */
-  readonly happen: (cluster: Cluster) => Promise<void>;
+  /** Whether it strikes a server whose runs then go on on another one. */
+  readonly resumesRuns?: true;
+  /** Returns when the fault is over. `durable` names the sessions whose runs go on after the loss of their worker. */
+  readonly happen: (cluster: Cluster, durable: ReadonlySet<string>) => Promise<void>;
 }
 
 const noFault: Fault = {
@@ -25,8 +30,10 @@ const noFault: Fault = {
 const killed: Fault = {
   title: 'a server is killed; its runs continue on another server (P1, P5, P6, D-88)',
   losesRuns: true,
-  async happen(cluster) {
+  resumesRuns: true,
+  async happen(cluster, durable) {
     const replica = replicaOf(cluster, 0);
+    await standsStillUnderRuns(cluster, { replica, durable });
     deepEqual(await replica.process.kill(), [], 'processes that outlive the server');
     await lasting(leaseMs);
     await replica.startAgain();
@@ -121,8 +128,9 @@ function together(one: Fault, other: Fault): Fault {
   return {
     title: `${one.title}; meanwhile ${other.title}`,
     losesRuns: one.losesRuns || other.losesRuns,
-    async happen(cluster) {
-      await Promise.all([one.happen(cluster), other.happen(cluster)]);
+    ...(one.resumesRuns && { resumesRuns: true }),
+    async happen(cluster, durable) {
+      await Promise.all([one.happen(cluster, durable), other.happen(cluster, durable)]);
     },
   };
 }
@@ -141,6 +149,39 @@ export const faultsOnPostgres: readonly Fault[] = [
 
 /** The faults whose outcome can depend on how servers wake each other. */
 export const faultsOnNats: readonly Fault[] = [noFault, killed, databaseRestarts, wakeUpsAway];
+
+/** Nearly the share of the tenant: the servers are busy, and a few runs may be between two legs. */
+const executingFewest = tenantShare - 2;
+const heldFewest = 2;
+
+/**
+ * Suspends the server at a moment at which all servers are busy and it executes runs that go on after its death. While it
+ * is suspended none of them can end, so they are lost with it for certain.
+ */
+async function standsStillUnderRuns(
+  { database }: Cluster,
+  { replica, durable }: { readonly replica: Replica; readonly durable: ReadonlySet<string> },
+): Promise<void> {
+  const machine = readFileSync(join(replica.folder.dataDir, 'machine-id'), 'utf8').trim();
+  const isBusy = async () => {
+    const runs = (await query(
+      database.url,
+      `select session_id, last_machine from runs where lease_owner is not null and status = 'running'`,
+    )) as { session_id: string; last_machine: string }[];
+    const held = runs.filter(
+      (run) => run.last_machine === machine && durable.has(run.session_id),
+    ).length;
+    return runs.length >= executingFewest && held >= heldFewest;
+  };
+  const isCaught = async () => {
+    if (!(await isBusy())) return false;
+    replica.process.signal('SIGSTOP');
+    if (await isBusy()) return true;
+    replica.process.signal('SIGCONT');
+    return false;
+  };
+  await until(isCaught, { withinMs: 60_000, what: 'busy server with runs that go on' });
+}
 
 function replicaOf({ replicas }: Cluster, index: number): Replica {
   const replica = replicas[index];
