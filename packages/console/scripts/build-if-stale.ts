@@ -1,5 +1,5 @@
-import { readdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { builtFolder } from './built-folder.ts';
 
@@ -7,15 +7,38 @@ const folders = ['../src', '../scripts', '../../sdk/src', '../../contract/src'].
   fileURLToPath(new URL(path, import.meta.url)),
 );
 
-/** Builds the console of a checkout where it was never built, or a source is newer than the build. */
+const replaceAttemptsMax = 10;
+
+/**
+ * Builds the console of a checkout where it was never built, or a source is newer than the build. The build gets its
+ * place when it is whole: another process may serve the one before it, or build at the same time.
+ */
 export async function buildIfStale(): Promise<'built' | 'fresh'> {
   const built = await timeOf(join(builtFolder, 'index.html'));
   const sources = await Promise.all(folders.map(newestIn));
   if (built > Math.max(...sources)) return 'fresh';
   // The bundler is loaded only when there is something to build.
   const { buildConsole } = await import('./build-console.ts');
-  await buildConsole();
+  const unfinished = await mkdtemp(join(dirname(builtFolder), 'dist-'));
+  try {
+    await buildConsole(join(unfinished, 'new'));
+    await replace(builtFolder, unfinished);
+  } finally {
+    await rm(unfinished, { recursive: true, force: true });
+  }
   return 'built';
+}
+
+/** Moves `new` of a folder into place, and what stands there into that folder; again if another process does the same. */
+async function replace(place: string, folder: string): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      if ((await timeOf(place)) > 0) await rename(place, join(folder, `old-${attempt}`));
+      return await rename(join(folder, 'new'), place);
+    } catch (error) {
+      if (attempt === replaceAttemptsMax) throw error;
+    }
+  }
 }
 
 async function newestIn(folder: string): Promise<number> {
