@@ -161,7 +161,7 @@ describe.each(databaseKinds)('a session folder that several machines use, on %s'
       isLosing = true;
       const end = { isOver: false };
       const working = work().finally(() => (end.isOver = true));
-      const passing = { withinMs: 60_000, what: () => `end of ${what}` };
+      const passing = { what: () => `end of ${what}` };
       await until(() => (world.clock.advance(500), end.isOver), passing);
       await working;
       world.clock.advance(2 * hour);
@@ -193,7 +193,7 @@ describe.each(databaseKinds)('a session folder that several machines use, on %s'
     // Its question is stored before: the last commit has no event.
     await first.writer.push({ type: 'user_question', ref: 'ask', question: 'Which?' });
     const isAsked = async () => (await world.read(leg.run)).pendingInteractions === 1;
-    await until(isAsked, { withinMs: 30_000, what: 'question' });
+    await until(isAsked, { what: 'question' });
     writeFileSync(join(folder, 'a'), 'waiting');
     await check('an end that waits', () => finish(first.writer, 'waiting'));
     for (const status of ['yielded', 'completed'] as const) {

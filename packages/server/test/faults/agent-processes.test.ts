@@ -40,7 +40,7 @@ test('no process of an agent outlives a server that is killed (P6)', async () =>
   onTestFinished(async () => {
     for (const server of started) await server.kill();
     for (const pid of sleepers()) process.kill(pid, 'SIGKILL');
-    await until(() => sleepers().length === 0, { withinMs: 15_000, what: 'end of the sleepers' });
+    await until(() => sleepers().length === 0, { what: 'end of the sleepers' });
     removeCgroups(cgroup);
     folder.remove();
   });
@@ -50,10 +50,10 @@ test('no process of an agent outlives a server that is killed (P6)', async () =>
   const caller = await Caller.open(folder);
   const session = await caller.openSession('sleeper');
   const run = await caller.startRun(session.id, 'sleep');
-  await until(() => sleepers().length === sleeperCount, { withinMs: 15_000, what: 'sleepers' });
+  await until(() => sleepers().length === sleeperCount, { what: 'sleepers' });
 
   expect(await server.kill()).toEqual([]);
-  const gone = { withinMs: 15_000, what: () => `end of ${sleepers().join(', ')}` };
+  const gone = { what: () => `end of ${sleepers().join(', ')}` };
   await until(() => sleepers().length === 0, gone);
 
   // The next start ends the run, and takes away the control groups that the killed one left.
@@ -63,11 +63,10 @@ test('no process of an agent outlives a server that is killed (P6)', async () =>
       const read = await caller.run({ sessionId: session.id, runId: run.id });
       return read.status === 'failed' && read;
     },
-    { withinMs: 15_000, what: 'end of the run' },
+    { what: 'end of the run' },
   );
   expect(ended.error_code).toBe('worker_lost');
   await until(() => groupsLeft(cgroup, server.pid).length === 0, {
-    withinMs: 15_000,
     what: 'sweep',
   });
   next.signal('SIGTERM');
@@ -88,10 +87,10 @@ test('no process of an agent outlives the lease of a server that stands still (O
   const caller = await Caller.open(folder);
   const session = await caller.openSession('sleeper');
   const run = await caller.startRun(session.id, 'sleep');
-  await until(() => sleepers().length === sleeperCount, { withinMs: 15_000, what: 'sleepers' });
+  await until(() => sleepers().length === sleeperCount, { what: 'sleepers' });
 
   server.signal('SIGSTOP');
-  const gone = { withinMs: 30_000, what: () => `end of ${sleepers().join(', ')}` };
+  const gone = { what: () => `end of ${sleepers().join(', ')}` };
   await until(() => sleepers().length === 0, gone);
 
   // What killed them is not the agent's error.
@@ -101,7 +100,7 @@ test('no process of an agent outlives the lease of a server that stands still (O
       const read = await caller.run({ sessionId: session.id, runId: run.id });
       return read.status === 'failed' && read;
     },
-    { withinMs: 30_000, what: 'end of the run' },
+    { what: 'end of the run' },
   );
   expect(ended.error_code).toBe('worker_lost');
 });
@@ -109,13 +108,13 @@ test('no process of an agent outlives the lease of a server that stands still (O
 test('no process of an agent outlives its cancelled run, nor a server that is stopped', async () => {
   const server = await startServer({ agents: { sleeper: agent } });
   const cancelled = await begin(server, 'sleeper');
-  await until(() => sleepers().length === sleeperCount, { withinMs: 15_000, what: 'sleepers' });
+  await until(() => sleepers().length === sleeperCount, { what: 'sleepers' });
   await server.send('cancel_run', { params: at(cancelled.run) });
   await runIn(server, cancelled.run, 'cancelled');
   expect(sleepers()).toEqual([]);
 
   await begin(server, 'sleeper');
-  await until(() => sleepers().length === sleeperCount, { withinMs: 15_000, what: 'sleepers' });
+  await until(() => sleepers().length === sleeperCount, { what: 'sleepers' });
   await server.stop();
   expect(sleepers()).toEqual([]);
 });

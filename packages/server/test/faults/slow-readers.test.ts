@@ -59,7 +59,6 @@ describe('readers that read nothing (P11, D-33)', () => {
     server.signal('SIGUSR2');
     const report = new RegExp(`held memory, report ${reports}: (\\d+) bytes`);
     const found = await until(() => report.exec(server.output) ?? undefined, {
-      withinMs: minute,
       what: 'report of the held memory',
     });
     return Number(found[1]);
@@ -76,7 +75,7 @@ describe('readers that read nothing (P11, D-33)', () => {
         before = `${unsent.join()}`;
         return same >= 10;
       },
-      { withinMs: minute, what: () => `stuck readers: ${before}` },
+      { what: () => `stuck readers: ${before}` },
     );
   };
 
@@ -116,7 +115,6 @@ describe('readers that read nothing (P11, D-33)', () => {
         expect(reader.frames).toEqual(log);
       }
       await until(() => unsentBytes(server.folder.port).length === 0, {
-        withinMs: minute,
         what: 'end of the connections',
       });
     },

@@ -91,7 +91,7 @@ test('a watched program is killed when its time is over, with its children (O3)'
   child.terminate();
   child.keepAlive(1);
   expect(await child.exited).toMatchObject({ started: true, code: 128 + 9, timedOut: false });
-  await until(() => !isAlive(Number(pid)), { withinMs: 15_000, what: 'end of the child' });
+  await until(() => !isAlive(Number(pid)), { what: 'end of the child' });
 });
 
 test('a watched program that ends by itself leaves no watcher behind', async () => {
@@ -102,7 +102,7 @@ test('a watched program that ends by itself leaves no watcher behind', async () 
   expect(watchers).toHaveLength(1);
   child.stdin.end('line\n');
   expect(await child.exited).toMatchObject({ code: 0 });
-  await until(() => !watchers.some(isAlive), { withinMs: 15_000, what: 'end of the watcher' });
+  await until(() => !watchers.some(isAlive), { what: 'end of the watcher' });
 });
 
 test('a watcher also ends the programs of a server that is gone', async () => {
@@ -123,7 +123,7 @@ test('a watcher also ends the programs of a server that is gone', async () => {
   const [pid] = await once(server.stdout, 'data');
   expect(isAlive(Number(pid))).toBe(true);
   server.kill('SIGKILL');
-  await until(() => !isAlive(Number(pid)), { withinMs: 15_000, what: 'end of the program' });
+  await until(() => !isAlive(Number(pid)), { what: 'end of the program' });
 });
 
 test('a signal to a process of another user is ignored: its id was used again (F1)', async () => {

@@ -29,7 +29,8 @@ export async function eventually<Found>(
 }
 
 export interface Patience {
-  readonly withinMs: number;
+  /** Above a minute, which every wait has. */
+  readonly withinMs?: number;
   /** The thing waited for, named in the error if it does not come. */
   readonly what: string | (() => string);
 }
@@ -37,7 +38,7 @@ export interface Patience {
 /** Like `eventually`, but an error that `check` throws ends the wait at once and is passed on. */
 export async function until<Found>(
   check: Check<Found>,
-  { withinMs, what }: Patience,
+  { withinMs = usualPatienceMs, what }: Patience,
 ): Promise<Found> {
   return poll(check, withinMs, (waitedMs) => {
     const missing = typeof what === 'string' ? what : what();

@@ -120,7 +120,7 @@ export class CrashScenario {
     // On a busy machine a short life may end before all has begun: often, but not always.
     if (this.#options.random.chance(0.5)) {
       const hasBegun = () => this.#users.every((user) => user.runs.every((run) => run.id));
-      await until(hasBegun, { withinMs: 30_000, what: 'start of every run' });
+      await until(hasBegun, { what: 'start of every run' });
     }
     // The fault itself: how long this process is to live.
     await lifetime(this.#options.random.whole(20, longestLifeMs));

@@ -28,7 +28,7 @@ export class NatsServer {
       stdio: 'ignore',
     });
     this.#process = process;
-    await until(() => this.#answers(), { withinMs: 15_000, what: 'answer from nats-server' });
+    await until(() => this.#answers(), { what: 'answer from nats-server' });
   }
 
   async stop(): Promise<void> {

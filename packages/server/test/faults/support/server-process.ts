@@ -9,7 +9,6 @@ import { exchange } from './exchange.ts';
 import { isAlive, processTree } from './process-tree.ts';
 import type { ServerFolder } from './server-folder.ts';
 
-const startLimitMs = 30_000;
 const streams = ['ignore', 'pipe', 'pipe'] as const;
 const outputMaxCharacters = 200_000;
 
@@ -94,7 +93,6 @@ export class ServerProcess {
 
   async ready(): Promise<void> {
     await until(async () => (await this.readiness()) === 200 || !this.isRunning, {
-      withinMs: startLimitMs,
       what: () => `ready server; it wrote:\n${this.#output}`,
     });
     if (!this.isRunning) throw new Error(`the server did not start:\n${this.#output}`);
@@ -125,7 +123,7 @@ export class ServerProcess {
 
   async #survivors(tree: readonly number[]): Promise<number[]> {
     const alive = () => tree.filter(isAlive);
-    await until(() => alive().length === 0, { withinMs: 10_000, what: 'end' }).catch(() => {});
+    await until(() => alive().length === 0, { what: 'end' }).catch(() => {});
     return alive();
   }
 }
