@@ -9,12 +9,14 @@ import type { Address } from './client.ts';
 import { pinned, serverCore } from './cores.ts';
 import type { Question, Usage } from './probe.ts';
 import type { TargetName } from './scenario.ts';
+import { programPath } from '../test/bundled-programs.ts';
 import { freePort } from '../test/free-port.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const probe = new URL('probe.ts', import.meta.url).href;
 const reference = fileURLToPath(new URL('reference.ts', import.meta.url));
-const convoke = join(root, 'packages/cli/src/main.ts');
+/** The sources, or in a test what the other tests start. */
+const convoke = programPath('convoke');
 
 const readyWithinMs = 30_000;
 const tokenLivesMs = 5 * 60_000;
