@@ -98,9 +98,13 @@ export class Sitting {
     await this.harness.release?.(this.#context.sessionId);
   }
 
-  /** The same session on another harness, as after a restart. */
-  movedTo(harness: Harness, agent = this.#context.agent): Sitting {
-    const { sessionId: id, sessionFolder, stateDir, texts } = this.#context;
+  /** The same session on another harness, as after a restart; on another machine its folders are elsewhere. */
+  movedTo(
+    harness: Harness,
+    agent = this.#context.agent,
+    { sessionFolder, stateDir }: Pick<LegContext, 'sessionFolder' | 'stateDir'> = this.#context,
+  ): Sitting {
+    const { sessionId: id, texts } = this.#context;
     const places = { sessionFolder, stateDir, texts };
     const moved = new Sitting(harness, { name: id.slice(5), agent, ...places });
     moved.#state = this.#state;

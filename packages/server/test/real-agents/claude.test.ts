@@ -90,7 +90,8 @@ describe('claude', () => {
   test('reports its tokens and its model', async () => {
     const { sitting } = await sit({ model: 'anthropic/claude-sonnet-4-5' });
     const said = await sitting.say(promptOf('say hello'));
-    expect(said.events).toContainEqual({ type: 'usage', inputTokens: 100, outputTokens: 10 });
+    const usage = { type: 'usage', inputTokens: 100, outputTokens: 10 };
+    expect(said.events).toContainEqual(expect.objectContaining(usage));
     expect(said.events).toContainEqual({
       type: 'message_delta',
       text: 'hello',

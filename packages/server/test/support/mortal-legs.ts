@@ -13,6 +13,7 @@ import type { ExecutionServices } from '../../src/execution/services.ts';
 import type { Harness } from '../../src/ports/harness.ts';
 import type { Account } from '../../src/ports/sandbox.ts';
 import type { Store } from '../../src/ports/store.ts';
+import { type FolderPaths, folderPaths } from '../../src/session-folders/folder-paths.ts';
 import { openSessionFolders } from '../../src/session-folders/session-folders.ts';
 import { reconcileRuns } from '../../src/workers/reconcile-runs.ts';
 import { readBy, recordingLog } from './agent-folders.ts';
@@ -111,6 +112,11 @@ export class MortalLegs {
 
   close(): Promise<void> {
     return removeFolder(this.#folder);
+  }
+
+  /** The session folder and the HOME of the run's agent. */
+  foldersOf(run: Run): FolderPaths {
+    return folderPaths(this.#folder, run);
   }
 
   async start(prompt: string): Promise<Run> {
