@@ -98,17 +98,39 @@ export async function claimLeg(
 export async function recallClaim(
   { store }: Pick<Services, 'store'>,
   address: RunAddress,
+  claim: Claim,
+): Promise<ClaimedLeg | Unclaimed> {
+  return store.transaction((tx) => recalled(tx, address, claim));
+}
+
+/**
+ * As `recallClaim`, for a run that began with its insert. That transaction may have made the session, too, so there is no
+ * row of it to wait for; but until it ends it keeps others from locking the tenant.
+ */
+export async function recallStart(
+  { store }: Pick<Services, 'store'>,
+  address: RunAddress,
+  claim: Claim,
+): Promise<ClaimedLeg | Unclaimed> {
+  const { organizationId, tenantId } = address.scope;
+  return store.transaction(async (tx) => {
+    await tx.tenants.lock(organizationId, tenantId);
+    return recalled(tx, address, claim);
+  });
+}
+
+async function recalled(
+  tx: StoreTransaction,
+  address: RunAddress,
   { lease, at }: Claim,
 ): Promise<ClaimedLeg | Unclaimed> {
-  return store.transaction(async (tx) => {
-    // Behind the lock, so that a commit still under way is seen too.
-    const seen = await lockRun(tx, address);
-    if (seen === undefined || leaseOf(seen.run)?.owner !== lease.owner) return 'gone';
-    const input = await recalledInput(tx, seen.run, at);
-    const { workspace, reason } = await resumption(tx, seen.run);
-    const isElsewhere = reason === 'worker_lost' && workspace !== 'same';
-    return { ...seen, input, isElsewhere, holder: { ...address, epoch: seen.run.leaseEpoch } };
-  });
+  // Behind the lock, so that a commit still under way is seen too.
+  const seen = await lockRun(tx, address);
+  if (seen === undefined || leaseOf(seen.run)?.owner !== lease.owner) return 'gone';
+  const input = await recalledInput(tx, seen.run, at);
+  const { workspace, reason } = await resumption(tx, seen.run);
+  const isElsewhere = reason === 'worker_lost' && workspace !== 'same';
+  return { ...seen, input, isElsewhere, holder: { ...address, epoch: seen.run.leaseEpoch } };
 }
 
 /** A person was asked about the files of a held run, and answered: the reconcile pass acts on it. */
@@ -127,7 +149,7 @@ async function checkpointOf(
   run: WaitingForWorker,
 ): Promise<Pick<SessionState, 'made'>> {
   if (run.status === 'queued' && run.number === 1) return { made: null };
-  return tx.sessions.state(run.sessionId);
+  return { made: await tx.sessions.checkpointMaker(run.sessionId) };
 }
 
 /** What the next leg of a claimed run starts with. Marks its answers applied. */

@@ -1,11 +1,21 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { RunId, TenantId } from '@convoke/contract';
-import { type LeaseGrant, type Run, isSuspect } from '../domain/run/run.ts';
+import type { RunAddress } from '../app/record.ts';
+import { type LeaseGrant, type QueuedRun, type Run, isSuspect } from '../domain/run/run.ts';
 import { StorageUnavailable } from '../ports/errors.ts';
 import type { ReadyRun } from '../ports/repositories/runs.ts';
+import type { CheckpointMaker } from '../ports/repositories/sessions.ts';
 import type { RunSlots, Slot } from '../ports/run-slots.ts';
 import { within } from '../runtime/within.ts';
-import { type Claim, type ClaimedLeg, type Unclaimed, claimLeg, recallClaim } from './claim-leg.ts';
+import { canRead, checkpointMaker } from './checkpoint-maker.ts';
+import {
+  type Claim,
+  type ClaimedLeg,
+  type Unclaimed,
+  claimLeg,
+  recallClaim,
+  recallStart,
+} from './claim-leg.ts';
 import { ExecutingRuns } from './executing-runs.ts';
 import { LegSupervisor } from './leg-supervisor.ts';
 import { retryStorage } from './retry-storage.ts';
@@ -42,7 +52,9 @@ export class Dispatcher implements RunSlots {
   readonly #outsideRequest = AsyncLocalStorage.snapshot();
   #isAccepting = false;
   /** With many waiting tenants a round takes several passes: each tenant has a turn before any has a second. */
-  #round: { after: TenantId | undefined; isCut: boolean } = { after: undefined, isCut: false };
+  #round: Round = { after: undefined, isCut: false, hasLeft: false };
+  /** Whether a ready run may wait for a slot to become free; one that becomes ready wakes the pass by itself. */
+  #mayWait = true;
 
   constructor(services: ExecutionServices, options: DispatcherOptions) {
     this.#services = services;
@@ -76,10 +88,12 @@ export class Dispatcher implements RunSlots {
   /** A pass: claims ready runs, up to the free slots, and starts them. */
   async dispatchRuns(): Promise<boolean> {
     const { store, clock, settings } = this.#services;
+    // Also for a slot that becomes free during the pass.
+    this.#mayWait = true;
     const free = settings.runConcurrency - this.#executing.size;
     if (free <= 0 || !this.#options.holdsLeases()) return false;
     const limit = Math.min(free, claimsPerPass);
-    const { runs, next } = await store.read.runs.claimable({
+    const { runs, next, hasLeft } = await store.read.runs.claimable({
       limit,
       now: clock.now(),
       machine: this.#options.machine,
@@ -89,11 +103,16 @@ export class Dispatcher implements RunSlots {
     });
     // Runs may have started inline since the free slots were counted.
     const claims = runs.flatMap((run) => (this.#hasFreeSlot(run) ? [this.#claim(run)] : []));
-    const hasStarted = (await Promise.all(claims)).includes(true);
-    const isNewRound = this.#round.after === undefined;
+    const started = (await Promise.all(claims)).filter((isStarted) => isStarted).length;
+    const soFar = this.#round.after === undefined ? undefined : this.#round;
     // A page of runs that this server has to leave alone must not make it read the same page on and on.
-    const isCut = (runs.length === limit && hasStarted) || (!isNewRound && this.#round.isCut);
-    this.#round = { after: next, isCut };
+    const isCut = (runs.length === limit && started > 0) || soFar?.isCut === true;
+    this.#round = {
+      after: next,
+      isCut,
+      hasLeft: hasLeft || started < runs.length || soFar?.hasLeft === true,
+    };
+    this.#mayWait = next !== undefined || this.#round.hasLeft;
     return next !== undefined || isCut;
   }
 
@@ -116,32 +135,56 @@ export class Dispatcher implements RunSlots {
   }
 
   /**
-   * Starts a run inline only below 50 % of the limits: then no queued run can be overtaken. Counts this process
-   * only, so it is for a single server.
+   * Starts a run inline only below 50 % of the limits: then no queued run can be overtaken. Counts this process only;
+   * in a cluster the caller has counted the runs of the tenant in the database.
    */
-  reserve(run: Run): Slot | undefined {
+  reserve(run: QueuedRun, made: CheckpointMaker | null): Slot | undefined {
     if (!this.#isAccepting || !this.#options.holdsLeases()) return undefined;
     if (!this.#hasFreeSlot(run, { share: 0.5 })) return undefined;
+    const maker = checkpointMaker(this.#services, this.#services.agents.find(run.agentName));
+    if (!canRead(maker, { made })) return undefined;
     return this.#outsideRequest(() => {
-      const { lease, start, release } = this.#openSlot(run);
+      const slot = this.#openSlot(run);
       const address = { scope: run, sessionId: run.sessionId, runId: run.id };
       return {
-        lease,
+        lease: slot.lease,
         release: () => {
-          release();
-          this.#options.onFree();
+          slot.release();
+          this.#onFree();
         },
         start: (claimed) => {
           const holder = { ...address, epoch: claimed.run.leaseEpoch };
-          this.#outsideRequest(start, {
+          this.#outsideRequest(slot.start, {
             ...claimed,
             holder,
             input: { kind: 'prompt' },
             isElsewhere: false,
           });
         },
+        recall: () => this.#outsideRequest(() => void this.#recall(address, slot)),
       };
     });
+  }
+
+  /** Never rejects: a run that cannot be looked up is left to recovery. */
+  async #recall(address: RunAddress, { lease, start, release }: OpenSlot): Promise<void> {
+    const { clock, log } = this.#services;
+    const policy = { clock, shouldRetry: this.#options.holdsLeases };
+    const claim = { lease, at: clock.now() };
+    const leg = await retryStorage(policy, () => recallStart(this.#services, address, claim)).catch(
+      (error: unknown) => {
+        const about = { run_id: address.runId };
+        log.error('a run whose start was not acknowledged could not be looked up', error, about);
+        return 'gone' as const;
+      },
+    );
+    if (typeof leg !== 'string') return start(leg);
+    release();
+    this.#onFree();
+  }
+
+  #onFree(): void {
+    if (this.#mayWait) this.#options.onFree();
   }
 
   #hasFreeSlot(run: SlotUser, { share = 1 } = {}): boolean {
@@ -189,7 +232,7 @@ export class Dispatcher implements RunSlots {
    */
   #openSlot(run: SlotUser): OpenSlot {
     const { clock, settings } = this.#services;
-    const { owner, machine, holdsLeases, onFree } = this.#options;
+    const { owner, machine, holdsLeases } = this.#options;
     const supervisor = new LegSupervisor(this.#services, run.id, holdsLeases);
     const ended = Promise.withResolvers<void>();
     const executing = { tenantId: run.tenantId, supervisor, ended: ended.promise };
@@ -203,7 +246,7 @@ export class Dispatcher implements RunSlots {
       start: (leg) =>
         void supervisor.execute(leg).finally(() => {
           free();
-          onFree();
+          this.#onFree();
         }),
       release: () => {
         free();
@@ -211,6 +254,15 @@ export class Dispatcher implements RunSlots {
       },
     };
   }
+}
+
+interface Round {
+  /** Where the next pass goes on; undefined before a round. */
+  readonly after: TenantId | undefined;
+  /** Whether a page was full. */
+  readonly isCut: boolean;
+  /** Whether a ready run was left unclaimed. */
+  readonly hasLeft: boolean;
 }
 
 type SlotUser = Pick<Run, 'id' | 'tenantId' | 'losses'>;

@@ -1,17 +1,26 @@
 import type { LeaseGrant, QueuedRun, RunningRun } from '../domain/run/run.ts';
 import type { Session } from '../domain/session.ts';
+import type { CheckpointMaker } from './repositories/sessions.ts';
 
 /** The run slots of this process: each executes one run at a time. */
 export interface RunSlots {
-  /** A slot for a run that is about to be inserted, so it starts with its insert; undefined: the run is queued. */
-  reserve(run: QueuedRun): Slot | undefined;
+  /**
+   * A slot for a run that is about to be inserted, so it starts with its insert; undefined: the run is queued. `made` is
+   * who made the last checkpoint of its session.
+   */
+  reserve(run: QueuedRun, made: CheckpointMaker | null): Slot | undefined;
 }
 
-/** A reserved slot. Its holder calls either `start` or `release`, once. */
+/** A reserved slot. Its holder calls `start`, `release` or `recall`, once. */
 export interface Slot {
   readonly lease: LeaseGrant;
   /** Executes the run; call it once the run is stored under the lease. */
   start(claimed: { readonly run: RunningRun; readonly session: Session }): void;
   /** Frees the slot: the run was not inserted. */
   release(): void;
+  /**
+   * The answer to the insert was lost: looks whether the run is stored under the lease, as soon as the storage answers,
+   * then executes it or frees the slot.
+   */
+  recall(): void;
 }

@@ -31,6 +31,7 @@ sql.forShare = postgresOnly('for share');
 sql.forUpdateSkipLocked = postgresOnly('for update skip locked');
 /** Blocks updates of the row, but not rows that refer to it. */
 sql.forNoKeyUpdate = postgresOnly('for no key update');
+sql.forNoKeyUpdateSkipLocked = postgresOnly('for no key update skip locked');
 
 /** Renders the text for one database: `$1` or `?`, with or without the row locks. */
 export function renderSql(strings: readonly string[], dialect: 'sqlite' | 'postgres'): string {

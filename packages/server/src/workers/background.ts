@@ -65,9 +65,8 @@ export class Background {
     });
   }
 
-  /** Undefined in a cluster: there a tenant's share is counted in the database, so no run starts inline. */
-  get slots(): RunSlots | undefined {
-    return this.#options.isAlone ? this.#dispatcher : undefined;
+  get slots(): RunSlots {
+    return this.#dispatcher;
   }
 
   /** What a drain waits for. */

@@ -1,27 +1,47 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { startRun } from '../../src/app/runs/runs.ts';
+import { invokeAgent, startRun } from '../../src/app/runs/runs.ts';
 import type { Run } from '../../src/domain/run/run.ts';
 import type { Session } from '../../src/domain/session.ts';
+import { recallStart } from '../../src/execution/claim-leg.ts';
 import type { RunSlots, Slot } from '../../src/ports/run-slots.ts';
+import { StorageUnavailable } from '../../src/ports/errors.ts';
+import type { CheckpointMaker } from '../../src/ports/repositories/sessions.ts';
+import type { Store, StoreTransaction } from '../../src/ports/store.ts';
+import { sql } from '../../src/store/sql.ts';
 import { databaseKinds } from '../support/databases.ts';
+import { eventually } from '../support/eventually.ts';
 import { type RunFixture, createRunFixture, over } from '../support/run-fixture.ts';
+import { settings } from '../support/settings.ts';
 
 /** One run slot that records how it was used. */
 class OneSlot implements RunSlots {
   started: { readonly run: Run; readonly session: Session } | undefined;
+  readonly lease = {
+    owner: 'worker-1',
+    machine: 'machine-1',
+    expiresAt: Number.MAX_SAFE_INTEGER,
+  };
+  run: Run | undefined;
   isReleased = false;
+  isRecalled = false;
+  made: CheckpointMaker | null | undefined;
   #isReserved = false;
 
-  reserve(): Slot | undefined {
+  reserve(run: Run, made: CheckpointMaker | null): Slot | undefined {
     if (this.#isReserved) return undefined;
+    this.run = run;
+    this.made = made;
     this.#isReserved = true;
     return {
-      lease: { owner: 'worker-1', machine: 'machine-1', expiresAt: Number.MAX_SAFE_INTEGER },
+      lease: this.lease,
       start: (claimed) => {
         this.started = claimed;
       },
       release: () => {
         this.isReleased = true;
+      },
+      recall: () => {
+        this.isRecalled = true;
       },
     };
   }
@@ -33,7 +53,10 @@ describe.each(databaseKinds)('a run that finds a free slot, on %s', (kind) => {
     world = await createRunFixture(kind);
   });
 
-  const start = async (slots: RunSlots, parts: { sessionId?: Session['id'] } = {}) => {
+  const start = async (
+    slots: RunSlots,
+    { store = world.store, ...parts }: { sessionId?: Session['id']; store?: Store } = {},
+  ) => {
     const sessionId = parts.sessionId ?? (await world.open());
     const request = {
       sessionId,
@@ -41,7 +64,10 @@ describe.each(databaseKinds)('a run that finds a free slot, on %s', (kind) => {
       input: { prompt: 'hi' },
       idempotencyKey: undefined,
     };
-    return startRun({ ...world, slots }, world.scope, { ...request, chargeRate: () => {} });
+    return startRun({ ...world, store, slots }, world.scope, {
+      ...request,
+      chargeRate: () => {},
+    });
   };
 
   test('is claimed by the transaction that inserts it, and can be executed to its end', async () => {
@@ -75,29 +101,107 @@ describe.each(databaseKinds)('a run that finds a free slot, on %s', (kind) => {
     expect(await world.read(second)).toMatchObject({ status: 'queued', readyAt: null });
   });
 
-  test('releases the slot when its transaction fails', async () => {
-    const slots = new OneSlot();
+  async function failToStart(slots: RunSlots, error: Error): Promise<void> {
     const store = {
       ...world.store,
       transaction: <T>(work: Parameters<typeof world.store.transaction<T>>[0]) =>
         world.store.transaction<T>(async (tx) => {
           await work(tx);
-          throw new Error('the disk is full');
+          throw error;
         }),
     };
     const sessionId = await world.open();
-    const request = {
-      sessionId,
-      clientId: null,
-      input: { prompt: 'hi' },
-      idempotencyKey: undefined,
-    };
-    const starting = startRun({ ...world, store, slots }, world.scope, {
-      ...request,
-      chargeRate: () => {},
-    });
-    await expect(starting).rejects.toThrow('the disk is full');
-    expect(slots).toMatchObject({ started: undefined, isReleased: true });
+    await expect(start(slots, { store, sessionId })).rejects.toThrow(error);
     expect(await world.session(sessionId)).toMatchObject({ runCount: 0, currentRunId: null });
+  }
+
+  test('releases the slot when its transaction fails', async () => {
+    const slots = new OneSlot();
+    await failToStart(slots, new Error('a fault'));
+    expect(slots).toMatchObject({ started: undefined, isReleased: true, isRecalled: false });
+  });
+
+  test('keeps the slot until the run was looked up when the answer of its transaction is lost', async () => {
+    const slots = new OneSlot();
+    await failToStart(slots, new StorageUnavailable('the connection was lost'));
+    expect(slots).toMatchObject({ started: undefined, isReleased: false, isRecalled: true });
   });
 });
+
+describe.runIf(databaseKinds.includes('postgres'))(
+  'a run that finds a free slot in a cluster',
+  () => {
+    const world = () => createRunFixture('postgres', {}, { lossless: false });
+    const asked = { clientId: null, input: { prompt: 'hi' }, idempotencyKey: undefined };
+    const request = { ...asked, chargeRate: () => {} };
+    /** Every server may execute two runs of the tenant. */
+    const inPairs = { ...settings, tenantRunConcurrency: 2 };
+
+    test('is queued while the tenant executes half of its share, on whichever server', async () => {
+      const services = { ...(await world()), settings: inPairs };
+      const start = async () => {
+        const at = { ...request, sessionId: await services.open() };
+        return (await startRun({ ...services, slots: new OneSlot() }, services.scope, at)).resource;
+      };
+      expect((await start()).status).toBe('running');
+      expect((await start()).status).toBe('queued');
+    });
+
+    test('does not wait while another transaction counts the runs of a tenant with a small share', async () => {
+      const { store, scope } = await world();
+      const isFree = (tx: StoreTransaction) => tx.runs.hasHalfFree(scope.tenantId, 2);
+      await store.transaction(async (tx) => {
+        expect(await isFree(tx)).toBe(true);
+        expect(await store.transaction(isFree)).toBe(false);
+      });
+      expect(await store.transaction(isFree)).toBe(true);
+    });
+
+    test('tells the slot who made the last checkpoint of its session', async () => {
+      const services = await world();
+      const sessionId = await services.open();
+      const made = { format: 7, agent: 'of a newer release' };
+      await services.store.transaction((tx) =>
+        tx.sessions.saveCheckpoint(sessionId, { text: '{}', ...made }),
+      );
+      const slots = new OneSlot();
+      await startRun({ ...services, slots }, services.scope, { ...request, sessionId });
+      expect(slots.made).toEqual(made);
+    });
+
+    test('is found by a look that begins before its commit is through, with its new session', async () => {
+      const services = await world();
+      const slots = new OneSlot();
+      const [inserted, committed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const store: Store = {
+        ...services.store,
+        transaction: (work) =>
+          services.store.transaction(async (tx) => {
+            const result = await work(tx);
+            inserted.resolve();
+            await committed.promise;
+            return result;
+          }),
+      };
+      const agentName = 'agent';
+      const starting = invokeAgent({ ...services, store, slots }, services.scope, {
+        ...request,
+        agentName,
+      });
+      await inserted.promise;
+      const { run } = slots;
+      if (run === undefined) throw new Error('no slot was reserved');
+      const address = { scope: services.scope, sessionId: run.sessionId, runId: run.id };
+      const claim = { lease: slots.lease, at: services.clock.now() };
+      const recalled = recallStart(services, address, claim);
+      const isWaiting = async () => {
+        const waits = sql`select count(*) as n from pg_locks where not granted`;
+        return ((await services.database.get<{ n: number }>(waits))?.n ?? 0) > 0;
+      };
+      await Promise.race([recalled, eventually(isWaiting)]);
+      committed.resolve();
+      expect(await recalled).toMatchObject({ run: { id: run.id }, input: { kind: 'prompt' } });
+      await starting;
+    });
+  },
+);

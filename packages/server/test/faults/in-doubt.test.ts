@@ -12,6 +12,7 @@ import {
   ended,
   follow,
   logOf,
+  openSession,
   pendingIn,
   readRun,
   runIn,
@@ -26,7 +27,10 @@ import { startServer } from '../support/server.ts';
  * (reliability P13).
  */
 class ForgetfulStore {
-  forgets: 'never' | 'every other' | 'every' | 'the next claim' | 'the next' = 'never';
+  forgets: 'never' | 'every other' | 'every' | 'the next claim' | 'the next start' | 'the next' =
+    'never';
+  /** Rolls the next start back and loses the answer. */
+  undoes = false;
   forgotten = 0;
   #commits = 0;
 
@@ -34,13 +38,18 @@ class ForgetfulStore {
     ...store,
     transaction: async (work) => {
       const effects: (() => void)[] = [];
-      const seen = { isClaim: false };
-      const result = await store.transaction((tx) => {
+      const seen: Seen = { isClaim: false, isStart: false };
+      const result = await store.transaction(async (tx) => {
         effects.length = 0;
-        return work(keepingEffects(noticingClaims(tx, seen), effects));
+        const made = await work(keepingEffects(noticing(tx, seen), effects));
+        if (this.undoes && seen.isStart) {
+          this.undoes = false;
+          throw new StorageUnavailable('the connection was lost before the commit');
+        }
+        return made;
       });
       this.#commits += 1;
-      if (!this.#isForgotten(seen.isClaim)) {
+      if (!this.#isForgotten(seen)) {
         for (const effect of effects) effect();
         return result;
       }
@@ -49,23 +58,30 @@ class ForgetfulStore {
     },
   });
 
-  #isForgotten(isClaim: boolean): boolean {
-    if (this.forgets === 'the next') {
-      this.forgets = 'never';
-      return true;
-    }
-    if (this.forgets !== 'the next claim') {
-      return (
-        this.forgets === 'every' || (this.forgets === 'every other' && this.#commits % 2 === 1)
-      );
-    }
-    if (isClaim) this.forgets = 'never';
-    return isClaim;
+  #isForgotten({ isClaim, isStart }: Seen): boolean {
+    if (this.forgets === 'every' || this.forgets === 'never') return this.forgets === 'every';
+    if (this.forgets === 'every other') return this.#commits % 2 === 1;
+    const isIt = { 'the next': true, 'the next claim': isClaim, 'the next start': isStart };
+    if (!isIt[this.forgets]) return false;
+    this.forgets = 'never';
+    return true;
   }
 }
 
-/** Only claiming a run locks its session without waiting. */
-function noticingClaims(tx: StoreTransaction, seen: { isClaim: boolean }): StoreTransaction {
+interface Seen {
+  isClaim: boolean;
+  isStart: boolean;
+}
+
+/** Only claiming a run locks its session without waiting; only starting one inserts it. */
+function noticing(tx: StoreTransaction, seen: Seen): StoreTransaction {
+  const runs: StoreTransaction['runs'] = {
+    ...tx.runs,
+    insert: (...which) => {
+      seen.isStart = true;
+      return tx.runs.insert(...which);
+    },
+  };
   const sessions: StoreTransaction['sessions'] = {
     ...tx.sessions,
     tryLock: (...which) => {
@@ -74,8 +90,10 @@ function noticingClaims(tx: StoreTransaction, seen: { isClaim: boolean }): Store
     },
   };
   return new Proxy(tx, {
-    get: (target, name) =>
-      name === 'sessions' ? sessions : (Reflect.get(target, name, target) as unknown),
+    get: (target, name) => {
+      if (name === 'sessions') return sessions;
+      return name === 'runs' ? runs : (Reflect.get(target, name, target) as unknown);
+    },
   });
 }
 
@@ -88,7 +106,7 @@ function keepingEffects(tx: StoreTransaction, effects: (() => void)[]): StoreTra
 }
 
 describe.each(databaseKinds)('a commit whose answer is lost, on %s (P13)', (database) => {
-  async function forgetfulServer() {
+  async function forgetfulServer(env: Record<string, string> = {}) {
     const storage = new ForgetfulStore();
     const puppet = new Puppet();
     const server = await startServer({
@@ -97,6 +115,7 @@ describe.each(databaseKinds)('a commit whose answer is lost, on %s (P13)', (data
       agents: { puppet: puppet.agent() },
       wrapStore: storage.wrap,
       expectsFaults: true,
+      env,
     });
     return { storage, puppet, server };
   }
@@ -139,6 +158,47 @@ describe.each(databaseKinds)('a commit whose answer is lost, on %s (P13)', (data
       'run_completed',
     ]);
     expect(storage.forgotten).toBeGreaterThan(3);
+  }, 60_000);
+
+  const body = { input: { prompt: 'hello' }, idempotency_key: 'once' };
+
+  test('a run that was started is executed, once, with its session or in a new one', async () => {
+    const { storage, puppet, server } = await forgetfulServer();
+    const params = { session_id: (await openSession(server, 'puppet')).id };
+    const invoke = { params: { agent_name: 'puppet' }, body };
+    const starts = [
+      {
+        lose: () => server.refused('start_run', { params, body }),
+        repeat: () => server.send('start_run', { params, body }),
+      },
+      {
+        lose: () => server.refused('invoke_agent', invoke),
+        repeat: () => server.stream('/v1/agents/puppet/runs', { method: 'POST', body }),
+      },
+    ];
+    for (const { lose, repeat } of starts) {
+      storage.forgets = 'the next start';
+      expect((await lose()).status).toBe(503);
+      const leg = await puppet.leg();
+      const { headers } = await repeat();
+      expect(headers.get('idempotency-replayed')).toBe('true');
+      leg.end();
+      const run = { id: leg.context.runId, session_id: leg.context.sessionId };
+      expect(await ended(server, run)).toMatchObject({ status: 'completed', attempt: 1 });
+      const log = await logOf(server, run);
+      expect(log.map(({ type }) => type)).toEqual(['run_started', 'run_completed']);
+    }
+    expect(storage.forgotten).toBe(2);
+  }, 60_000);
+
+  test('a run that was not kept leaves its slot to the next one', async () => {
+    const { storage, puppet, server } = await forgetfulServer({ CONVOKE_RUN_CONCURRENCY: '1' });
+    const params = { session_id: (await openSession(server, 'puppet')).id };
+    storage.undoes = true;
+    expect((await server.refused('start_run', { params, body })).status).toBe(503);
+    const { body: run } = await server.send('start_run', { params, body });
+    (await puppet.leg()).end();
+    expect(await ended(server, run)).toMatchObject({ status: 'completed', attempt: 1 });
   }, 60_000);
 
   test('a claim is remembered with the answers it took: the run goes on, and is not lost', async () => {

@@ -13,7 +13,7 @@ import { changeLabels, inheritLabels, readLabels } from '../../domain/labels.ts'
 import { previewOf } from '../../domain/preview.ts';
 import { isRefused } from '../../domain/usage/prices.ts';
 import { cancelRun as cancelled } from '../../domain/run/run-cancel.ts';
-import { type QueuedRun, type Run, isReady, openRun } from '../../domain/run/run.ts';
+import { type Run, isReady, openRun } from '../../domain/run/run.ts';
 import type { TenantScope } from '../../domain/scope.ts';
 import {
   type Session,
@@ -24,7 +24,6 @@ import {
   titled,
 } from '../../domain/session.ts';
 import type { PageRequest } from '../../ports/page.ts';
-import type { RunSlots, Slot } from '../../ports/run-slots.ts';
 import type { Store, StoreTransaction } from '../../ports/store.ts';
 import { refuseUnpriced } from '../usage/budgets.ts';
 import { once } from '../once.ts';
@@ -32,6 +31,7 @@ import { lockRun, recordEnd, recordNew, startLegMove } from '../record.ts';
 import { orRefuse, refuse } from '../refusal.ts';
 import type { Services } from '../services.ts';
 import { type Created, askToEnd, insertSession, lockSession } from '../sessions.ts';
+import { StartSlot } from './start-slot.ts';
 
 export interface StartRun {
   readonly input: JsonObject;
@@ -72,6 +72,7 @@ export async function startRun(
     const [session, newest] = await Promise.all([
       lockSession(services, tx, { scope, id: request.sessionId }),
       tx.runs.newestId(request.sessionId),
+      slot.look(tx, { scope, sessionId: request.sessionId }),
     ]);
     return startOnce(services, tx, {
       scope,
@@ -103,10 +104,14 @@ export async function invokeAgent(
         ...labelsOf(request),
         ...ceilingText(request),
       },
-      session: () => {
+      session: async () => {
         const id = sessionId(services.ids.next(idPrefixes.session));
         const { agentName, createdBy } = request;
-        return insertSession(services, tx, { scope, id, request: { agentName, createdBy } });
+        const [session] = await Promise.all([
+          insertSession(services, tx, { scope, id, request: { agentName, createdBy } }),
+          slot.look(tx, { scope }),
+        ]);
+        return session;
       },
       slot,
     }),
@@ -124,41 +129,19 @@ function ceilingText({ ceiling }: StartRun): JsonObject {
   return { budget: { max_tokens: ceiling.maxTokens, max_cost: ceiling.maxCostMicros } };
 }
 
-/** The slot of a run that is being started, if it gets one. */
-class StartSlot {
-  readonly #slots: RunSlots | undefined;
-  #slot: Slot | undefined;
-
-  constructor(slots: RunSlots | undefined) {
-    this.#slots = slots;
-  }
-
-  /** The transaction may be retried: this releases the slot of the attempt before. */
-  reserve(run: QueuedRun): Slot | undefined {
-    this.release();
-    this.#slot = this.#slots?.reserve(run);
-    return this.#slot;
-  }
-
-  release(): void {
-    this.#slot?.release();
-    this.#slot = undefined;
-  }
-}
-
 /** Runs in a span that names the run, so a trace of the request leads to the traces of the run's legs. */
 function startInTransaction(
-  { store, traces, slots }: StartServices,
+  services: StartServices,
   work: (tx: StoreTransaction, slot: StartSlot) => Promise<Created<Run>>,
 ): Promise<Created<Run>> {
-  const slot = new StartSlot(slots);
-  return traces.within({ name: 'start run', parent: 'current' }, async (span) => {
+  const slot = new StartSlot(services);
+  return services.traces.within({ name: 'start run', parent: 'current' }, async (span) => {
     try {
-      const created = await store.transaction((tx) => work(tx, slot));
+      const created = await services.store.transaction((tx) => work(tx, slot));
       span.note('convoke.run_id', created.resource.id);
       return created;
     } catch (error) {
-      slot.release();
+      slot.giveUp(error);
       throw error;
     }
   });
@@ -182,7 +165,8 @@ export function startWithin(
   tx: StoreTransaction,
   start: Omit<Start, 'slot'>,
 ): Promise<Created<Run>> {
-  return startOnce(services, tx, { ...start, slot: new StartSlot(undefined) });
+  const slot = new StartSlot({ ...services, slots: undefined });
+  return startOnce(services, tx, { ...start, slot });
 }
 
 async function startOnce(

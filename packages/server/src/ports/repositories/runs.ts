@@ -55,6 +55,11 @@ export interface RunRepository {
    * transaction ends.
    */
   hasFreeSlot(tenantId: TenantId, perTenant: number): Promise<boolean>;
+  /**
+   * True when the tenant executes less than half of what it may, so that a new run may begin at once and overtakes none.
+   * As safe across servers as `hasFreeSlot`, and it never waits: false when another transaction is counting.
+   */
+  hasHalfFree(tenantId: TenantId, perTenant: number): Promise<boolean>;
   /** Expires every lease of other owners. Only for a single process: leases of an earlier one are void. */
   voidLeasesExcept(owner: string): Promise<void>;
 }
@@ -77,6 +82,8 @@ export interface ReadyRuns {
   readonly runs: readonly ReadyRun[];
   /** Cursor for the next page; undefined after the last tenant. */
   readonly next: TenantId | undefined;
+  /** Whether the page leaves runs out: over the share of their tenant, or over the limit. */
+  readonly hasLeft: boolean;
 }
 
 export interface RunBacklog {

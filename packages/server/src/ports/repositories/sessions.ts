@@ -20,6 +20,8 @@ export interface SessionRepository {
   /** The sessions of these that accept another run without a resume. */
   usable(ids: readonly SessionId[]): Promise<SessionId[]>;
   state(id: SessionId): Promise<SessionState>;
+  /** By what the last checkpoint was made; null when there is none, or an older release wrote it. */
+  checkpointMaker(id: SessionId): Promise<CheckpointMaker | null>;
   saveCheckpoint(id: SessionId, checkpoint: SavedCheckpoint): Promise<void>;
   /** Also writes `snapshot`, if given. */
   saveContext(id: SessionId, context: string, snapshot?: FolderState): Promise<void>;

@@ -14,12 +14,22 @@ export async function readyRuns(db: Reader, bounds: ClaimBounds): Promise<ReadyR
   for (let visited = 0; visited < bounds.tenants; visited += 1) {
     const head = await headOfNext(db, after, bounds.limit);
     const [first] = head;
-    if (first === undefined) return { runs: bestRanked(ranked, bounds), next: undefined };
+    if (first === undefined) return pageOf(ranked, bounds, undefined);
     after = tenantId(first.tenant_id);
     const executing = await executingOf(db, after);
     ranked.push(...head.map((row, index) => ({ row, rank: executing + index })));
   }
-  return { runs: bestRanked(ranked, bounds), next: after };
+  return pageOf(ranked, bounds, after);
+}
+
+function pageOf(
+  ranked: readonly RankedRow[],
+  bounds: ClaimBounds,
+  next: TenantId | undefined,
+): ReadyRuns {
+  const runs = bestRanked(ranked, bounds);
+  // Each statement has the limit, too.
+  return { runs, next, hasLeft: runs.length < ranked.length || ranked.length >= bounds.limit };
 }
 
 /** Interrupted runs whose pause is over, each behind the runs that its tenant executes. */

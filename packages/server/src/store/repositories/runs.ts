@@ -1,4 +1,4 @@
-import { type RunId, runId } from '@convoke/contract';
+import { type RunId, type TenantId, runId } from '@convoke/contract';
 import { continueAtOf, leaseOf, readyAtOf } from '../../domain/run/run.ts';
 import type { TokenUsage } from '../../domain/usage/usage.ts';
 import type { RunRepository } from '../../ports/repositories/runs.ts';
@@ -219,12 +219,24 @@ export function runRepository(db: Transaction): RunRepository {
       return (await executingOf(db, tenant)) < perTenant;
     },
 
+    async hasHalfFree(tenant, perTenant) {
+      const [locked, executing] = await Promise.all([
+        perTenant >= generousShare ? { id: tenant } : tryLockTenant(db, tenant),
+        executingOf(db, tenant),
+      ]);
+      return locked !== undefined && executing * 2 < perTenant;
+    },
+
     async voidLeasesExcept(owner) {
       await db.run(sql`
         update runs set lease_expires_at = 0
         where lease_owner is not null and lease_owner <> ${owner}`);
     },
   };
+}
+
+function tryLockTenant(db: Transaction, tenant: TenantId): Promise<{ id: string } | undefined> {
+  return db.get(sql`select id from tenants where id = ${tenant} ${sql.forNoKeyUpdateSkipLocked}`);
 }
 
 function addition({ inputTokens, outputTokens, costMicros, currency }: TokenUsage): Statement {

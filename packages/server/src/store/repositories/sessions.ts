@@ -105,9 +105,13 @@ export function sessionRepository(db: Transaction): SessionRepository {
         return { checkpoint: null, context: null, snapshot: null, point: null, made: null };
       const { checkpoint, context, snapshot, checkpoint_run_id: run, checkpoint_seq: seq } = row;
       const point = run === null || seq === null ? null : { runId: runId(run), seq };
-      const { checkpoint_format: format, checkpoint_agent: agent } = row;
-      const made = format === null || agent === null ? null : { format, agent };
-      return { checkpoint, context, snapshot, point, made };
+      return { checkpoint, context, snapshot, point, made: makerIn(row) };
+    },
+
+    async checkpointMaker(id) {
+      const row = await db.get<MakerColumns>(sql`
+        select checkpoint_format, checkpoint_agent from session_states where session_id = ${id}`);
+      return row === undefined ? null : makerIn(row);
     },
 
     async saveCheckpoint(id, { text, point, format, agent }) {
@@ -179,11 +183,18 @@ function hasStatus(status: SessionStatus, expiredBefore: number | undefined): St
   return sql`status = ${status} and not ${isExpired}`;
 }
 
-interface StateRow extends Omit<SessionState, 'point'> {
-  readonly checkpoint_run_id: string | null;
-  readonly checkpoint_seq: number | null;
+interface MakerColumns {
   readonly checkpoint_format: number | null;
   readonly checkpoint_agent: string | null;
+}
+
+function makerIn({ checkpoint_format: format, checkpoint_agent: agent }: MakerColumns) {
+  return format === null || agent === null ? null : { format, agent };
+}
+
+interface StateRow extends Omit<SessionState, 'point' | 'made'>, MakerColumns {
+  readonly checkpoint_run_id: string | null;
+  readonly checkpoint_seq: number | null;
 }
 
 interface SessionRow {

@@ -1,0 +1,67 @@
+import { randomUUID } from 'node:crypto';
+import { runId } from '@convoke/contract';
+import { expect, test } from 'vitest';
+import { Dispatcher } from '../../src/execution/dispatcher.ts';
+import { begin, cancel } from '../support/api-steps.ts';
+import { startPuppetServer } from '../support/puppet-server.ts';
+
+/** A server whose only slot is taken, two runs that wait for another, and a worker beside it. */
+async function busyServer(tenantRunConcurrency: number) {
+  const env = { CONVOKE_RUN_CONCURRENCY: '1', CONVOKE_LEASE_SECONDS: '300' };
+  const { server, puppet } = await startPuppetServer({ env });
+  const blocker = await begin(server, 'puppet');
+  await puppet.leg();
+  const waiting = [await begin(server, 'puppet'), await begin(server, 'puppet')];
+  const { services } = server.convoke;
+  const settings = { ...services.settings, runConcurrency: 10, tenantRunConcurrency };
+  const looks = { wanted: 0 };
+  const worker = new Dispatcher(
+    { ...services, settings },
+    {
+      owner: randomUUID(),
+      machine: 'machine',
+      holdsLeases: () => true,
+      onFree: () => {
+        looks.wanted += 1;
+      },
+    },
+  );
+  worker.start();
+  const close = async () => {
+    for (const { run } of [blocker, ...waiting]) {
+      await cancel(server, run).catch(() => undefined);
+    }
+  };
+  return { server, puppet, waiting, worker, looks, close };
+}
+
+test('a slot that becomes free has ready runs looked for when the last look left one behind', async () => {
+  const { puppet, worker, looks, close } = await busyServer(2);
+  await worker.dispatchRuns();
+  (await puppet.leg()).end();
+  await worker.stop(60_000);
+  expect(looks.wanted).toBe(1);
+  await close();
+});
+
+test('a slot that becomes free has none looked for when none was left behind', async () => {
+  const { puppet, worker, looks, close } = await busyServer(10);
+  await worker.dispatchRuns();
+  for (const leg of [await puppet.leg(), await puppet.leg()]) leg.end();
+  await worker.stop(60_000);
+  expect(looks.wanted).toBe(0);
+  await close();
+});
+
+test('a run whose session has a checkpoint of a newer release gets no slot', async () => {
+  const { server, waiting, worker, close } = await busyServer(10);
+  const id = runId(waiting[0]?.run.id ?? '');
+  const run = await server.convoke.services.store.transaction((tx) => tx.runs.lock(id));
+  if (run?.status !== 'queued') throw new Error('the run is not queued');
+  const made = { format: 1_000, agent: 'any' };
+  expect(worker.reserve(run, made)).toBe(undefined);
+  const slot = worker.reserve(run, { ...made, format: 1 });
+  expect(slot).toBeDefined();
+  slot?.release();
+  await close();
+});
