@@ -23,6 +23,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Migratable
   const database = await connectDatabase(options);
   try {
     await migrate(database, migrationsFolder(database.dialect));
+    database.migrated?.();
   } catch (error) {
     await database.close();
     throw error;

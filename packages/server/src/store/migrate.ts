@@ -25,6 +25,8 @@ export interface MigrationTransaction extends Transaction {
 
 export interface MigratableDatabase extends Database {
   transaction<T>(work: (tx: MigrationTransaction) => Promise<T>): Promise<T>;
+  /** Called once, when no migration is left to run: a migration may sort more than fits into memory. */
+  migrated?(): void;
   /** See `Store.inTenantScope`. */
   inTenantScope<T>(tenantId: string, work: () => T): T;
 }

@@ -75,6 +75,11 @@ class SqliteDatabase implements MigratableDatabase {
     return this.#commits.transaction(work);
   }
 
+  /** From here on, what a savepoint keeps for its rollback is in memory: in a file, each page is a system call. */
+  migrated(): void {
+    this.#writer.handle.exec('pragma temp_store = memory');
+  }
+
   acceptsWrites(): Promise<boolean> {
     return this.#writeProbe.acceptsWrites();
   }
