@@ -12,7 +12,7 @@ import type { SqlValue, Statement } from './sql-database.ts';
  * statements in a WeakMap and finds one without building any text.
  */
 export function sql(strings: TemplateStringsArray, ...parts: (SqlValue | Statement)[]): Statement {
-  return parts.every(isSqlValue) ? { strings, values: parts } : inline(strings, parts);
+  return parts.every(isSqlValue) ? { strings, values: parts } : compose(strings, parts);
 }
 
 /** Joins one or more statements with a separator, as in `in (…)` or `values …`. */
@@ -54,6 +54,36 @@ function isSqlValue(part: SqlValue | Statement): part is SqlValue {
     return false;
   }
   throw new TypeError(`SQL takes text, finite numbers, bytes and null, not ${String(part)}`);
+}
+
+/** A text that was composed, and those that are composed of it and one more text. */
+interface Composed {
+  strings?: readonly string[];
+  /** By the place of the next inlined text in the template, and by that text. */
+  readonly with: WeakMap<readonly string[], Composed>[];
+}
+
+/** By their template. Weak: a text lives as long as `interned` keeps it. */
+const composed = new WeakMap<readonly string[], Composed>();
+
+/** As `inline`, for a template: the text is built once for the same texts at the same places. */
+function compose(template: readonly string[], parts: readonly (SqlValue | Statement)[]): Statement {
+  let node = composed.get(template);
+  if (node === undefined) composed.set(template, (node = { with: [] }));
+  const values: SqlValue[] = [];
+  for (const [index, part] of parts.entries()) {
+    if (isSqlValue(part)) {
+      values.push(part);
+      continue;
+    }
+    for (const value of part.values) values.push(value);
+    const known: WeakMap<readonly string[], Composed> = (node.with[index] ??= new WeakMap());
+    let next = known.get(part.strings);
+    if (next === undefined) known.set(part.strings, (next = { with: [] }));
+    node = next;
+  }
+  node.strings ??= inline(template, parts).strings;
+  return { strings: node.strings, values };
 }
 
 function inline(strings: readonly string[], parts: readonly (SqlValue | Statement)[]): Statement {

@@ -68,6 +68,19 @@ describe('the sql tag (architecture idea 5)', () => {
     expect(render(other).sqlite).toBe('ab = ??');
   });
 
+  test('a template has one text for each way in which it is composed', () => {
+    const both = (a: number | typeof name, b: number | typeof name) => sql`f(${a}, ${b})`;
+    const name = sql`x`;
+    const texts = [both(1, name), both(name, 1), both(name, name), both(1, 2), both(name, sql`y`)];
+    const expected = ['f(?, x)', 'f(x, ?)', 'f(x, x)', 'f(?, ?)', 'f(x, y)'];
+    expect(texts.map((text) => render(text).sqlite)).toEqual(expected);
+    // Again, from the texts that are known by now.
+    expect([both(1, name), both(name, 1)].map((text) => render(text).sqlite)).toEqual([
+      'f(?, x)',
+      'f(x, ?)',
+    ]);
+  });
+
   test.each([undefined, true, false, Number.NaN, Number.POSITIVE_INFINITY, 1n, Symbol('s')])(
     'a value that no column can hold is refused by the tag: %s',
     (value) => {
