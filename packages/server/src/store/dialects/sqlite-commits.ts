@@ -14,7 +14,7 @@ import { StorageUnavailable } from '../../ports/errors.ts';
 import type { Report } from '../effects.ts';
 import { SqliteCheckpoints } from './sqlite-checkpoints.ts';
 import { isFsyncFailure, type SqliteConnection } from './sqlite-connection.ts';
-import { SqliteTransaction } from './sqlite-transaction.ts';
+import { SqliteTransaction, transactionMaxMs } from './sqlite-transaction.ts';
 
 const groupMax = 256;
 const queuedMax = 10_000;
@@ -106,10 +106,13 @@ export class SqliteCommits {
   /** Never rejects: an error rejects the transactions it concerns. */
   async #commitGroup(): Promise<void> {
     const group: SqliteTransaction[] = [];
+    // One timer for the group: one for each transaction would cost more than most of their statements.
+    const deadline = setTimeout(() => group.at(-1)?.timeOut(), transactionMaxMs);
     try {
       this.#begin.run();
       // Transactions queued while the group runs join it, up to the bound.
       for (let tx = this.#next(group); tx !== undefined; tx = this.#next(group)) {
+        deadline.refresh();
         await this.#perform(tx);
       }
       this.#commit.run();
@@ -117,6 +120,8 @@ export class SqliteCommits {
       if (group.length === 0) group.push(...this.#queue.splice(0, groupMax));
       this.#abandon(group, error);
       return;
+    } finally {
+      clearTimeout(deadline);
     }
     for (const tx of group) tx.announce(this.#options.report);
   }

@@ -1,8 +1,9 @@
-import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { DatabaseSync } from 'node:sqlite';
 import { StorageUnavailable } from '../../ports/errors.ts';
 import { makeFilePrivate, takeFromOthers } from '../../runtime/private-files.ts';
 import { UniqueViolation, type Statement } from '../sql-database.ts';
 import { renderSql } from '../sql.ts';
+import { PreparedStatement } from './sqlite-statement.ts';
 
 /** How long to wait while another process (a backup, an admin command) holds the lock. Waiting blocks the event loop. */
 const defaultBusyTimeoutMs = 100;
@@ -42,7 +43,7 @@ const sqliteConstraintRowId = 2579;
 /** A connection and its prepared statements, keyed by the identity of their template. */
 export interface SqliteConnection {
   readonly handle: DatabaseSync;
-  readonly prepared: WeakMap<readonly string[], StatementSync>;
+  readonly prepared: WeakMap<readonly string[], PreparedStatement>;
 }
 
 /** Opens the one connection that writes. Opened first: it creates the file and turns on the write-ahead log. */
@@ -75,10 +76,11 @@ export function openReader(path: string, busyTimeoutMs?: number): SqliteConnecti
   return connect(path, { readOnly: true, busyTimeoutMs });
 }
 
-export function prepare(connection: SqliteConnection, statement: Statement): StatementSync {
+export function prepare(connection: SqliteConnection, statement: Statement): PreparedStatement {
   const known = connection.prepared.get(statement.strings);
   if (known !== undefined) return known;
-  const prepared = connection.handle.prepare(renderSql(statement.strings, 'sqlite'));
+  const text = renderSql(statement.strings, 'sqlite');
+  const prepared = new PreparedStatement(connection.handle.prepare(text));
   connection.prepared.set(statement.strings, prepared);
   return prepared;
 }

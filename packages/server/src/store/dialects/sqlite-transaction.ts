@@ -5,7 +5,7 @@ import type { Statement } from '../sql-database.ts';
 import { prepare, toStoreError, type SqliteConnection } from './sqlite-connection.ts';
 
 /** A transaction that awaits anything but the store blocks all others; it fails after this. */
-const transactionMaxMs = 5_000;
+export const transactionMaxMs = 5_000;
 
 /** The caller's work, and the functions that settle the caller's promise. */
 interface Job {
@@ -19,6 +19,7 @@ export class SqliteTransaction implements MigrationTransaction {
   readonly #writer: SqliteConnection;
   readonly #job: Job;
   readonly #effects: (() => void)[] = [];
+  #settled = () => {};
   #finished = false;
   #failed = false;
   #reason: unknown;
@@ -34,8 +35,7 @@ export class SqliteTransaction implements MigrationTransaction {
   all<Row>(statement: Statement): Promise<Row[]> {
     try {
       this.#refuseUse();
-      const rows = prepare(this.#writer, statement).all(...statement.values);
-      return Promise.resolve(rows as Row[]);
+      return Promise.resolve(prepare(this.#writer, statement).all<Row>(statement.values));
     } catch (error) {
       return this.#doom(error);
     }
@@ -44,8 +44,7 @@ export class SqliteTransaction implements MigrationTransaction {
   get<Row>(statement: Statement): Promise<Row | undefined> {
     try {
       this.#refuseUse();
-      const row = prepare(this.#writer, statement).get(...statement.values);
-      return Promise.resolve(row as Row | undefined);
+      return Promise.resolve(prepare(this.#writer, statement).get<Row>(statement.values));
     } catch (error) {
       return this.#doom(error);
     }
@@ -54,8 +53,7 @@ export class SqliteTransaction implements MigrationTransaction {
   run(statement: Statement): Promise<number> {
     try {
       this.#refuseUse();
-      const { changes } = prepare(this.#writer, statement).run(...statement.values);
-      return Promise.resolve(Number(changes));
+      return Promise.resolve(prepare(this.#writer, statement).run(statement.values));
     } catch (error) {
       return this.#doom(error);
     }
@@ -96,21 +94,17 @@ export class SqliteTransaction implements MigrationTransaction {
   /** Runs the work until it succeeds, fails or times out; never rejects. */
   perform(): Promise<void> {
     return new Promise((settled) => {
-      const finish = (failed: boolean, reason: unknown): void => {
-        if (this.#finished) return;
-        clearTimeout(deadline);
-        this.#finished = true;
-        this.#failed = failed || this.#statementFailure !== undefined;
-        const ofStatement = this.#unawaitedFailure ?? toStoreError(this.#statementFailure);
-        this.#reason = failed ? (this.#unawaitedFailure ?? reason) : ofStatement;
-        settled();
-      };
-      const deadline = setTimeout(() => finish(true, tooSlow()), transactionMaxMs);
+      this.#settled = settled;
       this.#job.perform(this).then(
-        () => finish(false, undefined),
-        (error: unknown) => finish(true, error),
+        () => this.#finish(false, undefined),
+        (error: unknown) => this.#finish(true, error),
       );
     });
+  }
+
+  /** Called when the work has not ended within `transactionMaxMs`. */
+  timeOut(): void {
+    this.#finish(true, tooSlow());
   }
 
   get failed(): boolean {
@@ -135,6 +129,15 @@ export class SqliteTransaction implements MigrationTransaction {
     this.#job.reject(error);
   }
 
+  #finish(failed: boolean, reason: unknown): void {
+    if (this.#finished) return;
+    this.#finished = true;
+    this.#failed = failed || this.#statementFailure !== undefined;
+    const ofStatement = this.#unawaitedFailure ?? toStoreError(this.#statementFailure);
+    this.#reason = failed ? (this.#unawaitedFailure ?? reason) : ofStatement;
+    this.#settled();
+  }
+
   #refuseUse(): void {
     if (this.#finished) throw new Error('this transaction has ended; its `tx` must not be kept');
     if (this.#statementFailure !== undefined) {
@@ -146,7 +149,7 @@ export class SqliteTransaction implements MigrationTransaction {
   #write(statement: Statement): number {
     this.#refuseUse();
     try {
-      return Number(prepare(this.#writer, statement).run(...statement.values).changes);
+      return prepare(this.#writer, statement).run(statement.values);
     } catch (error) {
       this.#unawaitedFailure = toStoreError(error);
       this.#statementFailure = error;

@@ -50,8 +50,7 @@ class SqliteDatabase implements MigratableDatabase {
 
   all<Row>(statement: Statement): Promise<Row[]> {
     try {
-      const rows = prepare(this.#reader, statement).all(...statement.values);
-      return Promise.resolve(rows as Row[]);
+      return Promise.resolve(prepare(this.#reader, statement).all<Row>(statement.values));
     } catch (error) {
       return this.#readFailure(error);
     }
@@ -59,8 +58,7 @@ class SqliteDatabase implements MigratableDatabase {
 
   get<Row>(statement: Statement): Promise<Row | undefined> {
     try {
-      const row = prepare(this.#reader, statement).get(...statement.values);
-      return Promise.resolve(row as Row | undefined);
+      return Promise.resolve(prepare(this.#reader, statement).get<Row>(statement.values));
     } catch (error) {
       return this.#readFailure(error);
     }

@@ -1,0 +1,53 @@
+import type { SQLOutputValue, StatementSync } from 'node:sqlite';
+import type { SqlValue } from '../sql-database.ts';
+
+type Values = readonly SqlValue[];
+type RowMaker = (values: readonly SQLOutputValue[]) => unknown;
+
+/**
+ * A prepared statement that makes its row objects itself: `node:sqlite` looks up the name of every column for every row,
+ * which takes three times as long as reading the values.
+ */
+export class PreparedStatement {
+  readonly #statement: StatementSync;
+  #columns = 0;
+  #rowOf: RowMaker = () => ({});
+
+  constructor(statement: StatementSync) {
+    this.#statement = statement;
+    statement.setReturnArrays(true);
+  }
+
+  /** Returns the number of rows changed. */
+  run(values: Values): number {
+    return Number(this.#statement.run(...values).changes);
+  }
+
+  get<Row>(values: Values): Row | undefined {
+    const found: unknown = this.#statement.get(...values);
+    return found === undefined ? undefined : this.#row<Row>(found);
+  }
+
+  all<Row>(values: Values): Row[] {
+    const found: readonly unknown[] = this.#statement.all(...values);
+    return found.map((row) => this.#row<Row>(row));
+  }
+
+  #row<Row>(found: unknown): Row {
+    const values = found as readonly SQLOutputValue[];
+    // At the first row, and after a migration that added a column to `select *`.
+    if (values.length !== this.#columns) {
+      const names = this.#statement.columns().map(({ name }) => name);
+      this.#rowOf = rowMaker(names);
+      this.#columns = values.length;
+    }
+    return this.#rowOf(values) as Row;
+  }
+}
+
+/** A function with a literal in it: only objects made by one literal are fast to make and to read. */
+function rowMaker(names: readonly string[]): RowMaker {
+  const fields = names.map((name, index) => `${JSON.stringify(name)}: values[${index}]`);
+  // oxlint-disable-next-line typescript/no-implied-eval -- the names are columns of our own statements, and quoted
+  return new Function('values', `return { ${fields.join(', ')} };`) as RowMaker;
+}
