@@ -23,6 +23,7 @@ import { removeBlobs } from '../../src/workers/retention/remove-blobs.ts';
 import { agentOf } from '../support/agent-folders.ts';
 import { databaseKinds } from '../support/databases.ts';
 import { until } from '../support/eventually.ts';
+import { hasBlob } from '../support/has-blob.ts';
 import { type RunFixture, createRunFixture, hour, maker, over } from '../support/run-fixture.ts';
 
 const agent = agentOf({ name: 'agent' });
@@ -167,7 +168,7 @@ describe.each(databaseKinds)('a session folder that several machines use, on %s'
       world.clock.advance(2 * hour);
       while (await removeBlobs({ ...world, blobs }));
       const state = (await named()) ?? '';
-      const isThere = (await blobs.read(snapshotKey(leg.run, state) ?? '')) !== undefined;
+      const isThere = await hasBlob(blobs, snapshotKey(leg.run, state) ?? '');
       expect({ what, lost, isNew: state !== before, isThere }).toEqual({
         what,
         lost: losses + 1,

@@ -16,6 +16,7 @@ import { StorageUnavailable } from '../../src/ports/errors.ts';
 import { openSessionFolders } from '../../src/session-folders/session-folders.ts';
 import { removeBlobs } from '../../src/workers/retention/remove-blobs.ts';
 import { agentOf } from '../support/agent-folders.ts';
+import { hasBlob } from '../support/has-blob.ts';
 import { type RunFixture, createRunFixture, hour, over } from '../support/run-fixture.ts';
 
 const agent = agentOf({ name: 'agent' });
@@ -53,8 +54,8 @@ const restarted = () => openSessionFolders({ dataDir, log: world.log, isClustere
 const save = (given: Partial<Pick<Services, 'clock' | 'blobs' | 'log'>> = {}) =>
   saveSnapshot({ ...world, blobs, sessionFolders, ...given }, leg, agent);
 
-const isKept = async (state: string | undefined) =>
-  (await blobs.read(snapshotKey(leg.run, state ?? null) ?? '')) !== undefined;
+const isKept = (state: string | undefined) =>
+  hasBlob(blobs, snapshotKey(leg.run, state ?? null) ?? '');
 
 const end = (snapshot: string | undefined) => ({
   end: { status: 'completed', ...over, snapshot } as const,
