@@ -109,8 +109,10 @@ function FilterBar(props: {
         ))}
       </datalist>
       <FilterText field="object" value={filters.object} name="Id of the object" max={maxId} />
-      <FilterMoment field="from" value={filters.from} name="From" />
-      <FilterMoment field="to" value={filters.to} name="To" />
+      <div class="period">
+        <FilterMoment field="from" value={filters.from} name="From" />
+        <FilterMoment field="to" value={filters.to} name="To" />
+      </div>
       <SavedViews screen="audit" />
     </div>
   );
@@ -180,7 +182,7 @@ function ChainStatus({ org }: { readonly org: string }): JSX.Element {
           <span>{`${number(rows)} rows`}</span>
           {at !== undefined && (
             <span>
-              {`checked to row ${to} `}
+              {`checked to row ${to}, `}
               <Time at={at} />
             </span>
           )}

@@ -36,8 +36,8 @@ export function BudgetsScreen({ org = '' }: RouteParams): JSX.Element {
         }
       >
         <p class="muted">
-          Reached: running work is cut at its next report, and new runs are refused until the next
-          period.
+          When a budget is used up, running work stops at its next report, and new runs are refused
+          until the next period.
         </p>
       </Heading>
       <PagedTable
@@ -47,7 +47,7 @@ export function BudgetsScreen({ org = '' }: RouteParams): JSX.Element {
         columns={columnsFor({ onEdit: setEdited, onDelete: setDeleted })}
         empty={
           <Empty title="No budgets yet.">
-            <span>Without a budget, only the limits of the agents hold a run.</span>
+            <span>Without a budget, only the limits in the agents’ files apply.</span>
           </Empty>
         }
       />
