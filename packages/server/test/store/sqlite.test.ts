@@ -1,6 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { StorageUnavailable } from '../../src/ports/errors.ts';
+import { openDatabase } from '../../src/store/database.ts';
 import type { MigratableDatabase } from '../../src/store/migrate.ts';
 import type { Transaction } from '../../src/store/sql-database.ts';
 import { sql } from '../../src/store/sql.ts';
@@ -24,6 +25,19 @@ describe('a group commit on SQLite', () => {
       expect(await tx.get(sql`pragma journal_mode`)).toEqual({ journal_mode: 'wal' });
       expect(await tx.get(sql`pragma synchronous`)).toEqual({ synchronous: 2 });
       expect(await tx.get(sql`pragma foreign_keys`)).toEqual({ foreign_keys: 1 });
+    });
+  });
+
+  test('savepoints keep their pages in memory once the migrations have run (A-430)', async () => {
+    const location = await createLocation('sqlite');
+    const migrated = await openDatabase({ location, onFatal: () => {}, report: () => {} });
+    onTestFinished(() => migrated.close());
+    const inMemory = { temp_store: 2 };
+    await migrated.transaction(async (tx) => {
+      expect(await tx.get(sql`pragma temp_store`)).toEqual(inMemory);
+    });
+    await database.transaction(async (tx) => {
+      expect(await tx.get(sql`pragma temp_store`)).not.toEqual(inMemory);
     });
   });
 
