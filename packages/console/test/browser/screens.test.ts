@@ -1,9 +1,11 @@
+import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import axe from 'axe-core';
 import type { Page, Route } from 'playwright-core';
 import { beforeAll, expect, test } from 'vitest';
 import { addTenant } from '../../../server/test/support/identities.ts';
 import { consoleAgents } from './support/agents.ts';
+import { structureOf } from './support/aria.ts';
 import { consoleTests } from './support/console-tests.ts';
 import {
   type Place,
@@ -51,6 +53,19 @@ async function expectAccessible(page: Page): Promise<void> {
   expect(problems).toEqual([]);
 }
 
+/** What these show depends on what the machine has installed, or on what the server has counted in the background. */
+const changing = new Set(['home', 'usage', 'audit', 'settings']);
+
+/** Compares roles and names with the text in the tree, which `CONVOKE_STRUCTURE=1` writes again, to be reviewed. */
+async function expectStructure(page: Page, name: string): Promise<void> {
+  if (changing.has(name)) return;
+  const content = page.locator('#content');
+  const file = fileURLToPath(new URL(`structure/${name}.txt`, import.meta.url));
+  if (process.env['CONVOKE_STRUCTURE'] === '1') await writeFile(file, await structureOf(content));
+  const kept = await readFile(file, 'utf8');
+  await expect.poll(() => structureOf(content)).toBe(kept);
+}
+
 /** How far the content reaches beyond the window or its frame. */
 async function excessOf(page: Page): Promise<number> {
   return page.evaluate<number>(
@@ -64,6 +79,7 @@ test('every screen is accessible in both themes (axe, WCAG 2.2 AA) and never scr
   await each(places, async (place) => {
     await go(page, place.path);
     await settled(page, place);
+    await expectStructure(page, place.name);
     for (const colorScheme of themes) {
       await page.emulateMedia({ colorScheme });
       await expectAccessible(page);
@@ -102,6 +118,7 @@ test('every screen says that it loads, shows an error where it happened, and goe
     const problem = page.locator('#content').getByRole('alert');
     await problem.first().getByText('not_found').waitFor();
     await page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' });
+    await expectStructure(page, `${place.name}-error`);
     await expectAccessible(page);
     answer = Promise.withResolvers();
     answer.resolve('right');
@@ -130,6 +147,7 @@ test('every screen of a tenant without anything says so, and what to do next', a
     await settled(page, place);
     const said = page.locator('#content .empty').first();
     await expect(said.textContent()).resolves.toMatch(/^(No|Nothing) .+\./);
+    await expectStructure(page, `${place.name}-empty`);
     await expectAccessible(page);
   });
 });
