@@ -1,4 +1,4 @@
-import type { ComponentChildren, JSX } from 'preact';
+import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { environmentOf } from '../data/snippets.ts';
 import { Button } from '../parts/button.tsx';
@@ -12,31 +12,24 @@ export interface IssuedSecret {
 }
 
 /** Holds one secret until the person has stored it: `show` puts it on the screen, `element` is that part of it. */
-export function useSecretOnce(name?: string): {
+export function useSecretOnce(
+  name?: string,
+  note?: string,
+): {
   readonly show: (issued: IssuedSecret | undefined) => void;
   readonly element: JSX.Element | undefined;
 } {
   const [issued, show] = useState<IssuedSecret | undefined>(undefined);
-  const element = issued && <SecretOnce {...issued} name={name} onDone={() => show(undefined)} />;
+  const element = issued && (
+    <SecretOnce {...issued} name={name} note={note} onDone={() => show(undefined)} />
+  );
   return { show, element };
 }
 
-/**
- * A secret that the server shows once. It is in this component's properties and nowhere else, and is gone when the person
- * says that it is stored, or leaves.
- */
-export function SecretOnce(props: {
-  readonly clientId?: string | undefined;
-  readonly secret: string;
-  readonly name?: string | undefined;
-  readonly onDone: () => void;
-  readonly children?: ComponentChildren;
-}): JSX.Element {
-  const { clientId, secret, name = 'CONVOKE_CLIENT_SECRET' } = props;
-  const [isShown, setShown] = useState(false);
-  const [isStored, setStored] = useState(false);
+/** Asks before the screen is left, while the secret is not stored. */
+function useLeaveGuard(isOn: boolean): void {
   useEffect(() => {
-    if (isStored) return;
+    if (!isOn) return;
     const ask = (event: BeforeUnloadEvent) => event.preventDefault();
     addEventListener('beforeunload', ask);
     guardLeaving(() => confirm('The secret is shown only here. Leave without storing it?'));
@@ -44,7 +37,25 @@ export function SecretOnce(props: {
       removeEventListener('beforeunload', ask);
       guardLeaving(undefined);
     };
-  }, [isStored]);
+  }, [isOn]);
+}
+
+/**
+ * A secret that the server shows once. It is in this component's properties and nowhere else, and is gone when the person
+ * says that it is stored, or leaves.
+ */
+function SecretOnce(props: {
+  readonly clientId?: string | undefined;
+  readonly secret: string;
+  readonly name?: string | undefined;
+  /** What else is to be known about it. */
+  readonly note?: string | undefined;
+  readonly onDone: () => void;
+}): JSX.Element {
+  const { clientId, secret, name = 'CONVOKE_CLIENT_SECRET' } = props;
+  const [isShown, setShown] = useState(false);
+  const [isStored, setStored] = useState(false);
+  useLeaveGuard(!isStored);
   const lines = environmentOf({
     ...(clientId === undefined ? {} : { CONVOKE_CLIENT_ID: clientId }),
     [name]: secret,
@@ -77,7 +88,7 @@ export function SecretOnce(props: {
           Copy for .env
         </Button>
       </div>
-      {props.children}
+      {props.note !== undefined && <p class="muted">{props.note}</p>}
       <div class="buttons">
         <label class="check">
           <input

@@ -15,7 +15,7 @@ import { announce } from '../parts/toast.tsx';
 import { useRefreshOnNotice } from '../session/live.ts';
 import { usePages, useResource, useRight, useTenant, useTitle } from '../session/use.ts';
 import { navigate } from '../shell/router.ts';
-import { SecretOnce } from './secret-once.tsx';
+import { useSecretOnce } from './secret-once.tsx';
 
 export function WebhookScreen({ webhook: id = '' }: RouteParams): JSX.Element {
   const { client, tenantId } = useTenant();
@@ -49,12 +49,12 @@ function WebhookHeading(props: {
   const { webhook, onChange, onTest } = props;
   const { client, tenantId } = useTenant();
   const mayWrite = useRight('webhooks:write');
-  const [secret, setSecret] = useState<string | undefined>(undefined);
+  const secret = useSecretOnce('CONVOKE_WEBHOOK_SECRET', 'The old secret signs too, for 24 hours.');
   const [isDeleting, setDeleting] = useState(false);
   useTitle(webhook.url);
   const rotate = useAction(async () => {
     const issued = await client.webhooks.rotate(webhook.id);
-    setSecret(issued.secret);
+    secret.show(issued.secret === undefined ? undefined : { secret: issued.secret });
     onChange(issued.webhook);
   });
   const check = useAction(async () => {
@@ -85,15 +85,7 @@ function WebhookHeading(props: {
         <Facts webhook={webhook} />
       </Heading>
       {error !== undefined && <ProblemNote error={error} />}
-      {secret !== undefined && (
-        <SecretOnce
-          secret={secret}
-          name="CONVOKE_WEBHOOK_SECRET"
-          onDone={() => setSecret(undefined)}
-        >
-          <p class="muted">The old secret signs too, for 24 hours.</p>
-        </SecretOnce>
-      )}
+      {secret.element}
       {isDeleting && (
         <Confirm
           title="Delete this webhook?"

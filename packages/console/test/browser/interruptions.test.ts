@@ -89,20 +89,32 @@ test('a call in doubt is answered from the inbox, which says what each answer do
   expect((await ended(web.server, paid)).output_text).toBe('Paying. Paid.');
 });
 
-test('while the server is away the page says so, and afterwards shows every event once', async () => {
+test('while the server is away every page says so, and afterwards shows every event once', async () => {
   web.expectFaults(/net::ERR_|status of 503/);
   const { run } = await begin(web.server, 'writer', 'survive');
   await runIn(web.server, run, 'waiting');
   const page = await web.open(`${web.tenant}/runs/${run.id}`);
   const card = page.getByRole('region', { name: /Permission: write_file/ });
   await card.getByRole('button', { name: /^Allow/ }).waitFor();
+  const lists = [];
+  for (const path of ['approvals', 'runs']) {
+    const list = await web.open(`${web.tenant}/${path}`, { beside: page });
+    await list.getByRole('heading', { level: 1 }).waitFor();
+    lists.push(list);
+  }
   await web.server.stop();
-  await page.getByText('Reconnecting. Nothing is lost').waitFor();
+  for (const tab of [page, ...lists]) {
+    await tab.getByText('Reconnecting. Nothing is lost').waitFor();
+  }
   web.server = await web.server.restart();
-  await page.getByText('Reconnecting. Nothing is lost').waitFor({ state: 'hidden' });
+  for (const tab of [page, ...lists]) {
+    await tab.getByText('Reconnecting. Nothing is lost').waitFor({ state: 'hidden' });
+  }
   await card.getByRole('button', { name: /^Allow/ }).click();
   await page.locator('.heading .status', { hasText: 'Completed' }).waitFor();
   await page.getByText('Done.').waitFor();
+  // The lists go on by themselves: the run that waited is complete there too.
+  await lists[1]?.getByRole('row', { name: /completed.*survive/i }).waitFor();
   await page.getByRole('link', { name: /^Raw/ }).click();
   const log = await logOf(web.server, run);
   const shownIds = async () => (await rawEvents(page)).map(({ id }) => id);
