@@ -8,6 +8,7 @@ import { Status } from '../parts/status.tsx';
 import { Time } from '../parts/time.tsx';
 import { getSystem } from '../session/api.ts';
 import { session, signOut } from '../session/session.ts';
+import { hasAccountPage } from '../session/sign-in.ts';
 import { useResource, useTitle } from '../session/use.ts';
 import { shortcutList } from '../shell/shortcut-list.tsx';
 import { settings } from '../shell/settings.ts';
@@ -52,9 +53,11 @@ function You(): JSX.Element {
         </dl>
         <div class="buttons">
           <Button onClick={signOut}>Sign out</Button>
-          <a class="button quiet" href="/oidc/account">
-            Password and other sign-ins
-          </a>
+          {hasAccountPage && (
+            <a class="button quiet" href="/oidc/account">
+              Password and other sign-ins
+            </a>
+          )}
         </div>
       </div>
     </Card>

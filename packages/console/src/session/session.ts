@@ -9,14 +9,8 @@ import { type ReadonlySignal, signal } from '@preact/signals';
 import { Resources } from '../data/resource.ts';
 import { safeReturn } from '../data/routes.ts';
 import { navigate } from '../shell/router.ts';
-import {
-  type PersonToken,
-  SignInRequired,
-  baseUrl,
-  signInWithPage,
-  signOutAddress,
-  takeReturn,
-} from './silent-sign-in.ts';
+import { type PersonToken, SignInRequired, baseUrl } from './code-flow.ts';
+import { keepReturn, signIn, takeReturn } from './sign-in.ts';
 import { type RenewedToken, personTokens, tenantTokens } from './tokens.ts';
 
 export type SessionState =
@@ -58,15 +52,19 @@ export async function startSession(): Promise<void> {
     return;
   }
   if (location.pathname.endsWith('/callback')) {
-    // The code in the address is not used: the page asks again silently, so no verifier was stored.
+    const answer = new URLSearchParams(location.search);
     navigate(safeReturn(takeReturn()), { replace: true });
+    await enter(answer);
+  } else {
+    await enter();
   }
-  await enter();
 }
 
-export async function enter(): Promise<void> {
+/** `answer` stood in the address when the browser came back from the sign-in page. */
+export async function enter(answer?: URLSearchParams): Promise<void> {
   state.value = { kind: 'starting' };
   try {
+    if (answer !== undefined) (await signIn()).returned(answer);
     await person.get();
     const account = accountClient();
     const workspaces: WorkspaceRecord[] = [];
@@ -98,19 +96,26 @@ export async function refreshWorkspaces(): Promise<void> {
 
 export async function leaveForSignIn(): Promise<void> {
   state.value = { kind: 'leaving' };
-  await signInWithPage(safeReturn(location.pathname + location.search));
+  try {
+    keepReturn(safeReturn(location.pathname + location.search));
+    await (await signIn()).leave();
+  } catch (error) {
+    state.value = { kind: 'failed', error };
+  }
 }
 
 /** Ends the session of this browser; the other tabs are told. */
-export function signOut(): void {
+export async function signOut(): Promise<void> {
   channel()?.postMessage('signed-out');
   forget();
-  location.assign(signOutAddress());
+  const address = await (await signIn()).signOutAddress();
+  if (address !== undefined) location.assign(address);
 }
 
 /** Everything that belongs to the person leaves the memory of the page. */
 function forget(): void {
   person.forget();
+  void signIn().then(({ forget: drop }) => drop());
   person = personTokens();
   tenants.clear();
   organizations.clear();

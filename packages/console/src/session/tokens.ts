@@ -1,4 +1,5 @@
-import { type PersonToken, baseUrl, signInSilently } from './silent-sign-in.ts';
+import { type PersonToken, baseUrl } from './code-flow.ts';
+import { signIn } from './sign-in.ts';
 
 /** A token for one tenant, with the scopes that the person's role gives there (D-151). */
 interface TenantToken extends PersonToken {
@@ -57,7 +58,7 @@ export class RenewedToken<T extends PersonToken> {
 }
 
 export function personTokens(): RenewedToken<PersonToken> {
-  return new RenewedToken(() => signInSilently());
+  return new RenewedToken(async () => (await signIn()).obtain());
 }
 
 class ExchangeRefused extends Error {

@@ -55,7 +55,7 @@ function SessionPage(): JSX.Element {
       return (
         <Alone>
           <h1>Convoke</h1>
-          <ProblemNote error={state.error} retry={enter} />
+          <ProblemNote error={state.error} retry={() => enter()} />
         </Alone>
       );
     case 'in':
@@ -85,7 +85,7 @@ function Inside(): JSX.Element {
           You are signed in, but belong to no organization. Ask an owner to add you:{' '}
           <code>convoke admin member add</code> on the server.
         </p>
-        <Button onClick={enter}>Look again</Button>
+        <Button onClick={() => enter()}>Look again</Button>
       </Alone>
     );
   }

@@ -17,8 +17,11 @@ export function openConsole(
 ): void {
   if (!config.hasConsole) return;
   const { baseUrl, peopleIssuer } = config;
-  const issuerOrigin = peopleIssuer && new URL(peopleIssuer.issuer).origin;
-  mountConsole(app, { files: openConsoleFiles(folder), baseUrl, issuerOrigin, metrics });
+  const issuer = peopleIssuer && {
+    address: peopleIssuer.issuer,
+    clientId: peopleIssuer.consoleClientId,
+  };
+  mountConsole(app, { files: openConsoleFiles(folder), baseUrl, issuer, metrics });
 }
 
 /** Published packages carry the build beside the server's own files; a checkout has it in its own package. */

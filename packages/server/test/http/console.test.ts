@@ -12,7 +12,7 @@ import { type TestServer, startServer } from '../support/server.ts';
 /** A build of the console: an index page, a script with a digest in its name, and an icon. */
 const script = 'assets/main-a1b2c3d4.js';
 const contents: Readonly<Record<string, string>> = {
-  'index.html': '<!doctype html><title>Convoke</title>',
+  'index.html': '<!doctype html><head><title>Convoke</title>',
   [script]: `console.log(1);${' '.repeat(500)}`,
   'icon.svg': '<svg xmlns="http://www.w3.org/2000/svg"/>',
 };
@@ -154,16 +154,20 @@ test('CONVOKE_CONSOLE=off removes the pages', async () => {
   }
 });
 
-test('with another issuer the page may send requests to its origin', async () => {
+test('with another issuer the page names it, and may send requests to its origin', async () => {
   const env = {
+    CONVOKE_OIDC_CONSOLE_CLIENT_ID: 'a"b<c',
     CONVOKE_OIDC_ISSUER: 'https://login.acme.example/realms/staff',
     CONVOKE_OIDC_AUDIENCE: 'convoke',
   };
   const folder = await mkdtemp(join(tmpdir(), 'convoke-console-'));
   await build(folder);
   const server = await startServer({ env, consoleFolder: folder });
-  const { headers } = await fetch(`${server.baseUrl}/console/`);
-  const policy = headers.get('content-security-policy');
+  const answer = await fetch(`${server.baseUrl}/console/t/x`);
+  const policy = answer.headers.get('content-security-policy');
   expect(policy).toContain("connect-src 'self' https://login.acme.example;");
+  expect(await answer.text()).toContain(
+    '<meta name="convoke-issuer" content="https://login.acme.example/realms/staff" data-client-id="a&#34;b&#60;c">',
+  );
   await removeFolder(folder);
 });

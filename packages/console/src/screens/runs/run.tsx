@@ -18,7 +18,7 @@ import { Time } from '../../parts/time.tsx';
 import { announce } from '../../parts/toast.tsx';
 import { Waterfall } from '../../parts/waterfall.tsx';
 import { findRun } from '../../session/api.ts';
-import { baseUrl } from '../../session/silent-sign-in.ts';
+import { baseUrl } from '../../session/code-flow.ts';
 import { useResource, useRight, useTenant, useTitle } from '../../session/use.ts';
 import { actorName } from '../../session/actors.ts';
 import { navigate } from '../../shell/router.ts';

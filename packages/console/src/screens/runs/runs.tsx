@@ -14,7 +14,7 @@ import { Time, Took } from '../../parts/time.tsx';
 import { type RunSummary, listAgents, listRuns } from '../../session/api.ts';
 import { actorName } from '../../session/actors.ts';
 import { useRefreshOnNotice } from '../../session/live.ts';
-import { baseUrl } from '../../session/silent-sign-in.ts';
+import { baseUrl } from '../../session/code-flow.ts';
 import { usePages, useResource, useTenant, useTitle } from '../../session/use.ts';
 import { addressWith, place, setQuery } from '../../shell/router.ts';
 

@@ -24,6 +24,8 @@ export class ConsoleTests {
   #server: TestServer | undefined;
   #browser: Browser | undefined;
   #cookies: Cookies = [];
+  /** Where people of the server sign in, if not at the server itself: the only other origin that a page may reach. */
+  #issuerOrigin: string | undefined;
   readonly #contexts = new Set<BrowserContext>();
   readonly #faults: string[] = [];
   readonly #expected: RegExp[] = [];
@@ -48,7 +50,9 @@ export class ConsoleTests {
 
   async start(options: ServerOptions): Promise<void> {
     [this.#server, this.#browser] = await Promise.all([startServer(options), launchChromium()]);
-    this.#cookies = await cookiesOfOwner(this.server);
+    const issuer = options.env?.['CONVOKE_OIDC_ISSUER'];
+    if (issuer === undefined) this.#cookies = await cookiesOfOwner(this.server);
+    else this.#issuerOrigin = new URL(issuer).origin;
   }
 
   async stop(): Promise<void> {
@@ -139,7 +143,9 @@ export class ConsoleTests {
     });
     context.on('request', (request) => {
       const url = new URL(request.url());
-      const isOwn = url.origin === origin || url.protocol === 'blob:' || url.protocol === 'data:';
+      const isIssuer = url.origin === this.#issuerOrigin;
+      const isOwn =
+        isIssuer || url.origin === origin || url.protocol === 'blob:' || url.protocol === 'data:';
       if (!isOwn) note(`request to ${url.href}`);
     });
   }
@@ -196,9 +202,11 @@ const reportViolations = `document.addEventListener('securitypolicyviolation', (
 });`;
 
 /** Sets the hooks of a file up: one server and one browser for all of its tests, and no fault left unseen. */
-export function consoleTests(options: ServerOptions = {}): ConsoleTests {
+export function consoleTests(
+  options: ServerOptions | (() => Promise<ServerOptions>) = {},
+): ConsoleTests {
   const tests = new ConsoleTests();
-  beforeAll(() => tests.start(options));
+  beforeAll(async () => tests.start(typeof options === 'function' ? await options() : options));
   afterEach(async () => {
     await tests.closePages();
     expect(tests.takeFaults()).toEqual([]);

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { refuse } from '../../app/refusal.ts';
-import { pageHeaders } from '../../auth/sign-in/html.ts';
+import { escaped, pageHeaders } from '../../auth/sign-in/html.ts';
 import { messagePage } from '../../auth/sign-in/pages.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 import { baseHeaders } from '../response-headers.ts';
@@ -9,9 +9,15 @@ import { type ConsoleFile, type ConsoleFiles, indexName } from './console-files.
 export interface ConsoleRouteParts {
   readonly files: ConsoleFiles;
   readonly baseUrl: string;
-  /** The origin of the other issuer that people sign in with, to which the page sends requests. */
-  readonly issuerOrigin: string | undefined;
+  /** The other issuer that people sign in with, to which the page sends requests. */
+  readonly issuer: OtherIssuer | undefined;
   readonly metrics: Pick<Metrics, 'requests'>;
+}
+
+export interface OtherIssuer {
+  readonly address: string;
+  /** Of the console, there. */
+  readonly clientId: string;
 }
 
 const root = '/console/';
@@ -23,7 +29,7 @@ const hashedFolder = 'assets/';
  * of the API. Every path that is not a file is the page itself, which shows what the path names.
  */
 export function mountConsole(app: FastifyInstance, parts: ConsoleRouteParts): void {
-  const page = pagePolicy(parts.issuerOrigin);
+  const page = pagePolicy(parts.issuer);
   const rootPath = new URL(parts.baseUrl).pathname.replace(/\/$/, '');
   const toConsole = (request: FastifyRequest, reply: FastifyReply) =>
     redirect(request, reply, rootPath + root);
@@ -46,15 +52,15 @@ export function mountConsole(app: FastifyInstance, parts: ConsoleRouteParts): vo
     if (file === undefined) return refuse('not_found');
     parts.metrics.requests.add(1, 'console', '200');
     return sendFile(request, reply, {
-      file,
+      file: file === files.get(indexName) ? withIssuer(file, parts.issuer) : file,
       headers: { ...page, 'cache-control': cachingOf(name, file) },
     });
   });
 }
 
 /** The policy of the page (console design §3): no inline script or style, no other origin, no HTML from text. */
-function pagePolicy(issuerOrigin: string | undefined): Record<string, string> {
-  const connect = issuerOrigin === undefined ? "'self'" : `'self' ${issuerOrigin}`;
+function pagePolicy(issuer: OtherIssuer | undefined): Record<string, string> {
+  const connect = issuer === undefined ? "'self'" : `'self' ${new URL(issuer.address).origin}`;
   return {
     'content-security-policy':
       "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; font-src 'self'; " +
@@ -64,6 +70,15 @@ function pagePolicy(issuerOrigin: string | undefined): Record<string, string> {
     'referrer-policy': 'no-referrer',
     'x-content-type-options': 'nosniff',
   };
+}
+
+/** Tells the page where people sign in. Without another issuer it is as it was built. */
+function withIssuer(page: ConsoleFile, issuer: OtherIssuer | undefined): ConsoleFile {
+  if (issuer === undefined) return page;
+  const { address, clientId } = issuer;
+  const told = `<head>\n<meta name="convoke-issuer" content="${escaped(address)}" data-client-id="${escaped(clientId)}">`;
+  const plain = Buffer.from(page.plain.toString('utf8').replace('<head>', () => told));
+  return { type: page.type, plain, gzip: undefined, brotli: undefined };
 }
 
 function cachingOf(name: string, { type }: ConsoleFile): string {

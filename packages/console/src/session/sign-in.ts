@@ -1,0 +1,39 @@
+import type { SignIn } from './code-flow.ts';
+import { silentSignIn } from './silent-sign-in.ts';
+
+/** The other issuer, which the server writes into the page. */
+const other = document.querySelector<HTMLMetaElement>('meta[name="convoke-issuer"]');
+
+/** With another issuer there is no account at this server. */
+export const hasAccountPage: boolean = other === null;
+
+let chosen: Promise<SignIn> | undefined;
+
+export function signIn(): Promise<SignIn> {
+  chosen ??= choose().catch((error: unknown) => {
+    // The next attempt loads the script again.
+    chosen = undefined;
+    throw error;
+  });
+  return chosen;
+}
+
+async function choose(): Promise<SignIn> {
+  if (other === null) return silentSignIn;
+  const { issuerSignIn } = await import('./issuer-sign-in.ts');
+  return issuerSignIn(other.content, other.dataset['clientId'] ?? '');
+}
+
+const returnKey = 'convoke.return';
+
+/** Keeps the address to come back to, for this tab. */
+export function keepReturn(address: string): void {
+  sessionStorage.setItem(returnKey, address);
+}
+
+/** Takes the address that was kept before the sign-in page. */
+export function takeReturn(): string | null {
+  const kept = sessionStorage.getItem(returnKey);
+  sessionStorage.removeItem(returnKey);
+  return kept;
+}
