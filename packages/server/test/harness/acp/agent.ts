@@ -40,6 +40,8 @@ export type Step =
   /** Starts a process that would outlive the agent, and prints its pid. */
   | { child: true }
   | { crash: number }
+  /** Waits that many milliseconds, or until it is cancelled. */
+  | { wait: number }
   /** Waits until it is cancelled; `deaf` ignores the cancel. */
   | { hang: 'listening' | 'deaf' };
 
@@ -187,6 +189,11 @@ async function play(step: Step, { client, sessionId }: Place): Promise<StopReaso
   } else if ('stop' in step) return step.stop;
   else if ('flood' in step) {
     for (let number = 0; number < step.flood; number += 1) await say(`${number} `);
+  } else if ('wait' in step) {
+    await new Promise<void>((resolve) => {
+      cancelled = resolve;
+      setTimeout(resolve, step.wait);
+    });
   } else if ('child' in step) {
     const child = spawn('sleep', ['1000.5'], { detached: true, stdio: 'ignore' });
     await say(String(child.pid));
