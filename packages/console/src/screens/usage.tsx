@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { number, short, visible } from '../data/formats.ts';
 import { type UsageRow, daysOf, money, sumOf } from '../data/usage.ts';
 import { Bars } from '../parts/bars.tsx';
-import { now } from '../parts/clock.ts';
+import { now } from '../shell/clock.ts';
 import { Select } from '../parts/field.tsx';
 import { Card, Heading, Shown } from '../parts/page.tsx';
 import { Empty } from '../parts/states.tsx';

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { date, plural, visible } from '../../data/formats.ts';
 import { type RouteParams, addressOf } from '../../data/routes.ts';
 import { Button } from '../../parts/button.tsx';
-import { now } from '../../parts/clock.ts';
+import { now } from '../../shell/clock.ts';
 import { Confirm, useAction } from '../../parts/dialog.tsx';
 import { Card, Heading, Shown } from '../../parts/page.tsx';
 import { ProblemNote } from '../../parts/problem.tsx';

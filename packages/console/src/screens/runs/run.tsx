@@ -6,7 +6,7 @@ import { type RouteParams, addressOf } from '../../data/routes.ts';
 import { RunStore } from '../../data/run-store.ts';
 import { cliOf, curlOf, sdkOf } from '../../data/snippets.ts';
 import { Button } from '../../parts/button.tsx';
-import { now } from '../../parts/clock.ts';
+import { now } from '../../shell/clock.ts';
 import { copyText } from '../../parts/copy.tsx';
 import { Confirm, useAction } from '../../parts/dialog.tsx';
 import { Icon } from '../../parts/icon.tsx';
