@@ -1,8 +1,8 @@
 // Bundles a package into few files, together with the packages that every start of it loads. Node needs about half a
 // millisecond for each module that it resolves, reads and links; a server has 800, and a bundle of it has a dozen.
 import { existsSync } from 'node:fs';
-import { readFile, readdir, writeFile } from 'node:fs/promises';
-import { join, relative, sep } from 'node:path';
+import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
+import { dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { type OutputChunk, type Plugin, rolldown } from 'rolldown';
 
@@ -45,15 +45,27 @@ export async function bundlePackage(bundle: Bundle): Promise<void> {
   await writeFile(join(bundle.folder, 'THIRD-PARTY-LICENSES.md'), licenses);
 }
 
-/** Bundles programs that run in this checkout: their modules find other files where their sources find them. */
-export async function bundleForCheckout(bundle: Bundle): Promise<void> {
-  await bundleInto(bundle, (module) => `'${pathToFileURL(module).href}'`);
+/**
+ * Bundles programs that run in this checkout: their modules find other files where their sources find them. Returns
+ * the bundled files with their source maps, and the files that they were made of.
+ */
+export async function bundleForCheckout(bundle: Bundle): Promise<CheckoutBundle> {
+  const read = new Set<string>();
+  const chunks = await bundleInto(bundle, (module) => `'${pathToFileURL(module).href}'`, read);
+  return { chunks, read: [...read] };
 }
 
-/** `placeOf` is what a module gets as `import.meta.url`, as an expression. */
+interface CheckoutBundle {
+  readonly chunks: readonly OutputChunk[];
+  /** Also of modules that left nothing in the bundle: a change of theirs may change that. */
+  readonly read: readonly string[];
+}
+
+/** `placeOf` is what a module gets as `import.meta.url`, as an expression; `read` gets the files of all modules. */
 async function bundleInto(
   { entries, inlined: names, folder }: Bundle,
   placeOf: (module: string) => string,
+  read = new Set<string>(),
 ): Promise<readonly OutputChunk[]> {
   const bundle = await rolldown({
     input: { ...entries },
@@ -64,21 +76,26 @@ async function bundleInto(
     resolve: { alias: { '@convoke/sdk/node': source('node'), '@convoke/sdk': source('index') } },
     external: (id, importer) =>
       isPackage(id) && isOurs(importer) && ![...names, helpers].includes(nameOf(id)),
-    plugins: [ownPlaces(placeOf)],
+    plugins: [ownPlaces(placeOf), filesRead(read)],
     // A dependency of fastify's evaluates text that it has generated itself, once.
-    checks: { eval: false },
+    checks: { eval: false, sourcemapBroken: false },
   });
   const dist = join(folder, 'dist');
-  const { output } = await bundle.write({
+  const { output } = await bundle.generate({
     dir: dist,
     format: 'esm',
     entryFileNames: '[name].js',
     chunkFileNames: '[name]-[hash].js',
     comments: false,
+    // For the caller; it is not written.
+    sourcemap: 'hidden',
   });
   await bundle.close();
   const chunks = output.filter((file) => file.type === 'chunk');
-  for (const { fileName, code } of chunks) await writeFile(join(dist, fileName), inAscii(code));
+  for (const { fileName, code } of chunks) {
+    await mkdir(dirname(join(dist, fileName)), { recursive: true });
+    await writeFile(join(dist, fileName), inAscii(code));
+  }
   return chunks;
 }
 
@@ -106,6 +123,16 @@ function ownPlaces(placeOf: (module: string) => string): Plugin {
     transform(code, id) {
       if (!isOurs(id) || !code.includes('import.meta.url')) return undefined;
       return code.replaceAll('import.meta.url', placeOf(id));
+    },
+  };
+}
+
+/** Notes the file of each module. What the bundler makes up has none. */
+function filesRead(read: Set<string>): Plugin {
+  return {
+    name: 'files-read',
+    buildEnd() {
+      for (const id of this.getModuleIds()) if (existsSync(id)) read.add(id);
     },
   };
 }

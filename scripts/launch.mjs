@@ -24,14 +24,17 @@ export async function launch(work) {
     }
     process.env['PATH'] = `${dirname(node)}${delimiter}${process.env['PATH']}`;
     await ensureDependencies();
-    // Only the first start strips types and compiles modules; later ones read the cache.
-    module.enableCompileCache(compiled);
-    resolveSourcesByName();
   } catch (error) {
     console.error(`convoke: ${reasonsOf(error)}`);
     process.exit(1);
   }
   await work();
+}
+
+/** Before TypeScript sources are imported: only the first start strips types and compiles; later ones read the cache. */
+export function readSources() {
+  module.enableCompileCache(compiled);
+  resolveSourcesByName();
 }
 
 /**

@@ -1,10 +1,11 @@
 // npm start: installs what is missing, builds the console if a source has changed, and runs `convoke dev`.
+import { runCommandLine } from './checkout-program.mjs';
 import { launch } from './launch.mjs';
 
 await launch(async () => {
   await buildConsole();
   process.argv.splice(2, 0, 'dev');
-  return import('../packages/cli/src/main.ts');
+  return runCommandLine();
 });
 
 /** Without a build the server runs all the same, and its page says what is missing. */

@@ -17,7 +17,10 @@ if (words.length === 1 && (words[0] === '--version' || words[0] === '-V')) {
 } else if (!existsSync(installed)) {
   // In a checkout, which fetches a suitable Node by itself.
   const { launch } = await import('../../../scripts/launch.mjs');
-  await launch(() => import('../src/main.ts'));
+  await launch(async () => {
+    const { runCommandLine } = await import('../../../scripts/checkout-program.mjs');
+    return runCommandLine();
+  });
 } else if (isTooOld()) {
   const needs = 'Convoke needs Node 20.18 or newer, and its server Node 24.18.1 or newer';
   console.error(`convoke: ${needs}; this is ${version}. Get one from https://nodejs.org.`);
