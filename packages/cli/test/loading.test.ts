@@ -40,19 +40,20 @@ test(
     const loaded = await modulesOf(['dev'], 'Convoke listens on');
     expect(loaded.filter((url) => url.includes('/node_modules/fastify/'))).not.toEqual([]);
     const lazy =
-      /\/node_modules\/(ai|@ai-sdk|@a2a-js|@agentclientprotocol|@anthropic-ai|@aws-sdk|@nats-io|@opentelemetry|oidc-provider|koa|pg|htmlparser2|openid-client)\/|\/packages\/(api-page|sdk)\//;
+      /\/node_modules\/(ai|@ai-sdk|@a2a-js|@agentclientprotocol|@anthropic-ai|@aws-sdk|@nats-io|@opentelemetry|oidc-provider|koa|pg|htmlparser2|openid-client)\/|\/packages\/(api-page|sdk)\/|\/deps\/undici\//;
     expect(loaded.filter((url) => lazy.test(url))).toEqual([]);
   },
   manyProcessesMs,
 );
 
-/** Writes the addresses of all modules into the file that the environment names, when the process ends. */
+/** Writes the modules, with those of Node itself, into the file that the environment names, when the process ends. */
 const watcher = `data:text/javascript,${encodeURIComponent(`
   import { writeFileSync } from 'node:fs';
   import { registerHooks } from 'node:module';
   const loaded = [];
   registerHooks({ load: (url, context, next) => (loaded.push(url), next(url, context)) });
-  process.on('exit', () => writeFileSync(process.env.LOADED, loaded.join('\\n')));
+  const all = () => [...loaded, ...process.moduleLoadList].join('\\n');
+  process.on('exit', () => writeFileSync(process.env.LOADED, all()));
 `)}`;
 
 /** Runs the command line until it ends, or asks it to end as soon as it says `until`. */
