@@ -129,6 +129,12 @@ export class Sitting {
     return this.#start({ kind: 'continue', reason: 'worker_lost', answers, calls: known }, prompt);
   }
 
+  /** A leg that goes on after the one before has yielded. */
+  takeOver(prompt: string): Leg {
+    const known = { answers: new Map(), calls: new Map() };
+    return this.#start({ kind: 'continue', reason: 'drained', ...known }, prompt);
+  }
+
   #start(input: LegInput, prompt: string): Leg {
     if (input.kind === 'prompt') this.#runs += 1;
     const abort = new AbortController();

@@ -47,6 +47,8 @@ export class AcpLeg implements Leg {
   readonly #parts: LegParts;
   readonly #queue = new EventQueue();
   readonly #stop = new AbortController();
+  /** Aborted when the server stops before the agent has got its prompt. */
+  readonly #handBack = new AbortController();
   readonly #turn: Turn;
   readonly #before: Progress;
   #process: AgentProcess | undefined;
@@ -114,6 +116,7 @@ export class AcpLeg implements Leg {
   async yield(): Promise<void> {
     if (this.#stop.signal.aborted || this.#queue.isEnded) return;
     this.#isYielding = true;
+    if (!this.#isPrompted) this.#handBack.abort();
     this.#handOverIfSafe();
   }
 
@@ -135,13 +138,16 @@ export class AcpLeg implements Leg {
       if (input.kind === 'resume') {
         throw new LegFailure('agent_error', 'An ACP agent cannot resume a parked run.');
       }
-      const { process, memory } = await open(this.#stop.signal);
+      const { process, memory } = await open(
+        AbortSignal.any([this.#stop.signal, this.#handBack.signal]),
+      );
       this.#process = process;
       this.#countRemaining = await process.mark();
       if (this.#stop.signal.aborted) {
         this.#parts.onFree(process);
         return { type: 'end', outcome: 'cancelled' };
       }
+      if (this.#isHandedBack) return await this.#leave(process);
       this.#begin(process, memory);
       this.#isPrompted = true;
       const response = await process.prompt(this.#prompts(memory));
@@ -151,9 +157,10 @@ export class AcpLeg implements Leg {
       return this.#ended(response);
     } catch (error) {
       if (this.#breach !== undefined) return this.#breach.end;
-      const isRefusal = error instanceof LegFailure && error.isRefusal;
-      // Some agents answer a cancel with an error.
-      if (isRefusal && this.#process !== undefined && this.#isHandedOver('cancelled')) {
+      // The start was broken off.
+      if (this.#isHandedBack) return this.#leave(this.#process);
+      // Some agents answer a cancel with an error, or exit.
+      if (this.#process !== undefined && this.#isHandedOver('cancelled')) {
         return this.#handOver(this.#process);
       }
       await this.#recover(error);
@@ -164,9 +171,29 @@ export class AcpLeg implements Leg {
     }
   }
 
+  /** Whether the agent has not got the prompt of the run: every leg before was handed back, which leaves no point. */
+  get #isFirst(): boolean {
+    const { input, context } = this.#parts;
+    if (input.kind !== 'continue') return true;
+    const state = stateOf(context.state);
+    // A checkpoint of another framework may be of this run.
+    const isUnknown = state === undefined && context.state !== undefined;
+    return input.reason === 'drained' && !isUnknown && state?.run !== context.runId;
+  }
+
+  /** Whether the leg is given back as it was claimed: nothing has been asked of the agent. */
+  get #isHandedBack(): boolean {
+    return this.#handBack.signal.aborted && !this.#stop.signal.aborted;
+  }
+
+  async #leave(process: AgentProcess | undefined): Promise<LegEnd> {
+    await process?.leave();
+    return { type: 'end', outcome: 'yielded' };
+  }
+
   #begin(process: AgentProcess, memory: OpenProcess['memory']): void {
     if (memory === 'kept') this.#cost = new SessionCost(stateOf(this.#parts.context.state)?.cost);
-    const isContinued = this.#parts.input.kind === 'continue';
+    const isContinued = !this.#isFirst;
     if (memory === 'lost' || (isContinued && memory !== 'kept')) {
       const reason = isContinued
         ? 'the agent no longer has the conversation that the run belongs to'
@@ -187,14 +214,14 @@ export class AcpLeg implements Leg {
     if (!this.#isYielding || this.#isHandingOver || !this.#isPrompted) return;
     if (process?.canReopen !== true || !this.#turn.isSafe) return;
     this.#isHandingOver = true;
-    // Cancelled first, as in `cancel`.
-    void process.cancel().then(() => this.#turn.cancel());
+    // Cancelled first, as in `cancel`. The agent may ask for its next call meanwhile: it must not begin.
+    this.#turn.stop(process.cancel());
   }
 
   /** Some agents end their turn as if nothing had happened when a request of theirs is cancelled. */
   #isHandedOver(stopReason: PromptResponse['stopReason']): boolean {
     if (!this.#isHandingOver || this.#stop.signal.aborted) return false;
-    return stopReason === 'cancelled' || this.#turn.isWaiting;
+    return stopReason === 'cancelled' || this.#turn.isWaiting || this.#turn.hasWithdrawn;
   }
 
   async #handOver(process: AgentProcess, response?: PromptResponse): Promise<LegEnd> {
@@ -209,7 +236,7 @@ export class AcpLeg implements Leg {
 
   #prompts(memory: OpenProcess['memory']): readonly string[] {
     const { input, context } = this.#parts;
-    if (input.kind === 'continue') {
+    if (input.kind === 'continue' && !this.#isFirst) {
       return [continuePrompt(unfinishedOf(context.prompt, this.#before, input))];
     }
     const { instructions } = context.settings;

@@ -73,6 +73,13 @@ export class TurnCalls {
     return false;
   }
 
+  /** The agent was told not to make a call that it had asked for: the call does not run, whatever was reported before. */
+  withdraw(call: ToolCallUpdate): void {
+    if (this.#begun.has(call.toolCallId)) return;
+    this.#running.delete(call.toolCallId);
+    this.#take({ ...call, status: 'failed' });
+  }
+
   /** The turn is being stopped: calls that fail from now on were cut off. */
   stop(): void {
     this.#isStopping = true;

@@ -63,6 +63,9 @@ export class Turn implements Listener {
   #said = '';
   #hasHeard = false;
   #isCancelled = false;
+  /** Resolves when the agent has been told to stop; undefined as long as it may work. */
+  #stopping: Promise<void> | undefined;
+  #hasWithdrawn = false;
 
   constructor(parts: TurnParts) {
     this.#parts = parts;
@@ -114,7 +117,7 @@ export class Turn implements Listener {
     this.#hear();
     const call = this.#remember(request.toolCall);
     this.#asked.add(call.toolCallId);
-    if (!this.#mayAct) return cancelled;
+    if (!this.#mayAct) return this.#withdraw(call);
     const decision = decidePermission(this.#parts, call);
     if (decision.kind === 'refuse') {
       this.#emitRefusal(call, decision.reason);
@@ -126,7 +129,7 @@ export class Turn implements Listener {
     const ref = granted ?? `permission-${(this.#requests += 1)}`;
     const isAsked = decision.kind === 'ask' && granted === undefined;
     const answer = isAsked ? await this.#ask(call, { ref, ...intent }) : undefined;
-    if ((isAsked && answer === undefined) || !this.#mayAct) return cancelled;
+    if ((isAsked && answer === undefined) || !this.#mayAct) return this.#afterStop(cancelled);
     this.#waiting = this.#waiting.filter((parked) => parked.ref !== ref);
     if (answer !== undefined && !isAllowOf(answer, toolInput)) {
       if (answer.kind === 'permission' && answer.allow) {
@@ -167,9 +170,23 @@ export class Turn implements Listener {
     this.#waiting = this.#waiting.filter(({ ref }) => granted.has(ref));
   }
 
-  /** False once the run is cancelled or its lease belongs to another server: then no call may start. */
+  /** False once the turn is stopped or another server holds the lease: then no call may start. */
   get #mayAct(): boolean {
-    return !this.#isCancelled && this.#parts.holdsLease();
+    const isStopped = this.#isCancelled || this.#stopping !== undefined;
+    return !isStopped && this.#parts.holdsLease();
+  }
+
+  /** Refuses a call that the agent asked for when its turn was already being stopped. */
+  async #withdraw(call: ToolCallUpdate): Promise<RequestPermissionResponse> {
+    this.#hasWithdrawn = true;
+    this.#calls.withdraw(call);
+    return this.#afterStop(cancelled);
+  }
+
+  /** An agent that saw a refusal before it saw the cancel would go on with something else. */
+  async #afterStop(response: RequestPermissionResponse): Promise<RequestPermissionResponse> {
+    await this.#stopping;
+    return response;
   }
 
   async elicitation(request: CreateElicitationRequest): Promise<CreateElicitationResponse> {
@@ -199,11 +216,21 @@ export class Turn implements Listener {
     return this.#open.answer(ref, answer);
   }
 
+  /** No call may start from now on. Open requests are cancelled once the agent has been told to stop. */
+  stop(told: Promise<void>): void {
+    this.#stopping = told.then(() => this.cancel());
+  }
+
   /** Cancels all open requests, and every later one. They stay in `progress`. */
   cancel(): void {
     this.#isCancelled = true;
     this.#calls.stop();
     this.#open.cancel();
+  }
+
+  /** Whether a call was refused because the turn was being stopped. */
+  get hasWithdrawn(): boolean {
+    return this.#hasWithdrawn;
   }
 
   /** Whether the agent waits for a person. */

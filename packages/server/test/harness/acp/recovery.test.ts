@@ -82,6 +82,26 @@ describe('an ACP agent whose server drains', () => {
     expect(end).toMatchObject({ outcome: 'completed' });
   });
 
+  test.each([{ earlier: [] }, { earlier: ['one'] }])(
+    'is handed over while its program starts, and the next process gets the prompt; earlier runs: $earlier',
+    async ({ earlier }) => {
+      const { sitting, harness } = await sit({});
+      for (const text of earlier) await sitting.say(steps({ say: text }));
+      // Its program answers nothing.
+      const slow = sitting.movedTo(harness(), acpAgent({ flags: ['--mute'] }));
+      const leg = slow.start(steps({ say: 'unheard' }));
+      const heard = slow.hear(leg);
+      await leg.yield?.();
+      expect((await heard).events).toEqual([{ type: 'end', outcome: 'yielded' }]);
+      const next = slow.movedTo(harness(), acpAgent({}));
+      const task = steps({ report: 'history' }, { say: ' Done.' });
+      const { text, end, events } = await next.hear(next.takeOver(task));
+      const history = JSON.stringify(earlier.map((said) => steps({ say: said })));
+      expect([text, end]).toMatchObject([`${history} Done.`, { outcome: 'completed' }]);
+      expect(events).not.toContainEqual(expect.objectContaining({ name: 'session_lost' }));
+    },
+  );
+
   test('finishes the call that it is making first', async () => {
     const { sitting, harness, put } = await sit({});
     const leg = sitting.start(steps({ busy: 'go.txt' }, { hang: 'listening' }));
@@ -97,6 +117,24 @@ describe('an ACP agent whose server drains', () => {
     const next = sitting.movedTo(harness());
     const { text } = await next.hear(next.goOn('[]'));
     expect(text).toMatch(/Do not carry them out again:\n- go\.txt/);
+  });
+
+  test('makes no further call once it is being handed over, and the next process makes it once (D-85)', async () => {
+    const { sitting, harness, made, put } = await sit({});
+    // It asks for the second call in the moment in which the first one is over.
+    const task = steps({ busy: 'go.txt' }, { call: 'paid.txt' });
+    const leg = sitting.start(task);
+    const first = await sitting.hear(leg, {
+      onEvent: async (event) => {
+        if (event.type !== 'custom' || event.data['status'] !== 'in_progress') return;
+        await leg.yield?.();
+        await put('go.txt');
+      },
+    });
+    expect([first.end, await made('paid.txt')]).toMatchObject([{ outcome: 'yielded' }, undefined]);
+    const next = sitting.movedTo(harness());
+    const { end } = await next.hear(next.goOn(task));
+    expect([end, await made('paid.txt')]).toMatchObject([{ outcome: 'completed' }, 'yes-once']);
   });
 
   test('leaves what it asks behind; the next process gets the answers, and may make exactly that call once', async () => {
