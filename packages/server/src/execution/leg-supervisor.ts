@@ -4,7 +4,7 @@ import type { Agent } from '../domain/agent.ts';
 import type { FolderState } from '../domain/folder-snapshot.ts';
 import type { Json } from '../domain/json.ts';
 import { type LeasedRun, type Run, type RunOutcome, isLeased } from '../domain/run/run.ts';
-import type { HarnessEvent, Leg } from '../ports/harness.ts';
+import type { HarnessEvent, Leg, LegContext, LegInput } from '../ports/harness.ts';
 import type { Span } from '../ports/traces.ts';
 import { readAllowance } from './usage/allowance.ts';
 import { type CallLedger, callLedger } from './call-ledger.ts';
@@ -23,6 +23,8 @@ import { folderSaver } from './save-before-call.ts';
 import { saveSnapshot } from './save-snapshot.ts';
 import type { ExecutionServices } from './services.ts';
 
+/** Characters of the answer so far that a leg gets. */
+const saidCharactersMax = 4000;
 /** Made once: an error per leg would cost a stack trace each. */
 const legIsOver = new DOMException('The leg is over.', 'AbortError');
 
@@ -213,7 +215,8 @@ export class LegSupervisor {
       this.#calls = effects;
       const holdsLease = this.#holdsLease;
       const allowance = () => readAllowance(this.#services, this.#runId, agent.model);
-      this.#leg = harness.start(input, { ...context, signal, holdsLease, effects, allowance });
+      const own = { signal, holdsLease, effects, allowance };
+      this.#leg = harness.start(input, { ...context, ...own, ...this.#saidBefore(input) });
       this.#limitTime(agent);
       if (this.#controlPending) this.checkControl();
       if (this.#isYielding) this.yield();
@@ -232,6 +235,11 @@ export class LegSupervisor {
       this.#services.log.error('harness failed', error, { run_id: this.#runId, agent: agent.name });
       return failed('internal_error', `The ${agent.framework} harness failed unexpectedly.`);
     }
+  }
+
+  #saidBefore(input: LegInput): Pick<LegContext, 'said'> {
+    if (input.kind === 'prompt') return {};
+    return { said: (this.#output.totals.outputText ?? '').slice(-saidCharactersMax) };
   }
 
   #endOf(event: Extract<HarnessEvent, { type: 'end' }>): Ending {

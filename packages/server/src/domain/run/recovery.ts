@@ -10,7 +10,7 @@ import type { ToolCall } from './tool-call.ts';
  * - `point`: go on from the last recovery point only: what a leg did before its first one is not known.
  * - `continue`: the agent keeps its own record and goes on by itself, so nothing that it said is discarded. The record is
  *   on the machine of the lost worker.
- * - `session`: as `point`, in the agent's own session, whose record is on the machine of the lost worker.
+ * - `session`: as `repeat`, in the agent's own session, whose record is on the machine of the lost worker.
  */
 export type AfterLoss = 'repeat' | 'point' | 'continue' | 'session' | 'none';
 
@@ -80,7 +80,8 @@ export function decideRecovery(lost: LostLeg): Recovery {
   if (isOff || isQuestionLost || run.status === 'cancelling') {
     return ended(outcomeOfLostWorker(run, reason));
   }
-  const hasNoStart = point === undefined && afterLoss !== 'repeat';
+  const mayStartAgain = afterLoss === 'repeat' || (afterLoss === 'session' && calls.length === 0);
+  const hasNoStart = point === undefined && !mayStartAgain;
   const hasOwnRecord = afterLoss === 'continue' || afterLoss === 'session';
   const isElsewhere = hasOwnRecord && !lost.hasSameFolder;
   if (hasNoStart || isElsewhere) return ended(outcomeOfLostWorker(run, reason));

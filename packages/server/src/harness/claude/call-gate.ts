@@ -4,6 +4,8 @@ import type { Effects } from '../../ports/harness.ts';
 import type { EventQueue } from '../event-queue.ts';
 import { redactedJson } from '../event-redaction.ts';
 import type { ToolCall } from './approvals.ts';
+import type { MessageCalls } from './message-calls.ts';
+import { type ClaudeMessage, toolResultsIn } from './messages.ts';
 import { askToolName } from './questions.ts';
 import { type ClaudeSettings, toolNameOf } from './settings.ts';
 
@@ -79,5 +81,18 @@ export class CallGate {
     const [server = '', tool] = toolNameOf(name).split('/', 2);
     const declared = tool === undefined ? undefined : this.#parts.settings.mcpServers[server];
     return declared !== undefined && 'url' in declared ? 'outside' : 'both';
+  }
+}
+
+/** Writes the results that a message of Claude contains. */
+export async function recordResults(
+  message: Extract<ClaudeMessage, { type: 'user' }>,
+  gate: CallGate,
+  calls: MessageCalls,
+): Promise<void> {
+  for (const { tool_use_id: id, is_error, content = '' } of toolResultsIn(message)) {
+    const output = typeof content === 'string' ? content : JSON.stringify(content);
+    await gate.end(id, { ok: is_error !== true, output });
+    calls.settle(id);
   }
 }

@@ -8,10 +8,10 @@ export function sessionLost(): LegFailure {
   return new LegFailure('worker_lost', reason);
 }
 
-/** Names the reason why a leg that was to go on failed, if Claude did not find its session. */
-export function asLostSession(end: LegEnd, input: LegInput): LegEnd {
-  const isLost = end.outcome === 'error' && /No conversation found/i.test(end.message);
-  return input.kind === 'continue' && isLost ? sessionLost().end : end;
+/** Whether a leg ended because Claude did not find the session that it was to go on with. */
+export function isSessionMissing(end: LegEnd, { kind }: LegInput): boolean {
+  const isMissing = end.outcome === 'error' && /No conversation found/i.test(end.message);
+  return kind === 'continue' && isMissing;
 }
 
 /** The end of a leg whose program could not start or broke off. */

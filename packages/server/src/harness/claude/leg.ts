@@ -13,25 +13,23 @@ import type { Sandbox } from '../../ports/sandbox.ts';
 import { EventQueue } from '../event-queue.ts';
 import { redactedEvent, redactedSpeech } from '../event-redaction.ts';
 import { LegFailure } from '../leg-failure.ts';
-import { resolveEquipment } from '../resolve-equipment.ts';
 import { GrantedCalls, type ParkedRequest, nothingGiven } from '../parked-requests.ts';
 import { interactionEvents } from './approvals.ts';
-import { CallGate } from './call-gate.ts';
-import { hideSecrets, writeUnsetScript } from './hide-secrets.ts';
+import { type Beginning, beginningOf } from './beginning.ts';
+import { CallGate, recordResults } from './call-gate.ts';
 import { Interruption } from './interruption.ts';
 import { MessageCalls } from './message-calls.ts';
 import { MessageTranslator, type Translation } from './message-translator.ts';
-import { type ClaudeMessage, readMessage, toolResultsIn } from './messages.ts';
-import { asLostSession, endOfFailure, sessionLost } from './failure.ts';
-import { queryOptions } from './options.ts';
+import { type ClaudeMessage, readMessage } from './messages.ts';
+import { endOfFailure, isSessionMissing, sessionLost } from './failure.ts';
 import { PermissionHook } from './permission-hook.ts';
 import type { ClaudeProcess } from './process.ts';
-import { LegProgress, askedIn } from './progress.ts';
+import { LegProgress } from './progress.ts';
+import { prepareQueries } from './queries.ts';
 import type { ClaudeSdk, Query } from './sdk.ts';
 import type { ClaudeSettings } from './settings.ts';
-import { spawnClaude } from './spawn.ts';
-import { type ClaudeState, type Deferred, stateOf } from './state.ts';
-import { givenBy, promptOf, repeatableByMistake } from './unfinished.ts';
+import type { Deferred } from './state.ts';
+import { callsMade, promptOf, promptToBeginAgain, repeatableByMistake } from './unfinished.ts';
 
 /** Time for Claude to store its session after the result. */
 const shutdownMs = 10_000;
@@ -57,9 +55,7 @@ export class ClaudeLeg implements Leg {
   readonly #done = Promise.withResolvers<void>();
   /** Resolved when the deferred call of an earlier run, if any, has been refused. */
   readonly #settled = Promise.withResolvers<void>();
-  readonly #before: ClaudeState | undefined;
-  /** The call that an earlier leg of this run deferred. */
-  readonly #deferred: Deferred | undefined;
+  readonly #from: Beginning;
   readonly #progress: LegProgress;
   readonly #granted: GrantedCalls;
   readonly #calls: MessageCalls;
@@ -73,6 +69,8 @@ export class ClaudeLeg implements Leg {
   #isSettling: boolean;
   #isCancelled = false;
   #isYielding = false;
+  /** The leg was given back as it was claimed: the model had not begun to answer. */
+  #isHandedBack = false;
   #interruption: Interruption | undefined;
   /** No more input is sent to Claude. */
   #isOver = false;
@@ -82,16 +80,13 @@ export class ClaudeLeg implements Leg {
     this.#input = input;
     this.#context = context;
     const { agent, settings, effects, holdsLease, runId } = context;
-    const before = stateOf(context.state);
-    const given = givenBy(input);
-    const deferred = before?.deferred ?? undefined;
-    this.#before = before;
-    this.#deferred = given !== undefined && deferred?.run === runId ? deferred : undefined;
-    this.#isSettling = input.kind === 'prompt' && deferred !== undefined;
-    const awaitsDeferred = input.kind === 'continue' && this.#deferred !== undefined;
-    if (!this.#isSettling && !awaitsDeferred) this.#settled.resolve();
-    this.#progress = new LegProgress(before, given === undefined ? [] : askedIn(before));
-    this.#granted = new GrantedCalls(askedIn(before), given ?? nothingGiven);
+    const from = beginningOf(input, context);
+    this.#from = from;
+    this.#isSettling = from.mustSettle;
+    const awaitsDeferred = input.kind === 'continue' && from.deferred !== undefined;
+    if (!from.mustSettle && !awaitsDeferred) this.#settled.resolve();
+    this.#progress = new LegProgress(from, runId);
+    this.#granted = new GrantedCalls(from.progress?.asked ?? [], from.given ?? nothingGiven);
     this.#calls = new MessageCalls(parts.clock);
     const redact = (text: string) => this.#redact(text);
     this.#gate = new CallGate({ effects, queue: this.#queue, settings, redact });
@@ -100,10 +95,10 @@ export class ClaudeLeg implements Leg {
       settings,
       calls: this.#calls,
       gate: this.#gate,
-      deferred,
-      given: this.#deferred && given,
+      deferred: from.before?.deferred ?? undefined,
+      given: from.deferred && from.given,
       granted: this.#granted,
-      made: repeatableByMistake(before, input),
+      made: repeatableByMistake(from),
       mustYield: () => this.#isYielding,
       onAsk: (requests) => this.#onAsk(requests),
       onAnswered: (refs) => this.#progress.answered(refs),
@@ -167,6 +162,7 @@ export class ClaudeLeg implements Leg {
     try {
       const end = await this.#converse();
       const { state } = end;
+      if (this.#isHandedBack && !this.#isCancelled) return { type: 'end', outcome: 'yielded' };
       if (!this.#isCancelled) return end;
       return { type: 'end', outcome: 'cancelled', ...(state !== undefined && { state }) };
     } catch (error) {
@@ -184,39 +180,39 @@ export class ClaudeLeg implements Leg {
   }
 
   async #converse(): Promise<LegEnd> {
-    const { settings: given } = this.#context;
-    if (this.#input.kind === 'resume' && this.#deferred === undefined) {
+    const { deferred, before, isForeign } = this.#from;
+    if (this.#input.kind === 'resume' && deferred === undefined) {
       throw new LegFailure('agent_error', 'The run has no deferred call to resume.');
     }
-    if (this.#input.kind === 'continue' && this.#before === undefined) throw sessionLost();
-    const sdk = await this.#parts.load();
-    const { redact, ...equipment } = await resolveEquipment(given);
-    this.#redact = redact;
-    const { env, mcpServers, secretNames } = hideSecrets(given, equipment);
-    const unsetScript = await writeUnsetScript(this.#context.stateDir, secretNames);
-    const ended = this.#deferred && (await this.#beginDeferred(this.#deferred));
+    if (isForeign) throw sessionLost();
+    const queries = await prepareQueries({
+      ...this.#parts,
+      context: this.#context,
+      permissionHook: this.#permissionHook,
+      abort: this.#abort,
+      onSpawn: (process) => (this.#process = process),
+    });
+    this.#redact = queries.redact;
+    const ended = deferred && (await this.#beginDeferred(deferred));
     if (ended !== undefined) return ended;
     if (this.#isCancelled) return { type: 'end', outcome: 'cancelled' };
-    const settings = { ...given, mcpServers, env: { ...env, CLAUDE_ENV_FILE: unsetScript } };
-    const place = { context: this.#context, unsetScript };
-    const options = queryOptions({
-      context: this.#context,
-      settings,
-      permissionHook: this.#permissionHook,
-      session: this.#before?.session,
-      abort: this.#abort,
-      spawn: (call) =>
-        (this.#process = spawnClaude(this.#parts.sandbox, call, { ...place, settings })),
-    });
-    this.#query = sdk.query({ prompt: this.#prompts(), options });
-    const awaited = this.#before?.deferred?.id ?? '';
+    const ask = (text: string | undefined, session: string | undefined) => {
+      this.#query = queries.start(this.#prompts(text), session);
+      this.#handOverIfSafe();
+      return this.#listen(this.#query);
+    };
     this.#parts.clock.after(settleMs, () => {
-      if (!this.#permissionHook.hasDecided(awaited)) this.#endSettling();
+      if (!this.#permissionHook.hasDecided(before?.deferred?.id ?? '')) this.#endSettling();
     });
-    return this.#listen(this.#query);
+    const end = await ask(promptOf(this.#from, this.#context.prompt), before?.session);
+    if (end !== 'session missing') return end;
+    await this.#process?.end();
+    this.#permissionHook.expectRepetitions(callsMade(this.#input));
+    const again = await ask(promptToBeginAgain(this.#from, this.#context), undefined);
+    return again === 'session missing' ? sessionLost().end : again;
   }
 
-  async #listen(query: Query): Promise<LegEnd> {
+  async #listen(query: Query): Promise<LegEnd | 'session missing'> {
     let end: LegEnd | undefined;
     try {
       for await (const message of query) {
@@ -225,9 +221,13 @@ export class ClaudeLeg implements Leg {
       }
     } catch (error) {
       // The SDK throws again for a result that is an error.
-      if (end === undefined) throw error;
+      end ??= await this.#failed(error);
     }
-    return end ?? new LegFailure('agent_error', 'Claude ended without a result.').end;
+    end ??= new LegFailure('agent_error', 'Claude ended without a result.').end;
+    if (!isSessionMissing(end, this.#input)) return end;
+    // A session that began in this run holds nothing that the run does not know.
+    const { isNewSession, before } = this.#from;
+    return isNewSession && before?.deferred === null ? 'session missing' : sessionLost().end;
   }
 
   /**
@@ -247,9 +247,8 @@ export class ClaudeLeg implements Leg {
   }
 
   /** Input for Claude: a prompt, or nothing when a deferred call resumes. */
-  async *#prompts(): AsyncGenerator<unknown, void> {
+  async *#prompts(text: string | undefined): AsyncGenerator<unknown, void> {
     await this.#settled.promise;
-    const text = promptOf(this.#input, this.#context.prompt, this.#before);
     if (text !== undefined && !this.#isOver && !this.#isCancelled) {
       const message = { role: 'user', content: [{ type: 'text', text }] };
       yield { type: 'user', message, parent_tool_use_id: null };
@@ -262,20 +261,12 @@ export class ClaudeLeg implements Leg {
     if (message === undefined) return undefined;
     const { events, result } = this.#translator.translate(message);
     if (this.#isSettling) return this.#settle({ events, ...(result && { result }) });
-    if (message.type === 'user') await this.#recordResults(message);
+    if (message.type === 'user') await recordResults(message, this.#gate, this.#calls);
     this.#pass(events);
     this.#follow(message);
     if (result !== undefined) return this.#end(result);
     this.#handOverIfSafe();
     return undefined;
-  }
-
-  async #recordResults(message: Extract<ClaudeMessage, { type: 'user' }>): Promise<void> {
-    for (const { tool_use_id: id, is_error, content = '' } of toolResultsIn(message)) {
-      const output = typeof content === 'string' ? content : JSON.stringify(content);
-      await this.#gate.end(id, { ok: is_error !== true, output });
-      this.#calls.settle(id);
-    }
   }
 
   /** Emits a recovery point behind whatever Claude stores in its session. */
@@ -296,6 +287,7 @@ export class ClaudeLeg implements Leg {
   }
 
   #end({ session, end, deferred, isError }: NonNullable<Translation['result']>): LegEnd {
+    if (isSessionMissing(end, this.#input)) return end;
     this.#progress.session = session;
     this.#finish();
     this.#parts.clock.after(shutdownMs, () => void this.#process?.end());
@@ -303,9 +295,7 @@ export class ClaudeLeg implements Leg {
     const wasStopped = isError || hasRefused || this.#interruption?.wasAsking === true;
     if (this.#interruption !== undefined && wasStopped) return this.#handedOver(this.#interruption);
     this.#flush();
-    if (deferred === undefined) {
-      return asLostSession({ ...end, state: { session, deferred: null } }, this.#input);
-    }
+    if (deferred === undefined) return { ...end, state: { session, deferred: null } };
     const { runId: run } = this.#context;
     if (!this.#permissionHook.hasHandedOver(deferred.id))
       return this.#waitFor({ run, ...deferred });
@@ -329,13 +319,23 @@ export class ClaudeLeg implements Leg {
   #handOverIfSafe(): void {
     const isStopped = this.#interruption !== undefined || this.#isOver;
     if (!this.#isYielding || this.#isSettling || isStopped) return;
+    if (this.#query === undefined || this.#gate.inFlight > 0) return;
+    if (!this.#calls.hasBegun && this.#from.deferred === undefined) return this.#giveBack();
     const { isAsking } = this.#permissionHook;
-    const isIdle = (this.#calls.isIdle || isAsking) && this.#gate.inFlight === 0;
-    if (this.#query === undefined || !isIdle) return;
+    if (!this.#calls.isIdle && !isAsking) return;
     this.#interruption = new Interruption(isAsking);
     this.#permissionHook.close('The server is stopping.');
     // Fails when there is nothing to interrupt: then the turn has ended.
     void this.#query.interrupt().catch(() => undefined);
+  }
+
+  /** Ends Claude before the model has begun to answer: the next leg starts from where this one did. */
+  #giveBack(): void {
+    this.#isHandedBack = true;
+    // The model may have been asked.
+    this.#emit({ type: 'usage', inputTokens: 0, outputTokens: 0, isPartial: true });
+    this.#finish();
+    this.#abort.abort();
   }
 
   #handedOver(interruption: Interruption): LegEnd {
@@ -393,6 +393,6 @@ export class ClaudeLeg implements Leg {
     if (this.#isCancelled) return { type: 'end', outcome: 'cancelled' };
     if (error instanceof LegFailure) return error.end;
     if (this.#interruption !== undefined) return this.#handedOver(this.#interruption);
-    return asLostSession(await endOfFailure(error, this.#process), this.#input);
+    return endOfFailure(error, this.#process);
   }
 }

@@ -36,6 +36,11 @@ export class MessageCalls {
     if (this.#current?.calls.has(id) === true) this.#current.results.add(id);
   }
 
+  /** Whether the model has begun to answer. */
+  get hasBegun(): boolean {
+    return this.#current !== undefined;
+  }
+
   /** Whether Claude answers, and every call of its current message has its result. */
   get isIdle(): boolean {
     return this.#current !== undefined && this.#current.calls.size === this.#current.results.size;

@@ -142,6 +142,11 @@ export class PermissionHook {
     return this.#open.answer(ref, answer);
   }
 
+  /** Claude has a new session, and knows of none of these calls. */
+  expectRepetitions(made: readonly KnownCall[]): void {
+    this.#made = made;
+  }
+
   /** Denies every call from now on. */
   close(reason = 'The run was cancelled.'): void {
     this.#closedBecause = reason;

@@ -1,6 +1,7 @@
 import type { HarnessEvent } from '../../ports/harness.ts';
 import type { GrantedCalls, ParkedRequest } from '../parked-requests.ts';
-import type { ClaudeState, Deferred } from './state.ts';
+import type { Beginning } from './beginning.ts';
+import type { Deferred, Progress } from './state.ts';
 
 /** The end of the answer that is kept, to tell Claude where it was stopped. */
 const saidCharactersMax = 400;
@@ -9,20 +10,22 @@ const saidCharactersMax = 400;
 export class LegProgress {
   session: string | undefined;
   deferred: Deferred | null;
+  readonly #own: Pick<Progress, 'run' | 'isNewSession'>;
   #asked: readonly ParkedRequest[];
   #said = '';
 
-  constructor(before: ClaudeState | undefined, asked: readonly ParkedRequest[]) {
+  constructor({ before, progress, isNewSession }: Beginning, run: string) {
     this.session = before?.session;
     this.deferred = before?.deferred ?? null;
-    this.#asked = asked;
+    this.#own = { run, ...(isNewSession && { isNewSession }) };
+    this.#asked = progress?.asked ?? [];
   }
 
   /** A recovery point; undefined before Claude has a session. */
   point(more: { readonly said?: string } = {}): HarnessEvent | undefined {
     const { session, deferred } = this;
     if (session === undefined) return undefined;
-    const progress = { asked: [...this.#asked], ...more };
+    const progress = { ...this.#own, asked: [...this.#asked], ...more };
     return { type: 'checkpoint', state: { session, deferred, progress }, recovery: true };
   }
 
@@ -49,9 +52,4 @@ export class LegProgress {
   saidWith(redact: (text: string) => string): string {
     return redact(this.#said).slice(-saidCharactersMax);
   }
-}
-
-/** Requests whose answers Claude has not got, by the last checkpoint of its run. */
-export function askedIn(state: ClaudeState | undefined): readonly ParkedRequest[] {
-  return state?.progress?.asked ?? [];
 }

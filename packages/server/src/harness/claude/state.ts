@@ -13,11 +13,17 @@ const deferred = z.strictObject({
 export type Deferred = z.infer<typeof deferred>;
 
 const progress = z.strictObject({
+  /** Absent in checkpoints of the release before. */
+  run: z.string().exactOptional(),
   /** Requests that wait for a person in Claude's process, or whose answer it has not got. */
   asked: z.array(parkedRequest),
   /** The end of what Claude said, if it was handed over. Absent after a loss. */
   said: z.string().exactOptional(),
+  /** Claude's session began in this run. */
+  isNewSession: z.literal(true).exactOptional(),
 });
+/** What a leg that goes on has to know of the run. */
+export type Progress = z.infer<typeof progress>;
 
 /**
  * Checkpoint: the id of Claude's own session, which is stored in HOME, the deferred call, and what a leg that goes on has

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../domain/json.ts';
 import type { KnownCall } from '../../domain/run/tool-call.ts';
-import type { LegInput } from '../../ports/harness.ts';
+import type { LegContext, LegInput } from '../../ports/harness.ts';
 import { type ToldAction, continuePrompt } from '../continue-prompt.ts';
 import {
   type Given,
@@ -8,54 +8,58 @@ import {
   answeredQuestions,
   decidedActions,
   fateOf,
+  nothingGiven,
 } from '../parked-requests.ts';
 import { type ToolCall, refsOf } from './approvals.ts';
+import type { Beginning } from './beginning.ts';
 import { askToolName, askingOf } from './questions.ts';
 import { toolNameOf } from './settings.ts';
-import type { ClaudeState } from './state.ts';
+import type { Progress } from './state.ts';
 
 const titleCharactersMax = 200;
 /** Calls that the prompt lists, the newest. */
 const callsMax = 100;
 
-/** What a leg that does not start with a prompt knows of its run. */
-export function givenBy(input: LegInput): Given | undefined {
-  switch (input.kind) {
-    case 'prompt':
-      return undefined;
-    case 'resume':
-      return { answers: input.answers, calls: new Map() };
-    case 'continue':
-      return input;
-    default:
-      return input satisfies never;
-  }
-}
-
 /** What Claude gets to start with; undefined when a deferred call resumes. */
-export function promptOf(
-  input: LegInput,
-  task: string,
-  before: ClaudeState | undefined,
-): string | undefined {
+export function promptOf({ input, before, progress }: Beginning, task: string): string | undefined {
   if (input.kind === 'prompt') return task;
-  if (input.kind === 'resume' || before === undefined) return undefined;
-  return promptToGoOn(task, before, input);
+  if (input.kind === 'resume') return undefined;
+  // Claude has never got it: its session is new, or the legs before were handed back.
+  const isUnheard = progress === undefined && (before === undefined || input.reason === 'drained');
+  if (isUnheard) return task;
+  // A session that was handed over has the results.
+  const isTold = ({ state }: KnownCall) => isHandedOver(progress) && state === 'ended';
+  return promptToGoOn(task, { progress, given: input, isTold, said: progress?.said });
 }
 
-/** The prompt for Claude's session after its process was stopped or lost in the middle of the task. */
-function promptToGoOn(task: string, { progress }: ClaudeState, given: Given): string {
+/** The prompt for a new session, in place of one that was lost before Claude had stored it: everything that is known. */
+export function promptToBeginAgain(
+  { progress, given = nothingGiven }: Beginning,
+  { prompt, said = '' }: Pick<LegContext, 'prompt' | 'said'>,
+): string {
+  return promptToGoOn(prompt, { progress, given, isTold: () => false, said });
+}
+
+interface Unheard {
+  readonly progress: Progress | undefined;
+  readonly given: Given;
+  /** Whether Claude's session has the result of a call. */
+  readonly isTold: (call: KnownCall) => boolean;
+  readonly said: string | undefined;
+}
+
+/** The prompt for Claude after its process was stopped or lost in the middle of the task. */
+function promptToGoOn(task: string, { progress, given, isTold, said }: Unheard): string {
   const asked = progress?.asked ?? [];
   const calls = Array.from(given.calls.values())
-    // A session that was handed over has the results.
-    .filter(({ state }) => !isHandedOver(progress) || state !== 'ended')
+    .filter((call) => !isTold(call))
     .slice(-callsMax)
     .map((call): ToldAction => fateOf(titleOf(call.toolName, call.input), call));
   return continuePrompt({
     task,
     actions: [...calls, ...decidedActions(asked, given)],
     answers: answeredQuestions(asked, given),
-    said: progress?.said,
+    said,
   });
 }
 
@@ -63,15 +67,17 @@ function promptToGoOn(task: string, { progress }: ClaudeState, given: Given): st
  * Calls that were carried out, or of which it is not known, and that Claude may make again because the end of its session
  * was lost with its process.
  */
-export function repeatableByMistake(
-  before: ClaudeState | undefined,
-  input: LegInput,
-): readonly KnownCall[] {
-  if (input.kind !== 'continue' || isHandedOver(before?.progress)) return [];
+export function repeatableByMistake({ input, progress }: Beginning): readonly KnownCall[] {
+  return isHandedOver(progress) ? [] : callsMade(input);
+}
+
+/** Calls that a new session must not make again. */
+export function callsMade(input: LegInput): readonly KnownCall[] {
+  if (input.kind !== 'continue') return [];
   return Array.from(input.calls.values()).filter(({ state }) => state !== 'again');
 }
 
-function isHandedOver(progress: ClaudeState['progress']): boolean {
+function isHandedOver(progress: Progress | undefined): boolean {
   return progress?.said !== undefined;
 }
 

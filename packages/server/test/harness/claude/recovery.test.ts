@@ -11,6 +11,7 @@ import type { Answer } from '../../../src/ports/harness.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { agentOf, recordingLog, temporaryFolder } from '../../support/agent-folders.ts';
 import { databaseKinds } from '../../support/databases.ts';
+import { eventually } from '../../support/eventually.ts';
 import { Death, MortalLegs } from '../../support/mortal-legs.ts';
 import { Sitting, allowing } from '../sittings.ts';
 import { noSandbox } from './no-sandbox.ts';
@@ -63,6 +64,30 @@ function decided(
   };
 }
 
+/** What Claude answers if it has no such session. */
+const missing: RecordedQuery = {
+  test: 'no session',
+  entries: [
+    {
+      message: {
+        type: 'result',
+        subtype: 'error_during_execution',
+        session_id: 'none',
+        is_error: true,
+        errors: ['No conversation found with session ID: none'],
+        usage: {},
+      },
+    },
+    { fails: 'Claude Code process exited with code 1' },
+  ],
+};
+
+/** Claude before the model has begun to answer, until it is stopped. */
+function silent({ test: name, entries }: RecordedQuery, hasInit: boolean): RecordedQuery {
+  const first = entries.slice(0, hasInit ? 2 : 1);
+  return { test: name, entries: [...first, { did: 'abort' }, { fails: 'Operation aborted' }] };
+}
+
 /** What Claude gets to go on. */
 function goingOn(task: string, parts: Partial<Unfinished>): string {
   return continuePrompt({ task, actions: [], answers: [], ...parts });
@@ -90,8 +115,9 @@ async function sit(queries: readonly RecordedQuery[], parts: Partial<Agent> = {}
   return { sitting, next: () => sitting.movedTo(harnessOf(sdk)), made, sdk };
 }
 
+const approved = 'uses an approved tool once, with the input that was approved (D-39)';
+
 describe('Claude, whose server drains', () => {
-  const approved = 'uses an approved tool once, with the input that was approved (D-39)';
   const task = promptOf(`call Write ${JSON.stringify(note)} ;; say done`);
 
   test('defers its next call, and the next process makes it (D-85)', async () => {
@@ -141,6 +167,25 @@ describe('Claude, whose server drains', () => {
     expect([first.text, second.text]).toEqual(['working', 'again']);
   });
 
+  test.each([false, true])(
+    'is handed back before the model has begun to answer; it has named its session: %s',
+    async (hasInit) => {
+      const saying = promptOf('say again');
+      const last = recorded(approved, 2);
+      const told = hasInit ? goingOn(saying, {}) : saying;
+      const { sitting, next, sdk } = await sit([silent(last, hasInit), prompted(last, told)]);
+      const leg = sitting.start(saying);
+      const heard = sitting.hear(leg);
+      await eventually(() => (hasInit ? sitting.state !== undefined : sdk.running > 0));
+      await leg.yield?.();
+      expect((await heard).end).toEqual({ type: 'end', outcome: 'yielded' });
+      const moved = next();
+      const { text, end } = await moved.hear(moved.takeOver(saying));
+      expect([text, end]).toMatchObject(['again', { outcome: 'completed' }]);
+      expect(sdk.resumed[1] === undefined).toBe(!hasInit);
+    },
+  );
+
   test('leaves what it asks behind, and may make exactly that call once (D-39)', async () => {
     const isReply = (entry: Entry) => 'reply' in entry && entry.reply === 2;
     const asking = {
@@ -180,6 +225,9 @@ describe('Claude, whose server drains', () => {
 describe.each(databaseKinds)('on %s, a worker of Claude that dies', (kind) => {
   const task = promptOf(`call Write ${JSON.stringify(note)}`);
   const recovery = { onLoss: 'resume', attempts: 3, inDoubt: 'ask', repeatableTools: [] } as const;
+  /** Of the recorded call. */
+  const result =
+    'File created successfully at: /workspace/notes/note.txt (file state is current in your context — no need to Read it back)';
 
   async function open(queries: readonly RecordedQuery[]) {
     const sdk = new ReplayedSdk(queries);
@@ -234,8 +282,6 @@ describe.each(databaseKinds)('on %s, a worker of Claude that dies', (kind) => {
   });
 
   test('behind the result: a call that Claude makes again gets the result, and is not made (D-89)', async () => {
-    const result =
-      'File created successfully at: /workspace/notes/note.txt (file state is current in your context — no need to Read it back)';
     const again = decided(
       later(prompted(writing, goingOn(task, { actions: [{ title, fate: 'done' }] }))),
       {
@@ -253,6 +299,95 @@ describe.each(databaseKinds)('on %s, a worker of Claude that dies', (kind) => {
     expect(ended.status).toBe('completed');
     expect(await legs.joined(run)).toBe(ended.outputText);
     expect(sdk.made).toEqual(['notes/note.txt']);
+  });
+
+  test('before Claude has stored its new session: another one is told what is known, and repeats no call', async () => {
+    const actions = [{ title, fate: 'done' }] as const;
+    const again = decided(later(prompted(writing, goingOn(task, { actions }))), {
+      hookEventName: 'PreToolUse',
+      permissionDecision: 'deny',
+      permissionDecisionReason: `This was carried out before the server was restarted. Repeat it only if it has to be done twice. Its result was: ${result}`,
+    });
+    const { legs, seat, sdk } = await open([writing, missing, again]);
+    const run = await legs.start(task);
+    const death = new Death();
+    seat.ended = () => death.die();
+    await legs.execute(run, death);
+    const ended = await legs.finish(run, { answer: () => ({ answer: 'not asked' }) });
+    expect([ended.status, ended.outputText]).toEqual(['completed', 'The script is over.']);
+    expect(await legs.joined(run)).toBe(ended.outputText);
+    expect(sdk.made).toEqual(['notes/note.txt']);
+    expect(sdk.resumed).toEqual([undefined, expect.any(String), undefined]);
+  });
+
+  test('before Claude has stored its new session, after words: another one goes on behind them', async () => {
+    const isMessage = (entry: Entry) =>
+      'message' in entry && /"assistant"/.test(JSON.stringify(entry));
+    const spoken = writing.entries.slice(0, writing.entries.findLastIndex(isMessage) + 1);
+    const hanging = { ...writing, entries: [...spoken, { did: 'abort' } as const] };
+    const said = 'The script is over.';
+    const told = goingOn(task, { actions: [{ title, fate: 'done' }], said });
+    const { legs } = await open([hanging, missing, prompted(recorded(approved, 2), told)]);
+    const run = await legs.start(task);
+    const death = new Death();
+    const executed = legs.execute(run, death);
+    await eventually(async () => {
+      const log = await legs.world.logOf(run.id);
+      const words = log.findLastIndex(({ data }) => data['text'] === ' over.') + 1;
+      const { point } = await legs.world.store.read.sessions.state(run.sessionId);
+      return words > 0 && (point?.seq ?? 0) >= words;
+    });
+    death.die();
+    await executed;
+    const ended = await legs.finish(run, { answer: () => ({ answer: 'not asked' }) });
+    expect([ended.status, ended.outputText]).toEqual(['completed', `${said}again`]);
+    expect(await legs.joined(run)).toBe(ended.outputText);
+  });
+
+  test('before Claude has stored its new session, in the middle of a call: a person is asked about it first (D-84)', async () => {
+    const actions = [{ title, fate: 'approved' }] as const;
+    const again = later(prompted(writing, goingOn(task, { actions })));
+    const { legs, seat, sdk } = await open([writing, missing, again]);
+    const run = await legs.start(task);
+    const death = new Death();
+    seat.begun = () => death.die();
+    await legs.execute(run, death);
+    seat.begun = () => {};
+    const asked: string[] = [];
+    const ended = await legs.finish(run, {
+      answer: ({ requestId }) => {
+        asked.push(requestId);
+        return { answer: 'It was not done: do it now' };
+      },
+    });
+    expect(ended.status).toBe('completed');
+    expect([asked, sdk.made]).toEqual([['in-doubt:toolu_call_2_0'], ['notes/note.txt']]);
+  });
+
+  test('before Claude has named its session: the run starts again with its prompt (D-89)', async () => {
+    const { legs, sdk } = await open([silent(writing, false), writing]);
+    const run = await legs.start(task);
+    const death = new Death();
+    const executed = legs.execute(run, death);
+    await eventually(() => sdk.running > 0);
+    death.die();
+    await executed;
+    const ended = await legs.finish(run, { answer: () => ({ answer: 'not asked' }) });
+    expect([ended.status, ended.outputText]).toEqual(['completed', 'The script is over.']);
+    expect([sdk.made, sdk.resumed]).toEqual([['notes/note.txt'], [undefined, undefined]]);
+  });
+
+  test('and whose older session is gone: the run ends, since what it held is lost', async () => {
+    const { legs, seat, sdk } = await open([writing, later(writing), missing]);
+    const first = await legs.start(task);
+    await legs.execute(first);
+    const second = await legs.world.start(first.sessionId, task);
+    const death = new Death();
+    seat.ended = () => death.die();
+    await legs.execute(second, death);
+    const ended = await legs.finish(second, { answer: () => ({ answer: 'not asked' }) });
+    expect(ended).toMatchObject({ status: 'failed', error: { code: 'worker_lost' } });
+    expect(sdk.resumed).toEqual([undefined, expect.any(String), expect.any(String)]);
   });
 });
 

@@ -29,6 +29,8 @@ export class ReplayedSdk implements ClaudeSdk {
   running = 0;
   /** Files that were written, once for each call that was made. */
   readonly made: string[] = [];
+  /** The session that each query went on with; undefined for a new one. */
+  readonly resumed: unknown[] = [];
 
   constructor(queries: readonly RecordedQuery[]) {
     this.#queries = [...queries];
@@ -37,6 +39,7 @@ export class ReplayedSdk implements ClaudeSdk {
   query({ prompt, options }: Parameters<ClaudeSdk['query']>[0]): Query {
     const recorded = this.#queries.shift();
     if (recorded === undefined) throw new Error('this query was not recorded');
+    this.resumed.push(options['resume']);
     const interrupted = Promise.withResolvers<void>();
     const replay = new Replay({ ...recorded, made: this.made }, prompt, options);
     const count = (change: number) => {
