@@ -103,6 +103,8 @@ export class Dispatcher implements RunSlots {
     });
     // Runs may have started inline since the free slots were counted.
     const claims = runs.flatMap((run) => (this.#hasFreeSlot(run) ? [this.#claim(run)] : []));
+    // Those that are being claimed have their slots.
+    this.#mayWait = next !== undefined || hasLeft || claims.length < runs.length;
     const started = (await Promise.all(claims)).filter((isStarted) => isStarted).length;
     const soFar = this.#round.after === undefined ? undefined : this.#round;
     // A page of runs that this server has to leave alone must not make it read the same page on and on.
@@ -112,7 +114,8 @@ export class Dispatcher implements RunSlots {
       isCut,
       hasLeft: hasLeft || started < runs.length || soFar?.hasLeft === true,
     };
-    this.#mayWait = next !== undefined || this.#round.hasLeft;
+    // Also a run that found no slot during the pass may wait.
+    this.#mayWait ||= this.#round.hasLeft;
     return next !== undefined || isCut;
   }
 
@@ -135,12 +138,17 @@ export class Dispatcher implements RunSlots {
   }
 
   /**
-   * Starts a run inline only below 50 % of the limits: then no queued run can be overtaken. Counts this process only;
-   * in a cluster the caller has counted the runs of the tenant in the database.
+   * Starts a run inline where it overtakes no queued run: below 50 % of the limits, or below the limits while none waits,
+   * which only the one process of a database can know. Counts this process only; in a cluster the caller has counted the
+   * runs of the tenant in the database.
    */
   reserve(run: QueuedRun, made: CheckpointMaker | null): Slot | undefined {
     if (!this.#isAccepting || !this.#options.holdsLeases()) return undefined;
-    if (!this.#hasFreeSlot(run, { share: 0.5 })) return undefined;
+    const share = this.#services.fanout.lossless && !this.#mayWait ? 1 : 0.5;
+    if (!this.#hasFreeSlot(run, { share })) {
+      this.#mayWait = true;
+      return undefined;
+    }
     const maker = checkpointMaker(this.#services, this.#services.agents.find(run.agentName));
     if (!canRead(maker, { made })) return undefined;
     return this.#outsideRequest(() => {

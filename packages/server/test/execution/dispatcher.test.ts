@@ -53,6 +53,46 @@ test('a slot that becomes free has none looked for when none was left behind', a
   await close();
 });
 
+/** Another id of the same kind. */
+function other(id: ReturnType<typeof runId>): ReturnType<typeof runId> {
+  return runId(`${id.slice(0, -1)}${id.endsWith('y') ? 'x' : 'y'}`);
+}
+
+/** A run that is about to be inserted. */
+async function newRun({ server, waiting }: Awaited<ReturnType<typeof busyServer>>) {
+  const id = runId(waiting[0]?.run.id ?? '');
+  const run = await server.convoke.services.store.transaction((tx) => tx.runs.lock(id));
+  if (run?.status !== 'queued') throw new Error('the run is not queued');
+  return { ...run, id: runId(`${id.slice(0, -4)}zzzz`) };
+}
+
+test('a new run gets one of the last slots while no ready run waits', async () => {
+  const busy = await busyServer(4);
+  const { puppet, worker, close } = busy;
+  const run = await newRun(busy);
+  await worker.dispatchRuns();
+  const legs = [await puppet.leg(), await puppet.leg()];
+  const slots = [worker.reserve(run, null), worker.reserve({ ...run, id: other(run.id) }, null)];
+  expect(slots.map((slot) => slot !== undefined)).toEqual([true, true]);
+  expect(worker.reserve({ ...run, id: other(other(run.id)) }, null)).toBe(undefined);
+  for (const slot of slots) slot?.release();
+  for (const leg of legs) leg.end();
+  await worker.stop(60_000);
+  await close();
+});
+
+test('a new run overtakes no ready run that waits for one of the last slots', async () => {
+  const busy = await busyServer(2);
+  const { puppet, worker, close } = busy;
+  const run = await newRun(busy);
+  await worker.dispatchRuns();
+  const leg = await puppet.leg();
+  expect(worker.reserve(run, null)).toBe(undefined);
+  leg.end();
+  await worker.stop(60_000);
+  await close();
+});
+
 test('a run whose session has a checkpoint of a newer release gets no slot', async () => {
   const { server, waiting, worker, close } = await busyServer(10);
   const id = runId(waiting[0]?.run.id ?? '');
