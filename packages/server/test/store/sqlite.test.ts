@@ -41,6 +41,24 @@ describe('a group commit on SQLite', () => {
     });
   });
 
+  test('a read cannot write', async () => {
+    await database.transaction((tx) => insert(tx, 'kept'));
+    const removal = sql`delete from notes returning id`;
+    await expect(database.all(removal)).rejects.toThrow(StorageUnavailable);
+    await expect(database.get(removal)).rejects.toThrow(StorageUnavailable);
+    expect(await count()).toEqual({ n: 1 });
+  });
+
+  test('a read while a transaction is open sees what is durable, and all of it afterwards', async () => {
+    const seen: unknown[] = [];
+    await database.transaction(async (tx) => {
+      await insert(tx, 'a');
+      seen.push(await count());
+    });
+    seen.push(await count());
+    expect(seen).toEqual([{ n: 0 }, { n: 1 }]);
+  });
+
   test('a transaction rejects only after the rows it has seen are durable', async () => {
     const outcomes: string[] = [];
     const kept = database.transaction(async (tx) => {

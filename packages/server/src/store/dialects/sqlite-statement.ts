@@ -9,12 +9,15 @@ type RowMaker = (values: readonly SQLOutputValue[]) => unknown;
  * which takes three times as long as reading the values.
  */
 export class PreparedStatement {
+  /** Whether it only reads. */
+  readonly isSelect: boolean;
   readonly #statement: StatementSync;
   #columns = 0;
   #rowOf: RowMaker = () => ({});
 
   constructor(statement: StatementSync) {
     this.#statement = statement;
+    this.isSelect = statement.sourceSQL.trimStart().startsWith('select ');
     statement.setReturnArrays(true);
   }
 

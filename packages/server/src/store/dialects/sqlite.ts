@@ -10,6 +10,7 @@ import {
   toStoreError,
   type SqliteConnection,
 } from './sqlite-connection.ts';
+import type { PreparedStatement } from './sqlite-statement.ts';
 import type { SqliteTransaction } from './sqlite-transaction.ts';
 import { SqliteWriteProbe } from './sqlite-write-probe.ts';
 
@@ -50,7 +51,7 @@ class SqliteDatabase implements MigratableDatabase {
 
   all<Row>(statement: Statement): Promise<Row[]> {
     try {
-      return Promise.resolve(prepare(this.#reader, statement).all<Row>(statement.values));
+      return Promise.resolve(this.#prepare(statement).all<Row>(statement.values));
     } catch (error) {
       return this.#readFailure(error);
     }
@@ -58,7 +59,7 @@ class SqliteDatabase implements MigratableDatabase {
 
   get<Row>(statement: Statement): Promise<Row | undefined> {
     try {
-      return Promise.resolve(prepare(this.#reader, statement).get<Row>(statement.values));
+      return Promise.resolve(this.#prepare(statement).get<Row>(statement.values));
     } catch (error) {
       return this.#readFailure(error);
     }
@@ -92,6 +93,20 @@ class SqliteDatabase implements MigratableDatabase {
     this.#reader.handle.close();
     // Closing the last connection runs a checkpoint, whose fsync must not follow a failed one.
     if (!this.#commits.hasFailed) this.#writer.handle.close();
+  }
+
+  /**
+   * Prepares a read on the connection that is best for it. Between two transactions that is the writer's, which still has
+   * the pages that it wrote, while every commit empties the cache of the other one. During a transaction the writer sees
+   * what is not durable yet. Only a select may use it: the other one refuses to write.
+   */
+  #prepare(statement: Statement): PreparedStatement {
+    const { handle } = this.#writer;
+    if (handle.isOpen && !handle.isTransaction && !this.#commits.hasFailed) {
+      const prepared = prepare(this.#writer, statement);
+      if (prepared.isSelect) return prepared;
+    }
+    return prepare(this.#reader, statement);
   }
 
   #readFailure(error: unknown): Promise<never> {
