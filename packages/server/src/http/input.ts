@@ -25,6 +25,7 @@ export function readParams(operation: Operation, raw: Readonly<Record<string, st
 
 export function readQuery(operation: Operation, url: string): unknown {
   const mark = url.indexOf('?');
+  if (mark === -1 && operation.query === undefined) return {};
   const sent = new URLSearchParams(mark === -1 ? '' : url.slice(mark + 1));
   if (operation.query === undefined) {
     const [unknown] = sent.keys();

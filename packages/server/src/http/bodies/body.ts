@@ -118,7 +118,7 @@ async function readBytes(message: IncomingMessage, maxBytes: number): Promise<Bu
     });
   if (Number(message.headers['content-length'] ?? 0) > maxBytes) throw tooLarge();
   // A small body has arrived by the time that its caller is admitted: nothing has to wait for it.
-  if (message.complete && !message.destroyed && message.readableLength <= maxBytes) {
+  if (hasArrived(message) && message.readableLength <= maxBytes) {
     const bytes: unknown = message.read();
     return bytes instanceof Buffer ? bytes : Buffer.alloc(0);
   }
@@ -130,4 +130,9 @@ async function readBytes(message: IncomingMessage, maxBytes: number): Promise<Bu
     chunks.push(chunk);
   }
   return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
+}
+
+/** Node notes that a body is complete only after the microtasks behind its last bytes. */
+function hasArrived({ complete, destroyed, headers, readableLength }: IncomingMessage): boolean {
+  return !destroyed && (complete || readableLength === Number(headers['content-length']));
 }
