@@ -3,45 +3,45 @@ import type { RunWithQueuePosition } from '../../app/runs/runs.ts';
 import { attemptOf } from '../../domain/run/run.ts';
 import type { Ceiling } from '../../domain/usage/budget.ts';
 import type { TokenUsage } from '../../domain/usage/usage.ts';
-import { actorView, createdByView, optional, optionalTime, timestamp } from './fields.ts';
+import { actorView, optional, timestamp } from './fields.ts';
 
 /** D-20. */
 export function runView({ run, queuePosition }: RunWithQueuePosition): RunRecord {
   const error = run.status === 'failed' ? run.error : undefined;
+  // Fields without a value are undefined, which JSON leaves out: spreading each in would take longer than all the rest.
   return {
     id: run.id,
     session_id: run.sessionId,
     agent_name: run.agentName,
     status: run.status,
     input: JSON.parse(run.input) as JsonObject,
-    ...optional('output_text', run.outputText),
-    ...optional('error_code', error?.code),
-    ...optional('error_message', error?.message),
-    ...optional('queue_position', queuePosition),
+    output_text: run.outputText ?? undefined,
+    error_code: error?.code,
+    error_message: error?.message,
+    queue_position: queuePosition,
     labels: run.labels,
-    ...createdByView(run.createdBy),
+    created_by: actorView(run.createdBy),
     pending_interactions: run.pendingInteractions,
     attempt: attemptOf(run),
-    ...optionalTime('interrupted_at', run.interruptedAt),
-    ...optional('last_event_id', run.lastSeq === 0 ? undefined : formatEventId(run.lastSeq)),
+    interrupted_at: timeIn(run.interruptedAt),
+    last_event_id: run.lastSeq === 0 ? undefined : formatEventId(run.lastSeq),
     created_at: timestamp(run.createdAt),
-    ...optionalTime('started_at', 'startedAt' in run ? run.startedAt : undefined),
-    ...optionalTime('ended_at', 'endedAt' in run ? run.endedAt : undefined),
-    ...optionalTime(
-      'cancel_requested_at',
-      'cancelRequestedAt' in run ? run.cancelRequestedAt : undefined,
-    ),
-    ...optional('cancelled_by', actorView(run.cancelledBy)),
-    ...optional('usage', run.usage && usageView(run.usage, run.isUsagePartial)),
-    ...budgetOf(run.ceiling),
+    started_at: 'startedAt' in run ? timeIn(run.startedAt) : undefined,
+    ended_at: 'endedAt' in run ? timeIn(run.endedAt) : undefined,
+    cancel_requested_at: 'cancelRequestedAt' in run ? timeIn(run.cancelRequestedAt) : undefined,
+    cancelled_by: actorView(run.cancelledBy),
+    usage: run.usage === null ? undefined : usageView(run.usage, run.isUsagePartial),
+    budget: budgetOf(run.ceiling),
   };
 }
 
-function budgetOf({ maxTokens, maxCostMicros }: Ceiling): Pick<RunRecord, 'budget'> {
-  if (maxTokens === null && maxCostMicros === null) return {};
-  return {
-    budget: { ...optional('max_tokens', maxTokens), ...optional('max_cost', maxCostMicros) },
-  };
+function timeIn(ms: number | null): string | undefined {
+  return ms === null ? undefined : timestamp(ms);
+}
+
+function budgetOf({ maxTokens, maxCostMicros }: Ceiling): RunRecord['budget'] {
+  if (maxTokens === null && maxCostMicros === null) return undefined;
+  return { ...optional('max_tokens', maxTokens), ...optional('max_cost', maxCostMicros) };
 }
 
 export function usageView(usage: TokenUsage, isPartial = false): NonNullable<RunRecord['usage']> {
