@@ -1,5 +1,6 @@
 import { type ViteUserConfig, configDefaults } from 'vitest/config';
 import { commonSettings } from './test/runner/common-settings.ts';
+import { sharing } from './test/runner/leftovers.ts';
 import { sharedProcess } from './test/runner/shared-process.ts';
 import { SlowestFiles } from './test/runner/slowest-files.ts';
 
@@ -64,7 +65,7 @@ export default {
           name: 'shared',
           include: [...sharedProcess],
           exclude: [...configDefaults.exclude, ...leftOut],
-          isolate: false,
+          ...sharing,
         },
       },
       {

@@ -1,6 +1,7 @@
 import { type ViteUserConfig, configDefaults } from 'vitest/config';
 import { commonSettings } from './test/runner/common-settings.ts';
 import { LongFilesFirst } from './test/runner/long-files-first.ts';
+import { sharing } from './test/runner/leftovers.ts';
 import { sharedProcess } from './test/runner/shared-process.ts';
 import { SlowestFiles } from './test/runner/slowest-files.ts';
 
@@ -58,7 +59,7 @@ export default {
           name: 'shared',
           include: [...sharedProcess],
           exclude: [...configDefaults.exclude, lastOfAll],
-          isolate: false,
+          ...sharing,
         },
       },
       {

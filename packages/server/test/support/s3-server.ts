@@ -39,11 +39,11 @@ export interface S3Server {
 }
 
 /** The key that s3rver knows; the SDK finds it where an operator would put it. */
-process.env['AWS_ACCESS_KEY_ID'] = 'S3RVER';
-process.env['AWS_SECRET_ACCESS_KEY'] = 'S3RVER';
+const knownKey = { AWS_ACCESS_KEY_ID: 'S3RVER', AWS_SECRET_ACCESS_KEY: 'S3RVER' };
 
 /** An S3 store of its own, on a free port; stopped and removed after the file's tests. */
 export async function startS3({ listsAtMost }: { listsAtMost?: number } = {}): Promise<S3Server> {
+  Object.assign(process.env, knownKey);
   const directory = await mkdtemp(join(tmpdir(), 'convoke-s3-'));
   const store = new S3rver({
     directory,
@@ -75,6 +75,7 @@ export async function startS3({ listsAtMost }: { listsAtMost?: number } = {}): P
     await once(server, 'close');
   };
   atFileEnd(async () => {
+    for (const name of Object.keys(knownKey)) Reflect.deleteProperty(process.env, name);
     await stop();
     await removeFolder(directory);
   });

@@ -5,7 +5,7 @@ import {
   type ServerResponse,
   createServer,
 } from 'node:http';
-import { afterAll } from 'vitest';
+import { atFileEnd } from '../../../../test/runner/file-end.ts';
 
 export interface Received {
   readonly id: string;
@@ -20,14 +20,6 @@ export interface WebhookReceiver {
 }
 
 type Answer = (request: Received) => number | undefined | Promise<number | undefined>;
-
-const open: ReturnType<typeof createServer>[] = [];
-afterAll(() => {
-  for (const server of open.splice(0)) {
-    server.close();
-    server.closeAllConnections();
-  }
-});
 
 /** A receiver of webhooks on this machine. `answer` returns the status, or undefined to never answer. */
 export async function startReceiver(answer: Answer = () => 204): Promise<WebhookReceiver> {
@@ -46,7 +38,10 @@ export async function startReceiver(answer: Answer = () => 204): Promise<Webhook
     // A sender that was stopped leaves half a request.
     receive(request, response).catch(() => response.destroy());
   });
-  open.push(server);
+  atFileEnd(() => {
+    server.close();
+    server.closeAllConnections();
+  });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();

@@ -1,4 +1,4 @@
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { a2aHarness } from '../../../src/harness/a2a/harness.ts';
 import type { Answer } from '../../../src/ports/harness.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
@@ -84,7 +84,8 @@ describe('a remote agent', () => {
   });
 
   test('gets its token, which no event contains', async () => {
-    process.env['TEST_A2A_TOKEN'] = 'open-sesame';
+    vi.stubEnv('TEST_A2A_TOKEN', 'open-sesame');
+    onTestFinished(() => void vi.unstubAllEnvs());
     const { sitting } = await sit({ token: 'open-sesame' }, { A2A_TOKEN: '${env:TEST_A2A_TOKEN}' });
     const said = await sitting.say(steps({ say: 'the word is open-sesame' }));
     expect(said.end).toMatchObject({ outcome: 'completed' });
