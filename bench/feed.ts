@@ -243,11 +243,11 @@ async function storeRuns(): Promise<void> {
           { isHead: false, now: n },
         );
         await tx.runs.insert(run);
-        await tx.labels.insert(run, labels);
+        tx.labels.insert(run, labels);
         if (n >= storedRuns - 200) continue;
         const failed = { status: 'failed', code: 'agent_error', message: 'x' } as const;
         const outcome = n % 100 === 0 ? failed : ({ status: 'completed' } as const);
-        await tx.runs.save(endRun(run, outcome, { now: n }), run);
+        tx.runs.save(endRun(run, outcome, { now: n }), run);
       }
     });
   }

@@ -74,7 +74,7 @@ export async function answerInteraction(
     if (ruling.repeated) return ruling.interaction;
     await tx.interactions.settle(ruling.interaction);
     const open = await tx.interactions.countPending(runId);
-    await recordMove(services, tx, {
+    recordMove(services, tx, {
       seen,
       move: {
         run: runAnswered(seen.run, open, now),
@@ -175,7 +175,7 @@ export async function markLiveAnswers(
     const now = services.clock.now();
     await tx.interactions.markApplied(holder.runId, now);
     if (seen.run.pendingInteractions > 0) return;
-    await recordMove(services, tx, {
+    recordMove(services, tx, {
       seen,
       move: {
         run: resumeLive(seen.run, now),

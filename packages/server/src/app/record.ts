@@ -128,9 +128,9 @@ export async function recordNew<R extends Run>(
   const run = { ...move.run, lastSeq: move.events.length };
   const guard = { run, now: services.clock.now(), isUnpriced };
   if (!(await tx.runs.insert(run, guard))) return refuseExhausted(tx, guard);
-  await writeSessionAndEvents(services, tx, { ...move, run });
+  writeSessionAndEvents(services, tx, { ...move, run });
   const notices = runNotices({ after: run, events: move.events, at: run.createdAt });
-  await announce(services, tx, { tenantId: run.tenantId, notices });
+  announce(services, tx, { tenantId: run.tenantId, notices });
   return run;
 }
 
@@ -138,20 +138,20 @@ export async function recordNew<R extends Run>(
  * The only way a run changes: writes its row, its session's row and the events of the change in one
  * transaction, on condition that the row is still the one that was seen. Readers are woken after the commit.
  */
-export async function recordMove<R extends Run>(
+export function recordMove<R extends Run>(
   services: Recorder,
   tx: StoreTransaction,
   { seen, move }: { readonly seen: RunInSession; readonly move: RunMove<R> },
-): Promise<R> {
+): R {
   const at = Math.max(services.clock.now(), seen.run.lastEventAt);
   const next = {
     ...move.run,
     lastSeq: seen.run.lastSeq + move.events.length,
     lastEventAt: move.events.length === 0 ? seen.run.lastEventAt : at,
   };
-  await tx.runs.save(next, seen.run);
-  await writeSessionAndEvents(services, tx, { ...move, run: next });
-  await announce(services, tx, {
+  tx.runs.save(next, seen.run);
+  writeSessionAndEvents(services, tx, { ...move, run: next });
+  announce(services, tx, {
     tenantId: next.tenantId,
     notices: noticesOf({ seen, move: { ...move, run: next }, at }),
   });
@@ -173,36 +173,36 @@ interface RecordedMove {
 }
 
 /** Inserts a new session. */
-export async function recordNewSession(
+export function recordNewSession(
   services: Pick<Services, 'fanout'>,
   tx: StoreTransaction,
   session: Session,
-): Promise<void> {
-  await tx.sessions.insert(session);
+): void {
+  tx.sessions.insert(session);
   const notices = sessionNotices(undefined, session, session.createdAt);
-  await announce(services, tx, { tenantId: session.tenantId, notices });
+  announce(services, tx, { tenantId: session.tenantId, notices });
 }
 
 /** Saves a session that changed by itself, without a run. */
-export async function recordSession(
+export function recordSession(
   services: Pick<Services, 'fanout'>,
   tx: StoreTransaction,
   { seen, next }: { readonly seen: Session; readonly next: Session },
-): Promise<void> {
-  await tx.sessions.save(next);
+): void {
+  tx.sessions.save(next);
   const notices = sessionNotices(seen, next, next.updatedAt);
-  await announce(services, tx, { tenantId: next.tenantId, notices });
+  announce(services, tx, { tenantId: next.tenantId, notices });
 }
 
 /** Saves the session, appends the events and schedules the wake-ups. The run's row is written already. */
-async function writeSessionAndEvents(
+function writeSessionAndEvents(
   { fanout, metrics }: Recorder,
   tx: StoreTransaction,
   { run, session, events }: RunMove,
-): Promise<void> {
-  if (session !== undefined) await tx.sessions.save(session);
+): void {
+  if (session !== undefined) tx.sessions.save(session);
   const after = run.lastSeq - events.length;
-  await insertEvents(tx, run, { drafts: events, after, at: run.lastEventAt });
+  insertEvents(tx, run, { drafts: events, after, at: run.lastEventAt });
   if (isReady(run) || isInterrupted(run)) tx.onCommit(() => fanout.wake('work'));
   if (events.length === 0) return;
   tx.onCommit(() => {
@@ -223,7 +223,7 @@ export async function recordEnd(
   const freed = session.currentRunId === run.id ? runEnded(session, now) : session;
   // Also when it was continued after a loss and ends by itself (D-87).
   const isRecovered = recovered || run.lossesTotal > 0;
-  const ended = await recordMove(services, tx, {
+  const ended = recordMove(services, tx, {
     seen,
     move: {
       run: endRun(run, outcome, { now, recovered: isRecovered }),
@@ -240,7 +240,7 @@ export async function recordEnd(
     if (recovered) services.metrics.runsRecovered.add(1);
   });
   if (freed.currentRunId === null && freed.queuedRuns > 0) {
-    await tx.runs.readyNext(freed.id, now);
+    tx.runs.readyNext(freed.id, now);
     tx.onCommit(() => services.fanout.wake('work'));
   }
   return ended;
@@ -295,7 +295,7 @@ export async function appendEvents(
   });
   if (tail === undefined || drafts.length === 0) return tail?.lastSeq;
   const place = { id: holder.runId, sessionId: holder.sessionId, tenantId: holder.scope.tenantId };
-  await insertEvents(tx, place, { drafts, after: tail.lastSeq - drafts.length, at: tail.at });
+  insertEvents(tx, place, { drafts, after: tail.lastSeq - drafts.length, at: tail.at });
   tx.onCommit(() => {
     fanout.wake(`run:${holder.runId}`);
     metrics.eventsAppended.add(drafts.length);
@@ -303,13 +303,13 @@ export async function appendEvents(
   return tail.lastSeq;
 }
 
-async function insertEvents(
+function insertEvents(
   tx: StoreTransaction,
   run: Pick<Run, 'id' | 'sessionId' | 'tenantId'>,
   { drafts, after, at }: { drafts: readonly RunEventDraft[]; after: number; at: number },
-): Promise<void> {
+): void {
   if (drafts.length === 0) return;
   const createdAt = new Date(at).toISOString();
   const position = { sessionId: run.sessionId, runId: run.id, after, createdAt };
-  await tx.runEvents.append(run.tenantId, run.id, placeEvents(drafts, position));
+  tx.runEvents.append(run.tenantId, run.id, placeEvents(drafts, position));
 }

@@ -108,8 +108,8 @@ export async function insertSession(
   const labels = orRefuse(readLabels(request.labels ?? {}));
   const given = { title: request.title ?? null, labels, createdBy: request.createdBy ?? null };
   const session = openSession({ ...identity, ...given }, services.clock.now());
-  await recordNewSession(services, tx, session);
-  await tx.labels.insert(session, labels);
+  recordNewSession(services, tx, session);
+  tx.labels.insert(session, labels);
   return session;
 }
 
@@ -178,7 +178,7 @@ export async function stopSession(
     const found = await lockSession(services, tx, { scope, id: request.id });
     const queue = await tx.runs.queued(found.id);
     const session = orRefuse(stopped(queuedRunsCancelled(found, queue.length, now), request, now));
-    await recordSession(services, tx, { seen: found, next: session });
+    recordSession(services, tx, { seen: found, next: session });
     const by = request.by ?? null;
     const ending = queue.map((run) => ({ ...run, cancelledBy: by }));
     await recordQueueEnd(services, tx, { session, queue: ending });
@@ -242,7 +242,7 @@ export async function resumeSession(
   return services.store.transaction(async (tx) => {
     const found = await lockSession(services, tx, { scope, id });
     const session = orRefuse(resumed(found, services.clock.now()));
-    if (session !== found) await tx.sessions.save(session);
+    if (session !== found) tx.sessions.save(session);
     return session;
   });
 }

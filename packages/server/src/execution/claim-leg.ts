@@ -76,7 +76,7 @@ export async function claimLeg(
     const input = await inputOf(tx, ready, at);
     const starting = { lease, now: at, isOtherAgent: isOtherAgent(maker, state) };
     const move = startLegMove({ session, run: ready }, starting);
-    const run = await recordMove(services, tx, { seen, move });
+    const run = recordMove(services, tx, { seen, move });
     if (ready.status !== 'queued') {
       const reason = ready.interruptedBy ?? 'answered';
       tx.onCommit(() => services.metrics.runsResumed.add(1, reason));

@@ -55,7 +55,7 @@ export async function recordNotes(
   if (last?.note.kind !== 'checkpoint') return refused;
   const { state, isRecoveryPoint } = last.note;
   const point = isRecoveryPoint ? { runId, seq: before + last.after } : undefined;
-  await tx.sessions.saveCheckpoint(sessionId, { text: JSON.stringify(state), point, ...maker });
+  tx.sessions.saveCheckpoint(sessionId, { text: JSON.stringify(state), point, ...maker });
   if (isRecoveryPoint && hasLosses) await tx.runs.forgetLosses(runId);
   return refused;
 }

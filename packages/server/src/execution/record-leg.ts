@@ -126,7 +126,7 @@ export async function recordLeg(
     const entries = await newEntries(tx, holder, { notes: batch.notes, isRepeated });
     const seqs = await recordItems(services, tx, { holder, batch, entries, waitMs });
     if (seqs === undefined) return undefined;
-    await tx.usage.append(holder, entries, services.clock.now());
+    tx.usage.append(holder, entries, services.clock.now());
     if (entries.length > 0) tx.onCommit(() => countEntries(services, entries));
     const { runId } = holder;
     const breach =
@@ -144,11 +144,11 @@ export async function recordLeg(
     await recordFolders(services, tx, { holder, notes: batch.notes });
     if (batch.context !== undefined) {
       const { text, snapshot } = batch.context;
-      await tx.sessions.saveContext(holder.sessionId, text, snapshot);
+      tx.sessions.saveContext(holder.sessionId, text, snapshot);
     }
     const { state, snapshot } = batch.end ?? {};
     if (state !== undefined) {
-      await tx.sessions.saveCheckpoint(holder.sessionId, { text: JSON.stringify(state), ...maker });
+      tx.sessions.saveCheckpoint(holder.sessionId, { text: JSON.stringify(state), ...maker });
     }
     if (snapshot !== undefined) await recordSnapshot(services, tx, { owner: holder, snapshot });
     return { lastSeq: seqs.last, refused, breach };
@@ -326,7 +326,7 @@ async function failSession(
   const now = services.clock.now();
   const queue = await tx.runs.queued(session.id);
   const failed = loseFolder(queuedRunsCancelled(session, queue.length, now), now);
-  await recordSession(services, tx, { seen: session, next: failed });
+  recordSession(services, tx, { seen: session, next: failed });
   await recordQueueEnd(services, tx, { session: failed, queue });
   return failed;
 }

@@ -16,7 +16,7 @@ export async function recordSnapshot(
   // A commit whose answer was lost has named it already: then no removal is left to be called off.
   const isStored = isKept || before === snapshot;
   // An archive that was removed meanwhile, after an hour, must not be named: the folder is on this machine only.
-  await tx.sessions.saveSnapshot(sessionId, isStored ? snapshot : localState(snapshot));
+  tx.sessions.saveSnapshot(sessionId, isStored ? snapshot : localState(snapshot));
   if (before !== null && before !== snapshot && isArchived(before)) {
     await tx.blobRemovals.schedule(blobOf(before), clock.now());
   }

@@ -228,7 +228,7 @@ async function interrupt(
     },
   };
   const mustWait = raised.open > 0;
-  await recordMove(services, tx, {
+  recordMove(services, tx, {
     seen,
     move: {
       run: mustWait

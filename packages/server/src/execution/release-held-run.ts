@@ -53,7 +53,7 @@ async function goOn(
     await tx.toolCalls.settle(owner, left, 'ended');
   }
   const released = { ...run, holdUntil: null, isBehind: true, savedEpoch: run.leaseEpoch };
-  await recordMove(services, tx, { seen: { session, run }, move: { run: released, events: [] } });
+  recordMove(services, tx, { seen: { session, run }, move: { run: released, events: [] } });
 }
 
 async function ask(services: RecoveryServices, tx: StoreTransaction, seen: Held): Promise<void> {
@@ -63,7 +63,7 @@ async function ask(services: RecoveryServices, tx: StoreTransaction, seen: Held)
   const waitMs = (services.agents.find(run.agentName)?.limits.waitHours ?? 1) * 3_600_000;
   const items = [questionAboutFolder(calls, run.leaseEpoch)];
   const { open, events } = await raiseInteractions(services, tx, { run, items, waitMs });
-  await recordMove(services, tx, {
+  recordMove(services, tx, {
     seen,
     move: {
       run: { ...parkRun(run, now), pendingInteractions: open },

@@ -28,7 +28,10 @@ import type { UsageRepository } from './repositories/usage.ts';
 import type { DeliveryRepository, WebhookRepository } from './repositories/webhooks.ts';
 import type { WithdrawalRepository } from './repositories/withdrawals.ts';
 
-/** One repository per noun. Those of tenants' data take the `TenantScope` first. */
+/**
+ * One repository per noun. Those of tenants' data take the `TenantScope` first. A write that returns nothing happens with
+ * the next one that returns a promise, at the latest with the commit; if it fails, the transaction does.
+ */
 export interface Repositories {
   readonly audit: AuditRepository;
   readonly toolCalls: ToolCallRepository;

@@ -82,7 +82,7 @@ class Log {
       return { seq: this.#seq, type: 'message_delta', body: `{"n":${this.#seq}}` };
     });
     await this.#store.transaction(async (tx) => {
-      await tx.runEvents.append(tenant, id, events);
+      tx.runEvents.append(tenant, id, events);
       tx.onCommit(() => this.#fanout.wake(`run:${id}`));
     });
   }

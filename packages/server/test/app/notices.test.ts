@@ -126,7 +126,7 @@ describe.each(databaseKinds)('notices on %s', (kind) => {
     const world = await createRunFixture(kind);
     const sessionId = await world.open();
     const undone = world.store.transaction(async (tx) => {
-      await announce(world, tx, { tenantId: world.scope.tenantId, notices: [draft(1)] });
+      announce(world, tx, { tenantId: world.scope.tenantId, notices: [draft(1)] });
       throw new Error('undone');
     });
     await expect(undone).rejects.toThrow('undone');
@@ -139,7 +139,7 @@ describe.each(databaseKinds)('notices on %s', (kind) => {
     const count = 1_201;
     const notices = Array.from({ length: count }, (_, n) => draft(n));
     for (const id of [world.scope.tenantId, other.id]) {
-      await world.store.transaction((tx) => announce(world, tx, { tenantId: id, notices }));
+      await world.store.transaction(async (tx) => announce(world, tx, { tenantId: id, notices }));
     }
     expect(await numberNotices(world, world.scope.tenantId)).toBe(true);
     expect(await world.store.read.feeds.bounds(world.scope)).toEqual({
@@ -157,7 +157,7 @@ describe.each(databaseKinds)('notices on %s', (kind) => {
     const world = await createRunFixture(kind);
     const { tenantId: id } = world.scope;
     const add = (...notices: NoticeDraft[]) =>
-      world.store.transaction((tx) => announce(world, tx, { tenantId: id, notices }));
+      world.store.transaction(async (tx) => announce(world, tx, { tenantId: id, notices }));
     await add(...Array.from({ length: 700 }, (_, n) => draft(n)));
     await feedOf(world);
     world.clock.advance(10_000);

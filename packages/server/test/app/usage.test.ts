@@ -212,7 +212,7 @@ describe.each(databaseKinds)('usage on %s', (kind) => {
     await world.store.transaction(async (tx) => {
       const seen = await tx.runs.lock(queued.id);
       if (seen?.status !== 'queued') throw new Error('the run is not queued');
-      await tx.runs.save(
+      tx.runs.save(
         {
           ...seen,
           status: 'cancelled',

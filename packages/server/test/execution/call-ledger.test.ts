@@ -120,7 +120,7 @@ describe.each(databaseKinds)('the ledger of tool calls on %s (D-80)', (kind) => 
   test('nothing begins once the lease is lost', async () => {
     const { claimed, ledger, open } = await gatedLeg();
     open();
-    await world.store.transaction((tx) =>
+    await world.store.transaction(async (tx) =>
       tx.runs.save({ ...claimed.run, leaseEpoch: 9 }, claimed.run),
     );
     expect(await ledger.begin(call)).toBe(false);

@@ -161,7 +161,7 @@ describe.runIf(databaseKinds.includes('postgres'))(
       const services = await world();
       const sessionId = await services.open();
       const made = { format: 7, agent: 'of a newer release' };
-      await services.store.transaction((tx) =>
+      await services.store.transaction(async (tx) =>
         tx.sessions.saveCheckpoint(sessionId, { text: '{}', ...made }),
       );
       const slots = new OneSlot();

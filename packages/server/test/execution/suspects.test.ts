@@ -18,7 +18,7 @@ test('a server executes one run at a time that may be the one that ends servers 
   const suspects = await store.transaction(async (tx) => {
     const runs = await Promise.all(waiting.map(({ run }) => tx.runs.lock(runId(run.id))));
     const found = runs.flatMap((run) => (run?.status === 'queued' ? [run] : []));
-    for (const run of found) await tx.runs.save({ ...run, losses: 2, lossesTotal: 2 }, run);
+    for (const run of found) tx.runs.save({ ...run, losses: 2, lossesTotal: 2 }, run);
     return found;
   });
   expect(suspects).toHaveLength(2);

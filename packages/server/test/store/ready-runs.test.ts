@@ -117,7 +117,7 @@ async function addTenant(store: Store, { name, readyAt, executing }: Waiting): P
     for (const [index, now] of starts.entries()) {
       const session = sessionId(`${name}-session-${index}`);
       const agentName = 'agent';
-      await tx.sessions.insert(
+      tx.sessions.insert(
         openSession({ ...owner, id: session, agentName, filesSupported: false }, now),
       );
       const id = runId(`${name}-${index}`);
@@ -126,7 +126,7 @@ async function addTenant(store: Store, { name, readyAt, executing }: Waiting): P
         { isHead: true, now },
       );
       await tx.runs.insert(run);
-      if (index >= readyAt.length) await tx.runs.save(leaseRun(run, lease, now), run);
+      if (index >= readyAt.length) tx.runs.save(leaseRun(run, lease, now), run);
     }
   });
 }

@@ -430,7 +430,7 @@ describe.each(databaseKinds)('a run whose worker is gone goes on, on %s (D-88)',
     const leg = await started();
     const newer = { format: 2, agent: 'digest' };
     await world.record(leg, { notes: [point(0)] });
-    await world.store.transaction((tx) =>
+    await world.store.transaction(async (tx) =>
       tx.sessions.saveCheckpoint(leg.run.sessionId, { text: '{}', ...newer }),
     );
     const run = await lose(leg.run);
@@ -443,7 +443,7 @@ describe.each(databaseKinds)('a run whose worker is gone goes on, on %s (D-88)',
   test('says so when the agent was changed since its last checkpoint (D-99)', async () => {
     for (const agent of ['digest', 'another']) {
       const leg = await started();
-      await world.store.transaction((tx) =>
+      await world.store.transaction(async (tx) =>
         tx.sessions.saveCheckpoint(leg.run.sessionId, { text: '{}', format: 1, agent }),
       );
       const { run } = await world.claimed(await lose(leg.run));

@@ -85,7 +85,7 @@ async function write(world: RunFixture, stores: readonly Store[], scope: TenantS
     for (let n = 0; n < perWriter; n += 1) {
       const store = stores[(writer + n) % stores.length] ?? world.store;
       const notice: NoticeDraft = { type: 'run_queued', at: n, data: { writer, n } };
-      await store.transaction((tx) =>
+      await store.transaction(async (tx) =>
         announce(world, tx, { tenantId: scope.tenantId, notices: [notice] }),
       );
     }
@@ -116,7 +116,9 @@ describe.each(databaseKinds)('numbering on %s', (kind) => {
     const { tenantId } = world.scope;
     for (const seat of seats) {
       const notice: NoticeDraft = { type: 'run_queued', at: 1, data: { seat } };
-      await world.store.transaction((tx) => announce(world, tx, { tenantId, notices: [notice] }));
+      await world.store.transaction(async (tx) =>
+        announce(world, tx, { tenantId, notices: [notice] }),
+      );
       const dying = numberingPass({ ...world, store: mortal(world.store, () => seat) });
       await expect(dying()).rejects.toThrow(Killed);
     }

@@ -85,8 +85,7 @@ describe.each(databaseKinds)('what ended sessions leave, on %s (F4)', (kind) => 
     await world.store.transaction(async (tx) => {
       const session = await tx.sessions.lock(world.scope, failed);
       const at = world.clock.now();
-      if (session !== undefined)
-        await tx.sessions.save({ ...session, status: 'failed', endedAt: at });
+      if (session !== undefined) tx.sessions.save({ ...session, status: 'failed', endedAt: at });
     });
 
     world.clock.advance(retentionMs);

@@ -208,24 +208,24 @@ describe.each(databaseKinds)('the lifecycle of a tenant on %s', (kind) => {
         files: [],
       });
       await world.store.transaction(async (tx) => {
-        await tx.sessions.insert(session);
-        await tx.sessions.saveCheckpoint(session.id, { text: '{}', format: 1, agent: '' });
-        await tx.labels.insert(session, { a: 'b' });
+        tx.sessions.insert(session);
+        tx.sessions.saveCheckpoint(session.id, { text: '{}', format: 1, agent: '' });
+        tx.labels.insert(session, { a: 'b' });
         for (const run of runs) {
           await tx.runs.insert(run);
-          await tx.labels.insert(run, { a: 'b' });
+          tx.labels.insert(run, { a: 'b' });
           const log = Array.from({ length: events }, (_, index) => ({
             seq: index + 1,
             type: 'message_delta',
             body: '{}',
           }));
-          await tx.runEvents.append(tenant.id, run.id, log);
+          tx.runEvents.append(tenant.id, run.id, log);
           await tx.interactions.insert(interaction(base, run.id));
-          await tx.usage.append({ runId: run.id, epoch: 1 }, [used], now);
+          tx.usage.append({ runId: run.id, epoch: 1 }, [used], now);
         }
         await tx.files.insert(file);
         const notice = { type: 'run_queued', body: '{}' } as const;
-        await tx.outbox.add(tenant.id, [notice]);
+        tx.outbox.add(tenant.id, [notice]);
         const feed = await tx.feeds.tryLock(tenant.id);
         await tx.feeds.append(tenant.id, [{ ...notice, seq: (feed?.lastSeq ?? 0) + 1 }], now);
         await tx.idempotency.claim({
@@ -450,7 +450,7 @@ describe.each(databaseKinds)('the lifecycle of a tenant on %s', (kind) => {
       const opened = openSession({ id, ...scope, agentName: 'demo', filesSupported: false }, now);
       const session = { ...opened, status: 'running', currentRunId: run.id, runCount: 1 } as const;
       await world.store.transaction(async (tx) => {
-        await tx.sessions.insert(session);
+        tx.sessions.insert(session);
         await tx.runs.insert(run);
       });
       await leave(tenant);

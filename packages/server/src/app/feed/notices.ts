@@ -7,13 +7,13 @@ import type { Services } from '../services.ts';
  * Writes notices to the outbox, in the transaction of the change they tell (D-110). They have no number yet: a number
  * taken here would be skipped by readers whenever transactions commit in another order.
  */
-export async function announce(
+export function announce(
   { fanout }: Pick<Services, 'fanout'>,
   tx: StoreTransaction,
   { tenantId, notices }: { readonly tenantId: TenantId; readonly notices: readonly NoticeDraft[] },
-): Promise<void> {
+): void {
   if (notices.length === 0) return;
-  await tx.outbox.add(
+  tx.outbox.add(
     tenantId,
     notices.map((notice) => ({ type: notice.type, body: noticeBody(notice) })),
   );

@@ -242,7 +242,7 @@ async function insertRun(
     },
     { isHead: session.currentRunId === null && session.queuedRuns === 0, now },
   );
-  await tx.labels.insert(run, labels);
+  tx.labels.insert(run, labels);
   const reserved = isReady(run) ? slot.reserve(run) : undefined;
   if (reserved === undefined) {
     return recordNew(services, tx, { run, session: accepted, events: [], isUnpriced });

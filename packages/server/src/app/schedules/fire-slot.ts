@@ -61,7 +61,7 @@ async function deal(
   if (!(await tx.schedules.save(next, seen))) {
     throw new Error(`schedule ${id} changed while its row was locked`);
   }
-  await announce(services, tx, { tenantId: seen.tenantId, notices: skipNotices(seen, next, now) });
+  announce(services, tx, { tenantId: seen.tenantId, notices: skipNotices(seen, next, now) });
   tx.onCommit(() => {
     for (const { outcome } of fires) services.metrics.scheduleFires.add(1, outcome);
   });

@@ -31,7 +31,7 @@ export async function announceBudgets(
         const startsAt = periodStart(budget.period, at);
         if (!(await tx.budgets.noteReached({ id, startsAt, percent }))) continue;
         const notice = { type: 'budget_reached', at, data: { budget_id: id, percent } } as const;
-        await announce(services, tx, { tenantId: report.tenantId, notices: [notice] });
+        announce(services, tx, { tenantId: report.tenantId, notices: [notice] });
       }
     }
   }

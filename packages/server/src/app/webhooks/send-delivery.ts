@@ -121,7 +121,7 @@ function recordTry(
     });
     if (after.status === webhook.status) return;
     const { tenantId } = webhook;
-    await announce(services, tx, { tenantId, notices: [disabledNotice(after, now)] });
+    announce(services, tx, { tenantId, notices: [disabledNotice(after, now)] });
     const details = { reason: after.statusReason };
     await audit(tx, { webhook, action: 'webhook.disable', by: service, now, details });
   });

@@ -9,7 +9,7 @@ export interface LabelOwner {
 /** The rows by which lists find labels. Runs and sessions have their own copy. */
 export interface LabelRepository {
   /** Adds the labels of something new. */
-  insert(owner: LabelOwner, labels: Labels): Promise<void>;
+  insert(owner: LabelOwner, labels: Labels): void;
   /** Replaces the labels. */
   replace(owner: LabelOwner, labels: Labels): Promise<void>;
 }

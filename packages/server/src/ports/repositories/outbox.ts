@@ -5,7 +5,7 @@ import type { Notice } from '../../domain/notice.ts';
 export type PlainNotice = Pick<Notice, 'type' | 'body'>;
 
 export interface OutboxRepository {
-  add(tenantId: TenantId, notices: readonly PlainNotice[]): Promise<void>;
+  add(tenantId: TenantId, notices: readonly PlainNotice[]): void;
   /** The first tenant, by id, after this one that has notices. */
   nextTenant(after: TenantId | undefined): Promise<TenantId | undefined>;
   /** Removes and returns the oldest notices of a tenant, in order. */

@@ -2,7 +2,7 @@ import type { RunId, TenantId } from '@convoke/contract';
 import type { RunEvent } from '../../domain/run/run-event.ts';
 
 export interface RunEventRepository {
-  append(tenantId: TenantId, runId: RunId, events: readonly RunEvent[]): Promise<void>;
+  append(tenantId: TenantId, runId: RunId, events: readonly RunEvent[]): void;
   /** Events strictly after `after`, in order, bounded by count and bytes (always at least one, if any). */
   after(
     runId: RunId,

@@ -14,7 +14,7 @@ export interface RunRepository {
   /** Locks the row until the transaction ends. The session's row must be locked first. */
   lock(id: RunId): Promise<Run | undefined>;
   /** Writes `next`. The transaction fails unless status, epoch and last sequence number are still those of `seen`. */
-  save(next: Run, seen: Run): Promise<void>;
+  save(next: Run, seen: Run): void;
   /**
    * Reserves `count` sequence numbers at the end of the log, in one statement, for the worker with `epoch`.
    * Undefined when the run has ended or has a newer epoch: then the worker may not write.
@@ -31,7 +31,7 @@ export interface RunRepository {
   /** Queued runs of a session, in queue order. */
   queued(sessionId: SessionId): Promise<QueuedRun[]>;
   /** Makes the first queued run ready to be claimed. */
-  readyNext(sessionId: SessionId, now: number): Promise<void>;
+  readyNext(sessionId: SessionId, now: number): void;
   /** Number of queued runs of the session before this one. */
   queuedBefore(sessionId: SessionId, number: number): Promise<number>;
   /** Ready runs, fair between tenants: a tenant with fewer executing runs goes first. */

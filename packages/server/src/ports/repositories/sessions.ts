@@ -5,13 +5,13 @@ import type { Session } from '../../domain/session.ts';
 import type { PageRequest } from '../page.ts';
 
 export interface SessionRepository {
-  insert(session: Session): Promise<void>;
+  insert(session: Session): void;
   find(scope: TenantScope, id: SessionId): Promise<Session | undefined>;
   /** Locks the row until the transaction ends. Always locked before any row of its runs. */
   lock(scope: TenantScope, id: SessionId): Promise<Session | undefined>;
   /** Non-blocking variant (SKIP LOCKED): undefined also while another transaction holds the lock. */
   tryLock(scope: TenantScope, id: SessionId): Promise<Session | undefined>;
-  save(session: Session): Promise<void>;
+  save(session: Session): void;
   /** Writes title and labels only. */
   saveNames(session: Session): Promise<void>;
   list(scope: TenantScope, filter: SessionFilter, page: PageRequest): Promise<Session[]>;
@@ -22,9 +22,9 @@ export interface SessionRepository {
   state(id: SessionId): Promise<SessionState>;
   /** By what the last checkpoint was made; null when there is none, or an older release wrote it. */
   checkpointMaker(id: SessionId): Promise<CheckpointMaker | null>;
-  saveCheckpoint(id: SessionId, checkpoint: SavedCheckpoint): Promise<void>;
+  saveCheckpoint(id: SessionId, checkpoint: SavedCheckpoint): void;
   /** Also writes `snapshot`, if given. */
-  saveContext(id: SessionId, context: string, snapshot?: FolderState): Promise<void>;
+  saveContext(id: SessionId, context: string, snapshot?: FolderState): void;
   /** State of the session folder; null when none was recorded. */
   snapshot(id: SessionId): Promise<FolderState | null>;
   /** Sessions that ended before a time and still have a state of their folder. */
@@ -33,7 +33,7 @@ export interface SessionRepository {
   forgetSnapshot(id: SessionId, seen: FolderState): Promise<boolean>;
   /** Those of the given sessions that ended before a time. */
   endedBefore(ids: readonly SessionId[], before: number): Promise<SessionId[]>;
-  saveSnapshot(id: SessionId, snapshot: FolderState): Promise<void>;
+  saveSnapshot(id: SessionId, snapshot: FolderState): void;
 }
 
 export interface SessionFilter {

@@ -8,7 +8,7 @@ import { sql } from '../sql.ts';
 const insertRows = rowInserter(sql`insert into labels (owner_id, key, tenant_id, value)`, 4);
 
 export function labelRepository(db: Transaction): LabelRepository {
-  const insert = async ({ tenantId, id }: LabelOwner, labels: Labels) =>
+  const insert = ({ tenantId, id }: LabelOwner, labels: Labels) =>
     insertRows(
       db,
       Object.entries(labels).map(([key, value]) => [id, key, tenantId, value]),
@@ -18,7 +18,7 @@ export function labelRepository(db: Transaction): LabelRepository {
     async replace(owner, labels) {
       await db.run(sql`
         delete from labels where owner_id = ${owner.id} and tenant_id = ${owner.tenantId}`);
-      await insert(owner, labels);
+      insert(owner, labels);
     },
   };
 }

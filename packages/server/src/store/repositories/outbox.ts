@@ -9,7 +9,7 @@ const insertRows = rowInserter(sql`insert into outbox (tenant_id, type, body)`, 
 
 export function outboxRepository(db: Transaction): OutboxRepository {
   return {
-    async add(tenant, notices) {
+    add(tenant, notices) {
       insertRows(
         db,
         notices.map(({ type, body }) => [tenant, type, body]),

@@ -12,7 +12,7 @@ const firstRows = 16;
 
 export function runEventRepository(db: Transaction): RunEventRepository {
   return {
-    async append(tenantId, runId, events) {
+    append(tenantId, runId, events) {
       insertRows(
         db,
         events.map(({ seq, type, body }) => [runId, seq, tenantId, type, body]),

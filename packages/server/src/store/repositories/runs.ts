@@ -70,7 +70,7 @@ export function runRepository(db: Transaction): RunRepository {
       return row && runOf(row);
     },
 
-    async save(next, seen) {
+    save(next, seen) {
       const lease = leaseOf(next);
       const error = next.status === 'failed' ? next.error : null;
       db.changeOneLater(sql`
@@ -152,7 +152,7 @@ export function runRepository(db: Transaction): RunRepository {
       return rows.map(queuedRunOf);
     },
 
-    async readyNext(session, now) {
+    readyNext(session, now) {
       db.later(sql`
         update runs set ready_at = ${now} where id = (
           select id from runs where session_id = ${session} and status = 'queued'

@@ -15,7 +15,7 @@ import { labelsIn, labelsText } from './labels.ts';
 
 export function sessionRepository(db: Transaction): SessionRepository {
   return {
-    async insert(session) {
+    insert(session) {
       db.later(sql`
         insert into sessions (
           id, organization_id, tenant_id, agent_name, title, labels, created_by, status, status_reason, files_supported,
@@ -51,7 +51,7 @@ export function sessionRepository(db: Transaction): SessionRepository {
       return row && sessionOf(row);
     },
 
-    async save(session) {
+    save(session) {
       db.later(sql`
         update sessions set
           title = ${session.title}, labels = ${labelsText(session.labels)},
@@ -114,7 +114,7 @@ export function sessionRepository(db: Transaction): SessionRepository {
       return row === undefined ? null : makerIn(row);
     },
 
-    async saveCheckpoint(id, { text, point, format, agent }) {
+    saveCheckpoint(id, { text, point, format, agent }) {
       db.later(sql`
         insert into session_states (session_id, checkpoint, checkpoint_run_id, checkpoint_seq,
           checkpoint_format, checkpoint_agent)
@@ -126,7 +126,7 @@ export function sessionRepository(db: Transaction): SessionRepository {
           checkpoint_agent = excluded.checkpoint_agent`);
     },
 
-    async saveContext(id, context, snapshot) {
+    saveContext(id, context, snapshot) {
       db.later(sql`
         insert into session_states (session_id, context, snapshot)
         values (${id}, ${context}, ${snapshot ?? null})
@@ -167,7 +167,7 @@ export function sessionRepository(db: Transaction): SessionRepository {
       return rows.map((row) => sessionId(row.id));
     },
 
-    async saveSnapshot(id, snapshot) {
+    saveSnapshot(id, snapshot) {
       db.later(sql`
         insert into session_states (session_id, snapshot) values (${id}, ${snapshot})
         on conflict (session_id) do update set snapshot = excluded.snapshot`);

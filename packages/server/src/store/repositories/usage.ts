@@ -4,7 +4,7 @@ import { sql } from '../sql.ts';
 
 export function usageRepository(db: Transaction): UsageRepository {
   return {
-    async append({ runId, epoch }, entries, at) {
+    append({ runId, epoch }, entries, at) {
       for (const entry of entries) {
         db.later(sql`
           insert into usage_entries (run_id, epoch, seq, tenant_id, organization_id, session_id,

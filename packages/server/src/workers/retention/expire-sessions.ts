@@ -17,7 +17,7 @@ export async function expireSessions(
       const seen = await tx.sessions.lock(session, session.id);
       if (seen === undefined || !isUnused(seen, before)) return;
       const next = expireSession(seen, settings.sessionIdleTtlMs);
-      await recordSession(services, tx, { seen, next });
+      recordSession(services, tx, { seen, next });
     });
   }
   return unused.length === perPass;

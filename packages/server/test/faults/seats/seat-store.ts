@@ -171,16 +171,16 @@ export class ServerLife {
       },
       runEvents: {
         ...runEvents,
-        append: async (tenantId, runId, events) => {
+        append: (tenantId, runId, events) => {
           note(runId, ...events.flatMap(kindsOfEvent));
-          await runEvents.append(tenantId, runId, events);
+          runEvents.append(tenantId, runId, events);
         },
       },
       sessions: {
         ...sessions,
-        saveCheckpoint: async (id, checkpoint) => {
+        saveCheckpoint: (id, checkpoint) => {
           if (checkpoint.point !== undefined) note(checkpoint.point.runId, 'point');
-          await sessions.saveCheckpoint(id, checkpoint);
+          sessions.saveCheckpoint(id, checkpoint);
         },
       },
       toolCalls: {
