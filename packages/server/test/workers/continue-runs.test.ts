@@ -527,14 +527,23 @@ describe('an agent that keeps its own record', () => {
   });
 
   test.each(['continue', 'session'] as const)(
-    'is lost with its machine, and before its first recovery point (%s)',
+    'is lost with its machine (%s)',
     async (afterLoss) => {
-      for (const where of [{ isAlone: false }, { hasPoint: false }]) {
-        const { run } = await lost({ ...where, afterLoss });
-        expect(run).toMatchObject({ status: 'failed', error: { code: 'worker_lost' } });
-      }
+      const { run } = await lost({ isAlone: false, afterLoss });
+      expect(run).toMatchObject({ status: 'failed', error: { code: 'worker_lost' } });
     },
   );
+
+  test('is lost before its first recovery point', async () => {
+    const { run } = await lost({ hasPoint: false });
+    expect(run).toMatchObject({ status: 'failed', error: { code: 'worker_lost' } });
+  });
+
+  test('begins again before its first recovery point if its record has whole messages only', async () => {
+    const { run, log } = await lost({ hasPoint: false, afterLoss: 'session' });
+    expect(run).toMatchObject({ status: 'running', lease: null, outputText: null });
+    expect(log.at(-1)?.data).toHaveProperty('discard_from_event_id');
+  });
 });
 
 const settle = () => {};
