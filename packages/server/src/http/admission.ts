@@ -20,19 +20,24 @@ export interface Admission {
  * Takes one call off the caller's rate and refuses a caller that has used it up. Where an idempotency key may show that
  * the request is a replay, the refusal is left to the use case (D-57): it calls the returned function for a new request.
  */
-export async function admission(
+export function admission(
   operation: Operation,
   caller: { readonly subject: string; readonly organizationId?: string } | undefined,
   { limits, headers }: Admission,
-): Promise<() => void> {
+): ChargeRate | Promise<ChargeRate> {
   const limit = limitOf(operation, limits);
   if (caller === undefined || limit === undefined) return admitted;
-  const allowance = await limit.take(`${caller.organizationId ?? ''}:${caller.subject}`);
-  Object.assign(headers, rateLimitHeaders(allowance));
-  if (allowance.ok) return admitted;
-  const refusal = () => refuse('rate_limited');
-  return takesKey(operation) ? refusal : refusal();
+  const rule = (allowance: Allowance): ChargeRate => {
+    Object.assign(headers, rateLimitHeaders(allowance));
+    if (allowance.ok) return admitted;
+    const refusal = () => refuse('rate_limited');
+    return takesKey(operation) ? refusal : refusal();
+  };
+  const taken = limit.take(`${caller.organizationId ?? ''}:${caller.subject}`);
+  return taken instanceof Promise ? taken.then(rule) : rule(taken);
 }
+
+type ChargeRate = () => void;
 
 function admitted(): void {}
 

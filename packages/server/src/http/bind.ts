@@ -133,12 +133,9 @@ async function readCall(
   const raw: IncomingMessage = request.raw;
   const rawParams = request.params as Readonly<Record<string, string>>;
   const facts = { id: request.id, address: binding.callerAddress(raw), raw };
-  const caller = await countDecision(
-    authorize(operation, facts, { binding, rawParams }),
-    operation,
-    binding.metrics,
-  );
-  const chargeRate = await admission(operation, caller, { limits: binding.limits, headers });
+  const caller = await authorize(operation, facts, { binding, rawParams });
+  const charge = admission(operation, caller, { limits: binding.limits, headers });
+  const chargeRate = typeof charge === 'function' ? charge : await charge;
   const query = readQuery(operation, request.url);
   const sent = readHeaders(operation, raw);
   const value = await readBody(operation, raw);
@@ -150,13 +147,11 @@ async function readCall(
   return { params, query, headers: sent, body, caller, request: facts, chargeRate };
 }
 
-async function countDecision<Caller>(
-  gate: Promise<Caller>,
-  operation: Operation,
-  { gateDecisions }: Metrics,
-): Promise<Caller> {
+/** Asks the gate, and counts what it decides. */
+async function authorize(operation: Operation, facts: RequestFacts, asked: Asked) {
+  const { gateDecisions } = asked.binding.metrics;
   try {
-    const caller = await gate;
+    const caller = await admit(operation, facts, asked);
     if (caller !== undefined) gateDecisions.add(1, '200', 'allowed');
     return caller;
   } catch (error) {
@@ -167,11 +162,12 @@ async function countDecision<Caller>(
   }
 }
 
-async function authorize(
-  operation: Operation,
-  facts: RequestFacts,
-  { binding, rawParams }: { binding: Binding; rawParams: Readonly<Record<string, string>> },
-) {
+interface Asked {
+  readonly binding: Binding;
+  readonly rawParams: Readonly<Record<string, string>>;
+}
+
+function admit(operation: Operation, facts: RequestFacts, { binding, rawParams }: Asked) {
   const { gate, denials } = binding;
   const { raw } = facts;
   switch (operation.caller) {

@@ -1,7 +1,7 @@
 import type { Clock } from '../../ports/clock.ts';
-import type { Harness, HarnessEvent, Leg, LegContext, LegInput } from '../../ports/harness.ts';
+import type { Harness, Leg, LegContext, LegInput } from '../../ports/harness.ts';
 import { CancelFlag } from './cancel-flag.ts';
-import { type LegParts, runLeg } from './leg.ts';
+import { runLeg } from './leg.ts';
 import { type Script, readScript } from './script.ts';
 
 /**
@@ -24,12 +24,12 @@ interface StartLeg {
 }
 
 function startLeg({ input, context, clock }: StartLeg): Leg {
-  const cancelFlag = new CancelFlag();
+  const cancelFlag = new CancelFlag(context.signal);
   let isYielding = false;
   const cancel = async () => cancelFlag.request();
   return {
     [Symbol.asyncIterator]: () =>
-      untilDone({ input, context, clock, cancelFlag, isYielding: () => isYielding }),
+      runLeg({ input, context, clock, cancelFlag, isYielding: () => isYielding }),
     // A leg that asks ends and parks its run, so answers always come with a resume leg.
     answer: async () => false,
     cancel,
@@ -38,16 +38,4 @@ function startLeg({ input, context, clock }: StartLeg): Leg {
     },
     kill: cancel,
   };
-}
-
-async function* untilDone(parts: LegParts): AsyncGenerator<HarnessEvent, void> {
-  const { signal } = parts.context;
-  const cancel = () => parts.cancelFlag.request();
-  if (signal.aborted) cancel();
-  signal.addEventListener('abort', cancel, { once: true });
-  try {
-    yield* runLeg(parts);
-  } finally {
-    signal.removeEventListener('abort', cancel);
-  }
 }
