@@ -2,6 +2,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -35,9 +37,34 @@ test.each([
 );
 
 test(
+  'a command that reads JSON loads no client of fetch',
+  async () => {
+    const workspace = { organization_id: 'org_x', tenant: { tenant_id: 'ten_x' } };
+    const token = { access_token: 'x', expires_in: 60 };
+    const server = createServer((_, response) => {
+      response.end(JSON.stringify({ ...token, workspaces: [workspace], agents: [] }));
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const loaded = await modulesOf(['agents', '--json'], {
+      env: {
+        CONVOKE_BASE_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+        CONVOKE_CLIENT_ID: 'oac_x',
+        CONVOKE_CLIENT_SECRET: 'y',
+      },
+      prints: '"agents"',
+    });
+    server.close();
+    expect(loaded.filter((name) => name.includes('light-fetch.ts'))).toHaveLength(1);
+    expect(loaded.filter((name) => name.includes('/deps/undici/'))).toEqual([]);
+  },
+  manyProcessesMs,
+);
+
+test(
   'a server loads no framework, database, store or page that neither an agent nor a setting nor a request needs',
   async () => {
-    const loaded = await modulesOf(['dev'], 'Convoke listens on');
+    const loaded = await modulesOf(['dev'], { prints: 'Convoke listens on' });
     expect(loaded.filter((url) => url.includes('/node_modules/fastify/'))).not.toEqual([]);
     const lazy =
       /\/node_modules\/(ai|@ai-sdk|@a2a-js|@agentclientprotocol|@anthropic-ai|@aws-sdk|@nats-io|@opentelemetry|oidc-provider|koa|pg|htmlparser2|openid-client)\/|\/packages\/(api-page|sdk)\/|\/deps\/undici\//;
@@ -56,19 +83,23 @@ const watcher = `data:text/javascript,${encodeURIComponent(`
   process.on('exit', () => writeFileSync(process.env.LOADED, all()));
 `)}`;
 
-/** Runs the command line until it ends, or asks it to end as soon as it says `until`. */
-async function modulesOf(words: readonly string[], until?: string): Promise<readonly string[]> {
+/** Runs the command line until it ends, and throws if it did not print `prints`. A server is asked to end then. */
+async function modulesOf(
+  words: readonly string[],
+  { prints, env }: { readonly prints?: string; readonly env?: Record<string, string> } = {},
+): Promise<readonly string[]> {
   const list = join(folder, `${words.join('-')}.txt`);
   const child = spawn(process.execPath, ['--import', watcher, mainPath, ...words], {
     cwd: folder,
-    env: { ...ownEnvironment(folder), LOADED: list, CONVOKE_PORT: '0' },
+    env: { ...ownEnvironment(folder), ...env, LOADED: list, CONVOKE_PORT: '0' },
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   let said = '';
   child.stdout.on('data', (text: Buffer) => {
     said += text.toString();
-    if (until !== undefined && said.includes(until)) child.kill('SIGTERM');
+    if (words[0] === 'dev' && prints !== undefined && said.includes(prints)) child.kill('SIGTERM');
   });
   await once(child, 'close');
+  if (prints !== undefined && !said.includes(prints)) throw new Error(`it printed ${said}`);
   return (await readFile(list, 'utf8')).split('\n');
 }

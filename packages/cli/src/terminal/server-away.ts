@@ -1,3 +1,4 @@
+import { lightFetch } from '../light-fetch.ts';
 import { endLine, remark } from './output.ts';
 
 /** How long the server may be away before the command says so. */
@@ -12,7 +13,7 @@ let timer: NodeJS.Timeout | undefined;
  */
 export async function fetchWatched(url: string, init: RequestInit): Promise<Response> {
   try {
-    const response = await fetch(url, init);
+    const response = await lightFetch(url, init);
     if (awayStatuses.includes(response.status)) expectAnswer();
     else noteAnswer();
     return response;
