@@ -13,6 +13,8 @@ export interface MeasureOptions {
   readonly report: (line: string) => void;
   /** Where to put a processor profile of every scenario's last round. */
   readonly profiles?: string;
+  /** The `bin/convoke.mjs` of this checkout and of an installed Convoke, whose starts are measured. */
+  readonly programs?: { readonly checkout: string; readonly packed?: string | undefined };
 }
 
 /** The figures of each target's slices, in the order they were taken. */
@@ -37,28 +39,44 @@ export async function measure(
   return results;
 }
 
-/** How long each server takes from its start until it is ready, the first time and again, and what it holds then. */
+/** How long each server takes from its start until it is ready, the first time and again, and what it holds at rest. */
 export async function measureBoot(options: MeasureOptions): Promise<Slices> {
   options.report('boot');
+  const { checkout, packed } = options.programs ?? {};
   const slices = new Map<TargetName, Figures[]>();
   for (let round = 0; round < options.rounds; round += 1) {
     for (const name of ['convoke', 'ref:sqlite', 'ref:mem'] as const) {
-      const folder = await mkdtemp(join(tmpdir(), 'convoke-bench-'));
-      const first = await startServer({ name, folder, agents: [] });
-      await first.stop('SIGTERM');
-      const again = await startServer({ name, folder, agents: [] });
-      await new Promise((resolve) => setTimeout(resolve, settleMs));
-      const { rssBytes } = await again.usage('usage');
-      await again.stop();
-      await removeFolder(folder);
-      const figures = { first: first.bootMs, again: again.bootMs, rss: rssBytes / 1024 / 1024 };
+      const own = await bootOf(name, options.scale, name === 'convoke' ? checkout : undefined);
+      const { first, again, rss } =
+        packed === undefined || name !== 'convoke'
+          ? own
+          : await bootOf(name, options.scale, packed);
+      const figures = { ...own, packedFirst: first, packedAgain: again, packedRss: rss };
       slices.set(name, [...(slices.get(name) ?? []), figures]);
     }
   }
   return slices;
 }
 
-const settleMs = 1000;
+async function bootOf(
+  name: TargetName,
+  scale: Scale,
+  program: string | undefined,
+): Promise<{ readonly first: number; readonly again: number; readonly rss: number }> {
+  const folder = await mkdtemp(join(tmpdir(), 'convoke-bench-'));
+  const what = { name, folder, agents: [], ...(program !== undefined && { program }) };
+  const first = await startServer(what);
+  await first.stop('SIGTERM');
+  const again = await startServer(what);
+  await new Promise((resolve) => setTimeout(resolve, scale === 'smoke' ? 0 : restMs));
+  const { rssBytes } = await again.usage('usage');
+  await again.stop();
+  await removeFolder(folder);
+  return { first: first.bootMs, again: again.bootMs, rss: rssBytes / 1024 / 1024 };
+}
+
+/** Longer than a server has to be at rest before it returns memory. */
+const restMs = 12_000;
 
 class Bench {
   readonly #options: MeasureOptions;

@@ -26,6 +26,8 @@ export interface ServerOptions {
   /** A folder of its own; what a server left there is found by the next one. */
   readonly folder: string;
   readonly agents: readonly BenchAgent[];
+  /** A `bin/convoke.mjs` to start instead of the sources. */
+  readonly program?: string;
   /** One of the servers of a database: its settings, and the data folder of the one that knows the client's secret. */
   readonly member?: { readonly settings: Readonly<Record<string, string>>; readonly known: string };
 }
@@ -50,7 +52,10 @@ export async function startServer(options: ServerOptions): Promise<Server> {
         '--port',
         String(port),
       ]
-    : [convoke, options.member === undefined || options.member.known === dataDir ? 'dev' : 'serve'];
+    : [
+        options.program ?? convoke,
+        options.member === undefined || options.member.known === dataDir ? 'dev' : 'serve',
+      ];
   const run = [
     process.execPath,
     '--expose-gc',
