@@ -78,10 +78,19 @@ async function syncFolder(folder: string): Promise<void> {
 async function read(path: string, range?: Range): Promise<BlobReader | undefined> {
   const handle = await openIfPresent(path);
   if (handle === undefined) return undefined;
-  const { size: sizeBytes } = await handle.stat();
+  const sizeBytes = await sizeOf(handle);
   const end = Math.min(range?.end ?? Infinity, sizeBytes - 1) + 1;
   const chunks = new Chunks(handle, range?.start ?? 0, end);
   return { sizeBytes, [Symbol.asyncIterator]: () => chunks };
+}
+
+async function sizeOf(handle: FileHandle): Promise<number> {
+  try {
+    return (await handle.stat()).size;
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
 }
 
 interface Range {

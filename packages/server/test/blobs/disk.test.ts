@@ -1,4 +1,5 @@
-import { mkdtemp, open as openFile, readdir, stat } from 'node:fs/promises';
+import type { Stats } from 'node:fs';
+import { mkdtemp, open as openFile, readdir, readlink, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -103,18 +104,33 @@ test('a reader that is abandoned, even before its first chunk, closes its file',
   const blobs = await openDiskBlobs({ dataDir });
   const key = keyOf('ten_1', 'file_1', 'abc');
   await put(blobs, key, 'abc');
-  const openFiles = async () => {
-    const { readlink } = await import('node:fs/promises');
-    const handles = await readdir('/proc/self/fd');
-    const targets = handles.map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => ''));
-    return (await Promise.all(targets)).filter((target) => target.startsWith(dataDir));
-  };
   const reader = await blobs.read(key);
-  expect(await openFiles()).toHaveLength(1);
+  expect(await openFiles(dataDir)).toHaveLength(1);
   const stream = Readable.from(reader ?? []);
   stream.destroy();
-  await vi.waitFor(async () => expect(await openFiles()).toEqual([]), { timeout: 60_000 });
+  await vi.waitFor(async () => expect(await openFiles(dataDir)).toEqual([]), { timeout: 60_000 });
 });
+
+test('a file whose size cannot be read is closed', async () => {
+  const dataDir = await temporaryFolder();
+  const blobs = await openDiskBlobs({ dataDir });
+  const key = keyOf('ten_1', 'file_1', 'abc');
+  await put(blobs, key, 'abc');
+  const probe = await openFile(dataDir, 'r');
+  const prototype: { stat(): Promise<Stats> } = Object.getPrototypeOf(probe);
+  await probe.close();
+  const failing = vi.spyOn(prototype, 'stat').mockRejectedValueOnce(new Error('EIO'));
+  onTestFinished(() => failing.mockRestore());
+  await expect(blobs.read(key)).rejects.toThrow('EIO');
+  expect(await openFiles(dataDir)).toEqual([]);
+});
+
+/** Files below a folder that this process has open. */
+async function openFiles(folder: string): Promise<string[]> {
+  const handles = await readdir('/proc/self/fd');
+  const targets = handles.map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => ''));
+  return (await Promise.all(targets)).filter((target) => target.startsWith(folder));
+}
 
 test('a large blob passes through without being held in memory', async () => {
   const dataDir = await temporaryFolder();

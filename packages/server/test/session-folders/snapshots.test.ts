@@ -22,6 +22,7 @@ import { removeFolder } from '../../../../test/remove-folder.ts';
 import type { FolderPaths } from '../../src/session-folders/folder-paths.ts';
 import { archiveFolder, fingerprintFolder } from '../../src/session-folders/snapshots/archive.ts';
 import { restoreFolder } from '../../src/session-folders/snapshots/restore.ts';
+import { FolderSync } from '../../src/session-folders/snapshots/sync.ts';
 import {
   type TarHead,
   tarEnd,
@@ -29,6 +30,7 @@ import {
   tarPadding,
 } from '../../src/session-folders/snapshots/tar.ts';
 import { BrokenArchive, unpack } from '../../src/session-folders/snapshots/unpack.ts';
+import { recordingLog } from '../support/agent-folders.ts';
 
 async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'convoke-archive-'));
@@ -341,4 +343,27 @@ test('an archive of a newer release is not reported as broken', async () => {
   const restoring = restored(zstdCompressSync(tar), await temporaryPaths());
   await expect(restoring).rejects.toThrow('another release');
   await expect(restoring).rejects.not.toThrow(BrokenArchive);
+});
+
+test('an archive is closed also if nothing of it was read', async () => {
+  const dataDir = await temporaryFolder();
+  // There is no place for the unpacked files.
+  await writeFile(join(dataDir, 'workspaces'), '');
+  let closed = 0;
+  const chunks: AsyncIterator<Uint8Array> = {
+    next: () => Promise.reject(new Error('it is read')),
+    return: async () => {
+      closed += 1;
+      return { done: true, value: undefined };
+    },
+  };
+  const sync = new FolderSync({ dataDir, log: recordingLog(), account: undefined });
+  const saved = {
+    state: 'a'.repeat(64),
+    open: async () => ({ [Symbol.asyncIterator]: () => chunks }),
+  };
+  const stale = { saved, exists: false, mustRestore: false };
+  const restoring = sync.restoreIfStale(await temporaryPaths(), stale);
+  await expect(restoring).rejects.toThrow(/ENOTDIR|EEXIST/);
+  expect(closed).toBe(1);
 });

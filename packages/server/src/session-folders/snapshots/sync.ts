@@ -72,6 +72,9 @@ export class FolderSync {
       if (!(error instanceof BrokenArchive)) throw error;
       this.#options.log.error('the archive of a session folder is broken', error, { state });
       return 'lost';
+    } finally {
+      // It is open also if nothing of it was read.
+      await archive[Symbol.asyncIterator]().return?.();
     }
   }
 
