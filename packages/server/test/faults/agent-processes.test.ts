@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -129,3 +131,24 @@ function sleepers(): number[] {
   };
   return readdirSync('/proc').filter(isSleeper).map(Number).filter(isAlive);
 }
+
+test('a server of these tests is killed with the process of its test, also while it is suspended', async () => {
+  const module = new URL('support/process-tree.ts', import.meta.url);
+  const script = `
+    import { spawn } from 'node:child_process';
+    import { endingWithThis } from ${JSON.stringify(module)};
+    const child = spawn(...endingWithThis('sleep', ['${nap}']));
+    console.log(child.pid);
+    setInterval(() => {}, 1000);
+  `;
+  const parent = spawn(process.execPath, ['--input-type=module', '--eval', script]);
+  onTestFinished(() => void parent.kill('SIGKILL'));
+  const [printed] = await once(parent.stdout, 'data');
+  const pid = Number(String(printed));
+  onTestFinished(() => void (isAlive(pid) && process.kill(pid, 'SIGKILL')));
+  const name = () => readFileSync(`/proc/${pid}/comm`, 'utf8').trim();
+  await until(() => name() === 'sleep', { what: 'program' });
+  process.kill(pid, 'SIGSTOP');
+  parent.kill('SIGKILL');
+  await until(() => !isAlive(pid), { what: 'end' });
+});

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { until } from '../../support/eventually.ts';
+import { endingWithThis } from './process-tree.ts';
 import { unusedPort } from './server-folder.ts';
 
 /** A NATS of the test's own, to be stopped and started at will, always on the same port. */
@@ -23,7 +24,8 @@ export class NatsServer {
 
   /** Returns when it takes connections. */
   async start(): Promise<void> {
-    const process = spawn('nats-server', ['-a', '127.0.0.1', '-p', String(this.#port)], {
+    const words = ['-a', '127.0.0.1', '-p', String(this.#port)];
+    const process = spawn(...endingWithThis('nats-server', words), {
       env: { ...globalThis.process.env, PATH: `${globalThis.process.env['PATH']}:/usr/sbin` },
       stdio: 'ignore',
     });

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { chownSync, globSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -16,6 +16,7 @@ export class PostgresServer {
   readonly #folder: string;
   readonly #port: number;
   readonly #account = unprivilegedAccount();
+  readonly #keeper: ChildProcess;
 
   private constructor(programs: string, port: number) {
     this.#programs = programs;
@@ -26,6 +27,7 @@ export class PostgresServer {
     if (this.#account !== undefined) {
       chownSync(this.#folder, this.#account.uid, this.#account.gid);
     }
+    this.#keeper = this.#keep();
     this.#run('initdb', ['-D', this.#data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8']);
   }
 
@@ -62,6 +64,19 @@ export class PostgresServer {
       // It was not running.
     }
     removeFolderSync(this.#folder);
+    this.#keeper.stdin?.destroy();
+  }
+
+  /** Ends the database when the input of the keeper ends: with `remove`, or because the test was interrupted. */
+  #keep(): ChildProcess {
+    const script = 'cat; "$1" stop -m immediate -D "$2"; rm -rf "$3"';
+    const words = [join(this.#programs, 'pg_ctl'), this.#data, this.#folder];
+    return spawn('sh', ['-c', script, 'keeper', ...words], {
+      ...this.#account,
+      cwd: '/',
+      detached: true,
+      stdio: ['pipe', 'ignore', 'ignore'],
+    });
   }
 
   #run(program: string, words: readonly string[]): void {

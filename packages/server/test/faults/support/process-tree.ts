@@ -16,6 +16,14 @@ export function processTree(root: number): number[] {
   return tree.filter(isAlive);
 }
 
+/**
+ * The command of a process that the kernel kills when this one dies, also if it is suspended: a test that is interrupted
+ * leaves nothing running. The process id is that of the program itself.
+ */
+export function endingWithThis(program: string, words: readonly string[]): [string, string[]] {
+  return ['setpriv', ['--pdeathsig', 'KILL', program, ...words]];
+}
+
 /** A zombie is dead: it only waits for its parent to read the exit code, which may never happen here. */
 export function isAlive(pid: number): boolean {
   const state = statOf(pid)?.state;

@@ -6,7 +6,7 @@ import { compileCache } from '../../../../../test/compile-cache.ts';
 import { until } from '../../support/eventually.ts';
 import { inheriting } from '../../support/inherited-files.ts';
 import { exchange } from './exchange.ts';
-import { isAlive, processTree } from './process-tree.ts';
+import { endingWithThis, isAlive, processTree } from './process-tree.ts';
 import type { ServerFolder } from './server-folder.ts';
 
 const streams = ['ignore', 'pipe', 'pipe'] as const;
@@ -49,14 +49,11 @@ export class ServerProcess {
     }: Spawning,
   ) {
     this.folder = folder;
-    this.#child = spawn(
-      process.execPath,
-      [...imports.flatMap((path) => ['--import', path]), program, command],
-      {
-        env: { ...environment(), ...compileCache, ...settingsOf(folder), ...settings },
-        stdio: inherited === undefined ? [...streams] : inheriting(inherited, streams),
-      },
-    );
+    const words = [...imports.flatMap((path) => ['--import', path]), program, command];
+    this.#child = spawn(...endingWithThis(process.execPath, words), {
+      env: { ...environment(), ...compileCache, ...settingsOf(folder), ...settings },
+      stdio: inherited === undefined ? [...streams] : inheriting(inherited, streams),
+    });
     const keep = (chunk: Buffer) => {
       this.#output = (this.#output + chunk.toString()).slice(-outputMaxCharacters);
     };
