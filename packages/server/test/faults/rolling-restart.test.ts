@@ -1,5 +1,6 @@
-// Issue 11: three servers are stopped and started one after the other under runs of four frameworks. No run is lost, no word
-// is said twice, and no effect is repeated. CONVOKE_TEST_ROLLING=50 has fifty runs of each framework, and fifty of acp.
+// Issue 11: three servers are stopped and started one after the other under runs of every framework. No run is lost, no word
+// is said twice, and no effect is repeated. CONVOKE_TEST_ROLLING=50 has fifty runs of each framework, also of acp, and
+// CONVOKE_TEST_ROLLING_AGENTS=helper,builder only those of these agents.
 import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -22,11 +23,15 @@ import { createSession } from '../../src/app/sessions.ts';
 import { type Convoke, compose } from '../../src/compose/compose.ts';
 import { readConfig } from '../../src/config/config.ts';
 import type { TenantScope } from '../../src/domain/scope.ts';
+import { claudeHarness } from '../../src/harness/claude/harness.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
 import { machineId } from '../../src/runtime/machine-id.ts';
 import { folderPaths } from '../../src/session-folders/folder-paths.ts';
 import { A2aServer } from '../harness/a2a/agent.ts';
 import type { Step } from '../harness/acp/agent.ts';
 import { program, sdk } from '../harness/acp/use-acp-agent.ts';
+import { noSandbox } from '../harness/claude/no-sandbox.ts';
+import { workingSdk } from '../harness/claude/working-sdk.ts';
 import { createLocation, isQuick } from '../support/databases.ts';
 import { until } from '../support/eventually.ts';
 import { startModelServer } from '../support/model-server/server.ts';
@@ -50,11 +55,14 @@ const prompts = {
     '@@ say One && call write_file {"path":"a.txt","text":"1"} ;; slow 10 60 && call write_file {"path":"b.txt","text":"2"} ;; slow 10 60 && call write_file {"path":"c.txt","text":"3"} ;; say End',
   courier: names.join(' '),
   remote: JSON.stringify([{ say: 'Before. ' }, { hold: true }, { say: 'After.' }]),
+  builder: `@@ ${jobs.join(' ')}`,
   helper: JSON.stringify(jobs.flatMap((call): Step[] => [{ call }, { wait: 500 }])),
 } as const;
+const chosen = process.env['CONVOKE_TEST_ROLLING_AGENTS']?.split(',');
 const agentNames = (Object.keys(prompts) as (keyof typeof prompts)[]).filter(
-  (name) => isLong || name !== 'helper',
+  (name) => chosen?.includes(name) ?? (isLong || name !== 'helper'),
 );
+const runsOf = (name: keyof typeof prompts) => (agentNames.includes(name) ? perFramework : 0);
 
 test.skipIf(isQuick)(
   'a rolling restart of three servers loses no run and repeats nothing (D-85)',
@@ -82,6 +90,11 @@ test.skipIf(isQuick)(
         expect(calls).toHaveLength(jobs.length);
         expect(await world.filesOf(each)).toEqual(jobs.map((job) => `${job} yes-once`));
       }
+      if (each.agentName === 'builder') {
+        expect(await world.callsOf(run.id)).toEqual(jobs.map((job) => `${job} ended`));
+        expect(await world.jobsOf(each)).toEqual(jobs);
+        expect(said).toBe(jobs.map((job) => `${job}. `).join(''));
+      }
       if (each.agentName === 'remote') expect(said).toBe('Before. After.');
       if (each.agentName === 'talker') {
         const sizes = log.flatMap(({ data: { size_bytes } }) => size_bytes ?? []);
@@ -95,8 +108,8 @@ test.skipIf(isQuick)(
     expect(read).toEqual(log.flatMap((events) => [events, events]));
     // No message was sent twice: not to the remote agent, and not to the model.
     const sent = world.remote.calls.filter((method) => /^(message\/|Send)/.test(method));
-    expect(sent).toHaveLength(perFramework);
-    expect(world.model.log.requests).toHaveLength(perFramework * messagesOfThinker);
+    expect(sent).toHaveLength(runsOf('remote'));
+    expect(world.model.log.requests).toHaveLength(runsOf('thinker') * messagesOfThinker);
   },
 );
 
@@ -131,7 +144,9 @@ async function openWorld() {
       CONVOKE_DATABASE_URL: url,
       CONVOKE_DATABASE_CONNECTIONS: '5',
     });
-    const convoke = await compose(config, { log: quietLog });
+    const parts = { sandbox: noSandbox, clock: systemClock, log: quietLog };
+    const claude = claudeHarness({ ...parts, load: async () => workingSdk });
+    const convoke = await compose(config, { log: quietLog, harnesses: [claude] });
     if (convoke.agentProblems.length > 0) throw new Error(JSON.stringify(convoke.agentProblems));
     running[index] = convoke;
     const follower = new RunFollower(convoke.services, (events) =>
@@ -164,6 +179,15 @@ async function openWorld() {
     if (run === undefined) throw new Error('the run is gone');
     return run;
   }
+  /** The session folder on the machine that executed the run last. */
+  async function folderOf(each: StartedRun): Promise<string> {
+    const { lastMachine } = await runOf(each);
+    const dataDirs = Array.from({ length: servers }, (_, index) => join(folder, `server-${index}`));
+    const dataDir = dataDirs.find((path) => machineId(path) === lastMachine);
+    if (dataDir === undefined) throw new Error('the machine is unknown');
+    return folderPaths(dataDir, { tenantId: scope.tenantId, sessionId: each.sessionId })
+      .sessionFolder;
+  }
   async function logOf(each: StartedRun): Promise<RunEvent[]> {
     const bounds = { limit: 10_000, maxBytes: 10_000_000 };
     const { events } = await services().store.read.runEvents.after(
@@ -181,18 +205,16 @@ async function openWorld() {
       const calls = await services().store.read.toolCalls.ofRun(id);
       return calls.map(({ ref, status }) => `${ref} ${status}`).toSorted();
     },
-    /** What an acp agent wrote, on the machine that executed it last. */
+    /** What an acp agent wrote. */
     async filesOf(each: StartedRun): Promise<string[]> {
-      const { lastMachine } = await runOf(each);
-      for (let index = 0; index < servers; index += 1) {
-        const dataDir = join(folder, `server-${index}`);
-        if (machineId(dataDir) !== lastMachine) continue;
-        const owner = { tenantId: scope.tenantId, sessionId: each.sessionId };
-        const { sessionFolder } = folderPaths(dataDir, owner);
-        const text = (job: string) => readFile(join(sessionFolder, job), 'utf8');
-        return Promise.all(jobs.map(async (job) => `${job} ${await text(job)}`));
-      }
-      throw new Error('the machine is unknown');
+      const sessionFolder = await folderOf(each);
+      const text = (job: string) => readFile(join(sessionFolder, job), 'utf8');
+      return Promise.all(jobs.map(async (job) => `${job} ${await text(job)}`));
+    },
+    /** What Claude appended, line by line. */
+    async jobsOf(each: StartedRun): Promise<string[]> {
+      const text = await readFile(join(await folderOf(each), 'jobs.txt'), 'utf8');
+      return text.trimEnd().split('\n');
     },
     /** Follows a run to its end, on one server after the other. */
     async read(each: StartedRun, first: number): Promise<RunEvent[]> {
@@ -267,7 +289,8 @@ async function writeAgents(
       tools: ['write_file', 'read_file'],
     },
     remote: { framework: 'a2a', url: urls.remote },
-    ...(isLong && {
+    builder: { framework: 'claude', env: { ANTHROPIC_API_KEY: '${env:ROLLING_KEY}' } },
+    ...(agentNames.includes('helper') && {
       helper: { framework: 'acp', command: ['node', '--no-warnings', program, sdk] },
     }),
   };
