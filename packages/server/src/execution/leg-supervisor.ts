@@ -158,13 +158,7 @@ export class LegSupervisor {
     if (claimed.isElsewhere)
       await retryStorage(policy, () => renameFolder(this.#services, claimed));
     if (!this.#holdsLease()) this.lose();
-    // A leg whose verdict came during its preparation never starts.
-    const outcome = this.#hasVerdict
-      ? await this.#verdict.promise
-      : await Promise.race([
-          this.#runLeg({ claimed, agent, started, writer }),
-          this.#verdict.promise,
-        ]);
+    const outcome = await this.#outcomeOf({ claimed, agent, started, writer });
     // Whatever the leg emits or does after this is not part of the run.
     this.#abort.abort(legIsOver);
     if (this.#hasVerdict) await this.#kill();
@@ -185,6 +179,14 @@ export class LegSupervisor {
     }
     await writer.finish({ ...this.#outcome(outcome), snapshot: saved?.state });
     if (writer.isLost) await saved?.abandon();
+  }
+
+  /** A leg whose verdict came during its preparation, or whose server is about to stop, never starts. */
+  async #outcomeOf(work: LegWork): Promise<Ending> {
+    const verdict = this.#hasVerdict ? await this.#verdict.promise : undefined;
+    const isStopped = verdict === 'cut' || verdict === undefined;
+    if (this.#isYielding && isStopped && canBeHandedBack(work)) return { status: 'yielded' };
+    return verdict ?? Promise.race([this.#runLeg(work), this.#verdict.promise]);
   }
 
   /** D-86: decides what becomes of the run at once, while the lease is still held. */
@@ -341,6 +343,16 @@ interface LegWork {
   readonly agent: Agent;
   readonly started: Extract<LegStart, { ready: true }>;
   readonly writer: LegWriter;
+}
+
+/**
+ * Whether the next leg can start from where this one would have: from its last recovery point, or with the prompt. A
+ * program (`point`) cannot tell the prompt of its run from one that it has worked on.
+ */
+function canBeHandedBack({ claimed: { input }, started: { harness } }: LegWork): boolean {
+  const { afterLoss = 'none' } = harness;
+  if (afterLoss === 'none') return false;
+  return input.kind === 'continue' || (input.kind === 'prompt' && afterLoss !== 'point');
 }
 
 function agentGone(name: string): RunOutcome {

@@ -134,6 +134,14 @@ export class MortalLegs {
     if (death.isDead) leg.lose();
   }
 
+  /** Prepares one leg on a server that stops before it can start. */
+  async handBack(run: Run): Promise<void> {
+    const claimed = await this.world.claimed(run);
+    const leg = new LegSupervisor(this.#services, run.id, () => true);
+    leg.yield();
+    await leg.execute(claimed);
+  }
+
   /** What the other workers do about a run whose worker is gone. */
   async recover(): Promise<void> {
     const { world } = this;
