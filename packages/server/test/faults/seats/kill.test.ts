@@ -22,16 +22,22 @@ describe.each(databaseKinds)('a server on %s that is killed under its runs', (ki
 
   /** Runs the cases, kills a server whenever all of them are at a seat, and returns what became of them. */
   async function survive(cases: readonly Case[], losses: number): Promise<[Started, Outcome][]> {
-    const world = await openWorld(kind);
-    const begun = await world.begin(cases);
-    for (let loss = 0; loss < losses; loss += 1) {
-      await world.seated();
-      await world.replace();
+    const world = await SeatWorld.open(kind);
+    // Closed here, since the servers of every pair of seats together need more connections than PostgreSQL has.
+    try {
+      await world.start();
+      const begun = await world.begin(cases);
+      for (let loss = 0; loss < losses; loss += 1) {
+        await world.seated();
+        await world.replace();
+      }
+      await world.ended();
+      const outcomes: [Started, Outcome][] = [];
+      for (const each of begun) outcomes.push([each, await world.outcomeOf(each)]);
+      return outcomes;
+    } finally {
+      await world.close();
     }
-    await world.ended();
-    const outcomes: [Started, Outcome][] = [];
-    for (const each of begun) outcomes.push([each, await world.outcomeOf(each)]);
-    return outcomes;
   }
 
   test.runIf(isSelected)(
