@@ -151,4 +151,5 @@ test('a server of these tests is killed with the process of its test, also while
   process.kill(pid, 'SIGSTOP');
   parent.kill('SIGKILL');
   await until(() => !isAlive(pid), { what: 'end' });
+  expect(isAlive(pid)).toBe(false);
 });
