@@ -19,6 +19,7 @@ const longFiles: readonly string[] = [
   'packages/server/test/workers/kills.test.ts',
   'packages/server/test/faults/crash.test.ts',
   'packages/console/test/browser/screens.test.ts',
+  'packages/console/test/browser/screen-states.test.ts',
   'packages/server/test/faults/recovery.test.ts',
   'packages/server/test/faults/old-release.test.ts',
   'test/image.test.ts',

@@ -10,13 +10,49 @@ const candidates = [
   '/usr/bin/google-chrome',
 ];
 
+/**
+ * What Chromium leaves out. Debian's browser loads its address bar as a page for each window, which costs more than the
+ * page under test. The switch replaces that of Playwright, so the names that Playwright needs are repeated here.
+ */
+const withoutFeatures = [
+  'WebUIOmniboxPopup',
+  'WebUIOmniboxAimPopup',
+  'AimEnabled',
+  'AvoidCorsURLLoaderRestartOnRedirect',
+  'AvoidUnnecessaryBeforeUnloadCheckSync',
+  'DestroyProfileOnBrowserClose',
+  'HttpsFirstBalancedModeAutoEnable',
+  'HttpsUpgrades',
+  'LensOverlay',
+  'MediaRouter',
+  'NetworkTimeServiceQuerying',
+  'OptimizationHints',
+  'PaintHolding',
+  'PreconnectToSearch',
+  'ThirdPartyStoragePartitioning',
+];
+
 /** Vitest runs it once, before the files of this folder. */
 export function setup(): void {
   if (installedChromium() === undefined) installMissing(['chromium'], ['chromium']);
 }
 
+let running: Promise<Browser> | undefined;
+
+/**
+ * One Chromium for all files that share this process. It is not closed: it ends with the process, whose end closes the
+ * pipe between the two.
+ */
+export async function sharedChromium(): Promise<Browser> {
+  running ??= launchChromium();
+  const browser = await running;
+  if (browser.isConnected()) return browser;
+  running = launchChromium();
+  return running;
+}
+
 /** Chromium without a window, without a sandbox (tests run as root), and without requests of its own. */
-export function launchChromium(): Promise<Browser> {
+function launchChromium(): Promise<Browser> {
   const executablePath = installedChromium();
   if (executablePath === undefined) {
     throw new Error('The console tests need Chromium: apt install chromium.');
@@ -33,6 +69,7 @@ export function launchChromium(): Promise<Browser> {
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
+      `--disable-features=${withoutFeatures.join()}`,
     ],
   });
 }

@@ -6,7 +6,7 @@ import {
   startServer,
 } from '../../../../server/test/support/server.ts';
 import type { Credentials } from '../../../../server/test/support/sign-in/steps.ts';
-import { launchChromium } from './chromium.ts';
+import { sharedChromium } from './chromium.ts';
 
 /** How long a condition may take on a busy machine. */
 const patienceMs = 60_000;
@@ -49,15 +49,10 @@ export class ConsoleTests {
   }
 
   async start(options: ServerOptions): Promise<void> {
-    [this.#server, this.#browser] = await Promise.all([startServer(options), launchChromium()]);
+    [this.#server, this.#browser] = await Promise.all([startServer(options), sharedChromium()]);
     const issuer = options.env?.['CONVOKE_OIDC_ISSUER'];
     if (issuer === undefined) this.#cookies = await cookiesOfOwner(this.server);
     else this.#issuerOrigin = new URL(issuer).origin;
-  }
-
-  async stop(): Promise<void> {
-    await this.closePages();
-    await this.#browser?.close();
   }
 
   /** Fills in the sign-in page of the server, and waits until the page behind it has taken its place. */
@@ -201,7 +196,7 @@ const reportViolations = `document.addEventListener('securitypolicyviolation', (
   console.error('policy: ' + event.violatedDirective + ' ' + event.blockedURI);
 });`;
 
-/** Sets the hooks of a file up: one server and one browser for all of its tests, and no fault left unseen. */
+/** Sets the hooks of a file up: one server for all of its tests, a browser of their own each, and no fault left unseen. */
 export function consoleTests(
   options: ServerOptions | (() => Promise<ServerOptions>) = {},
 ): ConsoleTests {
@@ -211,6 +206,7 @@ export function consoleTests(
     await tests.closePages();
     expect(tests.takeFaults()).toEqual([]);
   });
-  afterAll(() => tests.stop());
+  // The browser stays for the next file.
+  afterAll(() => tests.closePages());
   return tests;
 }

@@ -1,0 +1,68 @@
+import type { Route } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { addTenant } from '../../../server/test/support/identities.ts';
+import { consoleAgents } from './support/agents.ts';
+import { consoleTests } from './support/console-tests.ts';
+import { go, organizationPlaces, settled, tenantPlaces } from './support/places.ts';
+import { each, expectAccessible, expectStructure } from './support/screen-checks.ts';
+
+const web = consoleTests({ agents: consoleAgents });
+
+test('every screen says that it loads, shows an error where it happened, and goes on afterwards', async () => {
+  web.expectFaults(/status of 404/);
+  const page = await web.open('/console/t/none');
+  await page.getByText('You have no access to this tenant').waitFor();
+  const isRead = (url: URL) => url.pathname.startsWith('/v1/') && url.pathname !== '/v1/events';
+  let answer = Promise.withResolvers<'missing' | 'right'>();
+  const hold = async (route: Route) => {
+    const isMissing = (await answer.promise) === 'missing';
+    // The real server answers that there is nothing at this address.
+    await route.continue(isMissing ? { url: `${web.server.baseUrl}/v1/nothing` } : {});
+  };
+  // A token is fetched on the way and is not what this is about.
+  await page.route(
+    (url) => isRead(url) && !url.pathname.startsWith('/v1/oauth/'),
+    (route) => (route.request().method() === 'GET' ? hold(route) : route.continue()),
+  );
+  const visited = [...tenantPlaces(web.tenant), ...organizationPlaces(web.organization)];
+  await each(visited, async (place) => {
+    answer = Promise.withResolvers();
+    await go(page, place.path);
+    await page.locator('#content [aria-busy="true"]').first().waitFor();
+    answer.resolve('missing');
+    const problem = page.locator('#content').getByRole('alert');
+    await problem.first().getByText('not_found').waitFor();
+    await page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' });
+    await expectStructure(page, `${place.name}-error`);
+    await expectAccessible(page);
+    answer = Promise.withResolvers();
+    answer.resolve('right');
+    await expect
+      .poll(async () => {
+        const button = problem.getByRole('button', { name: 'Try again' }).first();
+        await button.click({ timeout: 1_000 }).catch(() => undefined);
+        return problem.count();
+      })
+      .toBe(0);
+    await settled(page, place);
+  });
+  await go(page, `${web.tenant}/runs/run_01ja3w8z5kq4v7m2x9c6t1r8en`);
+  await page.locator('#content').getByRole('alert').getByText('not_found').waitFor();
+  await expectAccessible(page);
+});
+
+test('every screen of a tenant without anything says so, and what to do next', async () => {
+  const tenant = await addTenant(web.server, 'Empty');
+  const page = await web.open(`/console/t/${tenant}/approvals`);
+  await page.getByText('Nothing waits for you.').waitFor();
+  // Agents belong to the server, so that list is full in every tenant.
+  const empty = tenantPlaces(`/console/t/${tenant}`).filter(({ name }) => name !== 'agents');
+  await each(empty, async (place) => {
+    await go(page, place.path);
+    await settled(page, place);
+    const said = page.locator('#content .empty').first();
+    await expect(said.textContent()).resolves.toMatch(/^(No|Nothing) .+\./);
+    await expectStructure(page, `${place.name}-empty`);
+    await expectAccessible(page);
+  });
+});
