@@ -1,4 +1,4 @@
-// npm run build -w @convoke/console
+// npm run build -w @convoke/console, and the first start of a checkout, which names another folder.
 import { buildConsole } from './build-console.ts';
 
-await buildConsole();
+await buildConsole(process.argv[2]);
