@@ -1,3 +1,4 @@
+import type { AgentRecord } from '@convoke/sdk';
 import type { JSX } from 'preact';
 import { plural, visible } from '../data/formats.ts';
 import { addressOf } from '../data/routes.ts';
@@ -35,33 +36,54 @@ export function AgentsScreen(): JSX.Element {
           ) : (
             <div class="cards">
               {all.map((agent) => (
-                <a
+                <AgentCard
                   key={agent.name}
-                  class="card"
-                  href={addressOf('agent', { tenant: tenant.tenantId, agent: agent.name })}
-                >
-                  <h2>{visible(agent.name)}</h2>
-                  <p class="muted">{visible(agent.description)}</p>
-                  {agent.problem !== undefined && (
-                    <p class="failed breaks">{`✕ does not load: ${visible(agent.problem)}`}</p>
-                  )}
-                  <div class="tags">
-                    {agent.framework !== '' && <span class="tag">{agent.framework}</span>}
-                    {agent.model !== undefined && <span class="tag">{visible(agent.model)}</span>}
-                    {agent.approval_required_tools.length > 0 && (
-                      <span class="tag warn">
-                        {`asks for ${plural(agent.approval_required_tools.length, 'tool')}`}
-                      </span>
-                    )}
-                    <LastRuns runs={newest.get(agent.name)?.slice(0, 6) ?? []} />
-                  </div>
-                </a>
+                  agent={agent}
+                  tenant={tenant.tenantId}
+                  runs={newest.get(agent.name)?.slice(0, 6) ?? []}
+                />
               ))}
             </div>
           )
         }
       </Shown>
     </>
+  );
+}
+
+/** Only these have a screen: a folder with another name is not an agent yet. */
+const agentName = /^[a-z0-9-]{1,64}$/;
+
+function AgentCard(props: {
+  readonly agent: AgentRecord;
+  readonly tenant: string;
+  readonly runs: readonly RunSummary[];
+}): JSX.Element {
+  const { agent, tenant, runs } = props;
+  const content = (
+    <>
+      <h2>{visible(agent.name)}</h2>
+      <p class="muted">{visible(agent.description)}</p>
+      {agent.problem !== undefined && (
+        <p class="failed breaks">{`✕ does not load: ${visible(agent.problem)}`}</p>
+      )}
+      <div class="tags">
+        {agent.framework !== '' && <span class="tag">{agent.framework}</span>}
+        {agent.model !== undefined && <span class="tag">{visible(agent.model)}</span>}
+        {agent.approval_required_tools.length > 0 && (
+          <span class="tag warn">
+            {`asks for ${plural(agent.approval_required_tools.length, 'tool')}`}
+          </span>
+        )}
+        <LastRuns runs={runs} />
+      </div>
+    </>
+  );
+  if (!agentName.test(agent.name)) return <div class="card">{content}</div>;
+  return (
+    <a class="card" href={addressOf('agent', { tenant, agent: agent.name })}>
+      {content}
+    </a>
   );
 }
 

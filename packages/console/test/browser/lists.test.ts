@@ -10,7 +10,10 @@ const brokenAgents = {
   'unknown-key': 'description: Greets\nframwork: scripted\n',
 };
 
-const web = consoleTests({ agents: { ...consoleAgents, ...brokenAgents } });
+const web = consoleTests({
+  agents: { ...consoleAgents, ...brokenAgents, 'Bad Name': 'framework: scripted\n' },
+  agentFiles: { 'begun/instructions.md': 'Greet.', 'node_modules/x/index.js': '' },
+});
 
 /** A run of `writer` that waits for its permission. */
 async function waiting(prompt: string) {
@@ -104,7 +107,7 @@ test('keys of a run: the next error, the copy menu, and back to the list', async
   expect(new URL(page.url()).pathname).toBe(`${web.tenant}/runs`);
 });
 
-test('an agent whose file is not YAML is listed with the place of its error, and so is one that says too little', async () => {
+test('a folder that does not load is listed with what is wrong: its YAML, its keys, its name, or no file at all', async () => {
   const problems = {
     unclosed: /agent\.yaml:3:1: /,
     words: /agent\.yaml:1:1: /,
@@ -115,6 +118,12 @@ test('an agent whose file is not YAML is listed with the place of its error, and
     const card = page.getByRole('link', { name: new RegExp(`^${name} `) });
     await card.getByText('✕ does not load').and(card.getByText(problem)).waitFor();
   }
+  const begun = page.getByRole('link', { name: /^begun / });
+  await begun.getByText('agent.yaml is missing: write it').waitFor();
+  // No agent can have this name, so there is no screen of it.
+  const misnamed = page.locator('div.card', { hasText: 'Bad Name' });
+  await misnamed.getByText('rename the folder').waitFor();
+  expect(await page.getByText('node_modules').count()).toBe(0);
   await page.getByRole('link', { name: /^unclosed / }).click();
   await page.getByText('This agent does not load.').waitFor();
   await page.getByText(problems.unclosed).waitFor();

@@ -31,6 +31,8 @@ export interface ReadAgentFolder {
   readonly now?: number;
   /** Needed to tell what a run costs; none when absent. */
   readonly prices?: Prices | undefined;
+  /** How the folder was read last time. */
+  readonly before?: ReadAgent | undefined;
 }
 
 export type AgentHarnesses = ReadonlyMap<
@@ -40,9 +42,6 @@ export type AgentHarnesses = ReadonlyMap<
 
 /** Reads one agent folder. The reason for a refusal names the place in `agent.yaml` and what to do. */
 export async function readAgentFolder(request: ReadAgentFolder): Promise<ReadAgent> {
-  if (!agentNamePattern.test(request.name)) {
-    return unreadable('the folder\'s name must be 1 to 64 characters of a-z, 0-9 and "-"');
-  }
   try {
     return await readFolder(request);
   } catch (error) {
@@ -52,9 +51,11 @@ export async function readAgentFolder(request: ReadAgentFolder): Promise<ReadAge
 
 async function readFolder(request: ReadAgentFolder): Promise<ReadAgent> {
   const text = await readAgentFile(request.folder, 'agent.yaml');
-  if (text === undefined) return unreadable('agent.yaml is missing');
+  const isNamed = agentNamePattern.test(request.name);
+  if (text === undefined) return isNamed ? withoutFile(request) : unreadable(badName);
   const source = sourceOf(text);
   if ('reason' in source) return { ok: false, ...source };
+  if (!isNamed) return { ok: false, reason: badName, ...readableParts(source) };
   const parsed = agentSchema.safeParse(source.value);
   if (!parsed.success) return faulty(source, problemsOf(parsed.error, agentSchema));
 
@@ -90,6 +91,25 @@ async function readFolder(request: ReadAgentFolder): Promise<ReadAgent> {
     },
     literalSecrets: literalSecrets(declared.env),
   };
+}
+
+const badName =
+  'the folder\'s name must be 1 to 64 characters of a-z, 0-9 and "-": rename the folder';
+
+/**
+ * A folder that has no file is shown to every tenant, because its name is all there is to see (A-451). One that lost its
+ * file stays with the tenants that saw it.
+ */
+function withoutFile({ before }: ReadAgentFolder): ReadAgent {
+  const reason =
+    'agent.yaml is missing: write it, or move the folder away if it is not meant to be an agent';
+  const tenants =
+    before === undefined ? agentSchema.shape.tenants.parse(undefined) : tenantsIn(before);
+  return { ok: false, reason, ...(tenants === undefined ? {} : { tenants }) };
+}
+
+function tenantsIn(read: ReadAgent): BrokenAgent['tenants'] {
+  return read.ok ? read.agent.tenants : read.tenants;
 }
 
 function digestOf(declared: object): string {

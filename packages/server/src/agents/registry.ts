@@ -128,9 +128,10 @@ class AgentRegistry implements Agents {
     const { fingerprint, directories, problem } = scan;
     const before = this.#readings.get(name);
     if (before?.fingerprint === fingerprint) return { reading: before, directories };
+    const request = { folder: scan.folder, name, harnesses, prices, now: now() };
     const result: ReadAgent =
       problem === undefined
-        ? await readAgentFolder({ folder: scan.folder, name, harnesses, prices, now: now() })
+        ? await readAgentFolder({ ...request, before: before?.result })
         : { ok: false, reason: problem };
     return { reading: { fingerprint, result }, directories };
   }
@@ -173,6 +174,9 @@ function isSame(a: ReadonlyMap<string, Reading>, b: ReadonlyMap<string, Reading>
   return a.size === b.size && [...b].every(([name, reading]) => a.get(name) === reading);
 }
 
+/** What other programs put beside agents. Hidden folders are none either. */
+const neverAgents: ReadonlySet<string> = new Set(['node_modules', '__pycache__']);
+
 /** Names of the folders that are agents, sorted; `undefined` when there is no agents folder. */
 async function listFolders(folder: string): Promise<readonly string[] | undefined> {
   const entries = await readdir(folder, { withFileTypes: true }).catch((error: unknown) => {
@@ -182,7 +186,7 @@ async function listFolders(folder: string): Promise<readonly string[] | undefine
   if (entries === undefined) return undefined;
   const names: string[] = [];
   for (const entry of entries) {
-    if (entry.name.startsWith('.')) continue;
+    if (entry.name.startsWith('.') || neverAgents.has(entry.name)) continue;
     if (entry.isDirectory() || (await isLinkToFolder(join(folder, entry.name))))
       names.push(entry.name);
   }

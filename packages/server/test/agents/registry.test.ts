@@ -29,11 +29,12 @@ describe('reading agent folders', () => {
       'empty/README.md': 'nothing here',
       'README.md': 'a file among the folders is not an agent',
       '.git/agent.yaml': 'hidden folders are not agents',
+      'node_modules/thing/index.js': 'packages are not agents',
     });
     const { agents, log } = await open(folder);
     expect(agents.all().map(({ name }) => name)).toEqual(['good']);
     expect(agents.problems().map((problem) => problem.folder)).toEqual(['broken', 'empty']);
-    expect(reasonOf(agents, 'empty')).toBe('agent.yaml is missing');
+    expect(reasonOf(agents, 'empty')).toMatch(/^agent\.yaml is missing: write it/);
     expect(log.warnings.map(({ fields }) => fields?.['folder'])).toEqual(['broken', 'empty']);
   });
 

@@ -1,6 +1,9 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { usualAgents } from '../support/agents.ts';
 import { ended, follow, logOf, readRun, readSession, textOf } from '../support/api-steps.ts';
+import type { Identity } from '../support/checked-calls.ts';
 import { eventually } from '../support/eventually.ts';
 import { addClient, addTenant } from '../support/identities.ts';
 import type { Puppet } from '../support/puppet-harness.ts';
@@ -84,6 +87,35 @@ describe('the agents of a tenant (D-56, issue 2)', () => {
     await server.removeAgent('hidden-broken');
     await server.removeAgent('seen');
     await eventually(async () => !(await names(server)).includes('seen'));
+  });
+
+  test('a folder without its file, or with another name than an agent can have, is shown too (A-451)', async () => {
+    const shown = async (as?: Identity) => {
+      const request = { query: { include: 'broken' }, ...(as === undefined ? {} : { as }) };
+      const { agents } = (await server.send('list_agents', request)).body;
+      return new Map(agents.map(({ name, problem }) => [name, problem]));
+    };
+    const tenant = await addTenant(server);
+    const other = (await addClient(server)).in(tenant);
+    const picky = { ...usualAgents.echo, tenants: { default: 'disabled', allow: [tenant] } };
+    await server.writeAgent('begun', usualAgents.echo);
+    await server.writeAgent('Bad_Name', usualAgents.echo);
+    await server.writeAgent('Bad_Picky', picky);
+    await server.writeAgent('picky-begun', picky);
+    await eventually(async () => (await names(server, other)).includes('picky-begun'));
+    for (const name of ['begun', 'picky-begun']) {
+      await rm(join(server.config.agentsDir, name, 'agent.yaml'));
+    }
+    await eventually(async () => (await shown(other)).get('picky-begun')?.includes('is missing'));
+    await eventually(async () => (await shown()).get('begun')?.includes('is missing'));
+    const listed = await shown();
+    expect(listed.get('Bad_Name')).toContain('rename the folder');
+    expect([...listed.keys()]).not.toContain('Bad_Picky');
+    expect([...listed.keys()]).not.toContain('picky-begun');
+    for (const name of ['begun', 'Bad_Name', 'Bad_Picky', 'picky-begun']) {
+      await server.removeAgent(name);
+    }
+    await eventually(async () => !(await shown(other)).has('picky-begun'));
   });
 
   test('a broken folder is reported and does not affect others', async () => {
