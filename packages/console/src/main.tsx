@@ -5,12 +5,17 @@ import { startRouter } from './shell/router.ts';
 import { keepSettings } from './shell/settings.ts';
 import { startShortcuts } from './shell/shortcuts.ts';
 
-keepSettings();
-startRouter();
-startShortcuts();
-const root = document.querySelector('#app');
-if (root !== null) {
-  root.replaceChildren();
-  render(<App />, root);
+// In a frame the page is the end of a silent sign-in, whose address the page around it reads.
+if (window === window.top) start();
+
+function start(): void {
+  keepSettings();
+  startRouter();
+  startShortcuts();
+  const root = document.querySelector('#app');
+  if (root !== null) {
+    root.replaceChildren();
+    render(<App />, root);
+  }
+  void startSession();
 }
-void startSession();

@@ -102,6 +102,13 @@ export class Resources {
     }
   }
 
+  /** Fetches again what could not be read. */
+  retryFailed(): void {
+    for (const entry of this.#entries.values()) {
+      if (entry.error.value !== undefined) void entry.refresh();
+    }
+  }
+
   /** Forgets everything: another person, or none, is signed in. */
   clear(): void {
     for (const entry of this.#entries.values()) entry.drop();

@@ -10,6 +10,8 @@ export function Dialog(props: {
   readonly onClose: () => void;
   readonly children: ComponentChildren;
   readonly class?: string | undefined;
+  /** It stays until it is taken away: a browser closes a dialog that gets a second Escape. */
+  readonly isFixed?: boolean | undefined;
 }): JSX.Element {
   const element = useRef<HTMLDialogElement>(null);
   const id = useId();
@@ -26,6 +28,11 @@ export function Dialog(props: {
       onCancel={(event) => {
         event.preventDefault();
         props.onClose();
+      }}
+      onClose={() => {
+        if (props.isFixed === true && element.current?.isConnected === true) {
+          element.current.showModal();
+        }
       }}
       onClick={(event) => {
         if (event.target === element.current) props.onClose();

@@ -8,16 +8,18 @@ export interface PersonToken {
 
 /** How people sign in: at the server itself, or at another issuer that its operator named. */
 export interface SignIn {
-  /** Takes what stands in the address when the browser comes back from the sign-in page. */
-  readonly returned: (answer: URLSearchParams) => void;
+  /** The browser has a session again. `answer` stood in the address when it came back from the sign-in page. */
+  returned(answer?: URLSearchParams): void;
   /** A token without a page; throws `SignInRequired` where that is not possible. */
-  readonly obtain: () => Promise<PersonToken>;
+  obtain(): Promise<PersonToken>;
   /** Leaves for the sign-in page. */
-  readonly leave: () => Promise<void>;
+  leave(): Promise<void>;
+  /** The sign-in page for another tab. The answer that comes back there has this `state`. */
+  elsewhere(): Promise<{ readonly address: string; readonly state: string }>;
   /** Drops what it holds in memory. */
-  readonly forget: () => void;
+  forget(): void;
   /** Where the browser's session is ended; undefined where the issuer has no such page. */
-  readonly signOutAddress: () => Promise<string | undefined>;
+  signOutAddress(): Promise<string | undefined>;
 }
 
 /** The person has to sign in with the whole page. */
@@ -79,13 +81,21 @@ export async function authorizationQuery(
   }).toString();
 }
 
+/** What an issuer answers where it cannot do without a page (OpenID Connect Core 3.1.2.6). */
+const needsPage: ReadonlySet<string> = new Set([
+  'login_required',
+  'interaction_required',
+  'consent_required',
+  'account_selection_required',
+]);
+
 /** The code in the answer, if the answer is for this request and from this issuer (RFC 9207). */
 export function codeIn(
   answer: URLSearchParams,
   { state, issuer }: { readonly state: string; readonly issuer: string },
 ): string {
   const error = answer.get('error');
-  if (error === 'login_required' || error === 'interaction_required') {
+  if (error !== null && needsPage.has(error)) {
     throw new SignInRequired('The browser has no session.');
   }
   if (error !== null) {
@@ -122,6 +132,24 @@ export async function requestToken(
     throw new SignInFailed(error, text ?? 'The identity provider gave no token.');
   }
   return { token, expiresAt: Date.now() + seconds * 1000, refreshToken };
+}
+
+/** Where a token is asked for without a page. */
+export interface Silent {
+  readonly clientId: string;
+  readonly issuer: string;
+  readonly tokenEndpoint: string;
+  /** Brings the answer to the query of a request for a code. */
+  readonly visit: (query: string) => Promise<URLSearchParams>;
+}
+
+/** Asks for a token without a page (`prompt=none`). The proof never leaves this call, so none is stored (D-150). */
+export async function tokenWithoutPage(silent: Silent): Promise<GivenToken> {
+  const { clientId, issuer, tokenEndpoint, visit } = silent;
+  const proof = newProof();
+  const answer = await visit(await authorizationQuery(clientId, proof, { prompt: 'none' }));
+  const code = codeIn(answer, { state: proof.state, issuer });
+  return requestToken(tokenEndpoint, codeFields(clientId, code, proof.verifier));
 }
 
 /** The fields that redeem a code. */

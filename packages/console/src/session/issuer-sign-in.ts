@@ -11,6 +11,7 @@ import {
   newProof,
   requestToken,
   signedOutUri,
+  tokenWithoutPage,
 } from './code-flow.ts';
 
 /** What the page needs of the issuer's discovery document. */
@@ -25,90 +26,134 @@ const proofKey = 'convoke.sign-in';
 
 /**
  * Sign-in at another issuer (D-150, A-391): code and PKCE with the whole page. The proof of the request is stored while the
- * page is away, and removed when it is back; tokens are in this closure only. A refresh token, if the issuer gives one,
- * renews without a page. Without one, the person signs in again when the token has ended.
+ * page is away, and removed when it is back; tokens are in this object only. A refresh token, if the issuer gives one,
+ * renews without a page. Without one, a hidden frame asks the issuer (A-450), and when it refuses, the person signs in
+ * again once the token has ended.
  */
-export function issuerSignIn(issuer: string, clientId: string): SignIn {
-  let endpoints: Promise<Endpoints> | undefined;
-  let answer: URLSearchParams | undefined;
-  let held: GivenToken | undefined;
-  let timesForgotten = 0;
+export class IssuerSignIn implements SignIn {
+  readonly #issuer: string;
+  readonly #clientId: string;
+  #endpoints: Promise<Endpoints> | undefined;
+  #answer: URLSearchParams | undefined;
+  #held: GivenToken | undefined;
+  #timesForgotten = 0;
+  /** The issuer has said that it needs the person: it is not asked again before the person was there. */
+  #isRefused = false;
+  /** Of a sign-in in another tab. */
+  #proofElsewhere: Proof | undefined;
 
-  const discovered = () => {
-    endpoints ??= discover(issuer).catch((error: unknown) => {
-      endpoints = undefined;
+  constructor(issuer: string, clientId: string) {
+    this.#issuer = issuer;
+    this.#clientId = clientId;
+  }
+
+  returned(answer?: URLSearchParams): void {
+    this.#answer = answer;
+    this.#isRefused = false;
+  }
+
+  async obtain(): Promise<PersonToken> {
+    const answer = this.#answer;
+    this.#answer = undefined;
+    const before = this.#timesForgotten;
+    let next = this.#held;
+    if (answer !== undefined) next = await this.#redeem(answer);
+    // A page that was just loaded has none: it leaves for the issuer, which sends a known browser back at once.
+    else if (next !== undefined) next = await this.#renewWithoutPage(next);
+    // An answer that comes after the sign-out is not kept.
+    if (this.#timesForgotten === before) this.#held = next;
+    return stillGood(this.#held);
+  }
+
+  async leave(): Promise<void> {
+    const proof = newProof();
+    const address = await this.#pageAddress(proof);
+    sessionStorage.setItem(proofKey, JSON.stringify(proof));
+    location.assign(address);
+  }
+
+  async elsewhere(): Promise<{ readonly address: string; readonly state: string }> {
+    const proof = newProof();
+    this.#proofElsewhere = proof;
+    return { address: await this.#pageAddress(proof), state: proof.state };
+  }
+
+  forget(): void {
+    this.#held = undefined;
+    this.#timesForgotten += 1;
+  }
+
+  async signOutAddress(): Promise<string | undefined> {
+    const { end_session_endpoint: endpoint } = await this.#discovered();
+    if (endpoint === undefined) return undefined;
+    const back = { client_id: this.#clientId, post_logout_redirect_uri: signedOutUri() };
+    return withQuery(endpoint, new URLSearchParams(back).toString());
+  }
+
+  #discovered(): Promise<Endpoints> {
+    this.#endpoints ??= discover(this.#issuer).catch((error: unknown) => {
+      this.#endpoints = undefined;
       throw error;
     });
-    return endpoints;
-  };
+    return this.#endpoints;
+  }
 
-  const redeem = async (given: URLSearchParams) => {
-    const proof = takeProof();
+  async #pageAddress(proof: Proof): Promise<string> {
+    const { authorization_endpoint: page } = await this.#discovered();
+    return withQuery(page, await authorizationQuery(this.#clientId, proof));
+  }
+
+  async #redeem(answer: URLSearchParams): Promise<GivenToken> {
+    const isElsewhere = this.#proofElsewhere?.state === answer.get('state');
+    const proof = isElsewhere ? this.#proofElsewhere : takeProof();
     // A return that this tab did not ask for: another page may have prepared it.
     if (proof === undefined) throw new SignInRequired('The tab did not ask for this sign-in.');
-    const code = codeIn(given, { state: proof.state, issuer });
-    const { token_endpoint: endpoint } = await discovered();
-    return requestToken(endpoint, codeFields(clientId, code, proof.verifier));
-  };
+    const code = codeIn(answer, { state: proof.state, issuer: this.#issuer });
+    const { token_endpoint: endpoint } = await this.#discovered();
+    return requestToken(endpoint, codeFields(this.#clientId, code, proof.verifier));
+  }
 
-  const renew = async ({ refreshToken = '' }: GivenToken) => {
-    const { token_endpoint: endpoint } = await discovered();
-    const fields = {
-      grant_type: 'refresh_token',
-      client_id: clientId,
-      refresh_token: refreshToken,
-    };
-    const given = await requestToken(endpoint, fields);
-    // An issuer that does not rotate refresh tokens leaves the field out.
-    return { ...given, refreshToken: given.refreshToken ?? refreshToken };
-  };
+  async #renewWithoutPage(held: GivenToken): Promise<GivenToken> {
+    const next = held.refreshToken === undefined ? held : await this.#renewByRefresh(held);
+    return next.refreshToken === undefined ? this.#askSilently(next) : next;
+  }
 
-  return {
-    returned: (given) => {
-      answer = given;
-    },
-    obtain: async () => {
-      const given = answer;
-      answer = undefined;
-      const before = timesForgotten;
-      let next = held;
-      if (given !== undefined) next = await redeem(given);
-      else if (held?.refreshToken !== undefined) next = await renewed(held, renew);
-      // An answer that comes after the sign-out is not kept.
-      if (timesForgotten === before) held = next;
-      return stillGood(held);
-    },
-    leave: async () => {
-      const { authorization_endpoint: endpoint } = await discovered();
-      const proof = newProof();
-      sessionStorage.setItem(proofKey, JSON.stringify(proof));
-      location.assign(withQuery(endpoint, await authorizationQuery(clientId, proof)));
-    },
-    forget: () => {
-      held = undefined;
-      timesForgotten += 1;
-    },
-    signOutAddress: async () => {
-      const { end_session_endpoint: endpoint } = await discovered();
-      if (endpoint === undefined) return undefined;
-      const back = { client_id: clientId, post_logout_redirect_uri: signedOutUri() };
-      return withQuery(endpoint, new URLSearchParams(back).toString());
-    },
-  };
-}
-
-/** A refresh token that the issuer no longer accepts is dropped: its token is used until it ends. */
-async function renewed(
-  held: GivenToken,
-  renew: (held: GivenToken) => Promise<GivenToken>,
-): Promise<GivenToken> {
-  try {
-    return await renew(held);
-  } catch (error) {
-    if (error instanceof SignInFailed && error.code === 'invalid_grant') {
-      return { ...held, refreshToken: undefined };
+  /** A refresh token that the issuer no longer accepts is dropped. */
+  async #renewByRefresh(held: GivenToken): Promise<GivenToken> {
+    const { token_endpoint: endpoint } = await this.#discovered();
+    const { refreshToken = '' } = held;
+    try {
+      const given = await requestToken(endpoint, {
+        grant_type: 'refresh_token',
+        client_id: this.#clientId,
+        refresh_token: refreshToken,
+      });
+      // An issuer that does not rotate refresh tokens leaves the field out.
+      return { ...given, refreshToken: given.refreshToken ?? refreshToken };
+    } catch (error) {
+      if (error instanceof SignInFailed && error.code === 'invalid_grant') {
+        return { ...held, refreshToken: undefined };
+      }
+      throw error;
     }
-    throw error;
+  }
+
+  async #askSilently(held: GivenToken): Promise<GivenToken> {
+    if (this.#isRefused) return held;
+    try {
+      // Read again: a frame would not say that the issuer cannot be reached.
+      const endpoints = await discover(this.#issuer);
+      return await tokenWithoutPage({
+        clientId: this.#clientId,
+        issuer: this.#issuer,
+        tokenEndpoint: endpoints.token_endpoint,
+        visit: (query) => visitInFrame(withQuery(endpoints.authorization_endpoint, query)),
+      });
+    } catch (error) {
+      if (!(error instanceof SignInRequired)) throw error;
+      this.#isRefused = true;
+      return held;
+    }
   }
 }
 
@@ -118,6 +163,38 @@ function stillGood(held: PersonToken | undefined): PersonToken {
     throw new SignInRequired('The sign-in has ended.');
   }
   return held;
+}
+
+/** How long an issuer may take to answer in a frame. */
+const frameMs = 20_000;
+
+/**
+ * Asks the issuer in a hidden frame, which ends at the address of the callback: of this origin, so it can be read. When the
+ * issuer shows a page instead, or the browser keeps its cookies from it, the person is needed.
+ */
+async function visitInFrame(address: string): Promise<URLSearchParams> {
+  const frame = document.createElement('iframe');
+  frame.hidden = true;
+  const loaded = new Promise((resolve) => {
+    frame.addEventListener('load', resolve);
+    setTimeout(resolve, frameMs);
+  });
+  frame.src = address;
+  document.body.append(frame);
+  await loaded;
+  const search = searchIn(frame);
+  frame.remove();
+  if (search === undefined) throw new SignInRequired('The issuer did not answer without a page.');
+  return new URLSearchParams(search);
+}
+
+/** The browser throws for a page of another origin. */
+function searchIn({ contentWindow }: HTMLIFrameElement): string | undefined {
+  try {
+    return contentWindow?.location.search;
+  } catch {
+    return undefined;
+  }
 }
 
 function takeProof(): Proof | undefined {

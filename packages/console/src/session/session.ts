@@ -7,9 +7,10 @@ import {
 } from '@convoke/sdk';
 import { type ReadonlySignal, signal } from '@preact/signals';
 import { Resources } from '../data/resource.ts';
-import { safeReturn } from '../data/routes.ts';
+import { consoleRoot, safeReturn } from '../data/routes.ts';
 import { navigate } from '../shell/router.ts';
 import { type PersonToken, SignInRequired, baseUrl } from './code-flow.ts';
+import { answerFromTab, handOver } from './handover.ts';
 import { keepReturn, signIn, takeReturn } from './sign-in.ts';
 import { type RenewedToken, personTokens, tenantTokens } from './tokens.ts';
 
@@ -19,11 +20,17 @@ export type SessionState =
   | { readonly kind: 'insecure' }
   | { readonly kind: 'leaving' }
   | { readonly kind: 'signed-out' }
+  /** This tab was opened for the sign-in of another one, which goes on. */
+  | { readonly kind: 'done-here' }
   | { readonly kind: 'failed'; readonly error: unknown }
   | { readonly kind: 'in'; readonly me: MeRecord; readonly workspaces: readonly WorkspaceRecord[] };
 
 const state = signal<SessionState>({ kind: 'starting' });
 export const session: ReadonlySignal<SessionState> = state;
+
+const ended = signal(false);
+/** The sign-in has ended while the page was used: it stays, with what was typed, until the person has signed in again. */
+export const hasEnded: ReadonlySignal<boolean> = ended;
 
 /** What the page has read, for as long as this person is signed in. */
 export const resources = new Resources();
@@ -53,8 +60,15 @@ export async function startSession(): Promise<void> {
   }
   if (location.pathname.endsWith('/callback')) {
     const answer = new URLSearchParams(location.search);
-    navigate(safeReturn(takeReturn()), { replace: true });
-    await enter(answer);
+    const kept = takeReturn();
+    navigate(safeReturn(kept), { replace: true });
+    // Without an address to return to, this tab did not leave for the sign-in: another one may have opened it.
+    if (kept === null && (await handOver(answer))) {
+      state.value = { kind: 'done-here' };
+      window.close();
+    } else {
+      await enter(answer);
+    }
   } else {
     await enter();
   }
@@ -71,7 +85,7 @@ export async function enter(answer?: URLSearchParams): Promise<void> {
     for await (const workspace of account.workspaces({ limit: 100 })) workspaces.push(workspace);
     const me = await account.me();
     state.value = { kind: 'in', me, workspaces };
-    listenForSignOut();
+    listenToTabs();
   } catch (error) {
     if (error instanceof SignInRequired) return leaveForSignIn();
     state.value = { kind: 'failed', error };
@@ -104,6 +118,61 @@ export async function leaveForSignIn(): Promise<void> {
   }
 }
 
+let waiting: AbortController | undefined;
+
+/**
+ * Opens the sign-in page in another tab and goes on here when the person is back. A browser that opens no tab leaves this
+ * page instead.
+ */
+export async function signInAgain(): Promise<void> {
+  // Opened at once: a browser allows it only as the answer to a click.
+  const tab = window.open('', '_blank');
+  if (tab === null) return leaveForSignIn();
+  waiting?.abort();
+  waiting = new AbortController();
+  const answer = await answerIn(tab, waiting.signal);
+  await regain(answer);
+  channel()?.postMessage('signed-in');
+}
+
+/** Sends the tab to the sign-in page. Resolves when it has come back; never when another attempt has begun meanwhile. */
+async function answerIn(tab: Window, signal: AbortSignal): Promise<URLSearchParams> {
+  try {
+    const { address, state: asked } = await (await signIn()).elsewhere();
+    const answer = answerFromTab(asked, signal);
+    tab.location.replace(address);
+    return await answer;
+  } catch (error) {
+    tab.close();
+    throw error;
+  }
+}
+
+/** Goes on with the same page. What another person may see is drawn from the beginning. */
+async function regain(answer?: URLSearchParams): Promise<void> {
+  const before = state.value;
+  (await signIn()).returned(answer);
+  await person.get();
+  const me = await accountClient().me();
+  if (before.kind === 'in' && before.me.user_id !== me.user_id) {
+    location.assign(`${consoleRoot}/`);
+    return;
+  }
+  ended.value = false;
+  resources.retryFailed();
+}
+
+/** The browser's session has ended. What the person has typed is not lost for it. */
+function endSession(): void {
+  if (state.value.kind === 'in') ended.value = true;
+}
+
+/** Drops everything, where the person does not sign in again. */
+export function leaveSignedOut(): void {
+  waiting?.abort();
+  forget();
+}
+
 /** Ends the session of this browser; the other tabs are told. */
 export async function signOut(): Promise<void> {
   channel()?.postMessage('signed-out');
@@ -115,11 +184,12 @@ export async function signOut(): Promise<void> {
 /** Everything that belongs to the person leaves the memory of the page. */
 function forget(): void {
   person.forget();
-  void signIn().then(({ forget: drop }) => drop());
+  void signIn().then((way) => way.forget());
   person = personTokens();
   tenants.clear();
   organizations.clear();
   resources.clear();
+  ended.value = false;
   state.value = { kind: 'signed-out' };
 }
 
@@ -131,22 +201,23 @@ function channel(): BroadcastChannel | undefined {
 
 let isListening = false;
 
-function listenForSignOut(): void {
+function listenToTabs(): void {
   if (isListening) return;
   isListening = true;
   const listener = channel();
   if (listener === undefined) return;
   listener.onmessage = (event) => {
     if (event.data === 'signed-out') forget();
+    if (event.data === 'signed-in' && ended.value) void regain().catch(() => {});
   };
 }
 
-/** The token of the person; when the browser's session has ended, the page says so instead of failing. */
+/** The token of the person; when the browser's session has ended, the page says so. */
 async function personToken(rejected: string | undefined): Promise<string> {
   try {
     return (await person.get(rejected)).token;
   } catch (error) {
-    if (error instanceof SignInRequired) forget();
+    if (error instanceof SignInRequired) endSession();
     throw error;
   }
 }
@@ -167,7 +238,7 @@ export function tenantScope(tenantId: string): TenantScope | undefined {
       if (given.scopes.join(' ') !== scopes.value.join(' ')) scopes.value = given.scopes;
       return given.token;
     } catch (error) {
-      if (error instanceof SignInRequired) forget();
+      if (error instanceof SignInRequired) endSession();
       throw error;
     }
   };

@@ -20,8 +20,8 @@ export function signIn(): Promise<SignIn> {
 
 async function choose(): Promise<SignIn> {
   if (other === null) return silentSignIn;
-  const { issuerSignIn } = await import('./issuer-sign-in.ts');
-  return issuerSignIn(other.content, other.dataset['clientId'] ?? '');
+  const { IssuerSignIn } = await import('./issuer-sign-in.ts');
+  return new IssuerSignIn(other.content, other.dataset['clientId'] ?? '');
 }
 
 const returnKey = 'convoke.return';

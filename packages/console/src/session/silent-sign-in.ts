@@ -3,11 +3,9 @@ import {
   type SignIn,
   authorizationQuery,
   baseUrl,
-  codeFields,
-  codeIn,
   newProof,
-  requestToken,
   signedOutUri,
+  tokenWithoutPage,
 } from './code-flow.ts';
 
 const clientId = 'convoke-console';
@@ -18,8 +16,14 @@ export const silentSignIn: SignIn = {
   returned: () => {},
   obtain: askSilently,
   leave: async () => {
-    const query = await authorizationQuery(clientId, newProof());
-    location.assign(`${baseUrl()}/oidc/auth?${query}`);
+    location.assign(pageAddress(await authorizationQuery(clientId, newProof())));
+  },
+  elsewhere: async () => {
+    const proof = newProof();
+    return {
+      address: pageAddress(await authorizationQuery(clientId, proof)),
+      state: proof.state,
+    };
   },
   forget: () => {},
   signOutAddress: () => {
@@ -32,17 +36,23 @@ export const silentSignIn: SignIn = {
 };
 
 /**
- * Asks for a code without a page (`prompt=none`): the request is of the same origin, so the redirect is followed and the
- * code stands in the address of the response. The session cookie of the identity provider is the only thing that lasts;
- * no verifier and no token is ever stored (D-150).
+ * The request is of the same origin, so the redirect is followed and the code stands in the address of the response. The
+ * session cookie of the identity provider is the only thing that lasts (D-150).
  */
-async function askSilently(): Promise<PersonToken> {
-  const proof = newProof();
-  const query = await authorizationQuery(clientId, proof, { prompt: 'none' });
-  const response = await fetch(`${baseUrl()}/oidc/auth?${query}`, { cache: 'no-store' });
-  const answer = new URL(response.url).searchParams;
-  // The body is the page of the console itself, or an error page; neither is needed.
-  void response.body?.cancel();
-  const code = codeIn(answer, { state: proof.state, issuer: baseUrl() });
-  return requestToken(`${baseUrl()}/oidc/token`, codeFields(clientId, code, proof.verifier));
+function askSilently(): Promise<PersonToken> {
+  return tokenWithoutPage({
+    clientId,
+    issuer: baseUrl(),
+    tokenEndpoint: `${baseUrl()}/oidc/token`,
+    visit: async (query) => {
+      const response = await fetch(pageAddress(query), { cache: 'no-store' });
+      // The body is the page of the console itself, or an error page; neither is needed.
+      void response.body?.cancel();
+      return new URL(response.url).searchParams;
+    },
+  });
+}
+
+function pageAddress(query: string): string {
+  return `${baseUrl()}/oidc/auth?${query}`;
 }

@@ -1,10 +1,18 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { Button } from '../parts/button.tsx';
+import { Dialog } from '../parts/dialog.tsx';
 import { ProblemNote } from '../parts/problem.tsx';
 import { Toasts } from '../parts/toast.tsx';
 import { addressOf } from '../data/routes.ts';
-import { enter, leaveForSignIn, session } from '../session/session.ts';
+import {
+  enter,
+  hasEnded,
+  leaveForSignIn,
+  leaveSignedOut,
+  session,
+  signInAgain,
+} from '../session/session.ts';
 import { Frame } from './frame.tsx';
 import { navigate, place } from './router.ts';
 
@@ -13,6 +21,7 @@ export function App(): JSX.Element {
   return (
     <>
       <SessionPage />
+      {hasEnded.value && <SignInAgain />}
       <Toasts />
     </>
   );
@@ -51,6 +60,13 @@ function SessionPage(): JSX.Element {
           </Button>
         </Alone>
       );
+    case 'done-here':
+      return (
+        <Alone>
+          <h1>Signed in</h1>
+          <p>Close this tab and go on in the one that you came from.</p>
+        </Alone>
+      );
     case 'failed':
       return (
         <Alone>
@@ -61,6 +77,40 @@ function SessionPage(): JSX.Element {
     case 'in':
       return <Inside />;
   }
+}
+
+/** Covers the page, so that nothing of the organization is seen, and keeps it below with what was typed. */
+function SignInAgain(): JSX.Element {
+  const [error, setError] = useState<unknown>(undefined);
+  const [isWaiting, setWaiting] = useState(false);
+  // A person who has closed the other tab presses the button once more.
+  const ask = async () => {
+    setError(undefined);
+    setWaiting(true);
+    try {
+      await signInAgain();
+    } catch (problem) {
+      setError(problem);
+      setWaiting(false);
+    }
+  };
+  return (
+    <Dialog title="Your sign-in has ended" class="covering" isFixed onClose={() => {}}>
+      <p>Sign in again in another tab. What you typed is kept, and this page goes on.</p>
+      {error !== undefined && <ProblemNote error={error} />}
+      {isWaiting && (
+        <p class="muted" role="status">
+          Waiting for the other tab
+        </p>
+      )}
+      <div class="buttons end">
+        <Button onClick={leaveSignedOut}>Close this page</Button>
+        <Button kind="primary" onClick={ask} autofocus>
+          Sign in
+        </Button>
+      </div>
+    </Dialog>
+  );
 }
 
 function Inside(): JSX.Element {

@@ -8,7 +8,7 @@ import { begin, cancel, pendingIn, runIn } from '../../../server/test/support/ap
 import { addMember, emailOf } from '../../../server/test/support/sign-in/console.ts';
 import { operator, password } from '../../../server/test/support/sign-in/steps.ts';
 import { consoleAgents } from './support/agents.ts';
-import { consoleTests } from './support/console-tests.ts';
+import { consoleTests, letTokensEnd } from './support/console-tests.ts';
 import { go, organizationPlaces } from './support/places.ts';
 
 const web = consoleTests({ agents: consoleAgents });
@@ -59,6 +59,27 @@ test('signing out empties every tab of the browser', async () => {
   await page.getByRole('button', { name: 'Sign out' }).click();
   await page.getByLabel('Password').waitFor();
   expect(await other.textContent('body')).not.toContain(emailOf(person));
+});
+
+test('a sign-in that ends while the page is used covers it, and what was typed is there afterwards', async () => {
+  const person = await personWith('operator');
+  const page = await openAs(person, `${web.tenant}/agents/echo`);
+  const message = page.getByLabel('Message to the agent');
+  await message.fill('half a thought');
+  await page.context().clearCookies();
+  await letTokensEnd(page);
+  await page.getByRole('button', { name: 'Send' }).click();
+  const ended = page.getByRole('dialog', { name: 'Your sign-in has ended' });
+  const opened = page.context().waitForEvent('page');
+  await ended.getByRole('button', { name: 'Sign in' }).click();
+  const tab = await opened;
+  await tab.getByLabel('Email').fill(emailOf(person));
+  await tab.getByLabel('Password').fill(password);
+  await tab.getByRole('button', { name: 'Sign in' }).click();
+  await ended.waitFor({ state: 'detached' });
+  expect(await message.inputValue()).toBe('half a thought');
+  await page.getByRole('button', { name: 'Send' }).click();
+  await page.locator('.divider .status', { hasText: 'completed' }).waitFor();
 });
 
 test('seven tabs follow the tenant over one connection, and all see a run appear', async () => {

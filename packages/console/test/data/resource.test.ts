@@ -58,6 +58,26 @@ test('after sign-out nothing is held, and an answer that was under way is droppe
   await expect.poll(() => other.data.value).toBe('bob');
 });
 
+test('what could not be read is fetched again on request, and nothing else is', async () => {
+  const resources = new Resources();
+  const reads: string[] = [];
+  let isAway = true;
+  const read = (key: string) => () => {
+    reads.push(key);
+    return isAway && key === 'lost' ? Promise.reject(new Error('away')) : Promise.resolve(key);
+  };
+  const [kept, lost] = ['kept', 'lost'].map((key) => resources.get(key, read(key)));
+  await kept?.refresh();
+  await lost?.refresh();
+  expect(lost?.error.value).toBeInstanceOf(Error);
+  reads.length = 0;
+  isAway = false;
+  resources.retryFailed();
+  await lost?.refresh();
+  expect(lost?.data.value).toBe('lost');
+  expect(reads).not.toContain('kept');
+});
+
 test('a list that was read on keeps its later rows when its first page is read again', async () => {
   const rows = Array.from({ length: 6 }, (_, index) => ({ id: String(index), version: 1 }));
   const read = async (cursor: string | undefined) => {

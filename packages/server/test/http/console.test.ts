@@ -154,7 +154,7 @@ test('CONVOKE_CONSOLE=off removes the pages', async () => {
   }
 });
 
-test('with another issuer the page names it, and may send requests to its origin', async () => {
+test('with another issuer the page names it, and may reach its origin, also in a frame', async () => {
   const env = {
     CONVOKE_OIDC_CONSOLE_CLIENT_ID: 'a"b<c',
     CONVOKE_OIDC_ISSUER: 'https://login.acme.example/realms/staff',
@@ -166,6 +166,11 @@ test('with another issuer the page names it, and may send requests to its origin
   const answer = await fetch(`${server.baseUrl}/console/t/x`);
   const policy = answer.headers.get('content-security-policy');
   expect(policy).toContain("connect-src 'self' https://login.acme.example;");
+  // A hidden frame renews the sign-in there, and ends at the callback: no other page may be framed (A-450).
+  expect(policy).toContain("frame-src 'self' https://login.acme.example;");
+  expect(policy).toContain("frame-ancestors 'none'");
+  const callback = await fetch(`${server.baseUrl}/console/callback?code=c`);
+  expect(callback.headers.get('content-security-policy')).toContain("frame-ancestors 'self'");
   expect(await answer.text()).toContain(
     '<meta name="convoke-issuer" content="https://login.acme.example/realms/staff" data-client-id="a&#34;b&#60;c">',
   );

@@ -23,6 +23,8 @@ export interface OtherIssuer {
 const root = '/console/';
 /** Files here have the digest of their content in their name. */
 const hashedFolder = 'assets/';
+/** Where an issuer sends the browser back to. */
+const callbackName = 'callback';
 
 /**
  * Serves the console: a page application that calls the API of this server and nothing else. Its files are not operations
@@ -30,6 +32,7 @@ const hashedFolder = 'assets/';
  */
 export function mountConsole(app: FastifyInstance, parts: ConsoleRouteParts): void {
   const page = pagePolicy(parts.issuer);
+  const callback = framedByItself(page, parts.issuer);
   const rootPath = new URL(parts.baseUrl).pathname.replace(/\/$/, '');
   const toConsole = (request: FastifyRequest, reply: FastifyReply) =>
     redirect(request, reply, rootPath + root);
@@ -53,23 +56,42 @@ export function mountConsole(app: FastifyInstance, parts: ConsoleRouteParts): vo
     parts.metrics.requests.add(1, 'console', '200');
     return sendFile(request, reply, {
       file: file === files.get(indexName) ? withIssuer(file, parts.issuer) : file,
-      headers: { ...page, 'cache-control': cachingOf(name, file) },
+      headers: {
+        ...(name === callbackName ? callback : page),
+        'cache-control': cachingOf(name, file),
+      },
     });
   });
 }
 
+const policyHeader = 'content-security-policy';
+
 /** The policy of the page (console design §3): no inline script or style, no other origin, no HTML from text. */
 function pagePolicy(issuer: OtherIssuer | undefined): Record<string, string> {
-  const connect = issuer === undefined ? "'self'" : `'self' ${new URL(issuer.address).origin}`;
+  const own = "'self'";
+  const connect = issuer === undefined ? own : `${own} ${new URL(issuer.address).origin}`;
+  // A hidden frame asks the issuer for another token, and ends at the callback (A-450).
+  const frame = issuer === undefined ? '' : `frame-src ${connect}; `;
   return {
-    'content-security-policy':
+    [policyHeader]:
       "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; font-src 'self'; " +
-      `connect-src ${connect}; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; ` +
+      `connect-src ${connect}; ${frame}form-action 'self'; base-uri 'none'; frame-ancestors 'none'; ` +
       "require-trusted-types-for 'script'; trusted-types 'none'",
     'cross-origin-opener-policy': 'same-origin',
     'referrer-policy': 'no-referrer',
     'x-content-type-options': 'nosniff',
   };
+}
+
+/** The callback may stand in a frame of the console itself. There the page does nothing: only its address is read. */
+function framedByItself(
+  page: Readonly<Record<string, string>>,
+  issuer: OtherIssuer | undefined,
+): Readonly<Record<string, string>> {
+  if (issuer === undefined) return page;
+  const policy = page[policyHeader] ?? '';
+  const allowing = policy.replace("frame-ancestors 'none'", "frame-ancestors 'self'");
+  return { ...page, [policyHeader]: allowing };
 }
 
 /** Tells the page where people sign in. Without another issuer it is as it was built. */

@@ -13,22 +13,26 @@ const tokenSeconds = 61;
 export class BrowserIssuer {
   static readonly audience = audience;
   readonly issuer: string;
-  /** How often it has renewed a token. */
+  /** How often it has renewed a token by a refresh token. */
   renewals = 0;
+  /** How often it has given a code without a page (`prompt=none`). */
+  silentCodes = 0;
   readonly #server: Server;
+  readonly #givesRefreshTokens: boolean;
   #provider: Provider | undefined;
 
-  private constructor(issuer: string, server: Server) {
+  private constructor(issuer: string, server: Server, givesRefreshTokens: boolean) {
     this.issuer = issuer;
     this.#server = server;
+    this.#givesRefreshTokens = givesRefreshTokens;
   }
 
-  static async start(): Promise<BrowserIssuer> {
+  static async start({ refreshTokens = true } = {}): Promise<BrowserIssuer> {
     const server = createServer().listen({ host: '127.0.0.1', port: 0 });
     await once(server, 'listening');
     const address = server.address();
     const port = typeof address === 'object' && address !== null ? address.port : 0;
-    const issuer = new BrowserIssuer(`http://127.0.0.1:${port}`, server);
+    const issuer = new BrowserIssuer(`http://127.0.0.1:${port}`, server, refreshTokens);
     server.on('request', (request, response) => void issuer.#answer(request, response));
     return issuer;
   }
@@ -60,7 +64,7 @@ export class BrowserIssuer {
       ],
       ttl: { AccessToken: tokenSeconds },
       clientBasedCORS: (_, origin) => origin === baseUrl,
-      issueRefreshToken: () => true,
+      issueRefreshToken: () => this.#givesRefreshTokens,
       findAccount: (_, id) =>
         people[id] && { accountId: id, claims: () => ({ sub: id, ...people[id] }) },
       extraTokenClaims: (_, token) =>
@@ -99,6 +103,9 @@ export class BrowserIssuer {
     });
     provider.on('grant.success', ({ oidc }) => {
       if (oidc.params?.['grant_type'] === 'refresh_token') this.renewals += 1;
+    });
+    provider.on('authorization.success', ({ oidc }) => {
+      if (oidc.params?.['prompt'] === 'none') this.silentCodes += 1;
     });
     this.#provider = provider;
   }
