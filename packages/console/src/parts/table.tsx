@@ -2,6 +2,7 @@ import type { ComponentChildren, JSX } from 'preact';
 import { useRef } from 'preact/hooks';
 import type { PagedList } from '../data/pages.ts';
 import { settings } from '../shell/settings.ts';
+import { useShortcuts } from '../shell/shortcuts.ts';
 import { Button } from './button.tsx';
 import { ProblemNote } from './problem.tsx';
 import { LoadBar, Skeleton } from './states.tsx';
@@ -59,6 +60,7 @@ export function Table<T extends object>(props: {
   readonly idOf: (row: T) => string;
 }): JSX.Element {
   const body = useRef<HTMLTableSectionElement>(null);
+  useRowKeys(body);
   return (
     <div class="table-scroll">
       <table class="table" aria-label={props.label}>
@@ -91,11 +93,19 @@ function classOf<T>(column: Column<T>): string {
   return `${column.class ?? ''} ${column.optional === true ? 'optional' : ''}`.trim();
 }
 
+/** From anywhere on the screen, `j` and `k` go to the first row of the list. */
+export function useRowKeys(frame: { readonly current: HTMLElement | null }): void {
+  const first = () => frame.current?.querySelector<HTMLElement>(rowLinks)?.focus();
+  useShortcuts({ j: first, k: first });
+}
+
+const rowLinks = 'a.open, a.row, .item';
+
 /** `j`, `k` and the arrows move between the links of the rows. */
 export function moveInRows(event: KeyboardEvent, frame: HTMLElement | null): void {
   const step = stepOf(event);
   if (step === 0 || frame === null) return;
-  const links = [...frame.querySelectorAll<HTMLElement>('a.open, a.row, .item')];
+  const links = [...frame.querySelectorAll<HTMLElement>(rowLinks)];
   const at = links.findIndex((link) => link.contains(document.activeElement));
   links[Math.min(links.length - 1, Math.max(0, at + step))]?.focus();
   event.preventDefault();

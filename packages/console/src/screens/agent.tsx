@@ -31,13 +31,13 @@ export function AgentScreen({ agent: name = '' }: RouteParams): JSX.Element {
               <TryIt key={agent.name} agent={agent} />
               <div class="stack">
                 <About agent={agent} />
-                <Recent name={agent.name} />
+                <Recent name={agent.name} canRun />
               </div>
             </div>
           ) : (
             <div class="stack">
               <Broken problem={agent.problem} />
-              <Recent name={agent.name} />
+              <Recent name={agent.name} canRun={false} />
             </div>
           )}
         </>
@@ -139,7 +139,8 @@ function Names({ names }: { readonly names: readonly string[] }): JSX.Element {
   );
 }
 
-function Recent({ name }: { readonly name: string }): JSX.Element {
+function Recent(props: { readonly name: string; readonly canRun: boolean }): JSX.Element {
+  const { name, canRun } = props;
   const tenant = useTenant();
   const runs = useResource(`${tenant.tenantId}/agent-runs/${name}`, () =>
     listRuns(tenant, { agent: name, limit: 8 }, undefined),
@@ -154,7 +155,7 @@ function Recent({ name }: { readonly name: string }): JSX.Element {
       <Shown of={runs}>
         {({ items }) =>
           items.length === 0 ? (
-            <Empty title="No runs yet: send it a message." />
+            <Empty title={canRun ? 'No runs yet: send it a message.' : 'No runs yet.'} />
           ) : (
             <div class="list">
               {items.map((run) => (

@@ -6,7 +6,7 @@ import { SelectField } from '../parts/field.tsx';
 import { Card, Heading, Shown } from '../parts/page.tsx';
 import { Status } from '../parts/status.tsx';
 import { Time } from '../parts/time.tsx';
-import { getSystem } from '../session/api.ts';
+import { getSystem, isServerReady } from '../session/api.ts';
 import { session, signOut } from '../session/session.ts';
 import { hasAccountPage } from '../session/sign-in.ts';
 import { useResource, useTitle } from '../session/use.ts';
@@ -129,6 +129,7 @@ function Choice<T extends string>(props: {
 
 function Server(): JSX.Element {
   const system = useResource('system', () => getSystem());
+  const isReady = useResource('ready', () => isServerReady());
   return (
     <Card title="Server" aside={<a href="/docs">API reference</a>}>
       <div class="body">
@@ -143,6 +144,21 @@ function Server(): JSX.Element {
             <dl class="facts">
               <dt>Version</dt>
               <dd>{version}</dd>
+              <dt>Ready</dt>
+              <dd>
+                {isReady.data.value === undefined ? (
+                  '–'
+                ) : (
+                  <Status
+                    of={isReady.data.value ? 'ready' : 'failed'}
+                    words={isReady.data.value ? 'takes requests' : 'starting or stopping'}
+                  />
+                )}
+              </dd>
+              <dt>Metrics</dt>
+              <dd>
+                <code>/metrics</code>, for programs on the machine of the server
+              </dd>
               <dt>Started</dt>
               <dd>
                 <Time at={startedAt} />

@@ -15,6 +15,7 @@ import type {
 import type { FeedParts, Notice } from '../data/feed.ts';
 import type { PageOf } from '../data/pages.ts';
 import type { UsageRow } from '../data/usage.ts';
+import { baseUrl } from './code-flow.ts';
 import { type TenantScope, accountClient, organizationClient } from './session.ts';
 
 /** The calls that several screens make, in the shape in which they use the answers. */
@@ -140,6 +141,11 @@ export function listMembers(
 
 export function getSystem(): Promise<SystemRecord> {
   return accountClient().system();
+}
+
+/** Whether the server takes requests. It may be reachable and not ready, such as while it stops. */
+export async function isServerReady(): Promise<boolean> {
+  return (await fetch(`${baseUrl()}/readyz`)).ok;
 }
 
 const dayMs = 86_400_000;

@@ -1,8 +1,9 @@
+import type { SessionRecord } from '@convoke/sdk';
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { visible } from '../data/formats.ts';
 import { addressOf, placeOfId } from '../data/routes.ts';
-import { listAgents } from '../session/api.ts';
+import { listAgents, listSessions } from '../session/api.ts';
 import { type TenantScope, session } from '../session/session.ts';
 import { useResource } from '../session/use.ts';
 import { manages, organizationEntries, tenantEntries } from './navigation.tsx';
@@ -22,7 +23,7 @@ interface PaletteProps {
 
 const maxShown = 12;
 
-/** Screens, agents, tenants and ids in one place: pasting any id opens its screen. */
+/** Screens, agents, sessions, tenants and ids in one place: pasting any id opens its screen. */
 export function Palette(props: PaletteProps): JSX.Element {
   const { scope, onClose } = props;
   const [text, setText] = useState('');
@@ -36,10 +37,16 @@ export function Palette(props: PaletteProps): JSX.Element {
     dialog?.showModal();
     return () => dialog?.close();
   }, []);
-  const all = targetsOf(
-    props,
-    (agents.data.value ?? []).map(({ name }) => name),
+  const sessions = useResource(`${scope?.tenantId ?? ''}/named-sessions`, async () =>
+    scope === undefined ? [] : (await listSessions(scope, { status: undefined }, undefined)).items,
   );
+  const all = [
+    ...targetsOf(
+      props,
+      (agents.data.value ?? []).map(({ name }) => name),
+    ),
+    ...sessionTargets(scope?.tenantId ?? '', sessions.data.value ?? []),
+  ];
   const targets = matching(all, text, props).slice(0, maxShown);
   const go = (target: Target | undefined) => {
     if (target === undefined) return;
@@ -72,7 +79,7 @@ export function Palette(props: PaletteProps): JSX.Element {
         aria-controls="palette-list"
         aria-activedescendant={targets[at] === undefined ? undefined : `palette-${at}`}
         aria-label="Search or go to an id"
-        placeholder="A screen, an agent, a tenant, or any id"
+        placeholder="A screen, an agent, a session, a tenant, or any id"
         value={text}
         autofocus
         onInput={(event) => {
@@ -149,6 +156,21 @@ function targetsOf({ scope, organizationId }: PaletteProps, agents: readonly str
         }));
   const settings = { name: 'Settings', more: 'screen', address: addressOf('settings') };
   return [...screens, ...managed, settings, ...known, ...tenants];
+}
+
+/** The newest sessions, by their titles; an older one is opened by its id. */
+function sessionTargets(tenant: string, sessions: readonly SessionRecord[]): Target[] {
+  return sessions.flatMap(({ id, title, agent_name: agent }) =>
+    title === undefined
+      ? []
+      : [
+          {
+            name: title,
+            more: `session with ${agent}`,
+            address: addressOf('session', { tenant, session: id }),
+          },
+        ],
+  );
 }
 
 function matching(all: readonly Target[], text: string, props: PaletteProps): Target[] {

@@ -22,7 +22,7 @@ async function pressInTime(page: Page, keys: readonly string[], effect: Locator)
     .toBe('acted');
 }
 
-test('the palette opens a run by its id, and any screen by its name', async () => {
+test('the palette opens a run by its id, any screen by its name, and a session by its title', async () => {
   const { run } = await begin(web.server, 'echo', 'found by id');
   await ended(web.server, run);
   const page = await web.open(web.tenant);
@@ -36,17 +36,27 @@ test('the palette opens a run by its id, and any screen by its name', async () =
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'Sessions' }).waitFor();
   expect(new URL(page.url()).pathname).toBe(`${web.tenant}/sessions`);
+  await page.keyboard.press('Control+k');
+  await page.getByRole('combobox', { name: 'Search or go to an id' }).fill('found by');
+  await page.getByRole('option', { name: 'found by id session with echo' }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.waitForURL(`**/sessions/${run.session_id}`);
 });
 
-test('letters go to screens, and can be turned off', async () => {
+test('letters go to screens and into lists, and can be turned off', async () => {
+  await ended(web.server, (await begin(web.server, 'echo', 'a row')).run);
   const page = await web.open(web.tenant);
   await page.getByRole('heading', { level: 1 }).waitFor();
   await pressInTime(page, ['g', 'r'], page.getByRole('heading', { name: 'Runs' }));
+  await page.getByRole('link', { name: 'a row' }).waitFor();
+  await page.keyboard.press('j');
+  await page.locator('a.open:focus').waitFor();
   await page.keyboard.press('?');
   await page.getByRole('dialog', { name: 'Keys' }).waitFor();
   await page.keyboard.press('Escape');
   await page.getByRole('dialog', { name: 'Keys' }).waitFor({ state: 'detached' });
   await page.goto(`${web.server.baseUrl}/console/settings`);
+  await page.getByText('takes requests').waitFor();
   await page.getByLabel('Single keys are shortcuts').uncheck();
   await page.locator('#content').focus();
   await page.keyboard.press('g');

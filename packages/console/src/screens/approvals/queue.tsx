@@ -7,7 +7,7 @@ import { Select } from '../../parts/field.tsx';
 import { ProblemNote } from '../../parts/problem.tsx';
 import { SavedViews } from '../../parts/saved-views.tsx';
 import { Empty, Skeleton } from '../../parts/states.tsx';
-import { moveInRows } from '../../parts/table.tsx';
+import { moveInRows, useRowKeys } from '../../parts/table.tsx';
 import { Segments } from '../../parts/tabs.tsx';
 import { Time } from '../../parts/time.tsx';
 import { type InteractionSummary, listInteractions } from '../../session/api.ts';
@@ -102,6 +102,7 @@ function Rows(props: {
     event.preventDefault();
     if (mayAnswer) toggle(key);
   };
+  useRowKeys(frame);
   useShortcuts({
     Escape: () => {
       if (!focusRow(frame.current)) setPicked(new Set());
