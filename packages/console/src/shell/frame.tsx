@@ -14,7 +14,7 @@ import { TenantContext } from '../session/use.ts';
 import { Navigation, sectionOf } from './navigation.tsx';
 import { Palette } from './palette.tsx';
 import { navigate, place } from './router.ts';
-import { forgetFailed, screenOf } from './screens.ts';
+import { loadPageAgain, screenOf } from './screens.ts';
 import { shortcutList } from './shortcut-list.tsx';
 import { useShortcuts } from './shortcuts.ts';
 
@@ -202,6 +202,17 @@ function Content({ isMissing }: { readonly isMissing: boolean }): JSX.Element {
   );
 }
 
+/** A screen whose script did not come. The page tries again by itself when the server is back. */
+function FailedScreen({ error }: { readonly error: unknown }): JSX.Element {
+  const live = liveState.value;
+  const wasAway = useRef(false);
+  useEffect(() => {
+    if (live === 'reconnecting') wasAway.current = true;
+    if (live === 'live' && wasAway.current) void loadPageAgain();
+  }, [live]);
+  return <ProblemNote error={error} retry={loadPageAgain} />;
+}
+
 function Body({ isMissing }: { readonly isMissing: boolean }): JSX.Element {
   const { screen, params } = place.value;
   const found = screenOf(screen);
@@ -221,7 +232,7 @@ function Body({ isMissing }: { readonly isMissing: boolean }): JSX.Element {
     );
   }
   if (typeof found === 'object' && 'error' in found) {
-    return <ProblemNote error={found.error} retry={() => forgetFailed(screen)} />;
+    return <FailedScreen error={found.error} />;
   }
   const Screen = found;
   return <Screen key={`${screen}/${params['tenant'] ?? params['org'] ?? ''}`} {...params} />;

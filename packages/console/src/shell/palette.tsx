@@ -25,28 +25,16 @@ const maxShown = 12;
 
 /** Screens, agents, sessions, tenants and ids in one place: pasting any id opens its screen. */
 export function Palette(props: PaletteProps): JSX.Element {
-  const { scope, onClose } = props;
+  const { onClose } = props;
   const [text, setText] = useState('');
   const [at, setAt] = useState(0);
   const element = useRef<HTMLDialogElement>(null);
-  const agents = useResource(`${scope?.tenantId ?? ''}/agents`, async () =>
-    scope === undefined ? [] : listAgents(scope),
-  );
   useEffect(() => {
     const dialog = element.current;
     dialog?.showModal();
     return () => dialog?.close();
   }, []);
-  const sessions = useResource(`${scope?.tenantId ?? ''}/named-sessions`, async () =>
-    scope === undefined ? [] : (await listSessions(scope, { status: undefined }, undefined)).items,
-  );
-  const all = [
-    ...targetsOf(
-      props,
-      (agents.data.value ?? []).map(({ name }) => name),
-    ),
-    ...sessionTargets(scope?.tenantId ?? '', sessions.data.value ?? []),
-  ];
+  const all = useTargets(props);
   const targets = matching(all, text, props).slice(0, maxShown);
   const go = (target: Target | undefined) => {
     if (target === undefined) return;
@@ -111,12 +99,26 @@ function Targets(props: {
           aria-selected={index === props.at}
           onClick={() => props.onChoose(target)}
         >
-          <span class="nowrap">{visible(target.name)}</span>
+          <span class="clip">{visible(target.name)}</span>
           <span class="muted">{visible(target.more)}</span>
         </li>
       ))}
     </ul>
   );
+}
+
+/** All places by name. Sessions come last: there are many. */
+function useTargets(props: PaletteProps): Target[] {
+  const { scope } = props;
+  const tenant = scope?.tenantId ?? '';
+  const agents = useResource(`${tenant}/agents`, async () =>
+    scope === undefined ? [] : listAgents(scope),
+  );
+  const sessions = useResource(`${tenant}/named-sessions`, async () =>
+    scope === undefined ? [] : (await listSessions(scope, { status: undefined }, undefined)).items,
+  );
+  const names = (agents.data.value ?? []).map(({ name }) => name);
+  return [...targetsOf(props, names), ...sessionTargets(tenant, sessions.data.value ?? [])];
 }
 
 function targetsOf({ scope, organizationId }: PaletteProps, agents: readonly string[]): Target[] {

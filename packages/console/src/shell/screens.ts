@@ -50,10 +50,16 @@ export function screenOf(name: ScreenName | 'unknown'): LoadedScreen {
   return 'loading';
 }
 
-/** After a new version of the server the old chunks are gone: loading again gets the new ones. */
-export function forgetFailed(name: string): void {
-  asked.delete(name);
-  loaded.value = new Map([...loaded.value].filter(([key]) => key !== name));
+/**
+ * For a screen that could not be loaded. After a new version of the server the old chunks are gone, and a browser remembers
+ * a chunk that failed, so the whole page is loaded again; only if the server answers, because the page would be lost.
+ */
+export async function loadPageAgain(): Promise<void> {
+  const isThere = await fetch(location.pathname, { cache: 'no-store' }).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+  if (isThere) location.reload();
 }
 
 function put(name: string, screen: Screen | { readonly error: unknown }): void {

@@ -97,7 +97,7 @@ test('while the server is away every page says so, and afterwards shows every ev
   const card = page.getByRole('region', { name: /Permission: write_file/ });
   await card.getByRole('button', { name: /^Allow/ }).waitFor();
   const lists = [];
-  for (const path of ['approvals', 'runs']) {
+  for (const path of ['approvals', 'runs', 'sessions']) {
     const list = await web.open(`${web.tenant}/${path}`, { beside: page });
     await list.getByRole('heading', { level: 1 }).waitFor();
     lists.push(list);
@@ -106,10 +106,14 @@ test('while the server is away every page says so, and afterwards shows every ev
   for (const tab of [page, ...lists]) {
     await tab.getByText('Reconnecting. Nothing is lost').waitFor();
   }
+  // A screen whose script cannot be loaded now appears by itself later.
+  await lists[2]?.getByRole('link', { name: 'Usage' }).click();
+  await lists[2]?.getByText('The server does not answer.').waitFor();
   web.server = await web.server.restart();
   for (const tab of [page, ...lists]) {
     await tab.getByText('Reconnecting. Nothing is lost').waitFor({ state: 'hidden' });
   }
+  await lists[2]?.getByRole('heading', { level: 1, name: 'Usage' }).waitFor();
   await card.getByRole('button', { name: /^Allow/ }).click();
   await page.locator('.heading .status', { hasText: 'Completed' }).waitFor();
   await page.getByText('Done.').waitFor();

@@ -5,7 +5,7 @@ import { rawEvents } from './support/run-screen.ts';
 /** Talks for longer than a token lives. */
 const talker = {
   description: 'Talks',
-  script: [{ say: { text: 'one two three four five six seven eight nine ten.', every_ms: 1_200 } }],
+  script: [{ say: { text: 'one two three four five six seven eight nine ten.', every_ms: 800 } }],
 };
 
 // Tokens of a tenant that live for six seconds: the stream outlives its own.
