@@ -5,7 +5,8 @@ import { visible } from '../data/formats.ts';
 import { type RouteParams, addressOf } from '../data/routes.ts';
 import { Button } from '../parts/button.tsx';
 import { copyText } from '../parts/copy.tsx';
-import { Confirm, useAction } from '../parts/dialog.tsx';
+import { Confirm, FormDialog, useAction } from '../parts/dialog.tsx';
+import { TextField } from '../parts/field.tsx';
 import { Card, Heading, Shown } from '../parts/page.tsx';
 import { ProblemNote } from '../parts/problem.tsx';
 import { Status } from '../parts/status.tsx';
@@ -113,7 +114,8 @@ function SessionHeading(props: {
   const { session, onChange } = props;
   const { client } = useTenant();
   const mayWrite = useRight('sessions:write');
-  const [isEnding, setEnding] = useState(false);
+  const [asked, setAsked] = useState<'rename' | 'end' | undefined>(undefined);
+  const close = () => setAsked(undefined);
   const handle = client.sessions.at(session.id);
   const stop = useAction(async () => onChange(await handle.stop()));
   const resume = useAction(async () => onChange(await handle.resume()));
@@ -126,6 +128,9 @@ function SessionHeading(props: {
         title={visible(titleOf(session))}
         actions={
           <>
+            <Button onClick={() => setAsked('rename')} disabled={!mayWrite}>
+              Rename
+            </Button>
             {session.status === 'stopped' && (
               <Button onClick={resume.run} disabled={!mayWrite || resume.isBusy}>
                 Resume
@@ -137,7 +142,7 @@ function SessionHeading(props: {
               </Button>
             )}
             {!isOver && (
-              <Button kind="danger" onClick={() => setEnding(true)} disabled={!mayWrite}>
+              <Button kind="danger" onClick={() => setAsked('end')} disabled={!mayWrite}>
                 Terminate
               </Button>
             )}
@@ -150,19 +155,58 @@ function SessionHeading(props: {
         </p>
       </Heading>
       {error !== undefined && <ProblemNote error={error} />}
-      {isEnding && (
-        <Confirm
-          title="End this session for good?"
-          action="Terminate"
-          onConfirm={async () => onChange(await handle.stop({ mode: 'terminate' }))}
-          onClose={() => setEnding(false)}
-        >
-          <p>
-            Its runs are cancelled and it takes no new ones. Its history and files stay readable
-            until they are deleted by the retention of the server.
-          </p>
-        </Confirm>
+      {asked === 'rename' && (
+        <RenameDialog
+          title={session.title ?? ''}
+          onRename={async (title) => onChange(await handle.update({ title }))}
+          onClose={close}
+        />
+      )}
+      {asked === 'end' && (
+        <EndDialog
+          onEnd={async () => onChange(await handle.stop({ mode: 'terminate' }))}
+          onClose={close}
+        />
       )}
     </>
+  );
+}
+
+/** An empty title removes it: the session is then called by its id. */
+function RenameDialog(props: {
+  readonly title: string;
+  readonly onRename: (title: string | null) => Promise<unknown>;
+  readonly onClose: () => void;
+}): JSX.Element {
+  const [title, setTitle] = useState(props.title);
+  return (
+    <FormDialog
+      title="Rename the session"
+      action="Save"
+      isReady
+      onSubmit={() => props.onRename(title.trim() === '' ? null : title.trim())}
+      onClose={props.onClose}
+    >
+      <TextField label="Title" value={title} onInput={setTitle} />
+    </FormDialog>
+  );
+}
+
+function EndDialog(props: {
+  readonly onEnd: () => Promise<unknown>;
+  readonly onClose: () => void;
+}): JSX.Element {
+  return (
+    <Confirm
+      title="End this session for good?"
+      action="Terminate"
+      onConfirm={props.onEnd}
+      onClose={props.onClose}
+    >
+      <p>
+        Its runs are cancelled and it takes no new ones. Its history and files stay readable until
+        they are deleted by the retention of the server.
+      </p>
+    </Confirm>
   );
 }

@@ -22,7 +22,7 @@ async function pressInTime(page: Page, keys: readonly string[], effect: Locator)
     .toBe('acted');
 }
 
-test('the palette opens a run by its id, any screen by its name, and a session by its title', async () => {
+test('the palette opens a run by its id, any screen by its name, and a session by its title, which can be changed', async () => {
   const { run } = await begin(web.server, 'echo', 'found by id');
   await ended(web.server, run);
   const page = await web.open(web.tenant);
@@ -41,6 +41,10 @@ test('the palette opens a run by its id, any screen by its name, and a session b
   await page.getByRole('option', { name: 'found by id session with echo' }).waitFor();
   await page.keyboard.press('Enter');
   await page.waitForURL(`**/sessions/${run.session_id}`);
+  await page.getByRole('button', { name: 'Rename', disabled: false }).click();
+  await page.getByRole('dialog').getByLabel('Title').fill('<b>Named</b> by hand');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { level: 1, name: '<b>Named</b> by hand' }).waitFor();
 });
 
 test('letters go to screens and into lists, and can be turned off', async () => {

@@ -10,6 +10,7 @@ import { Card, Heading, Shown } from '../../parts/page.tsx';
 import { ProblemNote } from '../../parts/problem.tsx';
 import { Status } from '../../parts/status.tsx';
 import { Time, Until } from '../../parts/time.tsx';
+import { actorName } from '../../session/actors.ts';
 import { organizationClient } from '../../session/session.ts';
 import { useResource, useTitle } from '../../session/use.ts';
 import { navigate } from '../../shell/router.ts';
@@ -35,6 +36,7 @@ function OneClient({ org, all, onChange }: ClientProps): JSX.Element {
   const { client, credentials } = all;
   useTitle(client.name);
   const secret = useSecretOnce();
+  const creator = visible(actorName({ kind: 'person', id: client.created_by }));
   const active = credentials.filter(({ status }) => status === 'active');
   const rotate = useAction(async () => {
     const label = `rotated ${date(new Date(now.value).toISOString(), now.value)}`;
@@ -66,7 +68,8 @@ function OneClient({ org, all, onChange }: ClientProps): JSX.Element {
           <span>{client.profile}</span>
           <code>{client.client_id}</code>
           <span>
-            created <Time at={client.created_at} />
+            created by <span title={client.created_by}>{creator}</span>{' '}
+            <Time at={client.created_at} />
           </span>
         </p>
       </Heading>
