@@ -9,6 +9,9 @@ import { freePort } from '../../test/free-port.ts';
 import { type Peer, startProgram } from './peer.ts';
 
 const checkout = fileURLToPath(new URL('../../packages/cli/bin/convoke.mjs', import.meta.url));
+/** A token lives for ten minutes. */
+const reconnectMs = 60_000;
+const connectionsMax = 1000;
 const oneWord: BenchAgent = { deltas: 1 };
 
 interface Options {
@@ -45,9 +48,15 @@ export async function startConvoke({
   });
   const server = new Server(child, { name: 'convoke', folder, agents, port });
   await server.ready();
-  let client: Client | undefined;
+  let client: { readonly to: Promise<Client>; readonly at: number } | undefined;
   const sessions = new Map<string, Promise<string[]>>();
-  const connect = async () => (client ??= new Client(await server.address(), 1000));
+  const connect = () => {
+    if (client === undefined || performance.now() - client.at > reconnectMs) {
+      const to = server.address().then((address) => new Client(address, connectionsMax));
+      client = { to, at: performance.now() };
+    }
+    return client.to;
+  };
   const sessionsFor = (agent: BenchAgent) => {
     const known = sessions.get(agentName(agent));
     const opened = known ?? connect().then((to) => warmSessions(to, agent, callers));
