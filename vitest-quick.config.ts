@@ -53,6 +53,7 @@ export default {
       'test/compile-cache.ts',
       'test/services.ts',
       'test/nats-service.ts',
+      'packages/server/test/support/migrated-folder.ts',
     ],
     // Suites that run on every database run on SQLite only.
     env: { CONVOKE_TEST_QUICK: '1' },

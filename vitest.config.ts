@@ -19,6 +19,7 @@ export default {
       'test/compile-cache.ts',
       'test/services.ts',
       'test/nats-service.ts',
+      'packages/server/test/support/migrated-folder.ts',
       'packages/server/test/support/coverage/global-setup.ts',
     ],
     reporters: ['default', new SlowestFiles()],

@@ -6,6 +6,7 @@ import { atFileEnd } from '../../../../test/runner/file-end.ts';
 import { openPostgres } from '../../src/store/dialects/postgres.ts';
 import { openSqlite } from '../../src/store/dialects/sqlite.ts';
 import { migrate, type MigratableDatabase } from '../../src/store/migrate.ts';
+import { copyMigratedSqlite, createMigratedPostgres } from './migrated-databases.ts';
 import { administer, createPostgresDatabase, testConnections } from './postgres-databases.ts';
 
 export type DatabaseKind = 'sqlite' | 'postgres';
@@ -40,15 +41,28 @@ export async function openTestDatabase(
   return database;
 }
 
-/** A SQLite path or a PostgreSQL URL that no other test uses. */
+/** The path of an empty SQLite database or the URL of an empty PostgreSQL one, that no other test uses. */
 export async function createLocation(kind: DatabaseKind): Promise<string> {
-  if (kind === 'sqlite') {
-    const folder = mkdtempSync(join(tmpdir(), 'convoke-test-'));
-    atFileEnd(() => removeFolderSync(folder));
-    return join(folder, 'convoke.db');
-  }
+  return kind === 'sqlite' ? newPath() : newPostgres(createPostgresDatabase);
+}
+
+/** The same with the migrations of this release applied. */
+export async function createMigratedLocation(kind: DatabaseKind): Promise<string> {
+  if (kind === 'postgres') return newPostgres(createMigratedPostgres);
+  const path = newPath();
+  await copyMigratedSqlite(path);
+  return path;
+}
+
+function newPath(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'convoke-test-'));
+  atFileEnd(() => removeFolderSync(folder));
+  return join(folder, 'convoke.db');
+}
+
+async function newPostgres(create: (name: string) => Promise<string>): Promise<string> {
   const name = `convoke_test_${process.pid}_${Date.now()}_${(created += 1)}`;
-  const url = await createPostgresDatabase(name);
+  const url = await create(name);
   atFileEnd(() => administer(`drop database ${name} with (force)`));
   return url;
 }

@@ -29,7 +29,7 @@ import { createStore } from '../../src/store/store.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
 import { createTraces } from '../../src/telemetry/traces.ts';
 import { FakeClock } from './clocks.ts';
-import { type DatabaseKind, createLocation, openTestDatabase } from './databases.ts';
+import { type DatabaseKind, createMigratedLocation, openTestDatabase } from './databases.ts';
 
 const masterKey = Buffer.alloc(32, 7);
 export const baseUrl = 'https://convoke.test';
@@ -41,7 +41,7 @@ export type IdentityFixture = Awaited<ReturnType<typeof createIdentityFixture>>;
 
 /** The identity parts of a deployment on a real database, with a fake clock. */
 export async function createIdentityFixture(kind: DatabaseKind, place?: string) {
-  const location = place ?? (await createLocation(kind));
+  const location = place ?? (await createMigratedLocation(kind));
   const database = await openTestDatabase(kind, { location, migrations: migrationsFolder(kind) });
   const store = createStore(database, createHeadSeal(masterKey));
   const clock = new FakeClock();

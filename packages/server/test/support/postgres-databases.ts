@@ -7,13 +7,14 @@ const plain = { role: 'convoke_plain', password: 'convoke' };
 /** Connections of one server or store: many of them share the 100 of one PostgreSQL. */
 export const testConnections = '5';
 
-/** Creates a database on the shared PostgreSQL and returns the URL for a service. */
-export async function createPostgresDatabase(name: string): Promise<string> {
+/** Creates a database on the shared PostgreSQL, empty or a copy of another, and returns the URL for a service. */
+export async function createPostgresDatabase(name: string, template?: string): Promise<string> {
   await administer(`do $$ begin
     create role ${plain.role} login password '${plain.password}';
     exception when duplicate_object or unique_violation then null;
   end $$`);
-  await administer(`create database ${name} owner ${plain.role}`);
+  const copied = template === undefined ? '' : ` template ${template}`;
+  await administer(`create database ${name} owner ${plain.role}${copied}`);
   const url = new URL(postgresUrl());
   url.username = plain.role;
   url.password = plain.password;

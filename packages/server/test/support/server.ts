@@ -24,8 +24,9 @@ import {
   operationAt,
 } from './checked-calls.ts';
 import { observe } from './coverage/journal.ts';
-import { type DatabaseKind, createLocation, databaseKinds, isQuick } from './databases.ts';
+import { type DatabaseKind, createMigratedLocation, databaseKinds, isQuick } from './databases.ts';
 import { EventReader } from './event-reader.ts';
+import { copyMigratedSqlite } from './migrated-databases.ts';
 import { testConnections } from './postgres-databases.ts';
 
 export interface ServerOptions {
@@ -150,6 +151,10 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
     ...options.env,
   };
   const config = readConfig(env);
+  if (config.databaseUrl === undefined) {
+    await mkdir(config.dataDir, { recursive: true, mode: 0o700 });
+    await copyMigratedSqlite(join(config.dataDir, 'convoke.db'));
+  }
   await mkdir(config.agentsDir, { recursive: true });
   await writeFiles(config.agentsDir, agentFiles);
   await writeAgents(config.agentsDir, agents);
@@ -165,7 +170,7 @@ export const deployments: readonly Deployment[] = isQuick
 
 async function enginesOf(deployment: Deployment): Promise<Record<string, string>> {
   if (deployment === 'sqlite') return {};
-  const CONVOKE_DATABASE_URL = await createLocation('postgres');
+  const CONVOKE_DATABASE_URL = await createMigratedLocation('postgres');
   const postgres = { CONVOKE_DATABASE_URL, CONVOKE_DATABASE_CONNECTIONS: testConnections };
   if (deployment === 'postgres') return postgres;
   return { ...postgres, CONVOKE_WAKEUPS: 'nats', CONVOKE_NATS_URL: natsUrl() };
