@@ -10,21 +10,24 @@ const leftOut = [
   // Linters of others, which take longer than all other tests of the contract together.
   'packages/contract/test/openapi-linters.test.ts',
   `${server}/real-agents/**`,
-  // Faults: servers that are killed, and networks and disks that fail.
+  // Faults: servers that are killed or drained again and again, and networks and disks that fail.
   `${server}/faults/**`,
-  `${server}/workers/kills.test.ts`,
+  `${server}/execution/drain.test.ts`,
+  `${server}/workers/{kills,notice-kills}.test.ts`,
   `${server}/execution/following.test.ts`,
   'packages/sdk/test/survival.test.ts',
   // Browsers that sign a person in.
   `${server}/http/sign-in/**`,
   'packages/console/test/browser/**',
   // Packages, terminals, agents and servers in processes of their own, and long logs.
-  'packages/cli/test/{application,logins,management,migrate,operator,terminal,token-renewal,transfer}.test.ts',
-  'packages/sdk/test/{admin,follow,generated-client,package,readme,service}.test.ts',
+  'packages/console/test/bundle.test.ts',
+  'packages/cli/test/{application,loading,logins,management,migrate,operator,terminal,token-renewal,transfer}.test.ts',
+  'packages/sdk/test/{admin,follow,generated-client,interactions,package,readme,service,webhook-guide}.test.ts',
   `${server}/harness/acp/**`,
   `${server}/harness/ai-sdk/{adapter,failures,recovery}.test.ts`,
-  `${server}/harness/stdio/stdio.test.ts`,
+  `${server}/harness/stdio/**`,
   `${server}/sandbox/**`,
+  `${server}/telemetry/traces.test.ts`,
   `${server}/workers/{event-log,roles}.test.ts`,
   `${server}/session-folders/outputs.test.ts`,
   // Engines other than SQLite, and one version after another.
@@ -59,6 +62,8 @@ export default {
     env: { CONVOKE_TEST_QUICK: '1' },
     reporters: [['default', { summary: false }], new SlowestFiles()],
     ...commonSettings,
+    // One more than the cores of CI: these files wait seldom.
+    maxWorkers: 3,
     projects: [
       {
         extends: true,

@@ -25,8 +25,9 @@ const checks = [
  * Runs the checks that read the code without running it, all of them even if the first one fails. Returns the names of
  * those that failed.
  * @param {string[]} [names] Only these checks.
+ * @param {(text: string) => void} [print]
  */
-export async function runChecks(names) {
+export async function runChecks(names, print = console.log) {
   const failed = [];
   for (const { name, tool, args } of checks) {
     if (names !== undefined && !names.includes(name)) continue;
@@ -36,9 +37,9 @@ export async function runChecks(names) {
     });
     if (end === 'SIGINT' || end === 'SIGTERM') process.kill(process.pid, end);
     const seconds = ((performance.now() - started) / 1000).toFixed(1);
-    console.log(`${end === 0 ? '✓' : '✗'} ${name} (${seconds} s)`);
+    print(`${end === 0 ? '✓' : '✗'} ${name} (${seconds} s)`);
     if (end === 0) continue;
-    console.log(said);
+    print(said);
     failed.push(name);
   }
   return failed;
