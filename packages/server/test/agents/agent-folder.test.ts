@@ -191,6 +191,17 @@ describe('an agent folder', () => {
     ['framework: acp\nurl: ftp://x', 'url must be an http or https URL'],
     ['framework: acp\nscript: []', 'script belongs to the framework "scripted" only'],
     ['framework: acp\nlimits: { run_seconds: .inf }', 'limits.run_seconds'],
+    [
+      'framework: acp\nrecovery:\n  on_los: fail',
+      'agent.yaml:3:3: recovery.on_los is an unknown key; did you mean "on_loss"?',
+    ],
+    ['framework: acp\nrecovery:\n  attempts: 0', 'agent.yaml:3:3: recovery.attempts'],
+    ['framework: acp\nrecovery:\n  attempts: 21', 'agent.yaml:3:3: recovery.attempts'],
+    ['framework: acp\nrecovery:\n  in_doubt: maybe', 'agent.yaml:3:3: recovery.in_doubt'],
+    [
+      'framework: acp\nrecovery:\n  repeatable_tools: [ok, ""]',
+      'agent.yaml:3:26: recovery.repeatable_tools[1]',
+    ],
     ['framework: scripted', 'script must be a non-empty list of steps'],
     ['', 'agent.yaml is empty'],
     ['- a', 'agent.yaml:1:1: expected object, received array'],

@@ -41,6 +41,22 @@ describe.each(databaseKinds)('a leg on %s that is prepared while its server stop
     },
   );
 
+  test('keeps its session until it has ended, and holds up no other one (D-98)', async () => {
+    const { puppet, legs } = await open('repeat');
+    const { world } = legs;
+    const run = await legs.start('first');
+    const queued = await world.start(run.sessionId, 'second');
+    await legs.handBack(run);
+    const session = await world.store.read.sessions.find(world.scope, run.sessionId);
+    expect(session).toMatchObject({ currentRunId: run.id });
+    expect(await world.claim(queued, 'another')).toBeUndefined();
+    expect(await world.claim(await legs.start('elsewhere'), 'another')).toBeDefined();
+    const executed = legs.execute(await world.read(run));
+    (await puppet.leg()).end();
+    await executed;
+    expect(await world.claim(queued, 'another')).toBeDefined();
+  });
+
   test('starts if its program could not tell the prompt from one that it has worked on', async () => {
     const { puppet, legs } = await open('point');
     const run = await legs.start('go');
