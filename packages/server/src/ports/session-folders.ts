@@ -94,7 +94,7 @@ export type PreparedFolder =
       readonly texts: ContextTexts;
       readonly sessionFolder: string;
       readonly stateDir: string;
-      /** State of a folder that was just made, where several machines execute runs. */
+      /** State of a folder of which nothing is recorded yet, where several machines execute runs. */
       readonly startsAs?: FolderState;
     })
   /** The session ran before and its folder is gone, so it cannot continue (D-14). */

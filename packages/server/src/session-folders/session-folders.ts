@@ -114,7 +114,8 @@ class DiskSessionFolders implements SessionFolders {
       found: true,
       sessionFolder: paths.sessionFolder,
       stateDir: paths.stateDir,
-      ...(isFirst && this.#sync !== undefined && { startsAs: bareState }),
+      // Also after a leg that made the folder and was lost before that was recorded.
+      ...(found === 'fresh' && this.#sync !== undefined && { startsAs: bareState }),
       ...context.loaded,
       texts: { files: context.files, skills },
       ...(report !== undefined && { skills: report }),

@@ -77,6 +77,15 @@ test('a snapshot is recorded with the end of the leg and replaces the one before
   expect([await isKept(first?.state), await isKept(second?.state)]).toEqual([false, true]);
 });
 
+test('a folder whose first leg was lost unrecorded is named like a new one, so that no session depends on one machine', async () => {
+  const { tenantId, sessionId } = leg.run;
+  const saved = { state: await named(), open: async () => undefined };
+  const request = { tenantId, sessionId, agent, files: [], saved, expected: false };
+  for (const by of [sessionFolders, restarted()]) {
+    expect(await by.prepare(request)).toMatchObject({ found: true, startsAs: 'bare' });
+  }
+});
+
 test('a worker that lost its lease replaces no snapshot, and its own archive is removed', async () => {
   writeFileSync(join(folder, 'a'), 'late!');
   const late = await save();
