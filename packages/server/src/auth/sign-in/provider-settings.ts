@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { Configuration, KoaContextWithOIDC } from 'oidc-provider';
 import { messagePage } from './pages.ts';
 import { type FeatureParts, providerFeatures, showPage } from './provider-features.ts';
@@ -190,7 +191,14 @@ async function grantFor(context: KoaContextWithOIDC, audience: string) {
     const grant = await provider.Grant.find(known);
     if (grant?.accountId === account.accountId) return grant;
   }
-  const grant = new provider.Grant({ clientId: client.clientId, accountId: account.accountId });
+  const { clientId } = client;
+  const { accountId } = account;
+  // Tabs that load at the same moment save the same grant: with one each, the session would know only the last.
+  const isShared = session !== undefined && clientId !== cliClientId;
+  const jti = isShared
+    ? hash('sha256', `${session.uid} ${clientId} ${accountId}`, 'base64url')
+    : '';
+  const grant = new provider.Grant({ clientId, accountId, ...(isShared && { jti }) });
   grant.addOIDCScope('openid email offline_access');
   grant.addResourceScope(audience, '');
   await grant.save();

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
 import { organizationId } from '@convoke/contract';
+import * as openid from 'openid-client';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { listAudit } from '../../../src/app/audit.ts';
 import { signOutEverywhere } from '../../../src/app/people/passwords.ts';
@@ -68,21 +69,46 @@ describe.each(databaseKinds)('a one-time link, on %s', (database) => {
     expect(account.body).toContain(server.quickstart.owner_email);
   });
 
-  test('the session of the link renews the console’s token without a page (D-150)', async () => {
-    const cookie = cookiesOf(await press(await link()));
+  /** What the console asks for at its load: no page may appear. */
+  async function silentSignIn(cookie: string): Promise<{ code: string; verifier: string }> {
+    const verifier = openid.randomPKCECodeVerifier();
     const query = new URLSearchParams({
       client_id: 'convoke-console',
       response_type: 'code',
       scope: 'openid',
       redirect_uri: `${server.baseUrl}/console/callback`,
-      code_challenge: 'x'.repeat(43),
+      code_challenge: await openid.calculatePKCECodeChallenge(verifier),
       code_challenge_method: 'S256',
       prompt: 'none',
     });
     const url = `${server.baseUrl}/oidc/auth?${query.toString()}`;
-    const renewed = await ask(url, { headers: { cookie } });
-    const back = new URL(renewed.headers.location ?? '');
-    expect([back.searchParams.has('code'), back.searchParams.get('error')]).toEqual([true, null]);
+    const { searchParams } = new URL(
+      (await ask(url, { headers: { cookie } })).headers.location ?? '',
+    );
+    return { code: searchParams.get('code') ?? `${searchParams.get('error')}`, verifier };
+  }
+
+  async function redeem({ code, verifier }: { code: string; verifier: string }): Promise<number> {
+    const body = new URLSearchParams({
+      grant_type: 'authorization_code',
+      client_id: 'convoke-console',
+      redirect_uri: `${server.baseUrl}/console/callback`,
+      code,
+      code_verifier: verifier,
+    });
+    return (await fetch(`${server.baseUrl}/oidc/token`, { method: 'POST', body })).status;
+  }
+
+  test('the session of the link renews the console’s token without a page (D-150)', async () => {
+    const cookie = cookiesOf(await press(await link()));
+    expect(await redeem(await silentSignIn(cookie))).toBe(200);
+  });
+
+  test('tabs that load at the same moment all sign in with the session of the link', async () => {
+    const cookie = cookiesOf(await press(await link()));
+    const tabs = Array.from({ length: 5 }, () => silentSignIn(cookie));
+    const statuses = (await Promise.all(tabs)).map((tab) => redeem(tab));
+    expect(await Promise.all(statuses)).toEqual([200, 200, 200, 200, 200]);
   });
 
   test('works once, also when two press at the same moment', async () => {
