@@ -1,6 +1,5 @@
 import { type ViteUserConfig, configDefaults } from 'vitest/config';
 import { commonSettings } from './test/runner/common-settings.ts';
-import { startsOwnPostgres } from './test/services.ts';
 import { LongFilesFirst } from './test/runner/long-files-first.ts';
 import { sharing } from './test/runner/leftovers.ts';
 import { sharedProcess } from './test/runner/shared-process.ts';
@@ -18,7 +17,6 @@ export default {
     globalSetup: [
       'test/bundled-programs.ts',
       'test/compile-cache.ts',
-      'test/own-postgres.ts',
       'test/services.ts',
       'test/nats-service.ts',
       'packages/server/test/support/migrated-folder.ts',
@@ -26,9 +24,6 @@ export default {
     ],
     reporters: ['default', new SlowestFiles()],
     ...commonSettings,
-    // More than the two cores of CI, because many files mostly wait. Three of them hold up to 60 of the 100 connections of
-    // a PostgreSQL with the usual settings.
-    maxWorkers: startsOwnPostgres() ? 4 : 3,
     sequence: { sequencer: LongFilesFirst },
     projects: [
       {

@@ -11,8 +11,6 @@ import { installMissing, missingPrograms } from './programs.ts';
 
 const usualUrl = 'postgres://postgres@127.0.0.1:5432/postgres';
 const startLimitMs = 30_000;
-/** Four test files at a time, each with several servers, which end with the file. */
-const connectionsMax = 300;
 const advice =
   'No PostgreSQL for the tests: set CONVOKE_TEST_POSTGRES_URL, run one on 127.0.0.1:5432 that trusts the user ' +
   'postgres, or install its programs (Debian: apt install postgresql)';
@@ -20,25 +18,6 @@ const advice =
 export async function setup(): Promise<(() => Promise<void>) | undefined> {
   installPrograms();
   return findPostgres();
-}
-
-/**
- * Whether this run starts a PostgreSQL of its own, with connections for four test files at a time. Only a run of all files
- * does: for a few, one that is found serves as well and costs nothing to start. A named one is always used.
- */
-export function startsOwnPostgres(): boolean {
-  const isWhole = process.argv.slice(2).every((arg) => arg === 'run' || arg.startsWith('-'));
-  const isNamed = process.env['CONVOKE_TEST_POSTGRES_URL'] !== undefined;
-  return isWhole && !isNamed && installedPrograms() !== undefined;
-}
-
-/** Starts it and names it to the test workers. Returns how to stop it. */
-export async function startOwnPostgres(): Promise<(() => Promise<void>) | undefined> {
-  const programs = installedPrograms();
-  if (programs === undefined) return undefined;
-  const server = await startPostgres(programs);
-  process.env['CONVOKE_TEST_POSTGRES_URL'] = server.url;
-  return server.stop;
 }
 
 async function findPostgres(): Promise<(() => Promise<void>) | undefined> {
@@ -52,9 +31,14 @@ async function findPostgres(): Promise<(() => Promise<void>) | undefined> {
     process.env['CONVOKE_TEST_POSTGRES_URL'] = usualUrl;
     return undefined;
   }
-  const stop = await startOwnPostgres();
-  if (stop === undefined && process.env['CI'] !== undefined) throw new Error(advice);
-  return stop;
+  const programs = installedPrograms();
+  if (programs !== undefined) {
+    const server = await startPostgres(programs);
+    process.env['CONVOKE_TEST_POSTGRES_URL'] = server.url;
+    return server.stop;
+  }
+  if (process.env['CI'] !== undefined) throw new Error(advice);
+  return undefined;
 }
 
 /** The database a PostgreSQL suite uses. Throws with advice if there is none: a suite never skips itself. */
@@ -114,8 +98,7 @@ async function startPostgres(
 
   // The shell waits for the end of its input, which comes when this process ends, even killed: no server is left.
   const guard = '"$@" & read -r _; kill -INT $!; wait $!; rm -rf "$0"';
-  const quiet = ['-c', 'unix_socket_directories=', '-c', `max_connections=${connectionsMax}`];
-  const settings = ['-h', '127.0.0.1', '-p', `${port}`, ...quiet];
+  const settings = ['-h', '127.0.0.1', '-p', `${port}`, '-c', 'unix_socket_directories='];
   const server = spawn(
     'sh',
     ['-c', guard, folder, join(programs, 'postgres'), '-D', data, ...settings],
