@@ -73,7 +73,7 @@ export class TurnCalls {
     return false;
   }
 
-  /** The agent was told not to make a call that it had asked for: the call does not run, whatever was reported before. */
+  /** The turn refused a call that the agent had asked for: the call does not run, whatever the agent reported before. */
   withdraw(call: ToolCallUpdate): void {
     if (this.#begun.has(call.toolCallId)) return;
     this.#running.delete(call.toolCallId);

@@ -63,7 +63,7 @@ export class Turn implements Listener {
   #said = '';
   #hasHeard = false;
   #isCancelled = false;
-  /** Resolves when the agent has been told to stop; undefined as long as it may work. */
+  /** Resolves when the agent has got the request to stop; undefined as long as it may work. */
   #stopping: Promise<void> | undefined;
   #hasWithdrawn = false;
 
@@ -216,9 +216,9 @@ export class Turn implements Listener {
     return this.#open.answer(ref, answer);
   }
 
-  /** No call may start from now on. Open requests are cancelled once the agent has been told to stop. */
-  stop(told: Promise<void>): void {
-    this.#stopping = told.then(() => this.cancel());
+  /** No call may start from now on. Open requests are cancelled once the agent has got the request to stop. */
+  stop(sent: Promise<void>): void {
+    this.#stopping = sent.then(() => this.cancel());
   }
 
   /** Cancels all open requests, and every later one. They stay in `progress`. */
