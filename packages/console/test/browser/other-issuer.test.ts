@@ -9,14 +9,7 @@ let issuer: BrowserIssuer;
 
 const web = consoleTests(async () => {
   issuer = await BrowserIssuer.start();
-  return {
-    agents: consoleAgents,
-    env: {
-      CONVOKE_OIDC_ISSUER: issuer.issuer,
-      CONVOKE_OIDC_AUDIENCE: BrowserIssuer.audience,
-      CONVOKE_OIDC_CONSOLE_CLIENT_ID: 'acme-console',
-    },
-  };
+  return { agents: consoleAgents, env: issuer.settings('acme-console') };
 });
 afterAll(() => issuer.stop());
 

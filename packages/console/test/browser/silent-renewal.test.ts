@@ -10,14 +10,7 @@ let issuer: BrowserIssuer;
 // An issuer that gives no refresh token: the browser's session there is all that lasts.
 const web = consoleTests(async () => {
   issuer = await BrowserIssuer.start({ refreshTokens: false });
-  return {
-    agents: consoleAgents,
-    env: {
-      CONVOKE_OIDC_ISSUER: issuer.issuer,
-      CONVOKE_OIDC_AUDIENCE: BrowserIssuer.audience,
-      CONVOKE_OIDC_CONSOLE_CLIENT_ID: 'acme-console',
-    },
-  };
+  return { agents: consoleAgents, env: issuer.settings('acme-console') };
 });
 afterAll(() => issuer.stop());
 

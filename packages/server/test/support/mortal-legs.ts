@@ -175,6 +175,18 @@ export class MortalLegs {
     throw new Error('the run does not end');
   }
 
+  /** As `finish`, for a person who says of every call in doubt that it shall be done. Returns what was asked, too. */
+  async finishDoing(run: Run): Promise<{ readonly ended: Run; readonly asked: readonly string[] }> {
+    const asked: string[] = [];
+    const ended = await this.finish(run, {
+      answer: ({ requestId }) => {
+        asked.push(requestId);
+        return { answer: 'It was not done: do it now' };
+      },
+    });
+    return { ended, asked };
+  }
+
   async #answerAll(run: Run, answer: (asked: Asked) => Answer): Promise<void> {
     const { world } = this;
     const log = await world.logOf(run.id);

@@ -232,13 +232,7 @@ describe('an ACP agent that asks before it acts, and whose worker dies', () => {
     await legs.execute(run, death);
     expect(await paid()).toBe('');
     seat.begun = () => {};
-    const asked: string[] = [];
-    const ended = await legs.finish(run, {
-      answer: ({ requestId }) => {
-        asked.push(requestId);
-        return { answer: 'It was not done: do it now' };
-      },
-    });
+    const { ended, asked } = await legs.finishDoing(run);
     expect(ended.status).toBe('completed');
     expect([asked, await paid()]).toEqual([['in-doubt:permission-1'], 'yes-once']);
   });

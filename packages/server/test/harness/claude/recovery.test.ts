@@ -270,13 +270,7 @@ describe.each(databaseKinds)('on %s, a worker of Claude that dies', (kind) => {
     await legs.execute(run, death);
     expect(sdk.made).toEqual([]);
     seat.begun = () => {};
-    const asked: string[] = [];
-    const ended = await legs.finish(run, {
-      answer: ({ requestId }) => {
-        asked.push(requestId);
-        return { answer: 'It was not done: do it now' };
-      },
-    });
+    const { ended, asked } = await legs.finishDoing(run);
     expect(ended).toMatchObject({ status: 'completed', outputText: 'The script is over.' });
     expect([asked, sdk.made]).toEqual([['in-doubt:toolu_call_2_0'], ['notes/note.txt']]);
   });
@@ -301,7 +295,7 @@ describe.each(databaseKinds)('on %s, a worker of Claude that dies', (kind) => {
     expect(sdk.made).toEqual(['notes/note.txt']);
   });
 
-  test('before Claude has stored its new session: another one is told what is known, and repeats no call', async () => {
+  test('before Claude has stored its new session: another session gets what the run knows, and repeats no call', async () => {
     const actions = [{ title, fate: 'done' }] as const;
     const again = decided(later(prompted(writing, goingOn(task, { actions }))), {
       hookEventName: 'PreToolUse',
@@ -353,13 +347,7 @@ describe.each(databaseKinds)('on %s, a worker of Claude that dies', (kind) => {
     seat.begun = () => death.die();
     await legs.execute(run, death);
     seat.begun = () => {};
-    const asked: string[] = [];
-    const ended = await legs.finish(run, {
-      answer: ({ requestId }) => {
-        asked.push(requestId);
-        return { answer: 'It was not done: do it now' };
-      },
-    });
+    const { ended, asked } = await legs.finishDoing(run);
     expect(ended.status).toBe('completed');
     expect([asked, sdk.made]).toEqual([['in-doubt:toolu_call_2_0'], ['notes/note.txt']]);
   });

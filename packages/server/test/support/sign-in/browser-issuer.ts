@@ -11,7 +11,6 @@ const tokenSeconds = 61;
 
 /** A second issuer at which people sign in with a browser: a real one, with pages of its own. */
 export class BrowserIssuer {
-  static readonly audience = audience;
   readonly issuer: string;
   /** How often it has renewed a token by a refresh token. */
   renewals = 0;
@@ -35,6 +34,15 @@ export class BrowserIssuer {
     const issuer = new BrowserIssuer(`http://127.0.0.1:${port}`, server, refreshTokens);
     server.on('request', (request, response) => void issuer.#answer(request, response));
     return issuer;
+  }
+
+  /** The settings of a server whose people sign in here, in a console that is registered as `clientId`. */
+  settings(clientId: string): Record<string, string> {
+    return {
+      CONVOKE_OIDC_ISSUER: this.issuer,
+      CONVOKE_OIDC_AUDIENCE: audience,
+      CONVOKE_OIDC_CONSOLE_CLIENT_ID: clientId,
+    };
   }
 
   /** Registers the console at `baseUrl` as `clientId`. `people` are the claims of those who may sign in, by name. */
