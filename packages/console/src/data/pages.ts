@@ -64,6 +64,13 @@ export class PagedList<T> {
     return this.#start(async () => this.#next(await this.#read(cursor)));
   }
 
+  /** Changes a row in place, also one of a later page, which a refresh does not read. */
+  update(id: string, change: (row: T) => T): void {
+    const rows = this.#rows.value;
+    if (rows?.some((row) => this.#idOf(row) === id) !== true) return;
+    this.#rows.value = rows.map((row) => (this.#idOf(row) === id ? change(row) : row));
+  }
+
   #start(work: () => Promise<void>): Promise<void> {
     this.#isLoading.value = true;
     this.#current = work()

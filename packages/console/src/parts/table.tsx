@@ -5,6 +5,7 @@ import { settings } from '../shell/settings.ts';
 import { useShortcuts } from '../shell/shortcuts.ts';
 import { Button } from './button.tsx';
 import { ProblemNote } from './problem.tsx';
+import { Pick, type Selection, selectByKey } from './selection.tsx';
 import { LoadBar, Skeleton } from './states.tsx';
 
 export interface Column<T> {
@@ -15,14 +16,31 @@ export interface Column<T> {
   readonly cell: (row: T) => ComponentChildren;
 }
 
-/** A list with all its states: first visit, empty, full, more, and an error that leaves the rows where they are. */
-export function PagedTable<T extends object>(props: {
+/** Rows that can be selected, with a box in front of each. */
+export interface Selectable<T extends object> {
+  readonly selection: Selection<T>;
+  /** What the row is called, for those who do not see it. */
+  readonly nameOf: (row: T) => string;
+  /** What the box above the rows does. */
+  readonly all: string;
+}
+
+interface TableProps<T extends object> {
   readonly label: string;
-  readonly list: PagedList<T>;
   readonly columns: readonly Column<T>[];
   readonly idOf: (row: T) => string;
-  readonly empty: ComponentChildren;
-}): JSX.Element {
+  readonly selectable?: Selectable<T> | undefined;
+}
+
+/** A list with all its states: first visit, empty, full, more, and an error that leaves the rows where they are. */
+export function PagedTable<T extends object>(
+  props: TableProps<T> & {
+    readonly list: PagedList<T>;
+    readonly empty: ComponentChildren;
+    /** Below the rows: what can be done with those that are selected. */
+    readonly children?: ComponentChildren;
+  },
+): JSX.Element {
   const { list } = props;
   const rows = list.rows.value;
   const error = list.error.value;
@@ -49,23 +67,27 @@ export function PagedTable<T extends object>(props: {
           </Button>
         </div>
       )}
+      {props.children}
     </div>
   );
 }
 
-export function Table<T extends object>(props: {
-  readonly label: string;
-  readonly rows: readonly T[];
-  readonly columns: readonly Column<T>[];
-  readonly idOf: (row: T) => string;
-}): JSX.Element {
+export function Table<T extends object>(
+  props: TableProps<T> & { readonly rows: readonly T[] },
+): JSX.Element {
+  const { idOf, selectable } = props;
   const body = useRef<HTMLTableSectionElement>(null);
   useRowKeys(body);
+  const press = (event: KeyboardEvent) => {
+    moveInRows(event, body.current);
+    if (selectable !== undefined) selectByKey(event, selectable.selection);
+  };
   return (
     <div class="table-scroll">
       <table class="table" aria-label={props.label}>
         <thead>
           <tr>
+            {selectable !== undefined && <PickAll {...selectable} />}
             {props.columns.map((column) => (
               <th key={column.title} scope="col" class={classOf(column)}>
                 {column.title}
@@ -73,9 +95,10 @@ export function Table<T extends object>(props: {
             ))}
           </tr>
         </thead>
-        <tbody ref={body} onKeyDown={(event) => moveInRows(event, body.current)}>
+        <tbody ref={body} onKeyDown={press}>
           {props.rows.map((row) => (
-            <tr key={props.idOf(row)}>
+            <tr key={idOf(row)} data-key={idOf(row)}>
+              {selectable !== undefined && <PickCell of={selectable} row={row} id={idOf(row)} />}
               {props.columns.map((column) => (
                 <td key={column.title} class={classOf(column)}>
                   {column.cell(row)}
@@ -86,6 +109,40 @@ export function Table<T extends object>(props: {
         </tbody>
       </table>
     </div>
+  );
+}
+
+function PickAll<T extends object>({ selection, all }: Selectable<T>): JSX.Element {
+  const { selected, most } = selection;
+  const isAll = most > 0 && selected.length === most;
+  return (
+    <td class="pick-cell">
+      <Pick
+        name={all}
+        isPicked={isAll}
+        onToggle={isAll ? selection.clear : selection.selectAll}
+        disabled={most === 0}
+      />
+    </td>
+  );
+}
+
+function PickCell<T extends object>(props: {
+  readonly of: Selectable<T>;
+  readonly row: T;
+  readonly id: string;
+}): JSX.Element {
+  const { selection, nameOf } = props.of;
+  return (
+    <td class="pick-cell">
+      {selection.accepts(props.id) && (
+        <Pick
+          name={`Select ${nameOf(props.row)}`}
+          isPicked={selection.has(props.id)}
+          onToggle={() => selection.toggle(props.id)}
+        />
+      )}
+    </td>
   );
 }
 

@@ -86,7 +86,7 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
 }
 
 /** Calls back on every notice of the tenant while the component is there. */
-function useNotices(listener: Listener): void {
+export function useNotices(listener: Listener): void {
   const latest = useRef(listener);
   latest.current = listener;
   useEffect(() => {

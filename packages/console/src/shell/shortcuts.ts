@@ -24,14 +24,17 @@ export function useShortcuts(commands: Commands): void {
   }, []);
 }
 
+/** Whether the focus is where letters are text. */
+export function isInText(element: EventTarget | null): element is HTMLElement {
+  return element instanceof HTMLElement && (element.matches(fields) || element.isContentEditable);
+}
+
 export function startShortcuts(): void {
   let pending: string | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
   document.addEventListener('keydown', (event) => {
     if (event.defaultPrevented || event.isComposing) return;
-    const inText =
-      event.target instanceof HTMLElement &&
-      (event.target.matches(fields) || event.target.isContentEditable);
+    const inText = isInText(event.target);
     const { key, ctrlKey, metaKey, altKey } = event;
     const step = keyStep({ key, ctrlKey, metaKey, altKey, inText }, pending);
     clearTimeout(timer);

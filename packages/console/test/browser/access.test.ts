@@ -124,6 +124,11 @@ test('a viewer reads everything of the tenant and can change nothing, and the pa
   expect(await navigation.getByText('Clients').count()).toBe(0);
   await go(page, `${web.tenant}/agents/echo`);
   await page.getByPlaceholder('Your role may read, not run').waitFor();
+  await go(page, `${web.tenant}/runs`);
+  const row = page.getByRole('row', { name: 'for a viewer' });
+  await row.getByText('waiting').waitFor();
+  expect(await page.getByRole('table').getByRole('checkbox').count()).toBe(0);
+  expect(await page.getByRole('table').getByRole('button').count()).toBe(0);
   const forbidden = {
     schedules: { shows: 'No schedules yet.', button: 'Create a schedule' },
     webhooks: { shows: 'No webhooks yet.', button: 'Create a webhook' },

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { answer, begin, ended, pendingIn, runIn } from '../../../server/test/support/api-steps.ts';
 import { consoleAgents } from './support/agents.ts';
 import { consoleTests } from './support/console-tests.ts';
+import { expectAccessible, expectStructure } from './support/screen-checks.ts';
 
 /** Agents whose files are wrong in three ways. */
 const brokenAgents = {
@@ -56,6 +57,72 @@ test('several are denied together by the keyboard; one that has an answer alread
     ]);
   }
   expect((await ended(web.server, third.run)).status).toBe('completed');
+});
+
+test('runs are cancelled from the list, one by its button and several by the keyboard, and the rows show it', async () => {
+  const prompts = ['first nap', 'second nap', 'third nap'];
+  const runs = [];
+  for (const prompt of prompts) runs.push((await begin(web.server, 'sleeper', prompt)).run);
+  await Promise.all(runs.map((run) => runIn(web.server, run, 'running')));
+  const page = await web.open(`${web.tenant}/runs?q=nap`);
+  const row = (words: string) => page.getByRole('row', { name: words });
+  await row('first nap').getByRole('button', { name: 'Cancel the run first nap' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('The agent is stopped.').waitFor();
+  await expectAccessible(page);
+  await expectStructure(page, 'runs-cancel');
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+  await row('first nap').getByRole('button', { name: 'Cancel the run' }).click();
+  await dialog.getByRole('button', { name: 'Cancel the run' }).click();
+  await row('first nap').getByText('cancelled').waitFor();
+  // What has ended cannot be selected, also not with all.
+  expect(await row('first nap').getByRole('checkbox').count()).toBe(0);
+
+  await row('third nap').getByRole('link').focus();
+  await page.keyboard.press('x');
+  await page.keyboard.press('j');
+  await page.keyboard.press('x');
+  await page.getByText('2 selected').waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByText('2 selected').waitFor({ state: 'detached' });
+  for (const key of ['x', 'k', 'x']) await page.keyboard.press(key);
+  await page.getByText('2 selected').waitFor();
+  await expectAccessible(page);
+  await expectStructure(page, 'runs-selected');
+  await page.keyboard.press('.');
+  await dialog.getByRole('heading', { name: 'Cancel 2 runs?' }).waitFor();
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  await dialog.waitFor({ state: 'detached' });
+  for (const words of prompts) await row(words).getByText('cancelled').waitFor();
+  await page.getByText('2 selected').waitFor({ state: 'detached' });
+  for (const run of runs) expect((await ended(web.server, run)).status).toBe('cancelled');
+});
+
+test('a run that ended before it could be cancelled is named with the reason; the others are cancelled', async () => {
+  const { run: asleep } = await begin(web.server, 'sleeper', 'late: asleep');
+  await runIn(web.server, asleep, 'running');
+  const done = await waiting('late: done');
+  const page = await web.open(`${web.tenant}/runs?q=late%3A`);
+  await page.getByRole('checkbox', { name: 'Select all that have not ended' }).check();
+  await page.getByRole('button', { name: 'Cancel 2 runs' }).click();
+  const dialog = page.getByRole('dialog');
+  // The browser reports that one of the two is refused.
+  web.expectFaults(/status of 409/);
+  await answer(web.server, done.interaction, { decision: 'allow' });
+  await ended(web.server, done.run);
+  await dialog.getByRole('button', { name: 'Cancel 2 runs' }).click();
+  await dialog.getByText('Cancel requested for 1 of 2 runs.').waitFor();
+  const note = dialog.getByRole('alert');
+  await note.getByText('The run has ended already.').waitFor();
+  await note.getByText('run_terminal').waitFor();
+  expect(await note.locator('code.breaks').textContent()).toMatch(/^req_/);
+  await dialog.getByText('late: done').waitFor();
+  await dialog.getByRole('button', { name: 'Close' }).click();
+  await page.getByRole('row', { name: 'late: done' }).getByText('completed').waitFor();
+  await page.getByRole('row', { name: 'late: asleep' }).getByText('cancelled').waitFor();
+  expect((await ended(web.server, asleep)).status).toBe('cancelled');
 });
 
 test('Home answers in place, with the whole input and the keys of the card', async () => {

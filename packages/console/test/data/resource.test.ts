@@ -101,3 +101,25 @@ test('a list that was read on keeps its later rows when its first page is read a
   expect(list.rows.value).toHaveLength(6);
   expect(list.hasMore.value).toBe(false);
 });
+
+test('a row of a later page changes in place, and a row that is not shown changes nothing', async () => {
+  const pages = [
+    { items: [{ id: '0', state: 'old' }], nextCursor: '1' },
+    { items: [{ id: '1', state: 'old' }], nextCursor: undefined },
+  ];
+  const list = new PagedList(
+    async (cursor) => pages[Number(cursor ?? 0)] ?? { items: [], nextCursor: undefined },
+    ({ id }) => id,
+  );
+  list.update('1', (row) => ({ ...row, state: 'new' }));
+  expect(list.rows.value).toBeUndefined();
+  await list.refresh();
+  await list.more();
+  list.update('1', (row) => ({ ...row, state: 'new' }));
+  list.update('2', (row) => ({ ...row, state: 'new' }));
+  await list.refresh();
+  expect(list.rows.value).toEqual([
+    { id: '0', state: 'old' },
+    { id: '1', state: 'new' },
+  ]);
+});

@@ -7,6 +7,7 @@ import { Button } from '../../parts/button.tsx';
 import { Dialog, useAction } from '../../parts/dialog.tsx';
 import { TextField } from '../../parts/field.tsx';
 import { ProblemNote } from '../../parts/problem.tsx';
+import { SelectedList } from '../../parts/selection.tsx';
 import type { InteractionSummary } from '../../session/api.ts';
 import type { TenantScope } from '../../session/session.ts';
 import { useTenant } from '../../session/use.ts';
@@ -73,14 +74,14 @@ export function DenySeveral(props: {
 
 function Selected({ rows }: { readonly rows: readonly InteractionSummary[] }): JSX.Element {
   return (
-    <ul class="selected">
+    <SelectedList>
       {rows.map((row) => (
         <li key={row.interaction_key}>
           <span class={row.kind === 'permission' ? 'mono' : ''}>{visible(summaryTitle(row))}</span>{' '}
           <span class="muted">{`${visible(row.agent_name)} · ${visible(row.preview)}`}</span>
         </li>
       ))}
-    </ul>
+    </SelectedList>
   );
 }
 

@@ -6,6 +6,13 @@ import { Button } from '../../parts/button.tsx';
 import { Select } from '../../parts/field.tsx';
 import { ProblemNote } from '../../parts/problem.tsx';
 import { SavedViews } from '../../parts/saved-views.tsx';
+import {
+  Pick,
+  PickedBar,
+  type Selection,
+  selectByKey,
+  useSelection,
+} from '../../parts/selection.tsx';
 import { Empty, Skeleton } from '../../parts/states.tsx';
 import { moveInRows, useRowKeys } from '../../parts/table.tsx';
 import { Segments } from '../../parts/tabs.tsx';
@@ -14,7 +21,6 @@ import { type InteractionSummary, listInteractions } from '../../session/api.ts'
 import { useRefreshOnNotice } from '../../session/live.ts';
 import { usePages, useRight, useTenant } from '../../session/use.ts';
 import { addressWith, place, setQuery } from '../../shell/router.ts';
-import { settings } from '../../shell/settings.ts';
 import { useShortcuts } from '../../shell/shortcuts.ts';
 import { DenySeveral, nameOf } from './deny-several.tsx';
 import { useStillRows } from './still-rows.ts';
@@ -89,23 +95,15 @@ function Rows(props: {
   const { rows, open, chosen } = props;
   const frame = useRef<HTMLUListElement>(null);
   const mayAnswer = useRight('interactions:write');
-  const [picked, setPicked] = useState<ReadonlySet<string>>(new Set());
-  const selected = open.filter(({ interaction_key: key }) => picked.has(key));
-  const without = (keys: readonly string[]) =>
-    new Set([...picked].filter((key) => !keys.includes(key)));
-  const toggle = (key: string) =>
-    setPicked(picked.has(key) ? without([key]) : new Set([...picked, key]));
+  const selection = useSelection(mayAnswer ? open : [], ({ interaction_key: key }) => key);
   const press = (event: KeyboardEvent) => {
     moveInRows(event, frame.current);
-    const key = keyOfRow(event);
-    if (key === undefined || !open.some((row) => row.interaction_key === key)) return;
-    event.preventDefault();
-    if (mayAnswer) toggle(key);
+    selectByKey(event, selection);
   };
   useRowKeys(frame);
   useShortcuts({
     Escape: () => {
-      if (!focusRow(frame.current)) setPicked(new Set());
+      if (!focusRow(frame.current)) selection.clear();
     },
   });
   return (
@@ -113,11 +111,11 @@ function Rows(props: {
       <ul ref={frame} onKeyDown={press}>
         {rows.map((row) => (
           <li key={row.interaction_key} class="entry">
-            {mayAnswer && open.includes(row) && (
+            {selection.accepts(row.interaction_key) && (
               <Pick
-                row={row}
-                isPicked={picked.has(row.interaction_key)}
-                onToggle={() => toggle(row.interaction_key)}
+                name={`Select ${visible(summaryTitle(row))} of ${visible(row.agent_name)}`}
+                isPicked={selection.has(row.interaction_key)}
+                onToggle={() => selection.toggle(row.interaction_key)}
               />
             )}
             <QueueItem
@@ -129,74 +127,31 @@ function Rows(props: {
         ))}
         {props.children}
       </ul>
-      <PickedBar
-        selected={selected}
-        onClear={() => setPicked(new Set())}
-        onSettled={(keys) => setPicked(without(keys))}
-      />
+      <DenyPicked selection={selection} />
     </>
   );
 }
 
-/** What is selected, and what can be done with it. */
-function PickedBar(props: {
-  readonly selected: readonly InteractionSummary[];
-  readonly onClear: () => void;
-  readonly onSettled: (keys: readonly string[]) => void;
-}): JSX.Element {
-  const { selected } = props;
+/** What is selected, and the dialog that denies it. */
+function DenyPicked(props: { readonly selection: Selection<InteractionSummary> }): JSX.Element {
+  const { selection } = props;
   const [denied, setDenied] = useState<readonly InteractionSummary[] | undefined>(undefined);
-  const act = () => {
-    if (selected.length > 0) setDenied(selected);
-  };
-  useShortcuts({ '.': act });
   return (
     <>
-      {selected.length > 0 && (
-        <div class="picked">
-          <span class="grow" role="status">{`${selected.length} selected`}</span>
-          <Button size="small" kind="quiet" onClick={props.onClear}>
-            Clear
-          </Button>
-          <Button size="small" kind="danger" onClick={act}>
-            {nameOf(selected)} <kbd>.</kbd>
-          </Button>
-        </div>
-      )}
+      <PickedBar
+        selection={selection}
+        action={nameOf(selection.selected)}
+        onAct={() => setDenied(selection.selected)}
+      />
       {denied !== undefined && (
         <DenySeveral
           rows={denied}
           onClose={() => setDenied(undefined)}
-          onSettled={props.onSettled}
+          onSettled={selection.drop}
         />
       )}
     </>
   );
-}
-
-function Pick(props: {
-  readonly row: InteractionSummary;
-  readonly isPicked: boolean;
-  readonly onToggle: () => void;
-}): JSX.Element {
-  const { row } = props;
-  return (
-    <label class="pick">
-      <input
-        type="checkbox"
-        aria-label={`Select ${visible(summaryTitle(row))} of ${visible(row.agent_name)}`}
-        checked={props.isPicked}
-        onChange={props.onToggle}
-      />
-    </label>
-  );
-}
-
-/** The row that has the focus, when `x` was pressed on it. */
-function keyOfRow(event: KeyboardEvent): string | undefined {
-  if (event.key !== 'x' || event.ctrlKey || event.metaKey || event.altKey) return undefined;
-  if (!settings.hasShortcuts.value || !(event.target instanceof HTMLElement)) return undefined;
-  return event.target.closest<HTMLElement>('.item')?.dataset['key'];
 }
 
 /** From the card back to its row; returns whether the focus was elsewhere. */

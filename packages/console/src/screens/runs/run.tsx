@@ -3,6 +3,7 @@ import type { JSX } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { duration, firstWords, number, plural, visible } from '../../data/formats.ts';
 import { type RouteParams, addressOf } from '../../data/routes.ts';
+import { canCancel, hasEnded } from '../../data/run-rows.ts';
 import { RunStore } from '../../data/run-store.ts';
 import { cliOf, curlOf, sdkOf } from '../../data/snippets.ts';
 import { Button } from '../../parts/button.tsx';
@@ -128,8 +129,6 @@ function StartedBy({ by }: { readonly by: RunRecord['created_by'] }): JSX.Elemen
   return <span title={by.id}>{` by ${actorName(by)}`}</span>;
 }
 
-const ended = new Set(['completed', 'failed', 'cancelled']);
-
 function RunActions(props: { readonly store: RunStore; readonly run: RunRecord }): JSX.Element {
   const { store, run } = props;
   const tenant = useTenant();
@@ -163,16 +162,16 @@ function RunActions(props: { readonly store: RunStore; readonly run: RunRecord }
         {command !== undefined && <CopyItem text={command} words="as command line" />}
         <CopyItem text={location.href} words="link to this page" />
       </MenuButton>
-      {ended.has(run.status) && (
+      {hasEnded(run) && (
         <Button onClick={again.run} disabled={!mayWrite || again.isBusy}>
           Run again
         </Button>
       )}
-      {!ended.has(run.status) && (
+      {!hasEnded(run) && (
         <Button
           kind="danger"
           onClick={() => setAsking(true)}
-          disabled={!mayWrite || run.status === 'cancelling'}
+          disabled={!mayWrite || !canCancel(run)}
         >
           Cancel
         </Button>

@@ -1,9 +1,13 @@
 import type { JSX } from 'preact';
-import { short, visible } from '../../data/formats.ts';
+import { useState } from 'preact/hooks';
+import { firstWords, plural, short, visible } from '../../data/formats.ts';
 import { addressOf } from '../../data/routes.ts';
+import { canCancel, rowAfter } from '../../data/run-rows.ts';
+import { Button } from '../../parts/button.tsx';
 import { CodeBlock } from '../../parts/copy.tsx';
 import { Heading } from '../../parts/page.tsx';
 import { SavedViews } from '../../parts/saved-views.tsx';
+import { PickedBar, useSelection } from '../../parts/selection.tsx';
 import { Empty } from '../../parts/states.tsx';
 import { Select } from '../../parts/field.tsx';
 import { FilterText } from '../../parts/filter-field.tsx';
@@ -13,10 +17,11 @@ import { Segments } from '../../parts/tabs.tsx';
 import { Time, Took } from '../../parts/time.tsx';
 import { type RunSummary, listAgents, listRuns } from '../../session/api.ts';
 import { actorName } from '../../session/actors.ts';
-import { useRefreshOnNotice } from '../../session/live.ts';
+import { useNotices, useRefreshOnNotice } from '../../session/live.ts';
 import { baseUrl } from '../../session/code-flow.ts';
-import { usePages, useResource, useTenant, useTitle } from '../../session/use.ts';
+import { usePages, useResource, useRight, useTenant, useTitle } from '../../session/use.ts';
 import { addressWith, place, setQuery } from '../../shell/router.ts';
+import { CancelRuns } from './cancel-runs.tsx';
 
 const views = [
   ['', 'All'],
@@ -32,36 +37,94 @@ const ranges = [
   { value: '168', label: 'Last 7 days' },
 ];
 
+interface FiltersShown {
+  readonly status: string;
+  readonly agent: string;
+  readonly hours: string;
+  readonly text: string;
+}
+
 export function RunsScreen(): JSX.Element {
   useTitle('Runs');
-  const tenant = useTenant();
   const { query } = place.value;
   const field = (name: string) => query.get(name) ?? '';
-  const [status, agent, hours, text] = ['status', 'agent', 'hours', 'q'].map(field);
+  const filters = {
+    status: field('status'),
+    agent: field('agent'),
+    hours: field('hours'),
+    text: field('q'),
+  };
+  return (
+    <>
+      <Heading title="Runs" />
+      <Filters {...filters} />
+      <RunsTable key={Object.values(filters).join(' ')} {...filters} />
+    </>
+  );
+}
+
+/** The rows change with the feed. Those that have not ended can be cancelled, one or several at a time. */
+function RunsTable({ status, agent, hours, text }: FiltersShown): JSX.Element {
+  const tenant = useTenant();
   const list = usePages(
-    [tenant.tenantId, status, agent, hours, text],
-    (cursor) =>
-      listRuns(tenant, { status, agent, text, createdAfter: hoursAgo(hours ?? '') }, cursor),
-    ({ id }) => id,
+    [tenant.tenantId],
+    (cursor) => listRuns(tenant, { status, agent, text, createdAfter: hoursAgo(hours) }, cursor),
+    idOf,
   );
   useRefreshOnNotice(
     ({ type }) => type.startsWith('run_'),
     () => list.refresh(),
   );
+  useNotices((notice) => {
+    if (notice?.run_id === undefined) return;
+    list.update(notice.run_id, (row) => rowAfter(row, notice));
+  });
+  const mayCancel = useRight('runs:write');
+  const selection = useSelection((list.rows.value ?? []).filter(canCancel), idOf);
+  const [asked, setAsked] = useState<readonly RunSummary[] | undefined>(undefined);
+  const { selected } = selection;
   const isFiltered = [status, agent, hours, text].some((value) => value !== '');
+  const ask = (run: RunSummary) => setAsked([run]);
   return (
     <>
-      <Heading title="Runs" />
-      <Filters status={status ?? ''} agent={agent ?? ''} hours={hours ?? ''} text={text ?? ''} />
       <PagedTable
         label="Runs"
         list={list}
-        columns={columnsFor(tenant.tenantId)}
-        idOf={({ id }) => id}
+        columns={columnsFor(tenant.tenantId, mayCancel ? ask : undefined)}
+        idOf={idOf}
+        selectable={
+          mayCancel ? { selection, nameOf, all: 'Select all that have not ended' } : undefined
+        }
         empty={isFiltered ? <NoMatch /> : <NoRuns />}
-      />
+      >
+        {mayCancel && (
+          <PickedBar
+            selection={selection}
+            action={`Cancel ${plural(selected.length, 'run')}`}
+            onAct={() => setAsked(selected)}
+          />
+        )}
+      </PagedTable>
+      {asked !== undefined && (
+        <CancelRuns
+          runs={asked}
+          onClose={() => setAsked(undefined)}
+          onRecorded={({ id, status: next, ended_at }) =>
+            list.update(id, (row) => ({ ...row, status: next, ended_at }))
+          }
+          onDone={() => void list.refresh()}
+        />
+      )}
     </>
   );
+}
+
+function idOf({ id }: RunSummary): string {
+  return id;
+}
+
+function nameOf(run: RunSummary): string {
+  return `the run ${visible(firstWords(run.preview, 40)) || run.id} of ${visible(run.agent_name)}`;
 }
 
 function hoursAgo(hours: string): string | undefined {
@@ -69,12 +132,7 @@ function hoursAgo(hours: string): string | undefined {
   return count > 0 ? new Date(Date.now() - count * 3_600_000).toISOString() : undefined;
 }
 
-function Filters(props: {
-  readonly status: string;
-  readonly agent: string;
-  readonly hours: string;
-  readonly text: string;
-}): JSX.Element {
+function Filters(props: FiltersShown): JSX.Element {
   const tenant = useTenant();
   const agents = useResource(`${tenant.tenantId}/agents`, () => listAgents(tenant));
   const names = (agents.data.value ?? []).map(({ name }) => name);
@@ -112,7 +170,11 @@ function Filters(props: {
   );
 }
 
-export function columnsFor(tenant: string): readonly Column<RunSummary>[] {
+/** With `onCancel`, a run that has not ended has a button for it. */
+function columnsFor(
+  tenant: string,
+  onCancel: ((run: RunSummary) => void) | undefined,
+): readonly Column<RunSummary>[] {
   return [
     { title: 'Status', cell: (run) => <Status of={run.status} /> },
     { title: 'Agent', optional: true, class: 'nowrap', cell: (run) => visible(run.agent_name) },
@@ -153,7 +215,29 @@ export function columnsFor(tenant: string): readonly Column<RunSummary>[] {
       cell: ({ created_by: by }) =>
         by === undefined ? '' : <span title={by.id}>{actorName(by)}</span>,
     },
+    ...(onCancel === undefined ? [] : [cancelColumn(onCancel)]),
   ];
+}
+
+function cancelColumn(onCancel: (run: RunSummary) => void): Column<RunSummary> {
+  return {
+    title: 'Actions',
+    optional: true,
+    class: 'number nowrap',
+    cell: (run) =>
+      canCancel(run) && (
+        <span class="buttons end">
+          <Button
+            size="small"
+            kind="quiet"
+            label={`Cancel ${nameOf(run)}`}
+            onClick={() => onCancel(run)}
+          >
+            Cancel
+          </Button>
+        </span>
+      ),
+  };
 }
 
 function NoMatch(): JSX.Element {

@@ -35,7 +35,10 @@ export async function fillPlaces(web: ConsoleTests): Promise<readonly Place[]> {
     {
       name: 'question',
       path: inbox(question.interaction_key),
-      shows: (page) => page.getByRole('region', { name: /^Question: Which colour, Ann/ }),
+      shows: (page) =>
+        page
+          .getByRole('region', { name: /^Question: Which colour, Ann/ })
+          .getByRole('button', { name: 'Decline', disabled: false }),
     },
     { name: 'no-runs', path: `${web.tenant}/runs?q=nothing`, shows: says('No run matches.') },
     {
