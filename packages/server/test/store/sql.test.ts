@@ -22,7 +22,7 @@ describe('the sql tag (architecture idea 5)', () => {
     const newer = sql`seq > ${3} and kind = ${'delta'}`;
     const statement = sql`select seq from events where run_id = ${'r'} and (${newer}) limit ${10}`;
     expect(render(statement)).toEqual({
-      sqlite: 'select seq from events where run_id = ? and (seq > ? and kind = ?) limit ?',
+      sqlite: 'select seq from events where run_id = ? and (seq > ? and kind = ?) limit +?',
       postgres: 'select seq from events where run_id = $1 and (seq > $2 and kind = $3) limit $4',
       values: ['r', 3, 'delta', 10],
     });
@@ -50,6 +50,14 @@ describe('the sql tag (architecture idea 5)', () => {
       sqlite: 'select ? ',
       postgres: 'select $1 for update skip locked',
     });
+  });
+
+  test('a limit is an expression on SQLite, which plans again at each use of a bare one (A-505)', () => {
+    expect(render(sql`select 1 limit ${5} offset ${6}`)).toMatchObject({
+      sqlite: 'select 1 limit +? offset ?',
+      postgres: 'select 1 limit $1 offset $2',
+    });
+    expect(render(sql`select 1 limit 5`)).toMatchObject({ sqlite: 'select 1 limit 5' });
   });
 
   test('the same text has the same identity, composed or not', () => {
