@@ -16,11 +16,14 @@ describe.each(databaseKinds)('the runs of one session on %s', (kind) => {
     world = await createRunFixture(kind);
   });
 
-  /** A server whose clock differs from the database's by `offsetMs`, as each server's does a little. */
-  function serverAt(offsetMs: number) {
+  /**
+   * A server whose clock differs from the database's by `offsetMs`, as each server's does a little. Its ids are ahead of
+   * its clock by `idsAheadMs`, as they are when the clock was set back.
+   */
+  function serverAt(offsetMs: number, idsAheadMs = 0) {
     const now = () => world.clock.now() + offsetMs;
     const clock = { now, after: world.clock.after.bind(world.clock) };
-    const services = { ...world, clock, ids: createIds(clock) };
+    const services = { ...world, clock, ids: createIds({ now: () => now() + idsAheadMs }) };
     const { scope } = world;
     return {
       async start(sessionId: SessionId): Promise<Run> {
@@ -76,6 +79,18 @@ describe.each(databaseKinds)('the runs of one session on %s', (kind) => {
     expect(listed.map(({ number }) => number)).toEqual(runs.map(({ number }) => number));
     const times = runs.flatMap(timesOf);
     expect(times).toEqual(times.toSorted((a, b) => Number(a) - Number(b)));
+  });
+
+  test('sort in the order of their making after a clock was set back', async () => {
+    const servers = [serverAt(0, 400), serverAt(0)];
+    const sessionId = await world.open();
+    const runs: Run[] = [];
+    for (const server of [...servers, ...servers]) {
+      world.clock.advance(1);
+      runs.push(await server.execute(await server.start(sessionId)));
+    }
+    const ids = runs.map(({ id }) => id);
+    expect(ids).toEqual(ids.toSorted());
   });
 
   test('leave the session waiting exactly while an interaction is pending (D-11)', async () => {

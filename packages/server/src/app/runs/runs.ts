@@ -7,6 +7,7 @@ import {
   sessionId,
 } from '@convoke/contract';
 import { type Agent, type RunInput, isEnabledFor, readRunInput } from '../../domain/agent.ts';
+import { timeOfId } from '../../domain/id-time.ts';
 import { type Ceiling, noCeiling, stricter } from '../../domain/usage/budget.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { changeLabels, inheritLabels, readLabels } from '../../domain/labels.ts';
@@ -68,10 +69,8 @@ export async function startRun(
   request: StartRun & { readonly sessionId: SessionId },
 ): Promise<Created<Run>> {
   return startInTransaction(services, async (tx, slot) => {
-    // D-01: behind the session's lock, so that its runs sort in the order of their making on any number of servers.
-    const [session, newest] = await Promise.all([
+    const [session] = await Promise.all([
       lockSession(services, tx, { scope, id: request.sessionId }),
-      tx.runs.newestId(request.sessionId),
       slot.look(tx, { scope, sessionId: request.sessionId }),
     ]);
     return startOnce(services, tx, {
@@ -79,8 +78,7 @@ export async function startRun(
       request,
       place: `start_run:${session.id}`,
       body: { input: request.input, ...labelsOf(request), ...ceilingText(request) },
-      after: newest,
-      session: () => Promise.resolve(session),
+      session,
       slot,
     });
   });
@@ -152,10 +150,8 @@ interface Start {
   readonly request: StartRun;
   readonly place: string;
   readonly body: JsonObject;
-  /** The newest run of the session, if it has one. */
-  readonly after?: RunId | undefined;
-  /** The session of the run; called for a first request only. */
-  readonly session: () => Promise<Session>;
+  /** The locked session of the run, or what makes one; called for a first request only. */
+  readonly session: Session | (() => Promise<Session>);
   readonly slot: StartSlot;
 }
 
@@ -172,9 +168,9 @@ export function startWithin(
 async function startOnce(
   services: StartServices,
   tx: StoreTransaction,
-  { scope, request, place, body, after, session, slot }: Start,
+  { scope, request, place, body, session, slot }: Start,
 ): Promise<Created<Run>> {
-  const id = runId(services.ids.next(idPrefixes.run, after));
+  const id = await nextRunId(services, tx, session);
   const first = await once(tx, {
     scope,
     place,
@@ -189,12 +185,26 @@ async function startOnce(
     return { resource: known ?? refuse('not_found'), replayed: true };
   }
   const run = await insertRun(services, tx, {
-    session: await session(),
+    session: typeof session === 'function' ? await session() : session,
     id,
     request,
     slot,
   });
   return { resource: run, replayed: false };
+}
+
+/**
+ * D-01: an id that sorts after those of the session's earlier runs, which other servers may have made. The last change
+ * of the session is never before the time in its newest run's id, so only an id that is not later needs a look at that run.
+ */
+async function nextRunId(
+  { ids }: Pick<Services, 'ids'>,
+  tx: StoreTransaction,
+  session: Start['session'],
+): Promise<RunId> {
+  const id = runId(ids.next(idPrefixes.run));
+  if (typeof session === 'function' || timeOfId(id) > session.updatedAt) return id;
+  return runId(ids.next(idPrefixes.run, await tx.runs.newestId(session.id)));
 }
 
 interface NewRun {
@@ -210,7 +220,8 @@ async function insertRun(
   tx: StoreTransaction,
   { session, id, request, slot }: NewRun,
 ): Promise<Run> {
-  const now = changeTime(session, services.clock.now());
+  // Ids may be ahead of the clock, and no run is older than its id (`nextRunId`).
+  const now = Math.max(changeTime(session, services.clock.now()), timeOfId(id));
   const { input, clientId } = request;
   const agent = enabledAgent(services, session);
   // D-52: faults of the request are reported before those of the session's state.

@@ -33,12 +33,12 @@ export async function startScheduledRun(
     request: { ...start, input, labels: orRefuse(runLabels(schedule)) },
     place: start.place,
     body: start.body,
-    after: kept === undefined || kept.runCount === 0 ? undefined : await tx.runs.newestId(kept.id),
-    session: async () => {
-      if (kept !== undefined) return kept;
-      const id = sessionId(services.ids.next(idPrefixes.session));
-      return insertSession(services, tx, { scope, id, request: { agentName } });
-    },
+    session:
+      kept ??
+      (() => {
+        const id = sessionId(services.ids.next(idPrefixes.session));
+        return insertSession(services, tx, { scope, id, request: { agentName } });
+      }),
   });
 }
 
