@@ -6,13 +6,14 @@ const sizes = [64, 16, 4, 2, 1];
 
 /**
  * Returns a function that inserts rows in batches. The texts are built once: building them for each batch would cost as
- * much as the insert. `head` ends before `values`. Nothing waits for the rows: they go with the next statement.
+ * much as the insert. `head` ends before `values`, and `tail` follows the rows. Nothing waits for the rows: they go with the
+ * next statement.
  */
-export function rowInserter(head: Statement, columns: number) {
+export function rowInserter(head: Statement, columns: number, tail: Statement = sql``) {
   const row = sql`(${sql.join(Array.from({ length: columns }, () => sql`${''}`))})`;
   const batches = sizes.map((size) => {
     const rows = Array.from({ length: size }, () => row);
-    return { size, strings: sql`${head} values ${sql.join(rows)}`.strings };
+    return { size, strings: sql`${head} values ${sql.join(rows)} ${tail}`.strings };
   });
   return (db: Transaction, rows: readonly (readonly SqlValue[])[]): void => {
     let from = 0;

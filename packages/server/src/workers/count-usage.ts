@@ -16,8 +16,8 @@ export async function countUsage(
   return store.transaction(async (tx) => {
     const taken = await tx.usageTotals.take(perTransaction, prices.currency);
     if (taken.length === 0) return false;
-    await tx.usageTotals.add(totalsOf(taken));
-    await tx.usageTotals.addLabels(labelTotalsOf(taken));
+    tx.usageTotals.add(totalsOf(taken));
+    tx.usageTotals.addLabels(labelTotalsOf(taken));
     await announceBudgets(services, tx, taken);
     return taken.length >= perTransaction;
   });

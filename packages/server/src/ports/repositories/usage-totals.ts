@@ -13,8 +13,8 @@ export interface UsageTotalRepository {
    * that another server is taking. Costs in another currency are left out.
    */
   take(limit: number, currency: string): Promise<Countable[]>;
-  add(totals: readonly UsageTotal[]): Promise<void>;
-  addLabels(totals: readonly LabelTotal[]): Promise<void>;
+  add(totals: readonly UsageTotal[]): void;
+  addLabels(totals: readonly LabelTotal[]): void;
   read(request: ReadTotals): Promise<UsageRow[]>;
   /** The days of each value of a label. */
   readLabel(request: ReadLabelTotals): Promise<UsageRow[]>;

@@ -1,7 +1,6 @@
 import { organizationId, tenantId } from '@convoke/contract';
 import {
   type Countable,
-  type LabelTotal,
   type UsageAmounts,
   type UsageTotal,
   noAmounts,
@@ -13,7 +12,8 @@ import type {
   UsageRow,
   UsageTotalRepository,
 } from '../../ports/repositories/usage-totals.ts';
-import type { Statement, Transaction } from '../sql-database.ts';
+import { rowInserter } from '../insert-rows.ts';
+import type { SqlValue, Statement, Transaction } from '../sql-database.ts';
 import { sql } from '../sql.ts';
 import { labelsIn } from './labels.ts';
 
@@ -24,12 +24,33 @@ export function usageTotalRepository(db: Transaction): UsageTotalRepository {
       return [...entries, ...(await takeRuns(db, limit))];
     },
 
-    async add(totals) {
-      for (const total of totals) await addTotal(db, total);
+    add(totals) {
+      addTotals(
+        db,
+        totals.map((total) => [
+          total.tenantId,
+          total.grain,
+          total.startsAt,
+          total.agentName,
+          total.model,
+          total.clientId,
+          total.sessionId,
+          ...amountsOf(total),
+        ]),
+      );
     },
 
-    async addLabels(totals) {
-      for (const total of totals) await addLabelTotal(db, total);
+    addLabels(totals) {
+      addLabelTotals(
+        db,
+        totals.map((total) => [
+          total.tenantId,
+          total.key,
+          total.startsAt,
+          total.value,
+          ...amountsOf(total),
+        ]),
+      );
     },
 
     async read(request) {
@@ -121,29 +142,23 @@ function placeOf(row: PlaceRow) {
   };
 }
 
-async function addTotal(db: Transaction, total: UsageTotal): Promise<void> {
-  await db.run(sql`
-    insert into usage_totals (${keyColumns}, ${amountColumns})
-    values (${total.tenantId}, ${total.grain}, ${total.startsAt}, ${total.agentName},
-      ${total.model}, ${total.clientId}, ${total.sessionId}, ${amountsOf(total)})
-    on conflict (${keyColumns}) do update set ${addedTo(sql`usage_totals`)}`);
-}
-
-async function addLabelTotal(db: Transaction, total: LabelTotal): Promise<void> {
-  await db.run(sql`
-    insert into usage_label_totals (${labelColumns}, ${amountColumns})
-    values (${total.tenantId}, ${total.key}, ${total.startsAt}, ${total.value},
-      ${amountsOf(total)})
-    on conflict (${labelColumns}) do update set ${addedTo(sql`usage_label_totals`)}`);
-}
-
 const amountColumns = sql`organization_id, completed, failed, cancelled, run_ms, input_tokens,
   output_tokens, cached_input_tokens, reasoning_tokens, cost_micros`;
+const amountCount = 10;
 
-function amountsOf(total: UsageAmounts & Pick<UsageTotal, 'organizationId'>): Statement {
-  return sql`${total.organizationId}, ${total.completed}, ${total.failed}, ${total.cancelled},
-    ${total.runMs}, ${total.inputTokens}, ${total.outputTokens}, ${total.cachedInputTokens},
-    ${total.reasoningTokens}, ${total.costMicros}`;
+function amountsOf(total: UsageAmounts & Pick<UsageTotal, 'organizationId'>): SqlValue[] {
+  return [
+    total.organizationId,
+    total.completed,
+    total.failed,
+    total.cancelled,
+    total.runMs,
+    total.inputTokens,
+    total.outputTokens,
+    total.cachedInputTokens,
+    total.reasoningTokens,
+    total.costMicros,
+  ];
 }
 
 function addedTo(table: Statement): Statement {
@@ -159,6 +174,17 @@ function addedTo(table: Statement): Statement {
     cost_micros = coalesce(${table}.cost_micros + excluded.cost_micros, ${table}.cost_micros,
       excluded.cost_micros)`;
 }
+
+const addTotals = rowInserter(
+  sql`insert into usage_totals (${keyColumns}, ${amountColumns})`,
+  7 + amountCount,
+  sql`on conflict (${keyColumns}) do update set ${addedTo(sql`usage_totals`)}`,
+);
+const addLabelTotals = rowInserter(
+  sql`insert into usage_label_totals (${labelColumns}, ${amountColumns})`,
+  4 + amountCount,
+  sql`on conflict (${labelColumns}) do update set ${addedTo(sql`usage_label_totals`)}`,
+);
 
 const groupColumns: Readonly<Record<UsageGroup, Statement>> = {
   agent: sql`agent_name`,
