@@ -99,6 +99,11 @@ export function changeTime({ updatedAt }: Pick<Session, 'updatedAt'>, now: numbe
   return Math.max(now, updatedAt);
 }
 
+/** Whether no run of the session executes, waits or is queued. */
+export function isFree({ currentRunId, queuedRuns }: Session): boolean {
+  return currentRunId === null && queuedRuns === 0;
+}
+
 export interface BusyPolicy {
   readonly onBusy: 'queue' | 'reject';
   readonly queueMax: number;
@@ -108,7 +113,7 @@ export interface BusyPolicy {
 export function acceptRun(session: Session, policy: BusyPolicy, now: number): Ruling<Session> {
   const closed = refusalOfClosed(session);
   if (closed !== undefined) return closed;
-  const isBusy = session.currentRunId !== null || session.queuedRuns > 0;
+  const isBusy = !isFree(session);
   if (isBusy && policy.onBusy === 'reject') return refused('session_busy');
   // The first run of an idle session is dispatched at once: it does not count as queued.
   const queued = session.currentRunId === null ? session.queuedRuns - 1 : session.queuedRuns;

@@ -22,7 +22,7 @@ import type { Session } from '../domain/session.ts';
 import { knownCalls } from '../domain/run/tool-call.ts';
 import { folderAnswer } from '../domain/run/workspace-behind.ts';
 import type { Answer, LegInput } from '../ports/harness.ts';
-import type { SessionState } from '../ports/repositories/sessions.ts';
+import { type SessionState, newSessionState } from '../ports/repositories/sessions.ts';
 import type { StoreTransaction } from '../ports/store.ts';
 import { type Frameworks, canRead, checkpointMaker, isOtherAgent } from './checkpoint-maker.ts';
 
@@ -31,6 +31,8 @@ export interface ClaimedLeg {
   readonly session: Session;
   readonly holder: Holder;
   readonly input: LegInput;
+  /** What the legs before have left. */
+  readonly state: SessionState;
   /**
    * True when the leg before was lost on another machine, or its files are given up: whatever that folder has now, the
    * archive is what counts (D-91).
@@ -69,7 +71,7 @@ export async function claimLeg(
     const { session, run: ready } = seen;
     if (!isClaimable(ready, { now: at, machine: lease.machine })) return 'gone';
     if (await isToBeReleased(tx, ready)) return 'gone';
-    const state = await checkpointOf(tx, ready);
+    const state = await stateFor(tx, ready);
     const maker = checkpointMaker(services, services.agents.find(ready.agentName));
     // Written by a newer release: its servers can continue the run, this one cannot.
     if (!canRead(maker, state)) return 'gone';
@@ -85,6 +87,7 @@ export async function claimLeg(
       run,
       session: move.session,
       input,
+      state,
       isElsewhere: isLostElsewhere(ready, lease.machine),
       holder: { ...address, epoch: run.leaseEpoch },
     };
@@ -130,7 +133,8 @@ async function recalled(
   const input = await recalledInput(tx, seen.run, at);
   const { workspace, reason } = await resumption(tx, seen.run);
   const isElsewhere = reason === 'worker_lost' && workspace !== 'same';
-  return { ...seen, input, isElsewhere, holder: { ...address, epoch: seen.run.leaseEpoch } };
+  const state = await tx.sessions.state(seen.session.id);
+  return { ...seen, input, state, isElsewhere, holder: { ...address, epoch: seen.run.leaseEpoch } };
 }
 
 /** A person was asked about the files of a held run, and answered: the reconcile pass acts on it. */
@@ -143,13 +147,9 @@ function isLostElsewhere(run: WaitingForWorker, machine: string): boolean {
   return run.interruptedBy === 'worker_lost' && workspaceOf(run, machine) !== 'same';
 }
 
-/** The first run of a session has no checkpoint to read. */
-async function checkpointOf(
-  tx: StoreTransaction,
-  run: WaitingForWorker,
-): Promise<Pick<SessionState, 'made'>> {
-  if (run.status === 'queued' && run.number === 1) return { made: null };
-  return { made: await tx.sessions.checkpointMaker(run.sessionId) };
+async function stateFor(tx: StoreTransaction, run: WaitingForWorker): Promise<SessionState> {
+  const isFirst = run.status === 'queued' && run.number === 1;
+  return isFirst ? newSessionState : tx.sessions.state(run.sessionId);
 }
 
 /** What the next leg of a claimed run starts with. Marks its answers applied. */

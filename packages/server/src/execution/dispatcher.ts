@@ -4,7 +4,7 @@ import type { RunAddress } from '../app/record.ts';
 import { type LeaseGrant, type QueuedRun, type Run, isSuspect } from '../domain/run/run.ts';
 import { StorageUnavailable } from '../ports/errors.ts';
 import type { ReadyRun } from '../ports/repositories/runs.ts';
-import type { CheckpointMaker } from '../ports/repositories/sessions.ts';
+import type { SessionState } from '../ports/repositories/sessions.ts';
 import type { RunSlots, Slot } from '../ports/run-slots.ts';
 import { within } from '../runtime/within.ts';
 import { canRead, checkpointMaker } from './checkpoint-maker.ts';
@@ -142,7 +142,7 @@ export class Dispatcher implements RunSlots {
    * which only the one process of a database can know. Counts this process only; in a cluster the caller has counted the
    * runs of the tenant in the database.
    */
-  reserve(run: QueuedRun, made: CheckpointMaker | null): Slot | undefined {
+  reserve(run: QueuedRun, state: SessionState): Slot | undefined {
     if (!this.#isAccepting || !this.#options.holdsLeases()) return undefined;
     const share = this.#services.fanout.lossless && !this.#mayWait ? 1 : 0.5;
     if (!this.#hasFreeSlot(run, { share })) {
@@ -150,7 +150,7 @@ export class Dispatcher implements RunSlots {
       return undefined;
     }
     const maker = checkpointMaker(this.#services, this.#services.agents.find(run.agentName));
-    if (!canRead(maker, { made })) return undefined;
+    if (!canRead(maker, state)) return undefined;
     return this.#outsideRequest(() => {
       const slot = this.#openSlot(run);
       const address = { scope: run, sessionId: run.sessionId, runId: run.id };
@@ -166,6 +166,7 @@ export class Dispatcher implements RunSlots {
             ...claimed,
             holder,
             input: { kind: 'prompt' },
+            state,
             isElsewhere: false,
           });
         },

@@ -28,13 +28,12 @@ export async function prepareLeg(
   services: ExecutionServices,
   { claimed, agent, writer }: { claimed: ClaimedLeg; agent: Agent; writer: LegWriter },
 ): Promise<LegStart> {
-  const { run, session, input: legInput } = claimed;
+  const { run, session, state, input: legInput } = claimed;
   const harness = services.harnesses.get(agent.framework);
   if (harness === undefined) {
     return failure('agent_error', `This server has no harness for ${agent.framework}.`);
   }
   const isFirstLeg = legInput.kind === 'prompt';
-  const state = await services.store.read.sessions.state(run.sessionId);
   const request: PrepareFolder = {
     tenantId: run.tenantId,
     sessionId: run.sessionId,

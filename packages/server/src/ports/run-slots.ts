@@ -1,14 +1,14 @@
 import type { LeaseGrant, QueuedRun, RunningRun } from '../domain/run/run.ts';
 import type { Session } from '../domain/session.ts';
-import type { CheckpointMaker } from './repositories/sessions.ts';
+import type { SessionState } from './repositories/sessions.ts';
 
 /** The run slots of this process: each executes one run at a time. */
 export interface RunSlots {
   /**
-   * A slot for a run that is about to be inserted, so it starts with its insert; undefined: the run is queued. `made` is
-   * who made the last checkpoint of its session.
+   * A slot for a run that is about to be inserted, so it starts with its insert; undefined: the run is queued. `state` is
+   * what its first leg starts from.
    */
-  reserve(run: QueuedRun, made: CheckpointMaker | null): Slot | undefined;
+  reserve(run: QueuedRun, state: SessionState): Slot | undefined;
 }
 
 /** A reserved slot. Its holder calls `start`, `release` or `recall`, once. */

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { runId } from '@convoke/contract';
 import { expect, test } from 'vitest';
 import { Dispatcher } from '../../src/execution/dispatcher.ts';
+import { newSessionState } from '../../src/ports/repositories/sessions.ts';
 import { begin, cancel } from '../support/api-steps.ts';
 import { startPuppetServer } from '../support/puppet-server.ts';
 
@@ -72,9 +73,12 @@ test('a new run gets one of the last slots while no ready run waits', async () =
   const run = await newRun(busy);
   await worker.dispatchRuns();
   const legs = [await puppet.leg(), await puppet.leg()];
-  const slots = [worker.reserve(run, null), worker.reserve({ ...run, id: other(run.id) }, null)];
+  const slots = [
+    worker.reserve(run, newSessionState),
+    worker.reserve({ ...run, id: other(run.id) }, newSessionState),
+  ];
   expect(slots.map((slot) => slot !== undefined)).toEqual([true, true]);
-  expect(worker.reserve({ ...run, id: other(other(run.id)) }, null)).toBe(undefined);
+  expect(worker.reserve({ ...run, id: other(other(run.id)) }, newSessionState)).toBe(undefined);
   for (const slot of slots) slot?.release();
   for (const leg of legs) leg.end();
   await worker.stop(60_000);
@@ -87,7 +91,7 @@ test('a new run overtakes no ready run that waits for one of the last slots', as
   const run = await newRun(busy);
   await worker.dispatchRuns();
   const leg = await puppet.leg();
-  expect(worker.reserve(run, null)).toBe(undefined);
+  expect(worker.reserve(run, newSessionState)).toBe(undefined);
   leg.end();
   await worker.stop(60_000);
   await close();
@@ -99,8 +103,8 @@ test('a run whose session has a checkpoint of a newer release gets no slot', asy
   const run = await server.convoke.services.store.transaction((tx) => tx.runs.lock(id));
   if (run?.status !== 'queued') throw new Error('the run is not queued');
   const made = { format: 1_000, agent: 'any' };
-  expect(worker.reserve(run, made)).toBe(undefined);
-  const slot = worker.reserve(run, { ...made, format: 1 });
+  expect(worker.reserve(run, { ...newSessionState, made })).toBe(undefined);
+  const slot = worker.reserve(run, { ...newSessionState, made: { ...made, format: 1 } });
   expect(slot).toBeDefined();
   slot?.release();
   await close();

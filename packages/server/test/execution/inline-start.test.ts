@@ -5,7 +5,7 @@ import type { Session } from '../../src/domain/session.ts';
 import { recallStart } from '../../src/execution/claim-leg.ts';
 import type { RunSlots, Slot } from '../../src/ports/run-slots.ts';
 import { StorageUnavailable } from '../../src/ports/errors.ts';
-import type { CheckpointMaker } from '../../src/ports/repositories/sessions.ts';
+import { type SessionState, newSessionState } from '../../src/ports/repositories/sessions.ts';
 import type { Store, StoreTransaction } from '../../src/ports/store.ts';
 import { sql } from '../../src/store/sql.ts';
 import { databaseKinds } from '../support/databases.ts';
@@ -24,13 +24,13 @@ class OneSlot implements RunSlots {
   run: Run | undefined;
   isReleased = false;
   isRecalled = false;
-  made: CheckpointMaker | null | undefined;
+  state: SessionState | undefined;
   #isReserved = false;
 
-  reserve(run: Run, made: CheckpointMaker | null): Slot | undefined {
+  reserve(run: Run, state: SessionState): Slot | undefined {
     if (this.#isReserved) return undefined;
     this.run = run;
-    this.made = made;
+    this.state = state;
     this.#isReserved = true;
     return {
       lease: this.lease,
@@ -70,6 +70,13 @@ describe.each(databaseKinds)('a run that finds a free slot, on %s', (kind) => {
     });
   };
 
+  /** Ends the first leg of the run; returns the last event's number. */
+  const end = (run: Run) => {
+    const address = { scope: world.scope, sessionId: run.sessionId, runId: run.id };
+    const batch = { end: { status: 'completed', ...over } } as const;
+    return world.record({ run, holder: { ...address, epoch: 1 } }, batch);
+  };
+
   test('is claimed by the transaction that inserts it, and can be executed to its end', async () => {
     const slots = new OneSlot();
     const { resource } = await start(slots);
@@ -82,13 +89,8 @@ describe.each(databaseKinds)('a run that finds a free slot, on %s', (kind) => {
     expect(slots.started?.session).toMatchObject({ currentRunId: run.id, queuedRuns: 0 });
     expect(await world.logOf(run.id)).toEqual([{ type: 'run_started', data: { run_id: run.id } }]);
     expect(await world.claim(run)).toBeUndefined();
-    const { started } = slots;
-    if (started === undefined) throw new Error('the run did not start');
-    const address = { scope: world.scope, sessionId: run.sessionId, runId: run.id };
-    const input = { kind: 'prompt' } as const;
-    const holder = { ...address, epoch: 1 };
-    const leg = { ...started, input, holder, isElsewhere: false };
-    expect(await world.record(leg, { end: { status: 'completed', ...over } })).toBe(2);
+    expect(slots.state).toBe(newSessionState);
+    expect(await end(run)).toBe(2);
     expect((await world.session(run.sessionId))?.status).toBe('idle');
   });
 
@@ -99,6 +101,18 @@ describe.each(databaseKinds)('a run that finds a free slot, on %s', (kind) => {
     expect(await world.read(other)).toMatchObject({ status: 'queued' });
     const second = (await start(new OneSlot(), { sessionId: first.sessionId })).resource;
     expect(await world.read(second)).toMatchObject({ status: 'queued', readyAt: null });
+  });
+
+  test('starts from what the earlier runs of its session have left', async () => {
+    const first = (await start(new OneSlot())).resource;
+    const made = { format: 7, agent: 'of a newer release' };
+    await end(first);
+    await world.store.transaction(async (tx) =>
+      tx.sessions.saveCheckpoint(first.sessionId, { text: '{"seen":1}', ...made }),
+    );
+    const slots = new OneSlot();
+    await start(slots, { sessionId: first.sessionId });
+    expect(slots.state).toEqual({ ...newSessionState, checkpoint: '{"seen":1}', made });
   });
 
   async function failToStart(slots: RunSlots, error: Error): Promise<void> {
@@ -155,18 +169,6 @@ describe.runIf(databaseKinds.includes('postgres'))(
         expect(await store.transaction(isFree)).toBe(false);
       });
       expect(await store.transaction(isFree)).toBe(true);
-    });
-
-    test('tells the slot who made the last checkpoint of its session', async () => {
-      const services = await world();
-      const sessionId = await services.open();
-      const made = { format: 7, agent: 'of a newer release' };
-      await services.store.transaction(async (tx) =>
-        tx.sessions.saveCheckpoint(sessionId, { text: '{}', ...made }),
-      );
-      const slots = new OneSlot();
-      await startRun({ ...services, slots }, services.scope, { ...request, sessionId });
-      expect(slots.made).toEqual(made);
     });
 
     test('is found by a look that begins before its commit is through, with its new session', async () => {

@@ -101,7 +101,10 @@ export async function createRunFixture(
   }
 
   /** Records what a leg produced; undefined when it had no right to. */
-  async function record(leg: ClaimedLeg, batch: Partial<LegBatch>): Promise<number | undefined> {
+  async function record(
+    leg: Pick<ClaimedLeg, 'run' | 'holder'>,
+    batch: Partial<LegBatch>,
+  ): Promise<number | undefined> {
     const whole = { items: [], notes: [], context: undefined, end: undefined };
     const recorded = await recordLeg(services, leg.holder, {
       take: () => ({ ...whole, ...batch }),

@@ -21,6 +21,7 @@ import {
   acceptRun,
   acceptsFiles,
   changeTime,
+  isFree,
   queuedRunsCancelled,
   titled,
 } from '../../domain/session.ts';
@@ -71,7 +72,7 @@ export async function startRun(
   return startInTransaction(services, async (tx, slot) => {
     const [session] = await Promise.all([
       lockSession(services, tx, { scope, id: request.sessionId }),
-      slot.look(tx, { scope, sessionId: request.sessionId }),
+      slot.readShare(tx, scope),
     ]);
     return startOnce(services, tx, {
       scope,
@@ -107,7 +108,7 @@ export async function invokeAgent(
         const { agentName, createdBy } = request;
         const [session] = await Promise.all([
           insertSession(services, tx, { scope, id, request: { agentName, createdBy } }),
-          slot.look(tx, { scope }),
+          slot.readShare(tx, scope),
         ]);
         return session;
       },
@@ -171,7 +172,7 @@ async function startOnce(
   { scope, request, place, body, session, slot }: Start,
 ): Promise<Created<Run>> {
   const id = await nextRunId(services, tx, session);
-  const first = await once(tx, {
+  const claim = {
     scope,
     place,
     key: request.idempotencyKey,
@@ -179,7 +180,11 @@ async function startOnce(
     resourceId: id,
     now: services.clock.now(),
     chargeRate: request.chargeRate,
-  });
+  };
+  const [first] = await Promise.all([
+    once(tx, claim),
+    typeof session === 'function' ? undefined : slot.readState(tx, session),
+  ]);
   if (!first.fresh) {
     const known = await tx.runs.findById(scope, runId(first.resourceId));
     return { resource: known ?? refuse('not_found'), replayed: true };
@@ -251,7 +256,7 @@ async function insertRun(
       number: accepted.runCount,
       input: JSON.stringify(input),
     },
-    { isHead: session.currentRunId === null && session.queuedRuns === 0, now },
+    { isHead: isFree(session), now },
   );
   tx.labels.insert(run, labels);
   const reserved = isReady(run) ? slot.reserve(run) : undefined;

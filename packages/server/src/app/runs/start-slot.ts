@@ -1,8 +1,8 @@
-import type { SessionId } from '@convoke/contract';
 import type { QueuedRun } from '../../domain/run/run.ts';
 import type { TenantScope } from '../../domain/scope.ts';
+import { type Session, isFree } from '../../domain/session.ts';
 import { StorageUnavailable } from '../../ports/errors.ts';
-import type { CheckpointMaker } from '../../ports/repositories/sessions.ts';
+import { newSessionState } from '../../ports/repositories/sessions.ts';
 import type { Slot } from '../../ports/run-slots.ts';
 import type { StoreTransaction } from '../../ports/store.ts';
 import type { Services } from '../services.ts';
@@ -12,7 +12,7 @@ export class StartSlot {
   readonly #services: Pick<Services, 'slots' | 'fanout' | 'settings'>;
   #slot: Slot | undefined;
   #isAllowed: boolean;
-  #made: CheckpointMaker | null = null;
+  #state = newSessionState;
 
   constructor(services: Pick<Services, 'slots' | 'fanout' | 'settings'>) {
     this.#services = services;
@@ -20,28 +20,25 @@ export class StartSlot {
   }
 
   /**
-   * Reads what decides in a cluster whether this server may begin the run: the tenant's share, which other servers use,
-   * too, and who made the last checkpoint of the session, which may be a newer release. Issued with other statements, it
-   * costs no round trip.
+   * Reads whether the tenant's share leaves room for the run: in a cluster, other servers use it, too. Issued with other
+   * statements, it costs no round trip.
    */
-  async look(
-    tx: StoreTransaction,
-    { scope, sessionId }: { readonly scope: TenantScope; readonly sessionId?: SessionId },
-  ): Promise<void> {
+  async readShare(tx: StoreTransaction, { tenantId }: TenantScope): Promise<void> {
     if (this.#isAlone || this.#services.slots === undefined) return;
     const perTenant = this.#services.settings.tenantRunConcurrency;
-    const [isAllowed, made] = await Promise.all([
-      tx.runs.hasHalfFree(scope.tenantId, perTenant),
-      sessionId === undefined ? null : tx.sessions.checkpointMaker(sessionId),
-    ]);
-    this.#isAllowed = isAllowed;
-    this.#made = made;
+    this.#isAllowed = await tx.runs.hasHalfFree(tenantId, perTenant);
+  }
+
+  /** Reads what the run would start from, if it may start at once. Costs no round trip, either. */
+  async readState(tx: StoreTransaction, session: Session): Promise<void> {
+    if (!this.#isAllowed || this.#services.slots === undefined) return;
+    if (session.runCount > 0 && isFree(session)) this.#state = await tx.sessions.state(session.id);
   }
 
   /** The transaction may be retried: this releases the slot of the attempt before. */
   reserve(run: QueuedRun): Slot | undefined {
     this.#release();
-    if (this.#isAllowed) this.#slot = this.#services.slots?.reserve(run, this.#made);
+    if (this.#isAllowed) this.#slot = this.#services.slots?.reserve(run, this.#state);
     return this.#slot;
   }
 

@@ -20,8 +20,6 @@ export interface SessionRepository {
   /** The sessions of these that accept another run without a resume. */
   usable(ids: readonly SessionId[]): Promise<SessionId[]>;
   state(id: SessionId): Promise<SessionState>;
-  /** By what the last checkpoint was made; null when there is none, or an older release wrote it. */
-  checkpointMaker(id: SessionId): Promise<CheckpointMaker | null>;
   saveCheckpoint(id: SessionId, checkpoint: SavedCheckpoint): void;
   /** Also writes `snapshot`, if given. */
   saveContext(id: SessionId, context: string, snapshot?: FolderState): void;
@@ -55,6 +53,15 @@ export interface SessionState {
   /** By what the checkpoint was made; null when an older release wrote it. */
   readonly made: CheckpointMaker | null;
 }
+
+/** The state of a session that has had no run. */
+export const newSessionState: SessionState = {
+  checkpoint: null,
+  context: null,
+  snapshot: null,
+  point: null,
+  made: null,
+};
 
 /** A checkpoint as JSON text. `point` is set when a leg of that run can go on from it. */
 export interface SavedCheckpoint extends CheckpointMaker {

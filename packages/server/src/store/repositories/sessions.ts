@@ -7,7 +7,11 @@ import {
   tenantId,
 } from '@convoke/contract';
 import type { Session } from '../../domain/session.ts';
-import type { SessionRepository, SessionState } from '../../ports/repositories/sessions.ts';
+import {
+  type SessionRepository,
+  type SessionState,
+  newSessionState,
+} from '../../ports/repositories/sessions.ts';
 import { pageOf } from '../page.ts';
 import type { Statement, Transaction } from '../sql-database.ts';
 import { sql } from '../sql.ts';
@@ -101,17 +105,10 @@ export function sessionRepository(db: Transaction): SessionRepository {
         select checkpoint, context, snapshot, checkpoint_run_id, checkpoint_seq,
           checkpoint_format, checkpoint_agent
         from session_states where session_id = ${id}`);
-      if (row === undefined)
-        return { checkpoint: null, context: null, snapshot: null, point: null, made: null };
+      if (row === undefined) return newSessionState;
       const { checkpoint, context, snapshot, checkpoint_run_id: run, checkpoint_seq: seq } = row;
       const point = run === null || seq === null ? null : { runId: runId(run), seq };
       return { checkpoint, context, snapshot, point, made: makerIn(row) };
-    },
-
-    async checkpointMaker(id) {
-      const row = await db.get<MakerColumns>(sql`
-        select checkpoint_format, checkpoint_agent from session_states where session_id = ${id}`);
-      return row === undefined ? null : makerIn(row);
     },
 
     saveCheckpoint(id, { text, point, format, agent }) {
