@@ -1,4 +1,6 @@
 import type { ClientBase, Connection, FieldDef, Submittable, TypeOverrides } from 'pg';
+import { serialize } from 'pg-protocol';
+import { rowMaker } from '../row-maker.ts';
 import type { SqlValue } from '../sql-database.ts';
 
 /** Sends the statements in one message and returns the result of each; rejects with the first error. */
@@ -25,19 +27,19 @@ export interface WireQuery {
 }
 
 export interface WireResult {
-  readonly rows: Readonly<Record<string, unknown>>[];
+  readonly rows: Readonly<Row>[];
   readonly command: string;
   readonly changes: number;
 }
 
-/** How the rows of a statement are decoded: the column names, and a parser for each. */
-type RowShape = readonly { readonly name: string; readonly parse: (text: string) => unknown }[];
+type Row = Record<string, unknown>;
+/** Decodes a row of a statement. */
+type RowDecoder = (texts: readonly (string | null)[]) => Row;
 
-/**
- * What a connection has prepared, by name: the shape of the rows, empty for none. `unsure` after an error: the server
- * may have parsed the statement or not.
- */
-type Prepared = Map<string, RowShape | 'unsure'>;
+const noRows: RowDecoder = () => ({});
+
+/** What a connection has prepared, by name. `unsure` after an error: the server may have parsed the statement or not. */
+type Prepared = Map<string, RowDecoder | 'unsure'>;
 const preparedOn = new WeakMap<Connection, Prepared>();
 
 /**
@@ -55,8 +57,8 @@ class PostgresBatch implements Submittable {
   readonly #types: TypeOverrides;
   readonly #results: WireResult[] = [];
   #prepared: Prepared = new Map();
-  #rows: Record<string, unknown>[] = [];
-  #shape: RowShape = [];
+  #rows: Row[] = [];
+  #decode = noRows;
 
   constructor(
     queries: readonly WireQuery[],
@@ -69,40 +71,29 @@ class PostgresBatch implements Submittable {
   }
 
   submit(connection: Connection): void {
-    const prepared = preparedOn.get(connection) ?? new Map<string, RowShape | 'unsure'>();
+    const prepared = preparedOn.get(connection) ?? new Map<string, RowDecoder | 'unsure'>();
     preparedOn.set(connection, prepared);
     this.#prepared = prepared;
-    connection.stream.cork();
-    try {
-      const parsed = new Set<string>();
-      for (const query of this.#queries) this.#send(connection, query, parsed);
-      connection.sync();
-    } finally {
-      connection.stream.uncork();
+    const parsed = new Set<string>();
+    const messages = this.#queries.flatMap((query) => this.#messages(query, parsed));
+    // In one buffer: the system takes longer over a list of small ones. A lost connection is reported by `pg`.
+    if (connection.stream.writable) {
+      connection.stream.write(Buffer.concat([...messages, serialize.sync()]));
     }
     this.#begin();
   }
 
   handleRowDescription({ fields }: { readonly fields: readonly FieldDef[] }): void {
-    this.#shape = fields.map(({ name, dataTypeID }) => {
-      // Its declared type has the argument wrong.
-      const parse: unknown = this.#types.getTypeParser(dataTypeID, 'text');
-      return { name, parse: parse as (text: string) => unknown };
-    });
+    this.#decode = rowDecoder(fields, this.#types);
   }
 
   handleDataRow({ fields }: { readonly fields: readonly (string | null)[] }): void {
-    const row: Record<string, unknown> = {};
-    for (const [index, { name, parse }] of this.#shape.entries()) {
-      const text = fields[index] ?? null;
-      row[name] = text === null ? null : parse(text);
-    }
-    this.#rows.push(row);
+    this.#rows.push(this.#decode(fields));
   }
 
   handleCommandComplete({ text }: { readonly text: string }): void {
     const { name } = this.#queries[this.#results.length] ?? {};
-    if (name !== undefined) this.#prepared.set(name, this.#shape);
+    if (name !== undefined) this.#prepared.set(name, this.#decode);
     const words = text.split(' ');
     this.#results.push({
       rows: this.#rows,
@@ -126,23 +117,25 @@ class PostgresBatch implements Submittable {
   handleCopyInResponse(): void {}
   handleCopyData(): void {}
 
-  #send(connection: Connection, { text, name, values }: WireQuery, parsed: Set<string>): void {
+  #messages({ text, name, values }: WireQuery, parsed: Set<string>): Buffer[] {
     const known = name === undefined ? undefined : this.#prepared.get(name);
-    const isParsed = name !== undefined && (parsed.has(name) || Array.isArray(known));
+    const isParsed = name !== undefined && (parsed.has(name) || typeof known === 'function');
+    const messages: Buffer[] = [];
     if (!isParsed) {
       // Closing a statement that does not exist is no error.
-      if (known === 'unsure') connection.close({ type: 'S', name: name ?? '' }, true);
-      connection.parse({ name: name ?? '', text, types: [] }, true);
+      if (known === 'unsure') messages.push(serialize.close({ type: 'S', name: name ?? '' }));
+      messages.push(serialize.parse({ name: name ?? '', text, types: [] }));
       if (name !== undefined) {
         parsed.add(name);
         // Until its result has come.
         this.#prepared.set(name, 'unsure');
       }
     }
-    connection.bind({ statement: name ?? '', values: values.map(wireValue) }, true);
+    messages.push(serialize.bind({ statement: name ?? '', values: values.map(wireValue) }));
     // What is known of the rows is not asked for again.
-    if (!Array.isArray(known)) connection.describe({ type: 'P', name: '' }, true);
-    connection.execute(null, true);
+    if (typeof known !== 'function') messages.push(serialize.describe({ type: 'P', name: '' }));
+    messages.push(serialize.execute());
+    return messages;
   }
 
   /** Prepares for the results of the next statement. */
@@ -150,8 +143,24 @@ class PostgresBatch implements Submittable {
     const { name } = this.#queries[this.#results.length] ?? {};
     const known = name === undefined ? undefined : this.#prepared.get(name);
     this.#rows = [];
-    this.#shape = known === undefined || known === 'unsure' ? [] : known;
+    this.#decode = typeof known === 'function' ? known : noRows;
   }
+}
+
+function rowDecoder(columns: readonly FieldDef[], types: TypeOverrides): RowDecoder {
+  const makeRow = rowMaker(columns.map(({ name }) => name));
+  const parsers = columns.map(({ dataTypeID }) => {
+    // Its declared type has the argument wrong.
+    const parse: unknown = types.getTypeParser(dataTypeID, 'text');
+    return parse as (text: string) => unknown;
+  });
+  return (texts) =>
+    makeRow(
+      texts.map((text, index) => {
+        const parse = parsers[index];
+        return text === null || parse === undefined ? null : parse(text);
+      }),
+    );
 }
 
 function wireValue(value: SqlValue): string | Buffer | null {

@@ -1,8 +1,8 @@
 import type { SQLOutputValue, StatementSync } from 'node:sqlite';
+import { type RowMaker, rowMaker } from '../row-maker.ts';
 import type { SqlValue } from '../sql-database.ts';
 
 type Values = readonly SqlValue[];
-type RowMaker = (values: readonly SQLOutputValue[]) => unknown;
 
 /**
  * A prepared statement that makes its row objects itself: `node:sqlite` looks up the name of every column for every row,
@@ -46,11 +46,4 @@ export class PreparedStatement {
     }
     return this.#rowOf(values) as Row;
   }
-}
-
-/** A function with a literal in it: only objects made by one literal are fast to make and to read. */
-function rowMaker(names: readonly string[]): RowMaker {
-  const fields = names.map((name, index) => `${JSON.stringify(name)}: values[${index}]`);
-  // oxlint-disable-next-line typescript/no-implied-eval -- the names are columns of our own statements, and quoted
-  return new Function('values', `return { ${fields.join(', ')} };`) as RowMaker;
 }
