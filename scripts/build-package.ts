@@ -59,7 +59,8 @@ async function buildPackage(name: (typeof order)[number], folder: string): Promi
   if (isBundle) {
     const paths = sources.map((path) => path.replace(/^\.\/src\//, '').replace(/\.ts$/, ''));
     const entries = Object.fromEntries(paths.map((path, index) => [path, files[index] ?? '']));
-    await bundlePackage({ entries, inlined: inlined[name], folder: built });
+    const format = name === 'server' ? 'scripts' : 'modules';
+    await bundlePackage({ entries, inlined: inlined[name], folder: built, format });
   }
   await writeManifest(built, published(manifest));
   await copyFile(join(home, 'README.md'), join(built, 'README.md'));

@@ -3,9 +3,9 @@ import { statSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { SourceMap, type SourceMapPayload } from 'node:module';
 import { basename, dirname, join, relative, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { OutputChunk } from 'rolldown';
-import { bundleForCheckout, inlined } from './bundle-package.ts';
+import { type Bundle, bundleForCheckout, inlined } from './bundle-package.ts';
 import {
   type Current,
   type Input,
@@ -22,24 +22,38 @@ const settledMs = 2000;
 const startedAt = Date.now();
 await mkdir(bundlesFolder, { recursive: true });
 const folder = await mkdtemp(join(bundlesFolder, 'bundle-'));
-const { chunks, read } = await bundleForCheckout({
-  entries: { convoke: join(root, 'packages/cli/src/main.ts') },
-  inlined: [...inlined.server, ...inlined.cli, '@convoke/server'],
-  folder,
+const server = await bundle({
+  entries: { index: join(root, 'packages/server/src/index.ts') },
+  inlined: inlined.server,
+  folder: join(folder, 'server'),
+  format: 'scripts',
 });
-for (const chunk of chunks) await writeTable(chunk);
-const inputs = [...read, ...(await makers())].map(inputOf);
+const program = await bundle({
+  entries: { convoke: join(root, 'packages/cli/src/main.ts') },
+  inlined: inlined.cli,
+  folder,
+  format: 'modules',
+  elsewhere: { '@convoke/server': pathToFileURL(join(folder, 'server/dist/index.js')).href },
+});
+const inputs = [...new Set([...server, ...program, ...(await makers())])].map(inputOf);
 // The bundler may have read a file before its change and this one its state after it: such a bundle would never look stale.
 const isSettled = inputs.every(([, , , changed]) => changed < startedAt - settledMs);
 if (isSettled) await publish({ root, folder: basename(folder), inputs });
 else await rm(folder, { recursive: true });
 await removeOld();
 
+/** Returns the files that the bundle was made of. */
+async function bundle(wanted: Bundle): Promise<readonly string[]> {
+  const { chunks, read } = await bundleForCheckout(wanted);
+  for (const chunk of chunks) await writeTable(chunk, join(wanted.folder, 'dist'));
+  return read;
+}
+
 /** Writes the source and its line for each line of a bundled file: 32 bits each, in the order of the lines. */
-async function writeTable({ fileName, code, map }: OutputChunk): Promise<void> {
+async function writeTable({ fileName, code, map }: OutputChunk, dist: string): Promise<void> {
   // A file that only imports and exports.
   if (map === null) return;
-  const path = join(folder, 'dist', fileName);
+  const path = join(dist, fileName);
   const payload = map as unknown as SourceMapPayload;
   const found = new SourceMap(payload);
   const numbers = new Map(payload.sources.map((source, at) => [source, at]));
@@ -66,6 +80,7 @@ async function makers(): Promise<readonly string[]> {
     'scripts/bundle-checkout.ts',
     'scripts/bundle-package.ts',
     'scripts/checkout-program.mjs',
+    'scripts/compiled-modules.mjs',
   ].map((path) => join(root, path));
 }
 

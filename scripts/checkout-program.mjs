@@ -36,7 +36,7 @@ export async function runCommandLine() {
   }
   // Beside the bundle, so that both are removed together.
   module.enableCompileCache(join(folder, 'compiled'));
-  nameSourcesInStacks(join(folder, 'dist'));
+  nameSourcesInStacks(folder);
   markUsed(folder);
   await import(pathToFileURL(join(folder, 'dist/convoke.js')).href);
 }
@@ -85,10 +85,10 @@ function markUsed(folder) {
 /**
  * Makes the frames of stack traces name sources instead of bundled files. A table beside each file has a row per line;
  * rows are read when a stack is, so that neither the start nor the memory pays for it, as with the source maps of Node.
- * @param {string} dist
+ * @param {string} folder
  */
-function nameSourcesInStacks(dist) {
-  const bundled = pathToFileURL(dist).href;
+function nameSourcesInStacks(folder) {
+  const bundled = pathToFileURL(folder).href;
   Error.prepareStackTrace = (error, frames) => {
     const lines = frames.map((frame) => `\n    at ${inSources(frame, bundled)}`);
     return `${Error.prototype.toString.call(error)}${lines.join('')}`;

@@ -38,7 +38,12 @@ async function bundle(folder: string): Promise<void> {
   const { bundleForCheckout, inlined } = await import('../scripts/bundle-package.ts');
   const unfinished = await mkdtemp(join(home, 'unfinished-'));
   const names = [...inlined.server, ...inlined.cli, '@convoke/server'];
-  await bundleForCheckout({ entries: sources, inlined: names, folder: unfinished });
+  await bundleForCheckout({
+    entries: sources,
+    inlined: names,
+    folder: unfinished,
+    format: 'modules',
+  });
   try {
     await rename(unfinished, folder);
   } catch (error) {

@@ -13,6 +13,7 @@ const scripts = [
   'bundle-checkout.ts',
   'bundle-package.ts',
   'checkout-program.mjs',
+  'compiled-modules.mjs',
   'dependencies.mjs',
   'launch.mjs',
   'node-runtime.mjs',
@@ -26,7 +27,16 @@ const main = `import { word } from './words.ts';
 type Unused = string;
 const place: Unused = import.meta.filename.includes('.cache') ? 'bundle' : 'sources';
 if (process.argv[2] === 'fail') throw new Error('the stack of this is read');
+if (process.argv[2] === 'serve') (await import('@convoke/server')).serve();
 console.log(\`\${word} from the \${place}\`);
+`;
+
+/** Part of the bundle in a format of its own. */
+const server = `import { createServer } from 'node:net';
+
+export function serve(): void {
+  throw new Error(\`the server failed, too, with \${typeof createServer}\`);
+}
 `;
 
 let folder: string;
@@ -35,6 +45,7 @@ beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'convoke-checkout-'));
   checkout = join(folder, 'checkout');
   await mkdir(join(checkout, 'packages/cli/src'), { recursive: true });
+  await mkdir(join(checkout, 'packages/server/src'), { recursive: true });
   await mkdir(join(checkout, 'scripts'));
   for (const name of scripts) {
     await cp(join(root, 'scripts', name), join(checkout, 'scripts', name));
@@ -44,6 +55,8 @@ beforeEach(async () => {
   await writeFile(join(checkout, 'start.mjs'), start);
   await writeFile(join(checkout, 'package-lock.json'), '{}');
   await writeFile(join(checkout, 'packages/cli/package.json'), '{ "type": "module" }');
+  await writeFile(join(checkout, 'packages/server/package.json'), '{ "type": "module" }');
+  await writeFile(join(checkout, 'packages/server/src/index.ts'), server);
   await writeSource('main.ts', main);
   await writeSource('words.ts', `export { word } from './first.ts';\n`);
   await writeSource('first.ts', `export const word = 'hello';\n`);
@@ -89,13 +102,22 @@ test('a copy of a checkout does not run the bundle of the first', {
 
 test('stacks of a bundle name the sources', { timeout: bundleMs }, async () => {
   await bundle();
-  const failed = await start(checkout, 'fail').then(
+  const failed = await failureOf('fail');
+  expect(failed).toContain('Error: the stack of this is read');
+  expect(failed).toMatch(/^ {4}at file:\S+\/checkout\/packages\/cli\/src\/main\.ts:5$/m);
+  const served = await failureOf('serve');
+  expect(served).toContain('Error: the server failed, too, with function');
+  expect(served).toMatch(
+    /^ {4}at (Module\.)?serve \(file:\S+\/checkout\/packages\/server\/src\/index\.ts:4\)$/m,
+  );
+});
+
+async function failureOf(word: string): Promise<string> {
+  return start(checkout, word).then(
     () => '',
     (error: unknown) => (error as { readonly stderr: string }).stderr,
   );
-  expect(failed).toContain('Error: the stack of this is read');
-  expect(failed).toMatch(/^ {4}at file:\S+\/checkout\/packages\/cli\/src\/main\.ts:5$/m);
-});
+}
 
 function source(name: string): string {
   return join(checkout, 'packages/cli/src', name);

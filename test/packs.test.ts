@@ -1,6 +1,7 @@
 // What `npm pack` makes of each package installs into an empty project and works there, types too.
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readFile, readdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -31,7 +32,7 @@ afterAll(() => removeFolder(folder));
 
 test.each(names)('%s holds no sources, no tests and no settings of the repository', (name) => {
   const allowed =
-    /^(package\.json|LICENSE|THIRD-PARTY-LICENSES\.md|README\.md|bin\/convoke\.mjs|.*\.(js|d\.ts|sql)|dist\/docs\/.*\.md|dist\/console\/.*)$/;
+    /^(package\.json|LICENSE|THIRD-PARTY-LICENSES\.md|README\.md|bin\/convoke\.mjs|.*\.(c?js|d\.ts|sql)|dist\/docs\/.*\.md|dist\/console\/.*)$/;
   const files = packed.get(name) ?? [];
   expect(files.filter((path) => !allowed.test(path) || /(^|\/)test\//.test(path))).toEqual([]);
   expect(files).toContain('package.json');
@@ -62,7 +63,7 @@ test.each(['server', 'cli'] as const)(
   '%s is a bundle, with the licenses of what is in it',
   (name) => {
     const files = packed.get(name) ?? [];
-    const programs = files.filter((path) => /^dist\/(?!console\/).*\.js$/.test(path));
+    const programs = files.filter((path) => /^dist\/(?!console\/).*\.c?js$/.test(path));
     expect(programs.length).toBeLessThan(80);
     expect(files).toContain('THIRD-PARTY-LICENSES.md');
   },
@@ -75,7 +76,11 @@ test('in an empty project the command line starts a server with an agent, and ru
   expect(run('npx', ['convoke', '--version'], project).trim()).toBe(version);
   const server = spawn(process.execPath, ['node_modules/convoke/bin/convoke.mjs', 'dev'], {
     cwd: project,
-    env: { PATH: process.env['PATH'], CONVOKE_PORT: '0' },
+    env: {
+      PATH: process.env['PATH'],
+      CONVOKE_PORT: '0',
+      XDG_CACHE_HOME: join(folder, 'cache'),
+    },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   try {
@@ -93,6 +98,9 @@ test('in an empty project the command line starts a server with an agent, and ru
       .base_url as string;
     expect(await (await fetch(`${address}/docs/guides/concepts`)).text()).toContain('<h1');
     await worksOnOldNode(version);
+    server.kill('SIGTERM');
+    await once(server, 'exit');
+    expect(await keptByServer()).toContain(true);
   } finally {
     server.kill('SIGKILL');
   }
@@ -107,6 +115,16 @@ test('a server with S3 but without its SDK says in one line what to install', ()
     /^.*npm install @aws-sdk\/client-s3@\S+ @aws-sdk\/lib-storage@\S+\n$/,
   );
 });
+
+/** For each module of the server: whether a start has kept its compiled code (`scripts/compiled-modules.mjs`). */
+async function keptByServer(): Promise<readonly boolean[]> {
+  const compiled = join(folder, 'cache/convoke/compiled');
+  const names = await readdir(compiled, { recursive: true });
+  const kept = names.filter((name) => name.endsWith('.bundle'));
+  return Promise.all(
+    kept.map(async (name) => (await readFile(join(compiled, name))).readUInt32LE(8) === 1),
+  );
+}
 
 /** What `npm install convoke` gives to a person with the oldest Node that the README names. */
 async function worksOnOldNode(version: string): Promise<void> {

@@ -1,3 +1,4 @@
+import { channel } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { type Convoke, compose } from './compose/compose.ts';
@@ -51,6 +52,7 @@ export async function runServer(
     await convoke.stop(0);
     throw error;
   }
+  channel('convoke.ready').publish({});
   releaseMemoryAtRest();
   const listensOn = listeningAddress(convoke);
   return { convoke, listensOn, quickstart: made, stopped: drainOnSignal(convoke, config) };

@@ -109,7 +109,7 @@ export async function openServices(
     ids: createIds(clock),
     log,
     metrics,
-    traces: createTraces(),
+    traces: await createTraces(),
     agents,
     harnesses,
     fanout: inOwnContext(fanout),

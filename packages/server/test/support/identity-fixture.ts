@@ -59,7 +59,7 @@ export async function createIdentityFixture(kind: DatabaseKind, place?: string) 
   const around = {
     log: silent,
     metrics: createMetrics(),
-    traces: createTraces(),
+    traces: await createTraces(),
     fanout: createLocalFanout(),
     provider: builtInCredentials,
   };
