@@ -1,5 +1,6 @@
 // Starts another program and waits for it. Interrupting the waiting process interrupts the program too.
 import { spawn } from 'node:child_process';
+import { setPriority } from 'node:os';
 
 /** @type {readonly NodeJS.Signals[]} */
 export const passedSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
@@ -8,9 +9,9 @@ export const passedSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
  * Runs a program without showing its output; returns the output and how the program ended.
  * @param {string} command
  * @param {string[]} args
- * @param {{ cwd?: string, timeout?: number, killSignal?: NodeJS.Signals }} [options]
+ * @param {{ cwd?: string, timeout?: number, killSignal?: NodeJS.Signals, niceness?: number }} [options]
  */
-export async function runQuietly(command, args, options = {}) {
+export async function runQuietly(command, args, { niceness = 0, ...options } = {}) {
   /** @type {Buffer[]} */
   const said = [];
   const child = spawn(command, args, {
@@ -19,6 +20,8 @@ export async function runQuietly(command, args, options = {}) {
     // npm is a batch file on Windows, which only a shell can start.
     shell: process.platform === 'win32' && command === 'npm',
   });
+  // What it starts later inherits this.
+  if (child.pid !== undefined && niceness > 0) setPriority(child.pid, niceness);
   for (const output of [child.stdout, child.stderr]) {
     output.on('data', (/** @type {Buffer} */ chunk) => said.push(chunk));
   }

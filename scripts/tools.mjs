@@ -25,15 +25,16 @@ const checks = [
  * Runs the checks that read the code without running it, all of them even if the first one fails. Returns the names of
  * those that failed.
  * @param {string[]} [names] Only these checks.
- * @param {(text: string) => void} [print]
+ * @param {{ print?: (text: string) => void, niceness?: number }} [how]
  */
-export async function runChecks(names, print = console.log) {
+export async function runChecks(names, { print = console.log, niceness = 0 } = {}) {
   const failed = [];
   for (const { name, tool, args } of checks) {
     if (names !== undefined && !names.includes(name)) continue;
     const started = performance.now();
     const { end, said } = await runQuietly(process.execPath, [pathOf(tool), ...args], {
       cwd: root,
+      niceness,
     });
     if (end === 'SIGINT' || end === 'SIGTERM') process.kill(process.pid, end);
     const seconds = ((performance.now() - started) / 1000).toFixed(1);
@@ -43,6 +44,24 @@ export async function runChecks(names, print = console.log) {
     failed.push(name);
   }
   return failed;
+}
+
+/**
+ * Runs vitest, and beside it the checks, because the tests do not always use both cores. The checks print after the
+ * tests, so that the lines of both do not mix.
+ * @param {{ vitest: string[], checks?: string[], niceness?: number, passed: string }} what
+ */
+export async function runTestsAndChecks({ vitest, checks: names, niceness = 0, passed }) {
+  /** @type {string[]} */
+  const outcomes = [];
+  const [failed, isPassed] = await Promise.all([
+    runChecks(names, { print: (text) => outcomes.push(text), niceness }),
+    runTool('vitest', vitest),
+  ]);
+  for (const text of outcomes) console.log(text);
+  if (!isPassed) failed.push('tests');
+  console.log(failed.length === 0 ? passed : `Failed: ${failed.join(', ')}.`);
+  process.exitCode = failed.length === 0 ? 0 : 1;
 }
 
 /**
