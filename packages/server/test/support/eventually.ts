@@ -23,7 +23,7 @@ export async function eventually<Found>(
       return undefined;
     }
   };
-  return poll(forgiving, patienceMs, (waitedMs) => {
+  return poll(forgiving, { withinMs: patienceMs, everyMs: pauseMs }, (waitedMs) => {
     return new Error(`the condition did not come true within ${waitedMs} ms`, { cause });
   });
 }
@@ -33,14 +33,16 @@ export interface Patience {
   readonly withinMs?: number;
   /** The thing waited for, named in the error if it does not come. */
   readonly what: string | (() => string);
+  /** Between two looks. Longer where many wait at once, so that their questions do not occupy the servers. */
+  readonly everyMs?: number;
 }
 
 /** Like `eventually`, but an error that `check` throws ends the wait at once and is passed on. */
 export async function until<Found>(
   check: Check<Found>,
-  { withinMs = usualPatienceMs, what }: Patience,
+  { withinMs = usualPatienceMs, what, everyMs = pauseMs }: Patience,
 ): Promise<Found> {
-  return poll(check, withinMs, (waitedMs) => {
+  return poll(check, { withinMs, everyMs }, (waitedMs) => {
     const missing = typeof what === 'string' ? what : what();
     return new Error(`within ${waitedMs} ms there was no ${missing}`);
   });
@@ -48,7 +50,7 @@ export async function until<Found>(
 
 async function poll<Found>(
   check: Check<Found>,
-  withinMs: number,
+  { withinMs, everyMs }: { readonly withinMs: number; readonly everyMs: number },
   failure: (waitedMs: number) => Error,
 ): Promise<Found> {
   // A shorter bound would measure how busy the machine is.
@@ -58,6 +60,6 @@ async function poll<Found>(
     const found = await check();
     if (found !== undefined && found !== false) return found;
     if (performance.now() > deadline) throw failure(waitedMs);
-    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+    await new Promise((resolve) => setTimeout(resolve, everyMs));
   }
 }

@@ -34,6 +34,8 @@ const readersAtOnce = 4;
 const patienceMs = 4_000;
 /** Longer than any fault, a lease, its recovery and the run itself together: past it a run is stuck. */
 const stuckMs = 180_000;
+/** How often each of fourteen users looks whether its run has ended. */
+const lookMs = 50;
 
 export interface LoadTally {
   completed: number;
@@ -207,7 +209,7 @@ export class ClusterLoad {
           await this.#answer(user, tested);
         return run !== undefined && isTerminalRunStatus(run.status) && run;
       },
-      { withinMs: stuckMs, what: `end of ${at.runId} (${user.agentName})` },
+      { withinMs: stuckMs, everyMs: lookMs, what: `end of ${at.runId} (${user.agentName})` },
     );
   }
 

@@ -37,6 +37,8 @@ const readersPerRun = 3;
 const longestLifeMs = 1_800;
 /** Longer than a lease, the pauses before a run goes on, and the run itself: past it a run is stuck. */
 const stuckMs = 180_000;
+/** How often each of twenty users looks whether its run has ended. */
+const lookMs = 50;
 /** A cut falls anywhere in the first frames of a connection, headers included. */
 const longestReadBytes = 20_000;
 
@@ -285,7 +287,7 @@ export class CrashScenario {
         if (now.status === 'waiting' && (await this.#settleDoubt(user, tested))) return false;
         return isParked(now, tested) && now;
       },
-      { withinMs: stuckMs, what: `end of ${tested.id} (${user.role})` },
+      { withinMs: stuckMs, everyMs: lookMs, what: `end of ${tested.id} (${user.role})` },
     );
     const frames = await this.#wholeLog(user, run);
     const events = checkLog(run, frames);
