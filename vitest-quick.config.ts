@@ -57,6 +57,7 @@ export default {
       'test/services.ts',
       'test/nats-service.ts',
       'packages/server/test/support/migrated-folder.ts',
+      'packages/server/test/support/run-databases.ts',
     ],
     // Suites that run on every database run on SQLite only.
     env: { CONVOKE_TEST_QUICK: '1' },

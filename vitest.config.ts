@@ -20,6 +20,7 @@ export default {
       'test/services.ts',
       'test/nats-service.ts',
       'packages/server/test/support/migrated-folder.ts',
+      'packages/server/test/support/run-databases.ts',
       'packages/server/test/support/coverage/global-setup.ts',
     ],
     reporters: ['default', new SlowestFiles()],

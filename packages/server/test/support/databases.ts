@@ -8,6 +8,7 @@ import { openSqlite } from '../../src/store/dialects/sqlite.ts';
 import { migrate, type MigratableDatabase } from '../../src/store/migrate.ts';
 import { copyMigratedSqlite, createMigratedPostgres } from './migrated-databases.ts';
 import { administer, createPostgresDatabase, testConnections } from './postgres-databases.ts';
+import { databaseName } from './run-databases.ts';
 
 export type DatabaseKind = 'sqlite' | 'postgres';
 
@@ -61,13 +62,11 @@ function newPath(): string {
 }
 
 async function newPostgres(create: (name: string) => Promise<string>): Promise<string> {
-  const name = `convoke_test_${process.pid}_${Date.now()}_${(created += 1)}`;
+  const name = databaseName('test');
   const url = await create(name);
   atFileEnd(() => administer(`drop database ${name} with (force)`));
   return url;
 }
-
-let created = 0;
 
 function endLoudly(error: unknown): never {
   throw new Error('an fsync failed during a test', { cause: error });

@@ -1,8 +1,8 @@
 // Thirty migrations take a third of the time of a small test. So the first test that needs a migrated database makes one,
 // and every other database of the run is a copy of it.
 import { existsSync } from 'node:fs';
-import { copyFile, mkdtemp, rename, writeFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { copyFile, mkdtemp, rename } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Client } from 'pg';
 import { postgresUrl } from '../../../../test/services.ts';
 import { migrationsFolder } from '../../src/store/database.ts';
@@ -11,6 +11,7 @@ import { openSqlite } from '../../src/store/dialects/sqlite.ts';
 import { type MigratableDatabase, migrate } from '../../src/store/migrate.ts';
 import { migratedFolder } from './migrated-folder.ts';
 import { createPostgresDatabase } from './postgres-databases.ts';
+import { databaseName } from './run-databases.ts';
 
 /** Puts a migrated database where a server will look for one. Does nothing outside a run that shares one. */
 export async function copyMigratedSqlite(path: string): Promise<void> {
@@ -21,9 +22,8 @@ export async function copyMigratedSqlite(path: string): Promise<void> {
 
 /** Creates a database and returns its URL; it is migrated in a run that shares one, and otherwise empty. */
 export async function createMigratedPostgres(name: string): Promise<string> {
-  const folder = migratedFolder();
-  if (folder === undefined) return createPostgresDatabase(name);
-  return createPostgresDatabase(name, await (postgresMade ??= makePostgres(folder)));
+  if (migratedFolder() === undefined) return createPostgresDatabase(name);
+  return createPostgresDatabase(name, await (postgresMade ??= makePostgres()));
 }
 
 // Each process looks once; all of them find what the first one made.
@@ -42,8 +42,8 @@ async function makeSqlite(folder: string): Promise<string> {
 }
 
 /** The lock of PostgreSQL ends with the process that holds it, so no test waits for one that died. */
-async function makePostgres(folder: string): Promise<string> {
-  const name = basename(folder).replaceAll('-', '_').toLowerCase();
+async function makePostgres(): Promise<string> {
+  const name = databaseName('migrated');
   const client = new Client({ connectionString: postgresUrl() });
   await client.connect();
   try {
@@ -51,7 +51,6 @@ async function makePostgres(folder: string): Promise<string> {
     const finished = 'select 1 from pg_database where datname = $1 and not datallowconn';
     if ((await client.query(finished, [name])).rowCount === 1) return name;
     await client.query(`drop database if exists ${name}`);
-    await writeFile(join(folder, 'postgres'), name);
     const url = await createPostgresDatabase(name);
     await migrateAndClose(await openPostgres({ url, report: () => {}, poolSize: 1 }));
     // PostgreSQL copies only a database to which no session is connected.

@@ -1,14 +1,12 @@
 // Vitest runs `setup` once, before any test file; test workers inherit the variable.
-import { existsSync, readFileSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { removeFolder } from '../../../../test/remove-folder.ts';
-import { administer } from './postgres-databases.ts';
 
 const variable = 'CONVOKE_TEST_MIGRATED';
 
-/** Where the tests of this run keep the migrated databases that they copy; undefined in a run without such a place. */
+/** Where the tests of this run keep the migrated SQLite that they copy; undefined in a run without such a place. */
 export function migratedFolder(): string | undefined {
   return process.env[variable];
 }
@@ -16,11 +14,5 @@ export function migratedFolder(): string | undefined {
 export async function setup(): Promise<() => Promise<void>> {
   const folder = await mkdtemp(join(tmpdir(), 'convoke-migrated-'));
   process.env[variable] = folder;
-  return async () => {
-    const made = join(folder, 'postgres');
-    if (existsSync(made)) {
-      await administer(`drop database if exists ${readFileSync(made, 'utf8')} with (force)`);
-    }
-    await removeFolder(folder);
-  };
+  return () => removeFolder(folder);
 }

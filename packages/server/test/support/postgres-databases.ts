@@ -1,5 +1,6 @@
 import { Client } from 'pg';
 import { postgresUrl } from '../../../../test/services.ts';
+import { databaseName } from './run-databases.ts';
 
 /** The role of the service: it owns its databases and is subject to row-level security. */
 const plain = { role: 'convoke_plain', password: 'convoke' };
@@ -41,7 +42,7 @@ export interface OwnDatabase {
 
 /** A database of the PostgreSQL the tests share. */
 export async function createDatabase(): Promise<OwnDatabase> {
-  const name = `convoke_fault_${process.pid}_${Date.now()}`;
+  const name = databaseName('fault');
   const url = await createPostgresDatabase(name);
   return {
     name,
