@@ -52,6 +52,7 @@ const leftOut = [
 export default {
   test: {
     globalSetup: [
+      'test/memory-folder.ts',
       'test/bundled-programs.ts',
       'test/compile-cache.ts',
       'test/services.ts',

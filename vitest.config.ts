@@ -15,6 +15,7 @@ const realAgents = 'packages/server/test/real-agents/**';
 export default {
   test: {
     globalSetup: [
+      'test/memory-folder.ts',
       'test/bundled-programs.ts',
       'test/compile-cache.ts',
       'test/services.ts',

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import pg from 'pg';
 import { freePort } from './free-port.ts';
+import { isInMemory } from './memory-folder.ts';
 import { installMissing, missingPrograms } from './programs.ts';
 
 const usualUrl = 'postgres://postgres@127.0.0.1:5432/postgres';
@@ -27,11 +28,13 @@ async function findPostgres(): Promise<(() => Promise<void>) | undefined> {
     if (problem === undefined) return undefined;
     throw new Error(`CONVOKE_TEST_POSTGRES_URL does not answer: ${problem}`);
   }
-  if ((await problemReaching(usualUrl)) === undefined) {
+  const programs = installedPrograms();
+  // One in memory answers sooner than one that is found, but takes seconds to start, which a few files do not save.
+  const prefersOwn = programs !== undefined && isInMemory() && isWholeRun();
+  if (!prefersOwn && (await problemReaching(usualUrl)) === undefined) {
     process.env['CONVOKE_TEST_POSTGRES_URL'] = usualUrl;
     return undefined;
   }
-  const programs = installedPrograms();
   if (programs !== undefined) {
     const server = await startPostgres(programs);
     process.env['CONVOKE_TEST_POSTGRES_URL'] = server.url;
@@ -39,6 +42,11 @@ async function findPostgres(): Promise<(() => Promise<void>) | undefined> {
   }
   if (process.env['CI'] !== undefined) throw new Error(advice);
   return undefined;
+}
+
+/** Whether vitest was started without the names of files. */
+function isWholeRun(): boolean {
+  return process.argv.slice(2).every((arg) => arg === 'run' || arg.startsWith('-'));
 }
 
 /** The database a PostgreSQL suite uses. Throws with advice if there is none: a suite never skips itself. */
