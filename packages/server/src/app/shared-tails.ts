@@ -12,8 +12,15 @@ export interface LogReader<Key extends string, Batch extends LogBatch> {
   readonly read: ReadBatch<Batch>;
   /** Reading starts strictly after this sequence number. */
   readonly after: number;
+  readonly take: TakeBatch<Batch>;
   readonly signal: AbortSignal;
 }
+
+/**
+ * Takes the next batch. A reader that is busy with it returns a promise, and gets no other batch before it resolves:
+ * to false when the reader wants no more.
+ */
+export type TakeBatch<Batch extends LogBatch> = (batch: Batch) => Promise<boolean> | undefined;
 
 /** Reads the next batch after a sequence number; undefined at the end of the log. */
 export type ReadBatch<Batch extends LogBatch> = (after: number) => Promise<Batch | undefined>;
@@ -52,23 +59,19 @@ export class SharedTails<Key extends string, Batch extends LogBatch> {
     if (!services.fanout.lossless) this.#poll();
   }
 
-  async *follow({ key, read, after, signal }: LogReader<Key, Batch>): AsyncGenerator<Batch> {
+  /** Gives a reader every batch in order. Resolves at the end of the log, or when the reader leaves. */
+  async follow({ key, read, after, take, signal }: LogReader<Key, Batch>): Promise<void> {
     // Subscribe before the first read, so that no write between the two is missed.
     const tail = this.#join(key, read);
     try {
-      let cursor = after;
+      const reader = new Cursor(after, take);
       while (!signal.aborted) {
         const { wakes } = tail;
-        const batch = tail.isReadTo(cursor)
-          ? undefined
-          : (tail.batchAfter(cursor) ?? (await read(cursor)));
-        if (batch === undefined) {
-          if (!(await tail.waitBeyond(cursor, wakes, signal))) return;
-          continue;
-        }
-        yield batch;
-        if (batch.ended) return;
-        cursor = batch.lastSeq;
+        const { at } = reader;
+        const batch = tail.isReadTo(at) ? undefined : (tail.batchAfter(at) ?? (await read(at)));
+        const going =
+          batch === undefined ? tail.attach(reader, { wakes, signal }) : reader.give(batch);
+        if (going !== undefined && !(await going)) return;
       }
     } finally {
       this.#leave(key, tail);
@@ -109,6 +112,32 @@ export class SharedTails<Key extends string, Batch extends LogBatch> {
   }
 }
 
+/** The place of a reader in its log. */
+class Cursor<Batch extends LogBatch> {
+  at: number;
+  readonly #take: TakeBatch<Batch>;
+
+  constructor(at: number, take: TakeBatch<Batch>) {
+    this.at = at;
+    this.#take = take;
+  }
+
+  /** Returns nothing when the reader can take the next batch, or a promise of whether it will. */
+  give(batch: Batch): Promise<boolean> | undefined {
+    this.at = batch.lastSeq;
+    const busy = this.#take(batch);
+    if (!batch.ended) return busy;
+    return busy?.then(() => false) ?? Promise.resolve(false);
+  }
+}
+
+/** A reader that has caught up. */
+interface Attached<Batch extends LogBatch> {
+  readonly reader: Cursor<Batch>;
+  /** Has the reader go on by itself, if that resolves to true. */
+  readonly detach: (going: boolean | Promise<boolean>) => void;
+}
+
 /** The newest batch of one log, for readers that have seen everything before. */
 class Tail<Batch extends LogBatch> {
   readers = 0;
@@ -120,7 +149,7 @@ class Tail<Batch extends LogBatch> {
   #seq = 0;
   /** `wakes` before the read that found the end of the log at `#seq`. */
   #endedAtWake: number | undefined;
-  #waiting = new Set<(isOpen: boolean) => void>();
+  readonly #attached = new Set<Attached<Batch>>();
   #refreshing = false;
   #wokenAgain = false;
 
@@ -133,7 +162,7 @@ class Tail<Batch extends LogBatch> {
   /** Called with the last sequence number that the poll found. */
   learn(lastSeq: number): void {
     if (lastSeq <= this.#seq) return;
-    if (this.#waiting.size > 0 && !this.#refreshing) this.#services.metrics.wakeupsMissed.add(1);
+    if (this.#attached.size > 0 && !this.#refreshing) this.#services.metrics.wakeupsMissed.add(1);
     this.#wake();
   }
 
@@ -147,25 +176,32 @@ class Tail<Batch extends LogBatch> {
   }
 
   /**
-   * Resolves to true when there may be events after `cursor`, to false when the reader should end. `wakes` is the
-   * count before the reader's own query: if it changed, the reader queries again.
+   * Gives the reader each new batch as it is read, without a promise or a listener for each. Returns nothing when there
+   * may be events behind its place, else a promise of whether it goes on by itself. `wakes` is the count before the
+   * reader's own query: if it changed, the reader queries again.
    */
-  async waitBeyond(cursor: number, wakes: number, signal: AbortSignal): Promise<boolean> {
-    if (cursor < this.#seq || wakes !== this.wakes) return true;
-    if (cursor > this.#seq) {
+  attach(
+    reader: Cursor<Batch>,
+    { wakes, signal }: { readonly wakes: number; readonly signal: AbortSignal },
+  ): Promise<boolean> | undefined {
+    if (reader.at < this.#seq || wakes !== this.wakes) return undefined;
+    if (reader.at > this.#seq) {
       // The reader that is furthest ahead sets the tail's position; others query for themselves.
-      this.#seq = cursor;
+      this.#seq = reader.at;
       this.#release(true);
     }
     this.#endedAtWake = wakes;
     return new Promise((resolve) => {
-      const settle = (isOpen: boolean) => {
-        this.#waiting.delete(settle);
-        signal.removeEventListener('abort', leave);
-        resolve(isOpen);
+      const leave = () => attached.detach(false);
+      const attached: Attached<Batch> = {
+        reader,
+        detach: (going) => {
+          this.#attached.delete(attached);
+          signal.removeEventListener('abort', leave);
+          resolve(going);
+        },
       };
-      const leave = () => settle(false);
-      this.#waiting.add(settle);
+      this.#attached.add(attached);
       signal.addEventListener('abort', leave, { once: true });
       if (signal.aborted) leave();
     });
@@ -177,9 +213,24 @@ class Tail<Batch extends LogBatch> {
   }
 
   #release(isOpen: boolean): void {
-    // Each removes itself from the set. A reader that waits again waits for the next release.
-    const waiting = Array.from(this.#waiting);
-    for (const settle of waiting) settle(isOpen);
+    for (const { detach } of this.#attached) detach(isOpen);
+  }
+
+  #deliver(batch: Batch): void {
+    // None is added meanwhile: a reader that goes on by itself does so in a later microtask.
+    for (const { reader, detach } of this.#attached) {
+      if (reader.at !== batch.after) {
+        detach(true);
+        continue;
+      }
+      try {
+        const going = reader.give(batch);
+        if (going !== undefined) detach(going);
+      } catch (error) {
+        // The failure of one reader, which ends only that one.
+        detach(Promise.reject(error));
+      }
+    }
   }
 
   #wake(): void {
@@ -188,21 +239,15 @@ class Tail<Batch extends LogBatch> {
     else void this.#refresh();
   }
 
-  /** Runs one read at a time; a wake-up during a read causes one more. */
+  /** Runs one read at a time; a wake-up during a read causes one more, and so does a batch that is cut. */
   async #refresh(): Promise<void> {
     this.#refreshing = true;
     try {
+      let isCut = false;
       do {
         this.#wokenAgain = false;
-        if (this.#waiting.size === 0) continue;
-        const { wakes } = this;
-        const batch = await this.#read(this.#seq);
-        if (batch === undefined) continue;
-        this.#latest = batch;
-        this.#seq = batch.lastSeq;
-        this.#endedAtWake = batch.isCut ? undefined : wakes;
-        this.#release(true);
-      } while (this.#wokenAgain);
+        isCut = this.#attached.size > 0 && (await this.#readOn());
+      } while (this.#wokenAgain || isCut);
     } catch (error) {
       // Readers close and clients reconnect with their cursor: a storage fault is not the end of the log.
       this.#services.log.error('reading the tail of a log failed', error);
@@ -210,5 +255,17 @@ class Tail<Batch extends LogBatch> {
     } finally {
       this.#refreshing = false;
     }
+  }
+
+  /** Reads and delivers the next batch. Returns true when there was more than one batch holds. */
+  async #readOn(): Promise<boolean> {
+    const { wakes } = this;
+    const batch = await this.#read(this.#seq);
+    if (batch === undefined) return false;
+    this.#latest = batch;
+    this.#seq = batch.lastSeq;
+    this.#endedAtWake = batch.isCut ? undefined : wakes;
+    this.#deliver(batch);
+    return batch.isCut;
   }
 }

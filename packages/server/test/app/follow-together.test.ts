@@ -1,6 +1,6 @@
 import { runId, tenantId } from '@convoke/contract';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { RunFollower } from '../../src/app/runs/follow.ts';
+import { type EventBatch, RunFollower } from '../../src/app/runs/follow.ts';
 import type { Run } from '../../src/domain/run/run.ts';
 import { createLocalFanout } from '../../src/fanout/local.ts';
 import type { Store } from '../../src/ports/store.ts';
@@ -91,13 +91,13 @@ class Log {
     const seen = { lastSeq: 0, count: 0 };
     const { signal } = new AbortController();
     const run = { id, status: 'running', lastSeq: 0 } as Run;
-    void (async () => {
-      for await (const { after, lastSeq } of this.#follower.follow({ run, after: 0, signal })) {
-        if (after !== seen.lastSeq) throw new Error(`${after} came after ${seen.lastSeq}`);
-        seen.count += lastSeq - after;
-        seen.lastSeq = lastSeq;
-      }
-    })();
+    const take = ({ after, lastSeq }: EventBatch<number>) => {
+      if (after !== seen.lastSeq) throw new Error(`${after} came after ${seen.lastSeq}`);
+      seen.count += lastSeq - after;
+      seen.lastSeq = lastSeq;
+      return undefined;
+    };
+    void this.#follower.follow({ run, after: 0, take, signal });
     return seen;
   }
 }

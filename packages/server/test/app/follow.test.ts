@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { RunFollower } from '../../src/app/runs/follow.ts';
+import { type EventBatch, RunFollower } from '../../src/app/runs/follow.ts';
 import type { Run } from '../../src/domain/run/run.ts';
 import type { ClaimedLeg } from '../../src/execution/claim-leg.ts';
 import { renderFrames } from '../../src/http/streams/event-streams.ts';
+import type { Frames } from '../../src/http/streams/frames.ts';
 import type { Fanout } from '../../src/ports/fanout.ts';
 import type { Store } from '../../src/ports/store.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
@@ -28,14 +29,15 @@ describe.each(databaseKinds)('following a run on %s (D-31, P3)', (kind) => {
 
   /** Reads ids until the stream ends or the reader has had enough. */
   async function ids(
-    follower: RunFollower<Buffer>,
+    follower: RunFollower<Frames>,
     { run, after = 0, signal }: { run: Run; after?: number; signal?: AbortSignal },
   ): Promise<string[]> {
     const seen: string[] = [];
-    const follow = { run, after, signal: signal ?? new AbortController().signal };
-    for await (const { rendered } of follower.follow(follow)) {
+    const take = ({ rendered }: EventBatch<Frames>) => {
       for (const match of rendered.toString().matchAll(/^id: (\d+)$/gm)) seen.push(match[1] ?? '');
-    }
+      return undefined;
+    };
+    await follower.follow({ run, after, take, signal: signal ?? new AbortController().signal });
     return seen;
   }
 
@@ -151,14 +153,14 @@ describe.each(databaseKinds)('following a run on %s (D-31, P3)', (kind) => {
     await world.record(leg, { end: { status: 'completed', ...over } });
     const follower = new RunFollower(world, renderFrames);
     const sizes: number[] = [];
-    let isEnded = false;
-    const follow = { run, after: 0, signal: new AbortController().signal };
-    for await (const batch of follower.follow(follow)) {
-      expect(isEnded).toBe(false);
-      sizes.push(batch.rendered.length);
-      isEnded = batch.ended;
-    }
-    expect(isEnded).toBe(true);
+    const ends: boolean[] = [];
+    const take = ({ rendered, ended }: EventBatch<Frames>) => {
+      sizes.push(rendered.toString().length);
+      ends.push(ended);
+      return undefined;
+    };
+    await follower.follow({ run, after: 0, take, signal: new AbortController().signal });
+    expect(ends.indexOf(true)).toBe(ends.length - 1);
     expect(sizes.length).toBeGreaterThan(3);
     expect(Math.max(...sizes)).toBeLessThan(300 * 1024);
   });

@@ -17,7 +17,7 @@ import {
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { removeFolder } from '../../../../test/remove-folder.ts';
 import { root } from '../../../../test/repository.ts';
-import { RunFollower } from '../../src/app/runs/follow.ts';
+import { type EventBatch, RunFollower } from '../../src/app/runs/follow.ts';
 import { startRun } from '../../src/app/runs/runs.ts';
 import { createSession } from '../../src/app/sessions.ts';
 import { type Convoke, compose } from '../../src/compose/compose.ts';
@@ -131,7 +131,7 @@ async function openWorld() {
   await writeAgents(join(folder, 'agents'), { model: model.url, remote: remote.url });
   const url = await createLocation('postgres');
   const running: Convoke[] = [];
-  const following: { follower: RunFollower<readonly RunEvent[]>; stopping: AbortController }[] = [];
+  const following: { follower: RunFollower<RunEvent[]>; stopping: AbortController }[] = [];
   const start = async (index: number) => {
     const config = readConfig({
       CONVOKE_PORT: '1',
@@ -226,7 +226,11 @@ async function openWorld() {
         if (at === undefined) throw new Error('no server is left');
         const { follower, stopping } = at;
         const place = { run: await runOf(each), after: events.length, signal: stopping.signal };
-        for await (const batch of follower.follow(place)) events.push(...batch.rendered);
+        const take = ({ rendered }: EventBatch<RunEvent[]>) => {
+          events.push(...rendered);
+          return undefined;
+        };
+        await follower.follow({ ...place, take });
       }
       return events;
     },

@@ -1,6 +1,6 @@
 import type { RunId } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { RunFollower } from '../../src/app/runs/follow.ts';
+import { type EventBatch, RunFollower } from '../../src/app/runs/follow.ts';
 import { readHistory } from '../../src/app/runs/history.ts';
 import { startRun } from '../../src/app/runs/runs.ts';
 import { partitionAt } from '../../src/domain/event-partition.ts';
@@ -8,6 +8,7 @@ import type { Run } from '../../src/domain/run/run.ts';
 import { noPrices } from '../../src/domain/usage/prices.ts';
 import type { ClaimedLeg } from '../../src/execution/claim-leg.ts';
 import { renderFrames } from '../../src/http/streams/event-streams.ts';
+import type { Frames } from '../../src/http/streams/frames.ts';
 import { createIds } from '../../src/runtime/ids.ts';
 import { createStore } from '../../src/store/store.ts';
 import { countUsage } from '../../src/workers/count-usage.ts';
@@ -156,9 +157,11 @@ describe.each(databaseKinds)('the event log on %s (A-66)', (kind) => {
     const frames: string[] = [];
     const { signal } = new AbortController();
     const follower = new RunFollower(world, renderFrames);
-    for await (const { rendered } of follower.follow({ run, after, signal })) {
+    const take = ({ rendered }: EventBatch<Frames>) => {
       frames.push(...rendered.toString().split('\n\n').slice(0, -1));
-    }
+      return undefined;
+    };
+    await follower.follow({ run, after, take, signal });
     return frames;
   }
 });

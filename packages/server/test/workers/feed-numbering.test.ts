@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { FeedFollower } from '../../src/app/feed/feed.ts';
+import { FeedFollower, type NoticeBatch } from '../../src/app/feed/feed.ts';
 import { announce } from '../../src/app/feed/notices.ts';
 import type { NoticeDraft } from '../../src/domain/notice.ts';
 import type { TenantScope } from '../../src/domain/scope.ts';
@@ -98,14 +98,15 @@ async function read(follower: FeedFollower, scope: TenantScope, random: () => nu
   const seen: { seq: number; body: string }[] = [];
   while (seen.length < total) {
     const cut = new AbortController();
-    const connection = { after: seen.at(-1)?.seq ?? 0, signal: cut.signal };
     const patience = 1 + Math.floor(random() * 4);
     let batches = 0;
-    for await (const { notices } of follower.follow(scope, connection)) {
+    const take = ({ notices }: NoticeBatch) => {
       seen.push(...notices);
       batches += 1;
       if (batches >= patience || seen.length >= total) cut.abort();
-    }
+      return undefined;
+    };
+    await follower.follow(scope, { after: seen.at(-1)?.seq ?? 0, take, signal: cut.signal });
   }
   return seen;
 }

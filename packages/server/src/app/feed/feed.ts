@@ -4,7 +4,7 @@ import type { TenantScope } from '../../domain/scope.ts';
 import type { FeedBounds } from '../../ports/repositories/feeds.ts';
 import { refuse } from '../refusal.ts';
 import type { Services } from '../services.ts';
-import { type LogBatch, SharedTails } from '../shared-tails.ts';
+import { type LogBatch, type LogReader, SharedTails } from '../shared-tails.ts';
 
 export interface FeedStart {
   /** Undefined or empty: start at `from`. */
@@ -105,10 +105,10 @@ export class FeedFollower {
 
   follow(
     scope: TenantScope,
-    { after, signal }: { readonly after: number; readonly signal: AbortSignal },
-  ): AsyncGenerator<NoticeBatch> {
+    reader: Pick<LogReader<TenantId, NoticeBatch>, 'after' | 'take' | 'signal'>,
+  ): Promise<void> {
     const read = (at: number) => this.#batch(scope, at);
-    return this.#tails.follow({ key: scope.tenantId, read, after, signal });
+    return this.#tails.follow({ ...reader, key: scope.tenantId, read });
   }
 
   async #batch(scope: TenantScope, after: number): Promise<NoticeBatch | undefined> {

@@ -3,12 +3,13 @@ import { type RunEvent, endsRun } from '../../domain/run/run-event.ts';
 import type { Run } from '../../domain/run/run.ts';
 import { readLog } from './run-log.ts';
 import type { Services } from '../services.ts';
-import { type LogBatch, SharedTails } from '../shared-tails.ts';
+import { type LogBatch, SharedTails, type TakeBatch } from '../shared-tails.ts';
 
-export interface Follow {
+export interface Follow<Rendered> {
   readonly run: Run;
   /** Replay starts strictly after this sequence number (spec §6.2). */
   readonly after: number;
+  readonly take: TakeBatch<EventBatch<Rendered>>;
   readonly signal: AbortSignal;
 }
 
@@ -42,11 +43,12 @@ export class RunFollower<Rendered> {
     });
   }
 
-  async *follow({ run, after, signal }: Follow): AsyncGenerator<EventBatch<Rendered>> {
+  /** Gives a reader the events in order. Resolves after the last one, or when the reader leaves. */
+  async follow({ run, after, take, signal }: Follow<Rendered>): Promise<void> {
     const end = isTerminalRunStatus(run.status) ? run.lastSeq : undefined;
     if (end !== undefined && after >= end) return;
     const read = (at: number) => this.#page(run, at);
-    yield* this.#tails.follow({ key: run.id, read, after, signal });
+    await this.#tails.follow({ key: run.id, read, after, take, signal });
   }
 
   async #page(run: Run, after: number): Promise<EventBatch<Rendered> | undefined> {

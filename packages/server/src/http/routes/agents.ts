@@ -53,7 +53,7 @@ export function agentRoutes(
               'x-run-id': run.id,
             },
             names: query.event_names,
-            batches: (signal) => follower.follow({ run, after: 0, signal }),
+            follow: (reader) => follower.follow({ run, after: 0, ...reader }),
           }),
       };
     },

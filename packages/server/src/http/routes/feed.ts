@@ -6,11 +6,10 @@ import {
   feedPosition,
   readFeed,
 } from '../../app/feed/feed.ts';
-import type { EventBatch } from '../../app/runs/follow.ts';
 import type { Services } from '../../app/services.ts';
 import type { TenantScope } from '../../domain/scope.ts';
 import type { Cursors, PageQuery } from '../cursors.ts';
-import type { EventStreams } from '../streams/event-streams.ts';
+import type { EventStreams, StreamReader } from '../streams/event-streams.ts';
 import { renderNotices } from '../streams/feed-frames.ts';
 import type { Handlers } from '../handler.ts';
 import { chooseMedia } from '../media.ts';
@@ -46,10 +45,12 @@ export function feedRoutes(
             caller,
             headers: base,
             names: query.event_names,
-            batches: (signal) =>
-              frames(feedFollower.follow(scope, { after, signal }), {
+            follow: (reader) =>
+              followFeed(feedFollower, scope, {
+                after,
                 types: query.types,
-                openingAt: opening ? after : undefined,
+                isOpening: opening,
+                reader,
               }),
           }),
       };
@@ -57,20 +58,25 @@ export function feedRoutes(
   };
 }
 
-interface Frames {
+interface FollowFeed {
+  readonly after: number;
   readonly types: readonly NoticeType[] | undefined;
-  readonly openingAt: number | undefined;
+  /** Whether the reader gets its cursor first. */
+  readonly isOpening: boolean;
+  readonly reader: StreamReader;
 }
 
-async function* frames(
-  batches: AsyncIterable<NoticeBatch>,
-  { types, openingAt }: Frames,
-): AsyncGenerator<EventBatch<Buffer>> {
-  if (openingAt !== undefined) {
-    const here = { after: openingAt, lastSeq: openingAt, notices: [], ended: false, isCut: false };
-    yield { ...here, rendered: renderNotices(here, undefined) };
-  }
-  for await (const batch of batches) yield { ...batch, rendered: renderNotices(batch, types) };
+async function followFeed(
+  follower: FeedFollower,
+  scope: TenantScope,
+  { after, types, isOpening, reader }: FollowFeed,
+): Promise<void> {
+  const take = (batch: NoticeBatch) =>
+    reader.take({ ...batch, rendered: renderNotices(batch, types) });
+  const here = { after, lastSeq: after, notices: [], ended: false, isCut: false };
+  const busy = isOpening ? take(here) : undefined;
+  if (busy !== undefined && !(await busy)) return;
+  await follower.follow(scope, { after, take, signal: reader.signal });
 }
 
 interface NoticePageRequest {

@@ -15,6 +15,7 @@ import type { Run } from '../../domain/run/run.ts';
 import { clientOf } from '../actor.ts';
 import type { Cursors, PageQuery } from '../cursors.ts';
 import type { EventStreams } from '../streams/event-streams.ts';
+import type { Frames } from '../streams/frames.ts';
 import { ceilingIn } from '../ceiling.ts';
 import type { Handlers } from '../handler.ts';
 import { chooseMedia } from '../media.ts';
@@ -31,7 +32,7 @@ type RunOperations =
 
 export interface RunRouteParts {
   readonly cursors: Cursors;
-  readonly follower: RunFollower<Buffer>;
+  readonly follower: RunFollower<Frames>;
   readonly streams: EventStreams;
 }
 
@@ -117,7 +118,7 @@ function followRoute(
             caller,
             headers: base,
             names: query.event_names,
-            batches: (signal) => follower.follow({ run, after, signal }),
+            follow: (reader) => follower.follow({ run, after, ...reader }),
           }),
       };
     },

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { formatEventId, limits } from '@convoke/contract';
 import type { EventBatch } from '../../app/runs/follow.ts';
+import type { TakeBatch } from '../../app/shared-tails.ts';
 import { refuse } from '../../app/refusal.ts';
 import type { ApplicationCaller } from '../../domain/access.ts';
 import type { RunEvent } from '../../domain/run/run-event.ts';
@@ -8,6 +9,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Fanout } from '../../ports/fanout.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Metrics } from '../../ports/metrics.ts';
+import { Frames } from './frames.ts';
 
 /** Open streams of one process, and of one client or person. Above either, a reader is refused with Retry-After (A-48). */
 export interface StreamCaps {
@@ -40,7 +42,13 @@ export interface OpenStream {
   readonly headers: Readonly<Record<string, string>>;
   /** Whether frames have an `event:` line. */
   readonly names: 'on' | 'off';
-  readonly batches: (signal: AbortSignal) => AsyncIterable<EventBatch<Buffer>>;
+  /** Gives the reader every batch; resolves when there is no more for it. */
+  readonly follow: (reader: StreamReader) => Promise<void>;
+}
+
+export interface StreamReader {
+  readonly take: TakeBatch<EventBatch<Frames>>;
+  readonly signal: AbortSignal;
 }
 
 interface Stream {
@@ -79,7 +87,7 @@ export class EventStreams {
   }
 
   async send(response: ServerResponse, open: OpenStream): Promise<void> {
-    const { caller, headers, names, batches } = open;
+    const { caller, headers, names, follow } = open;
     const now = this.#options.clock.now();
     const closing = new AbortController();
     const stream: Stream = { response, caller, closing, openedAt: now, lastWriteAt: now };
@@ -96,13 +104,14 @@ export class EventStreams {
         'x-accel-buffering': 'no',
       });
       response.write(opening);
-      for await (const { rendered, after, lastSeq } of batches(closing.signal)) {
+      const take: StreamReader['take'] = ({ rendered, after, lastSeq }) => {
         stream.lastWriteAt = this.#options.clock.now();
         // Sequence numbers have no gaps, so their difference is the number of events.
         this.#options.metrics.eventsDelivered.add(lastSeq - after);
-        const frames = names === 'on' ? rendered : withoutNames(rendered);
-        if (!response.write(frames) && !(await this.#drained(response))) return;
-      }
+        const frames = names === 'on' ? rendered : rendered.unnamed;
+        return frames.writeTo(response) ? undefined : this.#drained(response);
+      };
+      await follow({ take, signal: closing.signal });
       response.end();
     } catch (error) {
       this.#options.log.error('event stream failed', error);
@@ -159,14 +168,16 @@ export class EventStreams {
     return new Promise((resolve) => {
       const settle = (isDrained: boolean) => {
         cancelStall();
-        response.off('drain', onDrain);
+        drains.off('drain', onDrain);
         response.off('close', onClose);
         resolve(isDrained);
       };
+      // What was written past the response is drained by its socket, and so is what the response passed on to it.
+      const drains = response.socket ?? response;
       const onDrain = () => settle(true);
       const onClose = () => settle(false);
       const cancelStall = this.#options.clock.after(limits.streamStallMs, () => response.destroy());
-      response.once('drain', onDrain);
+      drains.once('drain', onDrain);
       response.once('close', onClose);
       if (response.destroyed) settle(false);
     });
@@ -202,22 +213,10 @@ export class EventStreams {
 }
 
 /** Renders events as frames of the `text/event-stream` format (spec §6.2). */
-export function renderFrames(events: readonly RunEvent[]): Buffer {
+export function renderFrames(events: readonly RunEvent[]): Frames {
   let text = '';
   for (const { seq, type, body } of events) {
     text += `id: ${formatEventId(seq)}\nevent: ${type}\ndata: ${body}\n\n`;
   }
-  return Buffer.from(text);
-}
-
-const unnamed = new WeakMap<Buffer, Buffer>();
-
-/** Removes the `event:` lines. Readers share a batch, so its second form is made once, too. */
-function withoutNames(frames: Buffer): Buffer {
-  const known = unnamed.get(frames);
-  if (known !== undefined) return known;
-  // Only that line of a frame can begin like this: the JSON of a `data:` line contains no line break.
-  const made = Buffer.from(frames.toString().replaceAll(/^event: .*\n/gm, ''));
-  unnamed.set(frames, made);
-  return made;
+  return new Frames(text);
 }

@@ -1,10 +1,11 @@
 import { type NoticeType, formatNoticeId } from '@convoke/contract';
 import type { NoticeBatch } from '../../app/feed/feed.ts';
+import { Frames } from './frames.ts';
 
 type RenderedBatch = Pick<NoticeBatch, 'notices' | 'lastSeq'>;
 
 /** Readers of one tail share a batch, so each selection of types is rendered once. */
-const rendered = new WeakMap<RenderedBatch, Map<string, Buffer>>();
+const rendered = new WeakMap<RenderedBatch, Map<string, Frames>>();
 
 /**
  * Renders notices as frames of the `text/event-stream` format. If the last ones are left out, a comment with their id
@@ -13,8 +14,8 @@ const rendered = new WeakMap<RenderedBatch, Map<string, Buffer>>();
 export function renderNotices(
   batch: RenderedBatch,
   types: readonly NoticeType[] | undefined,
-): Buffer {
-  const known = rendered.get(batch) ?? new Map<string, Buffer>();
+): Frames {
+  const known = rendered.get(batch) ?? new Map<string, Frames>();
   rendered.set(batch, known);
   const key = types?.toSorted().join() ?? '*';
   const made = known.get(key) ?? framesOf(batch, types);
@@ -25,7 +26,7 @@ export function renderNotices(
 function framesOf(
   { notices, lastSeq }: RenderedBatch,
   types: readonly NoticeType[] | undefined,
-): Buffer {
+): Frames {
   let text = '';
   let sent: number | undefined;
   for (const { seq, type, body } of notices) {
@@ -34,5 +35,5 @@ function framesOf(
     sent = seq;
   }
   if (sent !== lastSeq) text += `id: ${formatNoticeId(lastSeq)}\n: nothing else up to here\n\n`;
-  return Buffer.from(text);
+  return new Frames(text);
 }
