@@ -3,7 +3,7 @@ import type { Services } from '../app/services.ts';
 import type { Agent } from '../domain/agent.ts';
 import type { Prices } from '../domain/usage/prices.ts';
 import { harnessEventType } from '../domain/run/run-event.ts';
-import type { HarnessEvent } from '../ports/harness.ts';
+import type { HarnessEvent, UsageReport } from '../ports/harness.ts';
 import type { ClaimedLeg } from './claim-leg.ts';
 import { LegUsage } from './usage/leg-usage.ts';
 import type { LegWriter } from './leg-writer.ts';
@@ -54,14 +54,10 @@ export class LegOutput {
       case 'checkpoint':
         this.#isAtRecoveryPoint = event.recovery === true;
         writer.checkpoint(event.state, event.recovery === true);
-        return undefined;
-      case 'usage': {
-        this.#usage ??= new LegUsage(agent, this.#prices);
-        this.#isUsagePartial ||= event.isPartial === true;
-        const entry = this.#usage.entryOf(event);
-        // The leg goes on only when it is known whether it may.
-        return entry === undefined ? undefined : writer.usage(entry);
-      }
+        // In this same turn, so that one batch has both.
+        return event.usage === undefined ? undefined : this.#charge(event.usage, agent, writer);
+      case 'usage':
+        return this.#charge(event, agent, writer);
       case 'custom':
         return writer.push({
           type: harnessEventType(agent.framework, event.name),
@@ -70,6 +66,14 @@ export class LegOutput {
       default:
         return event satisfies never;
     }
+  }
+
+  #charge(report: UsageReport, agent: Agent, writer: LegWriter): Promise<void> | undefined {
+    this.#usage ??= new LegUsage(agent, this.#prices);
+    this.#isUsagePartial ||= report.isPartial === true;
+    const entry = this.#usage.entryOf(report);
+    // The leg goes on only when it is known whether it may.
+    return entry === undefined ? undefined : writer.usage(entry);
   }
 
   #append(text: string): void {

@@ -193,8 +193,15 @@ export type HarnessEvent =
       readonly options?: readonly { readonly label: string; readonly description?: string }[];
       readonly multiple?: boolean;
     }
-  /** Stored in the same transaction as the events before it. `recovery`: a leg of this run can go on from it. */
-  | { readonly type: 'checkpoint'; readonly state: Json; readonly recovery?: true }
+  /**
+   * Stored in the same transaction as the events before it and as `usage`. `recovery`: a leg of this run can go on from it.
+   */
+  | {
+      readonly type: 'checkpoint';
+      readonly state: Json;
+      readonly recovery?: true;
+      readonly usage?: UsageReport;
+    }
   | UsageReport
   /** Becomes `<framework>.<name>`, a non-terminal event. */
   | { readonly type: 'custom'; readonly name: string; readonly data: JsonObject }

@@ -1,6 +1,12 @@
 import type { ModelMessage } from 'ai';
 import type { Json } from '../../domain/json.ts';
-import type { HarnessEvent, LegContext, LegEnd, LegInput } from '../../ports/harness.ts';
+import type {
+  HarnessEvent,
+  LegContext,
+  LegEnd,
+  LegInput,
+  UsageReport,
+} from '../../ports/harness.ts';
 import {
   type Given,
   type StepCalls,
@@ -87,6 +93,8 @@ class ConversationLeg {
   #isStored = true;
   #steps = 0;
   #hasSpoken = false;
+  /** What the last answer added, until it is reported. */
+  #unreported: UsageReport | undefined;
   #usage: StepUsage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 };
 
   constructor(context: LegContext, toolSet: ToolSet) {
@@ -103,9 +111,10 @@ class ConversationLeg {
     const finished = end.outcome === 'completed' ? this.#finished() : undefined;
     if (finished !== undefined) {
       // Nothing is left to do: a leg that goes on from here only ends.
-      yield { type: 'checkpoint', state: finished, recovery: true };
+      yield this.#recoveryPoint(finished);
       return end;
     }
+    yield* this.#reportUsage();
     // Error messages of providers may repeat what they were sent.
     const told =
       end.outcome === 'error' ? { ...end, message: this.#tools.redact(end.message) } : end;
@@ -155,6 +164,7 @@ class ConversationLeg {
       if (allowance?.isExhausted === true) return failure('budget_exceeded', nothingLeft);
       const step = yield* this.#step(allowance?.outputTokens);
       if (step.end.kind === 'failed' && isTooLong(step.end.error) && this.#forgetSome()) {
+        yield* this.#reportUsage();
         yield { type: 'custom', name: 'memory_shortened', data: {} };
         continue;
       }
@@ -185,7 +195,8 @@ class ConversationLeg {
       cachedInputTokens: this.#usage.cachedInputTokens + step.usage.cachedInputTokens,
       reasoningTokens: this.#usage.reasoningTokens + step.usage.reasoningTokens,
     };
-    yield { type: 'usage', ...this.#usage, ...(step.isUsagePartial && { isPartial: true }) };
+    const isPartial = step.isUsagePartial && { isPartial: true };
+    this.#unreported = { type: 'usage', ...this.#usage, ...isPartial };
     return step;
   }
 
@@ -269,8 +280,22 @@ class ConversationLeg {
     const state = storedMemory(memory);
     const before = { ...memory, messages: beforeRun(this.#messages), open: [] };
     const kept = state ?? storedMemory({ ...before, isIncomplete: true });
-    if (kept !== undefined) yield { type: 'checkpoint', state: kept, recovery: true };
+    if (kept !== undefined) yield this.#recoveryPoint(kept);
+    yield* this.#reportUsage();
     this.#isStored = state !== undefined;
+  }
+
+  /** With what its answer used: after a kill between the two, the model would give that answer again. */
+  #recoveryPoint(state: Json): HarnessEvent {
+    const usage = this.#unreported;
+    this.#unreported = undefined;
+    return { type: 'checkpoint', state, recovery: true, ...(usage && { usage }) };
+  }
+
+  *#reportUsage(): Generator<HarnessEvent, void> {
+    const usage = this.#unreported;
+    this.#unreported = undefined;
+    if (usage !== undefined) yield usage;
   }
 
   /** The memory of a run that has its answer, if it can be stored. */

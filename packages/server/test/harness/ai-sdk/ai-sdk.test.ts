@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runId, sessionId } from '@convoke/contract';
 import { afterAll, expect, test } from 'vitest';
-import type { Answer } from '../../../src/ports/harness.ts';
+import type { Answer, HarnessEvent } from '../../../src/ports/harness.ts';
 import { noTexts, readBy, temporaryFolder, writeFiles } from '../../support/agent-folders.ts';
 import { eventually } from '../../support/eventually.ts';
 import { denying } from '../sittings.ts';
@@ -188,11 +188,19 @@ test('the model is offered the tools of the allow-list and nothing else', async 
   expect(request?.tools).toEqual(['list_files', 'read_file']);
 });
 
+/** Every report, alone or with a recovery point. */
+function usageIn(events: readonly HarnessEvent[]) {
+  return events.flatMap((event) => {
+    const report = event.type === 'checkpoint' ? event.usage : event;
+    return report?.type === 'usage' ? [report] : [];
+  });
+}
+
 test('tokens are counted over all steps of a leg', async () => {
   const { events } = await (await place.session(place.agent())).play(
     'call list_files {} ;; call list_files {} ;; say done',
   );
-  expect(events.findLast((event) => event.type === 'usage')).toEqual({
+  expect(usageIn(events).at(-1)).toEqual({
     type: 'usage',
     inputTokens: 300,
     outputTokens: 30,
@@ -207,9 +215,20 @@ test('what a cancelled message used is not known (D-97)', async () => {
   const { events } = await session.hear(leg, {
     onEvent: ({ type }) => type === 'message_delta' && session.cancel(leg),
   });
-  expect(events.findLast(({ type }) => type === 'usage')).toMatchObject({ isPartial: true });
+  expect(usageIn(events).at(-1)).toMatchObject({ isPartial: true });
   const refused = await session.play('fail 400 no');
-  expect(refused.events.find(({ type }) => type === 'usage')).not.toHaveProperty('isPartial');
+  expect(usageIn(refused.events)[0]).not.toHaveProperty('isPartial');
+});
+
+test('what an answer used is reported with the recovery point behind it', async () => {
+  const { events } = await (await place.session(place.agent())).play(
+    'call list_files {} ;; say done',
+  );
+  const points = events.filter((event) => event.type === 'checkpoint');
+  const used = points.map(({ usage }) => usage?.outputTokens);
+  // The point behind the results of the call has no new answer.
+  expect(used).toEqual([10, undefined, 20]);
+  expect(events.some(({ type }) => type === 'usage')).toBe(false);
 });
 
 test('an agent that does not finish is stopped after max_steps', async () => {
