@@ -24,7 +24,7 @@ export interface Convoke {
   readonly services: ExecutionServices;
   /** Agent folders that could not be read, for the person who starts the server. */
   readonly agentProblems: readonly { readonly folder: string; readonly reason: string }[];
-  /** Recovers the runs of an earlier process, then executes runs. The server is ready from here on. */
+  /** Recovers the runs of an earlier process, then executes runs. The server is ready from here on, and detects its sandbox. */
   start(): Promise<void>;
   quickstart(): Promise<Quickstart>;
   /** The address of a one-time link for the owner of the quickstart; undefined where a link would not work. */
@@ -82,6 +82,8 @@ export async function compose(config: Config, overrides: Overrides = {}): Promis
       await background?.start();
       publishAddress(config.dataDir, config.baseUrl);
       isStarted = true;
+      // Not before: it starts programs, and a run that needs the result waits for it. It logs a failure itself.
+      services.sandbox.describe().catch(() => undefined);
     },
 
     async stop(graceMs) {

@@ -48,11 +48,12 @@ export interface OpenSandbox {
   readonly log: Log;
 }
 
+const stopping = 'The server is stopping.';
 const probeLimits = { memoryMb: 256, pids: 16, seconds: 20 };
 
 /**
- * Detects what sandbox this machine supports, in the background, and logs the result. Waits only where the operator
- * requires bubblewrap, and rejects when it does not work.
+ * Opens the sandbox of this machine. What the machine supports is detected by the first that asks for it or starts a
+ * program, and logged. Only where the operator requires bubblewrap, this asks, and rejects when it does not work.
  */
 export async function openSandbox(options: OpenSandbox): Promise<Sandbox> {
   const sandbox = new ProcessSandbox(options);
@@ -68,7 +69,7 @@ class ProcessSandbox implements Sandbox {
   readonly #options: OpenSandbox;
   /** The sandbox's own files: the /etc files it shows, and the sockets of proxies. */
   readonly #folder: string;
-  readonly #capabilities: Promise<Capabilities>;
+  #detected: Promise<Capabilities> | undefined;
   readonly #running = new Set<WatchedProcess>();
   /** Monotonic time until which programs may run; `undefined` before the first `keepAlive`. */
   #aliveUntil: number | undefined;
@@ -77,11 +78,11 @@ class ProcessSandbox implements Sandbox {
   constructor(options: OpenSandbox) {
     this.#options = options;
     this.#folder = join(options.dataDir, 'sandbox');
-    this.#capabilities = this.#detect();
-    this.#capabilities.then(
-      (capabilities) => this.#report(capabilities),
-      (error: unknown) => options.log.error('sandbox detection failed', error),
-    );
+  }
+
+  get #capabilities(): Promise<Capabilities> {
+    this.#detected ??= this.#detectAndReport();
+    return this.#detected;
   }
 
   async describe(): Promise<SandboxReport> {
@@ -89,6 +90,7 @@ class ProcessSandbox implements Sandbox {
   }
 
   async spawn(command: readonly string[], options: SpawnOptions): Promise<SandboxedProcess> {
+    if (this.#isClosed) throw new SandboxUnavailable(stopping);
     const capabilities = await this.#capabilities;
     const { mode } = this.#options;
     const isBare = options.mode === 'none' || (options.mode === 'auto' && mode === 'none');
@@ -97,7 +99,7 @@ class ProcessSandbox implements Sandbox {
     const proxy = isBare ? undefined : await this.#openProxy(options.network, capabilities);
     if (this.#isClosed) {
       await proxy?.close();
-      throw new SandboxUnavailable('The server is stopping.');
+      throw new SandboxUnavailable(stopping);
     }
     try {
       const watchedMs = this.#timeLeft(capabilities);
@@ -121,9 +123,18 @@ class ProcessSandbox implements Sandbox {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    await this.#capabilities.catch(() => undefined);
+    await this.#detected?.catch(() => undefined);
     await Promise.all(Array.from(this.#running, (child) => child.kill()));
     await rm(this.#folder, { recursive: true, force: true });
+  }
+
+  #detectAndReport(): Promise<Capabilities> {
+    const detected = this.#detect();
+    detected.then(
+      (capabilities) => this.#report(capabilities),
+      (error: unknown) => this.#options.log.error('sandbox detection failed', error),
+    );
+    return detected;
   }
 
   async #detect(): Promise<Capabilities> {
