@@ -9,14 +9,19 @@ import { addMember, emailOf } from '../../../server/test/support/sign-in/console
 import { operator, password } from '../../../server/test/support/sign-in/steps.ts';
 import { consoleAgents } from './support/agents.ts';
 import { consoleTests, letTokensEnd } from './support/console-tests.ts';
-import { go, organizationPlaces } from './support/places.ts';
+import { go } from './support/go.ts';
+import { organizationPlaces } from './support/places.ts';
 
 const web = consoleTests({ agents: consoleAgents });
+
+/** Slow to make, and good for every person. */
+let hashed: Promise<string> | undefined;
 
 /** A member with a password. The owner has none: setting one would end the session that the other tests use. */
 async function personWith(role: 'viewer' | 'operator'): Promise<UserId> {
   const userId = await addMember(web.server, role);
-  const hash = await createPasswords().hash(password);
+  hashed ??= createPasswords().hash(password);
+  const hash = await hashed;
   await setPassword(web.server.convoke.services, { userId, hash, isOneTime: false, by: operator });
   return userId;
 }
@@ -51,7 +56,7 @@ test('signing out empties every tab of the browser', async () => {
   const page = await openAs(person, '/console/');
   const other = await web.open(web.tenant, { beside: page });
   await other.getByRole('heading', { level: 1 }).waitFor();
-  await page.goto(`${web.server.baseUrl}/console/settings`);
+  await go(page, '/console/settings');
   await page.getByRole('button', { name: 'Sign out' }).click();
   await other.getByRole('heading', { name: 'Signed out' }).waitFor();
   // The page of the server asks once more, with a button of the same name.
@@ -83,7 +88,7 @@ test('a sign-in that ends while the page is used covers it, and what was typed i
 });
 
 test('seven tabs follow the tenant over one connection, and all see a run appear', async () => {
-  const first = await web.open('/console/settings');
+  const first = await web.open('/console/settings', { isCold: true });
   const open = new Set<Request>();
   let mostOpen = 0;
   const context = first.context();

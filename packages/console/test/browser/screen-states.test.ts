@@ -3,8 +3,14 @@ import { expect, test } from 'vitest';
 import { addTenant } from '../../../server/test/support/identities.ts';
 import { consoleAgents } from './support/agents.ts';
 import { consoleTests } from './support/console-tests.ts';
-import { go, organizationPlaces, settled, tenantPlaces } from './support/places.ts';
-import { each, expectAccessible, expectStructure } from './support/screen-checks.ts';
+import { go } from './support/go.ts';
+import { organizationPlaces, settled, tenantPlaces } from './support/places.ts';
+import {
+  each,
+  expectAccessible,
+  expectReadableInDark,
+  expectStructure,
+} from './support/screen-checks.ts';
 
 const web = consoleTests({ agents: consoleAgents });
 
@@ -35,6 +41,7 @@ test('every screen says that it loads, shows an error where it happened, and goe
     await page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' });
     await expectStructure(page, `${place.name}-error`);
     await expectAccessible(page);
+    await expectReadableInDark(page);
     answer = Promise.withResolvers();
     answer.resolve('right');
     await expect
@@ -64,5 +71,6 @@ test('every screen of a tenant without anything says so, and what to do next', a
     await expect(said.textContent()).resolves.toMatch(/^(No|Nothing) .+\./);
     await expectStructure(page, `${place.name}-empty`);
     await expectAccessible(page);
+    await expectReadableInDark(page);
   });
 });

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { begin, ended } from '../../../server/test/support/api-steps.ts';
 import { consoleAgents } from './support/agents.ts';
 import { consoleTests } from './support/console-tests.ts';
+import { go } from './support/go.ts';
 
 const web = consoleTests({ agents: consoleAgents });
 
@@ -59,7 +60,7 @@ test('letters go to screens and into lists, and can be turned off', async () => 
   await page.getByRole('dialog', { name: 'Keys' }).waitFor();
   await page.keyboard.press('Escape');
   await page.getByRole('dialog', { name: 'Keys' }).waitFor({ state: 'detached' });
-  await page.goto(`${web.server.baseUrl}/console/settings`);
+  await go(page, '/console/settings');
   await page.getByText('takes requests').waitFor();
   await page.getByLabel('Single keys are shortcuts').uncheck();
   await page.locator('#content').focus();

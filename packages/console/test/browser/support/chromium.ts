@@ -2,9 +2,13 @@ import { existsSync } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
 import { installMissing } from '../../../../../test/programs.ts';
 
-/** Debian's, or what the environment names. The suite installs Debian's if it can, else it fails: it never skips. */
+/**
+ * What the environment names, or Debian's. The shell is the same engine without windows and address bar, which take as
+ * long as the page under test. The suite installs it if it finds none of these and can, else it fails: it never skips.
+ */
 const candidates = [
   process.env['CONVOKE_TEST_CHROMIUM'],
+  '/usr/bin/chromium-headless-shell',
   '/usr/bin/chromium',
   '/usr/bin/chromium-browser',
   '/usr/bin/google-chrome',
@@ -34,7 +38,19 @@ const withoutFeatures = [
 
 /** Vitest runs it once, before the files of this folder. */
 export function setup(): void {
-  if (installedChromium() === undefined) installMissing(['chromium'], ['chromium']);
+  for (const name of ['chromium-headless-shell', 'chromium']) {
+    if (installedChromium() !== undefined) return;
+    install(name);
+  }
+}
+
+function install(name: string): void {
+  try {
+    installMissing([name], [name]);
+  } catch (error) {
+    // Some systems have no package of the shell, so the browser is tried next; without both, the launch fails.
+    process.stderr.write(`${name} cannot be installed: ${String(error)}\n`);
+  }
 }
 
 let running: Promise<Browser> | undefined;
@@ -55,7 +71,9 @@ export async function sharedChromium(): Promise<Browser> {
 function launchChromium(): Promise<Browser> {
   const executablePath = installedChromium();
   if (executablePath === undefined) {
-    throw new Error('The console tests need Chromium: apt install chromium.');
+    throw new Error(
+      'The console tests need Chromium: apt install chromium-headless-shell, or chromium.',
+    );
   }
   return chromium.launch({
     executablePath,

@@ -89,14 +89,6 @@ export function organizationPlaces(organization: string): readonly Place[] {
   ];
 }
 
-/** Goes to another screen inside the page, as a link of the console does, without loading the page again. */
-export async function go(page: Page, path: string): Promise<void> {
-  const address = JSON.stringify(path);
-  await page.evaluate(
-    `history.pushState(null, '', ${address}); dispatchEvent(new PopStateEvent('popstate'))`,
-  );
-}
-
 /** Nothing is loading any more, and the buttons of a card work. */
 export async function settled(page: Page, { shows }: Place): Promise<void> {
   await shows(page).waitFor();
