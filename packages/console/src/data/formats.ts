@@ -27,6 +27,14 @@ function pair(ms: number, { large, small }: Units): string {
   return `${whole} ${large[1]} ${String(rest).padStart(2, '0')} ${small[1]}`;
 }
 
+/** A duration in its largest unit, where there is room for no more. */
+export function roughly(ms: number): string {
+  if (ms < minute) return duration(ms);
+  if (ms < hour) return `${Math.floor(ms / minute)} min`;
+  if (ms < 2 * day) return `${Math.floor(ms / hour)} h`;
+  return `${Math.floor(ms / day)} days`;
+}
+
 /** Up to a day relative, then the date. A clock that differs a little must not say "in 2 s". */
 export function ago(at: string, now: number): string {
   const ms = now - Date.parse(at);

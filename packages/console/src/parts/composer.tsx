@@ -1,6 +1,7 @@
 import type { JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import { bytes, visible } from '../data/formats.ts';
+import { modifierKey } from '../shell/shortcuts.ts';
 import { Button } from './button.tsx';
 import { Icon } from './icon.tsx';
 import { ProblemNote } from './problem.tsx';
@@ -64,7 +65,7 @@ export function Composer(props: ComposerProps): JSX.Element {
         {files.length > 0 && <FileChips files={files} onChange={setFiles} />}
         <div class="bar">
           {props.takesFiles && <Attach onChoose={(more) => setFiles([...files, ...more])} />}
-          <span class="muted small">Ctrl Enter sends</span>
+          <span class="muted small">{modifierKey} Enter sends</span>
           <div class="buttons">
             {props.isRunning && props.onStop !== undefined && (
               <Button onClick={props.onStop} size="small">

@@ -10,8 +10,8 @@ import { LoadBar, Skeleton } from './states.tsx';
 
 export interface Column<T> {
   readonly title: string;
-  /** Hidden where there is no room. */
-  readonly optional?: boolean | undefined;
+  /** Hidden where there is no room: up to 800 px, or only on a small screen. */
+  readonly optional?: boolean | 'small' | undefined;
   readonly class?: string | undefined;
   readonly cell: (row: T) => ComponentChildren;
 }
@@ -42,10 +42,10 @@ export function PagedTable<T extends object>(
   },
 ): JSX.Element {
   const { list } = props;
-  const rows = list.rows.value;
   const error = list.error.value;
+  const { rows, isOld } = useLastRows(list);
   return (
-    <div class="card">
+    <div class="card" aria-busy={isOld ? 'true' : undefined}>
       <LoadBar on={list.isLoading.value && rows !== undefined} />
       {error !== undefined && (
         <div class="body">
@@ -70,6 +70,15 @@ export function PagedTable<T extends object>(
       {props.children}
     </div>
   );
+}
+
+/** After a change of filters the rows from before stay until the new ones are here. */
+function useLastRows<T extends object>(list: PagedList<T>) {
+  const last = useRef<readonly T[]>([]);
+  const rows = list.rows.value;
+  if (rows !== undefined) last.current = rows;
+  const isOld = rows === undefined && list.error.value === undefined && last.current.length > 0;
+  return { rows: isOld ? last.current : rows, isOld };
 }
 
 export function Table<T extends object>(
@@ -147,7 +156,9 @@ function PickCell<T extends object>(props: {
 }
 
 function classOf<T>(column: Column<T>): string {
-  return `${column.class ?? ''} ${column.optional === true ? 'optional' : ''}`.trim();
+  const { optional = false } = column;
+  const hidden = optional === 'small' ? 'optional-small' : optional ? 'optional' : '';
+  return `${column.class ?? ''} ${hidden}`.trim();
 }
 
 /** From anywhere on the screen, `j` and `k` go to the first row of the list. */

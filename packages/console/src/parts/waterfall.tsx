@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { duration, visible } from '../data/formats.ts';
+import { duration, roughly, visible } from '../data/formats.ts';
 import { type Spans, type TimeScale, timeScale } from '../data/spans.ts';
 
 type DrawnSpan = Spans['spans'][number];
@@ -40,7 +40,7 @@ export function Waterfall({ spans }: { readonly spans: Spans }): JSX.Element {
             class="break"
             style={{ left: `${from * 100}%`, width: `${(to - from) * 100}%` }}
           >
-            <span title={`${duration(ms)} without work`}>{duration(ms)}</span>
+            <span title={`${duration(ms)} without work`}>{roughly(ms)}</span>
           </div>
         ))}
       </div>

@@ -93,9 +93,7 @@ function About({ agent }: { readonly agent: AgentDetails }): JSX.Element {
         {agent.tools.length > 0 && (
           <>
             <dt>Tools</dt>
-            <dd>
-              <Names names={agent.tools} />
-            </dd>
+            <dd>{agent.tools.includes('*') ? 'all' : <Names names={agent.tools} />}</dd>
           </>
         )}
         {agent.skills.length > 0 && (

@@ -83,7 +83,7 @@ function columnsFor(tenant: string): readonly Column<SessionRecord>[] {
     },
     {
       title: 'Last activity',
-      optional: true,
+      optional: 'small',
       class: 'muted',
       cell: (session) => <Time at={session.updated_at} />,
     },

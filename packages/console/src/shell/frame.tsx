@@ -16,7 +16,7 @@ import { Palette } from './palette.tsx';
 import { navigate, place } from './router.ts';
 import { loadPageAgain, screenOf } from './screens.ts';
 import { shortcutList } from './shortcut-list.tsx';
-import { useShortcuts } from './shortcuts.ts';
+import { modifierKey, useShortcuts } from './shortcuts.ts';
 
 const open = signal<'palette' | 'keys' | 'navigation' | undefined>(undefined);
 /** The tenant that was seen last: organization screens and settings keep it in the navigation. */
@@ -151,7 +151,7 @@ function Top({ scope }: { readonly scope: TenantScope | undefined }): JSX.Elemen
       <button type="button" class="button find" onClick={() => (open.value = 'palette')}>
         <Icon name="Search" />
         <span>Search or go to an id</span>
-        <kbd>Ctrl K</kbd>
+        <kbd>{modifierKey} K</kbd>
       </button>
     </header>
   );

@@ -186,5 +186,13 @@ function matching(all: readonly Target[], text: string, props: PaletteProps): Ta
     const address = addressOf(id.screen, params, query);
     return [{ name: text.trim(), more: `open the ${id.screen}`, address }];
   }
-  return all.filter(({ name, more }) => `${name} ${more}`.toLowerCase().includes(words));
+  return all
+    .filter(({ name, more }) => `${name} ${more}`.toLowerCase().includes(words))
+    .toSorted((a, b) => rank(a, words) - rank(b, words));
+}
+
+/** A name that begins with the words comes first, then one that has them, then what is said about it. */
+function rank({ name }: Target, words: string): number {
+  const at = name.toLowerCase().indexOf(words);
+  return at === 0 ? 0 : at > 0 ? 1 : 2;
 }

@@ -1,7 +1,8 @@
 import type { JSX } from 'preact';
+import { modifierKey } from './shortcuts.ts';
 
 const keys: readonly (readonly [keys: string, does: string])[] = [
-  ['Ctrl K', 'search or go to an id'],
+  [`${modifierKey} K`, 'search or go to an id'],
   ['?', 'these keys'],
   ['/', 'filter'],
   ['g h', 'Home'],
@@ -14,13 +15,13 @@ const keys: readonly (readonly [keys: string, does: string])[] = [
   ['Enter', 'open the row'],
   ['x', 'select an approval or a run'],
   ['.', 'deny or cancel what is selected; in a run, the next error'],
-  ['Esc', 'out of a field, from the card to its row, from a detail to its list'],
+  ['Esc', 'out of a field or a selection, from the card to its row, from a detail to its list'],
   ['a d', 'allow, deny (with the focus on the card)'],
   ['e r', 'edit the input, write a message'],
   ['[ ]', 'previous and next tab of a run'],
   ['f', 'follow the end of a run'],
   ['c', 'copy menu of a run'],
-  ['Ctrl Enter', 'send'],
+  [`${modifierKey} Enter`, 'send'],
   ['Esc Esc', 'stop the run (in the composer)'],
 ];
 

@@ -4,6 +4,9 @@ import { settings } from './settings.ts';
 
 type Commands = Readonly<Record<string, () => unknown>>;
 
+/** What people call the key that goes with letters: the command key on machines of Apple. */
+export const modifierKey: string = /^(Mac|iP)/.test(navigator.platform) ? '⌘' : 'Ctrl';
+
 /** The newest screen or dialog is asked first. */
 const layers: { readonly commands: () => Commands }[] = [];
 /** Where letters are text, or choose something. */

@@ -141,6 +141,25 @@ test('Home answers in place, with the whole input and the keys of the card', asy
   expect((await ended(web.server, run)).status).toBe('completed');
 });
 
+test('the rows stay until those of another filter are here', async () => {
+  await ended(web.server, (await begin(web.server, 'failing', 'still: broken')).run);
+  await ended(web.server, (await begin(web.server, 'echo', 'still: fine')).run);
+  const page = await web.open(`${web.tenant}/runs?q=still%3A`);
+  const row = (words: string) => page.getByRole('row', { name: words });
+  await row('still: fine').waitFor();
+  const released = Promise.withResolvers<void>();
+  await page.route('**/v1/runs?*status=failed*', async (route) => {
+    await released.promise;
+    await route.continue();
+  });
+  await page.getByRole('link', { name: 'Failed', exact: true }).click();
+  await page.locator('.card[aria-busy="true"]').waitFor();
+  expect(await row('still: fine').count()).toBe(1);
+  released.resolve();
+  await row('still: fine').waitFor({ state: 'detached' });
+  expect(await row('still: broken').count()).toBe(1);
+});
+
 test('a saved view brings its filters back, also after a reload, until it is forgotten', async () => {
   const page = await web.open(`${web.tenant}/runs?status=failed`);
   const views = page.getByRole('navigation', { name: 'Saved views' });

@@ -33,7 +33,9 @@ test('the palette opens a run by its id, any screen by its name, and a session b
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'found by id' }).waitFor();
   await page.keyboard.press('Control+k');
-  await page.getByRole('combobox', { name: 'Search or go to an id' }).fill('sessions');
+  await page.getByRole('combobox', { name: 'Search or go to an id' }).fill('s');
+  // What begins with it comes before what only has it in its description.
+  await page.locator('#palette-0', { hasText: 'Sessions' }).waitFor();
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'Sessions' }).waitFor();
   expect(new URL(page.url()).pathname).toBe(`${web.tenant}/sessions`);

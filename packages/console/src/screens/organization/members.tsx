@@ -42,7 +42,7 @@ export function MembersScreen({ org = '' }: RouteParams): JSX.Element {
         {
           title: 'May',
           optional: true,
-          class: 'muted',
+          class: 'muted nowrap',
           cell: (member) => meanings[member.role] ?? '',
         },
         {

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { firstWords, plural, short, visible } from '../../data/formats.ts';
 import { addressOf } from '../../data/routes.ts';
 import { canCancel, rowAfter } from '../../data/run-rows.ts';
@@ -58,7 +58,7 @@ export function RunsScreen(): JSX.Element {
     <>
       <Heading title="Runs" />
       <Filters {...filters} />
-      <RunsTable key={Object.values(filters).join(' ')} {...filters} />
+      <RunsTable {...filters} />
     </>
   );
 }
@@ -67,7 +67,7 @@ export function RunsScreen(): JSX.Element {
 function RunsTable({ status, agent, hours, text }: FiltersShown): JSX.Element {
   const tenant = useTenant();
   const list = usePages(
-    [tenant.tenantId],
+    [tenant.tenantId, status, agent, hours, text],
     (cursor) => listRuns(tenant, { status, agent, text, createdAfter: hoursAgo(hours) }, cursor),
     idOf,
   );
@@ -81,6 +81,7 @@ function RunsTable({ status, agent, hours, text }: FiltersShown): JSX.Element {
   });
   const mayCancel = useRight('runs:write');
   const selection = useSelection((list.rows.value ?? []).filter(canCancel), idOf);
+  useEffect(() => selection.clear(), [list]);
   const [asked, setAsked] = useState<readonly RunSummary[] | undefined>(undefined);
   const { selected } = selection;
   const isFiltered = [status, agent, hours, text].some((value) => value !== '');
@@ -191,7 +192,7 @@ function columnsFor(
     },
     {
       title: 'Started',
-      optional: true,
+      optional: 'small',
       class: 'muted',
       cell: (run) => <Time at={run.created_at} />,
     },
@@ -222,7 +223,7 @@ function columnsFor(
 function cancelColumn(onCancel: (run: RunSummary) => void): Column<RunSummary> {
   return {
     title: 'Actions',
-    optional: true,
+    optional: 'small',
     class: 'number nowrap',
     cell: (run) =>
       canCancel(run) && (
