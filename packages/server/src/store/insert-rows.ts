@@ -19,8 +19,15 @@ export function rowInserter(head: Statement, columns: number, tail: Statement = 
     let from = 0;
     for (const { size, strings } of batches) {
       for (; rows.length - from >= size; from += size) {
-        db.later({ strings, values: rows.slice(from, from + size).flat() });
+        db.later({ strings, values: valuesOf(rows, from, from + size) });
       }
     }
   };
+}
+
+/** The values of the rows from one position to before another. A loop: `flat` takes longer than the insert of a row. */
+function valuesOf(rows: readonly (readonly SqlValue[])[], from: number, to: number): SqlValue[] {
+  const values: SqlValue[] = [];
+  for (let at = from; at < to; at += 1) for (const value of rows[at] ?? []) values.push(value);
+  return values;
 }

@@ -13,6 +13,7 @@ import {
 import type { Reach } from '../../domain/access.ts';
 import type { Client } from '../../domain/client.ts';
 import type { ClientRepository } from '../../ports/repositories/clients.ts';
+import { BoundedMap } from '../../runtime/bounded-map.ts';
 import { pageOf } from '../page.ts';
 import type { Transaction } from '../sql-database.ts';
 import { sql } from '../sql.ts';
@@ -192,7 +193,14 @@ function toTenantIds(text: string | null): readonly TenantId[] | null {
   return text === null ? null : text.split(' ').map(tenantId);
 }
 
-/** A scope that the catalog no longer knows grants nothing. */
+/** A scope that the catalog no longer knows grants nothing. Read on every request, so each text is read once. */
 function toScopes(text: string): readonly Scope[] {
-  return text.split(' ').filter(isScope);
+  const known = scopesByText.get(text);
+  if (known !== undefined) return known;
+  const scopes = text.split(' ').filter(isScope);
+  scopesByText.set(text, scopes);
+  return scopes;
 }
+
+const textsMax = 100;
+const scopesByText = new BoundedMap<string, readonly Scope[]>(textsMax);
