@@ -74,6 +74,41 @@ describe('a group commit on SQLite', () => {
     expect(outcomes).toEqual(['kept', 'Error: taken']);
   });
 
+  test('a first transaction that fails leaves nothing, and those behind it are kept', async () => {
+    const outcomes = await Promise.allSettled([
+      database.transaction(async (tx) => {
+        await insert(tx, 'first');
+        throw new Error('no');
+      }),
+      database.transaction((tx) => insert(tx, 'second')),
+      database.transaction(async (tx) => {
+        await insert(tx, 'third');
+        throw new Error('no');
+      }),
+      database.transaction((tx) => insert(tx, 'fourth')),
+    ]);
+    expect(outcomes.map(({ status }) => status)).toEqual([
+      'rejected',
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+    ]);
+    expect(await database.all(sql`select id from notes order by id`)).toEqual([
+      { id: 'fourth' },
+      { id: 'second' },
+    ]);
+  });
+
+  test('work that throws before its first statement rejects with its own error', async () => {
+    const broken = database.transaction(() => {
+      throw new Error('at once');
+    });
+    const neighbour = database.transaction((tx) => insert(tx, 'neighbour'));
+    await expect(broken).rejects.toThrow('at once');
+    await neighbour;
+    expect(await count()).toEqual({ n: 1 });
+  });
+
   test('effects of a group run in the order of its transactions', async () => {
     const seen: number[] = [];
     await Promise.all(

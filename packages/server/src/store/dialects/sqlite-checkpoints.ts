@@ -6,19 +6,24 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
 /** About 16 MB of log. A page that changes in every commit is copied once per checkpoint. */
 const checkpointAtPages = 4_000;
+/** The log is measured after this many commits: that takes as long as a small statement. */
+const commitsPerMeasure = 8;
 
 export class SqliteCheckpoints {
   readonly #measure: StatementSync;
   readonly #checkpoint: StatementSync;
   #dueAt = checkpointAtPages;
+  #commits = 0;
 
   constructor(writer: DatabaseSync) {
     this.#measure = writer.prepare('pragma wal_checkpoint(noop)');
     this.#checkpoint = writer.prepare('pragma wal_checkpoint(passive)');
   }
 
+  /** Called after each commit. */
   isDue(): boolean {
-    return this.#pagesToCopy() >= this.#dueAt;
+    this.#commits += 1;
+    return this.#commits % commitsPerMeasure === 0 && this.#pagesToCopy() >= this.#dueAt;
   }
 
   /** Throws the errors of SQLite; the next attempt is then due after as many pages again. */

@@ -2,7 +2,8 @@
  * Many transactions, one fsync.
  *
  * Transactions wait in a queue. On the next turn of the event loop they run one after another inside one
- * `begin immediate … commit`, each in a savepoint, so that one which throws rolls back only its own work. No promise is
+ * `begin immediate … commit`, each but the first in a savepoint, so that one which throws rolls back only its own work.
+ * The first needs none: what it throws rolls back the whole, and the others get a group of their own. No promise is
  * settled before that commit is durable, not even of a transaction that failed: it may have failed because of a row of
  * another transaction that is not on disk yet.
  *
@@ -35,6 +36,7 @@ export class SqliteCommits {
   readonly #savepoint: StatementSync;
   readonly #release: StatementSync;
   readonly #rollbackTo: StatementSync;
+  readonly #rollbackAll: StatementSync;
   readonly #checkpoints: SqliteCheckpoints;
   readonly #queue: SqliteTransaction[] = [];
   #draining = false;
@@ -51,6 +53,7 @@ export class SqliteCommits {
     this.#release = writer.handle.prepare('release work');
     this.#checkpoints = new SqliteCheckpoints(writer.handle);
     this.#rollbackTo = writer.handle.prepare('rollback to work');
+    this.#rollbackAll = writer.handle.prepare('rollback');
   }
 
   transaction<T>(work: (tx: SqliteTransaction) => Promise<T>): Promise<T> {
@@ -59,18 +62,15 @@ export class SqliteCommits {
       return Promise.reject(new StorageUnavailable(`${queuedMax} transactions are already queued`));
     }
     return new Promise<T>((resolve, reject) => {
-      let result: T;
       const job = {
-        async perform(tx: SqliteTransaction) {
-          result = await work(tx);
-        },
-        resolve: () => resolve(result),
+        work,
+        resolve,
         reject: (error: unknown) => {
           if (error instanceof StorageUnavailable) this.#options.onRefusal();
           reject(error);
         },
       };
-      this.#queue.push(new SqliteTransaction(this.#writer, job));
+      this.#queue.push(new SqliteTransaction<T>(this.#writer, job));
       this.#schedule();
     });
   }
@@ -110,12 +110,22 @@ export class SqliteCommits {
     const deadline = setTimeout(() => group.at(-1)?.timeOut(), transactionMaxMs);
     try {
       this.#begin.run();
+      let isOpen = true;
       // Transactions queued while the group runs join it, up to the bound.
-      for (let tx = this.#next(group); tx !== undefined; tx = this.#next(group)) {
+      for (
+        let tx = this.#next(group);
+        tx !== undefined;
+        tx = isOpen ? this.#next(group) : undefined
+      ) {
+        const isFirst = group.length === 1;
+        if (!isFirst) this.#savepoint.run();
         deadline.refresh();
-        await this.#perform(tx);
+        await tx.perform();
+        if (tx.failed) this.#undo(tx, isFirst);
+        isOpen = !(tx.failed && isFirst);
+        if (!isFirst) this.#release.run();
       }
-      this.#commit.run();
+      if (isOpen) this.#commit.run();
     } catch (error) {
       if (group.length === 0) group.push(...this.#queue.splice(0, groupMax));
       this.#abandon(group, error);
@@ -133,16 +143,12 @@ export class SqliteCommits {
     return tx;
   }
 
-  async #perform(tx: SqliteTransaction): Promise<void> {
-    this.#savepoint.run();
-    await tx.perform();
-    if (tx.failed) {
-      const failure = tx.statementFailure;
-      // On a full disk SQLite may have rolled back the whole group.
-      if (isFsyncFailure(failure) || !this.#writer.handle.isTransaction) throw failure;
-      this.#rollbackTo.run();
-    }
-    this.#release.run();
+  #undo(tx: SqliteTransaction, isFirst: boolean): void {
+    const failure = tx.statementFailure;
+    // On a full disk SQLite may have rolled back the whole group.
+    if (isFsyncFailure(failure) || !this.#writer.handle.isTransaction) throw failure;
+    if (isFirst) this.#rollbackAll.run();
+    else this.#rollbackTo.run();
   }
 
   #abandon(group: readonly SqliteTransaction[], error: unknown): void {

@@ -8,18 +8,19 @@ import { prepare, toStoreError, type SqliteConnection } from './sqlite-connectio
 export const transactionMaxMs = 5_000;
 
 /** The caller's work, and the functions that settle the caller's promise. */
-interface Job {
-  perform(tx: SqliteTransaction): Promise<void>;
-  resolve(): void;
+interface Job<T> {
+  work(tx: SqliteTransaction): Promise<T>;
+  resolve(result: T): void;
   reject(error: unknown): void;
 }
 
 /** One job of a group commit. Statements run synchronously on the writer; the promises only satisfy the interface. */
-export class SqliteTransaction implements MigrationTransaction {
+export class SqliteTransaction<T = unknown> implements MigrationTransaction {
   readonly #writer: SqliteConnection;
-  readonly #job: Job;
+  readonly #job: Job<T>;
   readonly #effects: (() => void)[] = [];
   #settled = () => {};
+  #resolve = () => {};
   #finished = false;
   #failed = false;
   #reason: unknown;
@@ -27,7 +28,7 @@ export class SqliteTransaction implements MigrationTransaction {
   /** The error of a statement that nothing awaited: what the work threw after it only says that there was one. */
   #unawaitedFailure: unknown;
 
-  constructor(writer: SqliteConnection, job: Job) {
+  constructor(writer: SqliteConnection, job: Job<T>) {
     this.#writer = writer;
     this.#job = job;
   }
@@ -95,10 +96,17 @@ export class SqliteTransaction implements MigrationTransaction {
   perform(): Promise<void> {
     return new Promise((settled) => {
       this.#settled = settled;
-      this.#job.perform(this).then(
-        () => this.#finish(false, undefined),
-        (error: unknown) => this.#finish(true, error),
-      );
+      try {
+        this.#job.work(this).then(
+          (result) => {
+            this.#resolve = () => this.#job.resolve(result);
+            this.#finish(false, undefined);
+          },
+          (error: unknown) => this.#finish(true, error),
+        );
+      } catch (error) {
+        this.#finish(true, error);
+      }
     });
   }
 
@@ -120,7 +128,7 @@ export class SqliteTransaction implements MigrationTransaction {
   announce(report: Report): void {
     if (this.#failed) return this.#job.reject(this.#reason);
     runEffects(this.#effects, report);
-    this.#job.resolve();
+    this.#resolve();
   }
 
   /** Called when the group could not commit. Rejects even work that had failed by itself: it may have read lost rows. */
