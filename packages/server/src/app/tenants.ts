@@ -24,10 +24,11 @@ export interface CreateTenant {
 
 /** D-67. Locks the organization's row while its tenants are counted. A worker provisions the tenant. */
 export async function createTenant(
-  { store, clock, ids, settings }: Pick<Services, 'store' | 'clock' | 'ids' | 'settings'>,
+  services: Pick<Services, 'store' | 'clock' | 'ids' | 'settings' | 'fanout'>,
   organizationId: OrganizationId,
   request: CreateTenant,
 ): Promise<Created<Tenant>> {
+  const { store, clock, ids, settings, fanout } = services;
   return store.transaction(async (tx) => {
     const now = clock.now();
     const { displayName, mode } = request;
@@ -59,6 +60,7 @@ export async function createTenant(
       object: id,
       details: { display_name: displayName, mode },
     });
+    tx.onCommit(() => fanout.wake('tenants'));
     return { resource: tenant, replayed: false };
   });
 }
@@ -88,7 +90,7 @@ export async function getTenant(
 }
 
 export async function retryTenant(
-  { store, clock }: Pick<Services, 'store' | 'clock'>,
+  { store, clock, fanout }: Pick<Services, 'store' | 'clock' | 'fanout'>,
   organizationId: OrganizationId,
   { id, by }: { readonly id: TenantId; readonly by: Actor },
 ): Promise<Tenant> {
@@ -105,6 +107,7 @@ export async function retryTenant(
       object: id,
       details: { step: next.step },
     });
+    tx.onCommit(() => fanout.wake('tenants'));
     return next;
   });
 }

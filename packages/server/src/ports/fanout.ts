@@ -14,7 +14,8 @@ export interface Fanout {
 /**
  * `run:<id>`: the run's log grew. `control:<id>`: the run was cancelled or answered. `access:<id>`: access
  * of this client or person was taken away. `work`: a run is ready to be claimed. `notices`: the outbox has notices to be
- * numbered. `deliveries`: webhooks have something to send. `feed:<tenant>`: the feed of this tenant grew.
+ * numbered. `deliveries`: webhooks have something to send. `feed:<tenant>`: the feed of this tenant grew. `tenants`: a
+ * tenant is to be provisioned.
  */
 export type Topic =
   | `run:${string}`
@@ -23,4 +24,5 @@ export type Topic =
   | `feed:${string}`
   | 'notices'
   | 'deliveries'
+  | 'tenants'
   | 'work';

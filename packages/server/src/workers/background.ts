@@ -98,6 +98,11 @@ export class Background {
       fanout.subscribe('notices', number),
       fanout.subscribe('deliveries', () => this.#wake('deliver webhooks')),
     );
+    // Several servers would all take the same steps at once: there, the first whose period is over takes them.
+    if (isAlone) {
+      const provision = () => this.#wake('provision tenants');
+      this.#subscriptions.push(fanout.subscribe('tenants', provision));
+    }
   }
 
   /** Stops claiming, gives legs `graceMs` to yield or end, cuts the rest, and waits for the passes under way. */

@@ -10,13 +10,16 @@ import {
 } from '../../src/app/tenants.ts';
 import { listWorkspaces } from '../../src/app/workspaces.ts';
 import type { Tenant } from '../../src/domain/tenant.ts';
+import { createLocalFanout } from '../../src/fanout/local.ts';
 import { databaseKinds } from '../support/databases.ts';
 import { type IdentityFixture, by, createIdentityFixture } from '../support/identity-fixture.ts';
 import { settings } from '../support/settings.ts';
 
+const fanout = createLocalFanout();
+
 // Everything here is done by the same person.
 const retryTenant = (world: IdentityFixture, home: OrganizationId, id: TenantId) =>
-  retry(world, home, { id, by });
+  retry({ ...world, fanout }, home, { id, by });
 const offboardTenant = (
   world: IdentityFixture,
   home: OrganizationId,
@@ -28,12 +31,12 @@ const all = (...organizationIds: OrganizationId[]) => ({ organizationIds, tenant
 
 describe.each(databaseKinds)('tenants on %s (D-67)', (kind) => {
   let world: IdentityFixture;
-  let services: IdentityFixture & { settings: typeof settings };
+  let services: IdentityFixture & { settings: typeof settings; fanout: typeof fanout };
   let home: OrganizationId;
   let keys = 0;
   beforeAll(async () => {
     world = await createIdentityFixture(kind);
-    services = { ...world, settings: { ...settings, tenantsPerOrganizationMax: 3 } };
+    services = { ...world, fanout, settings: { ...settings, tenantsPerOrganizationMax: 3 } };
   });
   beforeEach(async () => {
     home = await world.seed.organization();

@@ -112,7 +112,7 @@ describe.each(databaseKinds)('the lifecycle of a tenant on %s', (kind) => {
       expect(failed.statusReason).toMatch(/folder for sessions cannot be written \(E\w+\)/);
       expect(failed.statusReason).not.toContain(blocked);
       rmSync(join(blocked, 'workspaces'));
-      await retryTenant(world, tenant.organizationId, { id: tenant.id, by });
+      await retryTenant(services, tenant.organizationId, { id: tenant.id, by });
       while (await provisionTenants(broken));
       expect(await find(tenant)).toMatchObject({ status: 'active', statusReason: null });
     });

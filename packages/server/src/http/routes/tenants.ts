@@ -21,7 +21,7 @@ type TenantOperations =
   | 'offboard_tenant';
 
 export function tenantRoutes(
-  services: Pick<Services, 'store' | 'clock' | 'ids' | 'settings'>,
+  services: Pick<Services, 'store' | 'clock' | 'ids' | 'settings' | 'fanout'>,
   cursors: Cursors,
 ): Handlers<TenantOperations> {
   return {

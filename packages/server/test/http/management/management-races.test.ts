@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { FakeClock } from '../../support/clocks.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { eventually } from '../../support/eventually.ts';
-import { addOrganization, addPerson } from '../../support/identities.ts';
+import { addClient, addOrganization, addPerson, addTenant } from '../../support/identities.ts';
 import { type TestServer, startServer } from '../../support/server.ts';
 
 const paramsOf = ({ quickstart }: TestServer) => ({ organization_id: quickstart.organization_id });
@@ -88,6 +88,15 @@ describe('the rate of changes (D-68)', () => {
     });
     expect(refused.status).toBe(404);
   });
+});
+
+test('a new tenant of a lone server is usable although no period of a pass has ended (D-67, A-493)', async () => {
+  const server = await startServer({ clock: new FakeClock() });
+  // The passes of the start are over once a first tenant is there.
+  await addTenant(server, 'First');
+  const id = await addTenant(server, 'Second');
+  const as = (await addClient(server, {})).in(id);
+  expect((await server.send('list_agents', { as })).status).toBe(200);
 });
 
 describe('a tenant that cannot be provisioned (D-67)', () => {
