@@ -12,6 +12,7 @@ import type { Services } from '../app/services.ts';
 import type { FolderState } from '../domain/folder-snapshot.ts';
 import type { Json } from '../domain/json.ts';
 import { outcomeOfLostWorker } from '../domain/run/recovery.ts';
+import type { RunEventDraft } from '../domain/run/run-event.ts';
 import {
   type LeasedRun,
   type Run,
@@ -122,6 +123,11 @@ export async function recordLeg(
         };
       }
     }
+    if (hasOnlyEvents(batch)) {
+      // Most batches: a word that is said by itself costs no more than its two statements.
+      const lastSeq = await appendEvents(services, tx, { holder, drafts: batch.items });
+      return lastSeq === undefined ? undefined : { lastSeq, refused: noneRefused };
+    }
     const isRepeated = inDoubtAfter !== undefined;
     const entries = await newEntries(tx, holder, { notes: batch.notes, isRepeated });
     const seqs = await recordItems(services, tx, { holder, batch, entries, waitMs });
@@ -153,6 +159,13 @@ export async function recordLeg(
     if (snapshot !== undefined) await recordSnapshot(services, tx, { owner: holder, snapshot });
     return { lastSeq: seqs.last, refused, breach };
   });
+}
+
+function hasOnlyEvents(
+  batch: LegBatch,
+): batch is LegBatch & { readonly items: readonly RunEventDraft[] } {
+  const { items, notes, context, end } = batch;
+  return notes.length === 0 && context === undefined && end === undefined && items.every(isDraft);
 }
 
 /** D-92: the archive that was made for a call is recorded with its intent. */
