@@ -89,8 +89,12 @@ function Targets(props: {
   readonly at: number;
   readonly onChoose: (target: Target) => void;
 }): JSX.Element {
+  const list = useRef<HTMLUListElement>(null);
+  useEffect(() => {
+    list.current?.children[props.at]?.scrollIntoView({ block: 'nearest' });
+  }, [props.at]);
   return (
-    <ul id="palette-list" role="listbox" aria-label="Places">
+    <ul id="palette-list" role="listbox" aria-label="Places" ref={list}>
       {props.targets.map((target, index) => (
         <li
           key={target.address}

@@ -36,7 +36,7 @@ test('every screen is accessible in both themes (axe, WCAG 2.2 AA) and never scr
     await settled(page, place);
     await expectStructure(page, place.name);
     await expectAccessible(page);
-    await expectReadableInDark(page);
+    await expectReadableInDark(page, 'html');
     if (pictures) await takePictures(page, place.name);
     for (const width of widths) {
       if (width !== usualSize.width) await page.setViewportSize({ width, height: 780 });

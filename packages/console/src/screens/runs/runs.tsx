@@ -181,10 +181,12 @@ function columnsFor(
     { title: 'Agent', optional: true, class: 'nowrap', cell: (run) => visible(run.agent_name) },
     {
       title: 'Prompt',
-      class: 'clip wide-cell',
+      class: 'clip widest-cell',
       cell: (run) => (
         <a class="open clip" href={addressOf('run', { tenant, run: run.id })}>
-          {run.error_code !== undefined && <code class="failed">{`${run.error_code} `}</code>}
+          {run.error_code !== undefined && (
+            <code class="failed optional-small">{`${run.error_code} `}</code>
+          )}
           <span class="narrow-only muted">{`${visible(run.agent_name)}: `}</span>
           {visible(run.preview) || 'without a prompt'}
         </a>
