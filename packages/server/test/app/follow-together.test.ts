@@ -1,7 +1,6 @@
 import { runId, tenantId } from '@convoke/contract';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { type EventBatch, RunFollower } from '../../src/app/runs/follow.ts';
-import type { Run } from '../../src/domain/run/run.ts';
 import { createLocalFanout } from '../../src/fanout/local.ts';
 import type { Store } from '../../src/ports/store.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
@@ -90,7 +89,7 @@ class Log {
   read(): { lastSeq: number; count: number } {
     const seen = { lastSeq: 0, count: 0 };
     const { signal } = new AbortController();
-    const run = { id, status: 'running', lastSeq: 0 } as Run;
+    const run = { id, lastSeq: 0, end: undefined };
     const take = ({ after, lastSeq }: EventBatch<number>) => {
       if (after !== seen.lastSeq) throw new Error(`${after} came after ${seen.lastSeq}`);
       seen.count += lastSeq - after;

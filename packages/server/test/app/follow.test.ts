@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type EventBatch, RunFollower } from '../../src/app/runs/follow.ts';
+import { logOf } from '../../src/app/runs/run-log.ts';
 import type { Run } from '../../src/domain/run/run.ts';
 import type { ClaimedLeg } from '../../src/execution/claim-leg.ts';
 import { renderFrames } from '../../src/http/streams/event-streams.ts';
@@ -37,7 +38,12 @@ describe.each(databaseKinds)('following a run on %s (D-31, P3)', (kind) => {
       for (const match of rendered.toString().matchAll(/^id: (\d+)$/gm)) seen.push(match[1] ?? '');
       return undefined;
     };
-    await follower.follow({ run, after, take, signal: signal ?? new AbortController().signal });
+    await follower.follow({
+      run: logOf(run),
+      after,
+      take,
+      signal: signal ?? new AbortController().signal,
+    });
     return seen;
   }
 
@@ -159,7 +165,12 @@ describe.each(databaseKinds)('following a run on %s (D-31, P3)', (kind) => {
       ends.push(ended);
       return undefined;
     };
-    await follower.follow({ run, after: 0, take, signal: new AbortController().signal });
+    await follower.follow({
+      run: logOf(run),
+      after: 0,
+      take,
+      signal: new AbortController().signal,
+    });
     expect(ends.indexOf(true)).toBe(ends.length - 1);
     expect(sizes.length).toBeGreaterThan(3);
     expect(Math.max(...sizes)).toBeLessThan(300 * 1024);

@@ -18,6 +18,7 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { removeFolder } from '../../../../test/remove-folder.ts';
 import { root } from '../../../../test/repository.ts';
 import { type EventBatch, RunFollower } from '../../src/app/runs/follow.ts';
+import { logOf as logOfRun } from '../../src/app/runs/run-log.ts';
 import { startRun } from '../../src/app/runs/runs.ts';
 import { createSession } from '../../src/app/sessions.ts';
 import { type Convoke, compose } from '../../src/compose/compose.ts';
@@ -225,7 +226,11 @@ async function openWorld() {
         const at = live[server % live.length];
         if (at === undefined) throw new Error('no server is left');
         const { follower, stopping } = at;
-        const place = { run: await runOf(each), after: events.length, signal: stopping.signal };
+        const place = {
+          run: logOfRun(await runOf(each)),
+          after: events.length,
+          signal: stopping.signal,
+        };
         const take = ({ rendered }: EventBatch<RunEvent[]>) => {
           events.push(...rendered);
           return undefined;

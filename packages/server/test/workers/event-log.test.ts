@@ -1,6 +1,7 @@
 import type { RunId } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { type EventBatch, RunFollower } from '../../src/app/runs/follow.ts';
+import { logOf } from '../../src/app/runs/run-log.ts';
 import { readHistory } from '../../src/app/runs/history.ts';
 import { startRun } from '../../src/app/runs/runs.ts';
 import { partitionAt } from '../../src/domain/event-partition.ts';
@@ -161,7 +162,7 @@ describe.each(databaseKinds)('the event log on %s (A-66)', (kind) => {
       frames.push(...rendered.toString().split('\n\n').slice(0, -1));
       return undefined;
     };
-    await follower.follow({ run, after, take, signal });
+    await follower.follow({ run: logOf(run), after, take, signal });
     return frames;
   }
 });

@@ -1,12 +1,11 @@
-import { type RunId, isTerminalRunStatus } from '@convoke/contract';
+import type { RunId } from '@convoke/contract';
 import { type RunEvent, endsRun } from '../../domain/run/run-event.ts';
-import type { Run } from '../../domain/run/run.ts';
-import { readLog } from './run-log.ts';
+import { type RunLog, readLog } from './run-log.ts';
 import type { Services } from '../services.ts';
 import { type LogBatch, SharedTails, type TakeBatch } from '../shared-tails.ts';
 
 export interface Follow<Rendered> {
-  readonly run: Run;
+  readonly run: RunLog;
   /** Replay starts strictly after this sequence number (spec §6.2). */
   readonly after: number;
   readonly take: TakeBatch<EventBatch<Rendered>>;
@@ -45,13 +44,12 @@ export class RunFollower<Rendered> {
 
   /** Gives a reader the events in order. Resolves after the last one, or when the reader leaves. */
   async follow({ run, after, take, signal }: Follow<Rendered>): Promise<void> {
-    const end = isTerminalRunStatus(run.status) ? run.lastSeq : undefined;
-    if (end !== undefined && after >= end) return;
+    if (run.end !== undefined && after >= run.lastSeq) return;
     const read = (at: number) => this.#page(run, at);
     await this.#tails.follow({ key: run.id, read, after, take, signal });
   }
 
-  async #page(run: Run, after: number): Promise<EventBatch<Rendered> | undefined> {
+  async #page(run: RunLog, after: number): Promise<EventBatch<Rendered> | undefined> {
     const { events, isCut } = await readLog(this.#services, run, { after, ...pageBounds });
     const last = events.at(-1);
     if (last === undefined) return undefined;

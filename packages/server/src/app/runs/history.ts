@@ -1,6 +1,6 @@
 import type { Run } from '../../domain/run/run.ts';
 import type { EventPage } from '../../ports/repositories/run-events.ts';
-import { readLog } from './run-log.ts';
+import { logOf, readLog } from './run-log.ts';
 import type { Services } from '../services.ts';
 
 /** Bounds the size of a response with large events. */
@@ -12,5 +12,5 @@ export async function readHistory(
   run: Run,
   { after, limit }: { readonly after: number; readonly limit: number },
 ): Promise<EventPage> {
-  return readLog(services, run, { after, limit, maxBytes: pageMaxBytes });
+  return readLog(services, logOf(run), { after, limit, maxBytes: pageMaxBytes });
 }

@@ -1,7 +1,20 @@
-import { rememberedEnd } from '../../domain/run/run-event.ts';
+import type { RunId } from '@convoke/contract';
+import { type RunEvent, rememberedEnd } from '../../domain/run/run-event.ts';
 import type { Run } from '../../domain/run/run.ts';
 import type { EventPage } from '../../ports/repositories/run-events.ts';
 import type { Services } from '../services.ts';
+
+/** What a reader has to know of a run. A stream holds it for as long as it is open, and not the row with everything in it. */
+export interface RunLog {
+  readonly id: RunId;
+  readonly lastSeq: number;
+  /** The last event of a run that has ended. */
+  readonly end: RunEvent | undefined;
+}
+
+export function logOf(run: Run): RunLog {
+  return { id: run.id, lastSeq: run.lastSeq, end: rememberedEnd(run) };
+}
 
 export interface LogPage {
   readonly after: number;
@@ -15,11 +28,10 @@ export interface LogPage {
  */
 export async function readLog(
   { store }: Pick<Services, 'store'>,
-  run: Run,
+  { id, lastSeq, end }: RunLog,
   { after, ...bounds }: LogPage,
 ): Promise<EventPage> {
-  const page = await store.read.runEvents.after(run.id, after, bounds);
-  if (page.events.length > 0 || after >= run.lastSeq) return page;
-  const end = rememberedEnd(run);
+  const page = await store.read.runEvents.after(id, after, bounds);
+  if (page.events.length > 0 || after >= lastSeq) return page;
   return end === undefined ? page : { events: [end], isCut: false };
 }

@@ -1,4 +1,5 @@
 import { getAgent, listAgents } from '../../app/agents.ts';
+import { logOf } from '../../app/runs/run-log.ts';
 import { invokeAgent } from '../../app/runs/runs.ts';
 import type { Services } from '../../app/services.ts';
 import { clientOf } from '../actor.ts';
@@ -40,18 +41,19 @@ export function agentRoutes(
         idempotencyKey: body.idempotency_key,
         chargeRate,
       });
-      const run = started.resource;
+      const { id, sessionId } = started.resource;
+      const headers = {
+        ...(started.replayed ? replayed : {}),
+        location: `/v1/sessions/${sessionId}/runs/${id}/events`,
+        'x-session-id': sessionId,
+        'x-run-id': id,
+      };
+      const run = logOf(started.resource);
       return {
         write: (response, base) =>
           streams.send(response, {
             caller,
-            headers: {
-              ...base,
-              ...(started.replayed ? replayed : {}),
-              location: `/v1/sessions/${run.sessionId}/runs/${run.id}/events`,
-              'x-session-id': run.sessionId,
-              'x-run-id': run.id,
-            },
+            headers: { ...base, ...headers },
             names: query.event_names,
             follow: (reader) => follower.follow({ run, after: 0, ...reader }),
           }),

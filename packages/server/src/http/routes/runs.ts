@@ -1,5 +1,6 @@
 import { type RunEvent, formatEventId, isTerminalRunStatus, parseEventId } from '@convoke/contract';
 import type { RunFollower } from '../../app/runs/follow.ts';
+import { logOf } from '../../app/runs/run-log.ts';
 import { readHistory } from '../../app/runs/history.ts';
 import { refuse } from '../../app/refusal.ts';
 import {
@@ -112,13 +113,14 @@ function followRoute(
         return { status: 200, body: await readEventPage(services, { cursors, query, run, after }) };
       }
       if (hasNothingAfter(run, after)) return { status: 204, body: undefined };
+      const log = logOf(run);
       return {
         write: (response, base) =>
           streams.send(response, {
             caller,
             headers: base,
             names: query.event_names,
-            follow: (reader) => follower.follow({ run, after, ...reader }),
+            follow: (reader) => follower.follow({ run: log, after, ...reader }),
           }),
       };
     },
