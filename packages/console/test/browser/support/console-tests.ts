@@ -1,4 +1,4 @@
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import {
   type ServerOptions,
@@ -79,7 +79,7 @@ export class ConsoleTests {
     const spare = this.#spare;
     if (spare !== undefined && beside === undefined && !isCold) {
       this.#spare = undefined;
-      await go(spare, path);
+      await leaveSettings(spare, path);
       return spare;
     }
     const context = beside?.context() ?? (await this.#contextOfOwner(isCold));
@@ -150,8 +150,8 @@ export class ConsoleTests {
       await page.close();
     }
     if (first === undefined) return;
-    await go(first, '/console/settings');
-    await first.getByRole('heading', { level: 1, name: 'Settings' }).waitFor();
+    await go(first, settingsPath);
+    await settingsTitle(first).waitFor();
   }
 
   async #contextOfOwner(isCold: boolean): Promise<BrowserContext> {
@@ -217,6 +217,22 @@ export class ConsoleTests {
     }
     return stored?.length === 0;
   }
+}
+
+const settingsPath = '/console/settings';
+
+function settingsTitle(page: Page): Locator {
+  return page.getByRole('heading', { level: 1, name: 'Settings' });
+}
+
+/**
+ * Returns when the next screen has taken the place of the settings, and the page has done what follows each change of the
+ * screen: it closes the palette and takes the focus, which would undo the first keys of a test.
+ */
+async function leaveSettings(page: Page, path: string): Promise<void> {
+  await go(page, path);
+  if (path !== settingsPath) await settingsTitle(page).waitFor({ state: 'detached' });
+  await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))');
 }
 
 function nothingAfter(ms: number): Promise<undefined> {
