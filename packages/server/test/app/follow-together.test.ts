@@ -1,6 +1,7 @@
 import { runId, tenantId } from '@convoke/contract';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { type EventBatch, RunFollower } from '../../src/app/runs/follow.ts';
+import type { TakeBatch } from '../../src/app/shared-tails.ts';
 import { createLocalFanout } from '../../src/fanout/local.ts';
 import type { Store } from '../../src/ports/store.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
@@ -38,6 +39,53 @@ describe('readers of one run that have caught up', () => {
     await log.append(2500);
     await eventually(() => reading.every((reader) => reader.lastSeq === 2501));
     expect(new Set(reading.map((reader) => reader.count))).toEqual(new Set([2501]));
+  });
+});
+
+describe('a reader among others', () => {
+  test('that fails ends alone, with its error', async () => {
+    const log = await Log.open();
+    const others = [log.read(), log.read()];
+    const failing = log.follow(({ lastSeq }) => {
+      if (lastSeq === 2) throw new Error('cannot take it');
+      return undefined;
+    });
+    const failure = failing.catch((error: unknown) => String(error));
+    await log.append(1);
+    await eventually(() => others.every(({ lastSeq }) => lastSeq === 1));
+    await log.append(1);
+    await log.append(1);
+    await eventually(() => others.every(({ lastSeq }) => lastSeq === 3));
+    expect(await failure).toBe('Error: cannot take it');
+  });
+
+  test('that is busy gets nothing until it is ready, then all that it missed, in order', async () => {
+    const log = await Log.open();
+    const other = log.read();
+    const ready = Promise.withResolvers<boolean>();
+    const taken: (readonly [number, number])[] = [];
+    void log.follow(({ after, lastSeq }) => {
+      taken.push([after, lastSeq]);
+      return taken.length === 2 ? ready.promise : undefined;
+    });
+    for (let seq = 1; seq <= 5; seq += 1) {
+      await log.append(1);
+      await eventually(() => other.lastSeq === seq);
+    }
+    expect(taken).toEqual([
+      [0, 1],
+      [1, 2],
+    ]);
+    ready.resolve(true);
+    await eventually(() => taken.at(-1)?.[1] === 5);
+    await log.append(1);
+    await eventually(() => taken.at(-1)?.[1] === 6);
+    expect(taken).toEqual([
+      [0, 1],
+      [1, 2],
+      [2, 5],
+      [5, 6],
+    ]);
   });
 });
 
@@ -88,15 +136,19 @@ class Log {
 
   read(): { lastSeq: number; count: number } {
     const seen = { lastSeq: 0, count: 0 };
-    const { signal } = new AbortController();
-    const run = { id, lastSeq: 0, end: undefined };
     const take = ({ after, lastSeq }: EventBatch<number>) => {
       if (after !== seen.lastSeq) throw new Error(`${after} came after ${seen.lastSeq}`);
       seen.count += lastSeq - after;
       seen.lastSeq = lastSeq;
       return undefined;
     };
-    void this.#follower.follow({ run, after: 0, take, signal });
+    void this.follow(take);
     return seen;
+  }
+
+  follow(take: TakeBatch<EventBatch<number>>): Promise<void> {
+    const { signal } = new AbortController();
+    const run = { id, lastSeq: 0, end: undefined };
+    return this.#follower.follow({ run, after: 0, take, signal });
   }
 }
