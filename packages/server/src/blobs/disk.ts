@@ -55,14 +55,16 @@ async function publish({ root, draft }: Naming, key: string): Promise<void> {
     const made = await mkdir(folder, { recursive: true, mode: 0o700 });
     try {
       await rename(draft, path);
-      // A rename is durable only once its folder is synced, and so is a folder that was just created.
-      await syncFolder(folder);
-      if (made !== undefined) await syncFolder(root);
-      return;
     } catch (error) {
       // `removeAll` deleted the folder while it was still empty.
       if (!hasCode(error, 'ENOENT') || left <= 1) throw error;
+      continue;
     }
+    // A rename is durable only once its folder is synced, and so is a folder that was just created. `removeAll` may have
+    // deleted both since: the blob was published, and is removed.
+    await syncFolder(folder).catch(unlessAbsent);
+    if (made !== undefined) await syncFolder(root);
+    return;
   }
 }
 
