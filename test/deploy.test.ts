@@ -99,6 +99,16 @@ describe('the image', () => {
     expect(stages).toEqual(['${BASE}', '${BASE}']);
   });
 
+  test('sets what the guide recommends for memory', () => {
+    const [, command = ''] =
+      /^(MALLOC_.+) npx convoke serve$/m.exec(textOf('docs/guides/operate.md')) ?? [];
+    const recommended = command.split(' ');
+    expect(recommended).toHaveLength(3);
+    const [, set = ''] = /^ENV (.+)$/m.exec(dockerfile) ?? [];
+    const inImage = set.split(/\s+/).filter((pair) => pair.startsWith('MALLOC_'));
+    expect(inImage).toEqual(recommended);
+  });
+
   test('belongs to an ordinary user, and says how it is', () => {
     const users = [...dockerfile.matchAll(/^USER (\S+)$/gm)].map(([, user]) => user);
     expect(users).toEqual(['node']);

@@ -61,12 +61,14 @@ export function openWriter(path: string, busyTimeoutMs?: number): SqliteConnecti
       `${path}: this file system does not support a write-ahead log (journal_mode is ${String(mode)}); put the data folder on a local disk`,
     );
   }
+  // Between transactions the cache has 4 MB, a transaction may hold 16 MB (4096 pages) before it writes some early.
   // `SqliteCheckpoints` runs the checkpoints: SQLite's own would hide a failing fsync.
   writer.handle.exec(`
     pragma synchronous = full;
     pragma wal_autocheckpoint = 0;
     pragma journal_size_limit = ${64 * 1024 * 1024};
-    pragma cache_size = -16384;
+    pragma cache_size = -4096;
+    pragma cache_spill = 4096;
   `);
   return writer;
 }
