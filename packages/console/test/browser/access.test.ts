@@ -56,7 +56,7 @@ test('signing out empties every tab of the browser', async () => {
   const page = await openAs(person, '/console/');
   const other = await web.open(web.tenant, { beside: page });
   await other.getByRole('heading', { level: 1 }).waitFor();
-  await go(page, '/console/settings');
+  await page.goto(`${web.server.baseUrl}/console/settings`);
   await page.getByRole('button', { name: 'Sign out' }).click();
   await other.getByRole('heading', { name: 'Signed out' }).waitFor();
   // The page of the server asks once more, with a button of the same name.
@@ -88,7 +88,7 @@ test('a sign-in that ends while the page is used covers it, and what was typed i
 });
 
 test('seven tabs follow the tenant over one connection, and all see a run appear', async () => {
-  const first = await web.open('/console/settings', { isCold: true });
+  const first = await web.open('/console/settings');
   const open = new Set<Request>();
   let mostOpen = 0;
   const context = first.context();

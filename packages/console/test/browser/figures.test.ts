@@ -24,7 +24,7 @@ test.skipIf(process.env['CONVOKE_FIGURES'] !== '1')(
     const paints: number[] = [];
     const useful: number[] = [];
     for (let load = 0; load < loads; load += 1) {
-      const page = await web.open(web.tenant, { isCold: true });
+      const page = await web.open(web.tenant);
       await page.getByRole('heading', { name: 'Try an agent' }).waitFor();
       useful.push(await page.evaluate<number>('performance.now()'));
       paints.push(

@@ -3,7 +3,6 @@ import { expect, test } from 'vitest';
 import { begin, ended } from '../../../server/test/support/api-steps.ts';
 import { consoleAgents } from './support/agents.ts';
 import { consoleTests } from './support/console-tests.ts';
-import { go } from './support/go.ts';
 
 const web = consoleTests({ agents: consoleAgents });
 
@@ -56,13 +55,12 @@ test('letters go to screens and into lists, and can be turned off', async () => 
   await page.getByRole('heading', { level: 1 }).waitFor();
   await pressInTime(page, ['g', 'r'], page.getByRole('heading', { name: 'Runs' }));
   await page.getByRole('link', { name: 'a row' }).waitFor();
-  await page.keyboard.press('j');
-  await page.locator('a.open:focus').waitFor();
+  await pressInTime(page, ['j'], page.locator('a.open:focus'));
   await page.keyboard.press('?');
   await page.getByRole('dialog', { name: 'Keys' }).waitFor();
   await page.keyboard.press('Escape');
   await page.getByRole('dialog', { name: 'Keys' }).waitFor({ state: 'detached' });
-  await go(page, '/console/settings');
+  await page.goto(`${web.server.baseUrl}/console/settings`);
   await page.getByText('takes requests').waitFor();
   await page.getByLabel('Single keys are shortcuts').uncheck();
   await page.locator('#content').focus();

@@ -1,4 +1,4 @@
-import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import {
   type ServerOptions,
@@ -7,7 +7,6 @@ import {
 } from '../../../../server/test/support/server.ts';
 import type { Credentials } from '../../../../server/test/support/sign-in/steps.ts';
 import { sharedChromium } from './chromium.ts';
-import { go } from './go.ts';
 
 /** How long a condition may take on a busy machine. */
 const patienceMs = 60_000;
@@ -28,12 +27,6 @@ export class ConsoleTests {
   /** Where people of the server sign in, if not at the server itself: the only other origin that a page may reach. */
   #issuerOrigin: string | undefined;
   readonly #contexts = new Set<BrowserContext>();
-  /** The owner's, for all tests of the file. */
-  #owners: BrowserContext | undefined;
-  /** A page of the owner that an earlier test left as it found it: a load costs four times as much as another screen. */
-  #spare: Page | undefined;
-  /** Pages of tests that are over. */
-  readonly #closing = new WeakSet<Page>();
   readonly #faults: string[] = [];
   readonly #expected: RegExp[] = [];
 
@@ -70,19 +63,13 @@ export class ConsoleTests {
     await page.getByRole('navigation', { name: 'Console' }).waitFor();
   }
 
-  /** A tab of the signed-in owner, or one in the browser of another page. With `isCold` the browser has seen nothing yet. */
+  /** A tab of the signed-in owner, in a browser of its own unless one is given. */
   async open(
     path: string,
-    options: { readonly beside?: Page; readonly isCold?: boolean } = {},
+    options: BrowserContextOptions & { readonly beside?: Page } = {},
   ): Promise<Page> {
-    const { beside, isCold = false } = options;
-    const spare = this.#spare;
-    if (spare !== undefined && beside === undefined && !isCold) {
-      this.#spare = undefined;
-      await leaveSettings(spare, path);
-      return spare;
-    }
-    const context = beside?.context() ?? (await this.#contextOfOwner(isCold));
+    const { beside, ...rest } = options;
+    const context = beside?.context() ?? (await this.#context(rest, this.#cookies));
     const page = await context.newPage();
     await page.goto(this.server.baseUrl + path);
     return page;
@@ -107,64 +94,27 @@ export class ConsoleTests {
     return this.#faults.splice(0).filter((fault) => !expected.some((each) => each.test(fault)));
   }
 
-  /**
-   * Ends all pages, but for one of the owner that has stored nothing and has met no fault: the next test goes on with it.
-   * What a page reports while it is closed is no fault: its requests are cut off.
-   */
+  /** Ends all pages. What a page reports while it is closed is no fault: its requests are cut off. */
   async closePages(): Promise<void> {
     for (const context of this.#contexts) {
-      const unchanged: Page[] = [];
       for (const page of context.pages()) {
         await page.unrouteAll({ behavior: 'ignoreErrors' });
-        if (await this.#inspect(page)) unchanged.push(page);
+        await this.#inspect(page);
       }
-      const isUnchanged = unchanged.length > 0 && unchanged.length === context.pages().length;
-      if (context === this.#owners && isUnchanged && !this.#hasFaults) await this.#keep(unchanged);
-      else await this.#close(context);
+      this.#contexts.delete(context);
+      await context.close();
     }
   }
 
-  async closeBrowsers(): Promise<void> {
-    for (const context of this.#contexts) await this.#close(context);
-  }
-
-  async #close(context: BrowserContext): Promise<void> {
-    this.#contexts.delete(context);
-    if (context === this.#owners) {
-      this.#owners = undefined;
-      this.#spare = undefined;
-    }
-    await context.close();
-  }
-
-  /** A browser reports a fault late, so the page of a test that expects one is not used by the next. */
-  get #hasFaults(): boolean {
-    return this.#faults.length > 0 || this.#expected.length > 0;
-  }
-
-  /** Leaves the screen of the test, so that the next test finds nothing of it. */
-  async #keep([first, ...others]: readonly Page[]): Promise<void> {
-    this.#spare = first;
-    for (const page of others) {
-      this.#closing.add(page);
-      await page.close();
-    }
-    if (first === undefined) return;
-    await go(first, settingsPath);
-    await settingsTitle(first).waitFor();
-  }
-
-  async #contextOfOwner(isCold: boolean): Promise<BrowserContext> {
-    if (isCold) return this.#context(this.#cookies);
-    this.#owners ??= await this.#context(this.#cookies);
-    return this.#owners;
-  }
-
-  async #context(cookies: Cookies = []): Promise<BrowserContext> {
+  async #context(
+    options: BrowserContextOptions = {},
+    cookies: Cookies = [],
+  ): Promise<BrowserContext> {
     if (this.#browser === undefined) throw new Error('The browser has not started.');
     const context = await this.#browser.newContext({
       viewport: { width: 1280, height: 820 },
       reducedMotion: 'reduce',
+      ...options,
     });
     context.setDefaultTimeout(patienceMs);
     await context.addInitScript(reportViolations);
@@ -176,17 +126,15 @@ export class ConsoleTests {
 
   #watch(context: BrowserContext): void {
     const { origin } = new URL(this.server.baseUrl);
-    const note = (fault: string, page: Page | null = null) => {
-      if (page !== null && this.#closing.has(page)) return;
+    const note = (fault: string) => {
       if (this.#contexts.has(context)) this.#faults.push(fault);
     };
     context.on('console', (message) => {
-      if (message.type() !== 'error') return;
-      note(`console: ${message.text()} ${message.location().url}`, message.page());
+      if (message.type() === 'error') note(`console: ${message.text()} ${message.location().url}`);
     });
     context.on('weberror', (thrown) => {
       const error = thrown.error();
-      note(`page: ${error.stack ?? error.message}`, thrown.page());
+      note(`page: ${error.stack ?? error.message}`);
     });
     context.on('request', (request) => {
       const url = new URL(request.url());
@@ -200,44 +148,26 @@ export class ConsoleTests {
   /**
    * What the page has stored: settings, and the screen to return to. The latter stays as long as a person sees the sign-in
    * page, and a test may end there. A page that is navigating has no storage to look at; the test of its own kind waits.
-   * Returns whether the page was there and has stored nothing.
    */
-  async #inspect(page: Page): Promise<boolean> {
-    if (page.isClosed() || !page.url().startsWith(this.server.baseUrl)) return false;
+  async #inspect(page: Page): Promise<void> {
+    if (page.isClosed() || !page.url().startsWith(this.server.baseUrl)) return;
     const read = page
       .evaluate<[string, string][]>(
         '[...Object.entries(localStorage), ...Object.entries(sessionStorage)]',
       )
-      .catch(() => undefined);
+      .catch(() => []);
     const stored = await Promise.race([read, nothingAfter(inspectionMs)]);
-    for (const [key, value] of stored ?? []) {
+    for (const [key, value] of stored) {
       const isScreen = value.startsWith('/console/') && !/[?&](code|state)=/.test(value);
       const isExpected = key === 'convoke.settings' || (key === 'convoke.return' && isScreen);
       if (!isExpected) this.#faults.push(`stored: ${key}`);
     }
-    return stored?.length === 0;
   }
 }
 
-const settingsPath = '/console/settings';
-
-function settingsTitle(page: Page): Locator {
-  return page.getByRole('heading', { level: 1, name: 'Settings' });
-}
-
-/**
- * Returns when the next screen has taken the place of the settings, and the page has done what follows each change of the
- * screen: it closes the palette and takes the focus, which would undo the first keys of a test.
- */
-async function leaveSettings(page: Page, path: string): Promise<void> {
-  await go(page, path);
-  if (path !== settingsPath) await settingsTitle(page).waitFor({ state: 'detached' });
-  await page.evaluate('new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))');
-}
-
-function nothingAfter(ms: number): Promise<undefined> {
+function nothingAfter(ms: number): Promise<[]> {
   return new Promise((resolve) => {
-    setTimeout(() => resolve(undefined), ms).unref();
+    setTimeout(() => resolve([]), ms).unref();
   });
 }
 
@@ -271,7 +201,7 @@ export async function letTokensEnd(page: Page): Promise<void> {
   await page.evaluate('{ const now = Date.now; Date.now = () => now() + 3_600_000; }');
 }
 
-/** Sets the hooks of a file up: one server and one Chromium for all of its tests, and no fault left unseen. */
+/** Sets the hooks of a file up: one server for all of its tests, a browser of their own each, and no fault left unseen. */
 export function consoleTests(
   options: ServerOptions | (() => Promise<ServerOptions>) = {},
 ): ConsoleTests {
@@ -281,7 +211,7 @@ export function consoleTests(
     await tests.closePages();
     expect(tests.takeFaults()).toEqual([]);
   });
-  // Chromium stays for the next file.
-  afterAll(() => tests.closeBrowsers());
+  // The browser stays for the next file.
+  afterAll(() => tests.closePages());
   return tests;
 }
