@@ -1,6 +1,6 @@
 import type { TenantRecord } from '@convoke/sdk';
 import type { JSX } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { visible } from '../../data/formats.ts';
 import { type RouteParams, addressOf } from '../../data/routes.ts';
 import { Button } from '../../parts/button.tsx';
@@ -15,8 +15,8 @@ import { organizationClient, refreshWorkspaces } from '../../session/session.ts'
 import { usePages } from '../../session/use.ts';
 import { ListScreen } from '../list-screen.tsx';
 
-/** A tenant that is being set up is asked for again after this time. */
-const settleMs = 1500;
+/** While a tenant is being set up or removed, the list is read again after this time. */
+const lookAgainMs = 1000;
 
 export function TenantsScreen({ org = '' }: RouteParams): JSX.Element {
   const { tenants } = organizationClient(org);
@@ -26,14 +26,17 @@ export function TenantsScreen({ org = '' }: RouteParams): JSX.Element {
     (cursor) => tenants.list({ limit: 50, cursor }).page(),
     ({ id }) => id,
   );
+  const rows = list.rows.value;
+  const error = list.error.value;
   const changed = async () => {
     await list.refresh();
     await refreshWorkspaces();
-    setTimeout(() => {
-      void list.refresh();
-      void refreshWorkspaces();
-    }, settleMs);
   };
+  useEffect(() => {
+    if (rows?.some(isUnderWay) !== true) return;
+    const timer = setTimeout(() => void changed().catch(() => undefined), lookAgainMs);
+    return () => clearTimeout(timer);
+  }, [rows, error]);
   const retry = async (tenant: TenantRecord) => {
     await tenants.retry(tenant.id);
     await changed();
@@ -109,6 +112,11 @@ function columnsFor(acts: TenantActs): readonly Column<TenantRecord>[] {
       ),
     },
   ];
+}
+
+/** Whether the server will change the tenant without being asked. No notice tells of it: feeds are of tenants. */
+function isUnderWay({ status }: TenantRecord): boolean {
+  return status === 'provisioning' || status === 'offboarding';
 }
 
 function statusOf({ status, attachment_state: attachment }: TenantRecord): string {
