@@ -6,7 +6,7 @@ import { until } from '../../support/eventually.ts';
 import { query } from '../../support/postgres-databases.ts';
 import { type Cluster, type Replica, leaseSeconds, tenantShare } from './cluster.ts';
 
-const leaseMs = leaseSeconds * 1000;
+export const leaseMs = leaseSeconds * 1000;
 
 export interface Fault {
   readonly title: string;
@@ -15,6 +15,8 @@ export interface Fault {
    * still alive.
    */
   readonly losesRuns: boolean;
+  /** Set when servers cannot renew their leases during it: on a slow machine it may outlast them, and lose runs, too. */
+  readonly keepsFromRenewing?: true;
   /** Whether it strikes a server whose runs then go on on another one. */
   readonly resumesRuns?: true;
   /** Returns when the fault is over. `durable` names the sessions whose runs go on after the loss of their worker. */
@@ -67,6 +69,7 @@ function cutOff(way: 'to-target' | 'from-target'): Fault {
 const databaseRestarts: Fault = {
   title: 'the database is stopped and started again (P13)',
   losesRuns: false,
+  keepsFromRenewing: true,
   async happen({ database }) {
     database.stopAtOnce();
     await lasting(1_000);
