@@ -67,6 +67,17 @@ describe('frames that readers share', () => {
     expect(written).toEqual(['3\r\none\r\n'.length]);
   });
 
+  test('do not end the body when they are empty', async () => {
+    answer = (_, response) => {
+      response.writeHead(200);
+      response.write('<');
+      for (const text of ['', 'one', '']) new Frames(text).writeTo(response);
+      response.end('>');
+    };
+    const response = await fetch(`http://127.0.0.1:${port}/`);
+    expect(await response.text()).toBe('<one>');
+  });
+
   test('have no chunk lines for a reader with HTTP/1.0, and no bytes for HEAD', async () => {
     answer = (_, response) => writeAll(response);
     const old = await answerTo('GET / HTTP/1.0\r\nhost: x\r\n\r\n');

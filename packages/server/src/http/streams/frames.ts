@@ -10,12 +10,14 @@ const chunkEnd = '\r\n';
 export class Frames {
   readonly #chunk: Buffer;
   readonly #from: number;
+  readonly #isEmpty: boolean;
   #unnamed: Frames | undefined;
 
   constructor(text: string) {
     const head = `${Buffer.byteLength(text).toString(16)}${chunkEnd}`;
     this.#chunk = Buffer.from(`${head}${text}${chunkEnd}`);
     this.#from = head.length;
+    this.#isEmpty = text === '';
   }
 
   /** Without the `event:` lines. Readers share it, too, so it is made once. */
@@ -33,6 +35,8 @@ export class Frames {
   writeTo(response: ServerResponse): boolean {
     const { socket } = response;
     const isDirect =
+      // An empty chunk is the end of the body. The response writes nothing for it.
+      !this.#isEmpty &&
       socket !== null &&
       // False before the header was sent, and for a response without a body or for HTTP/1.0.
       response.chunkedEncoding &&
