@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { files, textOf } from './repository.ts';
-import { treeProblems } from './tree.ts';
+import { folderProblems, treeProblems } from './tree.ts';
 
 const binary = /\.(png|jpe?g|gif|ico|woff2?|gz|zip|pdf|bin)$/;
 
@@ -8,6 +8,7 @@ test('the tree holds nothing that the house refuses', () => {
   const kept = files(/./).filter((path) => !binary.test(path));
   expect(kept).toContain('package-lock.json');
   expect(kept.flatMap((path) => treeProblems(path, textOf(path)))).toEqual([]);
+  expect(folderProblems(kept)).toEqual([]);
 });
 
 describe('each offence is named', () => {
@@ -36,6 +37,17 @@ describe('each offence is named', () => {
   ])('%s: %s', (path, text) => {
     expect(treeProblems(path, text)).toHaveLength(1);
   });
+});
+
+test('a folder of sources has 25 files at most on one level, unless it is a list of one kind', () => {
+  const of = (folder: string, count: number) =>
+    Array.from({ length: count }, (_, index) => `packages/${folder}/file-${index}.ts`);
+  expect(folderProblems(of('console/src/parts', 26))).toHaveLength(1);
+  expect(
+    folderProblems([...of('console/src/parts', 25), ...of('console/src/parts/list', 25)]),
+  ).toEqual([]);
+  expect(folderProblems(of('server/src/store/repositories', 26))).toEqual([]);
+  expect(folderProblems(of('server/test/http', 26))).toEqual([]);
 });
 
 test('ordinary files are left alone', () => {

@@ -1,6 +1,9 @@
-// Rules about folders, names and words that the linter does not know. One function, so that a planted
-// offence can be shown to it.
+// Rules about folders, names and words that the linter does not know, as functions, so that a planted offence can be
+// shown to them.
 const maxLines = 400;
+const maxFilesOfFolder = 25;
+/** One file for each noun, each step of the schema, or each run of a generator: more of them are not another thing. */
+const lists = /\/(repositories|migrations\/[^/]+|generated)$/;
 
 interface Rule {
   readonly where: RegExp;
@@ -86,6 +89,18 @@ export function treeProblems(path: string, text: string): string[] {
     if (at !== -1) problems.push(`${path}:${at + 1}: ${rule.because}`);
   }
   return problems;
+}
+
+/** Folders of sources with too many files on one level, one line each. */
+export function folderProblems(paths: readonly string[]): string[] {
+  const sources = paths.filter((path) => /^packages\/[^/]+\/src\//.test(path));
+  const folders = Map.groupBy(sources, (path) => path.slice(0, path.lastIndexOf('/')));
+  return Array.from(folders)
+    .filter(([folder, files]) => files.length > maxFilesOfFolder && !lists.test(folder))
+    .map(
+      ([folder, { length }]) =>
+        `${folder}: ${length} files; split it (at most ${maxFilesOfFolder})`,
+    );
 }
 
 function isSource(path: string): boolean {

@@ -2,8 +2,8 @@ import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import type { PagedList } from '../data/pages.ts';
 import { Button } from '../parts/button.tsx';
+import { type Column, PagedTable } from '../parts/list/table.tsx';
 import { Heading } from '../parts/page.tsx';
-import { type Column, PagedTable } from '../parts/table.tsx';
 import { useTitle } from '../session/use.ts';
 
 export interface ListScreenProps<T extends object> {

@@ -4,17 +4,17 @@ import { summaryTitle } from '../../data/ask.ts';
 import { visible } from '../../data/formats.ts';
 import { Button } from '../../parts/button.tsx';
 import { Select } from '../../parts/field.tsx';
-import { ProblemNote } from '../../parts/problem.tsx';
-import { SavedViews } from '../../parts/saved-views.tsx';
+import { SavedViews } from '../../parts/list/saved-views.tsx';
 import {
   Pick,
   PickedBar,
   type Selection,
   selectByKey,
   useSelection,
-} from '../../parts/selection.tsx';
+} from '../../parts/list/selection.tsx';
+import { moveInRows, useRowKeys } from '../../parts/list/table.tsx';
+import { ProblemNote } from '../../parts/problem.tsx';
 import { Empty, Skeleton } from '../../parts/states.tsx';
-import { moveInRows, useRowKeys } from '../../parts/table.tsx';
 import { Segments } from '../../parts/tabs.tsx';
 import { Time } from '../../parts/time.tsx';
 import { type InteractionSummary, listInteractions } from '../../session/api.ts';

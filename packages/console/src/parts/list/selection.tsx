@@ -1,8 +1,8 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { settings } from '../shell/settings.ts';
-import { isInText, useShortcuts } from '../shell/shortcuts.ts';
-import { Button } from './button.tsx';
+import { settings } from '../../shell/settings.ts';
+import { isInText, useShortcuts } from '../../shell/shortcuts.ts';
+import { Button } from '../button.tsx';
 
 /** The rows of a list that a person has selected, to act on them together. */
 export interface Selection<T extends object> {

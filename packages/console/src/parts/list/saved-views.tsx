@@ -1,12 +1,12 @@
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { type ScreenName, addressOf } from '../data/routes.ts';
-import { filtersOf, maxViewName, withView, withoutView } from '../data/saved-views.ts';
-import { place } from '../shell/router.ts';
-import { settings } from '../shell/settings.ts';
-import { Button } from './button.tsx';
-import { FormDialog } from './dialog.tsx';
-import { TextField } from './field.tsx';
+import { type ScreenName, addressOf } from '../../data/routes.ts';
+import { filtersOf, maxViewName, withView, withoutView } from '../../data/saved-views.ts';
+import { place } from '../../shell/router.ts';
+import { settings } from '../../shell/settings.ts';
+import { Button } from '../button.tsx';
+import { FormDialog } from '../dialog.tsx';
+import { TextField } from '../field.tsx';
 
 /** Named filters of a list. They are kept in this browser; a link shows the same list to others. */
 export function SavedViews({ screen }: { readonly screen: ScreenName }): JSX.Element | null {

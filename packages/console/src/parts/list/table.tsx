@@ -1,12 +1,12 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useRef } from 'preact/hooks';
-import type { PagedList } from '../data/pages.ts';
-import { settings } from '../shell/settings.ts';
-import { useShortcuts } from '../shell/shortcuts.ts';
-import { Button } from './button.tsx';
-import { ProblemNote } from './problem.tsx';
+import type { PagedList } from '../../data/pages.ts';
+import { settings } from '../../shell/settings.ts';
+import { useShortcuts } from '../../shell/shortcuts.ts';
+import { Button } from '../button.tsx';
+import { ProblemNote } from '../problem.tsx';
+import { LoadBar, Skeleton } from '../states.tsx';
 import { Pick, type Selection, selectByKey } from './selection.tsx';
-import { LoadBar, Skeleton } from './states.tsx';
 
 export interface Column<T> {
   readonly title: string;
