@@ -1,5 +1,6 @@
 import type { Stats } from 'node:fs';
-import { mkdtemp, open as openFile, readdir, readlink, stat } from 'node:fs/promises';
+import fileSystem, { mkdtemp, open as openFile, readdir, readlink, stat } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -96,6 +97,26 @@ test('a deleted tenant leaves no folder, and no other user can read one', async 
   await put(blobs, keyOf('ten_1', 'file_1', 'abc'), 'abc');
   expect((await stat(join(dataDir, 'blobs', 'ten_1'))).mode & 0o077).toBe(0);
   await blobs.removeAll('ten_1/');
+  expect(await readdir(join(dataDir, 'blobs'))).toEqual(['.staging']);
+});
+
+test('a blob that is removed right after its rename was published all the same', async () => {
+  const dataDir = await temporaryFolder();
+  const blobs = await openDiskBlobs({ dataDir });
+  const { rename } = fileSystem;
+  const removing = vi.spyOn(fileSystem, 'rename').mockImplementationOnce(async (from, to) => {
+    await rename(from, to);
+    await blobs.removeAll('ten_1/');
+  });
+  // Modules that import `rename` by name get the changed one, too.
+  syncBuiltinESMExports();
+  onTestFinished(() => {
+    removing.mockRestore();
+    syncBuiltinESMExports();
+  });
+  const key = keyOf('ten_1', 'file_1', 'abc');
+  await expect(put(blobs, key, 'abc')).resolves.toBeUndefined();
+  expect(removing).toHaveBeenCalledTimes(1);
   expect(await readdir(join(dataDir, 'blobs'))).toEqual(['.staging']);
 });
 
