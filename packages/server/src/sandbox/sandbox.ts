@@ -284,7 +284,7 @@ class ProcessSandbox implements Sandbox {
     const report = reportOf(this.#options.mode, capabilities, this.#user());
     const { level, userNamespace, systemCalls, network, limits, uid, problems } = report;
     const fields = {
-      level,
+      isolation: level,
       user_namespace: userNamespace,
       system_calls: systemCalls,
       network,

@@ -13,6 +13,7 @@ export function createLog({ level }: { level: LogLevel }): Log {
       timestamp: pino.stdTimeFunctions.isoTime,
       // A line written inside a span carries its ids, so that a trace leads to its log lines.
       mixin: () => activeSpan() ?? {},
+      mixinMergeStrategy: withoutOwnKeys,
       formatters: { level: (label) => ({ level: label }) },
     },
     pino.destination({ dest: 2, sync: true }),
@@ -22,4 +23,9 @@ export function createLog({ level }: { level: LogLevel }): Log {
     warn: (message, fields) => logger.warn(fields ?? {}, message),
     error: (message, error, fields) => logger.error({ ...fields, err: error }, message),
   };
+}
+
+/** The keys of the logger win: a second `level` would replace the first for every reader of JSON. */
+function withoutOwnKeys(fields: object, span: object): object {
+  return { ...fields, ...span, level: undefined, time: undefined, msg: undefined };
 }
