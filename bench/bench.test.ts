@@ -17,22 +17,42 @@ test('every scenario gives every figure for every server it names', {
 }, async () => {
   const results = await measure(scenarios, smoke);
   for (const { id, rows, targets } of scenarios) {
-    const slices = results.get(id);
-    expect(Array.from(slices?.keys() ?? [])).toEqual(targets);
-    for (const [figures] of slices?.values() ?? []) {
+    const { slices = new Map<never, never>(), failure } = results.get(id) ?? {};
+    expect(failure).toBeUndefined();
+    expect(Array.from(slices.keys())).toEqual(targets);
+    for (const [figures] of slices.values()) {
       expect(figures?.['operations']).toBeGreaterThan(0);
       for (const { figure } of rows) expect(figures?.[figure]).toEqual(expect.any(Number));
     }
   }
-  const sections = scenarios.map(({ id, rows }) => ({
-    rows,
-    slices: results.get(id) ?? new Map(),
-  }));
-  expect(table(sections)).toContain(scenarios[0]?.rows[0]?.title);
+  const whole = table(Array.from(results.values()));
+  expect(whole).toContain(scenarios[0]?.rows[0]?.title);
+  expect(whole).not.toContain('failed');
+});
+
+test('a scenario that fails has no figures, and those before and after it have theirs', {
+  timeout: 240_000,
+}, async () => {
+  const [first, last] = scenarios;
+  if (first === undefined || last === undefined) throw new Error('there are no scenarios');
+  // The load generator has a list of its own, without this one.
+  const rows = [
+    { figure: 'x', title: 'of no figure', unit: '', better: 'more', target: '' },
+  ] as const;
+  const results = await measure([first, { ...first, id: 'unknown', rows }, last], smoke);
+  const failure = 'unknown: convoke: there is no scenario unknown';
+  expect(results.get('unknown')).toEqual({ rows, slices: new Map(), failure });
+  for (const { id, targets } of [first, last]) {
+    expect(results.get(id)?.slices.size).toBe(targets.length);
+  }
+  const whole = table(Array.from(results.values()));
+  expect(whole).toMatch(/\n\| of no figure +\| failed +(\| +)+\|\n/);
+  expect(whole.split('\n').at(-1)).toBe(`- ${failure}`);
 });
 
 test('every server boots, on an empty folder and again', { timeout: 120_000 }, async () => {
-  const slices = await measureBoot(smoke);
+  const { slices, failure } = await measureBoot(smoke);
+  expect(failure).toBeUndefined();
   expect(Array.from(slices.keys())).toEqual(['convoke', 'ref:sqlite', 'ref:mem']);
 });
 

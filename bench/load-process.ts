@@ -34,9 +34,9 @@ export class LoadProcess {
   }
 
   async stop(): Promise<void> {
-    if (this.#child.exitCode !== null) return;
+    if (this.#child.exitCode !== null || this.#child.signalCode !== null) return;
     const exited = once(this.#child, 'exit');
-    this.#child.disconnect();
+    this.#child.kill('SIGKILL');
     await exited;
   }
 
@@ -48,6 +48,10 @@ export class LoadProcess {
         this.#child.off('exit', onExit);
         end();
       };
+      const send = (message: ToLoad) =>
+        this.#child.send(message, (error) => {
+          if (error !== null) settle(() => reject(error));
+        });
       const deadline = setTimeout(
         () => settle(() => reject(new Error(`${server.name}: a slice took too long`))),
         sliceMaxMs,
@@ -57,7 +61,7 @@ export class LoadProcess {
         switch (message.kind) {
           case 'usage':
             return void server.usage(message.ask).then(
-              (usage) => this.#child.send({ kind: 'usage', usage } satisfies ToLoad),
+              (usage) => send({ kind: 'usage', usage }),
               (error: unknown) => settle(() => reject(error)),
             );
           case 'figures':
@@ -70,7 +74,7 @@ export class LoadProcess {
       };
       this.#child.on('message', onMessage);
       this.#child.on('exit', onExit);
-      this.#child.send(order);
+      send(order);
     });
   }
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fillHistory } from './history.ts';
 import { LoadProcess } from './load-process.ts';
-import type { Figures, Scale, Scenario, TargetName } from './scenario.ts';
+import type { Figures, Row, Scale, Scenario, TargetName } from './scenario.ts';
 import { type Server, startServer } from './server.ts';
 import { removeFolder } from '../test/remove-folder.ts';
 
@@ -20,28 +20,58 @@ export interface MeasureOptions {
 /** The figures of each target's slices, in the order they were taken. */
 export type Slices = ReadonlyMap<TargetName, readonly Figures[]>;
 
+/** What was measured. After a failed slice nothing counts: the rounds of the servers would not stand beside each other. */
+export interface Measured {
+  readonly slices: Slices;
+  /** Why a slice failed. */
+  readonly failure?: string;
+}
+
+/** What a scenario gave, and the lines of the table that show it. */
+export interface Section extends Measured {
+  readonly rows: readonly Row[];
+}
+
 const storedEvents = { full: 1_000_000, quick: 200_000, smoke: 1_000 };
 
 /**
  * Takes every scenario's slices in rounds, each round one slice of each target in turn, so that whatever else
- * the machine does hits all of them alike. A first round warms up and is thrown away.
+ * the machine does hits all of them alike. A first round warms up and is thrown away. A scenario that fails has no
+ * figures, and the next one gets new servers.
  */
 export async function measure(
   scenarios: readonly Scenario[],
   options: MeasureOptions,
-): Promise<Map<string, Slices>> {
+): Promise<Map<string, Section>> {
   await using bench = await Bench.open(scenarios, options);
-  const results = new Map<string, Slices>();
+  const results = new Map<string, Section>();
   for (const scenario of scenarios) {
     options.report(scenario.id);
-    results.set(scenario.id, await bench.take(scenario));
+    const measured = await orFailure(scenario.id, () => bench.take(scenario));
+    results.set(scenario.id, { rows: scenario.rows, ...measured });
+    if (measured.failure === undefined) continue;
+    options.report(`failed: ${measured.failure}`);
+    await bench.stop();
   }
   return results;
 }
 
+async function orFailure(id: string, take: () => Promise<Slices>): Promise<Measured> {
+  try {
+    return { slices: await take() };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return { slices: new Map(), failure: `${id}: ${reason}` };
+  }
+}
+
 /** How long each server takes from its start until it is ready, the first time and again, and what it holds at rest. */
-export async function measureBoot(options: MeasureOptions): Promise<Slices> {
+export function measureBoot(options: MeasureOptions): Promise<Measured> {
   options.report('boot');
+  return orFailure('boot', () => takeBoots(options));
+}
+
+async function takeBoots(options: MeasureOptions): Promise<Slices> {
   const { checkout, packed } = options.programs ?? {};
   const slices = new Map<TargetName, Figures[]>();
   for (let round = 0; round < options.rounds; round += 1) {
@@ -65,14 +95,16 @@ async function bootOf(
 ): Promise<{ readonly first: number; readonly again: number; readonly rss: number }> {
   const folder = await mkdtemp(join(tmpdir(), 'convoke-bench-'));
   const what = { name, folder, agents: [], ...(program !== undefined && { program }) };
-  const first = await startServer(what);
-  await first.stop('SIGTERM');
-  const again = await startServer(what);
-  await new Promise((resolve) => setTimeout(resolve, scale === 'smoke' ? 0 : restMs));
-  const { rssBytes } = await again.usage('usage');
-  await again.stop();
-  await removeFolder(folder);
-  return { first: first.bootMs, again: again.bootMs, rss: rssBytes / 1024 / 1024 };
+  try {
+    const first = await startServer(what);
+    await first.stop('SIGTERM');
+    await using again = await startServer(what);
+    await new Promise((resolve) => setTimeout(resolve, scale === 'smoke' ? 0 : restMs));
+    const { rssBytes } = await again.usage('usage');
+    return { first: first.bootMs, again: again.bootMs, rss: rssBytes / 1024 / 1024 };
+  } finally {
+    await removeFolder(folder);
+  }
 }
 
 /** Longer than a server has to be at rest before it returns memory. */
@@ -82,7 +114,7 @@ class Bench {
   readonly #options: MeasureOptions;
   readonly #scenarios: readonly Scenario[];
   readonly #folder: string;
-  readonly #load = new LoadProcess();
+  #load: LoadProcess | undefined;
   readonly #servers = new Map<TargetName, Server>();
   #made = 0;
 
@@ -114,17 +146,21 @@ class Bench {
   }
 
   async #slice(scenario: Scenario, name: TargetName, isLast: boolean): Promise<Figures> {
+    if (scenario.fresh !== true) return this.#sliceOn(await this.#running(name), scenario, isLast);
+    await using server = await this.#start(name);
+    return await this.#sliceOn(server, scenario, isLast);
+  }
+
+  async #sliceOn(server: Server, scenario: Scenario, isLast: boolean): Promise<Figures> {
     const { scale, profiles } = this.#options;
-    const server = scenario.fresh === true ? await this.#start(name) : await this.#running(name);
     const isProfiled = profiles !== undefined && isLast;
     if (isProfiled) await server.profile();
+    this.#load ??= new LoadProcess();
     const figures = await this.#load.slice(scenario, server, scale);
     if (isProfiled) {
-      await server.saveProfile(
-        join(profiles, `${scenario.id}-${name.replaceAll(/\W+/g, '-')}.cpuprofile`),
-      );
+      const target = server.name.replaceAll(/\W+/g, '-');
+      await server.saveProfile(join(profiles, `${scenario.id}-${target}.cpuprofile`));
     }
-    if (scenario.fresh === true) await server.stop();
     return figures;
   }
 
@@ -148,9 +184,16 @@ class Bench {
     return startServer({ name, folder, agents });
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.#load.stop();
+  /** Ends the load and all servers; a scenario after it starts others. What a failed slice left is gone then. */
+  async stop(): Promise<void> {
+    await this.#load?.stop();
+    this.#load = undefined;
     await Promise.all(Array.from(this.#servers.values(), (server) => server.stop()));
+    this.#servers.clear();
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
     await removeFolder(this.#folder);
   }
 }

@@ -25,6 +25,10 @@ const scale = values.smoke ? 'smoke' : values.quick ? 'quick' : 'full';
 const rounds = Number(values.rounds ?? { full: 7, quick: 3, smoke: 1 }[scale]);
 const wanted = values.only?.split(',');
 const isWanted = (id: string) => wanted === undefined || wanted.includes(id);
+const ids = [...scenarios.map(({ id }) => id), 'boot'];
+const unknown = wanted?.find((id) => !ids.includes(id));
+if (unknown !== undefined)
+  throw new Error(`there is no ${unknown}; --only takes ${ids.join(', ')}`);
 const chosen = scenarios.filter(({ id }) => isWanted(id));
 const inRoot = (path: string) => fileURLToPath(new URL(`../${path}`, import.meta.url));
 const options: MeasureOptions = {
@@ -56,10 +60,10 @@ function row(...[figure, title, unit, target]: readonly [string, string, string,
 const busy = () => (loadavg()[0] ?? 0).toFixed(1);
 const busyBefore = busy();
 const results = await measure(chosen, options);
-const sections = chosen.map(({ id, rows }) => ({ rows, slices: results.get(id) ?? new Map() }));
+const sections = Array.from(results.values());
 // What a person starts a second time: the first start would run the sources.
 if (isWanted('boot')) spawnSync(process.execPath, [inRoot('scripts/bundle-checkout.ts')]);
-if (isWanted('boot')) sections.push({ rows: bootRows, slices: await measureBoot(options) });
+if (isWanted('boot')) sections.push({ rows: bootRows, ...(await measureBoot(options)) });
 
 const pinning = canPin ? 'server on core 0, load on core 1' : 'nothing pinned (no taskset)';
 process.stdout.write(
@@ -72,3 +76,4 @@ process.stdout.write(
     '',
   ].join('\n'),
 );
+if (sections.some(({ failure }) => failure !== undefined)) process.exitCode = 1;

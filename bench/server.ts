@@ -71,6 +71,8 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     cwd: root,
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     env: {
+      // Warnings about this machine, such as those about the sandbox, would stand between the lines of progress.
+      CONVOKE_LOG_LEVEL: 'error',
       ...process.env,
       CONVOKE_PORT: String(port),
       CONVOKE_DATA_DIR: dataDir,
@@ -82,7 +84,12 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     },
   });
   const server = new Server(child, { ...options, port });
-  await server.ready();
+  try {
+    await server.ready();
+  } catch (error) {
+    await server.stop();
+    throw error;
+  }
   server.bootMs = performance.now() - startedAt;
   return server;
 }
@@ -151,10 +158,16 @@ export class Server {
     await exited;
   }
 
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop();
+  }
+
   #ask(question: Question): Promise<Usage> {
     const asked = Promise.withResolvers<Usage>();
     this.#asked.set(question.id, asked);
-    this.#child.send(question);
+    this.#child.send(question, (error) => {
+      if (error !== null) asked.reject(new Error(`${this.name} has ended`, { cause: error }));
+    });
     return asked.promise;
   }
 

@@ -1,17 +1,19 @@
-import type { Slices } from './measure.ts';
+import type { Section, Slices } from './measure.ts';
 import type { Figures, Row, TargetName } from './scenario.ts';
 import { median, spread } from './statistics.ts';
 
 const headings = ['', 'convoke', 'ref:sqlite', 'ref:mem', 'ratio', 'noise', 'processor', 'target'];
 
 /**
- * One line per figure. The ratio is the median of what each round gave for Convoke beside the reference, so
+ * One line per figure, and below them why some have none. The ratio is the median of what each round gave for Convoke beside the reference, so
  * what disturbed a round disturbed both; noise is the spread of the reference's own slices; processor is the
  * ratio of the servers' time on the processor per operation, which neighbours disturb least.
  */
-export function table(sections: readonly { rows: readonly Row[]; slices: Slices }[]): string {
-  const lines = sections.flatMap(({ rows, slices }) =>
-    rows.map((row, index) => line(row, slices, index === 0)),
+export function table(sections: readonly Section[]): string {
+  const lines = sections.flatMap(({ rows, slices, failure }) =>
+    rows.map((row, index) =>
+      failure === undefined ? line(row, slices, index === 0) : failedLine(row),
+    ),
   );
   const widths = headings.map((heading, column) =>
     Math.max(heading.length, ...lines.map((cells) => cells[column]?.length ?? 0)),
@@ -19,7 +21,15 @@ export function table(sections: readonly { rows: readonly Row[]; slices: Slices 
   const join = (cells: readonly string[]) =>
     `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`;
   const rule = `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`;
-  return [join(headings), rule, ...lines.map(join)].join('\n');
+  const failures = sections.flatMap(({ failure }) =>
+    failure === undefined ? [] : [`- ${failure}`],
+  );
+  const below = failures.length === 0 ? [] : ['', 'Failed:', '', ...failures];
+  return [join(headings), rule, ...lines.map(join), ...below].join('\n');
+}
+
+function failedLine({ title, target }: Row): string[] {
+  return [title, 'failed', '', '', '', '', '', target];
 }
 
 /** The history's pair uses the first two columns: with almost nothing stored, and with much. */
