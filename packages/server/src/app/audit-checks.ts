@@ -15,6 +15,7 @@ import type { PageRequest } from '../ports/page.ts';
 import type { AuditFilter } from '../ports/repositories/audit.ts';
 import { digest, missingChain, surplus } from './audit.ts';
 import type { Services } from './services.ts';
+import type { Looked } from './tenant-reads.ts';
 
 const rowsPerCheck = 500;
 
@@ -79,17 +80,11 @@ export async function getAuditStatus(
 /** Rows that one page looks at: a filter that matches little must not read a chain of millions at once. */
 const rowsPerPage = 10_000;
 
-export interface FoundAudit {
-  readonly items: readonly AuditRow[];
-  readonly isCut: boolean;
-  readonly lookedTo: string | undefined;
-}
-
 export async function findAudit(
   { store }: Pick<Services, 'store'>,
   chain: OrganizationId,
   { filter, page }: { readonly filter: AuditFilter; readonly page: PageRequest },
-): Promise<FoundAudit> {
+): Promise<Looked<AuditRow>> {
   const { limit, order, after } = page;
   const end = ((await store.read.audit.head(chain))?.seq ?? 0) + 1;
   const from = after === undefined ? (order === 'asc' ? 0 : end) : Number(after);

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { z } from 'zod';
-import { type Setting, type SettingValues, oneOf } from './setting.ts';
+import { type Setting, type SettingValues, oneOf, wholeNumber } from './setting.ts';
 
 /** `api` answers requests; `worker` executes runs and does the background work. A server may have both roles. */
 export type Role = 'api' | 'worker';
@@ -42,6 +42,7 @@ export type BlobsConfig =
     };
 
 const dayMs = 86_400_000;
+const daysMax = 99_999;
 const bucketUrl = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([\w./-]*))?$/;
 
 const folderUrl = /^file:\/\/(\/[^\0?#]+)$/;
@@ -127,32 +128,20 @@ export const clusterSettings = {
   CONVOKE_EVENT_RETENTION_DAYS: {
     fallback: '0',
     means: 'events of ended runs are deleted after this many days (0 = never)',
-    format: 'whole number from 0 to 99999',
     role: 'worker',
-    read: z
-      .string()
-      .regex(/^\d{1,5}$/, 'must be a whole number of days')
-      .transform(Number),
+    ...wholeNumber(0, daysMax),
   },
   CONVOKE_FEED_DAYS: {
     fallback: '30',
     means: 'notices of the feed are deleted after this many days',
-    format: 'whole number from 1 to 99999',
     role: 'worker',
-    read: z
-      .string()
-      .regex(/^[1-9]\d{0,4}$/, 'must be a whole number of days')
-      .transform(Number),
+    ...wholeNumber(1, daysMax),
   },
   CONVOKE_SESSION_FOLDER_RETENTION_DAYS: {
     fallback: '7',
     means: 'folders and snapshots of ended sessions are removed after this many days (0 = never)',
-    format: 'whole number from 0 to 99999',
     role: 'worker',
-    read: z
-      .string()
-      .regex(/^\d{1,5}$/, 'must be a whole number of days')
-      .transform(Number),
+    ...wholeNumber(0, daysMax),
   },
   CONVOKE_METRICS_TOKEN: {
     fallback: '',
