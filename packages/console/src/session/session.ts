@@ -80,10 +80,7 @@ export async function enter(answer?: URLSearchParams): Promise<void> {
   try {
     if (answer !== undefined) (await signIn()).returned(answer);
     await person.get();
-    const account = accountClient();
-    const workspaces: WorkspaceRecord[] = [];
-    for await (const workspace of account.workspaces({ limit: 100 })) workspaces.push(workspace);
-    const me = await account.me();
+    const [me, workspaces] = await Promise.all([accountClient().me(), readWorkspaces()]);
     state.value = { kind: 'in', me, workspaces };
     listenToTabs();
   } catch (error) {
@@ -100,12 +97,17 @@ export function personName(id: string): string {
 
 /** Reads tenants again, after one was created or offboarded. */
 export async function refreshWorkspaces(): Promise<void> {
+  const workspaces = await readWorkspaces();
+  // The person may have signed out meanwhile.
   const { value } = state;
-  if (value.kind !== 'in') return;
+  if (value.kind === 'in') state.value = { ...value, workspaces };
+}
+
+async function readWorkspaces(): Promise<WorkspaceRecord[]> {
   const workspaces: WorkspaceRecord[] = [];
   for await (const workspace of accountClient().workspaces({ limit: 100 }))
     workspaces.push(workspace);
-  state.value = { ...value, workspaces };
+  return workspaces;
 }
 
 export async function leaveForSignIn(): Promise<void> {
@@ -224,11 +226,12 @@ async function personToken(rejected: string | undefined): Promise<string> {
 
 /** The client of one tenant, or undefined when the person does not reach it. */
 export function tenantScope(tenantId: string): TenantScope | undefined {
-  const known = tenants.get(tenantId);
-  if (known !== undefined) return known;
   if (state.value.kind !== 'in') return undefined;
+  // Looked up each time: a tenant that was offboarded leaves the list.
   const workspace = state.value.workspaces.find(({ tenant }) => tenant.tenant_id === tenantId);
   if (workspace === undefined) return undefined;
+  const known = tenants.get(tenantId);
+  if (known !== undefined) return known;
   const { organization_id: organizationId, organization_name: organizationName } = workspace;
   const tokens = tenantTokens(person, { organizationId, tenantId });
   const scopes = signal<readonly string[]>([]);

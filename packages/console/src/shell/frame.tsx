@@ -26,10 +26,10 @@ const lastTenant = signal<string | undefined>(undefined);
 export function Frame(): JSX.Element {
   const { params, screen } = place.value;
   const wanted = params['tenant'];
+  const scope = scopeOf(wanted);
   useEffect(() => {
-    if (wanted !== undefined) lastTenant.value = wanted;
-  }, [wanted]);
-  const scope = scopeOf(wanted ?? lastTenant.value);
+    if (scope !== undefined) lastTenant.value = scope.tenantId;
+  }, [scope]);
   const organizationId = params['org'] ?? scope?.organizationId;
   useEffect(() => (scope === undefined ? undefined : goLive(scope)), [scope]);
   useEffect(() => {
@@ -85,10 +85,14 @@ function close(): void {
   open.value = undefined;
 }
 
-function scopeOf(tenant: string | undefined): TenantScope | undefined {
+/** The tenant of the screen, else the one that was seen last, else the newest. */
+function scopeOf(wanted: string | undefined): TenantScope | undefined {
   const state = session.value;
   if (state.kind !== 'in') return undefined;
-  return tenantScope(tenant ?? state.workspaces[0]?.tenant.tenant_id ?? '');
+  if (wanted !== undefined) return tenantScope(wanted);
+  return (
+    tenantScope(lastTenant.value ?? '') ?? tenantScope(state.workspaces[0]?.tenant.tenant_id ?? '')
+  );
 }
 
 function useKeys(scope: TenantScope | undefined, organizationId: string | undefined): void {

@@ -58,11 +58,18 @@ test('a client is created and rotated by keyboard; each secret is shown once and
 
 test('a tenant is created, used, and offboarded only after its id was typed', async () => {
   const page = await web.open(`${web.organization}/tenants`);
+  const switcher = page.getByRole('button', { name: /^Tenant .+: choose another/ });
+  const tenantBefore = await switcher.textContent();
   await page.getByRole('button', { name: 'Create a tenant' }).click();
   await page.getByLabel('Name').fill('Second home');
   await page.getByRole('button', { name: 'Create', exact: true }).click();
   const row = page.getByRole('row', { name: /Second home/ });
   await row.getByText('active').waitFor();
+  // The navigation stays with its tenant, though the new one now comes first.
+  await switcher.click();
+  await page.getByRole('link', { name: /^Second home .+/ }).waitFor();
+  await page.keyboard.press('Escape');
+  expect(await switcher.textContent()).toBe(tenantBefore);
   await row.getByRole('button', { name: 'Offboard' }).click();
   const dialog = page.getByRole('dialog');
   const confirm = dialog.getByRole('button', { name: 'Offboard for good' });
