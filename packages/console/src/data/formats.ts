@@ -95,15 +95,23 @@ export function momentOfField(field: string, zone: TimeZoneChoice): string {
   return Number.isNaN(then.getTime()) ? '' : then.toISOString();
 }
 
-/** `Mon 16 Nov, 09:00` in the named zone: a plan is read in the zone it was written in. */
-export function inZone(at: string, timeZone: string): string {
+/**
+ * `Mon 16 Nov, 09:00`, or `Mon 16 Nov 2026, 09:00` in another year. In the named zone: a plan is read in the zone it was
+ * written in.
+ */
+export function inZone(at: string, timeZone: string, now: number): string {
   const format = formatIn(timeZone);
   if (format === undefined) return exact(at, 'utc');
-  const parts = new Map(format.formatToParts(new Date(at)).map(({ type, value }) => [type, value]));
-  const [weekday, date, month, hours, minutes] = (
-    ['weekday', 'day', 'month', 'hour', 'minute'] as const
+  const parts = partsOf(format, new Date(at));
+  const [weekday, date, month, year, hours, minutes] = (
+    ['weekday', 'day', 'month', 'year', 'hour', 'minute'] as const
   ).map((name) => parts.get(name));
-  return `${weekday} ${date} ${month}, ${hours}:${minutes}`;
+  const isThisYear = year === partsOf(format, new Date(now)).get('year');
+  return `${weekday} ${date} ${month}${isThisYear ? '' : ` ${year}`}, ${hours}:${minutes}`;
+}
+
+function partsOf(format: Intl.DateTimeFormat, at: Date): Map<string, string> {
+  return new Map(format.formatToParts(at).map(({ type, value }) => [type, value]));
 }
 
 /** The server may know a zone that this browser does not. */
@@ -113,6 +121,7 @@ function formatIn(timeZone: string): Intl.DateTimeFormat | undefined {
       weekday: 'short',
       day: 'numeric',
       month: 'short',
+      year: 'numeric',
       hour: '2-digit',
       minute: '2-digit',
       hourCycle: 'h23',

@@ -180,7 +180,15 @@ export interface TimeScale {
   readonly x: (at: number) => number;
   /** Gaps that are drawn broken, with their place and how long they really were. */
   readonly breaks: readonly { readonly from: number; readonly to: number; readonly ms: number }[];
-  readonly ticks: readonly { readonly x: number; readonly label: number }[];
+  readonly ticks: readonly Tick[];
+}
+
+/** A mark on the axis. */
+export interface Tick {
+  readonly x: number;
+  readonly label: number;
+  /** Whether its words have room on a narrow screen. */
+  readonly fitsNarrow: boolean;
 }
 
 /** Width of a broken gap. */
@@ -216,8 +224,11 @@ interface Axis {
 /** Room for the words of a mark before a break begins. */
 const labelShare = 0.06;
 
+/** On a narrow screen: the distance between two marks, and the last place where the words of one have room. */
+const narrow = { gap: 0.28, last: 0.84 };
+
 /** At most about six marks, at round distances, none inside a break and none too close to another. */
-function ticksOf({ from, to, x, breaks }: Axis): { x: number; label: number }[] {
+function ticksOf({ from, to, x, breaks }: Axis): Tick[] {
   const steps = [
     1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000, 15_000, 30_000, 60_000,
   ];
@@ -226,14 +237,17 @@ function ticksOf({ from, to, x, breaks }: Axis): { x: number; label: number }[] 
   ];
   const visibleMs = breaks.reduce((sum, gap) => sum - gap.ms, to - from);
   const step = [...steps, ...hours].find((size) => visibleMs / size <= 6) ?? 7 * 86_400_000;
-  const ticks: { x: number; label: number }[] = [];
+  const ticks: Tick[] = [];
+  let lastNarrow = -1;
   const count = Math.min(5000, Math.floor((to - from) / step));
   for (let index = 0; index <= count; index += 1) {
     const place = x(from + index * step);
     const isBroken = breaks.some((gap) => place > gap.from - labelShare && place < gap.to + 0.01);
     const isClose = ticks.length > 0 && place - (ticks.at(-1)?.x ?? 0) < 0.09;
     if ((!isBroken && !isClose && place < 0.97) || index === 0) {
-      ticks.push({ x: place, label: index * step });
+      const fitsNarrow = place - lastNarrow >= narrow.gap && place <= narrow.last;
+      if (fitsNarrow) lastNarrow = place;
+      ticks.push({ x: place, label: index * step, fitsNarrow });
     }
   }
   return ticks;

@@ -8,9 +8,6 @@ type DrawnSpan = Spans['spans'][number];
 /** More lanes than this are shown on request: a run with hundreds of tool calls stays a picture. */
 const maxLanes = 14;
 
-/** A mark after this share of the axis has no room for its words on a narrow screen. */
-const lateShare = 0.84;
-
 /** Where the time of a run went. Waiting is drawn broken, so that seconds of work stay readable. */
 export function Waterfall({ spans }: { readonly spans: Spans }): JSX.Element {
   const [isWhole, setWhole] = useState(false);
@@ -20,10 +17,10 @@ export function Waterfall({ spans }: { readonly spans: Spans }): JSX.Element {
   return (
     <figure class="waterfall" aria-label={words(spans)}>
       <div class="axis" aria-hidden="true">
-        {scale.ticks.map(({ x, label }) => (
+        {scale.ticks.map(({ x, label, fitsNarrow }) => (
           <span
             key={label}
-            class={x > lateShare ? 'late' : undefined}
+            class={fitsNarrow ? undefined : 'wide-only'}
             style={{ left: `${x * 100}%` }}
           >
             {label === 0 ? '0 s' : duration(label).replace('.0 ', ' ')}

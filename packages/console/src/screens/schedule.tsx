@@ -171,7 +171,7 @@ function Next({ schedule }: { readonly schedule: ScheduleRecord }): JSX.Element 
               <ol class="stack tight">
                 {all.map((at) => (
                   <li key={at} title={exact(at, settings.timeZone.value)}>
-                    {inZone(at, schedule.time_zone)}
+                    {inZone(at, schedule.time_zone, Date.now())}
                   </li>
                 ))}
               </ol>

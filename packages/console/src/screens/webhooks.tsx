@@ -1,7 +1,7 @@
 import type { WebhookRecord } from '@convoke/sdk';
 import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
-import { visible } from '../data/formats.ts';
+import { plural, visible } from '../data/formats.ts';
 import { addressOf } from '../data/routes.ts';
 import { FormDialog } from '../parts/dialog.tsx';
 import { TextField } from '../parts/field.tsx';
@@ -82,7 +82,7 @@ function columnsFor(tenant: string): readonly Column<WebhookRecord>[] {
       title: 'Notices',
       optional: true,
       class: 'nowrap',
-      cell: ({ types }) => (types.includes('*') ? 'all' : `${types.length} types`),
+      cell: ({ types }) => (types.includes('*') ? 'all' : plural(types.length, 'type')),
     },
     {
       title: 'Last success',

@@ -50,9 +50,11 @@ test('a time is relative up to a day, and a date after it', () => {
 
 test('a day of a chart and a time of a plan do not depend on the zone of the page', () => {
   expect(formats.dayName('2026-11-05')).toBe('5 Nov');
-  expect(formats.inZone('2026-11-16T08:00:00Z', 'Europe/Berlin')).toBe('Mon 16 Nov, 09:00');
-  expect(formats.inZone('2026-11-16T23:30:00Z', 'Asia/Tokyo')).toBe('Tue 17 Nov, 08:30');
-  expect(formats.inZone('2026-11-16T08:00:00Z', 'Mars/Olympus')).toBe(
+  const now = Date.parse('2026-12-31T22:00:00Z');
+  expect(formats.inZone('2026-11-16T08:00:00Z', 'Europe/Berlin', now)).toBe('Mon 16 Nov, 09:00');
+  expect(formats.inZone('2026-11-16T23:30:00Z', 'Asia/Tokyo', now)).toBe('Tue 17 Nov 2026, 08:30');
+  expect(formats.inZone('2027-01-01T00:00:00Z', 'UTC', now)).toBe('Fri 1 Jan 2027, 00:00');
+  expect(formats.inZone('2026-11-16T08:00:00Z', 'Mars/Olympus', now)).toBe(
     '2026-11-16 08:00:00.000 UTC',
   );
 });

@@ -41,3 +41,10 @@ test('a run without a wait has a plain axis with few marks', () => {
   expect(scale.breaks).toEqual([]);
   expect(scale.ticks.map(({ label }) => label)).toEqual([0, 2000, 4000]);
 });
+
+test('on a narrow screen there are fewer marks, so that their words do not touch', () => {
+  const scale = timeScale(spansWith([], 57, 57));
+  expect(scale.ticks.map(({ label }) => label)).toEqual([0, 10, 20, 30, 40, 50]);
+  const narrow = scale.ticks.filter(({ fitsNarrow }) => fitsNarrow);
+  expect(narrow.map(({ label }) => label)).toEqual([0, 20, 40]);
+});

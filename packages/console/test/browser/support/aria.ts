@@ -2,8 +2,8 @@ import type { Locator } from 'playwright-core';
 
 /**
  * The roles and names in a part of the page, as one text to be reviewed. What differs from one start to the next is
- * replaced: ids, hashes, times, numbers and addresses of this machine. A list says once what its rows look like, because
- * how many there are may depend on what the server has counted so far.
+ * replaced: ids, hashes, ends of secrets, times, days, numbers and addresses of this machine. A list says once what its
+ * rows look like, because how many there are may depend on what the server has counted so far.
  */
 export async function structureOf(part: Locator): Promise<string> {
   const lines = normalised(await part.ariaSnapshot()).split('\n');
@@ -16,6 +16,8 @@ function normalised(text: string): string {
       .replaceAll(/\b[a-z]+_([0-9a-z]{16,}|(?=[a-z]*\d)[0-9a-z]{3,})(…[0-9a-z]{0,4})?/g, 'ID')
       .replaceAll(/\b(just now|\d+ (s|min|h) ago)/g, 'TIME')
       .replaceAll(/\b\d[\d,.]* ?(ms|s|min|h|d|k|M|kB|MB|GB|B|days?)\b( \d+ (s|min|h))?/g, 'SIZE')
+      .replaceAll(/(?<=code: )…\S{4}$/gm, 'SECRET')
+      .replaceAll(/\b(Mon|Tue|Wed|Thu|Fri|Sat|Sun) \d+ [A-Z][a-z]{2}( \d{4})?\b/g, 'DAY')
       // What took no time is not shown.
       .replaceAll(/queued SIZE( ran SIZE)?( waited SIZE)?$/gm, 'queued SIZE')
       .replaceAll(/(?<!level=)\d+/g, 'N')

@@ -1,5 +1,6 @@
 import type { Locator, Page } from 'playwright-core';
 import { begin, ended, pendingIn, runIn } from '../../../../server/test/support/api-steps.ts';
+import { quietWebhook } from '../../../../server/test/support/tenant-data.ts';
 import type { ConsoleTests } from './console-tests.ts';
 
 /** A screen in one of its states. */
@@ -25,6 +26,7 @@ export async function fillPlaces(web: ConsoleTests): Promise<readonly Place[]> {
   await runIn(web.server, waiting, 'waiting');
   const { run: asked } = await begin(web.server, 'asker', 'Ann');
   await runIn(web.server, asked, 'waiting');
+  const managed = await fillManagement(web);
   const permission = await pendingIn(web.server, waiting.session_id);
   const question = await pendingIn(web.server, asked.session_id);
   const inbox = (key: string) => `${web.tenant}/approvals?item=${key}`;
@@ -61,9 +63,34 @@ export async function fillPlaces(web: ConsoleTests): Promise<readonly Place[]> {
       path: `${web.tenant}/sessions/${talked.session_id}`,
       shows: (page) => page.locator('.marks').getByText('one'),
     },
+    { name: 'schedule', path: managed.schedule, shows: title('Yearly report') },
+    { name: 'webhook', path: managed.webhook, shows: title(quietWebhook.url) },
     ...organizationPlaces(web.organization),
+    { name: 'client', path: managed.client, shows: title('Quickstart') },
     { name: 'settings', path: '/console/settings', shows: title('Settings') },
   ];
+}
+
+/** A schedule, a webhook and a budget, and where they and a client are shown. */
+async function fillManagement({ server, tenant, organization }: ConsoleTests) {
+  const { owner: as, quickstart } = server;
+  const schedule = await server.send('create_schedule', {
+    body: { name: 'Yearly report', agent_name: 'echo', cron: '0 0 1 1 *', input: { prompt: 'hi' } },
+  });
+  const webhook = await server.send('create_webhook', { body: quietWebhook });
+  const params = { organization_id: quickstart.organization_id };
+  await server.send('set_budget', {
+    as,
+    params,
+    headers: { 'idempotency-key': 'the budget of echo' },
+    body: { scope: { kind: 'agent', id: 'echo' }, period: 'month', max_tokens: 5_000_000 },
+  });
+  const { body } = await server.send('list_clients', { as, params });
+  return {
+    schedule: `${tenant}/schedules/${schedule.body.id}`,
+    webhook: `${tenant}/webhooks/${webhook.body.webhook.id}`,
+    client: `${organization}/clients/${body.clients[0]?.id}`,
+  };
 }
 
 export function tenantPlaces(tenant: string): readonly Place[] {
