@@ -31,7 +31,7 @@ export async function expectAccessible(page: Page): Promise<void> {
 
 /**
  * The other theme changes colours only, so the rules about them are enough, once all have passed. What is around the
- * content is the same on every screen: the test of the screens looks at the whole page.
+ * content is the same on every screen: the test of the screens looks at the whole page once.
  */
 export async function expectReadableInDark(page: Page, part = '#content'): Promise<void> {
   await page.emulateMedia({ colorScheme: 'dark' });
