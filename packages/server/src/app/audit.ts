@@ -130,7 +130,7 @@ export async function sealAudit(
   const done: ChainHead[] = [];
   for await (const { head, hasIntactRows } of verifyAudit({ store })) {
     if (head.seal === 'valid' || !hasIntactRows) continue;
-    await store.transaction(async (tx) => {
+    const sealed = await store.transaction(async (tx) => {
       const { chain, seq, hash } = await tx.audit.lockHead(head.chain);
       await tx.audit.seal({ chain, seq, hash });
       const details = { seal: head.seal, seq, hash };
@@ -142,8 +142,9 @@ export async function sealAudit(
         object: chain,
         details,
       });
-      done.push({ chain, seq, hash });
+      return { chain, seq, hash };
     });
+    done.push(sealed);
   }
   return done;
 }

@@ -71,7 +71,7 @@ export interface StoreTransaction extends Repositories {
 export interface Store {
   /** Reads outside a transaction: committed rows only. */
   readonly read: Repositories;
-  /** Commits all of `work` or nothing. `work` awaits only the transaction; it may run again after a deadlock. */
+  /** Commits all of `work` or nothing. `work` awaits only the transaction; it may run again (`Database.transaction`). */
   transaction<T>(work: (tx: StoreTransaction) => Promise<T>): Promise<T>;
   /** The time of the database: the one clock that all servers of a service share. */
   now(): Promise<number>;

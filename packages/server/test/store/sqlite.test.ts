@@ -99,6 +99,41 @@ describe('a group commit on SQLite', () => {
     ]);
   });
 
+  test('a failure after a write repeats the others of its group once, with their effects once', async () => {
+    const attempts: string[] = [];
+    const effects: string[] = [];
+    const write = (id: string) =>
+      database.transaction(async (tx) => {
+        attempts.push(id);
+        tx.onCommit(() => effects.push(id));
+        await insert(tx, id);
+        if (id.startsWith('bad')) throw new Error(id);
+      });
+    const outcomes = await Promise.allSettled([write('a'), write('bad b'), write('c')]);
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect(attempts).toEqual(['a', 'bad b', 'a', 'bad b', 'c']);
+    // The next groups have savepoints.
+    await Promise.allSettled([write('d'), write('bad e'), write('f')]);
+    expect(attempts.slice(5)).toEqual(['d', 'bad e', 'f']);
+    expect(effects).toEqual(['a', 'c', 'd', 'f']);
+    const kept = await database.all<{ id: string }>(sql`select id from notes order by id`);
+    expect(kept.map(({ id }) => id)).toEqual(effects);
+  });
+
+  test('a failure before any write repeats nothing', async () => {
+    const attempts: string[] = [];
+    const write = (id: string) =>
+      database.transaction(async (tx) => {
+        attempts.push(id);
+        await tx.get(sql`select id from notes`);
+        if (id === 'refused') throw new Error('refused');
+        await insert(tx, id);
+      });
+    await Promise.allSettled([write('a'), write('refused'), write('b')]);
+    expect(attempts).toEqual(['a', 'refused', 'b']);
+    expect(await count()).toEqual({ n: 2 });
+  });
+
   test('work that throws before its first statement rejects with its own error', async () => {
     const broken = database.transaction(() => {
       throw new Error('at once');
@@ -122,26 +157,35 @@ describe('a group commit on SQLite', () => {
     expect(seen).toEqual([0, 1, 2, 3, 4]);
   });
 
-  test('a transaction that awaits anything but the store times out, and the others continue', async () => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    onTestFinished(() => void vi.useRealTimers());
-    let reached: (() => void) | undefined;
-    const waiting = new Promise<void>((resolve) => {
-      reached = resolve;
-    });
-    const stuck = database.transaction(async (tx) => {
-      await insert(tx, 'stuck');
-      reached?.();
-      await new Promise(() => {});
-    });
-    const neighbour = database.transaction((tx) => insert(tx, 'neighbour'));
-    const outcome = stuck.catch((error: unknown) => error);
-    await waiting;
-    vi.advanceTimersByTime(5_000);
-    expect(String(await outcome)).toMatch(/may await nothing but the store/);
-    await neighbour;
-    expect(await database.all(sql`select id from notes`)).toEqual([{ id: 'neighbour' }]);
-  });
+  test.each(['first', 'behind another'])(
+    'a transaction that awaits anything but the store times out, and the others continue: %s',
+    async (place) => {
+      const isFirst = place === 'first';
+      const before = isFirst ? undefined : database.transaction((tx) => insert(tx, 'before'));
+      let attempts = 0;
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+      onTestFinished(() => void vi.useRealTimers());
+      let reached: (() => void) | undefined;
+      const waiting = new Promise<void>((resolve) => {
+        reached = resolve;
+      });
+      const stuck = database.transaction(async (tx) => {
+        attempts += 1;
+        await insert(tx, 'stuck');
+        reached?.();
+        await new Promise(() => {});
+      });
+      const neighbour = database.transaction((tx) => insert(tx, 'neighbour'));
+      const outcome = stuck.catch((error: unknown) => error);
+      await waiting;
+      vi.advanceTimersByTime(5_000);
+      expect(String(await outcome)).toMatch(/may await nothing but the store/);
+      await Promise.all([before, neighbour]);
+      const kept = await database.all<{ id: string }>(sql`select id from notes order by id`);
+      expect(kept.map(({ id }) => id)).toEqual(isFirst ? ['neighbour'] : ['before', 'neighbour']);
+      expect(attempts).toBe(1);
+    },
+  );
 
   test('transactions beyond the bound of the queue are rejected', async () => {
     const outcomes = await Promise.allSettled(

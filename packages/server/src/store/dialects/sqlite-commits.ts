@@ -2,10 +2,11 @@
  * Many transactions, one fsync.
  *
  * Transactions wait in a queue. On the next turn of the event loop they run one after another inside one
- * `begin immediate … commit`, each but the first in a savepoint, so that one which throws rolls back only its own work.
- * The first needs none: what it throws rolls back the whole, and the others get a group of their own. No promise is
- * settled before that commit is durable, not even of a transaction that failed: it may have failed because of a row of
- * another transaction that is not on disk yet.
+ * `begin immediate … commit`. One that throws before it writes leaves nothing to undo. After a write, what it throws rolls
+ * back the whole group, and the transactions that had begun run again, each in a savepoint, so that only its own work is
+ * rolled back. Groups have no savepoints from the start, because a savepoint copies every page that is changed behind it.
+ * No promise is settled before the commit is durable, not even of a transaction that failed: it may have failed because
+ * of a row of another transaction that is not on disk yet.
  *
  * When the commit fails, or SQLite rolls back the whole group (disk full), every transaction that had begun is rejected
  * as unavailable; those still queued get a group of their own.
@@ -18,6 +19,8 @@ import { isFsyncFailure, type SqliteConnection } from './sqlite-connection.ts';
 import { SqliteTransaction, transactionMaxMs } from './sqlite-transaction.ts';
 
 const groupMax = 256;
+/** After a failure others are likely: as many groups have savepoints, and are not repeated. */
+const groupsWithSavepoints = 100;
 const queuedMax = 10_000;
 
 interface CommitOptions {
@@ -39,6 +42,8 @@ export class SqliteCommits {
   readonly #rollbackAll: StatementSync;
   readonly #checkpoints: SqliteCheckpoints;
   readonly #queue: SqliteTransaction[] = [];
+  /** How many of the next groups have savepoints. */
+  #savepointsFor = 0;
   #draining = false;
   #failed = false;
   #refusal: StorageUnavailable | undefined;
@@ -106,24 +111,26 @@ export class SqliteCommits {
   /** Never rejects: an error rejects the transactions it concerns. */
   async #commitGroup(): Promise<void> {
     const group: SqliteTransaction[] = [];
+    const hasSavepoints = this.#savepointsFor > 0;
+    if (hasSavepoints) this.#savepointsFor -= 1;
+    let isOpen = true;
     // One timer for the group: one for each transaction would cost more than most of their statements.
     const deadline = setTimeout(() => group.at(-1)?.timeOut(), transactionMaxMs);
     try {
       this.#begin.run();
-      let isOpen = true;
       // Transactions queued while the group runs join it, up to the bound.
       for (
         let tx = this.#next(group);
         tx !== undefined;
         tx = isOpen ? this.#next(group) : undefined
       ) {
-        const isFirst = group.length === 1;
-        if (!isFirst) this.#savepoint.run();
+        // What the first one throws can roll back the whole.
+        const isInSavepoint = hasSavepoints && group.length > 1;
+        if (isInSavepoint) this.#savepoint.run();
         deadline.refresh();
         await tx.perform();
-        if (tx.failed) this.#undo(tx, isFirst);
-        isOpen = !(tx.failed && isFirst);
-        if (!isFirst) this.#release.run();
+        if (tx.failed) isOpen = this.#undo(tx, isInSavepoint);
+        if (isInSavepoint) this.#release.run();
       }
       if (isOpen) this.#commit.run();
     } catch (error) {
@@ -133,6 +140,7 @@ export class SqliteCommits {
     } finally {
       clearTimeout(deadline);
     }
+    if (!isOpen && group.length > 1) return this.#repeat(group);
     for (const tx of group) tx.announce(this.#options.report);
   }
 
@@ -143,12 +151,24 @@ export class SqliteCommits {
     return tx;
   }
 
-  #undo(tx: SqliteTransaction, isFirst: boolean): void {
+  /** Undoes what a failed transaction wrote. Returns false when the whole group had to be rolled back for it. */
+  #undo(tx: SqliteTransaction, isInSavepoint: boolean): boolean {
     const failure = tx.statementFailure;
     // On a full disk SQLite may have rolled back the whole group.
     if (isFsyncFailure(failure) || !this.#writer.handle.isTransaction) throw failure;
-    if (isFirst) this.#rollbackAll.run();
-    else this.#rollbackTo.run();
+    if (!tx.hasWritten) return true;
+    if (isInSavepoint) this.#rollbackTo.run();
+    else this.#rollbackAll.run();
+    return isInSavepoint;
+  }
+
+  /** Queues the transactions of a group that was rolled back once more, before all others. */
+  #repeat(group: readonly SqliteTransaction[]): void {
+    this.#savepointsFor = groupsWithSavepoints;
+    // The work of one that timed out is still under way: it must not be there twice.
+    const stuck = group.filter((tx) => tx.hasTimedOut);
+    this.#queue.unshift(...group.filter((tx) => !tx.hasTimedOut).map((tx) => tx.again()));
+    for (const tx of stuck) tx.announce(this.#options.report);
   }
 
   #abandon(group: readonly SqliteTransaction[], error: unknown): void {

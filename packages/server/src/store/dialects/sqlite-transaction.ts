@@ -3,6 +3,7 @@ import { runEffects, type Report } from '../effects.ts';
 import type { MigrationTransaction } from '../migrate.ts';
 import type { Statement } from '../sql-database.ts';
 import { prepare, toStoreError, type SqliteConnection } from './sqlite-connection.ts';
+import type { PreparedStatement } from './sqlite-statement.ts';
 
 /** A transaction that awaits anything but the store blocks all others; it fails after this. */
 export const transactionMaxMs = 5_000;
@@ -23,6 +24,8 @@ export class SqliteTransaction<T = unknown> implements MigrationTransaction {
   #resolve = () => {};
   #finished = false;
   #failed = false;
+  #hasWritten = false;
+  #hasTimedOut = false;
   #reason: unknown;
   #statementFailure: unknown;
   /** The error of a statement that nothing awaited: what the work threw after it only says that there was one. */
@@ -36,7 +39,7 @@ export class SqliteTransaction<T = unknown> implements MigrationTransaction {
   all<Row>(statement: Statement): Promise<Row[]> {
     try {
       this.#refuseUse();
-      return Promise.resolve(prepare(this.#writer, statement).all<Row>(statement.values));
+      return Promise.resolve(this.#prepare(statement).all<Row>(statement.values));
     } catch (error) {
       return this.#doom(error);
     }
@@ -45,7 +48,7 @@ export class SqliteTransaction<T = unknown> implements MigrationTransaction {
   get<Row>(statement: Statement): Promise<Row | undefined> {
     try {
       this.#refuseUse();
-      return Promise.resolve(prepare(this.#writer, statement).get<Row>(statement.values));
+      return Promise.resolve(this.#prepare(statement).get<Row>(statement.values));
     } catch (error) {
       return this.#doom(error);
     }
@@ -54,7 +57,7 @@ export class SqliteTransaction<T = unknown> implements MigrationTransaction {
   run(statement: Statement): Promise<number> {
     try {
       this.#refuseUse();
-      return Promise.resolve(prepare(this.#writer, statement).run(statement.values));
+      return Promise.resolve(this.#prepare(statement).run(statement.values));
     } catch (error) {
       return this.#doom(error);
     }
@@ -84,6 +87,7 @@ export class SqliteTransaction<T = unknown> implements MigrationTransaction {
   script(text: string): Promise<void> {
     try {
       this.#refuseUse();
+      this.#hasWritten = true;
       this.#writer.handle.exec(text);
       if (!this.#writer.handle.isTransaction) throw new Error('a script must not commit');
       return Promise.resolve();
@@ -112,11 +116,27 @@ export class SqliteTransaction<T = unknown> implements MigrationTransaction {
 
   /** Called when the work has not ended within `transactionMaxMs`. */
   timeOut(): void {
+    if (this.#finished) return;
+    this.#hasTimedOut = true;
     this.#finish(true, tooSlow());
   }
 
   get failed(): boolean {
     return this.#failed;
+  }
+
+  get hasTimedOut(): boolean {
+    return this.#hasTimedOut;
+  }
+
+  /** Whether anything but a select was executed. */
+  get hasWritten(): boolean {
+    return this.#hasWritten;
+  }
+
+  /** A new transaction for the same work and the same caller. */
+  again(): SqliteTransaction<T> {
+    return new SqliteTransaction(this.#writer, this.#job);
   }
 
   /** The original error of SQLite when a statement failed. */
@@ -146,6 +166,12 @@ export class SqliteTransaction<T = unknown> implements MigrationTransaction {
     this.#settled();
   }
 
+  #prepare(statement: Statement): PreparedStatement {
+    const prepared = prepare(this.#writer, statement);
+    this.#hasWritten ||= !prepared.isSelect;
+    return prepared;
+  }
+
   #refuseUse(): void {
     if (this.#finished) throw new Error('this transaction has ended; its `tx` must not be kept');
     if (this.#statementFailure !== undefined) {
@@ -157,7 +183,7 @@ export class SqliteTransaction<T = unknown> implements MigrationTransaction {
   #write(statement: Statement): number {
     this.#refuseUse();
     try {
-      return prepare(this.#writer, statement).run(statement.values);
+      return this.#prepare(statement).run(statement.values);
     } catch (error) {
       this.#unawaitedFailure = toStoreError(error);
       this.#statementFailure = error;
