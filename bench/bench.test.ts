@@ -1,4 +1,9 @@
-import { expect, test } from 'vitest';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { removeFolder } from '../test/remove-folder.ts';
+import { root } from '../test/repository.ts';
 import { measureDelivery } from './cluster/delivery.ts';
 import { measureHistory } from './cluster/history.ts';
 import { measureScale } from './cluster/scale.ts';
@@ -6,6 +11,7 @@ import { measureStarts } from './cluster/starts.ts';
 import { Frames } from './frames.ts';
 import { measure, measureBoot } from './measure.ts';
 import { scenarios } from './scenarios/all.ts';
+import { measureStartCost } from './start-steps.ts';
 import { median, quantile, spread } from './statistics.ts';
 import { table } from './table.ts';
 
@@ -71,6 +77,16 @@ test('starts on PostgreSQL are counted, and the reference needs thirteen stateme
   const { convoke, reference } = await measureStarts('smoke', 1);
   expect(convoke[0]?.['roundTrips']).toBeGreaterThan(3);
   expect(Math.round(reference[0]?.['statements'] ?? 0)).toBe(13);
+});
+
+test('every step of a start has its processor time', {
+  timeout: 120_000,
+}, async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'convoke-bench-'));
+  onTestFinished(() => removeFolder(folder));
+  const costs = await measureStartCost({ folder, checkouts: [root], times: 2, rounds: 1 });
+  expect(costs.map(({ step }) => step)).toContain('a run to its end');
+  expect(Math.min(...costs.map(({ leastUs }) => leastUs))).toBeGreaterThan(0);
 });
 
 test('frames are counted wherever the bytes are cut, and a gap is noticed', () => {

@@ -28,6 +28,7 @@ export interface ServerOptions {
   readonly agents: readonly BenchAgent[];
   /** A `bin/convoke.mjs` to start instead of the sources. */
   readonly program?: string;
+  readonly settings?: Readonly<Record<string, string>>;
   /** One of the servers of a database: its settings, and the data folder of the one that knows the client's secret. */
   readonly member?: { readonly settings: Readonly<Record<string, string>>; readonly known: string };
 }
@@ -80,6 +81,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       CONVOKE_API_RATE_PER_MINUTE: '0',
       // As `npm start` and `npx convoke` have it (scripts/launch.mjs).
       NODE_COMPILE_CACHE: join(root, '.cache/compiled'),
+      ...options.settings,
       ...options.member?.settings,
     },
   });
