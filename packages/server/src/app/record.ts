@@ -1,4 +1,5 @@
 import type { RunId, SessionId } from '@convoke/contract';
+import { isoTime } from '../domain/iso-time.ts';
 import { type NoticeDraft, runNotices, sessionNotices } from '../domain/notice.ts';
 import { type RunEventDraft, placeEvents, terminalEvent } from '../domain/run/run-event.ts';
 import {
@@ -309,7 +310,7 @@ function insertEvents(
   { drafts, after, at }: { drafts: readonly RunEventDraft[]; after: number; at: number },
 ): void {
   if (drafts.length === 0) return;
-  const createdAt = new Date(at).toISOString();
+  const createdAt = isoTime(at);
   const position = { sessionId: run.sessionId, runId: run.id, after, createdAt };
   tx.runEvents.append(run.tenantId, run.id, placeEvents(drafts, position));
 }

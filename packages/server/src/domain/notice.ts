@@ -8,6 +8,7 @@ import {
   formatNoticeId,
   isTerminalSessionStatus,
 } from '@convoke/contract';
+import { isoTime } from './iso-time.ts';
 import type { JsonObject } from './json.ts';
 import type { RunEventDraft } from './run/run-event.ts';
 import { type Run, isLeased } from './run/run.ts';
@@ -42,7 +43,7 @@ export function noticeBody({ type, sessionId, runId, at, data }: NoticeDraft): s
     type,
     session_id: sessionId,
     run_id: runId,
-    created_at: new Date(at).toISOString(),
+    created_at: isoTime(at),
     data,
   });
 }

@@ -1,4 +1,5 @@
 import { type RunId, type SessionId, formatEventId, isTerminalEventType } from '@convoke/contract';
+import { isoTime } from '../iso-time.ts';
 import type { JsonObject } from '../json.ts';
 import { type Run, type RunOutcome, isEnded, outcomeOf } from './run.ts';
 
@@ -67,7 +68,7 @@ export function rememberedEnd(run: Run): RunEvent | undefined {
     sessionId: run.sessionId,
     runId: run.id,
     after: run.lastSeq - 1,
-    createdAt: new Date(run.lastEventAt).toISOString(),
+    createdAt: isoTime(run.lastEventAt),
   });
   return end;
 }

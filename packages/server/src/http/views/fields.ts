@@ -1,9 +1,7 @@
 import { idPrefixes } from '@convoke/contract';
+import { isoTime as timestamp } from '../../domain/iso-time.ts';
 
-/** D-03: RFC 3339 UTC with milliseconds. */
-export function timestamp(ms: number): string {
-  return new Date(ms).toISOString();
-}
+export { timestamp };
 
 /** An optional field is absent rather than null. */
 export function optional<Name extends string, Value>(
