@@ -83,6 +83,19 @@ test('on SQLite no statement visits runs that have ended', async () => {
   }
 });
 
+test('on SQLite leases are found among the runs that execute', async () => {
+  const database = await openTestDatabase('sqlite', { migrations: migrationsFolder('sqlite') });
+  const statements = [
+    sql`update runs set lease_expires_at = ${1} where lease_owner = ${'a'}`,
+    sql`update runs set lease_expires_at = 0 where lease_owner is not null and lease_owner <> ${'a'}`,
+    sql`select * from runs where lease_owner is not null and lease_expires_at < ${1}`,
+  ];
+  for (const statement of statements) {
+    const plan = await database.all<Step>(sql`explain query plan ${statement}`);
+    expect(plan.map(({ detail }) => detail).join()).toContain('USING INDEX runs_executing');
+  }
+});
+
 /** One line of SQLite's plan. */
 interface Step {
   readonly detail: string;

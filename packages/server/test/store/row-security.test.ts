@@ -81,6 +81,18 @@ describe('row-level security on PostgreSQL', () => {
     expect(await seen()).toEqual(each(1));
   });
 
+  test('the state of a session is read without reading all sessions, also with a plan of an empty table', async () => {
+    const empty = await createRunFixture('postgres');
+    const plan = await empty.database.inTenantScope(empty.scope.tenantId, () =>
+      empty.database.all<{ 'QUERY PLAN': string }>(
+        sql`explain select context from session_states where session_id = ${'ses_1'}`,
+      ),
+    );
+    const steps = plan.map((line) => line['QUERY PLAN']).join('\n');
+    expect(steps).toMatch(/Index .*Scan using sessions_pkey on sessions/);
+    expect(steps).not.toContain('Seq Scan');
+  });
+
   test('concurrent work of several tenants over few connections stays separate', async () => {
     const sessions = async () => (await database.all(sql`select id from sessions`)).length;
     const inTransaction = (fails: boolean) =>

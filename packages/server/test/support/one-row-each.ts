@@ -99,7 +99,7 @@ export async function fillTables(world: RunFixture, scope: TenantScope): Promise
       values (${runId}, ${'a'}, ${tenantId}, ${'b'})`);
     await tx.run(sql`
       insert into idempotency_keys (scope, key, tenant_id, fingerprint, resource_id, created_at)
-      values (${tenantId}, ${'k'}, ${tenantId}, ${'f'}, ${runId}, ${at})`);
+      values (${`${tenantId}:invoke_agent`}, ${'k'}, ${tenantId}, ${'f'}, ${runId}, ${at})`);
     await fillRun(tx, { ...filled, organizationId, at });
     await fillFeed(tx, tenantId, at);
     await fillPlans(tx, { ...filled, organizationId, at });

@@ -229,7 +229,7 @@ describe.each(databaseKinds)('the lifecycle of a tenant on %s', (kind) => {
         const feed = await tx.feeds.tryLock(tenant.id);
         await tx.feeds.append(tenant.id, [{ ...notice, seq: (feed?.lastSeq ?? 0) + 1 }], now);
         await tx.idempotency.claim({
-          scope: tenant.id,
+          scope: `${tenant.id}:invoke_agent`,
           key: session.id,
           tenantId: tenant.id,
           fingerprint: 'f',

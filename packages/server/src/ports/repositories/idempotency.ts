@@ -9,6 +9,7 @@ export interface IdempotencyRepository {
 }
 
 export interface IdempotencyEntry {
+  /** Starts with the tenant, if there is one, and a colon: an offboarding finds the keys of a tenant by that. */
   readonly scope: string;
   readonly key: string;
   readonly tenantId: TenantId | null;

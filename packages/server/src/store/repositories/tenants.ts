@@ -35,9 +35,12 @@ export function tenantRepository(db: Transaction): TenantRepository {
     },
     purgeSession: (tenant, session, limit) => purgeSession(db, { tenant, session, limit }),
     async purgeKeys(tenant, limit) {
+      // Its keys start with the tenant and a colon (`app/once.ts`); the character after the colon is a semicolon.
       const removed = await db.run(sql`
         delete from idempotency_keys where (scope, key) in (
-          select scope, key from idempotency_keys where tenant_id = ${tenant} limit ${limit})`);
+          select scope, key from idempotency_keys
+          where scope >= ${`${tenant}:`} and scope < ${`${tenant};`} and tenant_id = ${tenant}
+          limit ${limit})`);
       return removed < limit;
     },
   };
