@@ -120,15 +120,21 @@ export function workspaceOf(
 
 type Recorder = Pick<Services, 'clock' | 'fanout' | 'metrics'>;
 
+/** What the budgets of an organization that has some have to know of a new run. */
+export interface BudgetCheck {
+  readonly isUnpriced: boolean;
+}
+
 /** Inserts a new run, with its session's row and its first events, unless a budget is used up (D-132). */
 export async function recordNew<R extends Run>(
   services: Recorder,
   tx: StoreTransaction,
-  { isUnpriced = false, ...move }: RunMove<R> & { readonly isUnpriced?: boolean },
+  { check, ...move }: RunMove<R> & { readonly check: BudgetCheck | undefined },
 ): Promise<R> {
   const run = { ...move.run, lastSeq: move.events.length };
-  const guard = { run, now: services.clock.now(), isUnpriced };
-  if (!(await tx.runs.insert(run, guard))) return refuseExhausted(tx, guard);
+  const guard = check && { run, now: services.clock.now(), ...check };
+  const isInserted = await tx.runs.insert(run, guard);
+  if (guard !== undefined && !isInserted) return refuseExhausted(tx, guard);
   writeSessionAndEvents(services, tx, { ...move, run });
   const notices = runNotices({ after: run, events: move.events, at: run.createdAt });
   announce(services, tx, { tenantId: run.tenantId, notices });

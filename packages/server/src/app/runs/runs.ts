@@ -181,8 +181,10 @@ async function startOnce(
     now: services.clock.now(),
     chargeRate: request.chargeRate,
   };
-  const [first] = await Promise.all([
+  // In one message.
+  const [first, hasBudgets] = await Promise.all([
     once(tx, claim),
+    tx.budgets.exist(scope.organizationId),
     typeof session === 'function' ? undefined : slot.readState(tx, session),
   ]);
   if (!first.fresh) {
@@ -194,6 +196,7 @@ async function startOnce(
     id,
     request,
     slot,
+    hasBudgets,
   });
   return { resource: run, replayed: false };
 }
@@ -217,13 +220,14 @@ interface NewRun {
   readonly id: RunId;
   readonly request: StartRun;
   readonly slot: StartSlot;
+  readonly hasBudgets: boolean;
 }
 
 /** Returns the run as it is stored: `running` when its first leg starts with the commit. */
 async function insertRun(
   services: StartServices,
   tx: StoreTransaction,
-  { session, id, request, slot }: NewRun,
+  { session, id, request, slot, hasBudgets }: NewRun,
 ): Promise<Run> {
   // Ids may be ahead of the clock, and no run is older than its id (`nextRunId`).
   const now = Math.max(changeTime(session, services.clock.now()), timeOfId(id));
@@ -259,12 +263,13 @@ async function insertRun(
     { isHead: isFree(session), now },
   );
   tx.labels.insert(run, labels);
+  const check = hasBudgets ? { isUnpriced } : undefined;
   const reserved = isReady(run) ? slot.reserve(run) : undefined;
   if (reserved === undefined) {
-    return recordNew(services, tx, { run, session: accepted, events: [], isUnpriced });
+    return recordNew(services, tx, { run, session: accepted, events: [], check });
   }
   const move = startLegMove({ run, session: accepted }, { lease: reserved.lease, now });
-  const started = await recordNew(services, tx, { ...move, isUnpriced });
+  const started = await recordNew(services, tx, { ...move, check });
   tx.onCommit(() => reserved.start({ run: started, session: move.session }));
   return started;
 }

@@ -14,6 +14,8 @@ export interface BudgetRepository {
   remove(id: string): Promise<void>;
   list(organizationId: OrganizationId, page: PageRequest): Promise<Budget[]>;
   count(organizationId: OrganizationId): Promise<number>;
+  /** Whether the organization has budgets. A new run is compared with them only then. */
+  exist(organizationId: OrganizationId): Promise<boolean>;
   /** Whether a session of the organization has this id. */
   hasSession(organizationId: OrganizationId, id: string): Promise<boolean>;
   /** What was used of a budget in the period that starts at a time. */

@@ -6,7 +6,10 @@ import type { PageRequest } from '../page.ts';
 import type { NewRunGuard } from './budgets.ts';
 
 export interface RunRepository {
-  /** Inserts the run, unless a budget leaves nothing for it: then false (D-132). */
+  /**
+   * Inserts the run, unless a budget leaves nothing for it: then false (D-132). Without a guard, for which there must be
+   * no budgets, it goes with the next statement.
+   */
   insert(run: Run, guard?: Pick<NewRunGuard, 'now' | 'isUnpriced'>): Promise<boolean>;
   find(scope: TenantScope, sessionId: SessionId, id: RunId): Promise<Run | undefined>;
   /** Finds a run by its id alone, as an idempotency key names it. */

@@ -22,6 +22,7 @@ type Records = Pick<
   | 'remove'
   | 'list'
   | 'count'
+  | 'exist'
   | 'hasSession'
   | 'purge'
 >;
@@ -81,6 +82,12 @@ function records(db: Transaction): Records {
         sql`select count(*) as n from budgets where organization_id = ${organization}`,
       );
       return row?.n ?? 0;
+    },
+    async exist(organization) {
+      const row = await db.get<{ id: string }>(
+        sql`select id from budgets where organization_id = ${organization} limit 1`,
+      );
+      return row !== undefined;
     },
     async hasSession(organization, id) {
       const row = await db.get<{ id: string }>(sql`

@@ -1,5 +1,5 @@
 import { type RunId, type TenantId, runId } from '@convoke/contract';
-import { continueAtOf, leaseOf, readyAtOf } from '../../domain/run/run.ts';
+import { type Run, continueAtOf, leaseOf, readyAtOf } from '../../domain/run/run.ts';
 import type { TokenUsage } from '../../domain/usage/usage.ts';
 import type { RunRepository } from '../../ports/repositories/runs.ts';
 import { toJsonText } from '../json-text.ts';
@@ -20,34 +20,13 @@ const generousShare = 32;
 export function runRepository(db: Transaction): RunRepository {
   return {
     async insert(run, guard) {
-      const lease = leaseOf(run);
-      // One statement, so that a start costs no more where there are no budgets.
-      const isAllowed =
-        guard === undefined
-          ? sql`1 = 1`
-          : sql`not exists (select 1 from budgets where ${exhaustedBudget({ run, ...guard })})`;
+      if (guard === undefined) {
+        db.later(insertion(run));
+        return true;
+      }
       const changed = await db.run(sql`
-        insert into runs (
-          id, organization_id, tenant_id, session_id, agent_name, client_id, created_by, preview, labels,
-          number, status, input,
-          pending_interactions, last_seq, last_event_at, ready_at, lease_owner, lease_epoch,
-          lease_expires_at, created_at, started_at, leg_started_at, last_machine,
-          max_tokens, max_cost_micros
-        ) select
-          cast(${run.id} as text), cast(${run.organizationId} as text),
-          cast(${run.tenantId} as text), cast(${run.sessionId} as text),
-          cast(${run.agentName} as text), cast(${run.clientId} as text),
-          cast(${run.createdBy} as text), cast(${run.preview} as text),
-          cast(${labelsText(run.labels)} as text),
-          cast(${run.number} as bigint), cast(${run.status} as text), cast(${run.input} as text),
-          cast(${run.pendingInteractions} as bigint), cast(${run.lastSeq} as bigint),
-          cast(${run.lastEventAt} as bigint), cast(${readyAtOf(run)} as bigint),
-          cast(${lease?.owner ?? null} as text), cast(${run.leaseEpoch} as bigint),
-          cast(${lease?.expiresAt ?? null} as bigint), cast(${run.createdAt} as bigint),
-          cast(${'startedAt' in run ? run.startedAt : null} as bigint),
-          cast(${run.legStartedAt} as bigint), cast(${run.lastMachine} as text),
-          cast(${run.ceiling.maxTokens} as bigint), cast(${run.ceiling.maxCostMicros} as bigint)
-        where ${isAllowed}`);
+        ${insertion(run)}
+        where not exists (select 1 from budgets where ${exhaustedBudget({ run, ...guard })})`);
       return changed === 1;
     },
 
@@ -233,6 +212,32 @@ export function runRepository(db: Transaction): RunRepository {
         where lease_owner is not null and lease_owner <> ${owner}`);
     },
   };
+}
+
+/** The casts are for PostgreSQL, which takes no types from the columns for values that are selected. */
+function insertion(run: Run): Statement {
+  const lease = leaseOf(run);
+  return sql`
+    insert into runs (
+      id, organization_id, tenant_id, session_id, agent_name, client_id, created_by, preview, labels,
+      number, status, input,
+      pending_interactions, last_seq, last_event_at, ready_at, lease_owner, lease_epoch,
+      lease_expires_at, created_at, started_at, leg_started_at, last_machine,
+      max_tokens, max_cost_micros
+    ) select
+      cast(${run.id} as text), cast(${run.organizationId} as text),
+      cast(${run.tenantId} as text), cast(${run.sessionId} as text),
+      cast(${run.agentName} as text), cast(${run.clientId} as text),
+      cast(${run.createdBy} as text), cast(${run.preview} as text),
+      cast(${labelsText(run.labels)} as text),
+      cast(${run.number} as bigint), cast(${run.status} as text), cast(${run.input} as text),
+      cast(${run.pendingInteractions} as bigint), cast(${run.lastSeq} as bigint),
+      cast(${run.lastEventAt} as bigint), cast(${readyAtOf(run)} as bigint),
+      cast(${lease?.owner ?? null} as text), cast(${run.leaseEpoch} as bigint),
+      cast(${lease?.expiresAt ?? null} as bigint), cast(${run.createdAt} as bigint),
+      cast(${'startedAt' in run ? run.startedAt : null} as bigint),
+      cast(${run.legStartedAt} as bigint), cast(${run.lastMachine} as text),
+      cast(${run.ceiling.maxTokens} as bigint), cast(${run.ceiling.maxCostMicros} as bigint)`;
 }
 
 function tryLockTenant(db: Transaction, tenant: TenantId): Promise<{ id: string } | undefined> {
