@@ -17,6 +17,9 @@ import type { Statement, Transaction } from '../sql-database.ts';
 import { sql } from '../sql.ts';
 import { labelsIn, labelsText } from './labels.ts';
 
+/** As in the migration that filled the column `changed_period`: short, since a look for unused sessions reads all of one. */
+const periodMs = 10 * 60_000;
+
 export function sessionRepository(db: Transaction): SessionRepository {
   return {
     insert(session) {
@@ -24,14 +27,15 @@ export function sessionRepository(db: Transaction): SessionRepository {
         insert into sessions (
           id, organization_id, tenant_id, agent_name, title, labels, created_by, status, status_reason, files_supported,
           current_run_id, queued_runs, run_count, pending_interactions, stop_mode,
-          created_at, updated_at, stopped_at, ended_at
+          created_at, updated_at, changed_period, stopped_at, ended_at
         ) values (
           ${session.id}, ${session.organizationId}, ${session.tenantId}, ${session.agentName},
           ${session.title}, ${labelsText(session.labels)}, ${session.createdBy},
           ${session.status}, ${session.statusReason}, ${session.filesSupported ? 1 : 0},
           ${session.currentRunId}, ${session.queuedRuns}, ${session.runCount},
           ${session.pendingInteractions}, ${session.stopMode},
-          ${session.createdAt}, ${session.updatedAt}, ${session.stoppedAt}, ${session.endedAt}
+          ${session.createdAt}, ${session.updatedAt}, ${periodOf(session.updatedAt)},
+          ${session.stoppedAt}, ${session.endedAt}
         )`);
     },
 
@@ -63,6 +67,7 @@ export function sessionRepository(db: Transaction): SessionRepository {
           current_run_id = ${session.currentRunId}, queued_runs = ${session.queuedRuns},
           run_count = ${session.runCount}, pending_interactions = ${session.pendingInteractions},
           stop_mode = ${session.stopMode}, updated_at = ${session.updatedAt},
+          changed_period = ${periodOf(session.updatedAt)},
           stopped_at = ${session.stoppedAt}, ended_at = ${session.endedAt}
         where id = ${session.id} and tenant_id = ${session.tenantId}`);
     },
@@ -86,8 +91,9 @@ export function sessionRepository(db: Transaction): SessionRepository {
     async unusedSince(before, limit) {
       const rows = await db.all<SessionRow>(sql`
         select * from sessions
-        where status in ('idle', 'stopped') and updated_at < ${before}
-        order by updated_at limit ${limit}`);
+        where ended_at is null and changed_period <= ${periodOf(before)}
+          and status in ('idle', 'stopped') and updated_at < ${before}
+        order by changed_period limit ${limit}`);
       return rows.map(sessionOf);
     },
 
@@ -170,6 +176,10 @@ export function sessionRepository(db: Transaction): SessionRepository {
         on conflict (session_id) do update set snapshot = excluded.snapshot`);
     },
   };
+}
+
+function periodOf(time: number): number {
+  return Math.floor(time / periodMs);
 }
 
 /** D-17: an expired session is listed as `terminated`, even before a worker has stored that. */
