@@ -29,24 +29,37 @@ export type Once =
 
 /** Claims the key. The caller inserts the resource in the same transaction, so both are written atomically. */
 export async function once(tx: StoreTransaction, request: OnceRequest): Promise<Once> {
+  const first = await claimKey(tx, request);
+  if (first.fresh) request.chargeRate();
+  return first;
+}
+
+type KeyRequest = Omit<OnceRequest, 'chargeRate'>;
+
+/** As `once`, for a caller that charges the rate itself, after reads that were sent in the same message. */
+export async function claimKey(tx: StoreTransaction, request: KeyRequest): Promise<Once> {
   const { scope, key, resourceId } = request;
-  if (key === undefined) {
-    request.chargeRate();
-    return { fresh: true };
-  }
+  if (key === undefined) return { fresh: true };
   const fingerprint = hash('sha256', canonicalJson(request.body), 'base64url');
   const claim = await tx.idempotency.claim({
-    scope: `${scope.tenantId ?? scope.organizationId}:${request.place}`,
+    scope: scopeOf(request),
     key,
     tenantId: scope.tenantId ?? null,
     fingerprint,
     resourceId,
     createdAt: request.now,
   });
-  if (claim.taken) {
-    request.chargeRate();
-    return { fresh: true };
-  }
+  if (claim.taken) return { fresh: true };
   if (claim.known.fingerprint !== fingerprint) return refuse('idempotency_conflict');
   return { fresh: false, resourceId: claim.known.resourceId };
+}
+
+/** Gives the key that this transaction has claimed to a resource of another id. */
+export function moveKey(tx: StoreTransaction, request: KeyRequest, resourceId: string): void {
+  const { key } = request;
+  if (key !== undefined) tx.idempotency.move({ scope: scopeOf(request), key }, resourceId);
+}
+
+function scopeOf({ scope, place }: Pick<OnceRequest, 'scope' | 'place'>): string {
+  return `${scope.tenantId ?? scope.organizationId}:${place}`;
 }

@@ -26,13 +26,8 @@ describe.each(databaseKinds)('the runs of one session on %s', (kind) => {
     const services = { ...world, clock, ids: createIds({ now: () => now() + idsAheadMs }) };
     const { scope } = world;
     return {
-      async start(sessionId: SessionId): Promise<Run> {
-        const request = {
-          sessionId,
-          clientId: null,
-          input: { prompt: 'x' },
-          idempotencyKey: undefined,
-        };
+      async start(sessionId: SessionId, idempotencyKey?: string): Promise<Run> {
+        const request = { sessionId, clientId: null, input: { prompt: 'x' }, idempotencyKey };
         const chargeRate = () => {};
         return (await startRun(services, scope, { ...request, chargeRate })).resource;
       },
@@ -59,6 +54,16 @@ describe.each(databaseKinds)('the runs of one session on %s', (kind) => {
     'startedAt' in run ? run.startedAt : null,
     'endedAt' in run ? run.endedAt : null,
   ];
+
+  test('are found by their keys, also where the order needs a later id than the first', async () => {
+    const [ahead, behind] = [serverAt(400), serverAt(-400)];
+    const sessionId = await world.open();
+    const before = await ahead.start(sessionId);
+    const run = await behind.start(sessionId, 'key-1');
+    expect(run.id > before.id).toBe(true);
+    expect(await behind.start(sessionId, 'key-1')).toEqual(run);
+    expect(await ahead.start(sessionId, 'key-1')).toEqual(run);
+  });
 
   test('sort in the order of their making, and none begins before the one before ended', async () => {
     const servers = [serverAt(400), serverAt(-400), serverAt(0)];

@@ -28,7 +28,7 @@ import {
 import type { PageRequest } from '../../ports/page.ts';
 import type { Store, StoreTransaction } from '../../ports/store.ts';
 import { refuseUnpriced } from '../usage/budgets.ts';
-import { once } from '../once.ts';
+import { claimKey, moveKey } from '../once.ts';
 import { lockRun, recordEnd, recordNew, startLegMove } from '../record.ts';
 import { orRefuse, refuse } from '../refusal.ts';
 import type { Services } from '../services.ts';
@@ -69,20 +69,27 @@ export async function startRun(
   scope: TenantScope,
   request: StartRun & { readonly sessionId: SessionId },
 ): Promise<Created<Run>> {
-  return startInTransaction(services, async (tx, slot) => {
-    const [session] = await Promise.all([
-      lockSession(services, tx, { scope, id: request.sessionId }),
-      slot.readShare(tx, scope),
-    ]);
-    return startOnce(services, tx, {
+  const id = request.sessionId;
+  return startInTransaction(services, (tx, slot) =>
+    startOnce(services, tx, {
       scope,
       request,
-      place: `start_run:${session.id}`,
+      place: `start_run:${id}`,
       body: { input: request.input, ...labelsOf(request), ...ceilingText(request) },
-      session,
+      session: {
+        isNew: false,
+        get: async () => {
+          const [session] = await Promise.all([
+            lockSession(services, tx, { scope, id }),
+            slot.readShare(tx, scope),
+            slot.readState(tx, id),
+          ]);
+          return session;
+        },
+      },
       slot,
-    });
-  });
+    }),
+  );
 }
 
 /** D-27: a session and its first run, or the run that the same key started before. */
@@ -103,14 +110,17 @@ export async function invokeAgent(
         ...labelsOf(request),
         ...ceilingText(request),
       },
-      session: async () => {
-        const id = sessionId(services.ids.next(idPrefixes.session));
-        const { agentName, createdBy } = request;
-        const [session] = await Promise.all([
-          insertSession(services, tx, { scope, id, request: { agentName, createdBy } }),
-          slot.readShare(tx, scope),
-        ]);
-        return session;
+      session: {
+        isNew: true,
+        get: async () => {
+          const id = sessionId(services.ids.next(idPrefixes.session));
+          const { agentName, createdBy } = request;
+          const [session] = await Promise.all([
+            insertSession(services, tx, { scope, id, request: { agentName, createdBy } }),
+            slot.readShare(tx, scope),
+          ]);
+          return session;
+        },
       },
       slot,
     }),
@@ -151,8 +161,8 @@ interface Start {
   readonly request: StartRun;
   readonly place: string;
   readonly body: JsonObject;
-  /** The locked session of the run, or what makes one; called for a first request only. */
-  readonly session: Session | (() => Promise<Session>);
+  /** Locks the session of the run, or makes it if it is new; one is made for a first request only. */
+  readonly session: { readonly isNew: boolean; readonly get: () => Promise<Session> };
   readonly slot: StartSlot;
 }
 
@@ -171,7 +181,7 @@ async function startOnce(
   tx: StoreTransaction,
   { scope, request, place, body, session, slot }: Start,
 ): Promise<Created<Run>> {
-  const id = await nextRunId(services, tx, session);
+  const id = runId(services.ids.next(idPrefixes.run));
   const claim = {
     scope,
     place,
@@ -179,21 +189,23 @@ async function startOnce(
     body,
     resourceId: id,
     now: services.clock.now(),
-    chargeRate: request.chargeRate,
   };
-  // In one message.
-  const [first, hasBudgets] = await Promise.all([
-    once(tx, claim),
+  // In this order, in one message. A session that refuses the run takes the key back.
+  const [locked, first, hasBudgets] = await Promise.all([
+    session.isNew ? undefined : session.get(),
+    claimKey(tx, claim),
     tx.budgets.exist(scope.organizationId),
-    typeof session === 'function' ? undefined : slot.readState(tx, session),
   ]);
   if (!first.fresh) {
     const known = await tx.runs.findById(scope, runId(first.resourceId));
     return { resource: known ?? refuse('not_found'), replayed: true };
   }
+  request.chargeRate();
+  const later = locked === undefined ? id : await laterId(services, tx, { id, session: locked });
+  if (later !== id) moveKey(tx, claim, later);
   const run = await insertRun(services, tx, {
-    session: typeof session === 'function' ? await session() : session,
-    id,
+    session: locked ?? (await session.get()),
+    id: later,
     request,
     slot,
     hasBudgets,
@@ -205,13 +217,12 @@ async function startOnce(
  * D-01: an id that sorts after those of the session's earlier runs, which other servers may have made. The last change
  * of the session is never before the time in its newest run's id, so only an id that is not later needs a look at that run.
  */
-async function nextRunId(
+async function laterId(
   { ids }: Pick<Services, 'ids'>,
   tx: StoreTransaction,
-  session: Start['session'],
+  { id, session }: { readonly id: RunId; readonly session: Session },
 ): Promise<RunId> {
-  const id = runId(ids.next(idPrefixes.run));
-  if (typeof session === 'function' || timeOfId(id) > session.updatedAt) return id;
+  if (timeOfId(id) > session.updatedAt) return id;
   return runId(ids.next(idPrefixes.run, await tx.runs.newestId(session.id)));
 }
 

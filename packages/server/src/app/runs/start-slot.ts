@@ -1,6 +1,6 @@
+import type { SessionId } from '@convoke/contract';
 import type { QueuedRun } from '../../domain/run/run.ts';
 import type { TenantScope } from '../../domain/scope.ts';
-import { type Session, isFree } from '../../domain/session.ts';
 import { StorageUnavailable } from '../../ports/errors.ts';
 import { newSessionState } from '../../ports/repositories/sessions.ts';
 import type { Slot } from '../../ports/run-slots.ts';
@@ -29,10 +29,9 @@ export class StartSlot {
     this.#isAllowed = await tx.runs.hasHalfFree(tenantId, perTenant);
   }
 
-  /** Reads what the run would start from, if it may start at once. Costs no round trip, either. */
-  async readState(tx: StoreTransaction, session: Session): Promise<void> {
-    if (!this.#isAllowed || this.#services.slots === undefined) return;
-    if (session.runCount > 0 && isFree(session)) this.#state = await tx.sessions.state(session.id);
+  /** Reads what the run would start from. Costs no round trip, either. */
+  async readState(tx: StoreTransaction, id: SessionId): Promise<void> {
+    if (this.#services.slots !== undefined) this.#state = await tx.sessions.state(id);
   }
 
   /** The transaction may be retried: this releases the slot of the attempt before. */

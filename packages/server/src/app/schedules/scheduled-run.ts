@@ -2,6 +2,7 @@ import { idPrefixes, isTerminalSessionStatus, sessionId } from '@convoke/contrac
 import type { JsonObject } from '../../domain/json.ts';
 import type { Run } from '../../domain/run/run.ts';
 import { type Schedule, runLabels } from '../../domain/schedule/schedule.ts';
+import type { TenantScope } from '../../domain/scope.ts';
 import type { Session } from '../../domain/session.ts';
 import type { StoreTransaction } from '../../ports/store.ts';
 import { orRefuse, refuse } from '../refusal.ts';
@@ -33,13 +34,20 @@ export async function startScheduledRun(
     request: { ...start, input, labels: orRefuse(runLabels(schedule)) },
     place: start.place,
     body: start.body,
-    session:
-      kept ??
-      (() => {
-        const id = sessionId(services.ids.next(idPrefixes.session));
-        return insertSession(services, tx, { scope, id, request: { agentName } });
-      }),
+    session: {
+      isNew: kept === undefined,
+      get: async () => kept ?? makeSession(services, tx, { scope, agentName }),
+    },
   });
+}
+
+function makeSession(
+  services: StartServices,
+  tx: StoreTransaction,
+  { scope, agentName }: { readonly scope: TenantScope; readonly agentName: string },
+): Promise<Session> {
+  const id = sessionId(services.ids.next(idPrefixes.session));
+  return insertSession(services, tx, { scope, id, request: { agentName } });
 }
 
 /** Undefined when the run needs a new session. A session that the client named is never replaced. */

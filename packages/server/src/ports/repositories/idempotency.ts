@@ -5,6 +5,8 @@ export interface IdempotencyRepository {
   claim(
     entry: IdempotencyEntry,
   ): Promise<{ taken: true } | { taken: false; known: IdempotencyEntry }>;
+  /** Changes the resource of a key that the same transaction has claimed. */
+  move(entry: Pick<IdempotencyEntry, 'scope' | 'key'>, resourceId: string): void;
   find(scope: string, key: string): Promise<IdempotencyEntry | undefined>;
 }
 

@@ -29,6 +29,12 @@ export function idempotencyRepository(db: Transaction): IdempotencyRepository {
         throw new Error('an idempotency key disappeared while it was claimed');
       return { taken: false, known };
     },
+
+    move({ scope, key }, resourceId) {
+      db.changeOneLater(sql`
+        update idempotency_keys set resource_id = ${resourceId}
+        where scope = ${scope} and key = ${key}`);
+    },
   };
 }
 
