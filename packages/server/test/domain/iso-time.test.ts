@@ -18,3 +18,7 @@ test('the first and the last millisecond of a day belong to it', () => {
   expect(isoTime(86_399_999)).toBe('1970-01-01T23:59:59.999Z');
   expect(isoTime(-1)).toBe('1969-12-31T23:59:59.999Z');
 });
+
+test.each([0.5, 1234.999, -0.5])('of %d milliseconds only whole ones are written', (time) => {
+  expect(isoTime(time)).toBe(new Date(time).toISOString());
+});
