@@ -226,18 +226,26 @@ async function makeKey(
   { clock, sealing }: SigningKeysOptions,
   leadMs: number,
 ): Promise<SigningKey> {
-  const { publicKey, privateKey } = await generateKeyPair(algorithm, { extractable: true });
-  const publicJwk = await exportJWK(publicKey);
-  const kid = await calculateJwkThumbprint(publicJwk);
+  const { kid, publicJwk, privateJwk } = await newKeyPair();
   const createdAt = clock.now();
   return {
     kid,
     publicJwk: JSON.stringify(publicJwk),
-    sealedPrivateJwk: sealing.seal(kid, JSON.stringify(await exportJWK(privateKey))),
+    sealedPrivateJwk: sealing.seal(kid, JSON.stringify(privateJwk)),
     createdAt,
     signsFrom: createdAt + leadMs,
     retiresAt: null,
   };
+}
+
+/** Draws again until the id starts with another character than a dash: a command line would take it for an option. */
+export async function newKeyPair(): Promise<{ kid: string; publicJwk: JWK; privateJwk: JWK }> {
+  for (;;) {
+    const { publicKey, privateKey } = await generateKeyPair(algorithm, { extractable: true });
+    const publicJwk = await exportJWK(publicKey);
+    const kid = await calculateJwkThumbprint(publicJwk);
+    if (!kid.startsWith('-')) return { kid, publicJwk, privateJwk: await exportJWK(privateKey) };
+  }
 }
 
 type KeyTimes = Pick<SigningKey, 'kid' | 'signsFrom' | 'retiresAt'>;

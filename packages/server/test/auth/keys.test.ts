@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { listAudit } from '../../src/app/audit.ts';
 import { revokeKey } from '../../src/auth/key-rotation.ts';
-import { jwksMaxAgeMs, openSigningKeys } from '../../src/auth/keys.ts';
+import { jwksMaxAgeMs, newKeyPair, openSigningKeys } from '../../src/auth/keys.ts';
 import { createSealing } from '../../src/auth/sealing.ts';
 import { createTokens } from '../../src/auth/tokens/tokens.ts';
 import { deploymentChain } from '../../src/domain/audit.ts';
@@ -226,4 +226,10 @@ describe.each(databaseKinds)('signing keys on %s (D-50)', (kind) => {
     }
     expect(refused).toBe(0);
   });
+});
+
+test('the id of a key can be an argument of a command: it never starts with a dash', async () => {
+  for (let count = 0; count < 500; count += 1) {
+    expect((await newKeyPair()).kid).toMatch(/^[A-Za-z0-9_][A-Za-z0-9_-]{42}$/);
+  }
 });

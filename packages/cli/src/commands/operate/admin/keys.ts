@@ -44,7 +44,10 @@ function listCommand(): Command {
 function revokeCommand(): Command {
   return new Command('revoke')
     .description('Refuse every token that a key signed, for a key that others may know')
-    .argument('<kid>', 'id of the key (see `convoke admin keys list`)')
+    .argument(
+      '<kid>',
+      'id of the key (see `convoke admin keys list`); after -- if it starts with a dash',
+    )
     .addHelpText('after', example('admin keys revoke 2zkM…'))
     .action(async (kid: string, _options: unknown, command: Command) => {
       const signing = await operating((operator) => operator.revokeKey(kid));
