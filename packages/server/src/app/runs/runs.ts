@@ -240,7 +240,7 @@ async function insertRun(
   tx: StoreTransaction,
   { session, id, request, slot, hasBudgets }: NewRun,
 ): Promise<Run> {
-  // Ids may be ahead of the clock, and no run is older than its id (`nextRunId`).
+  // Ids may be ahead of the clock, and no run is older than its id (`laterId`).
   const now = Math.max(changeTime(session, services.clock.now()), timeOfId(id));
   const { input, clientId } = request;
   const agent = enabledAgent(services, session);
