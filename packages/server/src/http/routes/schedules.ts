@@ -16,7 +16,7 @@ import { actorOf, clientOf } from '../actor.ts';
 import type { Cursors } from '../cursors.ts';
 import type { Handlers } from '../handler.ts';
 import { replayed } from '../replayed.ts';
-import { timestamp } from '../views/fields.ts';
+import { isoTime } from '../../domain/iso-time.ts';
 import { runView } from '../views/runs.ts';
 import { fireView, scheduleSummaryView, scheduleView } from '../views/schedules.ts';
 
@@ -68,7 +68,7 @@ function reads(services: Services, cursors: Cursors): Handlers<ReadOperations> {
     async preview_schedule({ caller, params, query }) {
       const request = { id: params.schedule_id, count: query.count };
       const slots = await previewSchedule(services, caller.scope, request);
-      return { status: 200, body: { times: slots.map(timestamp) } };
+      return { status: 200, body: { times: slots.map(isoTime) } };
     },
   };
 }

@@ -2,7 +2,7 @@ import { type SystemRecord, limits, openApiDocument } from '@convoke/contract';
 import { refuse } from '../../app/refusal.ts';
 import type { Settings } from '../../ports/settings.ts';
 import type { Handlers, RawReply } from '../handler.ts';
-import { timestamp } from '../views/fields.ts';
+import { isoTime } from '../../domain/iso-time.ts';
 
 type SystemOperations =
   | 'get_health'
@@ -80,7 +80,7 @@ function systemView(
 ): SystemRecord {
   return {
     version,
-    started_at: timestamp(startedAt),
+    started_at: isoTime(startedAt),
     frameworks,
     file_attachments_enabled: settings.fileAttachments,
     limits: {

@@ -1,13 +1,14 @@
 import type { AuditRecord, AuditStatusRecord } from '@convoke/contract';
 import type { AuditStatus } from '../../app/audit-checks.ts';
 import type { AuditRow } from '../../domain/audit.ts';
-import { optional, timestamp } from './fields.ts';
+import { isoTime } from '../../domain/iso-time.ts';
+import { optional } from './fields.ts';
 
 export function auditView(row: AuditRow, name: string | undefined): AuditRecord {
   const { kind, id, address, requestId } = row.by;
   return {
     seq: row.seq,
-    at: timestamp(row.at),
+    at: isoTime(row.at),
     actor: { kind, id, ...optional('name', name) },
     action: row.action,
     object: row.object,
@@ -26,7 +27,7 @@ export function auditStatusView({ head, check }: AuditStatus): AuditStatusRecord
     last_seq: head.seq,
     last_hash: head.hash,
     verified_to_seq: check?.verifiedToSeq ?? 0,
-    ...optional('verified_at', check && timestamp(check.verifiedAt)),
+    ...optional('verified_at', check && isoTime(check.verifiedAt)),
     ...optional('problem', problem && { seq: problem.seq, reason: problem.problem }),
   };
 }

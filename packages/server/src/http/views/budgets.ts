@@ -1,6 +1,7 @@
 import type { BudgetRecord } from '@convoke/contract';
 import { type BudgetState, periodEnd } from '../../domain/usage/budget.ts';
-import { optional, optionalTime, timestamp } from './fields.ts';
+import { isoTime } from '../../domain/iso-time.ts';
+import { optional, optionalTime } from './fields.ts';
 
 export function budgetView(
   { budget, spent }: BudgetState,
@@ -16,7 +17,7 @@ export function budgetView(
     spent: { tokens: spent.tokens, cost: spent.costMicros },
     ...optionalTime('resets_at', periodEnd(budget.period, now)),
     version: budget.version,
-    created_at: timestamp(budget.createdAt),
-    updated_at: timestamp(budget.updatedAt),
+    created_at: isoTime(budget.createdAt),
+    updated_at: isoTime(budget.updatedAt),
   };
 }

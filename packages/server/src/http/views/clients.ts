@@ -2,8 +2,9 @@ import type { ClientRecord, IssuedClient } from '@convoke/contract';
 import type { Issued } from '../../app/clients.ts';
 import type { Withdrawn } from '../../app/withdrawals.ts';
 import type { Client } from '../../domain/client.ts';
+import { isoTime } from '../../domain/iso-time.ts';
 import { issuedView } from './credentials.ts';
-import { optional, timestamp } from './fields.ts';
+import { optional } from './fields.ts';
 import { pendingView } from './withdrawals.ts';
 
 /** D-60. */
@@ -19,8 +20,8 @@ export function clientView({ resource: client, pending }: Withdrawn<Client>): Cl
     status: client.status,
     version: client.version,
     ...optional('pending_operation', pending && pendingView(pending)),
-    created_at: timestamp(client.createdAt),
-    updated_at: timestamp(client.updatedAt),
+    created_at: isoTime(client.createdAt),
+    updated_at: isoTime(client.updatedAt),
     created_by: client.createdBy,
   };
 }

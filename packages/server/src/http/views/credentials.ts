@@ -2,7 +2,8 @@ import type { CredentialRecord, IssuedCredential } from '@convoke/contract';
 import type { Issued } from '../../app/clients.ts';
 import type { Withdrawn } from '../../app/withdrawals.ts';
 import { type Credential, credentialStatus } from '../../domain/credential.ts';
-import { optional, optionalTime, timestamp } from './fields.ts';
+import { isoTime } from '../../domain/iso-time.ts';
+import { optional, optionalTime } from './fields.ts';
 import { pendingView } from './withdrawals.ts';
 
 /** D-60. */
@@ -16,8 +17,8 @@ export function credentialView(
     status: credentialStatus(credential, now),
     secret_hint: credential.secretHint,
     ...optional('pending_operation', pending && pendingView(pending)),
-    created_at: timestamp(credential.createdAt),
-    expires_at: timestamp(credential.expiresAt),
+    created_at: isoTime(credential.createdAt),
+    expires_at: isoTime(credential.expiresAt),
     ...optionalTime('revoked_at', credential.revokedAt),
     ...optionalTime('last_used_at', credential.lastUsedAt),
   };

@@ -1,7 +1,5 @@
 import { idPrefixes } from '@convoke/contract';
-import { isoTime as timestamp } from '../../domain/iso-time.ts';
-
-export { timestamp };
+import { isoTime } from '../../domain/iso-time.ts';
 
 /** An optional field is absent rather than null. */
 export function optional<Name extends string, Value>(
@@ -17,7 +15,7 @@ export function optionalTime<Name extends string>(
   name: Name,
   ms: number | null | undefined,
 ): { [Key in Name]?: string } {
-  return optional(name, ms === null || ms === undefined ? undefined : timestamp(ms));
+  return optional(name, ms === null || ms === undefined ? undefined : isoTime(ms));
 }
 
 /** The field that names who made something. Rows of an older server do not know it. */

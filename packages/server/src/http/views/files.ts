@@ -1,6 +1,7 @@
 import type { FileRecord } from '@convoke/contract';
 import type { File } from '../../domain/file.ts';
-import { optional, timestamp } from './fields.ts';
+import { isoTime } from '../../domain/iso-time.ts';
+import { optional } from './fields.ts';
 
 /** D-40. */
 export function fileView(file: File): FileRecord {
@@ -12,6 +13,6 @@ export function fileView(file: File): FileRecord {
     ...optional('size_bytes', file.sizeBytes),
     ...optional('sha256', file.sha256),
     status: file.status,
-    created_at: timestamp(file.createdAt),
+    created_at: isoTime(file.createdAt),
   };
 }

@@ -6,7 +6,8 @@ import type {
 } from '../../domain/interaction.ts';
 import { aboutFields } from '../../domain/interaction.ts';
 import { isObject } from '../../domain/json.ts';
-import { optional, optionalTime, timestamp } from './fields.ts';
+import { isoTime } from '../../domain/iso-time.ts';
+import { optional, optionalTime } from './fields.ts';
 
 /** D-36. */
 export function interactionView(interaction: Interaction): InteractionRecord {
@@ -21,10 +22,10 @@ export function interactionView(interaction: Interaction): InteractionRecord {
     ...requestFields(interaction),
     ...(answered && answerFields(answered.answer)),
     ...optional('answered_by', answered?.answeredBy),
-    created_at: timestamp(interaction.createdAt),
+    created_at: isoTime(interaction.createdAt),
     ...optionalTime('answered_at', answered?.answeredAt),
     ...optionalTime('applied_at', answered?.appliedAt),
-    expires_at: timestamp(interaction.expiresAt),
+    expires_at: isoTime(interaction.expiresAt),
   };
 }
 

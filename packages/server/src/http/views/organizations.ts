@@ -2,19 +2,20 @@ import type { MeRecord, MemberRecord, OrganizationRecord } from '@convoke/contra
 import type { OrganizationOverview, Person } from '../../app/organizations.ts';
 import { unknownEmailEnding } from '../../app/people/people.ts';
 import type { Role } from '../../domain/member.ts';
+import { isoTime } from '../../domain/iso-time.ts';
 import type { OrganizationMember } from '../../ports/repositories/organizations.ts';
-import { optional, timestamp } from './fields.ts';
+import { optional } from './fields.ts';
 
 export function organizationView(
   { organization, counts }: OrganizationOverview,
   role: Role,
 ): OrganizationRecord {
   const { id, name, createdAt } = organization;
-  return { id, name, role, created_at: timestamp(createdAt), counts };
+  return { id, name, role, created_at: isoTime(createdAt), counts };
 }
 
 export function memberView({ user, role, createdAt }: OrganizationMember): MemberRecord {
-  return { user_id: user.id, ...emailField(user), role, created_at: timestamp(createdAt) };
+  return { user_id: user.id, ...emailField(user), role, created_at: isoTime(createdAt) };
 }
 
 export function meView({ user, memberships }: Person): MeRecord {

@@ -3,7 +3,8 @@ import type { RunWithQueuePosition } from '../../app/runs/runs.ts';
 import { attemptOf } from '../../domain/run/run.ts';
 import type { Ceiling } from '../../domain/usage/budget.ts';
 import type { TokenUsage } from '../../domain/usage/usage.ts';
-import { actorView, optional, timestamp } from './fields.ts';
+import { isoTime } from '../../domain/iso-time.ts';
+import { actorView, optional } from './fields.ts';
 
 /** D-20. */
 export function runView({ run, queuePosition }: RunWithQueuePosition): RunRecord {
@@ -25,7 +26,7 @@ export function runView({ run, queuePosition }: RunWithQueuePosition): RunRecord
     attempt: attemptOf(run),
     interrupted_at: timeIn(run.interruptedAt),
     last_event_id: run.lastSeq === 0 ? undefined : formatEventId(run.lastSeq),
-    created_at: timestamp(run.createdAt),
+    created_at: isoTime(run.createdAt),
     started_at: 'startedAt' in run ? timeIn(run.startedAt) : undefined,
     ended_at: 'endedAt' in run ? timeIn(run.endedAt) : undefined,
     cancel_requested_at: 'cancelRequestedAt' in run ? timeIn(run.cancelRequestedAt) : undefined,
@@ -36,7 +37,7 @@ export function runView({ run, queuePosition }: RunWithQueuePosition): RunRecord
 }
 
 function timeIn(ms: number | null): string | undefined {
-  return ms === null ? undefined : timestamp(ms);
+  return ms === null ? undefined : isoTime(ms);
 }
 
 function budgetOf({ maxTokens, maxCostMicros }: Ceiling): RunRecord['budget'] {

@@ -1,6 +1,7 @@
 import type { FireRecord, ScheduleRecord, ScheduleSummary } from '@convoke/contract';
 import type { Fire, Schedule } from '../../domain/schedule/schedule.ts';
-import { optional, optionalTime, timestamp } from './fields.ts';
+import { isoTime } from '../../domain/iso-time.ts';
+import { optional, optionalTime } from './fields.ts';
 
 /** D-140: without the input, for lists. */
 export function scheduleSummaryView(schedule: Schedule): ScheduleSummary {
@@ -23,8 +24,8 @@ export function scheduleSummaryView(schedule: Schedule): ScheduleSummary {
     ...optional('last_run_id', schedule.lastRunId),
     version: schedule.version,
     created_by: schedule.createdBy.id,
-    created_at: timestamp(schedule.createdAt),
-    updated_at: timestamp(schedule.updatedAt),
+    created_at: isoTime(schedule.createdAt),
+    updated_at: isoTime(schedule.updatedAt),
   };
 }
 
@@ -34,8 +35,8 @@ export function scheduleView(schedule: Schedule): ScheduleRecord {
 
 export function fireView(fire: Fire): FireRecord {
   return {
-    slot_at: timestamp(fire.slotAt),
-    fired_at: timestamp(fire.firedAt),
+    slot_at: isoTime(fire.slotAt),
+    fired_at: isoTime(fire.firedAt),
     outcome: fire.outcome,
     ...optional('run_id', fire.runId),
     ...optional('session_id', fire.sessionId),

@@ -1,7 +1,8 @@
 import { type SessionRecord, isTerminalSessionStatus } from '@convoke/contract';
 import { type Session, acceptsFiles } from '../../domain/session.ts';
+import { isoTime } from '../../domain/iso-time.ts';
 import type { Settings } from '../../ports/settings.ts';
-import { createdByView, optional, optionalTime, timestamp } from './fields.ts';
+import { createdByView, optional, optionalTime } from './fields.ts';
 
 /** D-10. `expires_at` is when an idle session expires (D-17). */
 export function sessionView(
@@ -21,8 +22,8 @@ export function sessionView(
     session_files_supported: acceptsFiles(session, { fileAttachments }),
     ...optional('current_run_id', session.currentRunId),
     pending_interactions: session.pendingInteractions,
-    created_at: timestamp(session.createdAt),
-    updated_at: timestamp(session.updatedAt),
+    created_at: isoTime(session.createdAt),
+    updated_at: isoTime(session.updatedAt),
     ...optionalTime('stopped_at', session.stoppedAt),
     ...optionalTime(
       'ended_at',

@@ -7,8 +7,9 @@ import type { getOverview } from '../../app/tenant-reads.ts';
 import { aboutFields } from '../../domain/interaction.ts';
 import { previewOf } from '../../domain/preview.ts';
 import type { RunSummary } from '../../domain/run/run-summary.ts';
+import { isoTime } from '../../domain/iso-time.ts';
 import type { InteractionInTenant } from '../../ports/repositories/tenant-lists.ts';
-import { createdByView, optional, optionalTime, timestamp } from './fields.ts';
+import { createdByView, optional, optionalTime } from './fields.ts';
 import { interactionView } from './interactions.ts';
 import { usageView } from './runs.ts';
 
@@ -23,7 +24,7 @@ export function runSummaryView(run: RunSummary): RunSummaryRecord {
     ...createdByView(run.createdBy),
     ...optional('error_code', run.errorCode),
     pending_interactions: run.pendingInteractions,
-    created_at: timestamp(run.createdAt),
+    created_at: isoTime(run.createdAt),
     ...optionalTime('started_at', run.startedAt),
     ...optionalTime('ended_at', run.endedAt),
     ...optional('usage', run.usage && usageView(run.usage)),
@@ -49,9 +50,9 @@ export function interactionSummaryView(found: InteractionInTenant): InteractionS
     run_id: interaction.runId,
     ...runFields(found),
     ...requestFields(interaction),
-    created_at: timestamp(interaction.createdAt),
+    created_at: isoTime(interaction.createdAt),
     ...optionalTime('answered_at', answeredAt),
-    expires_at: timestamp(interaction.expiresAt),
+    expires_at: isoTime(interaction.expiresAt),
   };
 }
 
@@ -70,6 +71,6 @@ export function overviewView(found: Awaited<ReturnType<typeof getOverview>>): Ov
     pending_interactions: found.pendingInteractions,
     ...optionalTime('oldest_pending_at', found.oldestPendingAt),
     ...optionalTime('oldest_queued_at', found.oldestQueuedAt),
-    as_of: timestamp(found.asOf),
+    as_of: isoTime(found.asOf),
   };
 }

@@ -1,6 +1,7 @@
 import type { TenantRecord } from '@convoke/contract';
 import type { Tenant } from '../../domain/tenant.ts';
-import { optional, timestamp } from './fields.ts';
+import { isoTime } from '../../domain/iso-time.ts';
+import { optional } from './fields.ts';
 
 /** D-60. `unboundClients` is given where one tenant is created or read. */
 export function tenantView(tenant: Tenant, unboundClients?: number): TenantRecord {
@@ -13,7 +14,7 @@ export function tenantView(tenant: Tenant, unboundClients?: number): TenantRecor
     attachment_state: tenant.attachmentState,
     ...optional('status_reason', tenant.statusReason),
     ...optional('unbound_clients', unboundClients),
-    created_at: timestamp(tenant.createdAt),
-    updated_at: timestamp(tenant.updatedAt),
+    created_at: isoTime(tenant.createdAt),
+    updated_at: isoTime(tenant.updatedAt),
   };
 }

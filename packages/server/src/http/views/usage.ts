@@ -1,6 +1,6 @@
 import type { LabelGroup, UsageRecord } from '@convoke/contract';
+import { isoTime } from '../../domain/iso-time.ts';
 import type { UsageGroup, UsageRow } from '../../ports/repositories/usage-totals.ts';
-import { timestamp } from './fields.ts';
 
 export interface UsageShape {
   readonly groupBy: UsageGroup | LabelGroup | undefined;
@@ -11,7 +11,7 @@ export function usageView(row: UsageRow, { groupBy, currency }: UsageShape): Usa
   const { completed, failed, cancelled } = row;
   const runs = { runs: completed + failed + cancelled, completed, failed, cancelled };
   return {
-    ...(row.startsAt === 0 ? {} : { start: timestamp(row.startsAt) }),
+    ...(row.startsAt === 0 ? {} : { start: isoTime(row.startsAt) }),
     ...(groupBy === undefined ? {} : { group: row.group }),
     ...(groupBy === 'model' ? {} : { ...runs, run_seconds: Math.round(row.runMs / 1000) }),
     input_tokens: row.inputTokens,

@@ -2,7 +2,8 @@ import type { DeliveryRecord, WebhookRecord } from '@convoke/contract';
 import type { IssuedWebhook } from '../../app/webhooks/webhooks.ts';
 import { type Delivery, messageId } from '../../domain/webhook/webhook-delivery.ts';
 import type { Webhook } from '../../domain/webhook/webhook.ts';
-import { optional, optionalTime, timestamp } from './fields.ts';
+import { isoTime } from '../../domain/iso-time.ts';
+import { optional, optionalTime } from './fields.ts';
 
 /** D-120. Never a secret. */
 export function webhookView(webhook: Webhook): WebhookRecord {
@@ -20,8 +21,8 @@ export function webhookView(webhook: Webhook): WebhookRecord {
     ...optionalTime('last_success_at', webhook.lastSuccessAt),
     ...optionalTime('failing_since', webhook.failingSince),
     created_by: webhook.createdBy.id,
-    created_at: timestamp(webhook.createdAt),
-    updated_at: timestamp(webhook.updatedAt),
+    created_at: isoTime(webhook.createdAt),
+    updated_at: isoTime(webhook.updatedAt),
   };
 }
 
@@ -42,7 +43,7 @@ export function deliveryView(delivery: Delivery): DeliveryRecord {
     ...optional('response_status', delivery.responseStatus),
     ...optional('response_excerpt', delivery.responseExcerpt),
     ...optional('error', delivery.error),
-    created_at: timestamp(delivery.createdAt),
+    created_at: isoTime(delivery.createdAt),
     ...optionalTime('ended_at', delivery.endedAt),
   };
 }

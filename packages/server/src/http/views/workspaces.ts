@@ -1,7 +1,7 @@
 import { type CallerRecord, type WorkspaceRecord, idPrefixes } from '@convoke/contract';
 import type { ApplicationCaller, CallerIdentity } from '../../domain/access.ts';
+import { isoTime } from '../../domain/iso-time.ts';
 import type { ReachableTenant } from '../../ports/repositories/tenants.ts';
-import { timestamp } from './fields.ts';
 
 /** D-56. A workspace is a view of a tenant, so its id is the tenant's id with another prefix. */
 export function workspaceView({ tenant, organizationName }: ReachableTenant): WorkspaceRecord {
@@ -27,7 +27,7 @@ export function callerView(caller: ApplicationCaller, fileAttachments: boolean):
     tenant_id: caller.scope.tenantId,
     scopes: [...caller.scopes],
     file_attachments_enabled: fileAttachments,
-    expires_at: timestamp(caller.tokenExpiresAt),
+    expires_at: isoTime(caller.tokenExpiresAt),
   };
 }
 
