@@ -1,5 +1,5 @@
 import { type RunId, type TenantId, runId } from '@convoke/contract';
-import { type Run, continueAtOf, leaseOf, readyAtOf } from '../../domain/run/run.ts';
+import { continueAtOf, leaseOf, readyAtOf } from '../../domain/run/run.ts';
 import type { TokenUsage } from '../../domain/usage/usage.ts';
 import type { RunRepository } from '../../ports/repositories/runs.ts';
 import { toJsonText } from '../json-text.ts';
@@ -7,9 +7,9 @@ import { pageOf } from '../page.ts';
 import type { Statement, Transaction } from '../sql-database.ts';
 import { sql } from '../sql.ts';
 import { labelsText } from './labels.ts';
-import { exhaustedBudget } from './budgets.ts';
 import { executingOf, readyRuns } from './ready-runs.ts';
 import { runBacklog } from './run-backlog.ts';
+import { guardedInsertion, insertion } from './run-insertion.ts';
 import { type RunRow, queuedRunOf, runOf } from './run-rows.ts';
 
 /** A machine that is back has this long to claim what is held for it. */
@@ -24,10 +24,7 @@ export function runRepository(db: Transaction): RunRepository {
         db.later(insertion(run));
         return true;
       }
-      const changed = await db.run(sql`
-        ${insertion(run)}
-        where not exists (select 1 from budgets where ${exhaustedBudget({ run, ...guard })})`);
-      return changed === 1;
+      return (await db.run(guardedInsertion(run, guard))) === 1;
     },
 
     async find(scope, session, id) {
@@ -212,32 +209,6 @@ export function runRepository(db: Transaction): RunRepository {
         where lease_owner is not null and lease_owner <> ${owner}`);
     },
   };
-}
-
-/** The casts are for PostgreSQL, which takes no types from the columns for values that are selected. */
-function insertion(run: Run): Statement {
-  const lease = leaseOf(run);
-  return sql`
-    insert into runs (
-      id, organization_id, tenant_id, session_id, agent_name, client_id, created_by, preview, labels,
-      number, status, input,
-      pending_interactions, last_seq, last_event_at, ready_at, lease_owner, lease_epoch,
-      lease_expires_at, created_at, started_at, leg_started_at, last_machine,
-      max_tokens, max_cost_micros
-    ) select
-      cast(${run.id} as text), cast(${run.organizationId} as text),
-      cast(${run.tenantId} as text), cast(${run.sessionId} as text),
-      cast(${run.agentName} as text), cast(${run.clientId} as text),
-      cast(${run.createdBy} as text), cast(${run.preview} as text),
-      cast(${labelsText(run.labels)} as text),
-      cast(${run.number} as bigint), cast(${run.status} as text), cast(${run.input} as text),
-      cast(${run.pendingInteractions} as bigint), cast(${run.lastSeq} as bigint),
-      cast(${run.lastEventAt} as bigint), cast(${readyAtOf(run)} as bigint),
-      cast(${lease?.owner ?? null} as text), cast(${run.leaseEpoch} as bigint),
-      cast(${lease?.expiresAt ?? null} as bigint), cast(${run.createdAt} as bigint),
-      cast(${'startedAt' in run ? run.startedAt : null} as bigint),
-      cast(${run.legStartedAt} as bigint), cast(${run.lastMachine} as text),
-      cast(${run.ceiling.maxTokens} as bigint), cast(${run.ceiling.maxCostMicros} as bigint)`;
 }
 
 function tryLockTenant(db: Transaction, tenant: TenantId): Promise<{ id: string } | undefined> {
