@@ -36,7 +36,12 @@ sql.forNoKeyUpdateSkipLocked = postgresOnly('for no key update skip locked');
 /** Renders the text for one database: `$1` or `?`, with or without the row locks. */
 export function renderSql(strings: readonly string[], dialect: 'sqlite' | 'postgres'): string {
   if (dialect === 'sqlite') {
-    return strings.join('?').replaceAll(postgresOnlyPattern, '').replaceAll(bareLimit, 'limit +?');
+    return strings
+      .join('?')
+      .replaceAll(postgresOnlyPattern, '')
+      .replaceAll(bareLimit, 'limit +?')
+      .replaceAll(insertion, 'insert or fail into')
+      .replaceAll(update, 'update or fail $1 set');
   }
   const text = strings.reduce((before, after, index) => `${before}$${index}${after}`);
   return text.replaceAll(postgresOnlyPattern, '$1');
@@ -47,6 +52,12 @@ export function renderSql(strings: readonly string[], dialect: 'sqlite' | 'postg
  * each use, which takes four times as long as a short read. A sign in front of the parameter makes it an expression.
  */
 const bareLimit = /\blimit \?/g;
+/**
+ * A write of several rows copies each page before its first change, to undo only this statement when a later row is refused.
+ * A refused statement dooms its transaction, so nothing needs that, and `or fail` leaves it out.
+ */
+const insertion = /\binsert into\b/g;
+const update = /\bupdate (\w+)\s+set\b/g;
 const postgresOnlyPattern = /\u0001([^\u0001]*)\u0001/g;
 
 function postgresOnly(text: string): Statement {

@@ -161,6 +161,22 @@ describe.each(databaseKinds)('a %s database', (kind) => {
     expect(await ids()).toEqual([]);
   });
 
+  test('a statement whose last row is refused keeps none, and the others of its commit are kept', async () => {
+    // The first time without savepoints on SQLite, the second time with them.
+    for (const round of ['x', 'y']) {
+      const outcomes = await Promise.allSettled([
+        database.transaction((tx) => insert(tx, `${round}1`)),
+        database.transaction(async (tx) => {
+          const rows = [`${round}2`, `${round}3`, `${round}2`].map((id) => sql`(${id})`);
+          await tx.run(sql`insert into notes (id) values ${sql.join(rows)}`).catch(() => {});
+        }),
+        database.transaction((tx) => insert(tx, `${round}4`)),
+      ]);
+      expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    }
+    expect(await ids()).toEqual(['x1', 'x4', 'y1', 'y4']);
+  });
+
   test('statements that are issued together, and writes that nothing awaits, happen in their order', async () => {
     const seen = await database.transaction(async (tx) => {
       tx.later(sql`insert into counters values (${'c'}, ${1})`);

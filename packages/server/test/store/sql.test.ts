@@ -60,6 +60,21 @@ describe('the sql tag (architecture idea 5)', () => {
     expect(render(sql`select 1 limit 5`)).toMatchObject({ sqlite: 'select 1 limit 5' });
   });
 
+  test('on SQLite a write copies no pages to undo one statement: its failure dooms all (A-555)', () => {
+    expect(render(sql`insert into notes (id) values (${1})`)).toMatchObject({
+      sqlite: 'insert or fail into notes (id) values (?)',
+      postgres: 'insert into notes (id) values ($1)',
+    });
+    expect(render(sql`update notes set id = ${1}`)).toMatchObject({
+      sqlite: 'update or fail notes set id = ?',
+      postgres: 'update notes set id = $1',
+    });
+    const upsert = sql`insert into notes (id) values (${1}) on conflict (id) do update set id = 2`;
+    expect(render(upsert).sqlite).toBe(
+      'insert or fail into notes (id) values (?) on conflict (id) do update set id = 2',
+    );
+  });
+
   test('the same text has the same identity, composed or not', () => {
     const plain = (id: string) => sql`select ${id}`;
     const composed = (id: string) =>
