@@ -85,7 +85,7 @@ export function runRepository(db: Transaction): RunRepository {
           ${usage === null ? sql`` : addition(usage)}
           last_event_at = case when last_event_at > ${now} then last_event_at else ${now} end
         where id = ${id} and lease_epoch = ${epoch} and lease_owner is not null
-          and status in ('running', 'waiting', 'cancelling')
+          and (status = 'running' or status = 'waiting' or status = 'cancelling')
         returning last_seq, last_event_at`);
       return row && { lastSeq: row.last_seq, at: row.last_event_at };
     },

@@ -1,0 +1,1 @@
+-- Only SQLite makes a temporary table for the checks that this migration changes there.
