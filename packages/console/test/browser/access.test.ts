@@ -14,27 +14,24 @@ import { organizationPlaces } from './support/places.ts';
 
 const web = consoleTests({ agents: consoleAgents });
 
-/** Slow to make, and good for every person. */
-let hashed: Promise<string> | undefined;
-
 /** A member with a password. The owner has none: setting one would end the session that the other tests use. */
-async function personWith(role: 'viewer' | 'operator'): Promise<UserId> {
-  const userId = await addMember(web.server, role);
-  hashed ??= createPasswords().hash(password);
-  const hash = await hashed;
+async function operatorWithPassword(): Promise<UserId> {
+  const userId = await addMember(web.server, 'operator');
+  const hash = await createPasswords().hash(password);
   await setPassword(web.server.convoke.services, { userId, hash, isOneTime: false, by: operator });
   return userId;
 }
 
-async function openAs(person: UserId, path: string) {
-  const page = await web.openSignedOut(web.server.baseUrl + path);
-  await web.signIn(page, { email: emailOf(person), password });
-  return page;
+async function fillIn(page: Page, person: UserId): Promise<void> {
+  await page.getByLabel('Email').fill(emailOf(person));
+  await page.getByLabel('Password').fill(password);
+  await page.getByRole('button', { name: 'Sign in' }).click();
 }
 
 test('a page that was asked for signed out is shown after the sign-in, with its filters', async () => {
   const path = `${web.tenant}/runs?status=failed&q=nothing`;
-  const page = await openAs(await personWith('operator'), path);
+  const page = await web.openSignedOut(web.server.baseUrl + path);
+  await fillIn(page, await operatorWithPassword());
   await page.getByText('No run matches.').waitFor();
   expect(new URL(page.url()).search).toBe('?status=failed&q=nothing');
   expect(await page.evaluate<number>('sessionStorage.length')).toBe(0);
@@ -52,11 +49,10 @@ test('no token is in storage, in an address or in the page, and a reload signs i
 });
 
 test('signing out empties every tab of the browser', async () => {
-  const person = await personWith('operator');
-  const page = await openAs(person, '/console/');
+  const person = await addMember(web.server, 'operator');
+  const page = await web.openAs(person, '/console/settings');
   const other = await web.open(web.tenant, { beside: page });
   await other.getByRole('heading', { level: 1 }).waitFor();
-  await page.goto(`${web.server.baseUrl}/console/settings`);
   await page.getByRole('button', { name: 'Sign out' }).click();
   await other.getByRole('heading', { name: 'Signed out' }).waitFor();
   // The page of the server asks once more, with a button of the same name.
@@ -67,8 +63,8 @@ test('signing out empties every tab of the browser', async () => {
 });
 
 test('a sign-in that ends while the page is used covers it, and what was typed is there afterwards', async () => {
-  const person = await personWith('operator');
-  const page = await openAs(person, `${web.tenant}/agents/echo`);
+  const person = await operatorWithPassword();
+  const page = await web.openAs(person, `${web.tenant}/agents/echo`);
   const message = page.getByLabel('Message to the agent');
   await message.fill('half a thought');
   await page.context().clearCookies();
@@ -77,10 +73,7 @@ test('a sign-in that ends while the page is used covers it, and what was typed i
   const ended = page.getByRole('dialog', { name: 'Your sign-in has ended' });
   const opened = page.context().waitForEvent('page');
   await ended.getByRole('button', { name: 'Sign in' }).click();
-  const tab = await opened;
-  await tab.getByLabel('Email').fill(emailOf(person));
-  await tab.getByLabel('Password').fill(password);
-  await tab.getByRole('button', { name: 'Sign in' }).click();
+  await fillIn(await opened, person);
   await ended.waitFor({ state: 'detached' });
   expect(await message.inputValue()).toBe('half a thought');
   await page.getByRole('button', { name: 'Send' }).click();
@@ -100,8 +93,9 @@ test('seven tabs follow the tenant over one connection, and all see a run appear
   });
   context.on('requestfinished', (request) => open.delete(request));
   context.on('requestfailed', (request) => open.delete(request));
-  const tabs: Page[] = [];
-  for (let count = 0; count < 7; count += 1) {
+  const tabs = [first];
+  await go(first, `${web.tenant}/runs`);
+  for (let count = 1; count < 7; count += 1) {
     tabs.push(await web.open(`${web.tenant}/runs`, { beside: first }));
   }
   for (const tab of tabs) await tab.getByRole('heading', { name: 'Runs' }).waitFor();
@@ -112,16 +106,28 @@ test('seven tabs follow the tenant over one connection, and all see a run appear
 });
 
 test('a person with no access to a tenant learns nothing about it', async () => {
-  const page = await web.open('/console/t/ten_01ja3w8z5kq4v7m2x9c6t1r8en/runs');
+  const page = await web.visit('/console/t/ten_01ja3w8z5kq4v7m2x9c6t1r8en/runs');
   const said = page.getByText('You have no access to this tenant, or it does not exist.');
   await expect(said.waitFor()).resolves.toBeUndefined();
+});
+
+test('a run that is cancelled elsewhere ends on the page too', async () => {
+  const { run } = await begin(web.server, 'sleeper', 'to be cancelled');
+  await runIn(web.server, run, 'running');
+  const page = await web.visit(`${web.tenant}/runs/${run.id}`);
+  const status = page.locator('.heading .status');
+  await status.filter({ hasText: 'Running' }).waitFor();
+  await cancel(web.server, run);
+  await status.filter({ hasText: 'Cancelled' }).waitFor();
+  await expect(page.getByRole('button', { name: 'Run again' }).waitFor()).resolves.toBeUndefined();
 });
 
 test('a viewer reads everything of the tenant and can change nothing, and the page says why', async () => {
   const { run } = await begin(web.server, 'writer', 'for a viewer');
   await runIn(web.server, run, 'waiting');
   const { interaction_key: key } = await pendingIn(web.server, run.session_id);
-  const page = await openAs(await personWith('viewer'), `${web.tenant}/approvals?item=${key}`);
+  const viewer = await addMember(web.server, 'viewer');
+  const page = await web.openAs(viewer, `${web.tenant}/approvals?item=${key}`);
   await page.getByText('Your role may read this, not answer it.').waitFor();
   await page.getByText('for a viewer').first().waitFor();
   expect(await page.getByRole('button', { name: /Allow/ }).count()).toBe(0);
@@ -154,8 +160,8 @@ test('a viewer reads everything of the tenant and can change nothing, and the pa
 
 test('a person who is removed from the organization sees nothing new', async () => {
   web.expectFaults(/status of 40[013]/);
-  const person = await personWith('operator');
-  const page = await openAs(person, `${web.tenant}/runs`);
+  const person = await addMember(web.server, 'operator');
+  const page = await web.openAs(person, `${web.tenant}/runs`);
   await page.getByRole('heading', { name: 'Runs' }).waitFor();
   await removeMember(web.server.convoke.services, {
     organizationId: organizationId(web.server.quickstart.organization_id),
@@ -166,15 +172,4 @@ test('a person who is removed from the organization sees nothing new', async () 
   await page.getByRole('link', { name: 'Waiting', exact: true }).click();
   await page.getByRole('alert').first().waitFor();
   expect(await page.textContent('body')).not.toContain('after the removal');
-});
-
-test('a run that is cancelled elsewhere ends on the page too', async () => {
-  const { run } = await begin(web.server, 'sleeper', 'to be cancelled');
-  await runIn(web.server, run, 'running');
-  const page = await web.open(`${web.tenant}/runs/${run.id}`);
-  const status = page.locator('.heading .status');
-  await status.filter({ hasText: 'Running' }).waitFor();
-  await cancel(web.server, run);
-  await status.filter({ hasText: 'Cancelled' }).waitFor();
-  await expect(page.getByRole('button', { name: 'Run again' }).waitFor()).resolves.toBeUndefined();
 });

@@ -18,7 +18,7 @@ const card = (page: Page) => page.getByRole('region', { name: /Permission: write
 
 test('a permission shows its whole input, and what is allowed is what runs', async () => {
   const { run, path } = await waiting('first line\nsecond line');
-  const page = await web.open(path);
+  const page = await web.visit(path);
   await card(page).getByText('second line').waitFor();
   await page.getByText('I will note it down.').waitFor();
   await card(page)
@@ -30,7 +30,7 @@ test('a permission shows its whole input, and what is allowed is what runs', asy
 
 test('a denial carries the message, and the keys act only on the card that has the focus', async () => {
   const { run, interaction, path } = await waiting('with the keyboard');
-  const page = await web.open(path);
+  const page = await web.visit(path);
   await card(page).getByRole('button', { name: /^Deny/ }).and(page.locator(':enabled')).waitFor();
   // Outside of the card the key does nothing.
   await page.getByRole('link', { name: 'Pending' }).focus();
@@ -54,7 +54,7 @@ test('a denial carries the message, and the keys act only on the card that has t
 
 test('an edited input shows its difference before it is sent, and is the one that runs', async () => {
   const { run, path } = await waiting('draft');
-  const page = await web.open(path);
+  const page = await web.visit(path);
   await card(page)
     .getByRole('button', { name: /Edit input/ })
     .click();
@@ -78,7 +78,7 @@ test('an edited input shows its difference before it is sent, and is the one tha
 test('two tabs answer the same approval: the second changes nothing and learns who was first', async () => {
   web.expectFaults(/status of 409/);
   const { run, path } = await waiting('race');
-  const first = await web.open(path);
+  const first = await web.visit(path);
   const second = await web.open(path, { beside: first });
   const allow = card(second).getByRole('button', { name: /^Allow/, disabled: false });
   await allow.waitFor();
@@ -100,7 +100,7 @@ test('two tabs answer the same approval: the second changes nothing and learns w
 
 test('the list does not move under the pointer: what is new waits behind a button', async () => {
   const { interaction, path } = await waiting('early bird');
-  const page = await web.open(path);
+  const page = await web.visit(path);
   await card(page).waitFor();
   const rows = page.locator('.queue li a.item');
   await page.locator('.queue').getByText('early bird').waitFor();
@@ -119,7 +119,7 @@ test('a question is answered with an option or in own words, and can be declined
   const { run } = await begin(web.server, 'asker', 'dear');
   await runIn(web.server, run, 'waiting');
   const { interaction_key: key } = await pendingIn(web.server, run.session_id);
-  const page = await web.open(`${web.tenant}/approvals?item=${key}`);
+  const page = await web.visit(`${web.tenant}/approvals?item=${key}`);
   const question = page.getByRole('region', { name: /Question: Which colour, dear/ });
   await question.getByRole('radio', { name: 'blue' }).check();
   await question.getByLabel('Or in your own words').fill('green');
@@ -129,6 +129,6 @@ test('a question is answered with an option or in own words, and can be declined
 });
 
 test('with nothing to answer, the inbox says so', async () => {
-  const page = await web.open(`${web.tenant}/approvals?kind=question`);
+  const page = await web.visit(`${web.tenant}/approvals?kind=question`);
   await expect(page.getByText('Nothing waits for you.').waitFor()).resolves.toBeUndefined();
 });

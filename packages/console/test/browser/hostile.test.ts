@@ -19,7 +19,7 @@ const hostile = attacks.join('\n\n');
 test('what an agent says is text: no script runs, nothing is loaded, links show where they lead', async () => {
   const { run } = await begin(web.server, 'echo', hostile);
   await ended(web.server, run);
-  const page = await web.open(`${web.tenant}/runs/${run.id}`);
+  const page = await web.visit(`${web.tenant}/runs/${run.id}`);
   const talk = page.getByRole('log');
   await talk.locator('.marks').first().waitFor();
   for (const text of ['<script>', '[image leak: https://evil.example/?q=secret]', '<iframe']) {
@@ -44,7 +44,7 @@ test('what an agent says is text: no script runs, nothing is loaded, links show 
 test('a prompt with markup is text in every list', async () => {
   const { run } = await begin(web.server, 'failing', '<b id="injected">bold</b>');
   await ended(web.server, run);
-  const page = await web.open(`${web.tenant}/runs`);
+  const page = await web.visit(`${web.tenant}/runs`);
   await page.getByRole('link', { name: '<b id="injected">bold</b>' }).first().waitFor();
   expect(await page.locator('#injected').count()).toBe(0);
 });
@@ -53,7 +53,7 @@ test('a tool input cannot look like another one: what turns text around is made 
   const { run } = await begin(web.server, 'writer', 'pay \u202e00001 to bob <img src=x>');
   await runIn(web.server, run, 'waiting');
   const { interaction_key: key } = await pendingIn(web.server, run.session_id);
-  const page = await web.open(`${web.tenant}/approvals?item=${key}`);
+  const page = await web.visit(`${web.tenant}/approvals?item=${key}`);
   await page.getByText('pay ⟨U+202E⟩00001 to bob <img src=x>').first().waitFor();
   expect(await page.locator('.ask img').count()).toBe(0);
 });
@@ -61,7 +61,7 @@ test('a tool input cannot look like another one: what turns text around is made 
 test('the name of a file is text, and a file of any type is never a page', async () => {
   const { run } = await begin(web.server, 'echo', 'hello');
   await ended(web.server, run);
-  const page = await web.open(`${web.tenant}/sessions/${run.session_id}`);
+  const page = await web.visit(`${web.tenant}/sessions/${run.session_id}`);
   const name = '<img src=x onerror=alert(1)>.html';
   await page.getByLabel('Files to upload').setInputFiles({
     name,

@@ -53,7 +53,7 @@ beforeAll(async () => {
 
 test('a run that was interrupted shows it in the waterfall, and its text without what was discarded (D-87)', async () => {
   await runIn(web.server, told, 'running');
-  const page = await web.open(`${web.tenant}/runs/${told.id}`);
+  const page = await web.visit(`${web.tenant}/runs/${told.id}`);
   await page.getByRole('figure', { name: /in 2 legs.* interrupted 1 times/ }).waitFor();
   await page.locator('.waterfall .span.leg.interrupted').waitFor();
   const talk = page.getByRole('log');
@@ -69,7 +69,7 @@ test('a run that was interrupted shows it in the waterfall, and its text without
 
 test('a call in doubt is answered from the inbox, which says what each answer does (D-83)', async () => {
   await runIn(web.server, paid, 'waiting');
-  const page = await web.open(`${web.tenant}/approvals`);
+  const page = await web.visit(`${web.tenant}/approvals`);
   await page.getByRole('link', { name: /Was pay carried out\?.*pay the bill/ }).click();
   const card = page.getByRole('region', { name: 'Question: Was pay carried out?' });
   await card.getByText('b-17').waitFor();
@@ -93,7 +93,7 @@ test('while the server is away every page says so, and afterwards shows every ev
   web.expectFaults(/net::ERR_|status of 503/);
   const { run } = await begin(web.server, 'writer', 'survive');
   await runIn(web.server, run, 'waiting');
-  const page = await web.open(`${web.tenant}/runs/${run.id}`);
+  const page = await web.visit(`${web.tenant}/runs/${run.id}`);
   const card = page.getByRole('region', { name: /Permission: write_file/ });
   await card.getByRole('button', { name: /^Allow/ }).waitFor();
   const lists = [];

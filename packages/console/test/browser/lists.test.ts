@@ -26,7 +26,7 @@ async function waiting(prompt: string) {
 test('several are denied together by the keyboard; one that has an answer already keeps it', async () => {
   const runs = [await waiting('number one'), await waiting('number two')];
   const third = await waiting('number three');
-  const page = await web.open(`${web.tenant}/approvals`);
+  const page = await web.visit(`${web.tenant}/approvals`);
   const row = (words: string) => page.locator('.queue a.item', { hasText: words });
   await row('number one').focus();
   await page.keyboard.press('x');
@@ -64,7 +64,7 @@ test('runs are cancelled from the list, one by its button and several by the key
   const runs = [];
   for (const prompt of prompts) runs.push((await begin(web.server, 'sleeper', prompt)).run);
   await Promise.all(runs.map((run) => runIn(web.server, run, 'running')));
-  const page = await web.open(`${web.tenant}/runs?q=nap`);
+  const page = await web.visit(`${web.tenant}/runs?q=nap`);
   const row = (words: string) => page.getByRole('row', { name: words });
   await row('first nap').getByRole('button', { name: 'Cancel the run first nap' }).click();
   const dialog = page.getByRole('dialog');
@@ -104,7 +104,7 @@ test('a run that ended before it could be cancelled is named with the reason; th
   const { run: asleep } = await begin(web.server, 'sleeper', 'late: asleep');
   await runIn(web.server, asleep, 'running');
   const done = await waiting('late: done');
-  const page = await web.open(`${web.tenant}/runs?q=late%3A`);
+  const page = await web.visit(`${web.tenant}/runs?q=late%3A`);
   await page.getByRole('checkbox', { name: 'Select all that have not ended' }).check();
   await page.getByRole('button', { name: 'Cancel 2 runs' }).click();
   const dialog = page.getByRole('dialog');
@@ -127,7 +127,7 @@ test('a run that ended before it could be cancelled is named with the reason; th
 
 test('Home answers in place, with the whole input and the keys of the card', async () => {
   const { run } = await waiting('from the first page');
-  const page = await web.open(web.tenant);
+  const page = await web.visit(web.tenant);
   await page.getByRole('button', { name: /from the first page/ }).click();
   const card = page.getByRole('region', { name: /Permission: write_file/ });
   await card.getByText('"from the first page"').waitFor();
@@ -144,7 +144,7 @@ test('Home answers in place, with the whole input and the keys of the card', asy
 test('the rows stay until those of another filter are here', async () => {
   await ended(web.server, (await begin(web.server, 'failing', 'still: broken')).run);
   await ended(web.server, (await begin(web.server, 'echo', 'still: fine')).run);
-  const page = await web.open(`${web.tenant}/runs?q=still%3A`);
+  const page = await web.visit(`${web.tenant}/runs?q=still%3A`);
   const row = (words: string) => page.getByRole('row', { name: words });
   await row('still: fine').waitFor();
   const released = Promise.withResolvers<void>();
@@ -161,7 +161,7 @@ test('the rows stay until those of another filter are here', async () => {
 });
 
 test('a saved view brings its filters back, also after a reload, until it is forgotten', async () => {
-  const page = await web.open(`${web.tenant}/runs?status=failed`);
+  const page = await web.visit(`${web.tenant}/runs?status=failed`);
   const views = page.getByRole('navigation', { name: 'Saved views' });
   await views.getByRole('button', { name: 'Save this view' }).click();
   await page.getByRole('dialog').getByLabel('Name').fill('What broke');
@@ -180,7 +180,7 @@ test('a saved view brings its filters back, also after a reload, until it is for
 test('keys of a run: the next error, the copy menu, and back to the list', async () => {
   const { run } = await begin(web.server, 'failing', 'draw');
   await ended(web.server, run);
-  const page = await web.open(`${web.tenant}/runs/${run.id}`);
+  const page = await web.visit(`${web.tenant}/runs/${run.id}`);
   await page.getByRole('button', { name: /1 error/ }).waitFor();
   await page.keyboard.press('.');
   await page.locator('[data-error]:focus').getByText('cannot draw').waitFor();
@@ -199,7 +199,7 @@ test('a folder that does not load is listed with what is wrong: its YAML, its ke
     words: /agent\.yaml:1:1: /,
     'unknown-key': /agent\.yaml:2:1: framwork is an unknown key; did you mean "framework"\?/,
   };
-  const page = await web.open(`${web.tenant}/agents`);
+  const page = await web.visit(`${web.tenant}/agents`);
   for (const [name, problem] of Object.entries(problems)) {
     const card = page.getByRole('link', { name: new RegExp(`^${name} `) });
     await card.getByText('✕ does not load').and(card.getByText(problem)).waitFor();

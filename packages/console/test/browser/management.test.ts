@@ -26,7 +26,7 @@ async function store(box: Locator): Promise<void> {
 }
 
 test('a client is created and rotated by keyboard; each secret is shown once and works', async () => {
-  const page = await web.open(`${web.organization}/clients`);
+  const page = await web.visit(`${web.organization}/clients`);
   await page.getByRole('button', { name: 'Create a client' }).press('Enter');
   await page.getByLabel('Name').fill('Nightly');
   await page.getByLabel('Name').press('Enter');
@@ -57,7 +57,7 @@ test('a client is created and rotated by keyboard; each secret is shown once and
 });
 
 test('a tenant is created, used, and offboarded only after its id was typed', async () => {
-  const page = await web.open(`${web.organization}/tenants`);
+  const page = await web.visit(`${web.organization}/tenants`);
   const switcher = page.getByRole('button', { name: /^Tenant .+: choose another/ });
   const tenantBefore = await switcher.textContent();
   await page.getByRole('button', { name: 'Create a tenant' }).click();
@@ -81,7 +81,7 @@ test('a tenant is created, used, and offboarded only after its id was typed', as
 });
 
 test('a tenant that takes long to be set up is shown as active without a reload', async () => {
-  const page = await web.open(`${web.organization}/tenants`);
+  const page = await web.visit(`${web.organization}/tenants`);
   // What the list says while the server is slow: more often than the two times that follow a click by themselves.
   let slowAnswers = 3;
   await page.route(/\/tenants\?/, async (route) => {
@@ -103,7 +103,7 @@ test('a tenant that takes long to be set up is shown as active without a reload'
 
 test('a schedule is created, shows its next times, runs beside its plan, and pauses', async () => {
   web.expectFaults(/status of 400/);
-  const page = await web.open(`${web.tenant}/schedules`);
+  const page = await web.visit(`${web.tenant}/schedules`);
   await page.getByRole('button', { name: 'Create a schedule' }).click();
   const form = page.getByRole('dialog', { name: 'Create a schedule' });
   await form.getByLabel('Name').fill('Morning report');
@@ -127,7 +127,7 @@ test('a schedule is created, shows its next times, runs beside its plan, and pau
 });
 
 test('the audit log is filtered by actor, object and time, and the address keeps the filters', async () => {
-  const page = await web.open(`${web.organization}/audit?action=token.exchange`);
+  const page = await web.visit(`${web.organization}/audit?action=token.exchange`);
   const rows = page.locator('.timeline > details');
   /** The different words before or after the arrow of the rows: who did it, and to what. */
   const inRows = async (side: 0 | 1) => {
@@ -174,7 +174,7 @@ test('the audit log is filtered by actor, object and time, and the address keeps
 });
 
 test('a budget is set, changed and deleted', async () => {
-  const page = await web.open(`${web.organization}/budgets`);
+  const page = await web.visit(`${web.organization}/budgets`);
   await page.getByRole('button', { name: 'Set a budget' }).click();
   const form = page.getByRole('dialog');
   await form.getByLabel('At most this many tokens').fill('5000');
@@ -196,7 +196,7 @@ test('a webhook shows what was sent, sends it again, and gets another secret', a
   const receiver = await startReceiver(({ body }) =>
     body.includes('webhook_test') ? status : 204,
   );
-  const page = await web.open(`${web.tenant}/webhooks`);
+  const page = await web.visit(`${web.tenant}/webhooks`);
   await page.getByRole('button', { name: 'Create a webhook' }).click();
   const form = page.getByRole('dialog', { name: 'Create a webhook' });
   await form.getByLabel('Address').fill(receiver.url);

@@ -14,9 +14,26 @@ import {
 
 const web = consoleTests({ agents: consoleAgents });
 
+test('every screen of a tenant without anything says so, and what to do next', async () => {
+  const tenant = await addTenant(web.server, 'Empty');
+  const page = await web.visit(`/console/t/${tenant}/approvals`);
+  await page.getByText('Nothing waits for you.').waitFor();
+  // Agents belong to the server, so that list is full in every tenant.
+  const empty = tenantPlaces(`/console/t/${tenant}`).filter(({ name }) => name !== 'agents');
+  await each(empty, async (place) => {
+    await go(page, place.path);
+    await settled(page, place);
+    const said = page.locator('#content .empty').first();
+    await expect(said.textContent()).resolves.toMatch(/^(No|Nothing) .+\./);
+    await expectStructure(page, `${place.name}-empty`);
+    await expectAccessible(page);
+    await expectReadableInDark(page);
+  });
+});
+
 test('every screen says that it loads, shows an error where it happened, and goes on afterwards', async () => {
   web.expectFaults(/status of 404/);
-  const page = await web.open('/console/t/none');
+  const page = await web.visit('/console/t/none');
   await page.getByText('You have no access to this tenant').waitFor();
   const isRead = (url: URL) => url.pathname.startsWith('/v1/') && url.pathname !== '/v1/events';
   let answer = Promise.withResolvers<'missing' | 'right'>();
@@ -56,21 +73,4 @@ test('every screen says that it loads, shows an error where it happened, and goe
   await go(page, `${web.tenant}/runs/run_01ja3w8z5kq4v7m2x9c6t1r8en`);
   await page.locator('#content').getByRole('alert').getByText('not_found').waitFor();
   await expectAccessible(page);
-});
-
-test('every screen of a tenant without anything says so, and what to do next', async () => {
-  const tenant = await addTenant(web.server, 'Empty');
-  const page = await web.open(`/console/t/${tenant}/approvals`);
-  await page.getByText('Nothing waits for you.').waitFor();
-  // Agents belong to the server, so that list is full in every tenant.
-  const empty = tenantPlaces(`/console/t/${tenant}`).filter(({ name }) => name !== 'agents');
-  await each(empty, async (place) => {
-    await go(page, place.path);
-    await settled(page, place);
-    const said = page.locator('#content .empty').first();
-    await expect(said.textContent()).resolves.toMatch(/^(No|Nothing) .+\./);
-    await expectStructure(page, `${place.name}-empty`);
-    await expectAccessible(page);
-    await expectReadableInDark(page);
-  });
 });

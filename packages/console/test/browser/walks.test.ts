@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { begin, ended } from '../../../server/test/support/api-steps.ts';
 import { consoleAgents } from './support/agents.ts';
 import { consoleTests } from './support/console-tests.ts';
+import { go } from './support/go.ts';
 
 const web = consoleTests({ agents: consoleAgents });
 
@@ -25,7 +26,7 @@ async function pressInTime(page: Page, keys: readonly string[], effect: Locator)
 test('the palette opens a run by its id, any screen by its name, and a session by its title, which can be changed', async () => {
   const { run } = await begin(web.server, 'echo', 'found by id');
   await ended(web.server, run);
-  const page = await web.open(web.tenant);
+  const page = await web.visit(web.tenant);
   await page.getByRole('heading', { level: 1 }).waitFor();
   await page.keyboard.press('Control+k');
   await page.getByRole('combobox', { name: 'Search or go to an id' }).fill(run.id);
@@ -49,9 +50,9 @@ test('the palette opens a run by its id, any screen by its name, and a session b
   await page.getByRole('heading', { level: 1, name: '<b>Named</b> by hand' }).waitFor();
 });
 
-test('letters go to screens and into lists, and can be turned off', async () => {
+test('letters go to screens and into lists, and can be turned off and on again', async () => {
   await ended(web.server, (await begin(web.server, 'echo', 'a row')).run);
-  const page = await web.open(web.tenant);
+  const page = await web.visit(web.tenant);
   await page.getByRole('heading', { level: 1 }).waitFor();
   await pressInTime(page, ['g', 'r'], page.getByRole('heading', { name: 'Runs' }));
   await page.getByRole('link', { name: 'a row' }).waitFor();
@@ -60,7 +61,7 @@ test('letters go to screens and into lists, and can be turned off', async () => 
   await page.getByRole('dialog', { name: 'Keys' }).waitFor();
   await page.keyboard.press('Escape');
   await page.getByRole('dialog', { name: 'Keys' }).waitFor({ state: 'detached' });
-  await page.goto(`${web.server.baseUrl}/console/settings`);
+  await go(page, '/console/settings');
   await page.getByText('takes requests').waitFor();
   await page.getByLabel('Single keys are shortcuts').uncheck();
   await page.locator('#content').focus();
@@ -70,10 +71,14 @@ test('letters go to screens and into lists, and can be turned off', async () => 
   await page.keyboard.press('Control+k');
   await page.getByRole('combobox', { name: 'Search or go to an id' }).waitFor();
   expect(new URL(page.url()).pathname).toBe('/console/settings');
+  await page.keyboard.press('Escape');
+  await page.getByLabel('Single keys are shortcuts').check();
+  await page.locator('#content').focus();
+  await pressInTime(page, ['g', 'r'], page.getByRole('heading', { name: 'Runs' }));
 });
 
 test('a run can be tried, stopped and run again without a pointer', async () => {
-  const page = await web.open(`${web.tenant}/agents/sleeper`);
+  const page = await web.visit(`${web.tenant}/agents/sleeper`);
   // Disabled until the page knows the rights of the person, and a disabled field takes no focus.
   const field = page.getByRole('textbox', { name: 'Message to the agent', disabled: false });
   await field.waitFor();

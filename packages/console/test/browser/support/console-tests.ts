@@ -1,3 +1,4 @@
+import type { UserId } from '@convoke/contract';
 import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import {
@@ -5,16 +6,15 @@ import {
   type TestServer,
   startServer,
 } from '../../../../server/test/support/server.ts';
-import type { Credentials } from '../../../../server/test/support/sign-in/steps.ts';
 import { sharedChromium } from './chromium.ts';
+import { go } from './go.ts';
+import { type Cookies, cookiesOf, cookiesOfOwner } from './signed-in.ts';
 
 /** How long a condition may take on a busy machine. */
 const patienceMs = 60_000;
 
 /** How long the storage of a page is asked for: one that is leaving for another address may never answer. */
 const inspectionMs = 5_000;
-
-type Cookies = Parameters<BrowserContext['addCookies']>[0];
 
 /**
  * The real server with the built console, and a browser in which its owner is signed in. Every page is watched: a test
@@ -26,6 +26,8 @@ export class ConsoleTests {
   #cookies: Cookies = [];
   /** Where people of the server sign in, if not at the server itself: the only other origin that a page may reach. */
   #issuerOrigin: string | undefined;
+  /** The page of the owner that goes on from test to test. */
+  #visited: Page | undefined;
   readonly #contexts = new Set<BrowserContext>();
   readonly #faults: string[] = [];
   readonly #expected: RegExp[] = [];
@@ -55,14 +57,6 @@ export class ConsoleTests {
     else this.#issuerOrigin = new URL(issuer).origin;
   }
 
-  /** Fills in the sign-in page of the server, and waits until the page behind it has taken its place. */
-  async signIn(page: Page, credentials: Credentials): Promise<void> {
-    await page.getByLabel('Email').fill(credentials.email);
-    await page.getByLabel('Password').fill(credentials.password);
-    await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByRole('navigation', { name: 'Console' }).waitFor();
-  }
-
   /** A tab of the signed-in owner, in a browser of its own unless one is given. */
   async open(
     path: string,
@@ -70,9 +64,29 @@ export class ConsoleTests {
   ): Promise<Page> {
     const { beside, ...rest } = options;
     const context = beside?.context() ?? (await this.#context(rest, this.#cookies));
-    const page = await context.newPage();
-    await page.goto(this.server.baseUrl + path);
-    return page;
+    return this.#load(context, path);
+  }
+
+  /**
+   * The same for a test that is not about loading: the page that such tests of the file share goes to the screen by
+   * itself. A load costs as much as five screens. An address without a screen on the way leaves nothing of the last test.
+   */
+  async visit(path: string): Promise<Page> {
+    if (this.#visited === undefined) {
+      this.#visited = await this.open(path);
+      return this.#visited;
+    }
+    const nowhere = this.#visited.getByText('There is no such page.');
+    await go(this.#visited, '/console/nowhere');
+    await nowhere.waitFor();
+    await go(this.#visited, path);
+    await nowhere.waitFor({ state: 'detached' });
+    return this.#visited;
+  }
+
+  /** A page of another person, who has signed in. */
+  async openAs(person: UserId, path: string): Promise<Page> {
+    return this.#load(await this.#context({}, await cookiesOf(this.server, person)), path);
   }
 
   async openSignedOut(address: string): Promise<Page> {
@@ -83,7 +97,7 @@ export class ConsoleTests {
 
   /**
    * Faults that the test causes on purpose, such as a refused answer. They are expected until the test ends, because a
-   * browser reports a fault at any time after the page has noticed it.
+   * browser reports a fault at any time after the page has noticed it; for the same reason no later test gets its page.
    */
   expectFaults(pattern: RegExp): void {
     this.#expected.push(pattern);
@@ -94,16 +108,29 @@ export class ConsoleTests {
     return this.#faults.splice(0).filter((fault) => !expected.some((each) => each.test(fault)));
   }
 
-  /** Ends all pages. What a page reports while it is closed is no fault: its requests are cut off. */
-  async closePages(): Promise<void> {
+  /**
+   * Ends all pages, or leaves the one that tests share. What a page reports while it is closed is no fault: its requests
+   * are cut off.
+   */
+  async closePages({ butVisited = false } = {}): Promise<void> {
+    const kept = butVisited && this.#expected.length === 0 ? this.#visited : undefined;
+    this.#visited = kept;
     for (const context of this.#contexts) {
       for (const page of context.pages()) {
         await page.unrouteAll({ behavior: 'ignoreErrors' });
         await this.#inspect(page);
+        if (context === kept?.context() && page !== kept) await page.close();
       }
+      if (context === kept?.context()) continue;
       this.#contexts.delete(context);
       await context.close();
     }
+  }
+
+  async #load(context: BrowserContext, path: string): Promise<Page> {
+    const page = await context.newPage();
+    await page.goto(this.server.baseUrl + path);
+    return page;
   }
 
   async #context(
@@ -171,26 +198,6 @@ function nothingAfter(ms: number): Promise<[]> {
   });
 }
 
-/** The cookies of a browser in which the owner has pressed the button of the link that `npm start` prints. */
-async function cookiesOfOwner(server: TestServer): Promise<Cookies> {
-  const link = await server.convoke.consoleLink();
-  if (link === undefined) throw new Error('The server gave no link.');
-  const { origin } = new URL(server.baseUrl);
-  const pressed = await fetch(link, { method: 'POST', headers: { origin }, redirect: 'manual' });
-  return pressed.headers.getSetCookie().map((line) => {
-    const [pair = ''] = line.split(';');
-    const at = pair.indexOf('=');
-    return {
-      name: pair.slice(0, at),
-      value: pair.slice(at + 1),
-      domain: new URL(origin).hostname,
-      path: '/oidc',
-      httpOnly: true,
-      sameSite: 'Lax',
-    };
-  });
-}
-
 /** Runs in the page before anything else: a refused script, style or request becomes an error that the test sees. */
 const reportViolations = `document.addEventListener('securitypolicyviolation', (event) => {
   console.error('policy: ' + event.violatedDirective + ' ' + event.blockedURI);
@@ -201,14 +208,14 @@ export async function letTokensEnd(page: Page): Promise<void> {
   await page.evaluate('{ const now = Date.now; Date.now = () => now() + 3_600_000; }');
 }
 
-/** Sets the hooks of a file up: one server for all of its tests, a browser of their own each, and no fault left unseen. */
+/** Sets the hooks of a file up: one server for all of its tests, and no fault left unseen. */
 export function consoleTests(
   options: ServerOptions | (() => Promise<ServerOptions>) = {},
 ): ConsoleTests {
   const tests = new ConsoleTests();
   beforeAll(async () => tests.start(typeof options === 'function' ? await options() : options));
-  afterEach(async () => {
-    await tests.closePages();
+  afterEach(async ({ task }) => {
+    await tests.closePages({ butVisited: task.result?.state !== 'fail' });
     expect(tests.takeFaults()).toEqual([]);
   });
   // The browser stays for the next file.
