@@ -29,6 +29,28 @@ describe.each(databaseKinds)('unused sessions on %s (D-17)', (kind) => {
     expect(await unused(world.clock.now())).toEqual([first, second, last]);
     expect(await unused(world.clock.now() + 1)).toEqual([first, second, last, used]);
   });
+
+  test('are found by the last of several changes in one transaction', async () => {
+    const { store, scope, clock, open } = await createRunFixture(kind);
+    const [moved, back, ended] = [await open(), await open(), await open()];
+    const now = clock.now();
+    const later = now + 30 * minute;
+    await store.transaction(async (tx) => {
+      const change = async (id: typeof moved, changes: readonly object[]) => {
+        const session = await tx.sessions.lock(scope, id);
+        if (session === undefined) throw new Error('no session');
+        for (const each of changes) tx.sessions.save({ ...session, ...each });
+      };
+      await change(moved, [{ title: 'a' }, { updatedAt: later }]);
+      await change(back, [{ updatedAt: later }, { updatedAt: now }]);
+      await change(ended, [{ updatedAt: now }, { endedAt: now }]);
+    });
+    const unused = async (before: number) =>
+      (await store.read.sessions.unusedSince(before, 10)).map(({ id }) => id);
+    expect(await unused(now + 1)).toEqual([back]);
+    expect(await unused(later + 1)).toEqual([back, moved]);
+    expect(await store.read.sessions.find(scope, ended)).toMatchObject({ endedAt: now });
+  });
 });
 
 test('on SQLite they are found without reading the others', async () => {
