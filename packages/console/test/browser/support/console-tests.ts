@@ -216,7 +216,9 @@ export function consoleTests(
   beforeAll(async () => tests.start(typeof options === 'function' ? await options() : options));
   afterEach(async ({ task }) => {
     await tests.closePages({ butVisited: task.result?.state !== 'fail' });
-    expect(tests.takeFaults()).toEqual([]);
+    const faults = tests.takeFaults();
+    if (faults.length > 0) await tests.closePages();
+    expect(faults).toEqual([]);
   });
   // The browser stays for the next file.
   afterAll(() => tests.closePages());
