@@ -1,5 +1,4 @@
-import { outputTextMaxCharacters, readOutputText } from '../app/runs/output-text.ts';
-import type { Services } from '../app/services.ts';
+import { outputTextMaxCharacters } from '../app/runs/output-text.ts';
 import type { Agent } from '../domain/agent.ts';
 import type { Prices } from '../domain/usage/prices.ts';
 import { harnessEventType } from '../domain/run/run-event.ts';
@@ -82,11 +81,10 @@ export class LegOutput {
   }
 }
 
-/** A parked run without a text has no output yet, or more than its field holds: only the log knows. */
-export async function outputTextSoFar(
-  store: Services['store'],
-  { run, input }: ClaimedLeg,
-): Promise<string | undefined> {
-  if (input.kind === 'prompt' || run.outputText !== null) return run.outputText ?? '';
-  return readOutputText(store, run);
+/**
+ * The output of the legs before. Undefined for a parked run without a text, which has no output yet, or more than its
+ * field holds: only the log knows.
+ */
+export function outputTextSoFar({ run, input }: ClaimedLeg): string | undefined {
+  return input.kind === 'prompt' ? (run.outputText ?? '') : (run.outputText ?? undefined);
 }

@@ -1,5 +1,6 @@
 import { type RunId, isTerminalRunStatus } from '@convoke/contract';
 import { markLiveAnswers } from '../app/interactions.ts';
+import { readOutputText } from '../app/runs/output-text.ts';
 import type { Agent } from '../domain/agent.ts';
 import type { FolderState } from '../domain/folder-snapshot.ts';
 import type { Json } from '../domain/json.ts';
@@ -68,10 +69,14 @@ export class LegSupervisor {
     this.#onClose.push(fanout.subscribe(`control:${runId}`, () => this.checkControl()));
   }
 
-  /** Executes the leg to its end and records it. Never rejects. */
+  /**
+   * Executes the leg to its end and records it, from the next turn of the event loop on: the answer to the request that
+   * started its run goes first, and often the reader that follows it. Never rejects.
+   */
   execute(claimed: ClaimedLeg): Promise<void> {
     this.#claimed = claimed;
-    this.#done = this.#executeInTrace(claimed)
+    this.#done = nextTurn()
+      .then(() => this.#executeInTrace(claimed))
       .catch((error: unknown) =>
         // The lease expires and recovery ends the run; only the reason is lost.
         this.#services.log.error('leg could not be recorded', error, { run_id: this.#runId }),
@@ -135,7 +140,9 @@ export class LegSupervisor {
   async #execute(claimed: ClaimedLeg): Promise<void> {
     const { store, clock, agents, prices } = this.#services;
     const policy = { clock, shouldRetry: this.#holdsLease };
-    const soFar = await retryStorage(policy, () => outputTextSoFar(store, claimed));
+    const soFar =
+      outputTextSoFar(claimed) ??
+      (await retryStorage(policy, () => readOutputText(store, claimed.run)));
     this.#output = new LegOutput(soFar, prices);
     const agent = agents.find(claimed.run.agentName);
     const writer = new LegWriter(this.#services, {
@@ -353,6 +360,10 @@ function canBeHandedBack({ claimed: { input }, started: { harness } }: LegWork):
   const { afterLoss = 'none' } = harness;
   if (afterLoss === 'none') return false;
   return input.kind === 'continue' || (input.kind === 'prompt' && afterLoss !== 'point');
+}
+
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
 }
 
 function agentGone(name: string): RunOutcome {
