@@ -51,7 +51,8 @@ export class FolderWatch {
   }
 
   #pollMs(tookMs = 0): number {
-    return Math.max(this.#options.pollMs ?? defaultPollMs, tookMs * pollShare);
+    // Whole milliseconds, as in `systemClock`.
+    return Math.ceil(Math.max(this.#options.pollMs ?? defaultPollMs, tookMs * pollShare));
   }
 
   #changed(): void {
