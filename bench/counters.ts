@@ -41,16 +41,19 @@ export function countMessages(port: number): void {
 
 type Method<T> = (this: T, ...args: unknown[]) => unknown;
 
-/** Has every call of a method counted before it happens. */
+/**
+ * Has every call of a method counted before it happens. `arguments` goes on as it is: a list of its own for each call
+ * would take half as long as a short statement.
+ */
 function before<T extends object>(
   prototype: T,
   name: string,
   count: (on: T, first: unknown) => void,
 ): void {
   const original = Reflect.get(prototype, name) as Method<T>;
-  const counted: Method<T> = function (...args) {
-    count(this, args[0]);
-    return original.apply(this, args);
+  const counted: Method<T> = function () {
+    count(this, arguments[0]);
+    return Reflect.apply(original, this, arguments);
   };
   Reflect.set(prototype, name, counted);
 }
