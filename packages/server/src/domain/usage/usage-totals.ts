@@ -71,66 +71,71 @@ export function startOf(grain: UsageGrain, at: number): number {
   return Math.floor(at / ms) * ms;
 }
 
+/** A row that amounts are added to. */
+type Growing<Row> = { -readonly [Field in keyof Row]: Row[Field] };
+
+const grains: readonly UsageGrain[] = ['hour', 'day', 'session'];
+
 /** What is to be added to which rows. */
 export function totalsOf(countables: readonly Countable[]): UsageTotal[] {
-  return addedUp(countables.flatMap(rowsOf), keyOf);
+  const totals = new Map<string, Growing<UsageTotal>>();
+  for (const countable of countables) {
+    for (const grain of grains) {
+      const key = keyOf(countable, grain);
+      const known = totals.get(key);
+      if (known === undefined) totals.set(key, rowOf(countable, grain));
+      else addTo(known, countable.amounts);
+    }
+  }
+  return inOrder(totals);
 }
 
 /** What is to be added to which rows of labels. */
 export function labelTotalsOf(countables: readonly Countable[]): LabelTotal[] {
-  return addedUp(countables.flatMap(labelRowsOf), ({ tenantId, key, startsAt, value }) =>
-    JSON.stringify([tenantId, key, startsAt, value]),
-  );
+  const totals = new Map<string, Growing<LabelTotal>>();
+  for (const { tenantId, organizationId, labels, at, amounts } of countables) {
+    const startsAt = startOf('day', at);
+    for (const [name, value] of Object.entries(labels)) {
+      const key = JSON.stringify([tenantId, name, startsAt, value]);
+      const row = totals.get(key);
+      if (row !== undefined) addTo(row, amounts);
+      else totals.set(key, { tenantId, organizationId, startsAt, key: name, value, ...amounts });
+    }
+  }
+  return inOrder(totals);
 }
 
-/** Adds up rows with the same key, in the order in which every server writes them, so that none deadlocks. */
-function addedUp<Row extends UsageAmounts>(
-  rows: readonly Row[],
-  keyIn: (row: Row) => string,
-): Row[] {
-  const totals = new Map<string, Row>();
-  for (const row of rows) {
-    const key = keyIn(row);
-    const known = totals.get(key);
-    totals.set(key, known === undefined ? row : { ...known, ...sumOf(known, row) });
-  }
+/** Every server writes rows in this order, so that none deadlocks. */
+function inOrder<Row>(totals: ReadonlyMap<string, Row>): Row[] {
   const entries = [...totals].sort(([a], [b]) => (a < b ? -1 : 1));
   return entries.map(([, total]) => total);
 }
 
-function labelRowsOf({ tenantId, organizationId, labels, at, amounts }: Countable): LabelTotal[] {
-  const row = { tenantId, organizationId, startsAt: startOf('day', at), ...amounts };
-  return Object.entries(labels).map(([key, value]) => ({ ...row, key, value }));
+function rowOf(countable: Countable, grain: UsageGrain): UsageTotal {
+  const { tenantId, organizationId, agentName, model, clientId, sessionId, amounts } = countable;
+  const startsAt = startOf(grain, countable.at);
+  const which =
+    grain === 'session'
+      ? { agentName: '', model: '', clientId: '', sessionId }
+      : { agentName, model, clientId, sessionId: '' };
+  return { tenantId, organizationId, grain, startsAt, ...which, ...amounts };
 }
 
-function rowsOf({ at, amounts, labels: _labels, ...who }: Countable): UsageTotal[] {
-  const ofDay = { startsAt: startOf('day', at), ...amounts };
-  const ofSession = { ...who, agentName: '', model: '', clientId: '' };
-  return [
-    { ...who, ...amounts, grain: 'hour', startsAt: startOf('hour', at), sessionId: '' },
-    { ...who, ...ofDay, grain: 'day', sessionId: '' },
-    { ...ofSession, ...ofDay, grain: 'session' },
-  ];
+/** Only the name of a model may have spaces: it comes last. */
+function keyOf(countable: Countable, grain: UsageGrain): string {
+  const { tenantId, agentName, model, clientId, sessionId } = countable;
+  const when = `${tenantId} ${grain} ${startOf(grain, countable.at)}`;
+  return grain === 'session' ? `${when} ${sessionId}` : `${when} ${agentName} ${clientId} ${model}`;
 }
 
-function keyOf(row: UsageTotal): string {
-  const { tenantId, grain, startsAt, agentName, model, clientId, sessionId } = row;
-  return JSON.stringify([tenantId, grain, startsAt, agentName, model, clientId, sessionId]);
-}
-
-function sumOf(a: UsageAmounts, b: UsageAmounts): UsageAmounts {
-  return {
-    inputTokens: a.inputTokens + b.inputTokens,
-    outputTokens: a.outputTokens + b.outputTokens,
-    cachedInputTokens: a.cachedInputTokens + b.cachedInputTokens,
-    reasoningTokens: a.reasoningTokens + b.reasoningTokens,
-    completed: a.completed + b.completed,
-    failed: a.failed + b.failed,
-    cancelled: a.cancelled + b.cancelled,
-    runMs: a.runMs + b.runMs,
-    costMicros:
-      a.costMicros === null && b.costMicros === null
-        ? null
-        : (a.costMicros ?? 0) + (b.costMicros ?? 0),
-  };
+function addTo(row: Growing<UsageAmounts>, added: UsageAmounts): void {
+  row.inputTokens += added.inputTokens;
+  row.outputTokens += added.outputTokens;
+  row.cachedInputTokens += added.cachedInputTokens;
+  row.reasoningTokens += added.reasoningTokens;
+  row.completed += added.completed;
+  row.failed += added.failed;
+  row.cancelled += added.cancelled;
+  row.runMs += added.runMs;
+  if (added.costMicros !== null) row.costMicros = (row.costMicros ?? 0) + added.costMicros;
 }
