@@ -1,6 +1,6 @@
 import type { RunId, SessionId } from '@convoke/contract';
 import { isoTime } from '../domain/iso-time.ts';
-import { type NoticeDraft, runNotices, sessionNotices } from '../domain/notice.ts';
+import { runNotices, sessionNotices } from '../domain/notice.ts';
 import { type RunEventDraft, placeEvents, terminalEvent } from '../domain/run/run-event.ts';
 import {
   type EndedRun,
@@ -66,7 +66,7 @@ function inSession(session: Session | undefined, run: Run | undefined): RunInSes
 export interface RunMove<R extends Run = Run> {
   readonly run: R;
   /** Absent when the session does not change. */
-  readonly session?: Session;
+  readonly session?: Session | undefined;
   readonly events: readonly RunEventDraft[];
 }
 
@@ -129,14 +129,15 @@ export interface BudgetCheck {
 export async function recordNew<R extends Run>(
   services: Recorder,
   tx: StoreTransaction,
-  { check, ...move }: RunMove<R> & { readonly check: BudgetCheck | undefined },
+  { move, check }: { readonly move: RunMove<R>; readonly check: BudgetCheck | undefined },
 ): Promise<R> {
-  const run = { ...move.run, lastSeq: move.events.length };
+  const { session, events } = move;
+  const run = { ...move.run, lastSeq: events.length };
   const guard = check && { run, now: services.clock.now(), ...check };
   const isInserted = await tx.runs.insert(run, guard);
   if (guard !== undefined && !isInserted) return refuseExhausted(tx, guard);
-  writeSessionAndEvents(services, tx, { ...move, run });
-  const notices = runNotices({ after: run, events: move.events, at: run.createdAt });
+  writeSessionAndEvents(services, tx, { run, session, events });
+  const notices = runNotices({ before: undefined, after: run, events, at: run.createdAt });
   announce(services, tx, { tenantId: run.tenantId, notices });
   return run;
 }
@@ -150,33 +151,19 @@ export function recordMove<R extends Run>(
   tx: StoreTransaction,
   { seen, move }: { readonly seen: RunInSession; readonly move: RunMove<R> },
 ): R {
+  const { session, events } = move;
   const at = Math.max(services.clock.now(), seen.run.lastEventAt);
-  const next = {
+  const run = {
     ...move.run,
-    lastSeq: seen.run.lastSeq + move.events.length,
-    lastEventAt: move.events.length === 0 ? seen.run.lastEventAt : at,
+    lastSeq: seen.run.lastSeq + events.length,
+    lastEventAt: events.length === 0 ? seen.run.lastEventAt : at,
   };
-  tx.runs.save(next, seen.run);
-  writeSessionAndEvents(services, tx, { ...move, run: next });
-  announce(services, tx, {
-    tenantId: next.tenantId,
-    notices: noticesOf({ seen, move: { ...move, run: next }, at }),
-  });
-  return next;
-}
-
-function noticesOf({ seen, move, at }: RecordedMove): NoticeDraft[] {
-  const { run, session, events } = move;
-  return [
-    ...runNotices({ before: seen.run, after: run, events, at }),
-    ...(session === undefined ? [] : sessionNotices(seen.session, session, at)),
-  ];
-}
-
-interface RecordedMove {
-  readonly seen: RunInSession;
-  readonly move: RunMove;
-  readonly at: number;
+  tx.runs.save(run, seen.run);
+  writeSessionAndEvents(services, tx, { run, session, events });
+  const notices = runNotices({ before: seen.run, after: run, events, at });
+  if (session !== undefined) notices.push(...sessionNotices(seen.session, session, at));
+  announce(services, tx, { tenantId: run.tenantId, notices });
+  return run;
 }
 
 /** Inserts a new session. */

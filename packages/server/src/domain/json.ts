@@ -5,16 +5,14 @@ export type { Json, JsonObject };
 /** RFC 8785: one text per value, members sorted by code unit, no spaces, so that equal values have equal digests. */
 export function canonicalJson(value: Json): string {
   if (isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
-  if (isObject(value)) {
-    const members = Object.keys(value)
-      .sort()
-      .flatMap((name) => {
-        const member = value[name];
-        return member === undefined ? [] : [`${JSON.stringify(name)}:${canonicalJson(member)}`];
-      });
-    return `{${members.join(',')}}`;
+  if (!isObject(value)) return JSON.stringify(value);
+  let members = '';
+  for (const name of Object.keys(value).sort()) {
+    const member = value[name];
+    if (member === undefined) continue;
+    members += `${members === '' ? '' : ','}${JSON.stringify(name)}:${canonicalJson(member)}`;
   }
-  return JSON.stringify(value);
+  return `{${members}}`;
 }
 
 export function isObject(value: Json | undefined): value is JsonObject {

@@ -54,8 +54,8 @@ export function numberNotice({ type, body }: Pick<Notice, 'type' | 'body'>, seq:
 }
 
 export interface RunChange {
-  /** Absent when the run is new. */
-  readonly before?: Run | undefined;
+  /** Undefined when the run is new. */
+  readonly before: Run | undefined;
   readonly after: Run;
   /** The events of the change, the last ones of the log. */
   readonly events: readonly RunEventDraft[];

@@ -8,5 +8,6 @@ export function previewOf(text: string, characters: number = limits.previewChara
     .replaceAll(/[\s\p{Cc}]+/gu, ' ')
     .trim()
     .toWellFormed();
+  if (line.length <= characters) return line;
   return Array.from(line).slice(0, characters).join('');
 }

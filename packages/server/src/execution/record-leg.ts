@@ -101,7 +101,7 @@ const noneRefused: ReadonlySet<LegNote> = new Set();
 /**
  * Records a batch. Undefined when the lease is lost: then nothing was written, and nothing more can be.
  */
-export async function recordLeg(
+export function recordLeg(
   services: Pick<Services, 'store' | 'clock' | 'ids' | 'fanout' | 'metrics' | 'prices'>,
   holder: Holder,
   { take, waitMs, inDoubtAfter, lossesTotal, maker }: LegRecording,

@@ -64,7 +64,7 @@ export type StartServices = Pick<
 >;
 
 /** D-22, D-23: one transaction claims the key, takes the position in the queue and inserts the run. */
-export async function startRun(
+export function startRun(
   services: StartServices,
   scope: TenantScope,
   request: StartRun & { readonly sessionId: SessionId },
@@ -93,7 +93,7 @@ export async function startRun(
 }
 
 /** D-27: a session and its first run, or the run that the same key started before. */
-export async function invokeAgent(
+export function invokeAgent(
   services: StartServices,
   scope: TenantScope,
   request: StartRun & { readonly agentName: string },
@@ -252,7 +252,7 @@ async function insertRun(
   const busy = { onBusy: agent.onBusy, queueMax: services.settings.sessionQueueMax };
   const preview = previewOf(wanted.prompt);
   const accepted = orRefuse(acceptRun(titled(session, preview), busy, now));
-  await requireReadyFiles(tx, session, wanted);
+  if (wanted.fileIds.length > 0) await requireReadyFiles(tx, session, wanted);
   const ceiling = stricter(agent.limits.ceiling ?? noCeiling, request.ceiling ?? noCeiling);
   const isUnpriced = isRefused(services.prices, agent);
   if (isUnpriced && ceiling.maxCostMicros !== null) refuseUnpriced(agent);
@@ -277,10 +277,10 @@ async function insertRun(
   const check = hasBudgets ? { isUnpriced } : undefined;
   const reserved = isReady(run) ? slot.reserve(run) : undefined;
   if (reserved === undefined) {
-    return recordNew(services, tx, { run, session: accepted, events: [], check });
+    return recordNew(services, tx, { move: { run, session: accepted, events: [] }, check });
   }
   const move = startLegMove({ run, session: accepted }, { lease: reserved.lease, now });
-  const started = await recordNew(services, tx, { ...move, check });
+  const started = await recordNew(services, tx, { move, check });
   tx.onCommit(() => reserved.start({ run: started, session: move.session }));
   return started;
 }

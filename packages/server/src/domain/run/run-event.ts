@@ -24,18 +24,14 @@ export interface LogPosition {
   readonly createdAt: string;
 }
 
+/** The members that the events share are written once: ids and times have nothing to escape. */
 export function placeEvents(drafts: readonly RunEventDraft[], position: LogPosition): RunEvent[] {
+  const { sessionId, runId, after, createdAt } = position;
+  const shared = `"session_id":"${sessionId}","run_id":"${runId}","created_at":"${createdAt}"`;
   return drafts.map(({ type, data }, index) => {
-    const seq = position.after + index + 1;
-    const envelope = {
-      id: formatEventId(seq),
-      type,
-      session_id: position.sessionId,
-      run_id: position.runId,
-      created_at: position.createdAt,
-      data,
-    };
-    return { seq, type, body: JSON.stringify(envelope) };
+    const seq = after + index + 1;
+    const own = `"id":"${formatEventId(seq)}","type":${JSON.stringify(type)}`;
+    return { seq, type, body: `{${own},${shared},"data":${JSON.stringify(data)}}` };
   });
 }
 

@@ -15,5 +15,5 @@ export function recordProgress<R extends StartedRun>(
 }
 
 export function recordUsage<R extends StartedRun>(run: R, entries: readonly UsageEntry[]): R {
-  return { ...run, usage: addUsage(run.usage, entries) };
+  return entries.length === 0 ? run : { ...run, usage: addUsage(run.usage, entries) };
 }

@@ -337,7 +337,8 @@ export function endRun(
 ): EndedRun {
   const end = {
     ...recordOf(run),
-    ...legStopped(run, now),
+    executedMs: executedMsOf(run, now),
+    legStartedAt: null,
     interruptedAt: null,
     pendingInteractions: 0,
     startedAt: run.status === 'queued' ? null : run.startedAt,
