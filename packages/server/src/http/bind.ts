@@ -19,7 +19,7 @@ import type { Denials } from './denials.ts';
 import { errorAnswer } from './errors.ts';
 import type { Handlers, RawReply, RequestFacts } from './handler.ts';
 import { readHeaders, readParams, readQuery, validateBody } from './input.ts';
-import { type JsonAnswer, jsonReply, writeJson } from './json-reply.ts';
+import { type JsonAnswer, writeJson } from './json-reply.ts';
 import { baseHeaders } from './response-headers.ts';
 
 export interface Binding {
@@ -112,8 +112,8 @@ async function serve(
     const call = await readCall(request, bound, headers);
     const answer = await handler(call);
     metrics.requestSeconds.observe(metrics.seconds() - began, operation.id);
-    const raw = 'write' in answer ? answer : jsonReply(answer);
-    await raw.write(reply.raw, headers);
+    if ('write' in answer) await answer.write(reply.raw, headers);
+    else writeJson(reply.raw, answer, headers);
   } catch (error) {
     // The client has disconnected: a cut upload or download is its own doing, not a fault.
     if (request.raw.destroyed && !request.raw.complete) return;

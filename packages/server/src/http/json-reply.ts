@@ -1,19 +1,10 @@
 import type { ServerResponse } from 'node:http';
-import type { RawReply } from './handler.ts';
 
 export interface JsonAnswer {
   readonly status: number;
   /** Undefined for an empty body. */
   readonly body: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-}
-
-export function jsonReply(answer: JsonAnswer): RawReply {
-  return {
-    async write(response, headers) {
-      writeJson(response, answer, headers);
-    },
-  };
 }
 
 /** Writes a whole response. The answer's own headers win over `headers`. */

@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { join, sep } from 'node:path';
 import { type TenantId, idPattern } from '@convoke/contract';
 import type { FolderOwner } from '../ports/session-folders.ts';
 
@@ -17,7 +17,7 @@ export function tenantsFolder(dataDir: string): string {
 /** Throws unless `tenantId` is an id: only an id may become part of a path. */
 export function tenantFolder(dataDir: string, tenantId: TenantId): string {
   if (!idPattern.test(tenantId)) throw new Error('not an id');
-  return join(tenantsFolder(dataDir), tenantId);
+  return `${tenantsFolder(dataDir)}${sep}${tenantId}`;
 }
 
 export function folderPaths(
@@ -25,6 +25,6 @@ export function folderPaths(
   { tenantId, sessionId }: Pick<FolderOwner, 'tenantId' | 'sessionId'>,
 ): FolderPaths {
   if (!idPattern.test(sessionId)) throw new Error('not an id');
-  const sessionFolder = join(tenantFolder(dataDir, tenantId), sessionId);
+  const sessionFolder = `${tenantFolder(dataDir, tenantId)}${sep}${sessionId}`;
   return { sessionFolder, stateDir: `${sessionFolder}.home`, manifest: `${sessionFolder}.json` };
 }

@@ -135,9 +135,10 @@ class DiskSessionFolders implements SessionFolders {
   }
 
   async changes({ tenantId, sessionId }: FolderOwner): Promise<FolderChanges | undefined> {
+    if (this.#sync === undefined) return undefined;
     const paths = folderPaths(this.#dataDir, { tenantId, sessionId });
     const known = this.#prepared.get(sessionId)?.manifest;
-    return this.#sync?.changes(paths, async () => known ?? (await loadManifest(paths.manifest)));
+    return this.#sync.changes(paths, async () => known ?? (await loadManifest(paths.manifest)));
   }
 
   async content({ tenantId, sessionId }: FolderOwner): Promise<FolderChanges | undefined> {

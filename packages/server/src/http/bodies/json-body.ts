@@ -80,7 +80,7 @@ function endOfString(text: string, start: number): number {
 }
 
 function noteKey(seen: Set<string> | undefined, literal: string): void {
-  const key = JSON.parse(literal) as string;
+  const key = literal.includes('\\') ? (JSON.parse(literal) as string) : literal.slice(1, -1);
   if (key === '__proto__') {
     refuse('unknown_field', { message: '__proto__ cannot be a field.' });
   }

@@ -8,6 +8,8 @@ import type { PreparedStatement } from './sqlite-statement.ts';
 /** A transaction that awaits anything but the store blocks all others; it fails after this. */
 export const transactionMaxMs = 5_000;
 
+function nothing(): void {}
+
 /** The caller's work, and the functions that settle the caller's promise. */
 interface Job<T> {
   work(tx: SqliteTransaction): Promise<T>;
@@ -20,8 +22,8 @@ export class SqliteTransaction<T = unknown> implements MigrationTransaction {
   readonly #writer: SqliteConnection;
   readonly #job: Job<T>;
   readonly #effects: (() => void)[] = [];
-  #settled = () => {};
-  #resolve = () => {};
+  #settled = nothing;
+  #resolve = nothing;
   #finished = false;
   #failed = false;
   #hasWritten = false;
