@@ -54,7 +54,22 @@ export async function* runLeg(parts: LegParts): AsyncGenerator<HarnessEvent, voi
     }
     const answer = isFirst ? start.given : undefined;
     isFirst = false;
-    const ended: LegEnd | undefined = yield* play(leaf, { run, ordinal, answer });
+    let ended: LegEnd | undefined;
+    if (leaf.kind === 'say') {
+      const text = textOf(leaf, run);
+      if (typeof text !== 'string') ended = text;
+      else {
+        // Here, because another generator would pass each word on through promises of its own.
+        let pauseMs = 0;
+        for (const word of words(text)) {
+          if (pauseMs > 0) await cancelFlag.sleep(run.clock, pauseMs);
+          if (cancelFlag.requested) break;
+          pauseMs = leaf.everyMs;
+          yield deltaOf(word, run);
+          if (isTurnOver(run)) await yieldToOthers();
+        }
+      }
+    } else ended = yield* play(leaf, { run, ordinal, answer });
     if (ended !== undefined) {
       yield ended;
       return;
@@ -80,12 +95,28 @@ interface Turn {
   readonly answer: Answer | undefined;
 }
 
-async function* play(leaf: Leaf, turn: Turn): AsyncGenerator<HarnessEvent, LegEnd | undefined> {
+type Say = Extract<Leaf, { kind: 'say' }>;
+
+/** The end of the leg if the text is too long. */
+function textOf(leaf: Say, run: Running): string | LegEnd {
+  try {
+    return expandText(leaf.text, valuesOf(run));
+  } catch (error) {
+    return endOfTooLong(error);
+  }
+}
+
+function deltaOf(word: string, { context }: Running): HarnessEvent {
+  return { type: 'message_delta', text: word, model: context.agent.model ?? 'scripted' };
+}
+
+async function* play(
+  leaf: Exclude<Leaf, Say>,
+  turn: Turn,
+): AsyncGenerator<HarnessEvent, LegEnd | undefined> {
   const { run, answer } = turn;
   try {
     switch (leaf.kind) {
-      case 'say':
-        return yield* say(expandText(leaf.text, valuesOf(run)), leaf.everyMs, run);
       case 'sleep':
         await run.cancelFlag.sleep(run.clock, leaf.ms);
         return undefined;
@@ -96,7 +127,7 @@ async function* play(leaf: Leaf, turn: Turn): AsyncGenerator<HarnessEvent, LegEn
         return yield* afterDecision(leaf.name, answer, turn);
       case 'emit':
         yield { type: 'custom', name: leaf.name, data: expandObject(leaf.data, valuesOf(run)) };
-        await yieldSometimes(run);
+        if (isTurnOver(run)) await yieldToOthers();
         return undefined;
       case 'use':
         yield addToReport(run, leaf.usage);
@@ -105,10 +136,13 @@ async function* play(leaf: Leaf, turn: Turn): AsyncGenerator<HarnessEvent, LegEn
         return failure(leaf.code, expandText(leaf.message, valuesOf(run)));
     }
   } catch (error) {
-    if (error instanceof TooLong)
-      return failure('agent_error', 'a text of the script grew too long');
-    throw error;
+    return endOfTooLong(error);
   }
+}
+
+function endOfTooLong(error: unknown): LegEnd {
+  if (error instanceof TooLong) return failure('agent_error', 'a text of the script grew too long');
+  throw error;
 }
 
 function addToReport({ used }: Running, usage: ScriptUsage): HarnessEvent {
@@ -123,24 +157,6 @@ function addToReport({ used }: Running, usage: ScriptUsage): HarnessEvent {
   };
   used.set(name, sum);
   return { type: 'usage', ...sum };
-}
-
-async function* say(
-  text: string,
-  everyMs: number,
-  run: Running,
-): AsyncGenerator<HarnessEvent, undefined> {
-  const model = run.context.agent.model ?? 'scripted';
-  let isFirst = true;
-  for (const word of words(text)) {
-    if (everyMs > 0 && !isFirst) await run.cancelFlag.sleep(run.clock, everyMs);
-    if (run.cancelFlag.requested) return undefined;
-    isFirst = false;
-    yield { type: 'message_delta', text: word, model };
-    run.events += 1;
-    if (run.events % eventsPerTurn === 0) await yieldToOthers();
-  }
-  return undefined;
 }
 
 async function* ask(
@@ -190,7 +206,7 @@ async function* afterDecision(
     return failure('agent_error', 'a permission request was answered with a text');
   // D-39: the approved input runs, not the one in the script.
   if (answer.allow) return yield* useTool(name, answer.input, turn);
-  yield* say('denied', 0, run);
+  if (!run.cancelFlag.requested) yield deltaOf('denied', run);
   return { type: 'end', outcome: run.cancelFlag.requested ? 'cancelled' : 'completed' };
 }
 
@@ -289,9 +305,10 @@ function failure(code: Extract<LegEnd, { outcome: 'error' }>['code'], message: s
   return { type: 'end', outcome: 'error', code, message };
 }
 
-async function yieldSometimes(run: Running): Promise<void> {
+/** Whether others should have their turn, counting one more event. */
+function isTurnOver(run: Running): boolean {
   run.events += 1;
-  if (run.events % eventsPerTurn === 0) await yieldToOthers();
+  return run.events % eventsPerTurn === 0;
 }
 
 function yieldToOthers(): Promise<void> {
