@@ -6,6 +6,9 @@ export function chooseMedia<Media extends string>(
   offered: readonly [Media, ...Media[]],
 ): Media {
   if (accept === undefined || accept.trim() === '') return offered[0];
+  // What most clients send: one type, without parameters.
+  const only = offered.find((offer) => offer === accept);
+  if (only !== undefined) return only;
   const ranges = accept.split(',').map(readRange);
   let chosen: { readonly offer: Media; readonly quality: number } | undefined;
   for (const offer of offered) {

@@ -1,11 +1,11 @@
+import { isUtf8 } from 'node:buffer';
 import { type Json, limits } from '@convoke/contract';
 import { refuse } from '../../app/refusal.ts';
 
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
-
 /** Parses strict JSON (D-72): also refuses repeated keys, `__proto__` and deep nesting, which `JSON.parse` accepts. */
-export function parseJson(bytes: Uint8Array): Json {
-  const text = decode(bytes);
+export function parseJson(bytes: Buffer): Json {
+  if (!isUtf8(bytes)) refuse('invalid_json', { message: 'The body is not valid UTF-8.' });
+  const text = bytes.toString();
   const value = parsed(text);
   checkKeysAndDepth(text);
   return value;
@@ -16,14 +16,6 @@ function parsed(text: string): Json {
     return JSON.parse(text) as Json;
   } catch {
     return refuse('invalid_json');
-  }
-}
-
-function decode(bytes: Uint8Array): string {
-  try {
-    return utf8.decode(bytes);
-  } catch {
-    return refuse('invalid_json', { message: 'The body is not valid UTF-8.' });
   }
 }
 
