@@ -21,16 +21,6 @@ import { labelsIn, labelsText } from './labels.ts';
 const periodMs = 10 * 60_000;
 
 export function sessionRepository(db: Transaction): SessionRepository {
-  /** Of the session that this transaction inserted, locked or saved last. */
-  let indexed: Indexed | undefined;
-
-  async function locked(statement: Statement): Promise<Session | undefined> {
-    const row = await db.get<SessionRow>(statement);
-    if (row === undefined) return undefined;
-    indexed = { id: row.id, period: row.changed_period, endedAt: row.ended_at };
-    return sessionOf(row);
-  }
-
   return {
     insert(session) {
       db.later(sql`
@@ -47,7 +37,6 @@ export function sessionRepository(db: Transaction): SessionRepository {
           ${session.createdAt}, ${session.updatedAt}, ${periodOf(session.updatedAt)},
           ${session.stoppedAt}, ${session.endedAt}
         )`);
-      indexed = indexedOf(session);
     },
 
     async find(scope, id) {
@@ -57,14 +46,18 @@ export function sessionRepository(db: Transaction): SessionRepository {
       return row && sessionOf(row);
     },
 
-    lock: (scope, id) =>
-      locked(sql`
-        select * from sessions where id = ${id} and tenant_id = ${scope.tenantId} ${sql.forUpdate}`),
+    async lock(scope, id) {
+      const row = await db.get<SessionRow>(sql`
+        select * from sessions where id = ${id} and tenant_id = ${scope.tenantId} ${sql.forUpdate}`);
+      return row && sessionOf(row);
+    },
 
-    tryLock: (scope, id) =>
-      locked(sql`
+    async tryLock(scope, id) {
+      const row = await db.get<SessionRow>(sql`
         select * from sessions
-        where id = ${id} and tenant_id = ${scope.tenantId} ${sql.forUpdateSkipLocked}`),
+        where id = ${id} and tenant_id = ${scope.tenantId} ${sql.forUpdateSkipLocked}`);
+      return row && sessionOf(row);
+    },
 
     save(session) {
       db.later(sql`
@@ -74,16 +67,9 @@ export function sessionRepository(db: Transaction): SessionRepository {
           current_run_id = ${session.currentRunId}, queued_runs = ${session.queuedRuns},
           run_count = ${session.runCount}, pending_interactions = ${session.pendingInteractions},
           stop_mode = ${session.stopMode}, updated_at = ${session.updatedAt},
-          stopped_at = ${session.stoppedAt}
+          changed_period = ${periodOf(session.updatedAt)},
+          stopped_at = ${session.stoppedAt}, ended_at = ${session.endedAt}
         where id = ${session.id} and tenant_id = ${session.tenantId}`);
-      const next = indexedOf(session);
-      // SQLite writes an entry of an index again when its columns are set to what they are.
-      if (!isSame(indexed, next)) {
-        db.later(sql`
-          update sessions set changed_period = ${next.period}, ended_at = ${next.endedAt}
-          where id = ${session.id} and tenant_id = ${session.tenantId}`);
-      }
-      indexed = next;
     },
 
     async saveNames(session) {
@@ -192,21 +178,6 @@ export function sessionRepository(db: Transaction): SessionRepository {
   };
 }
 
-/** What the index of unused sessions has of a session. */
-interface Indexed {
-  readonly id: string;
-  readonly period: number;
-  readonly endedAt: number | null;
-}
-
-function indexedOf({ id, updatedAt, endedAt }: Session): Indexed {
-  return { id, period: periodOf(updatedAt), endedAt };
-}
-
-function isSame(one: Indexed | undefined, { id, period, endedAt }: Indexed): boolean {
-  return one?.id === id && one.period === period && one.endedAt === endedAt;
-}
-
 function periodOf(time: number): number {
   return Math.floor(time / periodMs);
 }
@@ -251,7 +222,6 @@ interface SessionRow {
   stop_mode: StopMode | null;
   created_at: number;
   updated_at: number;
-  changed_period: number;
   stopped_at: number | null;
   ended_at: number | null;
 }
