@@ -94,7 +94,7 @@ interface Alive {
 
 export class SeatWorld {
   readonly #folder: string;
-  readonly #database: Readonly<Record<string, string>>;
+  readonly #environment: Readonly<Record<string, string>>;
   readonly #seating: Seating = { plans: new SeatPlans(), promptOf: new Map() };
   readonly effects = new EffectLedger();
   readonly clock = new MovingClock();
@@ -109,14 +109,14 @@ export class SeatWorld {
   private constructor(
     kind: DatabaseKind,
     folder: string,
-    database: Readonly<Record<string, string>>,
+    environment: Readonly<Record<string, string>>,
   ) {
     this.#kind = kind;
     this.#folder = folder;
-    this.#database = database;
+    this.#environment = environment;
   }
 
-  static async open(kind: DatabaseKind): Promise<SeatWorld> {
+  static async open(kind: DatabaseKind, { leaseSeconds = 3 } = {}): Promise<SeatWorld> {
     const folder = await mkdtemp(join(tmpdir(), 'convoke-seats-'));
     // Servers on several machines share the archives of session folders.
     const CONVOKE_BLOBS = `file://${join(folder, 'blobs')}`;
@@ -138,7 +138,8 @@ export class SeatWorld {
         }),
       );
     }
-    return new SeatWorld(kind, folder, database);
+    const lease = { CONVOKE_LEASE_SECONDS: String(leaseSeconds) };
+    return new SeatWorld(kind, folder, { ...database, ...lease });
   }
 
   /** Starts a server; each name has a data folder of its own, and only PostgreSQL can serve several. */
@@ -149,9 +150,8 @@ export class SeatWorld {
       CONVOKE_DATA_DIR: join(this.#folder, name),
       CONVOKE_AGENTS_DIR: join(this.#folder, 'agents'),
       CONVOKE_TENANT_RUN_CONCURRENCY: '256',
-      CONVOKE_LEASE_SECONDS: '3',
       CONVOKE_MASTER_KEY_FILE: join(this.#folder, 'master.key'),
-      ...this.#database,
+      ...this.#environment,
     });
     const opened: { convoke?: Convoke } = {};
     const harness = actorHarness({
