@@ -32,24 +32,35 @@ function readers({ count, everyMs, events, target }: Variant): Scenario {
         better: 'more',
         target,
       },
+      {
+        figure: 'openUs',
+        title: '… processor time to open a stream',
+        unit: 'µs',
+        better: 'less',
+        target: '',
+      },
     ],
 
-    async slice({ address, scale }) {
+    async slice({ address, scale, usage }) {
       const agent = agentAt(scale);
       const number = scale === 'smoke' ? 10 : count;
       const client = new Client(address, number + 1);
       const [session = ''] = await openSessions(client, agent, 1);
       const run = await startRun(client, session);
       const from = performance.now();
-      let openedAt = from;
-      const followed = await Promise.all(
-        Array.from({ length: number }, (_, index) =>
-          followRun(client, run, {
-            strict: index === 0,
-            onOpen: () => (openedAt = performance.now()),
-          }),
+      const before = await usage('usage');
+      const opening = Array.from({ length: number }, () => Promise.withResolvers<void>());
+      const following = Promise.all(
+        opening.map(({ resolve }, index) =>
+          followRun(client, run, { strict: index === 0, onOpen: resolve }),
         ),
       );
+      await Promise.race([Promise.all(opening.map(({ promise }) => promise)), following]);
+      // What opening costs is not part of what an event costs.
+      const opened = await usage('usage');
+      const openedAt = performance.now();
+      const followed = await following;
+      const after = await usage('usage');
       client.close();
       for (const reader of followed) requireWhole(reader, agent);
       const spokeAt = from + (agent.waitMs ?? 0);
@@ -58,7 +69,12 @@ function readers({ count, everyMs, events, target }: Variant): Scenario {
       }
       const seconds = (Math.max(...followed.map((reader) => reader.lastAt)) - spokeAt) / 1000;
       const delivered = number * eventsOf(agent);
-      return { operations: delivered, delivered: delivered / seconds };
+      return {
+        operations: delivered,
+        delivered: delivered / seconds,
+        cpuUs: (after.cpuUs - opened.cpuUs) / delivered,
+        openUs: (opened.cpuUs - before.cpuUs) / number,
+      };
     },
   };
 }
