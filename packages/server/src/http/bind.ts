@@ -11,7 +11,7 @@ import { Refusal } from '../app/refusal.ts';
 import type { Gate } from '../auth/gate.ts';
 import type { Log } from '../ports/log.ts';
 import type { Metrics } from '../ports/metrics.ts';
-import type { Traces } from '../ports/traces.ts';
+import type { Span, Traces } from '../ports/traces.ts';
 import { type RateLimits, admission } from './admission.ts';
 import { abandonBody, readBody } from './bodies/body.ts';
 import type { CallerAddress } from './caller-address.ts';
@@ -46,7 +46,7 @@ export function bindOperations(app: FastifyInstance, handlers: Handlers, binding
     app.route({
       method: operation.method,
       url: routePattern(operation.path),
-      handler: (request, reply) => countAndTrace(request, reply, { operation, handler, binding }),
+      handler: (request, reply) => trace(request, reply, { operation, handler, binding }),
     });
   }
 }
@@ -64,12 +64,8 @@ interface BoundOperation {
   readonly binding: Binding;
 }
 
-/** Serves a request, then counts it and ends its span with the status of the answer. */
-function countAndTrace(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  bound: BoundOperation,
-): Promise<void> {
+/** Serves a request within a span. */
+function trace(request: FastifyRequest, reply: FastifyReply, bound: BoundOperation): Promise<void> {
   const { operation, binding } = bound;
   const attributes = {
     'http.request.method': operation.method,
@@ -78,16 +74,40 @@ function countAndTrace(
     'convoke.request_id': request.id,
   };
   const start = { name: `${operation.method} ${operation.path}`, attributes };
-  return binding.traces.within(
-    { ...start, parent: { request: request.raw.headers } },
-    async (span) => {
-      await serve(request, reply, bound);
-      const status = statusOf(reply);
-      binding.metrics.requests.add(1, operation.id, String(status));
-      span.note('http.response.status_code', status);
-      if (status >= 500) span.fail();
-    },
+  return binding.traces.within({ ...start, parent: { request: request.raw.headers } }, (span) =>
+    serve({ request, reply, span, ...bound }),
   );
+}
+
+interface Served extends BoundOperation {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly span: Span;
+}
+
+/** Writes the answer, or the error that one of the steps threw. Then counts the request and ends its span with the status. */
+async function serve(served: Served): Promise<void> {
+  const { request, reply, span, operation, binding } = served;
+  const { metrics } = binding;
+  const began = metrics.seconds();
+  const headers: Record<string, string> = baseHeaders(operation, request.id);
+  // Fastify routes only: every response, of whatever kind, is written to the raw stream.
+  reply.hijack();
+  try {
+    const begun = await begin(served, headers, began);
+    if (begun !== undefined) await begun.written;
+  } catch (error) {
+    // A client that has disconnected gets none: a cut upload or download is its own doing, not a fault.
+    const isCut = request.raw.destroyed && !request.raw.complete;
+    if (!isCut && !reply.raw.destroyed) {
+      metrics.requestSeconds.observe(metrics.seconds() - began, operation.id);
+      answerError(error, { request, response: reply.raw, operation, headers, binding });
+    }
+  }
+  const status = statusOf(reply);
+  metrics.requests.add(1, operation.id, String(status));
+  span.note('http.response.status_code', status);
+  if (status >= 500) span.fail();
 }
 
 /** 0 when the client disconnected before there was an answer. */
@@ -96,31 +116,22 @@ function statusOf(reply: FastifyReply): number {
   return reply.raw.destroyed ? 0 : reply.statusCode;
 }
 
-/** Reads the call, runs its handler and writes the answer, or the error that one of them threw. */
-async function serve(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  bound: BoundOperation,
-): Promise<void> {
-  const { operation, handler, binding } = bound;
+/**
+ * Reads the call, runs its handler and writes the answer. What writes itself is only begun, and the promise of its last
+ * byte is in an object: so this function ends before an event stream does, and frees the call.
+ */
+async function begin(
+  served: Served,
+  headers: Record<string, string>,
+  began: number,
+): Promise<{ readonly written: Promise<void> } | undefined> {
+  const { request, reply, operation, handler, binding } = served;
   const { metrics } = binding;
-  const began = metrics.seconds();
-  const headers: Record<string, string> = baseHeaders(operation, request.id);
-  // Fastify routes only: every response, of whatever kind, is written to the raw stream.
-  reply.hijack();
-  try {
-    const call = await readCall(request, bound, headers);
-    const answer = await handler(call);
-    metrics.requestSeconds.observe(metrics.seconds() - began, operation.id);
-    if ('write' in answer) await answer.write(reply.raw, headers);
-    else writeJson(reply.raw, answer, headers);
-  } catch (error) {
-    // The client has disconnected: a cut upload or download is its own doing, not a fault.
-    if (request.raw.destroyed && !request.raw.complete) return;
-    if (reply.raw.destroyed) return;
-    metrics.requestSeconds.observe(metrics.seconds() - began, operation.id);
-    answerError(error, { request, response: reply.raw, operation, headers, binding });
-  }
+  const answer = await handler(await readCall(request, served, headers));
+  metrics.requestSeconds.observe(metrics.seconds() - began, operation.id);
+  if ('write' in answer) return { written: answer.write(reply.raw, headers) };
+  writeJson(reply.raw, answer, headers);
+  return undefined;
 }
 
 /** Checks in the order of D-52: token, selectors, access, then the shape of the request. */

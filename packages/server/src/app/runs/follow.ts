@@ -43,10 +43,10 @@ export class RunFollower<Rendered> {
   }
 
   /** Gives a reader the events in order. Resolves after the last one, or when the reader leaves. */
-  async follow({ run, after, take, signal }: Follow<Rendered>): Promise<void> {
-    if (run.end !== undefined && after >= run.lastSeq) return;
+  follow({ run, after, take, signal }: Follow<Rendered>): Promise<void> {
+    if (run.end !== undefined && after >= run.lastSeq) return Promise.resolve();
     const read = (at: number) => this.#page(run, at);
-    await this.#tails.follow({ key: run.id, read, after, take, signal });
+    return this.#tails.follow({ key: run.id, read, after, take, signal });
   }
 
   async #page(run: RunLog, after: number): Promise<EventBatch<Rendered> | undefined> {
