@@ -14,7 +14,7 @@ import { aiSdkHarness } from '../harness/ai-sdk/harness.ts';
 import { claudeHarness } from '../harness/claude/harness.ts';
 import { scriptedHarness } from '../harness/scripted/harness.ts';
 import { stdioHarness } from '../harness/stdio/harness.ts';
-import type { StreamCaps } from '../http/streams/event-streams.ts';
+import type { StreamCaps } from '../http/streams/admitted-streams.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { CredentialProvider } from '../ports/credential-provider.ts';
 import type { Harness } from '../ports/harness.ts';

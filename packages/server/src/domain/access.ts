@@ -84,6 +84,18 @@ export interface ApplicationCaller {
   readonly subject: string;
 }
 
+/** The same for callers about whom every later decision is the same: for all that one depends on, and the token's end. */
+export function decisionKey(caller: ApplicationCaller): string {
+  const { identity, scope, scopes, required, tokenIssuedAt, tokenExpiresAt } = caller;
+  const who =
+    identity.kind === 'client'
+      ? [identity.client.oauthClientId, identity.credentialId]
+      : [identity.userId, identity.claimedRole];
+  const where = [scope.organizationId, scope.tenantId];
+  const token = [Array.from(scopes), required, tokenIssuedAt, tokenExpiresAt];
+  return JSON.stringify([identity.kind, who, where, token]);
+}
+
 /** An owner or admin of the organization in the path. */
 export interface HumanCaller {
   readonly kind: 'human';

@@ -8,7 +8,7 @@ import { removeFolder } from '../../../../test/remove-folder.ts';
 import { atFileEnd } from '../../../../test/runner/file-end.ts';
 import { type Convoke, compose } from '../../src/compose/compose.ts';
 import { type Config, readConfig } from '../../src/config/config.ts';
-import type { StreamCaps } from '../../src/http/streams/event-streams.ts';
+import type { StreamCaps } from '../../src/http/streams/admitted-streams.ts';
 import type { Clock } from '../../src/ports/clock.ts';
 import type { CredentialProvider } from '../../src/ports/credential-provider.ts';
 import type { Harness } from '../../src/ports/harness.ts';

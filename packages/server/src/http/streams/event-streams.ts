@@ -5,18 +5,9 @@ import type { TakeBatch } from '../../app/shared-tails.ts';
 import { refuse } from '../../app/refusal.ts';
 import type { ApplicationCaller } from '../../domain/access.ts';
 import type { RunEvent } from '../../domain/run/run-event.ts';
-import type { Clock } from '../../ports/clock.ts';
-import type { Fanout } from '../../ports/fanout.ts';
-import type { Log } from '../../ports/log.ts';
 import type { Metrics } from '../../ports/metrics.ts';
+import { type Admission, type AdmissionOptions, AdmittedStreams } from './admitted-streams.ts';
 import { Frames } from './frames.ts';
-
-/** Open streams of one process, and of one client or person. Above either, a reader is refused with Retry-After (A-48). */
-export interface StreamCaps {
-  readonly inAll: number;
-  readonly perClient: number;
-}
-const defaultCaps: StreamCaps = { inAll: 10_000, perClient: 2_000 };
 
 /** One timer checks all streams. The bounds of D-30 and D-33 are both 15 s, so 5 s keeps well within them. */
 const pulseMs = 5_000;
@@ -25,16 +16,9 @@ const quietMs = limits.streamPingMs - pulseMs;
 const ping = Buffer.from(': ping\n\n');
 const opening = Buffer.from(`retry: ${limits.streamRetryMs}\n\n`);
 
-export interface EventStreamOptions {
-  readonly clock: Clock;
-  readonly log: Log;
+export interface EventStreamOptions extends AdmissionOptions {
   readonly metrics: Pick<Metrics, 'eventsDelivered'>;
   readonly maxAgeMs: number;
-  /** `defaultCaps` when absent. */
-  readonly caps?: StreamCaps | undefined;
-  readonly fanout: Fanout;
-  /** Whether the caller still has access (D-33). */
-  readonly recheck: (caller: ApplicationCaller) => Promise<boolean>;
 }
 
 export interface OpenStream {
@@ -53,16 +37,10 @@ export interface StreamReader {
 
 interface Stream {
   readonly response: ServerResponse;
-  readonly caller: ApplicationCaller;
+  readonly admission: Admission<Stream>;
   readonly closing: AbortController;
   readonly openedAt: number;
   lastWriteAt: number;
-}
-
-/** The streams of one client or person. They recheck its access at once when some of it was revoked. */
-interface CallerStreams {
-  readonly streams: Set<Stream>;
-  readonly unsubscribe: () => void;
 }
 
 /**
@@ -72,30 +50,43 @@ interface CallerStreams {
  */
 export class EventStreams {
   readonly #options: EventStreamOptions;
-  readonly #open = new Set<Stream>();
-  readonly #perCaller = new Map<string, CallerStreams>();
+  readonly #admitted: AdmittedStreams<Stream>;
   #cancelPulse: () => void = () => {};
   #isClosing = false;
 
   constructor(options: EventStreamOptions) {
     this.#options = options;
+    this.#admitted = new AdmittedStreams(options);
     this.#schedule();
   }
 
   get size(): number {
-    return this.#open.size;
+    return this.#admitted.size;
   }
 
-  async send(response: ServerResponse, open: OpenStream): Promise<void> {
-    const { caller, headers, names, follow } = open;
+  /** Resolves after the last byte. Until then it keeps as little as it can: a stream may be open for an hour. */
+  send(response: ServerResponse, open: OpenStream): Promise<void> {
+    if (this.#isClosing) refuse('not_ready', { retryAfterSeconds: 1 });
     const now = this.#options.clock.now();
     const closing = new AbortController();
-    const stream: Stream = { response, caller, closing, openedAt: now, lastWriteAt: now };
-    this.#admit(stream);
-    const leave = () => closing.abort();
-    const lastsMs = Math.max(caller.tokenExpiresAt - now, 0);
-    const cancelExpiry = this.#options.clock.after(lastsMs, leave);
-    response.once('close', leave);
+    const stream = this.#admitted.add(open.caller, (admission) => {
+      return { response, admission, closing, openedAt: now, lastWriteAt: now };
+    });
+    // They are read, and the token of the caller is among them.
+    response.req.headers = {};
+    response.req.rawHeaders = [];
+    return this.#untilEnd(stream, this.#begin(stream, open));
+  }
+
+  /** Ends every stream at a frame boundary and refuses new ones. */
+  close(): void {
+    this.#isClosing = true;
+    this.#cancelPulse();
+    this.#admitted.forEach(({ closing }) => closing.abort());
+  }
+
+  #begin(stream: Stream, { headers, names, follow }: OpenStream): Promise<void> {
+    const { response, closing } = stream;
     try {
       response.writeHead(200, {
         ...headers,
@@ -104,63 +95,38 @@ export class EventStreams {
         'x-accel-buffering': 'no',
       });
       response.write(opening);
-      const take: StreamReader['take'] = ({ rendered, after, lastSeq }) => {
-        stream.lastWriteAt = this.#options.clock.now();
-        // Sequence numbers have no gaps, so their difference is the number of events.
-        this.#options.metrics.eventsDelivered.add(lastSeq - after);
-        const frames = names === 'on' ? rendered : rendered.unnamed;
-        return frames.writeTo(response) ? undefined : this.#drained(response);
-      };
-      await follow({ take, signal: closing.signal });
+      return follow({ take: this.#taker(stream, names), signal: closing.signal });
+    } catch (error) {
+      return Promise.reject(error);
+    }
+  }
+
+  #taker(stream: Stream, names: OpenStream['names']): StreamReader['take'] {
+    const { response } = stream;
+    return ({ rendered, after, lastSeq }) => {
+      stream.lastWriteAt = this.#options.clock.now();
+      // Sequence numbers have no gaps, so their difference is the number of events.
+      this.#options.metrics.eventsDelivered.add(lastSeq - after);
+      const frames = names === 'on' ? rendered : rendered.unnamed;
+      return frames.writeTo(response) ? undefined : this.#drained(response);
+    };
+  }
+
+  async #untilEnd(stream: Stream, following: Promise<void>): Promise<void> {
+    const { response, admission, closing } = stream;
+    const leave = () => closing.abort();
+    response.once('close', leave);
+    if (response.destroyed) leave();
+    try {
+      await following;
       response.end();
     } catch (error) {
       this.#options.log.error('event stream failed', error);
       response.destroy();
     } finally {
-      cancelExpiry();
       response.off('close', leave);
-      this.#forget(stream);
+      this.#admitted.remove(stream, admission);
     }
-  }
-
-  /** Ends every stream at a frame boundary and refuses new ones. */
-  close(): void {
-    this.#isClosing = true;
-    this.#cancelPulse();
-    for (const stream of this.#open) stream.closing.abort();
-  }
-
-  #admit(stream: Stream): void {
-    const { subject } = stream.caller;
-    const held = this.#perCaller.get(subject)?.streams.size ?? 0;
-    if (this.#isClosing) refuse('not_ready', { retryAfterSeconds: 1 });
-    const { inAll, perClient } = this.#options.caps ?? defaultCaps;
-    if (this.#open.size >= inAll || held >= perClient) {
-      refuse('rate_limited', { message: 'Too many open streams.', retryAfterSeconds: 5 });
-    }
-    this.#open.add(stream);
-    this.#streamsOf(subject).add(stream);
-  }
-
-  #forget(stream: Stream): void {
-    this.#open.delete(stream);
-    const { subject } = stream.caller;
-    const own = this.#perCaller.get(subject);
-    own?.streams.delete(stream);
-    if (own?.streams.size !== 0) return;
-    own.unsubscribe();
-    this.#perCaller.delete(subject);
-  }
-
-  #streamsOf(subject: string): Set<Stream> {
-    const known = this.#perCaller.get(subject);
-    if (known !== undefined) return known.streams;
-    const streams = new Set<Stream>();
-    const unsubscribe = this.#options.fanout.subscribe(`access:${subject}`, () => {
-      for (const stream of streams) this.#recheck(stream);
-    });
-    this.#perCaller.set(subject, { streams, unsubscribe });
-    return streams;
   }
 
   /** Waits until the reader has read its buffer (true) or left (false). Closes a reader that stalls too long (D-33). */
@@ -186,7 +152,8 @@ export class EventStreams {
   #schedule(): void {
     this.#cancelPulse = this.#options.clock.after(pulseMs, () => {
       const now = this.#options.clock.now();
-      for (const stream of this.#open) this.#check(stream, now);
+      this.#admitted.forEach((stream) => this.#check(stream, now));
+      this.#admitted.recheck();
       if (!this.#isClosing) this.#schedule();
     });
   }
@@ -198,17 +165,6 @@ export class EventStreams {
       stream.lastWriteAt = now;
       response.write(ping);
     }
-    this.#recheck(stream);
-  }
-
-  #recheck({ caller, closing }: Stream): void {
-    this.#options.recheck(caller).then(
-      (hasAccess) => {
-        if (!hasAccess) closing.abort();
-      },
-      // While the storage is unavailable nothing can be revoked either; the next pulse checks again.
-      (error: unknown) => this.#options.log.error('event stream recheck failed', error),
-    );
   }
 }
 

@@ -1,0 +1,138 @@
+import { refuse } from '../../app/refusal.ts';
+import { type ApplicationCaller, decisionKey } from '../../domain/access.ts';
+import type { Clock } from '../../ports/clock.ts';
+import type { Fanout } from '../../ports/fanout.ts';
+import type { Log } from '../../ports/log.ts';
+
+/** Open streams of one process, and of one client or person. Above either, a reader is refused with Retry-After (A-48). */
+export interface StreamCaps {
+  readonly inAll: number;
+  readonly perClient: number;
+}
+const defaultCaps: StreamCaps = { inAll: 10_000, perClient: 2_000 };
+
+export interface AdmissionOptions {
+  readonly clock: Clock;
+  readonly log: Log;
+  /** `defaultCaps` when absent. */
+  readonly caps?: StreamCaps | undefined;
+  readonly fanout: Fanout;
+  /** Whether the caller still has access (D-33). */
+  readonly recheck: (caller: ApplicationCaller) => Promise<boolean>;
+}
+
+interface Closable {
+  readonly closing: AbortController;
+}
+
+/** Streams whose access is one decision: it is made once for all of them, and they end with the same token. */
+export interface Admission<Stream extends Closable> {
+  readonly key: string;
+  readonly caller: ApplicationCaller;
+  readonly streams: Set<Stream>;
+  readonly cancelExpiry: () => void;
+}
+
+/** The streams of one client or person. Their access is rechecked at once when some of it was revoked. */
+interface CallerStreams<Stream extends Closable> {
+  readonly admissions: Map<string, Admission<Stream>>;
+  readonly unsubscribe: () => void;
+  size: number;
+}
+
+/** The open streams by caller: how many there are, and whether they still have access. */
+export class AdmittedStreams<Stream extends Closable> {
+  readonly #options: AdmissionOptions;
+  readonly #callers = new Map<string, CallerStreams<Stream>>();
+  #size = 0;
+
+  constructor(options: AdmissionOptions) {
+    this.#options = options;
+  }
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Refuses a stream above the caps. `open` makes it from its admission. */
+  add(caller: ApplicationCaller, open: (admission: Admission<Stream>) => Stream): Stream {
+    const { subject } = caller;
+    const { inAll, perClient } = this.#options.caps ?? defaultCaps;
+    if (this.#size >= inAll || (this.#callers.get(subject)?.size ?? 0) >= perClient) {
+      refuse('rate_limited', { message: 'Too many open streams.', retryAfterSeconds: 5 });
+    }
+    const own = this.#callers.get(subject) ?? this.#watch(subject);
+    const admission = this.#admission(own, caller);
+    const stream = open(admission);
+    admission.streams.add(stream);
+    own.size += 1;
+    this.#size += 1;
+    return stream;
+  }
+
+  remove(stream: Stream, { key, caller, streams, cancelExpiry }: Admission<Stream>): void {
+    const own = this.#callers.get(caller.subject);
+    if (own === undefined || !streams.delete(stream)) return;
+    own.size -= 1;
+    this.#size -= 1;
+    if (streams.size > 0) return;
+    cancelExpiry();
+    if (own.admissions.get(key)?.streams === streams) own.admissions.delete(key);
+    if (own.size > 0) return;
+    own.unsubscribe();
+    this.#callers.delete(caller.subject);
+  }
+
+  forEach(visit: (stream: Stream) => void): void {
+    for (const { admissions } of this.#callers.values()) {
+      for (const { streams } of admissions.values()) streams.forEach(visit);
+    }
+  }
+
+  /** Closes the streams of every caller that lost its access. */
+  recheck(): void {
+    for (const { admissions } of this.#callers.values()) this.#recheck(admissions);
+  }
+
+  #watch(subject: string): CallerStreams<Stream> {
+    const admissions = new Map<string, Admission<Stream>>();
+    const onWake = () => this.#recheck(admissions);
+    const unsubscribe = this.#options.fanout.subscribe(`access:${subject}`, onWake);
+    const own = { admissions, unsubscribe, size: 0 };
+    this.#callers.set(subject, own);
+    return own;
+  }
+
+  #admission({ admissions }: CallerStreams<Stream>, caller: ApplicationCaller): Admission<Stream> {
+    const key = decisionKey(caller);
+    const known = admissions.get(key);
+    if (known !== undefined) return known;
+    const { clock } = this.#options;
+    const streams = new Set<Stream>();
+    const lastsMs = Math.max(caller.tokenExpiresAt - clock.now(), 0);
+    const cancelExpiry = clock.after(lastsMs, () => {
+      // A stream that is added now gets a timer of its own.
+      admissions.delete(key);
+      close(streams);
+    });
+    const admission = { key, caller, streams, cancelExpiry };
+    admissions.set(key, admission);
+    return admission;
+  }
+
+  #recheck(admissions: ReadonlyMap<string, Admission<Stream>>): void {
+    for (const { caller, streams } of admissions.values()) {
+      this.#options.recheck(caller).then(
+        (hasAccess) => {
+          if (!hasAccess) close(streams);
+        },
+        // While the storage is unavailable nothing can be revoked either; the next pulse checks again.
+        (error: unknown) => this.#options.log.error('event stream recheck failed', error),
+      );
+    }
+  }
+}
+
+function close(streams: Iterable<Closable>): void {
+  for (const { closing } of streams) closing.abort();
+}

@@ -1,0 +1,180 @@
+import { once } from 'node:events';
+import { type ServerResponse, createServer } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { type Scope, clientId, credentialId, organizationId, tenantId } from '@convoke/contract';
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { ApplicationCaller } from '../../src/domain/access.ts';
+import { createLocalFanout } from '../../src/fanout/local.ts';
+import { AdmittedStreams } from '../../src/http/streams/admitted-streams.ts';
+import { EventStreams } from '../../src/http/streams/event-streams.ts';
+import { FakeClock } from '../support/clocks.ts';
+import { quietLog } from '../support/quiet-log.ts';
+
+interface Stream {
+  readonly closing: AbortController;
+}
+
+let clock: FakeClock;
+let checked: ApplicationCaller[];
+/** Ids of the credentials that were revoked. */
+let revoked: Set<string>;
+let options: ConstructorParameters<typeof AdmittedStreams>[0];
+let admitted: AdmittedStreams<Stream>;
+
+beforeEach(() => {
+  clock = new FakeClock();
+  checked = [];
+  revoked = new Set();
+  options = {
+    clock,
+    fanout: createLocalFanout(),
+    log: quietLog,
+    async recheck(caller) {
+      checked.push(caller);
+      const { identity } = caller;
+      return identity.kind === 'client' && !revoked.has(identity.credentialId ?? '');
+    },
+  };
+  admitted = new AdmittedStreams(options);
+});
+
+/** What was asked is decided in microtasks, which all end before this does. */
+const decided = () => new Promise((resolve) => setImmediate(resolve));
+
+/** A client's caller. Each has objects of its own, as each request has. */
+function callerWith({ credential = 'crd_1', scopes = ['runs:read'], lastsMs = 600_000 } = {}) {
+  const organization = organizationId('org_1');
+  const tenant = { id: tenantId('ten_1'), status: 'active', attachmentState: 'attached' } as const;
+  const client = {
+    id: clientId('cli_1'),
+    organizationId: organization,
+    oauthClientId: 'oauth',
+    profile: 'custom',
+    scopes: [],
+    tenantIds: null,
+    status: 'active',
+    notBefore: 0,
+  };
+  return {
+    kind: 'application',
+    actor: { kind: 'client', id: client.id },
+    identity: { kind: 'client', client, credentialId: credentialId(credential) },
+    organizationId: organization,
+    tenant,
+    scope: { organizationId: organization, tenantId: tenant.id },
+    scopes: new Set(scopes as Scope[]),
+    required: ['runs:read'],
+    tokenExpiresAt: clock.now() + lastsMs,
+    tokenIssuedAt: 0,
+    subject: client.id,
+  } as unknown as ApplicationCaller;
+}
+
+function open(caller: ApplicationCaller) {
+  let leave = () => {};
+  const { closing } = admitted.add(caller, (admission) => {
+    const stream = { closing: new AbortController() };
+    leave = () => admitted.remove(stream, admission);
+    return stream;
+  });
+  return { isClosed: () => closing.signal.aborted, leave };
+}
+
+describe('streams of callers that differ in nothing a decision depends on', () => {
+  test('are rechecked once for all of them, and all close when access is lost', async () => {
+    const mine = [open(callerWith()), open(callerWith()), open(callerWith())];
+    const other = open(callerWith({ credential: 'crd_2' }));
+    const narrower = open(callerWith({ scopes: ['runs:read', 'runs:write'] }));
+    admitted.recheck();
+    expect(checked).toHaveLength(3);
+    revoked.add('crd_2');
+    options.fanout.wake('access:cli_1');
+    expect(checked).toHaveLength(6);
+    await decided();
+    expect(other.isClosed()).toBe(true);
+    expect([...mine, narrower].map(({ isClosed }) => isClosed())).not.toContain(true);
+    revoked.add('crd_1');
+    admitted.recheck();
+    await decided();
+    expect([...mine, narrower].map(({ isClosed }) => isClosed())).not.toContain(false);
+  });
+
+  test('end with their token, and so does one that is opened while the others end', () => {
+    const first = open(callerWith());
+    const longer = open(callerWith({ lastsMs: 900_000 }));
+    const late = callerWith();
+    clock.advance(599_999);
+    expect(first.isClosed()).toBe(false);
+    clock.advance(1);
+    expect(first.isClosed()).toBe(true);
+    const last = open(late);
+    expect(last.isClosed()).toBe(false);
+    first.leave();
+    clock.advance(0);
+    expect(last.isClosed()).toBe(true);
+    expect(longer.isClosed()).toBe(false);
+    last.leave();
+    expect(admitted.size).toBe(1);
+  });
+
+  test('leave nothing behind', () => {
+    const [first, second] = [open(callerWith()), open(callerWith())];
+    first.leave();
+    first.leave();
+    expect(admitted.size).toBe(1);
+    second.leave();
+    expect(admitted.size).toBe(0);
+    options.fanout.wake('access:cli_1');
+    admitted.recheck();
+    expect(checked).toEqual([]);
+  });
+});
+
+/** Sends a request on a connection of its own, and returns the response to write. */
+async function requested(): Promise<{ response: ServerResponse; leave: () => Promise<void> }> {
+  const server = createServer();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  socket.write('GET / HTTP/1.1\r\nhost: x\r\nauthorization: Bearer secret\r\n\r\n');
+  const [, response] = (await once(server, 'request')) as [unknown, ServerResponse];
+  const leave = async () => {
+    const closed = once(response, 'close');
+    socket.destroy();
+    server.close();
+    await closed;
+  };
+  return { response, leave };
+}
+
+describe('an event stream', () => {
+  const sending = () => {
+    const metrics = { eventsDelivered: { add: () => undefined } };
+    return new EventStreams({ ...options, metrics, maxAgeMs: 3_600_000 });
+  };
+  const untilClosed = {
+    headers: {},
+    names: 'on',
+    follow: ({ signal }: { readonly signal: AbortSignal }) =>
+      new Promise<void>((resolve) => {
+        if (signal.aborted) resolve();
+        signal.addEventListener('abort', () => resolve());
+      }),
+  } as const;
+
+  test('forgets the headers of its request, and so the token of its caller', async () => {
+    const { response, leave } = await requested();
+    const ended = sending().send(response, { caller: callerWith(), ...untilClosed });
+    expect(JSON.stringify([response.req.headers, response.req.rawHeaders])).toBe('[{},[]]');
+    await leave();
+    await ended;
+  });
+
+  test('ends at once when its reader left before it was opened', async () => {
+    const streams = sending();
+    const { response, leave } = await requested();
+    await leave();
+    await streams.send(response, { caller: callerWith(), ...untilClosed });
+    expect(streams.size).toBe(0);
+  });
+});
