@@ -13,7 +13,7 @@ import { Frames } from './frames.ts';
 const pulseMs = 5_000;
 const quietMs = limits.streamPingMs - pulseMs;
 
-const ping = Buffer.from(': ping\n\n');
+const ping = new Frames(': ping\n\n');
 const opening = Buffer.from(`retry: ${limits.streamRetryMs}\n\n`);
 
 export interface EventStreamOptions extends AdmissionOptions {
@@ -163,7 +163,7 @@ export class EventStreams {
     if (now - stream.openedAt >= this.#options.maxAgeMs) return closing.abort();
     if (now - stream.lastWriteAt >= quietMs && response.writableLength === 0) {
       stream.lastWriteAt = now;
-      response.write(ping);
+      ping.writeTo(response);
     }
   }
 }
