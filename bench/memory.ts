@@ -15,8 +15,8 @@ const program = process.argv.find((word) => word.endsWith('.mjs'));
 const minutes = Number(process.argv.slice(2).find((word) => /^[\d.]+$/.test(word)) ?? 10);
 const callers = 32;
 const talk = { deltas: 50, waitMs: 0 };
-/** Seconds after which the server is looked at; it returns memory when it was at rest for five. */
-const looks = [1, 5, 10, 15, 30];
+/** Seconds after which the server is looked at; it returns memory when it was at rest for a minute. */
+const looks = [1, 15, 30, 60, 75];
 
 const folder = await mkdtemp(join(tmpdir(), 'convoke-memory-'));
 const installed = program === undefined ? {} : { program: resolve(program) };
