@@ -68,9 +68,14 @@ export class SharedTails<Key extends string, Batch extends LogBatch> {
       while (!signal.aborted) {
         const { wakes } = tail;
         const { at } = reader;
-        const batch = tail.isReadTo(at) ? undefined : (tail.batchAfter(at) ?? (await read(at)));
-        const going =
-          batch === undefined ? tail.attach(reader, { wakes, signal }) : reader.give(batch);
+        const shared = tail.batchAfter(at);
+        const own = shared === undefined && !tail.isReadTo(at) ? await read(at) : undefined;
+        const batch = shared ?? own;
+        const busy = batch && reader.give(batch);
+        if (busy !== undefined && !(await busy)) return;
+        // Only its own read shows that the log ended there after `wakes` was looked at.
+        if (batch !== own || batch?.isCut === true) continue;
+        const going = tail.attach(reader, { wakes, signal });
         if (going !== undefined && !(await going)) return;
       }
     } finally {

@@ -42,6 +42,17 @@ describe('readers of one run that have caught up', () => {
   });
 });
 
+test('a reader that comes later needs one read for what is there, and one when the log grows', async () => {
+  const log = await Log.open();
+  await log.append(3);
+  const reader = log.read();
+  await eventually(() => reader.lastSeq === 3);
+  expect(log.reads).toBe(1);
+  await log.append(1);
+  await eventually(() => reader.lastSeq === 4);
+  expect(log.reads).toBe(2);
+});
+
 describe('a reader among others', () => {
   test('that fails ends alone, with its error', async () => {
     const log = await Log.open();
