@@ -103,12 +103,16 @@ export class EventStreams {
 
   #taker(stream: Stream, names: OpenStream['names']): StreamReader['take'] {
     const { response } = stream;
-    return ({ rendered, after, lastSeq }) => {
+    return ({ rendered, after, lastSeq, ended }) => {
       stream.lastWriteAt = this.#options.clock.now();
       // Sequence numbers have no gaps, so their difference is the number of events.
       this.#options.metrics.eventsDelivered.add(lastSeq - after);
       const frames = names === 'on' ? rendered : rendered.unnamed;
-      return frames.writeTo(response) ? undefined : this.#drained(response);
+      // The end of the response, which uncorks its socket, leaves with the last events.
+      if (ended) response.socket?.cork();
+      if (frames.writeTo(response)) return undefined;
+      if (ended) response.socket?.uncork();
+      return this.#drained(response);
     };
   }
 
