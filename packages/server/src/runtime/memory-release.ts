@@ -8,7 +8,7 @@ const looksAtRest = 12;
 /** The part of the time between two looks in which the thread of a process at rest may be busy. */
 const busyShareMax = 0.03;
 /** A process whose thread was busy for less has just started, and has compiled little that it would miss. */
-const freshMs = 2000;
+const freshMs = 3000;
 /** What the process must hold beyond what the last collection left: less is not worth a collection. */
 const worthBytes = 16 * mebibyte;
 /** A collection stops the thread for some milliseconds per mebibyte in use, so larger heaps are left to V8. */
