@@ -12,7 +12,7 @@ const program = `
   const heldBytes = process.memoryUsage.rss();
   const freeBytes = heldBytes - process.memoryUsage().heapUsed;
   held = undefined;
-  releaseMemoryAtRest(20);
+  releaseMemoryAtRest(100);
   const wanted = freeBytes + (heldBytes - freeBytes) / 2;
   setInterval(() => {
     if (process.memoryUsage.rss() < wanted) process.exit(0);
