@@ -1,11 +1,30 @@
 import type { Clock } from '../ports/clock.ts';
 
+/**
+ * A longer time is waited for in steps of this one. Node keeps a list of timers for each duration until that has passed,
+ * even after its last timer was cleared: with a duration of its own for each stream, there were as many lists as streams
+ * within the lifetime of a token.
+ */
+const stepMs = 60_000;
+
 export const systemClock: Clock = {
   now: () => Date.now(),
   after(ms, callback) {
-    // Whole: one timer with a fraction changes how V8 stores all timers, and it compiles Node's code for sockets again.
-    const timer = setTimeout(callback, Math.ceil(ms));
-    timer.unref();
+    if (ms <= stepMs) {
+      const timer = startTimer(ms, callback);
+      return () => clearTimeout(timer);
+    }
+    const dueAt = performance.now() + ms;
+    let timer = startTimer(stepMs, step);
+    function step(): void {
+      const leftMs = dueAt - performance.now();
+      timer = leftMs > stepMs ? startTimer(stepMs, step) : startTimer(leftMs, callback);
+    }
     return () => clearTimeout(timer);
   },
 };
+
+function startTimer(ms: number, callback: () => void): NodeJS.Timeout {
+  // Whole: one timer with a fraction changes how V8 stores all timers, and it compiles Node's code for sockets again.
+  return setTimeout(callback, Math.ceil(ms)).unref();
+}
