@@ -62,10 +62,8 @@ export async function fingerprintFolder(
 
 /** Synchronous because it runs after every leg: see `isFolder` in session-folders.ts. */
 function isBare({ sessionFolder, stateDir, manifest }: FolderPaths): boolean {
-  const isEmpty = (folder: string) =>
-    lstatSync(folder, { throwIfNoEntry: false }) === undefined || isEmptyFolder(folder);
   const hasManifest = lstatSync(manifest, { throwIfNoEntry: false }) !== undefined;
-  return !hasManifest && isEmpty(sessionFolder) && isEmpty(stateDir);
+  return !hasManifest && isEmptyFolder(sessionFolder) && isEmptyFolder(stateDir);
 }
 
 /** Leaves out the times of folders: they change with every entry added or removed. */
