@@ -67,7 +67,8 @@ interface Sources {
 
 /** State of a session's last preparation, so that preparing it again costs nothing unless something changed. */
 interface Prepared {
-  readonly manifest: FolderManifest;
+  /** Undefined while it is empty: the maps of an empty one take a kilobyte, and most sessions have nothing in theirs. */
+  readonly manifest: FolderManifest | undefined;
   readonly agent: Agent | undefined;
   readonly files: string;
 }
@@ -103,7 +104,7 @@ class DiskSessionFolders implements SessionFolders {
       if (wantsHome && !isFolder(paths.stateDir)) await this.#makeFolders(paths, agent);
     } else if (await this.#makeFolders(paths, agent)) {
       isFirst = true;
-      this.#prepared.set(sessionId, { manifest: emptyManifest(), agent: undefined, files: '' });
+      this.#prepared.set(sessionId, { manifest: undefined, agent: undefined, files: '' });
     }
     const sources = await this.#sourcesOf(agent);
     await this.#update(paths, request, sources);
@@ -137,23 +138,25 @@ class DiskSessionFolders implements SessionFolders {
   async changes({ tenantId, sessionId }: FolderOwner): Promise<FolderChanges | undefined> {
     if (this.#sync === undefined) return undefined;
     const paths = folderPaths(this.#dataDir, { tenantId, sessionId });
-    const known = this.#prepared.get(sessionId)?.manifest;
-    return this.#sync.changes(paths, async () => known ?? (await loadManifest(paths.manifest)));
+    return this.#sync.changes(paths, () => this.#manifestOf(sessionId, paths));
   }
 
   async content({ tenantId, sessionId }: FolderOwner): Promise<FolderChanges | undefined> {
     const paths = folderPaths(this.#dataDir, { tenantId, sessionId });
-    const known = this.#prepared.get(sessionId)?.manifest;
-    return this.#sync?.content(paths, async () => known ?? (await loadManifest(paths.manifest)));
+    return this.#sync?.content(paths, () => this.#manifestOf(sessionId, paths));
   }
 
   async takeOutputs({ tenantId, sessionId }: FolderOwner, take: TakeOutput): Promise<void> {
     const paths = folderPaths(this.#dataDir, { tenantId, sessionId });
-    const manifest =
-      this.#prepared.get(sessionId)?.manifest ?? (await loadManifest(paths.manifest));
+    const manifest = await this.#manifestOf(sessionId, paths);
     const log = this.#log;
-    const changed = await offerOutputs(paths.sessionFolder, manifest.outputs, { take, log });
-    if (changed) await saveManifest(paths.manifest, manifest);
+    try {
+      const changed = await offerOutputs(paths.sessionFolder, manifest.outputs, { take, log });
+      if (changed) await saveManifest(paths.manifest, manifest);
+    } finally {
+      // Also after a failure: what was taken before it is not taken again.
+      this.#remember(sessionId, manifest);
+    }
   }
 
   kept(): Promise<readonly FolderOwner[]> {
@@ -197,7 +200,7 @@ class DiskSessionFolders implements SessionFolders {
     const files = request.files.map(({ id, sha256 }) => `${id} ${sha256}`).join('\n');
     const before = this.#prepared.get(sessionId);
     if (before?.agent === agent && before.files === files) return;
-    const manifest = before?.manifest ?? (await loadManifest(paths.manifest));
+    const manifest = await this.#manifestOf(sessionId, paths);
     const root = paths.sessionFolder;
     if (
       sources.seeds.length + sources.skills.files.length + files.length > 0 ||
@@ -215,10 +218,25 @@ class DiskSessionFolders implements SessionFolders {
         changed = seeded || mirrored || placed;
       } finally {
         // Also after a failure: files placed before it belong to the service, not to the session.
+        this.#remember(sessionId, manifest);
         if (changed) await saveManifest(paths.manifest, manifest);
       }
     }
-    this.#prepared.set(sessionId, { manifest, agent, files });
+    this.#prepared.set(sessionId, { manifest: undefined, agent, files });
+    this.#remember(sessionId, manifest);
+  }
+
+  /** Read from the disk only if this server has not prepared the session yet. */
+  async #manifestOf(sessionId: SessionId, { manifest }: FolderPaths): Promise<FolderManifest> {
+    const prepared = this.#prepared.get(sessionId);
+    if (prepared === undefined) return loadManifest(manifest);
+    return prepared.manifest ?? emptyManifest();
+  }
+
+  #remember(sessionId: SessionId, manifest: FolderManifest): void {
+    const prepared = this.#prepared.get(sessionId);
+    if (prepared === undefined || prepared.manifest === manifest || isEmpty(manifest)) return;
+    this.#prepared.set(sessionId, { ...prepared, manifest });
   }
 
   async #readContext(

@@ -332,16 +332,27 @@ describe('session files', () => {
     expect(await textIn(session.sessionFolder, 'files', placed[0] ?? '')).toBe('two');
   });
 
+  const broken: AttachedFile = {
+    ...upload('file_1', 'a.txt', 'one'),
+    open: async () =>
+      (async function* () {
+        yield Buffer.from('o');
+        throw new Error('storage away');
+      })(),
+  };
+
+  test('that were placed before a failure are removed with their session file, like others', async () => {
+    const session = await setUp({});
+    await session.prepare();
+    const placed = upload('file_0', 'b.txt', 'two');
+    await expect(session.prepare({ files: [placed, broken] })).rejects.toThrow('storage away');
+    expect(await readdir(join(session.sessionFolder, 'files'))).toEqual(['b.txt']);
+    await session.prepare({ files: [upload('file_1', 'a.txt', 'one')] });
+    expect(await readdir(join(session.sessionFolder, 'files'))).toEqual(['a.txt']);
+  });
+
   test('whose content cannot be read fail the preparation, and are placed on the next attempt', async () => {
     const session = await setUp({ 'workspace/a.txt': 'seed' });
-    const broken: AttachedFile = {
-      ...upload('file_1', 'a.txt', 'one'),
-      open: async () =>
-        (async function* () {
-          yield Buffer.from('o');
-          throw new Error('storage away');
-        })(),
-    };
     await expect(session.prepare({ files: [broken] })).rejects.toThrow('storage away');
     expect(await readdir(join(session.sessionFolder, 'files'))).toEqual([]);
     await session.prepare({ files: [upload('file_1', 'a.txt', 'one')] });
