@@ -1,6 +1,7 @@
 import type { Services } from '../app/services.ts';
 import type { FolderState } from '../domain/folder-snapshot.ts';
-import type { Effects } from '../ports/harness.ts';
+import type { CallResult } from '../domain/run/tool-call.ts';
+import type { Effects, NewCall } from '../ports/harness.ts';
 import type { ClaimedLeg } from './claim-leg.ts';
 import type { LegWriter } from './leg-writer.ts';
 import type { SaveFolder } from './save-before-call.ts';
@@ -15,44 +16,79 @@ export interface LedgerParts {
   readonly saveFolder: SaveFolder;
 }
 
-type NewCall = Parameters<Effects['begin']>[0];
-
-export interface CallLedger extends Effects {
-  /** Calls that have begun and not ended. */
-  readonly inFlight: number;
+/** Made when the first call is begun: most legs of a chat begin none. */
+interface BegunCalls {
+  /** A call is begun once per leg, however often the harness asks. */
+  readonly known: Set<string>;
+  readonly inFlight: Set<string>;
+  /** Calls in flight that may change the session folder. */
+  readonly changing: Set<string>;
 }
 
 /** The ledger of tool calls for one leg (D-80). Entries share the commits of the leg's events. */
-export function callLedger(
-  { clock }: Pick<Services, 'clock'>,
-  { claimed, writer, signal, saveFolder }: LedgerParts,
-): CallLedger {
-  const { epoch, runId } = claimed.holder;
-  const inFlight = new Set<string>();
-  /** A call is begun once per leg, however often the harness asks. */
-  const begun = new Set<string>();
-  /** Calls in flight that may change the session folder. */
-  const changing = new Set<string>();
+export class CallLedger implements Effects {
+  readonly #clock: Services['clock'];
+  readonly #parts: LedgerParts;
+  #begun: BegunCalls | undefined;
   /** Resolves when the folder is no longer being archived: until then no call begins. */
-  let saving: Promise<void> | undefined;
+  #saving: Promise<void> | undefined;
 
-  async function beginInTurn(call: NewCall): Promise<boolean> {
-    while (saving !== undefined) await saving;
+  constructor({ clock }: Pick<Services, 'clock'>, parts: LedgerParts) {
+    this.#clock = clock;
+    this.#parts = parts;
+  }
+
+  /** Calls that have begun and not ended. */
+  get inFlight(): number {
+    return this.#begun?.inFlight.size ?? 0;
+  }
+
+  async begin(call: NewCall): Promise<boolean> {
+    const { signal } = this.#parts;
+    this.#begun ??= { known: new Set(), inFlight: new Set(), changing: new Set() };
+    const begun = this.#begun;
+    if (begun.known.has(call.ref) || signal.aborted) return false;
+    begun.known.add(call.ref);
+    begun.inFlight.add(call.ref);
+    const mayStart = await this.#beginInTurn(call, begun);
+    // An intent that became durable meanwhile is in doubt: harmless, and the only safe reading.
+    if (mayStart && !signal.aborted) return true;
+    this.#forget(call.ref);
+    return false;
+  }
+
+  async end(ref: string, { ok, output }: CallResult): Promise<void> {
+    const { claimed, writer } = this.#parts;
+    const { epoch } = claimed.holder;
+    const result = { ok, output: output.slice(0, outputMaxCharacters) };
+    await writer.endCall({ ref, epoch, result, endedAt: this.#clock.now() });
+    this.#forget(ref);
+  }
+
+  key(ref: string): string {
+    return `${this.#parts.claimed.holder.runId}.${ref}`;
+  }
+
+  async #beginInTurn(call: NewCall, { changing }: BegunCalls): Promise<boolean> {
+    const { claimed, writer } = this.#parts;
+    while (this.#saving !== undefined) await this.#saving;
+    const { epoch } = claimed.holder;
     const write = (snapshot?: FolderState) =>
-      writer.beginCall({ ...call, epoch, begunAt: clock.now() }, snapshot);
+      writer.beginCall({ ...call, epoch, begunAt: this.#clock.now() }, snapshot);
     if (call.touches !== 'outside') {
       changing.add(call.ref);
       return write();
     }
     // An archive of a folder that is being changed would have half of a change.
-    return changing.size > 0 ? write() : beginSaved(write);
+    return changing.size > 0 ? write() : this.#beginSaved(write);
   }
 
-  async function beginSaved(write: (snapshot?: FolderState) => Promise<boolean>): Promise<boolean> {
+  async #beginSaved(write: (snapshot?: FolderState) => Promise<boolean>): Promise<boolean> {
+    const { saveFolder, signal } = this.#parts;
     const turn = Promise.withResolvers<void>();
-    saving = turn.promise;
+    this.#saving = turn.promise;
     const release = () => {
-      if (saving === turn.promise) saving = undefined;
+      if (this.#saving === turn.promise) this.#saving = undefined;
       turn.resolve();
     };
     try {
@@ -67,27 +103,8 @@ export function callLedger(
     }
   }
 
-  return {
-    get inFlight() {
-      return inFlight.size;
-    },
-    async begin(call) {
-      if (begun.has(call.ref) || signal.aborted) return false;
-      begun.add(call.ref);
-      inFlight.add(call.ref);
-      const mayStart = await beginInTurn(call);
-      // An intent that became durable meanwhile is in doubt: harmless, and the only safe reading.
-      if (mayStart && !signal.aborted) return true;
-      inFlight.delete(call.ref);
-      changing.delete(call.ref);
-      return false;
-    },
-    async end(ref, { ok, output }) {
-      const result = { ok, output: output.slice(0, outputMaxCharacters) };
-      await writer.endCall({ ref, epoch, result, endedAt: clock.now() });
-      inFlight.delete(ref);
-      changing.delete(ref);
-    },
-    key: (ref) => `${runId}.${ref}`,
-  };
+  #forget(ref: string): void {
+    this.#begun?.inFlight.delete(ref);
+    this.#begun?.changing.delete(ref);
+  }
 }

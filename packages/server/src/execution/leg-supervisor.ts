@@ -5,10 +5,10 @@ import type { Agent } from '../domain/agent.ts';
 import type { FolderState } from '../domain/folder-snapshot.ts';
 import type { Json } from '../domain/json.ts';
 import { type LeasedRun, type Run, type RunOutcome, isLeased } from '../domain/run/run.ts';
-import type { HarnessEvent, Leg, LegContext, LegInput } from '../ports/harness.ts';
+import type { HarnessEvent, Leg, LegInput } from '../ports/harness.ts';
 import type { Span } from '../ports/traces.ts';
 import { readAllowance } from './usage/allowance.ts';
-import { type CallLedger, callLedger } from './call-ledger.ts';
+import { CallLedger } from './call-ledger.ts';
 import { checkpointMaker } from './checkpoint-maker.ts';
 import { type ClaimedLeg, answerOf } from './claim-leg.ts';
 import { collectOutputs } from './collect-outputs.ts';
@@ -220,12 +220,19 @@ export class LegSupervisor {
     try {
       const { signal } = this.#abort;
       const saveFolder = folderSaver(this.#services, claimed);
-      const effects = callLedger(this.#services, { claimed, writer, signal, saveFolder });
+      const effects = new CallLedger(this.#services, { claimed, writer, signal, saveFolder });
       this.#calls = effects;
       const holdsLease = this.#holdsLease;
       const allowance = () => readAllowance(this.#services, this.#runId, agent.model);
-      const own = { signal, holdsLease, effects, allowance };
-      this.#leg = harness.start(input, { ...context, ...own, ...this.#saidBefore(input) });
+      const said = this.#saidBefore(input);
+      this.#leg = harness.start(input, {
+        ...context,
+        signal,
+        holdsLease,
+        effects,
+        allowance,
+        said,
+      });
       this.#limitTime(agent);
       if (this.#controlPending) this.checkControl();
       if (this.#isYielding) this.yield();
@@ -246,9 +253,9 @@ export class LegSupervisor {
     }
   }
 
-  #saidBefore(input: LegInput): Pick<LegContext, 'said'> {
-    if (input.kind === 'prompt') return {};
-    return { said: (this.#output.totals.outputText ?? '').slice(-saidCharactersMax) };
+  #saidBefore(input: LegInput): string | undefined {
+    if (input.kind === 'prompt') return undefined;
+    return (this.#output.totals.outputText ?? '').slice(-saidCharactersMax);
   }
 
   #endOf(event: Extract<HarnessEvent, { type: 'end' }>): Ending {

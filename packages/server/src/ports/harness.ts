@@ -139,7 +139,7 @@ export interface LegContext<Settings = unknown> {
   readonly holdsLease: () => boolean;
   readonly effects: Effects;
   /** The end of the run's answer so far, of which nothing was discarded; absent in its first leg. */
-  readonly said?: string;
+  readonly said?: string | undefined;
   /** What the run may still use. Ask before each request to a model (D-133). */
   readonly allowance?: () => Promise<Allowance>;
 }

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { callLedger } from '../../src/execution/call-ledger.ts';
+import { CallLedger } from '../../src/execution/call-ledger.ts';
 import type { ClaimedLeg } from '../../src/execution/claim-leg.ts';
 import { LegWriter } from '../../src/execution/leg-writer.ts';
 import { StorageUnavailable } from '../../src/ports/errors.ts';
@@ -32,7 +32,7 @@ describe.each(databaseKinds)('the ledger of tool calls on %s (D-80)', (kind) => 
     };
     const writer = writerOf(claimed, store);
     const { signal } = new AbortController();
-    const ledger = callLedger(world, { claimed, writer, signal, saveFolder });
+    const ledger = new CallLedger(world, { claimed, writer, signal, saveFolder });
     return { claimed, writer, ledger, reached: reached.promise, open: () => gate.resolve() };
   }
   function writerOf({ holder, run }: ClaimedLeg, store: Store): LegWriter {
@@ -81,7 +81,7 @@ describe.each(databaseKinds)('the ledger of tool calls on %s (D-80)', (kind) => 
     expect(await ledger.begin(call)).toBe(false);
     const { signal } = new AbortController();
     const writer = writerOf(claimed, world.store);
-    const other = callLedger(world, { claimed, writer, signal, saveFolder });
+    const other = new CallLedger(world, { claimed, writer, signal, saveFolder });
     await ledger.end(call.ref, { ok: true, output: 'paid' });
     expect(await other.begin(call)).toBe(false);
   });
@@ -102,7 +102,7 @@ describe.each(databaseKinds)('the ledger of tool calls on %s (D-80)', (kind) => 
     };
     const writer = writerOf(claimed, store);
     const { signal } = new AbortController();
-    const later = callLedger(world, { claimed, writer, signal, saveFolder });
+    const later = new CallLedger(world, { claimed, writer, signal, saveFolder });
     // With an event: so the commit is found in the log.
     await writer.push(delta('Once more.'));
     const begun = [later.begin(call), later.begin({ ...call, ref: 'call-2' })];

@@ -7,7 +7,7 @@ import { removeFolder } from '../../../../test/remove-folder.ts';
 import { snapshotKey } from '../../src/app/files/blob-keys.ts';
 import { openDiskBlobs } from '../../src/blobs/disk.ts';
 import { isArchived } from '../../src/domain/folder-snapshot.ts';
-import { callLedger } from '../../src/execution/call-ledger.ts';
+import { CallLedger } from '../../src/execution/call-ledger.ts';
 import type { ClaimedLeg } from '../../src/execution/claim-leg.ts';
 import { LegWriter } from '../../src/execution/leg-writer.ts';
 import { renameFolder } from '../../src/execution/rename-folder.ts';
@@ -77,7 +77,7 @@ describe.each(databaseKinds)('a session folder that several machines use, on %s'
     const sessionFolders = foldersOn('machine-1');
     const saveFolder = folderSaver({ ...world, blobs, sessionFolders }, leg);
     const { signal } = new AbortController();
-    return { writer, ledger: callLedger(world, { claimed: leg, writer, signal, saveFolder }) };
+    return { writer, ledger: new CallLedger(world, { claimed: leg, writer, signal, saveFolder }) };
   }
 
   const named = async () => (await world.store.read.sessions.state(leg.run.sessionId)).snapshot;
