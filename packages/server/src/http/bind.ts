@@ -43,10 +43,11 @@ export function bindOperations(app: FastifyInstance, handlers: Handlers, binding
   for (const operation of operationList) {
     if (!binding.serves(operation)) continue;
     const handler = handlers[operation.id as OperationId] as AnyHandler;
+    const bound = { operation, name: `${operation.method} ${operation.path}`, handler, binding };
     app.route({
       method: operation.method,
       url: routePattern(operation.path),
-      handler: (request, reply) => trace(request, reply, { operation, handler, binding }),
+      handler: (request, reply) => trace(request, reply, bound),
     });
   }
 }
@@ -60,26 +61,29 @@ function routePattern(path: string): string {
 
 interface BoundOperation {
   readonly operation: Operation;
+  /** Of the operation, in traces. */
+  readonly name: string;
   readonly handler: AnyHandler;
   readonly binding: Binding;
 }
 
 /** Serves a request within a span. */
 function trace(request: FastifyRequest, reply: FastifyReply, bound: BoundOperation): Promise<void> {
-  const { operation, binding } = bound;
+  const { operation, name, binding } = bound;
   const attributes = {
     'http.request.method': operation.method,
     'http.route': operation.path,
     'convoke.operation': operation.id,
     'convoke.request_id': request.id,
   };
-  const start = { name: `${operation.method} ${operation.path}`, attributes };
-  return binding.traces.within({ ...start, parent: { request: request.raw.headers } }, (span) =>
-    serve({ request, reply, span, ...bound }),
+  const parent = { request: request.raw.headers };
+  return binding.traces.within({ name, parent, attributes }, (span) =>
+    serve({ request, reply, span, bound }),
   );
 }
 
-interface Served extends BoundOperation {
+interface Served {
+  readonly bound: BoundOperation;
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
   readonly span: Span;
@@ -87,7 +91,8 @@ interface Served extends BoundOperation {
 
 /** Writes the answer, or the error that one of the steps threw. Then counts the request and ends its span with the status. */
 async function serve(served: Served): Promise<void> {
-  const { request, reply, span, operation, binding } = served;
+  const { request, reply, span, bound } = served;
+  const { operation, binding } = bound;
   const { metrics } = binding;
   const began = metrics.seconds();
   const headers: Record<string, string> = baseHeaders(operation, request.id);
@@ -125,9 +130,10 @@ async function begin(
   headers: Record<string, string>,
   began: number,
 ): Promise<{ readonly written: Promise<void> } | undefined> {
-  const { request, reply, operation, handler, binding } = served;
+  const { request, reply, bound } = served;
+  const { operation, handler, binding } = bound;
   const { metrics } = binding;
-  const answer = await handler(await readCall(request, served, headers));
+  const answer = await handler(await readCall(request, bound, headers));
   metrics.requestSeconds.observe(metrics.seconds() - began, operation.id);
   if ('write' in answer) return { written: answer.write(reply.raw, headers) };
   writeJson(reply.raw, answer, headers);

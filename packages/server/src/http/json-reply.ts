@@ -15,12 +15,10 @@ export function writeJson(
 ): void {
   const hasBody = answer.body !== undefined;
   const payload = hasBody ? JSON.stringify(answer.body) : '';
-  response.writeHead(answer.status, {
-    ...headers,
-    ...(hasBody ? { 'content-type': 'application/json; charset=utf-8' } : {}),
-    // RFC 9110 section 8.6: a 204 has no length.
-    ...(answer.status === 204 ? {} : { 'content-length': String(Buffer.byteLength(payload)) }),
-    ...answer.headers,
-  });
+  const sent: Record<string, string> = { ...headers };
+  if (hasBody) sent['content-type'] = 'application/json; charset=utf-8';
+  // RFC 9110 section 8.6: a 204 has no length.
+  if (answer.status !== 204) sent['content-length'] = String(Buffer.byteLength(payload));
+  response.writeHead(answer.status, Object.assign(sent, answer.headers));
   response.end(payload);
 }

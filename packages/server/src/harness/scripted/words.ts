@@ -1,5 +1,7 @@
 /** Longer words are cut, so that no event becomes too large. */
 const pieceCharsMax = 16 * 1024;
+const space = /\s*/y;
+const word = /\S*/y;
 
 /**
  * Splits a text into words, each with the space after it (the first also with the space before it). The pieces join to
@@ -7,9 +9,9 @@ const pieceCharsMax = 16 * 1024;
  */
 export function* words(text: string): Generator<string> {
   let from = 0;
-  let at = endOf(/\s*/y, text, 0);
+  let at = endOf(space, text, 0);
   while (from < text.length) {
-    at = endOf(/\s*/y, text, endOf(/\S*/y, text, at));
+    at = endOf(space, text, endOf(word, text, at));
     yield* pieces(text.slice(from, at));
     from = at;
   }
@@ -21,8 +23,8 @@ function endOf(pattern: RegExp, text: string, from: number): number {
   return Math.max(from, pattern.lastIndex);
 }
 
-function* pieces(word: string): Generator<string> {
-  let rest = word;
+function* pieces(text: string): Generator<string> {
+  let rest = text;
   while (rest.length > pieceCharsMax) {
     // Does not split a surrogate pair: half of one cannot be stored.
     const last = rest.charCodeAt(pieceCharsMax - 1);
