@@ -5,6 +5,7 @@ import { type Convoke, compose } from './compose/compose.ts';
 import type { Config } from './config/config.ts';
 import { closeInheritedDescriptors } from './runtime/inherited-descriptors.ts';
 import { releaseMemoryAtRest } from './runtime/memory-release.ts';
+import { keepNewObjectsYoung } from './runtime/young-objects.ts';
 
 type Quickstart = Awaited<ReturnType<Convoke['quickstart']>>;
 
@@ -37,6 +38,7 @@ export async function runServer(
   // Whatever this process creates is private, unless it says otherwise.
   process.umask(0o077);
   const config = given.port === 0 ? await onFreePort(given) : given;
+  keepNewObjectsYoung();
   const convoke = await compose(config);
   if (inherited.length > 0) {
     const fields = { descriptors: inherited.join(', ') };
