@@ -1,4 +1,5 @@
 import type { RunId, TenantId } from '@convoke/contract';
+import { ReleasingMap } from '../runtime/releasing-map.ts';
 import type { LegSupervisor } from './leg-supervisor.ts';
 
 export interface Executing {
@@ -11,7 +12,7 @@ export interface Executing {
 
 /** The runs that occupy a slot of this process, counted by tenant. */
 export class ExecutingRuns {
-  readonly #runs = new Map<RunId, Executing>();
+  readonly #runs = new ReleasingMap<RunId, Executing>();
   readonly #byTenant = new Map<TenantId, number>();
 
   get size(): number {
@@ -23,7 +24,7 @@ export class ExecutingRuns {
   }
 
   get hasSuspect(): boolean {
-    for (const { isSuspect } of this.#runs.values()) if (isSuspect) return true;
+    for (const [, { isSuspect }] of this.#runs.entries()) if (isSuspect) return true;
     return false;
   }
 
@@ -46,6 +47,6 @@ export class ExecutingRuns {
   }
 
   all(): [RunId, Executing][] {
-    return Array.from(this.#runs);
+    return Array.from(this.#runs.entries());
   }
 }

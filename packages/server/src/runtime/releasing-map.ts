@@ -1,0 +1,42 @@
+/**
+ * A map for entries that come and go. What is removed can be collected with the young objects.
+ *
+ * While entries come and go, V8 replaces the table of a `Map` again and again. It links the old table to the new one, and
+ * leaves in it the entries of that moment. As soon as one table is old, all later ones survive with it until the next full
+ * collection, with everything that their entries reach. So the table of this map holds small boxes, which are emptied
+ * when their entry is removed.
+ */
+export class ReleasingMap<Key, Value> {
+  readonly #boxes = new Map<Key, Box<Value>>();
+
+  get size(): number {
+    return this.#boxes.size;
+  }
+
+  get(key: Key): Value | undefined {
+    return this.#boxes.get(key)?.value;
+  }
+
+  has(key: Key): boolean {
+    return this.#boxes.has(key);
+  }
+
+  set(key: Key, value: Value): void {
+    this.delete(key);
+    this.#boxes.set(key, { value });
+  }
+
+  delete(key: Key): boolean {
+    const box = this.#boxes.get(key);
+    if (box !== undefined) box.value = undefined;
+    return this.#boxes.delete(key);
+  }
+
+  *entries(): Generator<[Key, Value]> {
+    for (const [key, { value }] of this.#boxes) if (value !== undefined) yield [key, value];
+  }
+}
+
+interface Box<Value> {
+  value: Value | undefined;
+}
