@@ -7,22 +7,27 @@ import type { Clock } from '../ports/clock.ts';
  */
 const stepMs = 60_000;
 
-export const systemClock: Clock = {
-  now: () => Date.now(),
-  after(ms, callback) {
-    if (ms <= stepMs) {
-      const timer = startTimer(ms, callback);
+export const systemClock: Clock = clockInSteps(stepMs);
+
+/** A clock that waits for a longer time than `longestMs` in steps of it. */
+export function clockInSteps(longestMs: number): Clock {
+  return {
+    now: () => Date.now(),
+    after(ms, callback) {
+      if (ms <= longestMs) {
+        const timer = startTimer(ms, callback);
+        return () => clearTimeout(timer);
+      }
+      const dueAt = performance.now() + ms;
+      let timer = startTimer(longestMs, step);
+      function step(): void {
+        const leftMs = dueAt - performance.now();
+        timer = leftMs > longestMs ? startTimer(longestMs, step) : startTimer(leftMs, callback);
+      }
       return () => clearTimeout(timer);
-    }
-    const dueAt = performance.now() + ms;
-    let timer = startTimer(stepMs, step);
-    function step(): void {
-      const leftMs = dueAt - performance.now();
-      timer = leftMs > stepMs ? startTimer(stepMs, step) : startTimer(leftMs, callback);
-    }
-    return () => clearTimeout(timer);
-  },
-};
+    },
+  };
+}
 
 function startTimer(ms: number, callback: () => void): NodeJS.Timeout {
   // Whole: one timer with a fraction changes how V8 stores all timers, and it compiles Node's code for sockets again.
