@@ -313,18 +313,20 @@ export class SeatWorld {
   async ended(through = this.#current): Promise<void> {
     await eventually(async () => {
       const open = await this.#answer(through);
-      return open === 0;
+      // Thrown, so that the failure of a test says which run has not ended, and where it is.
+      if (open.length > 0) throw new Error(`not ended: ${open.join('; ')}`);
+      return true;
     }, patienceMs);
   }
 
-  /** Answers every pending interaction as the person of its case would. Returns the number of runs that have not ended. */
-  async #answer(through: string): Promise<number> {
+  /** Answers every pending interaction as the person of its case would. Returns the runs that have not ended. */
+  async #answer(through: string): Promise<string[]> {
     const { services } = this.#named(through).convoke;
-    let open = 0;
+    const open: string[] = [];
     for (const each of this.#cases) {
       const run = await this.runOf(each, through);
       if (isTerminalRunStatus(run.status)) continue;
-      open += 1;
+      open.push(`"${each.prompt}" is ${run.status} after event ${run.lastSeq}`);
       const pauseMs = (continueAtOf(run) ?? 0) - this.clock.now();
       if (pauseMs > 0) this.clock.advance(pauseMs);
       if (run.status !== 'waiting') continue;
