@@ -1,4 +1,5 @@
 import type { Topic } from '../ports/fanout.ts';
+import { ReleasingMap } from '../runtime/releasing-map.ts';
 import type { Services } from './services.ts';
 
 /**
@@ -51,7 +52,7 @@ export interface LogKind<Key extends string> {
 export class SharedTails<Key extends string, Batch extends LogBatch> {
   readonly #services: TailServices;
   readonly #kind: LogKind<Key>;
-  readonly #tails = new Map<Key, Tail<Batch>>();
+  readonly #tails = new ReleasingMap<Key, Tail<Batch>>();
 
   constructor(services: TailServices, kind: LogKind<Key>) {
     this.#services = services;
@@ -103,9 +104,14 @@ export class SharedTails<Key extends string, Batch extends LogBatch> {
   }
 
   #join(key: Key, read: ReadBatch<Batch>): Tail<Batch> {
-    const tail = this.#tails.get(key) ?? new Tail(this.#services, this.#kind.topicOf(key), read);
-    this.#tails.set(key, tail);
+    const tail = this.#tails.get(key) ?? this.#open(key, read);
     tail.readers += 1;
+    return tail;
+  }
+
+  #open(key: Key, read: ReadBatch<Batch>): Tail<Batch> {
+    const tail = new Tail(this.#services, this.#kind.topicOf(key), read);
+    this.#tails.set(key, tail);
     return tail;
   }
 

@@ -24,7 +24,7 @@ export class ExecutingRuns {
   }
 
   get hasSuspect(): boolean {
-    for (const [, { isSuspect }] of this.#runs.entries()) if (isSuspect) return true;
+    for (const { isSuspect } of this.#runs.values()) if (isSuspect) return true;
     return false;
   }
 

@@ -32,6 +32,14 @@ export class ReleasingMap<Key, Value> {
     return this.#boxes.delete(key);
   }
 
+  keys(): MapIterator<Key> {
+    return this.#boxes.keys();
+  }
+
+  *values(): Generator<Value> {
+    for (const { value } of this.#boxes.values()) if (value !== undefined) yield value;
+  }
+
   *entries(): Generator<[Key, Value]> {
     for (const [key, { value }] of this.#boxes) if (value !== undefined) yield [key, value];
   }

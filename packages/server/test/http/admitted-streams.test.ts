@@ -71,12 +71,8 @@ function callerWith({ credential = 'crd_1', scopes = ['runs:read'], lastsMs = 60
 }
 
 function open(caller: ApplicationCaller) {
-  let leave = () => {};
-  const { closing } = admitted.add(caller, (admission) => {
-    const stream = { closing: new AbortController() };
-    leave = () => admitted.remove(stream, admission);
-    return stream;
-  });
+  const closing = new AbortController();
+  const leave = admitted.add(caller, { closing });
   return { isClosed: () => closing.signal.aborted, leave };
 }
 

@@ -3,6 +3,7 @@ import { type ApplicationCaller, decisionKey } from '../../domain/access.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Fanout } from '../../ports/fanout.ts';
 import type { Log } from '../../ports/log.ts';
+import { ReleasingMap } from '../../runtime/releasing-map.ts';
 
 /** Open streams of one process, and of one client or person. Above either, a reader is refused with Retry-After (A-48). */
 export interface StreamCaps {
@@ -26,16 +27,16 @@ interface Closable {
 }
 
 /** Streams whose access is one decision: it is made once for all of them, and they end with the same token. */
-export interface Admission<Stream extends Closable> {
+interface Admission<Stream extends Closable> {
   readonly key: string;
   readonly caller: ApplicationCaller;
-  readonly streams: Set<Stream>;
+  readonly streams: ReleasingMap<number, Stream>;
   readonly cancelExpiry: () => void;
 }
 
 /** The streams of one client or person. Their access is rechecked at once when some of it was revoked. */
 interface CallerStreams<Stream extends Closable> {
-  readonly admissions: Map<string, Admission<Stream>>;
+  readonly admissions: ReleasingMap<string, Admission<Stream>>;
   readonly unsubscribe: () => void;
   size: number;
 }
@@ -43,8 +44,9 @@ interface CallerStreams<Stream extends Closable> {
 /** The open streams by caller: how many there are, and whether they still have access. */
 export class AdmittedStreams<Stream extends Closable> {
   readonly #options: AdmissionOptions;
-  readonly #callers = new Map<string, CallerStreams<Stream>>();
+  readonly #callers = new ReleasingMap<string, CallerStreams<Stream>>();
   #size = 0;
+  #added = 0;
 
   constructor(options: AdmissionOptions) {
     this.#options = options;
@@ -54,8 +56,8 @@ export class AdmittedStreams<Stream extends Closable> {
     return this.#size;
   }
 
-  /** Refuses a stream above the caps. `open` makes it from its admission. */
-  add(caller: ApplicationCaller, open: (admission: Admission<Stream>) => Stream): Stream {
+  /** Refuses a stream above the caps. Returns what removes it again. */
+  add(caller: ApplicationCaller, stream: Stream): () => void {
     const { subject } = caller;
     const { inAll, perClient } = this.#options.caps ?? defaultCaps;
     if (this.#size >= inAll || (this.#callers.get(subject)?.size ?? 0) >= perClient) {
@@ -63,16 +65,16 @@ export class AdmittedStreams<Stream extends Closable> {
     }
     const own = this.#callers.get(subject) ?? this.#watch(subject);
     const admission = this.#admission(own, caller);
-    const stream = open(admission);
-    admission.streams.add(stream);
+    const number = (this.#added += 1);
+    admission.streams.set(number, stream);
     own.size += 1;
     this.#size += 1;
-    return stream;
+    return () => this.#remove(number, admission);
   }
 
-  remove(stream: Stream, { key, caller, streams, cancelExpiry }: Admission<Stream>): void {
+  #remove(number: number, { key, caller, streams, cancelExpiry }: Admission<Stream>): void {
     const own = this.#callers.get(caller.subject);
-    if (own === undefined || !streams.delete(stream)) return;
+    if (own === undefined || !streams.delete(number)) return;
     own.size -= 1;
     this.#size -= 1;
     if (streams.size > 0) return;
@@ -85,7 +87,9 @@ export class AdmittedStreams<Stream extends Closable> {
 
   forEach(visit: (stream: Stream) => void): void {
     for (const { admissions } of this.#callers.values()) {
-      for (const { streams } of admissions.values()) streams.forEach(visit);
+      for (const { streams } of admissions.values()) {
+        for (const stream of streams.values()) visit(stream);
+      }
     }
   }
 
@@ -95,7 +99,7 @@ export class AdmittedStreams<Stream extends Closable> {
   }
 
   #watch(subject: string): CallerStreams<Stream> {
-    const admissions = new Map<string, Admission<Stream>>();
+    const admissions = new ReleasingMap<string, Admission<Stream>>();
     const onWake = () => this.#recheck(admissions);
     const unsubscribe = this.#options.fanout.subscribe(`access:${subject}`, onWake);
     const own = { admissions, unsubscribe, size: 0 };
@@ -108,23 +112,23 @@ export class AdmittedStreams<Stream extends Closable> {
     const known = admissions.get(key);
     if (known !== undefined) return known;
     const { clock } = this.#options;
-    const streams = new Set<Stream>();
+    const streams = new ReleasingMap<number, Stream>();
     const lastsMs = Math.max(caller.tokenExpiresAt - clock.now(), 0);
     const cancelExpiry = clock.after(lastsMs, () => {
       // A stream that is added now gets a timer of its own.
       admissions.delete(key);
-      close(streams);
+      close(streams.values());
     });
     const admission = { key, caller, streams, cancelExpiry };
     admissions.set(key, admission);
     return admission;
   }
 
-  #recheck(admissions: ReadonlyMap<string, Admission<Stream>>): void {
+  #recheck(admissions: CallerStreams<Stream>['admissions']): void {
     for (const { caller, streams } of admissions.values()) {
       this.#options.recheck(caller).then(
         (hasAccess) => {
-          if (!hasAccess) close(streams);
+          if (!hasAccess) close(streams.values());
         },
         // While the storage is unavailable nothing can be revoked either; the next pulse checks again.
         (error: unknown) => this.#options.log.error('event stream recheck failed', error),

@@ -6,7 +6,7 @@ import { refuse } from '../../app/refusal.ts';
 import type { ApplicationCaller } from '../../domain/access.ts';
 import type { RunEvent } from '../../domain/run/run-event.ts';
 import type { Metrics } from '../../ports/metrics.ts';
-import { type Admission, type AdmissionOptions, AdmittedStreams } from './admitted-streams.ts';
+import { type AdmissionOptions, AdmittedStreams } from './admitted-streams.ts';
 import { Frames } from './frames.ts';
 
 /** One timer checks all streams. The bounds of D-30 and D-33 are both 15 s, so 5 s keeps well within them. */
@@ -37,7 +37,6 @@ export interface StreamReader {
 
 interface Stream {
   readonly response: ServerResponse;
-  readonly admission: Admission<Stream>;
   readonly closing: AbortController;
   readonly openedAt: number;
   lastWriteAt: number;
@@ -69,13 +68,12 @@ export class EventStreams {
     if (this.#isClosing) refuse('not_ready', { retryAfterSeconds: 1 });
     const now = this.#options.clock.now();
     const closing = new AbortController();
-    const stream = this.#admitted.add(open.caller, (admission) => {
-      return { response, admission, closing, openedAt: now, lastWriteAt: now };
-    });
+    const stream: Stream = { response, closing, openedAt: now, lastWriteAt: now };
+    const remove = this.#admitted.add(open.caller, stream);
     // They are read, and the token of the caller is among them.
     response.req.headers = {};
     response.req.rawHeaders = [];
-    return this.#untilEnd(stream, this.#begin(stream, open));
+    return this.#untilEnd(stream, this.#begin(stream, open), remove);
   }
 
   /** Ends every stream at a frame boundary and refuses new ones. */
@@ -116,8 +114,11 @@ export class EventStreams {
     };
   }
 
-  async #untilEnd(stream: Stream, following: Promise<void>): Promise<void> {
-    const { response, admission, closing } = stream;
+  async #untilEnd(
+    { response, closing }: Stream,
+    following: Promise<void>,
+    remove: () => void,
+  ): Promise<void> {
     const leave = () => closing.abort();
     response.once('close', leave);
     if (response.destroyed) leave();
@@ -129,7 +130,7 @@ export class EventStreams {
       response.destroy();
     } finally {
       response.off('close', leave);
-      this.#admitted.remove(stream, admission);
+      remove();
     }
   }
 
