@@ -67,7 +67,9 @@ class PostgresBatch implements Submittable {
   ) {
     this.#queries = queries;
     this.#types = types;
-    this.callback = (error) => settle(error ?? undefined, this.#results);
+    // Through a variable: V8 makes a function that is assigned to a property an old object.
+    const settled = (error?: Error | null) => settle(error ?? undefined, this.#results);
+    this.callback = settled;
   }
 
   submit(connection: Connection): void {

@@ -23,7 +23,8 @@ export class SqliteTransaction<T = unknown> implements MigrationTransaction {
   readonly #job: Job<T>;
   readonly #effects: (() => void)[] = [];
   #settled = nothing;
-  #resolve = nothing;
+  /** Not a function that settles the caller: V8 would make it an old object, and keep with it what the work reaches. */
+  #result: T | undefined;
   #finished = false;
   #failed = false;
   #hasWritten = false;
@@ -105,7 +106,7 @@ export class SqliteTransaction<T = unknown> implements MigrationTransaction {
       try {
         this.#job.work(this).then(
           (result) => {
-            this.#resolve = () => this.#job.resolve(result);
+            this.#result = result;
             this.#finish(false, undefined);
           },
           (error: unknown) => this.#finish(true, error),
@@ -150,7 +151,7 @@ export class SqliteTransaction<T = unknown> implements MigrationTransaction {
   announce(report: Report): void {
     if (this.#failed) return this.#job.reject(this.#reason);
     runEffects(this.#effects, report);
-    this.#resolve();
+    this.#job.resolve(this.#result as T);
   }
 
   /** Called when the group could not commit. Rejects even work that had failed by itself: it may have read lost rows. */
