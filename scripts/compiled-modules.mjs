@@ -10,7 +10,7 @@ import { Script } from 'node:vm';
 import { crc32 } from 'node:zlib';
 
 const headerBytes = 16;
-/** Time for what a server does right after it has become ready, and less than until it returns memory at rest. */
+/** Time for what a server does right after it has become ready, and less than until it changes a flag of V8. */
 const settleMs = 1000;
 
 /**
@@ -24,10 +24,15 @@ const loaded = new Map();
 /** @type {Unkept[]} */
 let unkept = [];
 let isStarted = false;
+let isSettled = false;
 
 subscribe('convoke.ready', () => {
   isStarted = true;
-  setTimeout(keepAll, settleMs).unref();
+  setTimeout(() => {
+    keepAll();
+    // From here on a server changes flags of V8, which refuses code that was kept under other flags.
+    isSettled = true;
+  }, settleMs).unref();
 });
 process.once('exit', keepAll);
 
@@ -76,7 +81,8 @@ function compiled(url) {
   });
   const hasKept = kept !== undefined && script.cachedDataRejected !== true;
   const isWhole = hasKept && kept.isWhole;
-  if (path !== undefined && !isWhole) unkept.push({ path, sourceSum, script, hasKept });
+  if (path !== undefined && !isWhole && !isSettled)
+    unkept.push({ path, sourceSum, script, hasKept });
   return script;
 }
 

@@ -38,7 +38,6 @@ export async function runServer(
   // Whatever this process creates is private, unless it says otherwise.
   process.umask(0o077);
   const config = given.port === 0 ? await onFreePort(given) : given;
-  keepNewObjectsYoung();
   const convoke = await compose(config);
   if (inherited.length > 0) {
     const fields = { descriptors: inherited.join(', ') };
@@ -55,6 +54,7 @@ export async function runServer(
     throw error;
   }
   channel('convoke.ready').publish({});
+  keepNewObjectsYoung();
   releaseMemoryAtRest();
   const listensOn = listeningAddress(convoke);
   return { convoke, listensOn, quickstart: made, stopped: drainOnSignal(convoke, config) };
