@@ -157,6 +157,46 @@ describe('a group commit on SQLite', () => {
     expect(seen).toEqual([0, 1, 2, 3, 4]);
   });
 
+  describe('waits for transactions of the next turns', () => {
+    const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
+    let seen: string[];
+    const transaction = (id: string) =>
+      database.transaction(async (tx) => {
+        tx.onCommit(() => seen.push(`${id} committed`));
+        await insert(tx, id);
+        seen.push(`${id} written`);
+      });
+
+    beforeEach(() => {
+      seen = [];
+    });
+
+    test('two share their commit with one of the next turn (A-576)', async () => {
+      const first = [transaction('a'), transaction('b')];
+      await nextTurn();
+      await Promise.all([...first, transaction('c')]);
+      const written = ['a written', 'b written', 'c written'];
+      expect(seen).toEqual([...written, 'a committed', 'b committed', 'c committed']);
+    });
+
+    test('a single one commits without waiting', async () => {
+      const first = transaction('a');
+      await nextTurn();
+      await Promise.all([first, transaction('b')]);
+      expect(seen).toEqual(['a written', 'a committed', 'b written', 'b committed']);
+    });
+
+    test('the first commits after a few turns, however many bring more', async () => {
+      const all = [transaction('a')];
+      for (let turn = 0; turn < 20; turn += 1) {
+        all.push(transaction(`turn ${turn}`));
+        await nextTurn();
+      }
+      await Promise.all(all);
+      expect(seen.indexOf('a committed')).toBeLessThan(seen.indexOf('turn 10 written'));
+    });
+  });
+
   test.each(['first', 'behind another'])(
     'a transaction that awaits anything but the store times out, and the others continue: %s',
     async (place) => {

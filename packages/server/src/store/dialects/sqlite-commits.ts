@@ -1,8 +1,8 @@
 /**
  * Many transactions, one fsync.
  *
- * Transactions wait in a queue. On the next turn of the event loop they run one after another inside one
- * `begin immediate … commit`. One that throws before it writes leaves nothing to undo. After a write, what it throws rolls
+ * Transactions wait in a queue. Once a turn of the event loop brings no more of them, they run one after another inside
+ * one `begin immediate … commit`. One that throws before it writes leaves nothing to undo. After a write, what it throws rolls
  * back the whole group, and the transactions that had begun run again, each in a savepoint, so that only its own work is
  * rolled back. Groups have no savepoints from the start, because a savepoint copies every page that is changed behind it.
  * No promise is settled before the commit is durable, not even of a transaction that failed: it may have failed because
@@ -19,6 +19,7 @@ import { isFsyncFailure, type SqliteConnection } from './sqlite-connection.ts';
 import { SqliteTransaction, transactionMaxMs } from './sqlite-transaction.ts';
 
 const groupMax = 256;
+const gatherTurnsMax = 4;
 /** After a failure others are likely: as many groups have savepoints, and are not repeated. */
 const groupsWithSavepoints = 100;
 const queuedMax = 10_000;
@@ -97,7 +98,18 @@ export class SqliteCommits {
   #schedule(): void {
     if (this.#draining) return;
     this.#draining = true;
-    setImmediate(() => void this.#drain());
+    setImmediate(() => this.#gather(0, gatherTurnsMax));
+  }
+
+  /**
+   * Waits while each turn of the event loop brings more transactions. Callers that were answered by one group write their
+   * next requests while its effects run; without this, half of them would miss the next group, and each half would pay
+   * an fsync of its own. A single transaction has nothing to wait for.
+   */
+  #gather(before: number, turnsLeft: number): void {
+    const { length } = this.#queue;
+    if (length === 1 || length === before || turnsLeft === 0) return void this.#drain();
+    setImmediate(() => this.#gather(length, turnsLeft - 1));
   }
 
   async #drain(): Promise<void> {
