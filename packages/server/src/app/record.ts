@@ -209,7 +209,7 @@ function writeSessionAndEvents(
 export async function recordEnd(
   services: Recorder,
   tx: StoreTransaction,
-  { seen, outcome, before = [], recovered = false }: RunEnd,
+  { seen, outcome, before = [], recovered = false, leavesQueue = false }: RunEnd,
 ): Promise<EndedRun> {
   const { run, session } = seen;
   const now = changeTime(session, services.clock.now());
@@ -233,11 +233,20 @@ export async function recordEnd(
     );
     if (recovered) services.metrics.runsRecovered.add(1);
   });
-  if (freed.currentRunId === null && freed.queuedRuns > 0) {
-    tx.runs.readyNext(freed.id, now);
-    tx.onCommit(() => services.fanout.wake('work'));
+  if (!leavesQueue && freed.currentRunId === null && freed.queuedRuns > 0) {
+    readyNext(services, tx, { sessionId: freed.id, now });
   }
   return ended;
+}
+
+/** Makes the next queued run of a session ready: a worker claims it. */
+export function readyNext(
+  { fanout }: Pick<Services, 'fanout'>,
+  tx: StoreTransaction,
+  { sessionId, now }: { readonly sessionId: SessionId; readonly now: number },
+): void {
+  tx.runs.readyNext(sessionId, now);
+  tx.onCommit(() => fanout.wake('work'));
 }
 
 /** Cancels queued runs. The counters of `session` no longer include them. */
@@ -257,6 +266,8 @@ export interface RunEnd {
   /** Events to append before the terminal one. */
   readonly before?: readonly RunEventDraft[];
   readonly recovered?: boolean;
+  /** Whether the caller takes care of the next queued run. */
+  readonly leavesQueue?: boolean;
 }
 
 export interface Holder extends RunAddress {

@@ -107,8 +107,8 @@ export async function recallClaim(
 }
 
 /**
- * As `recallClaim`, for a run that began with its insert. That transaction may have made the session, too, so there is no
- * row of it to wait for; but until it ends it keeps others from locking the tenant.
+ * As `recallClaim`, for a run that began with its insert or with the end of the one before. That transaction may have made
+ * the session, too, so there is no row of it to wait for; but until it ends it keeps others from locking the tenant.
  */
 export async function recallStart(
   { store }: Pick<Services, 'store'>,

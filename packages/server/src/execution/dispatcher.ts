@@ -57,7 +57,8 @@ export class Dispatcher implements RunSlots {
   #mayWait = true;
 
   constructor(services: ExecutionServices, options: DispatcherOptions) {
-    this.#services = services;
+    // A leg that ends may begin the next run of its session.
+    this.#services = { ...services, slots: this };
     this.#options = options;
   }
 

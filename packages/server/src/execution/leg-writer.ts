@@ -25,7 +25,16 @@ const retryMs = 500;
 
 type WriterServices = Pick<
   Services,
-  'store' | 'clock' | 'ids' | 'fanout' | 'log' | 'metrics' | 'traces' | 'prices'
+  | 'store'
+  | 'clock'
+  | 'ids'
+  | 'fanout'
+  | 'log'
+  | 'metrics'
+  | 'traces'
+  | 'prices'
+  | 'slots'
+  | 'settings'
 >;
 
 export interface LegWriterOptions {

@@ -8,6 +8,8 @@ import {
   recordQueueEnd,
   recordSession,
 } from '../app/record.ts';
+import { beginNext, beginsNext } from '../app/runs/begin-next.ts';
+import { StartSlot } from '../app/runs/start-slot.ts';
 import type { Services } from '../app/services.ts';
 import type { FolderState } from '../domain/folder-snapshot.ts';
 import type { Json } from '../domain/json.ts';
@@ -98,15 +100,21 @@ export interface Recorded {
 
 const noneRefused: ReadonlySet<LegNote> = new Set();
 
+type RecordingServices = Pick<
+  Services,
+  'store' | 'clock' | 'ids' | 'fanout' | 'metrics' | 'prices' | 'slots' | 'settings'
+>;
+
 /**
  * Records a batch. Undefined when the lease is lost: then nothing was written, and nothing more can be.
  */
 export function recordLeg(
-  services: Pick<Services, 'store' | 'clock' | 'ids' | 'fanout' | 'metrics' | 'prices'>,
+  services: RecordingServices,
   holder: Holder,
   { take, waitMs, inDoubtAfter, lossesTotal, maker }: LegRecording,
 ): Promise<Recorded | undefined> {
-  return services.store.transaction(async (tx) => {
+  let next: StartSlot | undefined;
+  const recorded = services.store.transaction(async (tx) => {
     const batch = take();
     if (inDoubtAfter !== undefined) {
       // Behind the lock, so that a commit still under way is seen too.
@@ -157,7 +165,15 @@ export function recordLeg(
       tx.sessions.saveCheckpoint(holder.sessionId, { text: JSON.stringify(state), ...maker });
     }
     if (snapshot !== undefined) await recordSnapshot(services, tx, { owner: holder, snapshot });
+    if (seqs.leavesQueue) {
+      next ??= new StartSlot(services);
+      await beginNext(services, tx, { ended: holder, slot: next });
+    }
     return { lastSeq: seqs.last, refused, breach };
+  });
+  return recorded.catch((error: unknown) => {
+    next?.giveUp(error);
+    throw error;
   });
 }
 
@@ -227,12 +243,19 @@ interface ItemsOfBatch {
   readonly waitMs: number;
 }
 
+interface RecordedItems {
+  readonly last: number;
+  readonly beforeBatch: number;
+  /** Whether the run has ended, and the next one of its session is to begin. */
+  readonly leavesQueue?: boolean;
+}
+
 /** Checks the lease first, even without events to append: a worker that lost it may store nothing. */
 async function recordItems(
-  services: Pick<Services, 'clock' | 'ids' | 'fanout' | 'metrics'>,
+  services: Pick<Services, 'clock' | 'ids' | 'fanout' | 'metrics' | 'slots'>,
   tx: StoreTransaction,
   { holder, batch, entries, waitMs }: ItemsOfBatch,
-): Promise<{ readonly last: number; readonly beforeBatch: number } | undefined> {
+): Promise<RecordedItems | undefined> {
   if (batch.end === undefined && batch.items.every(isDraft)) {
     const usage = addUsage(null, entries);
     const last = await appendEvents(services, tx, { holder, drafts: batch.items, usage });
@@ -244,11 +267,12 @@ async function recordItems(
   const run = recordUsage(before, entries);
   const seen = { session, run };
   const raised = await raiseInteractions(services, tx, { run, items: batch.items, waitMs });
-  const { lastSeq } =
+  const after =
     batch.end === undefined
       ? await recordLiveWaiting(services, tx, { seen, raised })
       : await recordLegEnd(services, tx, { seen, raised, end: batch.end });
-  return { last: lastSeq, beforeBatch: run.lastSeq };
+  const leavesQueue = isEnded(after) && session.queuedRuns > 0 && beginsNext(services);
+  return { last: after.lastSeq, beforeBatch: run.lastSeq, leavesQueue };
 }
 
 function holds(holder: Holder, run: Run): run is LeasedRun {
@@ -272,7 +296,7 @@ async function recordLiveWaiting(
 }
 
 async function recordLegEnd(
-  services: Pick<Services, 'clock' | 'fanout' | 'metrics'>,
+  services: Pick<Services, 'clock' | 'fanout' | 'metrics' | 'slots'>,
   tx: StoreTransaction,
   { seen, raised, end }: { seen: RunInSession<LeasedRun>; raised: Raised; end: LegOutcome },
 ): Promise<Run> {
@@ -304,6 +328,7 @@ async function recordLegEnd(
     seen: { run, session },
     outcome: outcomeOf(run, end),
     before: raised.events,
+    leavesQueue: beginsNext(services),
   });
 }
 

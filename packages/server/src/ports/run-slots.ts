@@ -5,8 +5,8 @@ import type { SessionState } from './repositories/sessions.ts';
 /** The run slots of this process: each executes one run at a time. */
 export interface RunSlots {
   /**
-   * A slot for a run that is about to be inserted, so it starts with its insert; undefined: the run is queued. `state` is
-   * what its first leg starts from.
+   * A slot for a run that is about to be inserted, or whose turn in its session has come, so that it starts in that
+   * transaction; undefined: it waits for a worker. `state` is what its first leg starts from.
    */
   reserve(run: QueuedRun, state: SessionState): Slot | undefined;
 }
@@ -16,10 +16,10 @@ export interface Slot {
   readonly lease: LeaseGrant;
   /** Executes the run; call it once the run is stored under the lease. */
   start(claimed: { readonly run: RunningRun; readonly session: Session }): void;
-  /** Frees the slot: the run was not inserted. */
+  /** Frees the slot: the run was not stored under the lease. */
   release(): void;
   /**
-   * The answer to the insert was lost: looks whether the run is stored under the lease, as soon as the storage answers,
+   * The answer to the commit was lost: looks whether the run is stored under the lease, as soon as the storage answers,
    * then executes it or frees the slot.
    */
   recall(): void;

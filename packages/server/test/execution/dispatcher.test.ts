@@ -3,7 +3,7 @@ import { runId } from '@convoke/contract';
 import { expect, test } from 'vitest';
 import { Dispatcher } from '../../src/execution/dispatcher.ts';
 import { newSessionState } from '../../src/ports/repositories/sessions.ts';
-import { begin, cancel } from '../support/api-steps.ts';
+import { begin, cancel, readRun, readSession, startRun } from '../support/api-steps.ts';
 import { startPuppetServer } from '../support/puppet-server.ts';
 
 /** A server whose only slot is taken, two runs that wait for another, and a worker beside it. */
@@ -107,5 +107,45 @@ test('a run whose session has a checkpoint of a newer release gets no slot', asy
   const slot = worker.reserve(run, { ...newSessionState, made: { ...made, format: 1 } });
   expect(slot).toBeDefined();
   slot?.release();
+  await close();
+});
+
+test('a leg that ends begins the next run of its session, from what it left, without a look (A-577)', async () => {
+  const { server, puppet, waiting, worker, looks, close } = await busyServer(10);
+  const [busy] = waiting;
+  if (busy === undefined) throw new Error('no run waits');
+  const next = await startRun(server, busy.session, 'next');
+  await worker.dispatchRuns();
+  const legs = [await puppet.leg(), await puppet.leg()];
+  const first = legs.find(({ context }) => context.runId === busy.run.id);
+  first?.emit({ type: 'checkpoint', state: { left: 'here' } });
+  first?.end();
+
+  const begun = await puppet.leg();
+  expect(begun.input).toEqual({ kind: 'prompt' });
+  expect(begun.context).toMatchObject({ runId: next.id, prompt: 'next', state: { left: 'here' } });
+  expect(await readSession(server, busy.session.id)).toMatchObject({
+    status: 'running',
+    current_run_id: next.id,
+  });
+  for (const leg of [...legs.filter((each) => each !== first), begun]) leg.end();
+  await worker.stop(60_000);
+  expect(looks.wanted).toBe(0);
+  await close();
+});
+
+test('a leg that ends leaves its slot to a ready run that waits, and the next of its session becomes ready', async () => {
+  const { server, puppet, waiting, worker, looks, close } = await busyServer(2);
+  await worker.dispatchRuns();
+  const leg = await puppet.leg();
+  const own = waiting.find(({ run }) => run.id === leg.context.runId);
+  if (own === undefined) throw new Error('another run executes');
+  const next = await startRun(server, own.session, 'next');
+  leg.end();
+  await worker.stop(60_000);
+  expect(looks.wanted).toBe(1);
+  expect(await readRun(server, own.run)).toMatchObject({ status: 'completed' });
+  expect(await readRun(server, next)).toMatchObject({ status: 'queued', queue_position: 1 });
+  await cancel(server, next);
   await close();
 });

@@ -16,6 +16,7 @@ import {
   pendingIn,
   readRun,
   runIn,
+  startRun,
   textOf,
 } from '../support/api-steps.ts';
 import { databaseKinds } from '../support/databases.ts';
@@ -27,10 +28,16 @@ import { startServer } from '../support/server.ts';
  * (reliability P13).
  */
 class ForgetfulStore {
-  forgets: 'never' | 'every other' | 'every' | 'the next claim' | 'the next start' | 'the next' =
-    'never';
-  /** Rolls the next start back and loses the answer. */
-  undoes = false;
+  forgets:
+    | 'never'
+    | 'every other'
+    | 'every'
+    | 'the next claim'
+    | 'the next start'
+    | 'the next end'
+    | 'the next' = 'never';
+  /** Rolls the next start or end back and loses the answer. */
+  undoes: 'nothing' | 'isStart' | 'isEnd' = 'nothing';
   forgotten = 0;
   #commits = 0;
 
@@ -38,12 +45,12 @@ class ForgetfulStore {
     ...store,
     transaction: async (work) => {
       const effects: (() => void)[] = [];
-      const seen: Seen = { isClaim: false, isStart: false };
+      const seen: Seen = { isClaim: false, isStart: false, isEnd: false };
       const result = await store.transaction(async (tx) => {
         effects.length = 0;
         const made = await work(keepingEffects(noticing(tx, seen), effects));
-        if (this.undoes && seen.isStart) {
-          this.undoes = false;
+        if (this.undoes !== 'nothing' && seen[this.undoes]) {
+          this.undoes = 'nothing';
           throw new StorageUnavailable('the connection was lost before the commit');
         }
         return made;
@@ -58,10 +65,15 @@ class ForgetfulStore {
     },
   });
 
-  #isForgotten({ isClaim, isStart }: Seen): boolean {
+  #isForgotten({ isClaim, isStart, isEnd }: Seen): boolean {
     if (this.forgets === 'every' || this.forgets === 'never') return this.forgets === 'every';
     if (this.forgets === 'every other') return this.#commits % 2 === 1;
-    const isIt = { 'the next': true, 'the next claim': isClaim, 'the next start': isStart };
+    const isIt = {
+      'the next': true,
+      'the next claim': isClaim,
+      'the next start': isStart,
+      'the next end': isEnd,
+    };
     if (!isIt[this.forgets]) return false;
     this.forgets = 'never';
     return true;
@@ -71,6 +83,7 @@ class ForgetfulStore {
 interface Seen {
   isClaim: boolean;
   isStart: boolean;
+  isEnd: boolean;
 }
 
 /** Only claiming a run locks its session without waiting; only starting one inserts it. */
@@ -80,6 +93,10 @@ function noticing(tx: StoreTransaction, seen: Seen): StoreTransaction {
     insert: (...which) => {
       seen.isStart = true;
       return tx.runs.insert(...which);
+    },
+    save: (next, ...which) => {
+      if ('endedAt' in next) seen.isEnd = true;
+      tx.runs.save(next, ...which);
     },
   };
   const sessions: StoreTransaction['sessions'] = {
@@ -194,12 +211,37 @@ describe.each(databaseKinds)('a commit whose answer is lost, on %s (P13)', (data
   test('a run that was not kept leaves its slot to the next one', async () => {
     const { storage, puppet, server } = await forgetfulServer({ CONVOKE_RUN_CONCURRENCY: '1' });
     const params = { session_id: (await openSession(server, 'puppet')).id };
-    storage.undoes = true;
+    storage.undoes = 'isStart';
     expect((await server.refused('start_run', { params, body })).status).toBe(503);
     const { body: run } = await server.send('start_run', { params, body });
     (await puppet.leg()).end();
     expect(await ended(server, run)).toMatchObject({ status: 'completed', attempt: 1 });
   }, 60_000);
+
+  test.each(['kept', 'not kept'])(
+    'the end of a run begins the next one of its session, once: an end that was %s',
+    async (which) => {
+      const { storage, puppet, server } = await forgetfulServer();
+      const { session, run } = await begin(server, 'puppet');
+      const first = await puppet.leg();
+      const next = await startRun(server, session, 'next');
+      expect(next).toMatchObject({ status: 'queued' });
+      if (which === 'kept') storage.forgets = 'the next end';
+      else storage.undoes = 'isEnd';
+      first.end();
+
+      const second = await puppet.leg();
+      expect(second.context.prompt).toBe('next');
+      second.end();
+      for (const each of [run, next]) {
+        expect(await ended(server, each)).toMatchObject({ status: 'completed', attempt: 1 });
+        const log = await logOf(server, each);
+        expect(log.map(({ type }) => type)).toEqual(['run_started', 'run_completed']);
+      }
+      expect(storage.forgotten).toBe(which === 'kept' ? 1 : 0);
+    },
+    60_000,
+  );
 
   test('a claim is remembered with the answers it took: the run goes on, and is not lost', async () => {
     const { storage, puppet, server } = await forgetfulServer();

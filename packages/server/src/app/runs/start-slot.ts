@@ -7,7 +7,7 @@ import type { Slot } from '../../ports/run-slots.ts';
 import type { StoreTransaction } from '../../ports/store.ts';
 import type { Services } from '../services.ts';
 
-/** The slot of a run that is being started, if it gets one. */
+/** The slot of a run that is being started, or is the next of its session, if it gets one. */
 export class StartSlot {
   readonly #services: Pick<Services, 'slots' | 'fanout' | 'settings'>;
   #slot: Slot | undefined;

@@ -33,6 +33,8 @@ export interface RunRepository {
   newestId(sessionId: SessionId): Promise<RunId | undefined>;
   /** Queued runs of a session, in queue order. */
   queued(sessionId: SessionId): Promise<QueuedRun[]>;
+  /** The first of them. */
+  nextQueued(sessionId: SessionId): Promise<QueuedRun | undefined>;
   /** Makes the first queued run ready to be claimed. */
   readyNext(sessionId: SessionId, now: number): void;
   /** Number of queued runs of the session before this one. */

@@ -128,6 +128,13 @@ export function runRepository(db: Transaction): RunRepository {
       return rows.map(queuedRunOf);
     },
 
+    async nextQueued(session) {
+      const row = await db.get<RunRow>(sql`
+        select * from runs where session_id = ${session} and status = 'queued'
+        order by number limit 1 ${sql.forUpdate}`);
+      return row && queuedRunOf(row);
+    },
+
     readyNext(session, now) {
       db.later(sql`
         update runs set ready_at = ${now} where id = (
