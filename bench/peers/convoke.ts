@@ -13,6 +13,8 @@ const checkout = fileURLToPath(new URL('../../packages/cli/bin/convoke.mjs', imp
 const reconnectMs = 60_000;
 const connectionsMax = 1000;
 const oneWord: BenchAgent = { deltas: 1 };
+/** As in bench/run.ts: a session executes its runs one after the other, and a caller that waits for none would fill its queue. */
+const sessionsPerCaller = 4;
 
 interface Options {
   /** The `bin/convoke.mjs` of an installed Convoke; this checkout without it. */
@@ -59,16 +61,20 @@ export async function startConvoke({
   };
   const sessionsFor = (agent: BenchAgent) => {
     const known = sessions.get(agentName(agent));
-    const opened = known ?? connect().then((to) => warmSessions(to, agent, callers));
+    const count = callers * sessionsPerCaller;
+    const opened = known ?? connect().then((to) => warmSessions(to, agent, count));
     sessions.set(agentName(agent), opened);
     return opened;
   };
+  const turns = new Map<number, number>();
   return {
     name: 'Convoke',
     processes: [child],
     async start(caller) {
       const opened = await sessionsFor(oneWord);
-      await startRun(await connect(), opened[caller % opened.length] ?? '');
+      const turn = (turns.get(caller) ?? 0) % sessionsPerCaller;
+      turns.set(caller, turn + 1);
+      await startRun(await connect(), opened[caller * sessionsPerCaller + turn] ?? '');
     },
     async talk(caller, talk) {
       const opened = await sessionsFor(talk);
