@@ -115,6 +115,7 @@ export function recordLeg(
 ): Promise<Recorded | undefined> {
   let next: StartSlot | undefined;
   const recorded = services.store.transaction(async (tx) => {
+    next?.begin();
     const batch = take();
     if (inDoubtAfter !== undefined) {
       // Behind the lock, so that a commit still under way is seen too.

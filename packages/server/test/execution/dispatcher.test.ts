@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { runId } from '@convoke/contract';
+import { type RunRecord, runId } from '@convoke/contract';
 import { expect, test } from 'vitest';
 import { Dispatcher } from '../../src/execution/dispatcher.ts';
 import { newSessionState } from '../../src/ports/repositories/sessions.ts';
-import { begin, cancel, readRun, readSession, startRun } from '../support/api-steps.ts';
+import type { Store } from '../../src/ports/store.ts';
+import { begin, cancel, ended, readRun, readSession, startRun } from '../support/api-steps.ts';
 import { startPuppetServer } from '../support/puppet-server.ts';
 
 /** A server whose only slot is taken, two runs that wait for another, and a worker beside it. */
@@ -148,4 +149,49 @@ test('a leg that ends leaves its slot to a ready run that waits, and the next of
   expect(await readRun(server, next)).toMatchObject({ status: 'queued', queue_position: 1 });
   await cancel(server, next);
   await close();
+});
+
+test('an end that is undone and repeated when nothing is queued any more keeps no slot', async () => {
+  const undone = new Error('undone');
+  const queued: RunRecord[] = [];
+  const wrap = (store: Store): Store => ({
+    ...store,
+    transaction: async (work) => {
+      try {
+        return await store.transaction(async (tx) => {
+          const result = await work(tx);
+          if (queued.length > 0 && worker.load.legs === 2) throw undone;
+          return result;
+        });
+      } catch (error) {
+        if (error !== undone) throw error;
+        for (const run of queued) await cancel(server, run);
+        return store.transaction(work);
+      }
+    },
+  });
+  const { server, puppet } = await startPuppetServer({
+    env: { CONVOKE_RUN_CONCURRENCY: '1', CONVOKE_LEASE_SECONDS: '300' },
+  });
+  const blocker = await begin(server, 'puppet');
+  await puppet.leg();
+  const own = await begin(server, 'puppet');
+  const { services } = server.convoke;
+  const settings = { ...services.settings, runConcurrency: 10 };
+  const options = { owner: randomUUID(), machine: 'machine', holdsLeases: () => true };
+  const worker = new Dispatcher(
+    { ...services, settings, store: wrap(services.store) },
+    { ...options, onFree: () => {} },
+  );
+  worker.start();
+  await worker.dispatchRuns();
+  const leg = await puppet.leg();
+  const next = await startRun(server, own.session, 'next');
+  queued.push(next);
+  leg.end();
+  expect(await ended(server, own.run)).toMatchObject({ status: 'completed' });
+  expect(await readRun(server, next)).toMatchObject({ status: 'cancelled' });
+  await worker.stop(60_000);
+  expect(worker.load.legs).toBe(0);
+  await cancel(server, blocker.run);
 });

@@ -181,6 +181,7 @@ async function startOnce(
   tx: StoreTransaction,
   { scope, request, place, body, session, slot }: Start,
 ): Promise<Created<Run>> {
+  slot.begin();
   const id = runId(services.ids.next(idPrefixes.run));
   const claim = {
     scope,

@@ -34,9 +34,13 @@ export class StartSlot {
     if (this.#services.slots !== undefined) this.#state = await tx.sessions.state(id);
   }
 
-  /** The transaction may be retried: this releases the slot of the attempt before. */
+  /** Call it when the transaction begins: one that is repeated may need no slot, so it frees that of the attempt before. */
+  begin(): void {
+    this.#slot?.release();
+    this.#slot = undefined;
+  }
+
   reserve(run: QueuedRun): Slot | undefined {
-    this.#release();
     if (this.#isAllowed) this.#slot = this.#services.slots?.reserve(run, this.#state);
     return this.#slot;
   }
@@ -44,12 +48,7 @@ export class StartSlot {
   /** Call it when the transaction has failed: only a read shows whether a commit with a lost answer was kept. */
   giveUp(error: unknown): void {
     if (error instanceof StorageUnavailable) this.#slot?.recall();
-    else this.#release();
-    this.#slot = undefined;
-  }
-
-  #release(): void {
-    this.#slot?.release();
+    else this.#slot?.release();
     this.#slot = undefined;
   }
 
