@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isTerminalRunStatus, organizationId, tenantId } from '@convoke/contract';
-import { startRun } from '../packages/server/src/app/runs/runs.ts';
+import { startRun } from '../packages/server/src/app/runs/start-run.ts';
 import { createSession } from '../packages/server/src/app/sessions.ts';
 import { type Convoke, compose } from '../packages/server/src/compose/compose.ts';
 import { readConfig } from '../packages/server/src/config/config.ts';

@@ -15,7 +15,7 @@ import {
   tenantId,
   webhookId,
 } from '@convoke/contract';
-import { startRun } from '../packages/server/src/app/runs/runs.ts';
+import { startRun } from '../packages/server/src/app/runs/start-run.ts';
 import { createSession } from '../packages/server/src/app/sessions.ts';
 import { listTenantRuns } from '../packages/server/src/app/tenant-reads.ts';
 import { compose } from '../packages/server/src/compose/compose.ts';

@@ -3,8 +3,8 @@ import type { FolderState } from '../domain/folder-snapshot.ts';
 import type { CallResult } from '../domain/run/tool-call.ts';
 import type { Effects, NewCall } from '../ports/harness.ts';
 import type { ClaimedLeg } from './claim-leg.ts';
-import type { LegWriter } from './leg-writer.ts';
-import type { SaveFolder } from './save-before-call.ts';
+import type { LegWriter } from './recording/leg-writer.ts';
+import type { SaveFolder } from './folders/save-before-call.ts';
 
 const outputMaxCharacters = 64 * 1024;
 

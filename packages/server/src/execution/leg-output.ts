@@ -5,8 +5,8 @@ import { harnessEventType } from '../domain/run/run-event.ts';
 import type { HarnessEvent, UsageReport } from '../ports/harness.ts';
 import type { ClaimedLeg } from './claim-leg.ts';
 import { LegUsage } from './usage/leg-usage.ts';
-import type { LegWriter } from './leg-writer.ts';
-import type { LegOutcome } from './record-leg.ts';
+import type { LegWriter } from './recording/leg-writer.ts';
+import type { LegOutcome } from './recording/record-leg-end.ts';
 
 /** Passes the events of a harness on to the log, and accumulates the run's output text. */
 export class LegOutput {

@@ -11,17 +11,17 @@ import { readAllowance } from './usage/allowance.ts';
 import { CallLedger } from './call-ledger.ts';
 import { checkpointMaker } from './checkpoint-maker.ts';
 import { type ClaimedLeg, answerOf } from './claim-leg.ts';
-import { collectOutputs } from './collect-outputs.ts';
+import { collectOutputs } from './folders/collect-outputs.ts';
 import { LegOutput, outputTextSoFar } from './leg-output.ts';
-import { LegWriter } from './leg-writer.ts';
+import { LegWriter } from './recording/leg-writer.ts';
 import { limitRunTime } from './limit-run-time.ts';
 import { type LegStart, prepareLeg } from './prepare-leg.ts';
-import type { LegOutcome } from './record-leg.ts';
+import type { LegOutcome } from './recording/record-leg-end.ts';
 import { recoverRun } from './recover-run.ts';
-import { renameFolder } from './rename-folder.ts';
+import { renameFolder } from './folders/rename-folder.ts';
 import { retryStorage } from './retry-storage.ts';
-import { folderSaver } from './save-before-call.ts';
-import { saveSnapshot } from './save-snapshot.ts';
+import { folderSaver } from './folders/save-before-call.ts';
+import { saveSnapshot } from './folders/save-snapshot.ts';
 import type { ExecutionServices } from './services.ts';
 
 /** Characters of the answer so far that a leg gets. */

@@ -6,7 +6,7 @@ import type { RunOutcome } from '../domain/run/run.ts';
 import type { Harness, LegContext, LegInput } from '../ports/harness.ts';
 import type { PrepareFolder, AttachedFile } from '../ports/session-folders.ts';
 import type { ClaimedLeg } from './claim-leg.ts';
-import type { LegWriter } from './leg-writer.ts';
+import type { LegWriter } from './recording/leg-writer.ts';
 import { retryStorage } from './retry-storage.ts';
 import type { ExecutionServices } from './services.ts';
 

@@ -24,8 +24,8 @@ import { interactionsChanged } from '../domain/session.ts';
 import { interruptRun } from '../domain/run/run-interruption.ts';
 import type { Harness } from '../ports/harness.ts';
 import type { StoreTransaction } from '../ports/store.ts';
-import { raiseInteractions } from './raise-interactions.ts';
-import { recordSnapshot } from './record-snapshot.ts';
+import { raiseInteractions } from './recording/raise-interactions.ts';
+import { recordSnapshot } from './folders/record-snapshot.ts';
 
 export interface LostRun {
   readonly run: Run;

@@ -8,7 +8,7 @@ import {
   questionAboutFolder,
 } from '../domain/run/workspace-behind.ts';
 import type { StoreTransaction } from '../ports/store.ts';
-import { raiseInteractions } from './raise-interactions.ts';
+import { raiseInteractions } from './recording/raise-interactions.ts';
 import type { RecoveryServices } from './recover-run.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { fireSlot } from '../app/schedules/fire-slot.ts';
-import type { StartServices } from '../app/runs/runs.ts';
+import type { StartServices } from '../app/runs/start-run.ts';
 
 const perPass = 100;
 

@@ -10,7 +10,7 @@ import { Refusal } from '../../src/app/refusal.ts';
 import type { Budget } from '../../src/domain/usage/budget.ts';
 import type { Run } from '../../src/domain/run/run.ts';
 import type { ClaimedLeg } from '../../src/execution/claim-leg.ts';
-import { recordLeg } from '../../src/execution/record-leg.ts';
+import { recordLeg } from '../../src/execution/recording/record-leg.ts';
 import { sql } from '../../src/store/sql.ts';
 import { countUsage } from '../../src/workers/count-usage.ts';
 import { forgetUsage } from '../../src/workers/retention/forget-usage.ts';

@@ -1,10 +1,11 @@
 import type { SessionId } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { answerInteraction } from '../../src/app/interactions.ts';
-import { cancelRun, startRun } from '../../src/app/runs/runs.ts';
+import { cancelRun } from '../../src/app/runs/runs.ts';
+import { startRun } from '../../src/app/runs/start-run.ts';
 import type { Run } from '../../src/domain/run/run.ts';
 import { claimLeg } from '../../src/execution/claim-leg.ts';
-import { recordLeg } from '../../src/execution/record-leg.ts';
+import { recordLeg } from '../../src/execution/recording/record-leg.ts';
 import { createIds } from '../../src/runtime/ids.ts';
 import { endParkedCancellations } from '../../src/workers/end-parked-cancellations.ts';
 import { databaseKinds } from '../support/databases.ts';

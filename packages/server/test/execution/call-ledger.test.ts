@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { CallLedger } from '../../src/execution/call-ledger.ts';
 import type { ClaimedLeg } from '../../src/execution/claim-leg.ts';
-import { LegWriter } from '../../src/execution/leg-writer.ts';
+import { LegWriter } from '../../src/execution/recording/leg-writer.ts';
 import { StorageUnavailable } from '../../src/ports/errors.ts';
 import type { Store } from '../../src/ports/store.ts';
 import { databaseKinds } from '../support/databases.ts';

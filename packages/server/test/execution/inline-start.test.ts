@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import { invokeAgent, startRun } from '../../src/app/runs/runs.ts';
+import { invokeAgent, startRun } from '../../src/app/runs/start-run.ts';
 import type { Run } from '../../src/domain/run/run.ts';
 import type { Session } from '../../src/domain/session.ts';
 import { recallStart } from '../../src/execution/claim-leg.ts';

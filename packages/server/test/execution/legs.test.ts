@@ -4,7 +4,7 @@ import { cancelRun } from '../../src/app/runs/runs.ts';
 import type { Json } from '../../src/domain/json.ts';
 import type { Run } from '../../src/domain/run/run.ts';
 import type { ClaimedLeg } from '../../src/execution/claim-leg.ts';
-import type { PlacedNote } from '../../src/execution/leg-notes.ts';
+import type { PlacedNote } from '../../src/execution/recording/leg-notes.ts';
 import { databaseKinds } from '../support/databases.ts';
 import { by } from '../support/identity-fixture.ts';
 import { type RunFixture, createRunFixture, delta, over } from '../support/run-fixture.ts';

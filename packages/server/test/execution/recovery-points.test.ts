@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { Holder } from '../../src/app/record.ts';
 import type { Run } from '../../src/domain/run/run.ts';
 import { LegOutput } from '../../src/execution/leg-output.ts';
-import { LegWriter, type LegWriterOptions } from '../../src/execution/leg-writer.ts';
+import { LegWriter, type LegWriterOptions } from '../../src/execution/recording/leg-writer.ts';
 import type { Store } from '../../src/ports/store.ts';
 import { agentOf } from '../support/agent-folders.ts';
 import { databaseKinds } from '../support/databases.ts';

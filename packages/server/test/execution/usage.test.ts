@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { noPrices } from '../../src/domain/usage/prices.ts';
 import { LegUsage } from '../../src/execution/usage/leg-usage.ts';
-import { type LegBatch, recordLeg } from '../../src/execution/record-leg.ts';
+import { type LegBatch, recordLeg } from '../../src/execution/recording/record-leg.ts';
 import { sql } from '../../src/store/sql.ts';
 import { agentOf } from '../support/agent-folders.ts';
 import { databaseKinds } from '../support/databases.ts';

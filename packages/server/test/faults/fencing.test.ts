@@ -2,8 +2,8 @@ import { type RunRecord, organizationId, runId, sessionId, tenantId } from '@con
 import { beforeAll, describe, expect, test } from 'vitest';
 import { markLiveAnswers } from '../../src/app/interactions.ts';
 import type { Holder } from '../../src/app/record.ts';
-import type { PlacedNote } from '../../src/execution/leg-notes.ts';
-import { type LegBatch, recordLeg } from '../../src/execution/record-leg.ts';
+import type { PlacedNote } from '../../src/execution/recording/leg-notes.ts';
+import { type LegBatch, recordLeg } from '../../src/execution/recording/record-leg.ts';
 import { answer, begin, ended, logOf, pendingIn, readRun, textOf } from '../support/api-steps.ts';
 import { databaseKinds } from '../support/databases.ts';
 import { Puppet } from '../support/puppet-harness.ts';

@@ -19,7 +19,7 @@ import { removeFolder } from '../../../../test/remove-folder.ts';
 import { root } from '../../../../test/repository.ts';
 import { type EventBatch, RunFollower } from '../../src/app/runs/follow.ts';
 import { logOf as logOfRun } from '../../src/app/runs/run-log.ts';
-import { startRun } from '../../src/app/runs/runs.ts';
+import { startRun } from '../../src/app/runs/start-run.ts';
 import { createSession } from '../../src/app/sessions.ts';
 import { type Convoke, compose } from '../../src/compose/compose.ts';
 import { readConfig } from '../../src/config/config.ts';

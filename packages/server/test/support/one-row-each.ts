@@ -1,5 +1,6 @@
 import { type RunId, type SessionId, type TenantId, clientId } from '@convoke/contract';
-import { cancelRun, startRun } from '../../src/app/runs/runs.ts';
+import { cancelRun } from '../../src/app/runs/runs.ts';
+import { startRun } from '../../src/app/runs/start-run.ts';
 import { createSession } from '../../src/app/sessions.ts';
 import type { TenantScope } from '../../src/domain/scope.ts';
 import { createIds } from '../../src/runtime/ids.ts';

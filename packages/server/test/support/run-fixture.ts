@@ -5,7 +5,7 @@ import {
   clientId,
   formatEventId,
 } from '@convoke/contract';
-import { startRun } from '../../src/app/runs/runs.ts';
+import { startRun } from '../../src/app/runs/start-run.ts';
 import { createSession } from '../../src/app/sessions.ts';
 import type { Agent } from '../../src/domain/agent.ts';
 import { noPrices } from '../../src/domain/usage/prices.ts';
@@ -13,7 +13,7 @@ import type { RunEventDraft } from '../../src/domain/run/run-event.ts';
 import type { AfterLoss } from '../../src/domain/run/recovery.ts';
 import type { Run } from '../../src/domain/run/run.ts';
 import { type ClaimedLeg, claimLeg } from '../../src/execution/claim-leg.ts';
-import { type LegBatch, recordLeg } from '../../src/execution/record-leg.ts';
+import { type LegBatch, recordLeg } from '../../src/execution/recording/record-leg.ts';
 import type { Agents } from '../../src/ports/agents.ts';
 import type { Harness } from '../../src/ports/harness.ts';
 import type { Log, LogFields } from '../../src/ports/log.ts';

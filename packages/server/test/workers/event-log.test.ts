@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { type EventBatch, RunFollower } from '../../src/app/runs/follow.ts';
 import { logOf } from '../../src/app/runs/run-log.ts';
 import { readHistory } from '../../src/app/runs/history.ts';
-import { startRun } from '../../src/app/runs/runs.ts';
+import { startRun } from '../../src/app/runs/start-run.ts';
 import { partitionAt } from '../../src/domain/event-partition.ts';
 import type { Run } from '../../src/domain/run/run.ts';
 import { noPrices } from '../../src/domain/usage/prices.ts';

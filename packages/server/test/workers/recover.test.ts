@@ -4,7 +4,7 @@ import { cancelRun } from '../../src/app/runs/runs.ts';
 import { stopSession } from '../../src/app/sessions.ts';
 import type { Run } from '../../src/domain/run/run.ts';
 import type { Store } from '../../src/ports/store.ts';
-import type { PlacedNote } from '../../src/execution/leg-notes.ts';
+import type { PlacedNote } from '../../src/execution/recording/leg-notes.ts';
 import { endParkedCancellations } from '../../src/workers/end-parked-cancellations.ts';
 import { expireInteractions } from '../../src/workers/retention/expire-interactions.ts';
 import { expireSessions } from '../../src/workers/retention/expire-sessions.ts';

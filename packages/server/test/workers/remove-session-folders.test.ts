@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { removeFolder } from '../../../../test/remove-folder.ts';
 import { stopSession } from '../../src/app/sessions.ts';
 import { openDiskBlobs } from '../../src/blobs/disk.ts';
-import { saveSnapshot } from '../../src/execution/save-snapshot.ts';
+import { saveSnapshot } from '../../src/execution/folders/save-snapshot.ts';
 import type { Blobs } from '../../src/ports/blobs.ts';
 import { openSessionFolders } from '../../src/session-folders/session-folders.ts';
 import { removeBlobs } from '../../src/workers/retention/remove-blobs.ts';

@@ -22,7 +22,7 @@ import {
 import type { StoreTransaction } from '../../ports/store.ts';
 import { announce } from '../feed/notices.ts';
 import { Refusal } from '../refusal.ts';
-import type { StartServices } from '../runs/runs.ts';
+import type { StartServices } from '../runs/start-run.ts';
 import { startScheduledRun } from './scheduled-run.ts';
 import { audit } from './schedules.ts';
 

@@ -6,7 +6,7 @@ import type { TenantScope } from '../../domain/scope.ts';
 import type { Session } from '../../domain/session.ts';
 import type { StoreTransaction } from '../../ports/store.ts';
 import { orRefuse, refuse } from '../refusal.ts';
-import { type StartRun, type StartServices, startWithin } from '../runs/runs.ts';
+import { type StartRun, type StartServices, startWithin } from '../runs/start-run.ts';
 import { type Created, asOfNow, insertSession } from '../sessions.ts';
 
 export interface ScheduledStart {

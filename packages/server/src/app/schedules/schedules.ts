@@ -32,7 +32,7 @@ import type { StoreTransaction } from '../../ports/store.ts';
 import { recordAudit } from '../audit.ts';
 import { once } from '../once.ts';
 import { orRefuse, refuse } from '../refusal.ts';
-import type { StartRun, StartServices } from '../runs/runs.ts';
+import type { StartRun, StartServices } from '../runs/start-run.ts';
 import type { Services } from '../services.ts';
 import { type Created, asOfNow } from '../sessions.ts';
 import { startScheduledRun } from './scheduled-run.ts';

@@ -1,6 +1,6 @@
 import { getAgent, listAgents } from '../../app/agents.ts';
 import { logOf } from '../../app/runs/run-log.ts';
-import { invokeAgent } from '../../app/runs/runs.ts';
+import { invokeAgent } from '../../app/runs/start-run.ts';
 import type { Services } from '../../app/services.ts';
 import { clientOf } from '../actor.ts';
 import { ceilingIn } from '../ceiling.ts';

@@ -3,14 +3,8 @@ import type { RunFollower } from '../../app/runs/follow.ts';
 import { logOf } from '../../app/runs/run-log.ts';
 import { readHistory } from '../../app/runs/history.ts';
 import { refuse } from '../../app/refusal.ts';
-import {
-  cancelRun,
-  getRun,
-  listRuns,
-  startRun,
-  updateRun,
-  withQueuePosition,
-} from '../../app/runs/runs.ts';
+import { cancelRun, getRun, listRuns, updateRun, withQueuePosition } from '../../app/runs/runs.ts';
+import { startRun } from '../../app/runs/start-run.ts';
 import type { Services } from '../../app/services.ts';
 import type { Run } from '../../domain/run/run.ts';
 import { clientOf } from '../actor.ts';

@@ -14,7 +14,7 @@ import {
 } from '@convoke/contract';
 import { removeFolder } from '../../../../../test/remove-folder.ts';
 import { answerInteraction, listInteractions } from '../../../src/app/interactions.ts';
-import { startRun } from '../../../src/app/runs/runs.ts';
+import { startRun } from '../../../src/app/runs/start-run.ts';
 import { createSession } from '../../../src/app/sessions.ts';
 import { type Convoke, compose } from '../../../src/compose/compose.ts';
 import { readConfig } from '../../../src/config/config.ts';

@@ -1,13 +1,13 @@
 import { type FileId, fileId, idPrefixes } from '@convoke/contract';
-import { publishRemovable } from '../app/files/blob-removals.ts';
-import { filesPerSessionMax } from '../app/files/files.ts';
-import type { Services } from '../app/services.ts';
-import { type File, completeFile, openFile } from '../domain/file.ts';
-import type { Run } from '../domain/run/run.ts';
-import { type Session, acceptsFiles } from '../domain/session.ts';
-import { BlobTooLarge, type StagedBlob } from '../ports/blobs.ts';
-import { StorageUnavailable } from '../ports/errors.ts';
-import type { Output } from '../ports/session-folders.ts';
+import { publishRemovable } from '../../app/files/blob-removals.ts';
+import { filesPerSessionMax } from '../../app/files/files.ts';
+import type { Services } from '../../app/services.ts';
+import { type File, completeFile, openFile } from '../../domain/file.ts';
+import type { Run } from '../../domain/run/run.ts';
+import { type Session, acceptsFiles } from '../../domain/session.ts';
+import { BlobTooLarge, type StagedBlob } from '../../ports/blobs.ts';
+import { StorageUnavailable } from '../../ports/errors.ts';
+import type { Output } from '../../ports/session-folders.ts';
 import { outputFile } from './output-file.ts';
 
 type OutputServices = Pick<

@@ -1,5 +1,5 @@
 import { isFileName } from '@convoke/contract';
-import type { File } from '../domain/file.ts';
+import type { File } from '../../domain/file.ts';
 
 const contentTypes: Readonly<Record<string, string>> = {
   css: 'text/css',

@@ -1,18 +1,18 @@
-import { publishRemovable } from '../app/files/blob-removals.ts';
-import type { Services } from '../app/services.ts';
-import type { Agent } from '../domain/agent.ts';
-import type { BlobRemoval } from '../domain/blob-removal.ts';
+import { publishRemovable } from '../../app/files/blob-removals.ts';
+import type { Services } from '../../app/services.ts';
+import type { Agent } from '../../domain/agent.ts';
+import type { BlobRemoval } from '../../domain/blob-removal.ts';
 import {
   type FolderState,
   type SnapshotOwner,
   isArchived,
   localState,
-} from '../domain/folder-snapshot.ts';
-import { type RunEventDraft, harnessEventType } from '../domain/run/run-event.ts';
-import { BlobTooLarge, type StagedBlob } from '../ports/blobs.ts';
-import { StorageUnavailable } from '../ports/errors.ts';
-import type { FolderChanges } from '../ports/session-folders.ts';
-import type { ClaimedLeg } from './claim-leg.ts';
+} from '../../domain/folder-snapshot.ts';
+import { type RunEventDraft, harnessEventType } from '../../domain/run/run-event.ts';
+import { BlobTooLarge, type StagedBlob } from '../../ports/blobs.ts';
+import { StorageUnavailable } from '../../ports/errors.ts';
+import type { FolderChanges } from '../../ports/session-folders.ts';
+import type { ClaimedLeg } from '../claim-leg.ts';
 
 export type SnapshotServices = Pick<
   Services,

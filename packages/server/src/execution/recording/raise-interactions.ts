@@ -1,5 +1,5 @@
 import { idPrefixes, interactionKey } from '@convoke/contract';
-import type { Services } from '../app/services.ts';
+import type { Services } from '../../app/services.ts';
 import {
   type Interaction,
   type InteractionRequest,
@@ -7,11 +7,11 @@ import {
   type QuestionAbout,
   aboutFields,
   openInteraction,
-} from '../domain/interaction.ts';
-import type { RunEventDraft } from '../domain/run/run-event.ts';
-import type { Run } from '../domain/run/run.ts';
-import type { HarnessEvent } from '../ports/harness.ts';
-import type { StoreTransaction } from '../ports/store.ts';
+} from '../../domain/interaction.ts';
+import type { RunEventDraft } from '../../domain/run/run-event.ts';
+import type { Run } from '../../domain/run/run.ts';
+import type { HarnessEvent } from '../../ports/harness.ts';
+import type { StoreTransaction } from '../../ports/store.ts';
 
 type InteractionEvent =
   | Extract<HarnessEvent, { type: 'permission_request' }>

@@ -1,7 +1,7 @@
-import { lockRun } from '../app/record.ts';
-import type { Services } from '../app/services.ts';
-import { isLeased } from '../domain/run/run.ts';
-import type { ClaimedLeg } from './claim-leg.ts';
+import { lockRun } from '../../app/record.ts';
+import type { Services } from '../../app/services.ts';
+import { isLeased } from '../../domain/run/run.ts';
+import type { ClaimedLeg } from '../claim-leg.ts';
 import { recordSnapshot } from './record-snapshot.ts';
 import { archiveAgain } from './save-snapshot.ts';
 

@@ -1,11 +1,11 @@
-import type { Holder } from '../app/record.ts';
-import type { FolderState } from '../domain/folder-snapshot.ts';
-import type { Json } from '../domain/json.ts';
-import type { CallIntent } from '../domain/run/tool-call.ts';
-import type { UsageEntry } from '../domain/usage/usage.ts';
-import type { EndedCall } from '../ports/repositories/tool-calls.ts';
-import type { CheckpointMaker } from '../ports/repositories/sessions.ts';
-import type { StoreTransaction } from '../ports/store.ts';
+import type { Holder } from '../../app/record.ts';
+import type { FolderState } from '../../domain/folder-snapshot.ts';
+import type { Json } from '../../domain/json.ts';
+import type { CallIntent } from '../../domain/run/tool-call.ts';
+import type { UsageEntry } from '../../domain/usage/usage.ts';
+import type { EndedCall } from '../../ports/repositories/tool-calls.ts';
+import type { CheckpointMaker } from '../../ports/repositories/sessions.ts';
+import type { StoreTransaction } from '../../ports/store.ts';
 
 /** A record of a leg that is no event: a checkpoint, or an entry of the ledger of tool calls or of usage. */
 export type LegNote =

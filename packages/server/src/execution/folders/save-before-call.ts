@@ -1,4 +1,4 @@
-import type { ClaimedLeg } from './claim-leg.ts';
+import type { ClaimedLeg } from '../claim-leg.ts';
 import { type SavedFolder, type SnapshotServices, propose, save } from './save-snapshot.ts';
 
 /** A larger folder would make its calls wait for too long. */

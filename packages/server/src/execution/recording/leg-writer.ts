@@ -1,22 +1,22 @@
-import type { Holder } from '../app/record.ts';
-import type { Services } from '../app/services.ts';
-import type { FolderState } from '../domain/folder-snapshot.ts';
-import type { Json } from '../domain/json.ts';
-import type { CallIntent } from '../domain/run/tool-call.ts';
-import type { UsageEntry } from '../domain/usage/usage.ts';
-import { StorageUnavailable } from '../ports/errors.ts';
-import type { CheckpointMaker } from '../ports/repositories/sessions.ts';
-import type { EndedCall } from '../ports/repositories/tool-calls.ts';
+import type { Holder } from '../../app/record.ts';
+import type { Services } from '../../app/services.ts';
+import type { FolderState } from '../../domain/folder-snapshot.ts';
+import type { Json } from '../../domain/json.ts';
+import type { CallIntent } from '../../domain/run/tool-call.ts';
+import type { UsageEntry } from '../../domain/usage/usage.ts';
+import { StorageUnavailable } from '../../ports/errors.ts';
+import type { CheckpointMaker } from '../../ports/repositories/sessions.ts';
+import type { EndedCall } from '../../ports/repositories/tool-calls.ts';
 import { type LegNote, type PlacedNote } from './leg-notes.ts';
 import type { LegItem } from './raise-interactions.ts';
 import {
   type AnnouncedContext,
   type LegBatch,
-  type LegOutcome,
   type LegRecording,
   type Recorded,
   recordLeg,
 } from './record-leg.ts';
+import type { LegOutcome } from './record-leg-end.ts';
 
 /** With this many unrecorded items the leg has to wait. */
 const pendingMax = 1024;

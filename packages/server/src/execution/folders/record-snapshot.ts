@@ -1,7 +1,7 @@
-import type { RunAddress } from '../app/record.ts';
-import type { Services } from '../app/services.ts';
-import { type FolderState, isArchived, localState } from '../domain/folder-snapshot.ts';
-import type { StoreTransaction } from '../ports/store.ts';
+import type { RunAddress } from '../../app/record.ts';
+import type { Services } from '../../app/services.ts';
+import { type FolderState, isArchived, localState } from '../../domain/folder-snapshot.ts';
+import type { StoreTransaction } from '../../ports/store.ts';
 
 /** The session names the new archive from here on, and its archive before is removed. */
 export async function recordSnapshot(

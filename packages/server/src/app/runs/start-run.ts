@@ -1,0 +1,182 @@
+import { type SessionId, idPrefixes, runId, sessionId } from '@convoke/contract';
+import type { JsonObject } from '../../domain/json.ts';
+import type { Run } from '../../domain/run/run.ts';
+import type { TenantScope } from '../../domain/scope.ts';
+import type { Session } from '../../domain/session.ts';
+import type { StoreTransaction } from '../../ports/store.ts';
+import { claimKey, moveKey } from '../once.ts';
+import { refuse } from '../refusal.ts';
+import type { Services } from '../services.ts';
+import { type Created, insertSession, lockSession } from '../sessions.ts';
+import { type RequestedRun, insertRun, laterId } from './insert-run.ts';
+import { StartSlot } from './start-slot.ts';
+
+export interface StartRun extends RequestedRun {
+  readonly idempotencyKey: string | undefined;
+  readonly chargeRate: () => void;
+}
+
+export type StartServices = Pick<
+  Services,
+  | 'store'
+  | 'clock'
+  | 'ids'
+  | 'agents'
+  | 'fanout'
+  | 'metrics'
+  | 'settings'
+  | 'traces'
+  | 'slots'
+  | 'prices'
+>;
+
+/** D-22, D-23: one transaction claims the key, takes the position in the queue and inserts the run. */
+export function startRun(
+  services: StartServices,
+  scope: TenantScope,
+  request: StartRun & { readonly sessionId: SessionId },
+): Promise<Created<Run>> {
+  const id = request.sessionId;
+  return startInTransaction(services, (tx, slot) =>
+    startOnce(services, tx, {
+      scope,
+      request,
+      place: `start_run:${id}`,
+      body: { input: request.input, ...labelsOf(request), ...ceilingText(request) },
+      session: {
+        isNew: false,
+        get: async () => {
+          const [session] = await Promise.all([
+            lockSession(services, tx, { scope, id }),
+            slot.readShare(tx, scope),
+            slot.readState(tx, id),
+          ]);
+          return session;
+        },
+      },
+      slot,
+    }),
+  );
+}
+
+/** D-27: a session and its first run, or the run that the same key started before. */
+export function invokeAgent(
+  services: StartServices,
+  scope: TenantScope,
+  request: StartRun & { readonly agentName: string },
+): Promise<Created<Run>> {
+  return startInTransaction(services, (tx, slot) =>
+    startOnce(services, tx, {
+      scope,
+      request,
+      place: 'invoke_agent',
+      // The path names the agent: with another agent it is another request, not another key.
+      body: {
+        agent_name: request.agentName,
+        input: request.input,
+        ...labelsOf(request),
+        ...ceilingText(request),
+      },
+      session: {
+        isNew: true,
+        get: async () => {
+          const id = sessionId(services.ids.next(idPrefixes.session));
+          const { agentName, createdBy } = request;
+          const [session] = await Promise.all([
+            insertSession(services, tx, { scope, id, request: { agentName, createdBy } }),
+            slot.readShare(tx, scope),
+          ]);
+          return session;
+        },
+      },
+      slot,
+    }),
+  );
+}
+
+/** Absent in the fingerprint of a request without labels, so that keys of an older server stay good. */
+function labelsOf({ labels }: StartRun): { labels?: JsonObject } {
+  return labels === undefined ? {} : { labels };
+}
+
+/** Absent in the fingerprint of a request without a ceiling, for the same reason. */
+function ceilingText({ ceiling }: StartRun): JsonObject {
+  if (ceiling === undefined) return {};
+  return { budget: { max_tokens: ceiling.maxTokens, max_cost: ceiling.maxCostMicros } };
+}
+
+/** Runs in a span that names the run, so a trace of the request leads to the traces of the run's legs. */
+function startInTransaction(
+  services: StartServices,
+  work: (tx: StoreTransaction, slot: StartSlot) => Promise<Created<Run>>,
+): Promise<Created<Run>> {
+  const slot = new StartSlot(services);
+  return services.traces.within({ name: 'start run', parent: 'current' }, async (span) => {
+    try {
+      const created = await services.store.transaction((tx) => work(tx, slot));
+      span.note('convoke.run_id', created.resource.id);
+      return created;
+    } catch (error) {
+      slot.giveUp(error);
+      throw error;
+    }
+  });
+}
+
+interface Start {
+  readonly scope: TenantScope;
+  readonly request: StartRun;
+  readonly place: string;
+  readonly body: JsonObject;
+  /** Locks the session of the run, or makes it if it is new; one is made for a first request only. */
+  readonly session: { readonly isNew: boolean; readonly get: () => Promise<Session> };
+  readonly slot: StartSlot;
+}
+
+/** Starts a run in the caller's transaction. A worker claims it: no slot is reserved for it. */
+export function startWithin(
+  services: StartServices,
+  tx: StoreTransaction,
+  start: Omit<Start, 'slot'>,
+): Promise<Created<Run>> {
+  const slot = new StartSlot({ ...services, slots: undefined });
+  return startOnce(services, tx, { ...start, slot });
+}
+
+async function startOnce(
+  services: StartServices,
+  tx: StoreTransaction,
+  { scope, request, place, body, session, slot }: Start,
+): Promise<Created<Run>> {
+  slot.begin();
+  const id = runId(services.ids.next(idPrefixes.run));
+  const claim = {
+    scope,
+    place,
+    key: request.idempotencyKey,
+    body,
+    resourceId: id,
+    now: services.clock.now(),
+  };
+  // In this order, in one message. A session that refuses the run takes the key back.
+  const [locked, first, hasBudgets] = await Promise.all([
+    session.isNew ? undefined : session.get(),
+    claimKey(tx, claim),
+    tx.budgets.exist(scope.organizationId),
+  ]);
+  if (!first.fresh) {
+    const known = await tx.runs.findById(scope, runId(first.resourceId));
+    return { resource: known ?? refuse('not_found'), replayed: true };
+  }
+  request.chargeRate();
+  const later = locked === undefined ? id : await laterId(services, tx, { id, session: locked });
+  if (later !== id) moveKey(tx, claim, later);
+  const run = await insertRun(services, tx, {
+    session: locked ?? (await session.get()),
+    id: later,
+    request,
+    slot,
+    hasBudgets,
+  });
+  return { resource: run, replayed: false };
+}

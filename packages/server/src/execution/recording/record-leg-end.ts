@@ -1,0 +1,150 @@
+import {
+  type RunInSession,
+  recordEnd,
+  recordMove,
+  recordQueueEnd,
+  recordSession,
+} from '../../app/record.ts';
+import { beginsNext } from '../../app/runs/begin-next.ts';
+import type { Services } from '../../app/services.ts';
+import type { FolderState } from '../../domain/folder-snapshot.ts';
+import type { Json } from '../../domain/json.ts';
+import { outcomeOfLostWorker } from '../../domain/run/recovery.ts';
+import { interruptRun } from '../../domain/run/run-interruption.ts';
+import { recordProgress } from '../../domain/run/run-progress.ts';
+import {
+  type LeasedRun,
+  type Run,
+  type RunOutcome,
+  type StartedRun,
+  attemptOf,
+  parkRun,
+  unparkRun,
+} from '../../domain/run/run.ts';
+import {
+  type Session,
+  interactionsChanged,
+  loseFolder,
+  queuedRunsCancelled,
+} from '../../domain/session.ts';
+import type { StoreTransaction } from '../../ports/store.ts';
+import type { Raised } from './raise-interactions.ts';
+
+export type LegOutcome = (
+  | RunOutcome
+  | { readonly status: 'waiting' }
+  /** The leg stopped at a safe point because its server drains: the run goes on elsewhere (D-85). */
+  | { readonly status: 'yielded' }
+  /** The session's folder is gone: run and session end together. */
+  | { readonly status: 'workspace_lost' }
+) & {
+  readonly outputText: string | null;
+  /** Whether a message of the model was cut: what it used is not known. */
+  readonly isUsagePartial?: boolean;
+  /** The agent's last checkpoint, if it belongs to the end itself. */
+  readonly state?: Json | undefined;
+  /** State of the session folder after the leg, if the leg changed it. */
+  readonly snapshot?: FolderState | undefined;
+};
+
+/** Records how a leg ended: the run ends, waits for a person, or goes on elsewhere. Returns the run after it. */
+export async function recordLegEnd(
+  services: Pick<Services, 'clock' | 'fanout' | 'metrics' | 'slots'>,
+  tx: StoreTransaction,
+  { seen, raised, end }: { seen: RunInSession<LeasedRun>; raised: Raised; end: LegOutcome },
+): Promise<Run> {
+  const { outputText, isUsagePartial = false } = end;
+  const progress = { outputText, isUsagePartial, pendingInteractions: raised.open };
+  const run = recordProgress(seen.run, progress);
+  const now = services.clock.now();
+  if (end.status === 'yielded' && run.status !== 'cancelling') {
+    return recordHandOver(services, tx, { seen: { ...seen, run }, raised });
+  }
+  if (end.status === 'waiting' && run.status !== 'cancelling') {
+    const parked = parkRun(run, now);
+    // Answered while the leg was ending: the run can continue at once.
+    const isAnswered = raised.open === 0 && (await tx.interactions.unapplied(run.id)).length > 0;
+    if (raised.open > 0 || isAnswered) {
+      return recordMove(services, tx, {
+        seen,
+        move: {
+          run: isAnswered ? unparkRun(parked, now) : parked,
+          session: interactionsChanged(seen.session, raised.open, now),
+          events: raised.events,
+        },
+      });
+    }
+  }
+  const isLost = end.status === 'workspace_lost';
+  const session = isLost ? await failSession(services, tx, seen.session) : seen.session;
+  return recordEnd(services, tx, {
+    seen: { run, session },
+    outcome: outcomeOf(run, end),
+    before: raised.events,
+    leavesQueue: beginsNext(services),
+  });
+}
+
+/** D-85: gives the lease back. Another server, or the next process, continues the run. */
+async function recordHandOver(
+  services: Pick<Services, 'clock' | 'fanout' | 'metrics'>,
+  tx: StoreTransaction,
+  { seen, raised }: { seen: RunInSession<LeasedRun>; raised: Raised },
+): Promise<Run> {
+  const { run, session } = seen;
+  const now = services.clock.now();
+  const reason = 'drained';
+  const interrupted = interruptRun(run, { reason, at: now, continueAt: now, isLoss: false });
+  const data = { run_id: run.id, attempt: attemptOf(run), reason } as const;
+  tx.onCommit(() => services.metrics.runsHandedOver.add(1));
+  return recordMove(services, tx, {
+    seen,
+    move: {
+      // The question of a live runtime stays open; its answer makes the run ready again.
+      run: raised.open > 0 ? parkRun(interrupted, now) : interrupted,
+      session: interactionsChanged(session, raised.open, now),
+      events: [...raised.events, { type: 'run_interrupted', data }],
+    },
+  });
+}
+
+/** Ends the queued runs with the session: they could never execute. */
+async function failSession(
+  services: Pick<Services, 'clock' | 'fanout' | 'metrics'>,
+  tx: StoreTransaction,
+  session: Session,
+): Promise<Session> {
+  const now = services.clock.now();
+  const queue = await tx.runs.queued(session.id);
+  const failed = loseFolder(queuedRunsCancelled(session, queue.length, now), now);
+  recordSession(services, tx, { seen: session, next: failed });
+  await recordQueueEnd(services, tx, { session: failed, queue });
+  return failed;
+}
+
+/** D-24: once a cancel is recorded, the run ends cancelled, however its leg ended. */
+function outcomeOf(run: StartedRun, end: LegOutcome): RunOutcome {
+  if (run.status === 'cancelling') return { status: 'cancelled' };
+  switch (end.status) {
+    case 'waiting':
+      return {
+        status: 'failed',
+        code: 'agent_error',
+        message: 'The agent is waiting without having asked anything.',
+      };
+    case 'yielded':
+      return outcomeOfLostWorker(run, 'drained');
+    case 'workspace_lost':
+      return {
+        status: 'failed',
+        code: 'sandbox_unavailable',
+        message: 'The session folder is gone from this machine; open a new session.',
+      };
+    case 'completed':
+    case 'cancelled':
+    case 'failed':
+      return end;
+    default:
+      return end satisfies never;
+  }
+}
