@@ -176,6 +176,50 @@ describe('PostgreSQL', () => {
     expect(await ids()).toContain('mended');
   });
 
+  test('values of any length, alphabet and number arrive as they were sent, in one message (A-578)', async () => {
+    const texts = [47, 48, 49, 1_000, 300_000].flatMap((length) => [
+      'a'.repeat(length),
+      'a'.repeat(length - 1) + 'é',
+      '€'.repeat(length),
+      '𝄞'.repeat(length),
+    ]);
+    texts.push('', '0', '\u007f\u0080', 'lone \ud800 surrogate');
+    const sizes = [0, 1, 100_000];
+    await database.transaction(async (tx) => {
+      // Issued together, so they are one message of some megabytes.
+      const [returned, bytes, numbers] = await Promise.all([
+        Promise.all(texts.map((text) => tx.get(sql`select ${text}::text as text`))),
+        Promise.all(
+          sizes.map((size) =>
+            tx.get(sql`select ${'é'}::text as text, ${new Uint8Array(size).fill(255)}::bytea as b`),
+          ),
+        ),
+        tx.get(sql`select ${-1}::bigint as a, ${1.5}::float8 as b, ${null}::text as c`),
+      ]);
+      // UTF-8 has no lone surrogates.
+      const stored = texts.map((text) => ({ text: text.toWellFormed() }));
+      expect(returned).toEqual(stored);
+      expect(bytes).toEqual(sizes.map((size) => ({ text: 'é', b: Buffer.alloc(size, 255) })));
+      expect(numbers).toEqual({ a: -1, b: 1.5, c: null });
+    });
+    const values = Array.from({ length: 65_535 }, (_, n) => sql`${n}::int`);
+    const count = sql`select cardinality(array[${sql.join(values)}]) as n`;
+    expect(await database.get(count)).toEqual({ n: 65_535 });
+  });
+
+  test('a message that outgrows its buffer in the middle of a text keeps the text (A-578)', async () => {
+    for (const text of ['€'.repeat(48), '€'.repeat(49)]) {
+      for (const offset of [0, 50, 100, 150]) {
+        // 500 statements of more than 150 bytes: the first buffer holds 65,536.
+        const texts = ['x'.repeat(offset), ...Array.from({ length: 500 }, () => text)];
+        const returned = await database.transaction((tx) =>
+          Promise.all(texts.map((one) => tx.get(sql`select ${one}::text as text`))),
+        );
+        expect(returned).toEqual(texts.map((one) => ({ text: one })));
+      }
+    }
+  });
+
   test('a template is prepared once per connection, however often it runs', async () => {
     await database.transaction(async (tx) => {
       for (let n = 0; n < 5; n++) await tx.get(sql`select ${n} as often`);

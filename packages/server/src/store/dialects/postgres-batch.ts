@@ -1,7 +1,7 @@
 import type { ClientBase, Connection, FieldDef, Submittable, TypeOverrides } from 'pg';
-import { serialize } from 'pg-protocol';
 import { rowMaker } from '../row-maker.ts';
 import type { SqlValue } from '../sql-database.ts';
+import { PostgresMessage } from './postgres-message.ts';
 
 /** Sends the statements in one message and returns the result of each; rejects with the first error. */
 export function sendBatch(
@@ -76,12 +76,11 @@ class PostgresBatch implements Submittable {
     const prepared = preparedOn.get(connection) ?? new Map<string, RowDecoder | 'unsure'>();
     preparedOn.set(connection, prepared);
     this.#prepared = prepared;
+    const message = new PostgresMessage();
     const parsed = new Set<string>();
-    const messages = this.#queries.flatMap((query) => this.#messages(query, parsed));
+    for (const query of this.#queries) this.#write(message, query, parsed);
     // In one buffer: the system takes longer over a list of small ones. A lost connection is reported by `pg`.
-    if (connection.stream.writable) {
-      connection.stream.write(Buffer.concat([...messages, serialize.sync()]));
-    }
+    if (connection.stream.writable) connection.stream.write(message.sync());
     this.#begin();
   }
 
@@ -96,11 +95,12 @@ class PostgresBatch implements Submittable {
   handleCommandComplete({ text }: { readonly text: string }): void {
     const { name } = this.#queries[this.#results.length] ?? {};
     if (name !== undefined) this.#prepared.set(name, this.#decode);
-    const words = text.split(' ');
+    // `INSERT 0 1`, `UPDATE 1`, `COMMIT`: the command is the first word, the number of rows the last.
+    const end = text.indexOf(' ');
     this.#results.push({
       rows: this.#rows,
-      command: words[0] ?? '',
-      changes: Number(words.at(-1)) || 0,
+      command: end < 0 ? text : text.slice(0, end),
+      changes: end < 0 ? 0 : Number(text.slice(text.lastIndexOf(' ') + 1)) || 0,
     });
     this.#begin();
   }
@@ -119,25 +119,26 @@ class PostgresBatch implements Submittable {
   handleCopyInResponse(): void {}
   handleCopyData(): void {}
 
-  #messages({ text, name, values }: WireQuery, parsed: Set<string>): Buffer[] {
-    const known = name === undefined ? undefined : this.#prepared.get(name);
-    const isParsed = name !== undefined && (parsed.has(name) || typeof known === 'function');
-    const messages: Buffer[] = [];
+  #write(
+    message: PostgresMessage,
+    { text, name = '', values }: WireQuery,
+    parsed: Set<string>,
+  ): void {
+    const known = this.#prepared.get(name);
+    const isParsed = name !== '' && (parsed.has(name) || typeof known === 'function');
     if (!isParsed) {
-      // Closing a statement that does not exist is no error.
-      if (known === 'unsure') messages.push(serialize.close({ type: 'S', name: name ?? '' }));
-      messages.push(serialize.parse({ name: name ?? '', text, types: [] }));
-      if (name !== undefined) {
+      if (known === 'unsure') message.close(name);
+      message.parse(name, text);
+      if (name !== '') {
         parsed.add(name);
         // Until its result has come.
         this.#prepared.set(name, 'unsure');
       }
     }
-    messages.push(serialize.bind({ statement: name ?? '', values: values.map(wireValue) }));
+    message.bind(name, values);
     // What is known of the rows is not asked for again.
-    if (typeof known !== 'function') messages.push(serialize.describe({ type: 'P', name: '' }));
-    messages.push(serialize.execute());
-    return messages;
+    if (typeof known !== 'function') message.describe();
+    message.execute();
   }
 
   /** Prepares for the results of the next statement. */
@@ -163,10 +164,4 @@ function rowDecoder(columns: readonly FieldDef[], types: TypeOverrides): RowDeco
         return text === null || parse === undefined ? null : parse(text);
       }),
     );
-}
-
-function wireValue(value: SqlValue): string | Buffer | null {
-  if (value === null || typeof value === 'string') return value;
-  if (typeof value === 'number') return String(value);
-  return Buffer.from(value.buffer, value.byteOffset, value.byteLength);
 }
