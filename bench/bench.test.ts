@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { removeFolder } from '../test/remove-folder.ts';
 import { root } from '../test/repository.ts';
+import { measureCheckouts } from './checkouts.ts';
 import { measureDelivery } from './cluster/delivery.ts';
 import { measureHistory } from './cluster/history.ts';
 import { measureScale } from './cluster/scale.ts';
@@ -11,6 +12,7 @@ import { measureStarts } from './cluster/starts.ts';
 import { Frames } from './frames.ts';
 import { measure, measureBoot } from './measure.ts';
 import { scenarios } from './scenarios/all.ts';
+import { starts } from './scenarios/starts.ts';
 import { measureStartCost } from './start-steps.ts';
 import { median, quantile, spread } from './statistics.ts';
 import { table } from './table.ts';
@@ -77,6 +79,19 @@ test('starts on PostgreSQL are counted, and the reference needs thirteen stateme
   const { convoke, reference } = await measureStarts('smoke', 1);
   expect(convoke[0]?.['roundTrips']).toBeGreaterThan(3);
   expect(Math.round(reference[0]?.['statements'] ?? 0)).toBe(13);
+});
+
+test('checkouts are measured in turn, and beside the reference', {
+  timeout: 240_000,
+}, async () => {
+  const what = { scenario: starts, scale: 'smoke', rounds: 1, checkouts: [root] } as const;
+  const sqlite = await measureCheckouts({ ...what, database: 'sqlite' });
+  const postgres = await measureCheckouts({ ...what, database: 'postgres' });
+  for (const slices of [...sqlite, ...postgres]) {
+    expect(slices.map((slice) => (slice['operations'] ?? 0) > 0)).toEqual([true]);
+  }
+  expect([sqlite.length, postgres.length]).toEqual([2, 2]);
+  expect(postgres[0]?.[0]?.['roundTrips']).toBeGreaterThan(3);
 });
 
 test('every step of a start has its processor time', {

@@ -16,6 +16,8 @@ const natsUrl = process.env['CONVOKE_TEST_NATS_URL'] ?? 'nats://127.0.0.1:4222';
 export interface ServiceOptions {
   /** What is started: Convoke, or the reference. */
   readonly name?: 'convoke' | 'ref:postgres';
+  /** The program of another checkout, instead of this one's. */
+  readonly program?: string;
   /** The role of each server: `['api', 'worker']` is two servers. */
   readonly roles: readonly ('api' | 'worker' | 'api,worker')[];
   readonly wakeups: 'postgres' | 'nats';
@@ -36,6 +38,7 @@ export class Service {
 
   static async start({
     name = 'convoke',
+    program,
     roles,
     wakeups,
     agents,
@@ -61,6 +64,7 @@ export class Service {
           name,
           folder: join(folder, String(index)),
           agents,
+          ...(program !== undefined && { program }),
           member: { settings: { ...shared, CONVOKE_ROLE: role }, known },
         }),
       );

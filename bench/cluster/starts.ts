@@ -1,7 +1,7 @@
 import { LoadProcess } from '../load-process.ts';
 import type { Figures, Scale } from '../scenario.ts';
 import { starts } from '../scenarios/starts.ts';
-import { backendsCpuUs } from './backends.ts';
+import { sliceWithBackends } from './backends.ts';
 import { measurePgbench } from './pgbench.ts';
 import { Service } from './service.ts';
 
@@ -27,8 +27,8 @@ export async function measureStarts(scale: Scale, rounds: number): Promise<Start
   const taken = { convoke: [] as Figures[], reference: [] as Figures[], pgbench: [] as number[] };
   try {
     for (let round = scale === 'smoke' ? 1 : 0; round <= rounds; round += 1) {
-      const mine = await slice(load, convoke, scale);
-      const other = await slice(load, reference, scale);
+      const mine = await sliceWithBackends(load, convoke, { scenario: starts, scale });
+      const other = await sliceWithBackends(load, reference, { scenario: starts, scale });
       const alone = await measurePgbench(reference.databaseUrl, pgbenchSeconds[scale]);
       if (round === 0) continue;
       taken.convoke.push(mine);
@@ -39,14 +39,4 @@ export async function measureStarts(scale: Scale, rounds: number): Promise<Start
     await load.stop();
   }
   return taken;
-}
-
-/** The backends' time includes the warm-up of the slice; it is divided by all of the slice's runs. */
-async function slice(load: LoadProcess, service: Service, scale: Scale): Promise<Figures> {
-  const before = await backendsCpuUs(service.databaseUrl);
-  const figures = await load.slice(starts, service.server, scale);
-  const after = await backendsCpuUs(service.databaseUrl);
-  if (before === undefined || after === undefined) return figures;
-  const runs = (figures['operations'] ?? 0) + (figures['warmUps'] ?? 0);
-  return { ...figures, backendsUs: (after - before) / runs };
 }
