@@ -1,4 +1,4 @@
-import { setImmediate } from 'node:timers/promises';
+import { nextTurn } from '../runtime/next-turn.ts';
 
 /** Texts sorted or merged before other work gets its turn. */
 const turnTexts = 5_000;
@@ -9,7 +9,7 @@ export async function sortInTurns(texts: readonly string[]): Promise<readonly st
   let parts: (readonly string[])[] = [];
   for (let from = 0; from < texts.length; from += turnTexts) {
     parts.push(texts.slice(from, from + turnTexts).sort());
-    await setImmediate();
+    await nextTurn();
   }
   while (parts.length > 1) {
     const merged: (readonly string[])[] = [];
@@ -36,7 +36,7 @@ async function merge(
       merged.push(b);
       r += 1;
     }
-    if (merged.length % turnTexts === 0) await setImmediate();
+    if (merged.length % turnTexts === 0) await nextTurn();
   }
   return merged;
 }

@@ -7,6 +7,7 @@ import type { Json } from '../domain/json.ts';
 import { type LeasedRun, type Run, type RunOutcome, isLeased } from '../domain/run/run.ts';
 import type { HarnessEvent, Leg, LegInput } from '../ports/harness.ts';
 import type { Span } from '../ports/traces.ts';
+import { nextTurn } from '../runtime/next-turn.ts';
 import { readAllowance } from './usage/allowance.ts';
 import { CallLedger } from './call-ledger.ts';
 import { checkpointMaker } from './checkpoint-maker.ts';
@@ -367,10 +368,6 @@ function canBeHandedBack({ claimed: { input }, started: { harness } }: LegWork):
   const { afterLoss = 'none' } = harness;
   if (afterLoss === 'none') return false;
   return input.kind === 'continue' || (input.kind === 'prompt' && afterLoss !== 'point');
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }
 
 function agentGone(name: string): RunOutcome {

@@ -20,6 +20,7 @@ import type { SandboxedProcess } from '../../ports/sandbox.ts';
 import { within } from '../../runtime/within.ts';
 import type { EventQueue } from '../event-queue.ts';
 import { LegFailure } from '../leg-failure.ts';
+import { nextTurn } from '../../runtime/next-turn.ts';
 import { exitFailure, requestFailure } from './failure.ts';
 import { messageStream } from './message-stream.ts';
 import {
@@ -136,7 +137,7 @@ export class AgentProcess {
     const prompt = texts.map((text) => ({ type: 'text' as const, text }));
     const answer = await this.#request('session/prompt', { sessionId: this.#session, prompt });
     // Lets the handlers of updates that were read before the response finish.
-    await new Promise((resolve) => setImmediate(resolve));
+    await nextTurn();
     return answer;
   }
 

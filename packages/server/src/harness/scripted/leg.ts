@@ -3,6 +3,7 @@ import { needsApproval } from '../../domain/agent.ts';
 import type { Json } from '../../domain/json.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Answer, HarnessEvent, LegContext, LegEnd, LegInput } from '../../ports/harness.ts';
+import { nextTurn } from '../../runtime/next-turn.ts';
 import type { CancelFlag } from './cancel-flag.ts';
 import type { Leaf, Script, ScriptUsage } from './script.ts';
 import { TooLong, type Values, expandObject, expandText } from './template.ts';
@@ -66,7 +67,7 @@ export async function* runLeg(parts: LegParts): AsyncGenerator<HarnessEvent, voi
           if (cancelFlag.requested) break;
           pauseMs = leaf.everyMs;
           yield deltaOf(word, run);
-          if (isTurnOver(run)) await yieldToOthers();
+          if (isTurnOver(run)) await nextTurn();
         }
       }
     } else ended = yield* play(leaf, { run, ordinal, answer });
@@ -127,7 +128,7 @@ async function* play(
         return yield* afterDecision(leaf.name, answer, turn);
       case 'emit':
         yield { type: 'custom', name: leaf.name, data: expandObject(leaf.data, valuesOf(run)) };
-        if (isTurnOver(run)) await yieldToOthers();
+        if (isTurnOver(run)) await nextTurn();
         return undefined;
       case 'use':
         yield addToReport(run, leaf.usage);
@@ -309,8 +310,4 @@ function failure(code: Extract<LegEnd, { outcome: 'error' }>['code'], message: s
 function isTurnOver(run: Running): boolean {
   run.events += 1;
   return run.events % eventsPerTurn === 0;
-}
-
-function yieldToOthers(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
 }

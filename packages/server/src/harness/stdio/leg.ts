@@ -4,6 +4,7 @@ import type { Clock } from '../../ports/clock.ts';
 import type { HarnessEvent, LegContext, LegEnd, LegInput } from '../../ports/harness.ts';
 import type { Log } from '../../ports/log.ts';
 import { type Sandbox, SandboxUnavailable, type SandboxedProcess } from '../../ports/sandbox.ts';
+import { nextTurn } from '../../runtime/next-turn.ts';
 import { agentError, endOfProgram } from './ending.ts';
 import { LineTooLong, lineBytesMax, linesOf } from './lines.ts';
 import {
@@ -144,7 +145,7 @@ export class StdioLeg {
         if (event.type === 'end') return yield* this.#endOf(event);
         const problem = yield* this.#take(event);
         if (problem !== undefined) return agentError(problem);
-        if (number % eventsPerTurn === 0) await new Promise((resolve) => setImmediate(resolve));
+        if (number % eventsPerTurn === 0) await nextTurn();
       }
       return undefined;
     } catch (error) {

@@ -14,6 +14,7 @@
 import type { StatementSync } from 'node:sqlite';
 import { StorageUnavailable } from '../../ports/errors.ts';
 import type { Report } from '../effects.ts';
+import { nextTurn } from '../../runtime/next-turn.ts';
 import { SqliteCheckpoints } from './sqlite-checkpoints.ts';
 import { isFsyncFailure, type SqliteConnection } from './sqlite-connection.ts';
 import { SqliteTransaction, transactionMaxMs } from './sqlite-transaction.ts';
@@ -209,7 +210,7 @@ export class SqliteCommits {
     try {
       if (this.#failed || !this.#checkpoints.isDue()) return;
       // Let the callers of the commit continue first: they do so before the next turn.
-      await new Promise<void>((resolve) => setImmediate(resolve));
+      await nextTurn();
       this.#checkpoints.run();
     } catch (error) {
       if (isFsyncFailure(error)) this.#abandon([], error);
