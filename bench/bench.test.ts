@@ -14,7 +14,7 @@ import { measure, measureBoot } from './measure.ts';
 import { scenarios } from './scenarios/all.ts';
 import { starts } from './scenarios/starts.ts';
 import { measureStartCost } from './start-steps.ts';
-import { median, quantile, spread } from './statistics.ts';
+import { median, medianRatio, quantile, spread } from './statistics.ts';
 import { table } from './table.ts';
 
 const smoke = { scale: 'smoke', rounds: 1, report: () => {} } as const;
@@ -125,4 +125,6 @@ test('medians and spreads are those of the values', () => {
   expect(median([3, 1, 2])).toBe(2);
   expect(quantile([1, 2, 3, 4], 0.99)).toBe(4);
   expect(spread([90, 100, 120])).toBeCloseTo(0.3);
+  expect(medianRatio([2, 9, 8], [1, 3, 2])).toBe(3);
+  expect(medianRatio([1, 2], [])).toBeNaN();
 });

@@ -10,7 +10,7 @@ import { setup } from '../test/services.ts';
 import { measureCheckouts } from './checkouts.ts';
 import { firstEvent } from './scenarios/first-event.ts';
 import { starts } from './scenarios/starts.ts';
-import { median } from './statistics.ts';
+import { median, medianRatio } from './statistics.ts';
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -59,7 +59,6 @@ for (const scenario of [starts, firstEvent]) {
 }
 await stop?.();
 
-/** The median of what each round gave. */
 function ratio(mine: readonly number[], other: readonly number[]): string {
-  return `${median(mine.map((value, round) => value / (other[round] ?? Number.NaN))).toFixed(2)}x`;
+  return `${medianRatio(mine, other).toFixed(2)}x`;
 }

@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 import { setup } from '../test/services.ts';
 import { measureStarts } from './cluster/starts.ts';
 import type { Figures } from './scenario.ts';
-import { median } from './statistics.ts';
+import { median, medianRatio } from './statistics.ts';
 
 const { values } = parseArgs({
   options: { quick: { type: 'boolean', default: false }, rounds: { type: 'string' } },
@@ -21,11 +21,7 @@ const of = (slices: readonly Figures[], figure: string) =>
 const shown = (figures: readonly number[], unit: number, digits: number) =>
   figures.length === 0 ? '' : (median(figures) / unit).toFixed(digits);
 const ratio = (mine: readonly number[], other: readonly number[]) =>
-  shown(
-    mine.flatMap((value, round) => (other[round] === undefined ? [] : value / other[round])),
-    1,
-    2,
-  );
+  other.length === 0 ? '' : medianRatio(mine, other).toFixed(2);
 
 const rows = [
   { figure: 'done', title: 'runs/s, started and executed, 32 connections', unit: 1, digits: 0 },

@@ -13,3 +13,10 @@ export function quantile(values: readonly number[], part: number): number {
 export function spread(values: readonly number[]): number {
   return (Math.max(...values) - Math.min(...values)) / median(values);
 }
+
+/** The median of what each round gave for one beside the other, so that what disturbed a round disturbed both. */
+export function medianRatio(mine: readonly number[], other: readonly number[]): number {
+  return median(
+    mine.flatMap((value, round) => (other[round] === undefined ? [] : value / other[round])),
+  );
+}

@@ -1,6 +1,6 @@
 import type { Section, Slices } from './measure.ts';
 import type { Figures, Row, TargetName } from './scenario.ts';
-import { median, spread } from './statistics.ts';
+import { median, medianRatio, spread } from './statistics.ts';
 
 const headings = ['', 'convoke', 'ref:sqlite', 'ref:mem', 'ratio', 'noise', 'processor', 'target'];
 
@@ -57,11 +57,8 @@ function valuesOf(slices: readonly Figures[] | undefined, figure: string): numbe
 }
 
 function ratioOf(mine: readonly number[], other: readonly number[]): string {
-  const ratios = mine.flatMap((value, round) => {
-    const beside = other[round];
-    return beside === undefined ? [] : [value / beside];
-  });
-  return ratios.length === 0 ? '' : `${median(ratios).toFixed(2)}x`;
+  const ratio = medianRatio(mine, other);
+  return Number.isNaN(ratio) ? '' : `${ratio.toFixed(2)}x`;
 }
 
 function amount(value: number, unit: string): string {
