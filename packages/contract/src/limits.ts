@@ -20,6 +20,7 @@ export const limits = {
   bodyMaxDepth: 64,
   bodyMaxKeys: 10_000,
   headersMaxBytes: 16 * kibibyte,
+  queryMaxParameters: 100,
 
   // Text (D-01, D-40, D-57; spec §8)
   idMaxCharacters: 64,

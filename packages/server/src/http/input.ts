@@ -5,6 +5,7 @@ import {
   type Operation,
   headerErrors,
   isRepeatable,
+  limits,
   paramErrors,
   queryErrors,
 } from '@convoke/contract';
@@ -23,6 +24,7 @@ export function readParams(operation: Operation, raw: Readonly<Record<string, st
   return values;
 }
 
+/** Reads the query in one pass, so that its cost is no more than proportional to its length. */
 export function readQuery(operation: Operation, url: string): unknown {
   const mark = url.indexOf('?');
   if (mark === -1 && operation.query === undefined) return {};
@@ -31,11 +33,17 @@ export function readQuery(operation: Operation, url: string): unknown {
     const [unknown] = sent.keys();
     return unknown === undefined ? {} : unknownParameter(unknown);
   }
+  if (sent.size > limits.queryMaxParameters) {
+    const message = `The query has more than ${limits.queryMaxParameters} parameters.`;
+    return refuse('invalid_query', { message });
+  }
   const raw = Object.create(null) as Record<string, string | string[]>;
   for (const [name, value] of sent) {
-    if (isRepeatable(operation.query, name)) raw[name] = sent.getAll(name);
-    else if (name in raw) return refuse('invalid_query', { message: `${name} was sent twice.` });
-    else raw[name] = value;
+    const earlier = raw[name];
+    if (Array.isArray(earlier)) earlier.push(value);
+    else if (earlier !== undefined) {
+      return refuse('invalid_query', { message: `${name} was sent twice.` });
+    } else raw[name] = isRepeatable(operation.query, name) ? [value] : value;
   }
   const parsed = operation.query.safeParse(raw);
   if (parsed.success) return parsed.data;

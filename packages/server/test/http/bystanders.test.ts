@@ -1,0 +1,46 @@
+import { limits } from '@convoke/contract';
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { Identity } from '../support/checked-calls.ts';
+import { addClient, addOrganization, addTenant } from '../support/identities.ts';
+import { type TestServer, startServer } from '../support/server.ts';
+
+/** A client of another organization, which does nothing wrong. */
+async function addBystander(server: TestServer): Promise<Identity> {
+  const other = await addOrganization(server, 'Bystander');
+  const tenant = await addTenant(server, 'Bystander', other);
+  return (await addClient(server, {}, other)).in(tenant);
+}
+
+describe('a query', () => {
+  let server: TestServer;
+  let bystander: Identity;
+  beforeAll(async () => {
+    server = await startServer();
+    bystander = await addBystander(server);
+  });
+  const repeated = (times: number) => Array.from({ length: times }, () => 'label=a:b').join('&');
+
+  test('of more than 100 parameters is refused, and other callers are answered', async () => {
+    // As many as fit into the head of a request.
+    const attacks = Array.from({ length: 20 }, () =>
+      server.refused('list_tenant_runs', { query: repeated(1500) }),
+    );
+    const { status } = await server.send('list_sessions', { as: bystander });
+    expect(status).toBe(200);
+    for (const refused of await Promise.all(attacks)) {
+      expect(refused).toMatchObject({
+        status: 400,
+        error: 'invalid_query',
+        message: `The query has more than ${limits.queryMaxParameters} parameters.`,
+      });
+    }
+  });
+
+  test('of 100 parameters is read, each value of a repeated one in its place', async () => {
+    const refused = await server.refused('list_tenant_runs', { query: repeated(100) });
+    expect(refused.message).toContain('label');
+    const labels = ['first:1', 'second:2', 'third:no-colon'].map((label) => `label=${label}`);
+    const { status } = await server.send('list_tenant_runs', { query: labels.join('&') });
+    expect(status).toBe(200);
+  });
+});
