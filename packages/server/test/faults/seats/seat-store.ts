@@ -68,6 +68,9 @@ export class ServerLife {
 
   /** Stops a run at its seat, if the plan says so. */
   async pass(prompt: string | undefined, seat: Seat): Promise<void> {
+    // A test sees a run as ended before the commit has returned to its server, and may kill the server in between:
+    // what a dead server holds, nothing releases.
+    if (this.#state === 'dead') throw new Dead();
     const fault = prompt === undefined ? undefined : this.#seating.plans.take(prompt, seat);
     if (fault === 'hold') await this.#hold();
     if (fault === 'database away') throw new StorageUnavailable(`away at: ${seat}`);
