@@ -1,8 +1,9 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openApiDocument } from '@convoke/contract';
 import { expect, test } from 'vitest';
+import { openProgramFolder } from '../../../test/program-folder.ts';
 import { root } from '../../../test/repository.ts';
 import { allSamples } from '../src/samples/samples.ts';
 
@@ -19,23 +20,19 @@ test('every Python example is a program', () => {
 test('every example for the SDK compiles against it', async () => {
   const programs = samples.filter(({ language }) => language === 'sdk');
   expect(programs.length).toBeGreaterThan(30);
-  // Inside the repository, so that the programs find the SDK.
-  const folder = await mkdtemp(join(import.meta.dirname, '.samples-'));
-  try {
-    await writeFile(join(folder, 'known.d.ts'), known);
-    for (const { id, code } of programs) await writeFile(join(folder, `${id}.ts`), code);
-    const settings = {
-      extends: join(root, 'tsconfig.json'),
-      compilerOptions: { noUnusedLocals: false, typeRoots: [join(root, 'node_modules/@types')] },
-      include: ['*.ts'],
-    };
-    await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(settings));
-    const compiler = join(root, 'node_modules/typescript/bin/tsc');
-    const compiled = spawnSync(process.execPath, [compiler, '-p', folder], { encoding: 'utf8' });
-    expect(compiled.stdout).toBe('');
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  await using folder = await openProgramFolder(root);
+  const { path } = folder;
+  await writeFile(join(path, 'known.d.ts'), known);
+  for (const { id, code } of programs) await writeFile(join(path, `${id}.ts`), code);
+  const settings = {
+    extends: join(root, 'tsconfig.json'),
+    compilerOptions: { noUnusedLocals: false, typeRoots: [join(root, 'node_modules/@types')] },
+    include: ['*.ts'],
+  };
+  await writeFile(join(path, 'tsconfig.json'), JSON.stringify(settings));
+  const compiler = join(root, 'node_modules/typescript/bin/tsc');
+  const compiled = spawnSync(process.execPath, [compiler, '-p', path], { encoding: 'utf8' });
+  expect(compiled.stdout).toBe('');
 }, 60_000);
 
 /** What the examples take from around them. */

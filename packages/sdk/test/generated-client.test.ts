@@ -1,9 +1,10 @@
 import { execFile, spawnSync } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import openapiTypescript, { astToString } from 'openapi-typescript';
 import { expect, test } from 'vitest';
+import { openProgramFolder } from '../../../test/program-folder.ts';
 import { root } from '../../../test/repository.ts';
 import { Convoke } from '../src/index.ts';
 import { clientOf, startConvoke } from './convoke-server.ts';
@@ -14,42 +15,37 @@ test('a client that openapi-typescript generates compiles without a cast and run
   const guide = await readFile(join(root, 'docs/guides/generate-a-client.md'), 'utf8');
   const [, program = ''] = /^```ts run\n([\s\S]*?)^```/m.exec(guide) ?? [];
   expect(program).not.toMatch(/\bas\b(?! from)|\bany\b|@ts-|\w!|<unknown>/);
-  // Inside the repository, so that the program finds its packages.
-  const folder = await mkdtemp(join(import.meta.dirname, '.generated-client-'));
-  try {
-    await using server = await startConvoke();
-    const types = await openapiTypescript(new URL('/openapi.json', server.baseUrl));
-    await writeFile(join(folder, 'convoke.d.ts'), astToString(types));
-    await writeFile(join(folder, 'story.ts'), program);
-    await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(settings));
-    const compiler = join(root, 'node_modules/typescript/bin/tsc');
-    // The compiler reports problems on its output, and then ends with an error that does not name them.
-    const compiled = spawnSync(process.execPath, [compiler, '-p', folder], { encoding: 'utf8' });
-    expect(compiled.stdout).toBe('');
+  await using folder = await openProgramFolder(join(import.meta.dirname, '..'));
+  await using server = await startConvoke();
+  const types = await openapiTypescript(new URL('/openapi.json', server.baseUrl));
+  await writeFile(join(folder.path, 'convoke.d.ts'), astToString(types));
+  await writeFile(join(folder.path, 'story.ts'), program);
+  await writeFile(join(folder.path, 'tsconfig.json'), JSON.stringify(settings));
+  const compiler = join(root, 'node_modules/typescript/bin/tsc');
+  // The compiler reports problems on its output, and then ends with an error that does not name them.
+  const compiled = spawnSync(process.execPath, [compiler, '-p', folder.path], { encoding: 'utf8' });
+  expect(compiled.stdout).toBe('');
 
-    const { baseUrl, clientId, clientSecret } = clientOf(server);
-    const { stdout } = await run(process.execPath, [join(folder, 'story.ts')], {
-      env: {
-        CONVOKE_BASE_URL: baseUrl,
-        CONVOKE_CLIENT_ID: clientId,
-        CONVOKE_CLIENT_SECRET: clientSecret,
-      },
-    });
-    expect(stdout).toContain('Hello! You said: Hello');
-    expect(stdout).toContain('Captain');
-    const convoke = new Convoke(clientOf(server));
-    const [session] = (await convoke.sessions.list().page()).items;
-    const asked = await convoke.sessions
-      .at(session?.id ?? '')
-      .interactions.list({ status: 'all' })
-      .page();
-    expect(asked.items).toMatchObject([
-      { kind: 'permission', decision: 'allow', updated_input: { path: 'log.txt' } },
-      { kind: 'question', answer: 'Captain' },
-    ]);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  const { baseUrl, clientId, clientSecret } = clientOf(server);
+  const { stdout } = await run(process.execPath, [join(folder.path, 'story.ts')], {
+    env: {
+      CONVOKE_BASE_URL: baseUrl,
+      CONVOKE_CLIENT_ID: clientId,
+      CONVOKE_CLIENT_SECRET: clientSecret,
+    },
+  });
+  expect(stdout).toContain('Hello! You said: Hello');
+  expect(stdout).toContain('Captain');
+  const convoke = new Convoke(clientOf(server));
+  const [session] = (await convoke.sessions.list().page()).items;
+  const asked = await convoke.sessions
+    .at(session?.id ?? '')
+    .interactions.list({ status: 'all' })
+    .page();
+  expect(asked.items).toMatchObject([
+    { kind: 'permission', decision: 'allow', updated_input: { path: 'log.txt' } },
+    { kind: 'question', answer: 'Captain' },
+  ]);
 }, 120_000);
 
 /** The strictest that a user of the generated types may have. */

@@ -1,10 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Webhook as Standard } from 'standardwebhooks';
 import { expect, test } from 'vitest';
 import { freePort } from '../../../test/free-port.ts';
+import { openProgramFolder } from '../../../test/program-folder.ts';
 import { root } from '../../../test/repository.ts';
 import { eventually } from '../../server/test/support/eventually.ts';
 
@@ -12,15 +13,14 @@ test('the receiver of the guide accepts what is signed, once each, and refuses t
   const guide = await readFile(join(root, 'docs/guides/webhooks.md'), 'utf8');
   const [, program = ''] = /^```ts run\n([\s\S]*?)^```/m.exec(guide) ?? [];
   expect(program.trim().split('\n').length).toBeLessThanOrEqual(22);
-  // Inside the repository, so that the program finds its packages.
-  const folder = await mkdtemp(join(import.meta.dirname, '.webhook-guide-'));
+  await using folder = await openProgramFolder(join(import.meta.dirname, '..'));
   const secret = `whsec_${randomBytes(32).toString('base64')}`;
   const port = await freePort();
   let receiver: ChildProcess | undefined;
   try {
-    await writeFile(join(folder, 'receiver.ts'), program);
+    await writeFile(join(folder.path, 'receiver.ts'), program);
     const env = { ...process.env, WEBHOOK_SECRET: secret, PORT: String(port) };
-    receiver = spawn(process.execPath, [join(folder, 'receiver.ts')], { env });
+    receiver = spawn(process.execPath, [join(folder.path, 'receiver.ts')], { env });
     let said = '';
     receiver.stdout?.on('data', (chunk: Buffer) => (said += chunk.toString()));
     const body = JSON.stringify({ id: '1', type: 'run_completed', run_id: 'run_1', data: {} });
@@ -39,6 +39,5 @@ test('the receiver of the guide accepts what is signed, once each, and refuses t
     expect(said).toBe('run_completed run_1\n');
   } finally {
     receiver?.kill('SIGKILL');
-    await rm(folder, { recursive: true, force: true });
   }
 }, 120_000);
