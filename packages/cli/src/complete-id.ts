@@ -40,7 +40,7 @@ export async function runOf(
   throw new Failure(`${first} is not a run: name a run, or a session and a run`, exitCodes.usage);
 }
 
-function isWhole(id: string): boolean {
+export function isWhole(id: string): boolean {
   return /^[a-z]+_[0-9a-z]{26}$/.test(id);
 }
 

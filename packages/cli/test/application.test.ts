@@ -6,7 +6,12 @@ import { Convoke } from '@convoke/sdk';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { type DevServer, startDevServer } from '../../../test/dev-server.ts';
 import { eventually } from '../../server/test/support/eventually.ts';
-import { type CommandLine, createCommandLine, manyProcessesMs } from './command-line.ts';
+import {
+  type CommandLine,
+  createCommandLine,
+  manyProcessesMs,
+  parsedLines,
+} from './command-line.ts';
 
 vi.setConfig({ testTimeout: manyProcessesMs });
 
@@ -154,7 +159,7 @@ describe('a script', () => {
 
   test('lists runs, what waits and what happened over all sessions (A-241, D-112)', async () => {
     const [asked, failed] = await Promise.all([
-      convoke.run(['invoke', 'demo', 'Over all', '--no-wait', '--json']),
+      convoke.run(['invoke', 'demo', 'Over all', '--unattended', '--json']),
       convoke.run(['invoke', 'fail', 'Over all', '--json']),
     ]);
     const idOf = ({ stdout }: { stdout: string }) => parsedLines(stdout)[0]?.['run_id'];
@@ -238,38 +243,6 @@ describe('a script', () => {
     expect(events.at(-1)?.type).toBe('run_completed');
   });
 
-  test.each([
-    [
-      'allows',
-      ['--approve', 'allow', '--answer', '2'],
-      0,
-      'write_file: allowed',
-      'Thank you, Friend.',
-    ],
-    ['denies', ['--approve', 'deny', '--answer', 'Boss'], 0, 'write_file: denied', 'you, Boss.'],
-    ['cancels', ['--approve', 'fail', '--answer', '1'], 4, 'needs an approval', 'you, Captain.'],
-    [
-      'leaves',
-      ['--no-wait', '--answer', '1'],
-      7,
-      'to run write_file; answer with',
-      'you, Captain.',
-    ],
-    ['refuses', ['--approve', 'allow', '--answer', '9'], 7, 'no option 9', 'You said: Hello'],
-  ])('%s what its options say', async (...[, options, expected, remark, answer]) => {
-    const { stdout, stderr, code } = await convoke.run(['invoke', 'demo', 'Hello', ...options]);
-    expect({ code, stderr }).toEqual({ code: expected, stderr: expect.stringContaining(remark) });
-    expect(stdout).toContain(answer);
-  });
-
-  test('leaves a run that takes longer than its timeout', async () => {
-    const { stderr, code } = await convoke.run(['invoke', 'lasting', 'Hello', '--timeout', '1s']);
-    expect({ code, stderr }).toEqual({
-      code: 7,
-      stderr: expect.stringMatching(/not ended after 1 s\nfollow the run with: convoke events /),
-    });
-  });
-
   /** The session and the key of what waits, once something does. */
   function pending(): Promise<[string, string]> {
     return eventually(async () => {
@@ -342,17 +315,3 @@ describe('the exit code reports', () => {
     expect(nowhere.stderr).toContain('convoke clients create --save');
   });
 });
-
-interface Line {
-  readonly id: string;
-  readonly type: string;
-  readonly session_id?: string;
-  readonly run_id?: string;
-}
-
-function parsedLines(text: string): Line[] {
-  return text
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line) as Line);
-}

@@ -63,3 +63,18 @@ export async function createCommandLine(place: string): Promise<CommandLine> {
     remove: () => removeFolder(settings),
   };
 }
+
+export interface Line {
+  readonly id: string;
+  readonly type: string;
+  readonly session_id?: string;
+  readonly run_id?: string;
+}
+
+/** The events that `--json` printed, one a line. */
+export function parsedLines(text: string): Line[] {
+  return text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Line);
+}

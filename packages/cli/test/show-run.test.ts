@@ -74,7 +74,7 @@ test('--answer is for questions of the agent, and never repeats a call in doubt 
   const leave = vi.fn<() => void>();
   const { onQuestion } = createHandlers({
     run: {} as RunHandle,
-    answering: { answer: ['2'], wait: true },
+    answering: { answer: ['2'] },
     isAttended: false,
     isPatient: false,
     interrupts: {} as Interrupts,

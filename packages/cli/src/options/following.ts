@@ -12,8 +12,8 @@ export interface Answering {
   readonly answer?: readonly string[];
   /** Seconds. */
   readonly timeout?: number;
-  /** False with `--no-wait`. */
-  readonly wait: boolean;
+  /** Asks no person and waits for none. */
+  readonly unattended?: true;
 }
 
 export function addFollowingOptions(command: Command): Command {
@@ -31,7 +31,7 @@ export function addFollowingOptions(command: Command): Command {
       (text: string, before: readonly string[] | undefined) => [...(before ?? []), text],
     )
     .option('--timeout <time>', 'leave the run after this time: 90s, 15m, 8h', seconds)
-    .option('--no-wait', 'leave the run as soon as it waits for a person')
+    .option('--unattended', 'ask nothing here: leave the run as soon as it waits for a person')
     .addHelpText(
       'after',
       '\nWithout a terminal the command does not wait for a person unless --timeout says how long; it never reads answers\n' +

@@ -22,11 +22,12 @@ export async function followRun(run: RunHandle, options: FollowRun): Promise<boo
   const { json, stream, answering, after } = options;
   const leaving = new AbortController();
   const leave = () => leaving.abort();
-  const isAttended = !json && isInteractive() && answering.wait;
-  const isPatient = answering.wait && (process.stdin.isTTY || answering.timeout !== undefined);
+  const { unattended: isAlone = false, timeout } = answering;
+  const isAttended = !json && isInteractive() && !isAlone;
+  const isPatient = !isAlone && (process.stdin.isTTY || timeout !== undefined);
   const interrupts = watchInterrupts({ run, isAttended, leave });
   const handlers = createHandlers({ run, answering, isAttended, isPatient, interrupts, leave });
-  const limit = leaveAfter(answering.timeout, leave);
+  const limit = leaveAfter(timeout, leave);
   const shown = json ? showJson() : showRun({ stream });
   try {
     for await (const event of run.follow({ ...handlers, after, signal: leaving.signal })) {
@@ -55,8 +56,12 @@ function leaveAfter(seconds: number | undefined, leave: () => void): NodeJS.Time
   }, seconds * 1000);
 }
 
-function left({ sessionId, id }: RunHandle): false {
-  remark(`follow the run with: convoke events ${sessionId} ${id} --follow`, 'dim');
+function left(run: RunHandle): false {
+  remarkHowToFollow(run);
   process.exitCode = exitCodes.unfinished;
   return false;
+}
+
+export function remarkHowToFollow({ sessionId, id }: RunHandle): void {
+  remark(`follow the run with: convoke events ${sessionId} ${id} --follow`, 'dim');
 }

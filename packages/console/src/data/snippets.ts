@@ -23,24 +23,31 @@ export function curlOf({ baseUrl, organizationId, tenantId, sessionId, input }: 
   ].join(' \\\n');
 }
 
-export function sdkOf({ baseUrl, sessionId, input }: RunToCopy): string {
+export function sdkOf({ baseUrl, tenantId, sessionId, input }: RunToCopy): string {
   const prompt = input['prompt'];
   const isPrompt = typeof prompt === 'string' && Object.keys(input).length === 1;
   const argument = isPrompt ? JSON.stringify(prompt) : JSON.stringify(input, null, 2);
   return [
     `import { Convoke } from '@convoke/sdk';`,
     ``,
-    `const convoke = new Convoke({ baseUrl: ${JSON.stringify(baseUrl)}, clientId, clientSecret });`,
+    `const convoke = new Convoke({`,
+    `  baseUrl: ${JSON.stringify(baseUrl)},`,
+    `  clientId,`,
+    `  clientSecret,`,
+    `  workspace: { tenantId: ${JSON.stringify(tenantId)} },`,
+    `});`,
     `const run = await convoke.sessions.at(${JSON.stringify(sessionId)}).run(${argument});`,
     `console.log(await run.text());`,
   ].join('\n');
 }
 
-/** The command line takes a prompt; an input with more members has no such command. */
+/** The command line takes a prompt and files; an input with more members has no such command. */
 export function cliOf({ agentName, sessionId, input }: RunToCopy): string | undefined {
-  const prompt = input['prompt'];
-  if (typeof prompt !== 'string' || Object.keys(input).length !== 1) return undefined;
-  return `convoke invoke ${agentName} ${quoted(prompt)} --session ${sessionId}`;
+  const { prompt, files = [], ...others } = input;
+  const isTyped = typeof prompt === 'string' && Array.isArray(files);
+  if (!isTyped || Object.keys(others).length > 0) return undefined;
+  const attached = files.map((id) => ` --file ${quoted(String(id))}`).join('');
+  return `convoke invoke ${agentName} ${quoted(prompt)} --session ${sessionId}${attached}`;
 }
 
 /** One argument for a POSIX shell. */

@@ -43,7 +43,18 @@ describe('copied commands', () => {
 
   test('no copied text holds a token', () => {
     expect(curlOf(run)).toContain('Bearer $CONVOKE_TOKEN');
-    expect(sdkOf(run)).toContain('clientSecret }');
+    expect(sdkOf(run)).toMatch(/^ {2}clientSecret,$/m);
+  });
+
+  test('the SDK calls in the tenant of the run, also where the client can access several', () => {
+    expect(sdkOf(run)).toContain('workspace: { tenantId: "ten_1" }');
+  });
+
+  test('the command line attaches the same files', () => {
+    const attached = { ...run, input: { prompt: 'Look', files: ['file_1', 'file_2'] } };
+    expect(cliOf(attached)).toBe(
+      'convoke invoke demo Look --session sess_1 --file file_1 --file file_2',
+    );
   });
 
   test('an input with more than a prompt is given whole', () => {

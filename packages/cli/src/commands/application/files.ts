@@ -1,5 +1,4 @@
 import { createWriteStream } from 'node:fs';
-import { basename } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Command } from 'commander';
@@ -10,9 +9,9 @@ import { example, limitOption } from '../../options/options.ts';
 import { connect } from '../../sign-in/connection.ts';
 import { print, printJson, remark } from '../../terminal/output.ts';
 import { printTable } from '../../terminal/table.ts';
-import { progressBar } from '../../terminal/progress-bar.ts';
 import { clearSpinner } from '../../terminal/spinner.ts';
 import { age } from '../../terminal/times.ts';
+import { openUpload, uploadFile } from '../../upload-file.ts';
 
 export function filesCommand(): Command {
   return new Command('files')
@@ -56,13 +55,7 @@ function putFile(): Command {
     .option('--name <name>', 'name of the file in the session')
     .action(async (id: string, path: string, options: { name?: string }, command: Command) => {
       const session = await sessionOf(await connect(command), id);
-      const bar = progressBar(options.name ?? basename(path));
-      const { openFile } = await import('@convoke/sdk/node');
-      const content = await openFile(path);
-      const onProgress = bar.update;
-      const file = await session.files
-        .upload(content, { name: options.name, onProgress })
-        .finally(bar.end);
+      const file = await uploadFile(session, await openUpload(path), options.name);
       if (globalOptions(command).json) return printJson(file);
       print(`${file.id}  ${file.name}`);
     });

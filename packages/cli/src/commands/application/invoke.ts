@@ -1,11 +1,17 @@
-import { Command } from 'commander';
-import { sessionOf } from '../../complete-id.ts';
+import type { Convoke, Run, SessionHandle } from '@convoke/sdk';
+import { Command, Option } from 'commander';
+import { isWhole, sessionOf } from '../../complete-id.ts';
+import { exitCodes, Failure } from '../../failure.ts';
 import { type Following, addFollowingOptions } from '../../options/following.ts';
 import { globalOptions } from '../../options/global-options.ts';
-import { example, readLabels } from '../../options/options.ts';
+import { example, readLabels, repeated } from '../../options/options.ts';
 import { connect } from '../../sign-in/connection.ts';
-import { followRun } from '../../terminal/follow-run.ts';
-import { remark } from '../../terminal/output.ts';
+import { followRun, remarkHowToFollow } from '../../terminal/follow-run.ts';
+import { printJson, remark } from '../../terminal/output.ts';
+import { printFacts } from '../../terminal/table.ts';
+import { openUpload, uploadFile } from '../../upload-file.ts';
+
+const followed = ['stream', 'approve', 'answer', 'timeout', 'unattended'];
 
 export function invokeCommand(): Command {
   const command = new Command('invoke')
@@ -13,26 +19,69 @@ export function invokeCommand(): Command {
     .argument('<agent>', 'name of the agent (see `convoke agents`)')
     .argument('<prompt>', 'prompt for the agent')
     .option('--session <id>', 'run it in this session instead of a new one')
+    .option(
+      '--file <path>',
+      'upload this file and attach it; with --session also the id of a file there; may be repeated',
+      repeated,
+    )
     .option('--label <key:value>', 'label of the run; may be repeated', readLabels)
+    .addOption(new Option('--detach', 'start the run, print its ids and exit').conflicts(followed))
+    .addOption(new Option('--no-wait', 'the same as --detach').conflicts(followed))
     .addHelpText('after', example('invoke demo "Hello"'))
     .addHelpText(
       'after',
-      '\nExit codes: 0 completed, 3 failed, 4 cancelled, 7 left. Ctrl-C asks whether to cancel the run or leave it, a second\nCtrl-C exits.\n',
+      '\nExit codes: 0 completed, or started with --detach; 3 failed, 4 cancelled, 7 left. Ctrl-C asks whether to cancel the run\nor leave it, a second Ctrl-C exits.\n',
     )
     .action(async (agent: string, prompt: string, options: InvokeOptions, invoked: Command) => {
       const { json = false } = globalOptions(invoked);
-      const convoke = await connect(invoked);
-      const { session: id, stream = false, label: labels } = options;
-      const session =
-        id === undefined ? await convoke.sessions.create(agent) : await sessionOf(convoke, id);
-      const run = await session.run(prompt, { labels });
-      await followRun(run, { json, stream, answering: options });
-      if (!json) remark(`session ${session.id}, run ${run.id}`, 'dim');
+      const run = await start(await connect(invoked), { ...options, agent, prompt });
+      if (options.detach === true || !options.wait) return detach(run, json);
+      await followRun(run, { json, stream: options.stream ?? false, answering: options });
+      if (!json) remark(`session ${run.sessionId}, run ${run.id}`, 'dim');
     });
   return addFollowingOptions(command);
 }
 
 interface InvokeOptions extends Following {
   readonly session?: string;
+  readonly file?: readonly string[];
   readonly label?: Readonly<Record<string, string>>;
+  readonly detach?: true;
+  /** False with `--no-wait`. */
+  readonly wait: boolean;
+}
+
+interface Starting extends Pick<InvokeOptions, 'session' | 'file' | 'label'> {
+  readonly agent: string;
+  readonly prompt: string;
+}
+
+async function start(convoke: Convoke, starting: Starting): Promise<Run> {
+  const { agent, prompt, session: id, label: labels, file: named = [] } = starting;
+  // All files are opened before the first request, so that a mistyped path leaves no session behind.
+  const attach = await Promise.all(named.map((text) => openAttachment(text, id)));
+  const session =
+    id === undefined ? await convoke.sessions.create(agent) : await sessionOf(convoke, id);
+  const files: string[] = [];
+  for (const attachIn of attach) files.push(await attachIn(session));
+  return session.run(prompt, { labels, ...(files.length > 0 && { files }) });
+}
+
+/** Returns what attaches the file to a session: it answers the file's id there. */
+async function openAttachment(
+  text: string,
+  sessionId: string | undefined,
+): Promise<(session: SessionHandle) => Promise<string>> {
+  if (text.startsWith('file_') && isWhole(text)) {
+    if (sessionId !== undefined) return async () => text;
+    throw new Failure(`${text} is a file of a session: name that with --session`, exitCodes.usage);
+  }
+  const upload = await openUpload(text);
+  return async (session) => (await uploadFile(session, upload)).id;
+}
+
+function detach(run: Run, json: boolean): void {
+  if (json) return printJson(run.record);
+  printFacts({ session: run.sessionId, run: run.id });
+  remarkHowToFollow(run);
 }

@@ -1,0 +1,124 @@
+// `convoke invoke` as a script uses it, against a real development server.
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { type DevServer, startDevServer } from '../../../test/dev-server.ts';
+import {
+  type CommandLine,
+  createCommandLine,
+  manyProcessesMs,
+  parsedLines,
+} from './command-line.ts';
+
+vi.setConfig({ testTimeout: manyProcessesMs });
+
+const lasting = `schema: 1
+name: lasting
+description: Goes on until it is cancelled
+framework: scripted
+script:
+  - repeat: { times: 1000, steps: [{ sleep_ms: 500 }] }
+`;
+
+let server: DevServer;
+let convoke: CommandLine;
+beforeAll(async () => {
+  server = await startDevServer(async (place) => {
+    await mkdir(join(place, 'agents/lasting'));
+    await writeFile(join(place, 'agents/lasting/agent.yaml'), lasting);
+  });
+  convoke = await createCommandLine(server.place);
+});
+afterAll(async () => {
+  await convoke.remove();
+  await server.stop();
+});
+
+describe('convoke invoke', () => {
+  test('attaches files to the run that it starts, and those that are in the session', async () => {
+    const paths = ['first.txt', 'second.txt'].map((name) => join(server.place, name));
+    for (const path of paths) await writeFile(path, 'words');
+    const both = paths.flatMap((path) => ['--file', path]);
+    const { code, stdout } = await convoke.run(['invoke', 'echo', 'Look', ...both, '--json']);
+    expect(code).toBe(0);
+    const { session_id = '', run_id = '' } = parsedLines(stdout)[0] ?? {};
+    const { files } = await convoke.json<{ files: NamedFile[] }>('files', 'ls', session_id);
+    expect(files.map(({ name }) => name).toSorted()).toEqual(['first.txt', 'second.txt']);
+    const started = await convoke.json<{ input: { files: string[] } }>('runs', 'show', run_id);
+    expect(started.input.files.toSorted()).toEqual(files.map(({ id }) => id).toSorted());
+    const again = [
+      'invoke',
+      'echo',
+      'Again',
+      '--session',
+      session_id,
+      '--file',
+      files[0]?.id ?? '',
+    ];
+    const second = parsedLines((await convoke.run([...again, '--json'])).stdout)[0]?.run_id ?? '';
+    expect(await convoke.json('runs', 'show', second)).toMatchObject({
+      input: { files: [files[0]?.id] },
+    });
+  });
+
+  test('learns of a file that does not exist before anything is created', async () => {
+    const typed = await convoke.run(['invoke', 'slow', 'Look', '--file', 'missing.txt']);
+    expect(typed).toMatchObject({ stdout: '', code: 2 });
+    expect(typed.stderr).toBe('convoke: there is no file missing.txt\n');
+    expect((await convoke.run(['invoke', 'slow', 'Look', '--file', '.'])).stderr).toContain(
+      'not a file',
+    );
+    expect(await convoke.json('sessions', '--agent', 'slow')).toEqual({ sessions: [] });
+  });
+
+  test.each(['--detach', '--no-wait'])(
+    'starts a run with %s and does not follow it',
+    async (word) => {
+      const { stdout, stderr, code } = await convoke.run(['invoke', 'lasting', 'Hello', word]);
+      expect(code).toBe(0);
+      const [, session = '', run = ''] = /^session +(\S+)\nrun +(\S+)\n$/.exec(stdout) ?? [];
+      expect(stderr).toBe(`follow the run with: convoke events ${session} ${run} --follow\n`);
+      expect((await convoke.json('runs', 'show', run))['status']).toMatch(/^(pending|running)$/);
+      await convoke.json('runs', 'cancel', run);
+      const both = await convoke.run(['invoke', 'lasting', 'Hello', word, '--answer', '1']);
+      expect(both).toMatchObject({ stdout: '', code: 2 });
+    },
+  );
+
+  test.each([
+    [
+      'allows',
+      ['--approve', 'allow', '--answer', '2'],
+      0,
+      'write_file: allowed',
+      'Thank you, Friend.',
+    ],
+    ['denies', ['--approve', 'deny', '--answer', 'Boss'], 0, 'write_file: denied', 'you, Boss.'],
+    ['cancels', ['--approve', 'fail', '--answer', '1'], 4, 'needs an approval', 'you, Captain.'],
+    [
+      'leaves',
+      ['--unattended', '--answer', '1'],
+      7,
+      'to run write_file; answer with',
+      'you, Captain.',
+    ],
+    ['refuses', ['--approve', 'allow', '--answer', '9'], 7, 'no option 9', 'You said: Hello'],
+  ])('%s what its options say', async (...[, options, expected, remark, answer]) => {
+    const { stdout, stderr, code } = await convoke.run(['invoke', 'demo', 'Hello', ...options]);
+    expect({ code, stderr }).toEqual({ code: expected, stderr: expect.stringContaining(remark) });
+    expect(stdout).toContain(answer);
+  });
+
+  test('leaves a run that takes longer than its timeout', async () => {
+    const { stderr, code } = await convoke.run(['invoke', 'lasting', 'Hello', '--timeout', '1s']);
+    expect({ code, stderr }).toEqual({
+      code: 7,
+      stderr: expect.stringMatching(/not ended after 1 s\nfollow the run with: convoke events /),
+    });
+  });
+});
+
+interface NamedFile {
+  readonly id: string;
+  readonly name: string;
+}
