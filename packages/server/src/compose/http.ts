@@ -99,6 +99,7 @@ export function openHttp(
       application: createRateLimit(clock, apiRate(config.apiRatePerMinute)),
       management: createSharedRateLimit(services, managementRate(config.managementRatePerMinute)),
     },
+    clock,
     ids,
     log,
     metrics,

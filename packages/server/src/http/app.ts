@@ -2,9 +2,11 @@ import type { Socket } from 'node:net';
 import { limits } from '@convoke/contract';
 import { type FastifyInstance, fastify } from 'fastify';
 import { Refusal } from '../app/refusal.ts';
+import type { Clock } from '../ports/clock.ts';
 import type { Ids } from '../ports/ids.ts';
 import type { Log } from '../ports/log.ts';
 import { type Binding, bindOperations } from './bind.ts';
+import { watchBody } from './bodies/body-watch.ts';
 import { errorAnswer } from './errors.ts';
 import type { Handlers } from './handler.ts';
 import { HttpRefusal } from './http-refusal.ts';
@@ -14,6 +16,7 @@ import { baseHeaders } from './response-headers.ts';
 
 export interface AppParts extends Binding {
   readonly handlers: Handlers;
+  readonly clock: Clock;
   readonly ids: Ids;
   readonly log: Log;
 }
@@ -27,7 +30,7 @@ const requestIdPattern = /^[A-Za-z0-9-]{1,64}$/;
 
 /** Creates the HTTP server, with one route per declared operation. */
 export function createApp(parts: AppParts): FastifyInstance {
-  const { handlers, ids, log, metrics } = parts;
+  const { handlers, clock, ids, log, metrics } = parts;
   const app = fastify({
     logger: false,
     exposeHeadRoutes: false,
@@ -58,6 +61,8 @@ export function createApp(parts: AppParts): FastifyInstance {
     request.headers = withoutBody;
     done();
   });
+  // First: also a body that no route reads is bounded.
+  app.server.prependListener('request', (message) => watchBody(message, clock));
   // An unknown `Expect` may be ignored (RFC 9110 section 10.1.1); Node would answer it without a body.
   app.server.on('checkExpectation', (request, response) => {
     app.server.emit('request', request, response);

@@ -1,15 +1,8 @@
 import { limits } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Identity } from '../support/checked-calls.ts';
-import { addClient, addOrganization, addTenant } from '../support/identities.ts';
+import { addBystander } from '../support/identities.ts';
 import { type TestServer, startServer } from '../support/server.ts';
-
-/** A client of another organization, which does nothing wrong. */
-async function addBystander(server: TestServer): Promise<Identity> {
-  const other = await addOrganization(server, 'Bystander');
-  const tenant = await addTenant(server, 'Bystander', other);
-  return (await addClient(server, {}, other)).in(tenant);
-}
 
 describe('a query', () => {
   let server: TestServer;

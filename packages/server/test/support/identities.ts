@@ -113,6 +113,13 @@ export async function addClient(
   };
 }
 
+/** A client of another organization, which does nothing wrong. */
+export async function addBystander(server: TestServer): Promise<Identity> {
+  const other = await addOrganization(server, 'Bystander');
+  const tenant = await addTenant(server, 'Bystander', other);
+  return (await addClient(server, {}, other)).in(tenant);
+}
+
 /**
  * What the server itself issues tokens with, opened a second time: another replica would do the same. A
  * clock of its own makes tokens of another time.

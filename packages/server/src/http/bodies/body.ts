@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import { type Operation, limits } from '@convoke/contract';
 import { refuse } from '../../app/refusal.ts';
-import { parseForm } from './form-body.ts';
 import { HttpRefusal } from '../http-refusal.ts';
+import { beginUpload, endUpload } from './body-watch.ts';
+import { parseForm } from './form-body.ts';
 import { parseJson } from './json-body.ts';
 import { mediaType } from '../media.ts';
 
@@ -47,28 +48,22 @@ function requireJson(message: IncomingMessage): void {
   refuse('unsupported_media_type', { message: 'Content-Type must be application/json.' });
 }
 
-/** A connection whose body makes no progress for this long is closed. */
-const idleMs = 30_000;
-
 /** How much of an unwanted body is still read and discarded. */
 const discardMaxBytes = 256 * 1024 * 1024;
 
-/** Yields the body as it arrives. Closes the connection when the client sends nothing for too long. */
-export async function* arriving(message: IncomingMessage): AsyncGenerator<Buffer> {
-  const { socket } = message;
-  const cut = () => message.destroy();
-  socket.setTimeout(idleMs, cut);
+/** Yields the bytes of an upload as they arrive. */
+export function uploaded(message: IncomingMessage): AsyncGenerator<Buffer> {
+  beginUpload(message);
+  return arriving(message);
+}
+
+/** Yields the body as it arrives. */
+async function* arriving(message: IncomingMessage): AsyncGenerator<Buffer> {
   try {
     // A reader that stops early must still be able to answer, so leaving the loop does not destroy the request.
     yield* message.iterator({ destroyOnReturn: false });
   } finally {
-    if (message.complete || message.destroyed) {
-      socket.off('timeout', cut);
-      socket.setTimeout(0);
-    } else {
-      message.once('close', () => socket.off('timeout', cut));
-      abandonBody(message);
-    }
+    abandonBody(message);
   }
 }
 
@@ -78,6 +73,7 @@ const abandoned = new WeakSet<IncomingMessage>();
 export function abandonBody(message: IncomingMessage): void {
   if (message.complete || message.destroyed || abandoned.has(message)) return;
   abandoned.add(message);
+  endUpload(message);
   discard(message);
   linger(message);
 }
@@ -95,13 +91,12 @@ function discard(message: IncomingMessage): void {
 /**
  * Delays the close of the connection. Node closes it as soon as the response is written; bytes of the body that arrive
  * afterwards would cause a reset, and the client would lose the response. So only the sending side is closed at once;
- * the receiving side stays open until the request has ended or was idle for too long.
+ * the receiving side stays open until the request has ended, which `watchBody` bounds.
  */
 function linger(message: IncomingMessage): void {
   const { socket } = message;
   const close = socket.destroySoon.bind(socket);
   socket.destroySoon = () => {
-    socket.setTimeout(idleMs, () => socket.destroy());
     message.once('close', close);
     socket.end();
   };

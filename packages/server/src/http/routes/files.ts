@@ -8,7 +8,7 @@ import {
   uploadFile,
 } from '../../app/files/files.ts';
 import type { Services } from '../../app/services.ts';
-import { arriving, refuseEncoding } from '../bodies/body.ts';
+import { refuseEncoding, uploaded } from '../bodies/body.ts';
 import type { Cursors } from '../cursors.ts';
 import type { Handlers } from '../handler.ts';
 import { readRange } from '../range.ts';
@@ -48,7 +48,7 @@ export function fileRoutes(services: Services, cursors: Cursors): Handlers<FileO
       const at = {
         sessionId: params.session_id,
         fileId: params.file_id,
-        content: arriving(request.raw),
+        content: uploaded(request.raw),
       };
       return { status: 200, body: fileView(await uploadFile(services, caller.scope, at)) };
     },

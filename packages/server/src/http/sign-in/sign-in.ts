@@ -15,7 +15,6 @@ import type { CallerAddress } from '../caller-address.ts';
 import { errorAnswer } from '../errors.ts';
 import { writeJson } from '../json-reply.ts';
 import { baseHeaders } from '../response-headers.ts';
-import { watchBody } from './body-watch.ts';
 import { type SignInCost, createSignInLimits } from './sign-in-limits.ts';
 
 /**
@@ -112,13 +111,12 @@ function exactPath(path: string): RegExp {
 async function passOn(
   { raw, id }: FastifyRequest,
   reply: FastifyReply,
-  { identityProvider, callerAddress, clock, log, metrics }: SignInRouteParts,
+  { identityProvider, callerAddress, log, metrics }: SignInRouteParts,
 ): Promise<void> {
   const response = reply.raw;
   const headers = { ...baseHeaders(undefined, id), 'content-security-policy': policy };
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
   if (raw.url?.startsWith(`/oidc${discoveryPath}`) === true) raw.url = discoveryPath;
-  watchBody(raw, clock);
   reply.hijack();
   try {
     const address = callerAddress(raw);
