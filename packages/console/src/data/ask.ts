@@ -32,6 +32,12 @@ export interface AskOutcome {
   readonly at?: string | undefined;
 }
 
+/** What a person decides on: the input of the tool, as they or another person may have changed it. */
+export function inputOf(ask: Ask): Json | undefined {
+  if (ask.about !== undefined) return ask.about.tool_input;
+  return ask.kind === 'permission' ? (ask.outcome?.updatedInput ?? ask.toolInput) : undefined;
+}
+
 export function askOfRecord(record: InteractionRecord): Ask {
   return {
     key: record.interaction_key,

@@ -7,6 +7,20 @@ export function jsonText(value: unknown): string {
   return JSON.stringify(value, null, 2) ?? '';
 }
 
+/** The text of a value in parts that a page can draw one at a time. No part ends inside a character. */
+export function jsonParts(value: unknown): readonly string[] {
+  const text = jsonText(value);
+  const parts: string[] = [];
+  let start = 0;
+  while (text.length - start > maxShownCharacters) {
+    const end = start + maxShownCharacters;
+    const isInside = /[\ud800-\udbff]/.test(text.charAt(end - 1));
+    parts.push(text.slice(start, isInside ? end - 1 : end));
+    start += parts.at(-1)?.length ?? 0;
+  }
+  return [...parts, text.slice(start)];
+}
+
 /** One line about a value: for a closed branch, a row of a list, a preview. */
 export function jsonSummary(value: Json | undefined, max = 80): string {
   const text = summary(value);

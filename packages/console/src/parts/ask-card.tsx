@@ -1,8 +1,9 @@
 import type { Answer, InteractionRecord } from '@convoke/sdk';
 import type { JSX } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
-import { type Ask, askOfRecord, askTitle, outcomeWords } from '../data/ask.ts';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { type Ask, askOfRecord, askTitle, inputOf, outcomeWords } from '../data/ask.ts';
 import { visible } from '../data/formats.ts';
+import { jsonParts } from '../data/json-text.ts';
 import { wasTooLate } from '../data/problems.ts';
 import { findInteraction } from '../session/api.ts';
 import { personName } from '../session/session.ts';
@@ -10,7 +11,7 @@ import { useRight, useTenant } from '../session/use.ts';
 import { settings } from '../shell/settings.ts';
 import { AskForm, type AskFormHandle } from './ask-form.tsx';
 import { useAction } from './dialog.tsx';
-import { JsonTree } from './json-tree.tsx';
+import { WholeJson } from './json-tree.tsx';
 import { ProblemNote } from './problem.tsx';
 import { Time, Until } from './time.tsx';
 
@@ -38,6 +39,7 @@ export function AskCard(props: AskCardProps): JSX.Element {
   const form = useRef<AskFormHandle>(null);
   const ask = recorded?.key === props.ask.key ? recorded : props.ask;
   const isOpen = ask.status === 'pending';
+  const input = useInputParts(ask);
 
   useEffect(() => {
     setArmed(false);
@@ -46,6 +48,11 @@ export function AskCard(props: AskCardProps): JSX.Element {
     const timer = setTimeout(() => setArmed(true), armMs);
     return () => clearTimeout(timer);
   }, [props.ask.key]);
+
+  // The button that opened the last part is gone; without the focus the keys of the card would do nothing.
+  useLayoutEffect(() => {
+    if (!input.isCut && input.shown > 1) frame.current?.focus({ preventScroll: true });
+  }, [input.isCut]);
 
   const { answer, isBusy, error } = useAnswer(ask, (record, isLate) => {
     setRecorded(askOfRecord(record));
@@ -68,13 +75,14 @@ export function AskCard(props: AskCardProps): JSX.Element {
     >
       <AskHeader ask={ask} />
       <div class="body">
-        <AskSubject ask={ask} />
+        <AskSubject ask={ask} input={input} />
         {isOpen && mayAnswer && (
           <AskForm
             key={ask.key}
             ref={form}
             ask={ask}
             isReady={isArmed && !isBusy}
+            isWholeShown={!input.isCut}
             onAnswer={answer}
           />
         )}
@@ -86,6 +94,24 @@ export function AskCard(props: AskCardProps): JSX.Element {
       </div>
     </section>
   );
+}
+
+interface InputParts {
+  readonly parts: readonly string[];
+  readonly shown: number;
+  /** Something of the input has not been on the page yet. */
+  readonly isCut: boolean;
+  readonly onShowNext: () => void;
+}
+
+/** How much of the input a person has opened. It is counted per ask, so that another one in the same card begins anew. */
+function useInputParts(ask: Ask): InputParts {
+  const [opened, setOpened] = useState({ key: ask.key, shown: 1 });
+  const value = inputOf(ask);
+  const parts = useMemo(() => jsonParts(value), [value]);
+  const shown = opened.key === ask.key ? opened.shown : 1;
+  const onShowNext = () => setOpened({ key: ask.key, shown: shown + 1 });
+  return { parts, shown, isCut: shown < parts.length, onShowNext };
 }
 
 /** Sends an answer. When another person or tab was first, reads what they answered. */
@@ -139,7 +165,14 @@ function AskHeader({ ask }: { readonly ask: Ask }): JSX.Element {
 }
 
 /** The whole input of the tool: a person decides on all of it, or on nothing. */
-function AskSubject({ ask }: { readonly ask: Ask }): JSX.Element | null {
+function AskSubject(props: { readonly ask: Ask; readonly input: InputParts }): JSX.Element | null {
+  const { ask, input } = props;
+  const { parts, shown, onShowNext } = input;
+  const box = (
+    <div class="input-box">
+      <WholeJson value={inputOf(ask)} parts={parts} shown={shown} onShowNext={onShowNext} />
+    </div>
+  );
   if (ask.about?.kind === 'workspace_behind') return <LostChanges calls={ask.about.calls ?? []} />;
   if (ask.about !== undefined) {
     const { tool_name: toolName = 'a tool', begun_at: begunAt } = ask.about;
@@ -155,18 +188,11 @@ function AskSubject({ ask }: { readonly ask: Ask }): JSX.Element | null {
             </>
           )}
         </p>
-        <div class="input-box">
-          <JsonTree value={ask.about.tool_input} name="input" whole />
-        </div>
+        {box}
       </div>
     );
   }
-  if (ask.kind !== 'permission') return null;
-  return (
-    <div class="input-box">
-      <JsonTree value={ask.outcome?.updatedInput ?? ask.toolInput} name="input" whole />
-    </div>
-  );
+  return ask.kind === 'permission' ? box : null;
 }
 
 /** The files of the session are older than the run: these calls changed files that are lost. */

@@ -17,21 +17,31 @@ export interface AskFormHandle {
 export interface AskFormProps {
   readonly ask: Ask;
   readonly isReady: boolean;
+  /** Until it is, a person can only refuse. */
+  readonly isWholeShown: boolean;
   readonly onAnswer: (answer: Answer) => void;
   readonly ref?: Ref<AskFormHandle>;
 }
 
 export function AskForm(props: AskFormProps): JSX.Element {
-  return props.ask.kind === 'permission' ? (
-    <PermissionForm {...props} handle={props.ref} />
-  ) : (
-    <QuestionForm {...props} handle={props.ref} />
+  const isPermission = props.ask.kind === 'permission';
+  const Form = isPermission ? PermissionForm : QuestionForm;
+  return (
+    <>
+      {!props.isWholeShown && (
+        <p class="small waiting">
+          {`You see a part of the input. You can ${isPermission ? 'allow it' : 'answer'} once you have opened all of it.`}
+        </p>
+      )}
+      <Form {...props} handle={props.ref} />
+    </>
   );
 }
 
 type FormProps = Omit<AskFormProps, 'ref'> & { readonly handle: Ref<AskFormHandle> | undefined };
 
-function PermissionForm({ ask, isReady, onAnswer, handle }: FormProps): JSX.Element {
+function PermissionForm(props: FormProps): JSX.Element {
+  const { ask, isReady, isWholeShown, onAnswer, handle } = props;
   const original = jsonText(ask.toolInput);
   const [message, setMessage] = useState('');
   const [edited, setEdited] = useState<string | undefined>(undefined);
@@ -39,15 +49,16 @@ function PermissionForm({ ask, isReady, onAnswer, handle }: FormProps): JSX.Elem
   const parsed = edited === undefined ? undefined : parsedObject(edited);
   const isChanged = edited !== undefined && edited.trim() !== original;
   const said = message.trim() === '' ? {} : { message: message.trim() };
+  const mayAllow = isReady && isWholeShown && parsed?.ok !== false;
   const allow = () => {
-    if (parsed?.ok === false) return;
+    if (!mayAllow) return;
     const input = parsed?.ok === true && isChanged ? { updated_input: parsed.value } : {};
     onAnswer({ decision: 'allow', ...said, ...input });
   };
   const deny = () => onAnswer({ decision: 'deny', ...said });
   const edit = () => setEdited((text) => (text === undefined ? original : undefined));
   const press = (key: string) => {
-    if (key === 'a' && isReady) allow();
+    if (key === 'a') allow();
     else if (key === 'd' && isReady) deny();
     else if (key === 'e') edit();
     else if (key === 'r') messageField.current?.querySelector('input')?.focus();
@@ -88,7 +99,7 @@ function PermissionForm({ ask, isReady, onAnswer, handle }: FormProps): JSX.Elem
         <Button onClick={deny} disabled={!isReady}>
           Deny <kbd>d</kbd>
         </Button>
-        <Button kind="primary" onClick={allow} disabled={!isReady || parsed?.ok === false}>
+        <Button kind="primary" onClick={allow} disabled={!mayAllow}>
           {isChanged ? 'Allow with changes' : 'Allow'} <kbd>a</kbd>
         </Button>
       </div>
@@ -111,16 +122,17 @@ function Difference(props: { readonly before: string; readonly after: string }):
   );
 }
 
-function QuestionForm({ ask, isReady, onAnswer, handle }: FormProps): JSX.Element {
+function QuestionForm(props: FormProps): JSX.Element {
+  const { ask, isReady, isWholeShown, onAnswer, handle } = props;
   const [chosen, setChosen] = useState<readonly string[]>([]);
   const [text, setText] = useState('');
   const frame = useRef<HTMLFormElement>(null);
   const { options = [], isMultiple } = ask;
   const typed = text.trim();
   const answers = typed === '' ? chosen : isMultiple ? [...chosen, typed] : [typed];
-  const isComplete = answers.length > 0;
+  const maySend = isReady && isWholeShown && answers.length > 0;
   const send = () => {
-    if (!isComplete || !isReady) return;
+    if (!maySend) return;
     onAnswer({ answer: isMultiple ? answers : (answers[0] ?? '') });
   };
   const choose = (label: string, isChosen: boolean) => {
@@ -157,7 +169,7 @@ function QuestionForm({ ask, isReady, onAnswer, handle }: FormProps): JSX.Elemen
         <Button onClick={() => onAnswer({ declined: true })} disabled={!isReady}>
           Decline
         </Button>
-        <Button kind="primary" type="submit" disabled={!isReady || !isComplete}>
+        <Button kind="primary" type="submit" disabled={!maySend}>
           Answer
         </Button>
       </div>

@@ -7,7 +7,7 @@ import { download } from './copy.tsx';
 
 /** Levels that are open at first. */
 const openLevels = 2;
-/** Members of one object that are drawn. */
+/** Members of one object that are drawn, unless a person decides on the value. */
 const maxMembers = 500;
 const maxDepth = 40;
 
@@ -15,10 +15,8 @@ const maxDepth = 40;
 export function JsonTree(props: {
   readonly value: Json | undefined;
   readonly name?: string | undefined;
-  /** Draws every level open: what a person decides on is never hidden. */
-  readonly whole?: boolean | undefined;
 }): JSX.Element {
-  const { value, name = 'value', whole = false } = props;
+  const { value, name = 'value' } = props;
   const text = jsonText(value);
   if (text.length > maxShownCharacters) {
     return (
@@ -37,7 +35,39 @@ export function JsonTree(props: {
   }
   return (
     <div class="json">
-      <Branch value={value ?? null} depth={0} whole={whole} />
+      <Branch value={value ?? null} depth={0} whole={false} />
+    </div>
+  );
+}
+
+/**
+ * A value that a person decides on, of which nothing is hidden: a tree with every member and every level open, or, when it
+ * is too long for that, its text in parts. `shown` is the number of parts that are open.
+ */
+export function WholeJson(props: {
+  readonly value: Json | undefined;
+  readonly parts: readonly string[];
+  readonly shown: number;
+  readonly onShowNext: () => void;
+}): JSX.Element {
+  const { value, parts, shown, onShowNext } = props;
+  if (parts.length === 1) {
+    return (
+      <div class="json">
+        <Branch value={value ?? null} depth={0} whole />
+      </div>
+    );
+  }
+  return (
+    <div class="stack tight">
+      <pre class="json">{parts.slice(0, shown).map(visible)}</pre>
+      {shown < parts.length && (
+        <div>
+          <Button size="small" onClick={onShowNext}>
+            {`Show part ${shown + 1} of ${parts.length}`}
+          </Button>
+        </div>
+      )}
     </div>
   );
 }
@@ -52,13 +82,14 @@ function Branch({ value, depth, whole }: BranchProps): JSX.Element {
   if (value === null || typeof value !== 'object') return <Leaf value={value} />;
   const entries = Object.entries(value as Readonly<Record<string, Json | undefined>>);
   if (entries.length === 0) return <span class="muted">{Array.isArray(value) ? '[]' : '{}'}</span>;
+  const drawn = whole ? entries : entries.slice(0, maxMembers);
   return (
     <div class={depth === 0 ? '' : 'children'}>
-      {entries.slice(0, maxMembers).map(([key, member]) => (
+      {drawn.map(([key, member]) => (
         <Member key={key} name={key} value={member ?? null} depth={depth} whole={whole} />
       ))}
-      {entries.length > maxMembers && (
-        <p class="muted">{`and ${entries.length - maxMembers} more`}</p>
+      {entries.length > drawn.length && (
+        <p class="muted">{`and ${entries.length - drawn.length} more`}</p>
       )}
     </div>
   );

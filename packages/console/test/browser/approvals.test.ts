@@ -1,14 +1,35 @@
+import type { JsonObject } from '@convoke/contract';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { begin, ended, pendingIn, runIn } from '../../../server/test/support/api-steps.ts';
 import { consoleAgents } from './support/agents.ts';
 import { consoleTests } from './support/console-tests.ts';
 
-const web = consoleTests({ agents: consoleAgents });
+/** 600 members, and the one that matters behind them. */
+const crowd = {
+  ...Object.fromEntries(Array.from({ length: 600 }, (_, index) => [`o${index}`, index])),
+  command: 'HIDDEN rm -rf /',
+};
 
-/** A run of `writer` that waits for its permission. */
-async function waiting(prompt: string) {
-  const { run } = await begin(web.server, 'writer', prompt);
+function asksToWrite(input: JsonObject) {
+  return {
+    description: 'Asks to write a file',
+    approval_required_tools: ['write_file'],
+    script: [{ tool: { name: 'write_file', input } }],
+  };
+}
+
+const agents = {
+  ...consoleAgents,
+  crowded: asksToWrite({ path: 'a', text: '', options: crowd }),
+  nested: asksToWrite({ path: 'a', text: '', steps: [{ run: { command: '{{prompt}}' } }] }),
+};
+
+const web = consoleTests({ agents });
+
+/** A run that waits for its permission. */
+async function waiting(prompt: string, agent: keyof typeof agents = 'writer') {
+  const { run } = await begin(web.server, agent, prompt);
   await runIn(web.server, run, 'waiting');
   const interaction = await pendingIn(web.server, run.session_id);
   return { run, interaction, path: `${web.tenant}/approvals?item=${interaction.interaction_key}` };
@@ -73,6 +94,42 @@ test('an edited input shows its difference before it is sent, and is the one tha
     .click();
   await card(page).getByText('allowed with changes').waitFor();
   expect((await ended(web.server, run)).status).toBe('completed');
+});
+
+test('a member behind 600 others is on the page before a person can allow it', async () => {
+  const { path } = await waiting('crowd', 'crowded');
+  const page = await web.visit(path);
+  await card(page)
+    .getByRole('button', { name: /^Allow/, disabled: false })
+    .waitFor();
+  expect(await card(page).getByText('HIDDEN rm -rf /').isVisible()).toBe(true);
+  expect(
+    await card(page)
+      .getByText(/and \d+ more/)
+      .count(),
+  ).toBe(0);
+});
+
+test('text behind 64 KiB has to be opened before Allow and its key work; Deny works at once', async () => {
+  const blanks = ' '.repeat(140_000);
+  const { run, path } = await waiting(`echo hello${blanks}; HIDDEN rm -rf /`, 'nested');
+  const page = await web.visit(path);
+  await card(page).getByRole('button', { name: /^Deny/, disabled: false }).waitFor();
+  const blocked = card(page).getByRole('button', { name: /^Allow/, disabled: true });
+  for (const part of [2, 3]) {
+    await blocked.waitFor();
+    expect(await card(page).getByText('HIDDEN rm -rf /').count()).toBe(0);
+    await card(page).focus();
+    await page.keyboard.press('a');
+    await card(page)
+      .getByRole('button', { name: `Show part ${part} of 3` })
+      .click();
+  }
+  await card(page).getByText('HIDDEN rm -rf /').waitFor();
+  // The presses above have answered nothing, and the card has the focus again.
+  expect((await pendingIn(web.server, run.session_id)).status).toBe('pending');
+  await page.keyboard.press('a');
+  await card(page).getByText('allowed').waitFor();
 });
 
 test('two tabs answer the same approval: the second changes nothing and learns who was first', async () => {

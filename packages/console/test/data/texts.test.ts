@@ -1,6 +1,6 @@
 import { NotFoundError, PermissionError } from '@convoke/sdk';
 import { describe, expect, test } from 'vitest';
-import { jsonSummary, parsedObject } from '../../src/data/json-text.ts';
+import { jsonParts, jsonSummary, jsonText, parsedObject } from '../../src/data/json-text.ts';
 import { lineDifference } from '../../src/data/line-difference.ts';
 import { meaningOfDoubtOption, problemOf } from '../../src/data/problems.ts';
 import { keyStep } from '../../src/data/shortcuts.ts';
@@ -23,6 +23,15 @@ test('only the second option about a call in doubt repeats the call (D-84)', () 
   const options = ['It was done', 'It was not done: do it now', 'I do not know: leave it'];
   const meanings = options.map(meaningOfDoubtOption);
   expect(meanings.map((text) => text.includes('not repeated'))).toEqual([true, false, true]);
+});
+
+test('a long value is text in parts that lose nothing and split no character', () => {
+  const value = { a: `x${'😀'.repeat(70_000)}`, b: [1, 2] };
+  const parts = jsonParts(value);
+  expect(parts.length).toBe(3);
+  expect(parts.join('')).toBe(jsonText(value));
+  for (const part of parts) expect(part.isWellFormed()).toBe(true);
+  expect(jsonParts({ a: 1 })).toEqual([jsonText({ a: 1 })]);
 });
 
 describe('copied commands', () => {
