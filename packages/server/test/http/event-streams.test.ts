@@ -5,7 +5,8 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { at, begin, ended, eventsPath, follow, readRun, runIn } from '../support/api-steps.ts';
 import { MovingClock } from '../support/clocks.ts';
 import { eventually } from '../support/eventually.ts';
-import { addClient, addTenant } from '../support/identities.ts';
+import { pathOf } from '../support/checked-calls.ts';
+import { addBystander, addClient, addTenant } from '../support/identities.ts';
 import type { Puppet } from '../support/puppet-harness.ts';
 import { startPuppetServer } from '../support/puppet-server.ts';
 import { openSocket } from '../support/raw-requests.ts';
@@ -246,7 +247,7 @@ describe('a reader that does not read (D-33)', () => {
 
 describe('a server with the maximum of open streams (A-48)', () => {
   test('refuses a client above its share, and every client above the total', async () => {
-    const streamCaps = { inAll: 3, perClient: 2 };
+    const streamCaps = { inAll: 3, perOrganization: 3, perClient: 2 };
     const { server: small, puppet: own } = await startPuppetServer({ streamCaps });
     const another = async () => (await addClient(small)).in(small.quickstart.tenant_id);
     const [second, third] = [await another(), await another()];
@@ -271,6 +272,33 @@ describe('a server with the maximum of open streams (A-48)', () => {
     const next = await eventually(() => small.stream(eventsPath(run), { as: third }));
     leg.end();
     for (const reader of [...mine, next]) await reader.until('run_completed');
+  });
+
+  test('keeps places that one organization cannot take, however many clients it has', async () => {
+    const streamCaps = { inAll: 8, perOrganization: 2, perClient: 2 };
+    const { server: small } = await startPuppetServer({ streamCaps });
+    const bystander = await addBystander(small);
+    const feed = pathOf('follow_tenant_events');
+    const clients = [small.client];
+    for (let count = 0; count < 3; count += 1) {
+      clients.push((await addClient(small)).in(small.quickstart.tenant_id));
+    }
+    const open = [await small.stream(feed, { as: small.client })];
+    open.push(await small.stream(feed, { as: clients[1] ?? small.client }));
+    for (const as of clients) {
+      const headers = { accept: 'text/event-stream' };
+      const refused = await small.refused('follow_tenant_events', { as, headers });
+      expect(refused).toMatchObject({ status: 429, error: 'rate_limited' });
+      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    }
+    // The places of the organization are still taken while the other one opens its streams.
+    const others = [
+      await small.stream(feed, { as: bystander }),
+      await small.stream(feed, { as: bystander }),
+    ];
+    open.pop()?.close();
+    open.push(await eventually(() => small.stream(feed, { as: clients[2] ?? small.client })));
+    for (const reader of [...open, ...others]) reader.close();
   });
 });
 

@@ -1,3 +1,4 @@
+import type { OrganizationId } from '@convoke/contract';
 import { refuse } from '../../app/refusal.ts';
 import { type ApplicationCaller, decisionKey } from '../../domain/access.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -5,12 +6,17 @@ import type { Fanout } from '../../ports/fanout.ts';
 import type { Log } from '../../ports/log.ts';
 import { ReleasingMap } from '../../runtime/releasing-map.ts';
 
-/** Open streams of one process, and of one client or person. Above either, a reader is refused with Retry-After. */
+/**
+ * Open streams of one process, of one organization in it, and of one client or person. Above any of them, a reader is
+ * refused with Retry-After (A-48).
+ */
 export interface StreamCaps {
   readonly inAll: number;
+  /** A quarter of all: one organization, with all its clients, leaves places for the others. */
+  readonly perOrganization: number;
   readonly perClient: number;
 }
-const defaultCaps: StreamCaps = { inAll: 10_000, perClient: 2_000 };
+const defaultCaps: StreamCaps = { inAll: 10_000, perOrganization: 2_500, perClient: 2_000 };
 
 export interface AdmissionOptions {
   readonly clock: Clock;
@@ -45,6 +51,7 @@ interface CallerStreams<Stream extends Closable> {
 export class AdmittedStreams<Stream extends Closable> {
   readonly #options: AdmissionOptions;
   readonly #callers = new ReleasingMap<string, CallerStreams<Stream>>();
+  readonly #sizes = new Map<OrganizationId, number>();
   #size = 0;
   #added = 0;
 
@@ -58,9 +65,8 @@ export class AdmittedStreams<Stream extends Closable> {
 
   /** Refuses a stream above the caps. Returns what removes it again. */
   add(caller: ApplicationCaller, stream: Stream): () => void {
-    const { subject } = caller;
-    const { inAll, perClient } = this.#options.caps ?? defaultCaps;
-    if (this.#size >= inAll || (this.#callers.get(subject)?.size ?? 0) >= perClient) {
+    const { subject, organizationId } = caller;
+    if (this.#isFull(caller)) {
       refuse('rate_limited', { message: 'Too many open streams.', retryAfterSeconds: 5 });
     }
     const own = this.#callers.get(subject) ?? this.#watch(subject);
@@ -68,8 +74,16 @@ export class AdmittedStreams<Stream extends Closable> {
     const number = (this.#added += 1);
     admission.streams.set(number, stream);
     own.size += 1;
+    this.#sizes.set(organizationId, (this.#sizes.get(organizationId) ?? 0) + 1);
     this.#size += 1;
     return () => this.#remove(number, admission);
+  }
+
+  #isFull({ subject, organizationId }: ApplicationCaller): boolean {
+    const { inAll, perOrganization, perClient } = this.#options.caps ?? defaultCaps;
+    if (this.#size >= inAll) return true;
+    if ((this.#sizes.get(organizationId) ?? 0) >= perOrganization) return true;
+    return (this.#callers.get(subject)?.size ?? 0) >= perClient;
   }
 
   #remove(number: number, { key, caller, streams, cancelExpiry }: Admission<Stream>): void {
@@ -77,6 +91,9 @@ export class AdmittedStreams<Stream extends Closable> {
     if (own === undefined || !streams.delete(number)) return;
     own.size -= 1;
     this.#size -= 1;
+    const left = (this.#sizes.get(caller.organizationId) ?? 0) - 1;
+    if (left > 0) this.#sizes.set(caller.organizationId, left);
+    else this.#sizes.delete(caller.organizationId);
     if (streams.size > 0) return;
     cancelExpiry();
     if (own.admissions.get(key)?.streams === streams) own.admissions.delete(key);
