@@ -1,5 +1,4 @@
 /** `node bench/run.ts [--quick] [--only starts,replay] [--rounds 5] [--profile folder] [--packed bin/convoke.mjs]` */
-import { spawnSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg } from 'node:os';
 import { fileURLToPath } from 'node:url';
@@ -61,8 +60,6 @@ const busy = () => (loadavg()[0] ?? 0).toFixed(1);
 const busyBefore = busy();
 const results = await measure(chosen, options);
 const sections = Array.from(results.values());
-// What a person starts a second time: the first start would run the sources.
-if (isWanted('boot')) spawnSync(process.execPath, [inRoot('scripts/bundle-checkout.ts')]);
 if (isWanted('boot')) sections.push({ rows: bootRows, ...(await measureBoot(options)) });
 
 const pinning = canPin ? 'server on core 0, load on core 1' : 'nothing pinned (no taskset)';

@@ -59,8 +59,7 @@ async function buildPackage(name: (typeof order)[number], folder: string): Promi
   if (isBundle) {
     const paths = sources.map((path) => path.replace(/^\.\/src\//, '').replace(/\.ts$/, ''));
     const entries = Object.fromEntries(paths.map((path, index) => [path, files[index] ?? '']));
-    const format = name === 'server' ? 'scripts' : 'modules';
-    await bundlePackage({ entries, inlined: inlined[name], folder: built, format });
+    await bundlePackage({ entries, inlined: inlined[name], folder: built });
   }
   await writeManifest(built, published(manifest));
   await copyFile(join(home, 'README.md'), join(built, 'README.md'));

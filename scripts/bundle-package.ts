@@ -1,13 +1,12 @@
 // Bundles a package into few files, together with the packages that every start of it loads. Node needs about half a
 // millisecond for each module that it resolves, reads and links; a server has 800, and a bundle of it has a dozen.
 import { existsSync } from 'node:fs';
-import { copyFile, mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
-import { basename, dirname, join, relative, sep } from 'node:path';
+import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
+import { dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { type OutputChunk, type Plugin, rolldown } from 'rolldown';
 
 const packages = fileURLToPath(new URL('../packages/', import.meta.url));
-const loader = fileURLToPath(new URL('compiled-modules.mjs', import.meta.url));
 /** What the bundler itself adds, for syntax that the target lacks. */
 const helpers = '@oxc-project/runtime';
 
@@ -37,13 +36,6 @@ export interface Bundle {
   readonly inlined: readonly string[];
   /** Gets `dist`. */
   readonly folder: string;
-  /**
-   * `scripts`: CommonJS modules that start with code compiled earlier (`compiled-modules.mjs`), behind a module for each
-   * entry that exports what it does.
-   */
-  readonly format: 'modules' | 'scripts';
-  /** Addresses of packages that Node would find elsewhere, by the names of the packages. */
-  readonly elsewhere?: Readonly<Record<string, string>>;
 }
 
 /** Bundles a package to publish; the folder also gets the licenses of what was inlined. */
@@ -53,27 +45,15 @@ export async function bundlePackage(bundle: Bundle): Promise<void> {
   await writeFile(join(bundle.folder, 'THIRD-PARTY-LICENSES.md'), licenses);
 }
 
-/**
- * Bundles programs that run in this checkout: their modules find other files where their sources find them. Returns
- * the bundled files with their source maps, and the files that they were made of.
- */
-export async function bundleForCheckout(bundle: Bundle): Promise<CheckoutBundle> {
-  const read = new Set<string>();
-  const chunks = await bundleInto(bundle, (module) => `'${pathToFileURL(module).href}'`, read);
-  return { chunks, read: [...read] };
+/** Bundles programs that run in this checkout: their modules find other files where their sources find them. */
+export async function bundleForCheckout(bundle: Bundle): Promise<void> {
+  await bundleInto(bundle, (module) => `'${pathToFileURL(module).href}'`);
 }
 
-interface CheckoutBundle {
-  readonly chunks: readonly OutputChunk[];
-  /** Also of modules that left nothing in the bundle: a change of theirs may change that. */
-  readonly read: readonly string[];
-}
-
-/** `placeOf` is what a module gets as `import.meta.url`, as an expression; `read` gets the files of all modules. */
+/** `placeOf` returns the expression that replaces a module's `import.meta.url`. */
 async function bundleInto(
-  { entries, inlined: names, folder, format, elsewhere }: Bundle,
+  { entries, inlined: names, folder }: Bundle,
   placeOf: (module: string) => string,
-  read = new Set<string>(),
 ): Promise<readonly OutputChunk[]> {
   const bundle = await rolldown({
     input: { ...entries },
@@ -84,25 +64,17 @@ async function bundleInto(
     resolve: { alias: { '@convoke/sdk/node': source('node'), '@convoke/sdk': source('index') } },
     external: (id, importer) =>
       isPackage(id) && isOurs(importer) && ![...names, helpers].includes(nameOf(id)),
-    plugins: [
-      ownPlaces(placeOf),
-      filesRead(read),
-      ...(format === 'scripts' ? [importsOfScripts(names)] : []),
-    ],
+    plugins: [ownPlaces(placeOf)],
     // A dependency of fastify's evaluates text that it has generated itself, once.
-    checks: { eval: false, sourcemapBroken: false },
+    checks: { eval: false },
   });
   const dist = join(folder, 'dist');
-  const extension = format === 'modules' ? 'js' : 'cjs';
   const { output } = await bundle.generate({
     dir: dist,
-    format: format === 'modules' ? 'esm' : 'cjs',
-    entryFileNames: `[name].${extension}`,
-    chunkFileNames: `[name]-[hash].${extension}`,
+    format: 'esm',
+    entryFileNames: '[name].js',
+    chunkFileNames: '[name]-[hash].js',
     comments: false,
-    paths: { ...elsewhere },
-    // For the caller; it is not written.
-    sourcemap: 'hidden',
   });
   await bundle.close();
   const chunks = output.filter((file) => file.type === 'chunk');
@@ -110,22 +82,7 @@ async function bundleInto(
     await mkdir(dirname(join(dist, fileName)), { recursive: true });
     await writeFile(join(dist, fileName), inAscii(code));
   }
-  if (format === 'scripts') await writeLoaders(dist, chunks);
   return chunks;
-}
-
-/** Writes the modules through which others import the entries of a bundle of scripts. */
-async function writeLoaders(dist: string, chunks: readonly OutputChunk[]): Promise<void> {
-  await copyFile(loader, join(dist, 'compiled-modules.js'));
-  for (const { name, fileName, exports } of chunks.filter(({ isEntry }) => isEntry)) {
-    const up = '../'.repeat(name.split('/').length - 1) || './';
-    const script = `new URL('${basename(fileName)}', import.meta.url).href`;
-    const code = [
-      `import { loadModule } from '${up}compiled-modules.js';`,
-      `export const { ${exports.join(', ')} } = loadModule(${script});`,
-    ];
-    await writeFile(join(dist, `${name}.js`), `${code.join('\n')}\n`);
-  }
 }
 
 function source(name: string): string {
@@ -152,53 +109,6 @@ function ownPlaces(placeOf: (module: string) => string): Plugin {
     transform(code, id) {
       if (!isOurs(id) || !code.includes('import.meta.url')) return undefined;
       return code.replaceAll('import.meta.url', placeOf(id));
-    },
-  };
-}
-
-/**
- * Replaces `import()` of anything that is not part of the bundle by a call of the function that `compiled-modules.mjs` gives to a
- * script: in scripts, Node has no `import()` without a warning.
- */
-function importsOfScripts(names: readonly string[]): Plugin {
-  return {
-    name: 'imports-of-scripts',
-    transform(code, id) {
-      if (!isOurs(id) || !id.endsWith('.ts') || !code.includes('import(')) return undefined;
-      const found: number[] = [];
-      const program = this.parse(code, { lang: 'ts' });
-      findImports(program, (start, source) => {
-        const specifier = /^['"](.*?)['"]/.exec(code.slice(source))?.[1] ?? '';
-        const isBundled = specifier.startsWith('.') || names.includes(nameOf(specifier));
-        if (!isBundled) found.push(start);
-      });
-      return found.reduceRight(
-        (text, start) =>
-          `${text.slice(0, start)}importPackage${text.slice(start + 'import'.length)}`,
-        code,
-      );
-    },
-  };
-}
-
-/** Calls `found` with the places of each `import()` and of its argument, in the order of the text. */
-function findImports(node: unknown, found: (start: number, source: number) => void): void {
-  if (typeof node !== 'object' || node === null) return;
-  const { type, start, source } = node as { type?: string; start: number; source: Place };
-  if (type === 'ImportExpression') found(start, source.start);
-  for (const part of Object.values(node)) findImports(part, found);
-}
-
-interface Place {
-  readonly start: number;
-}
-
-/** Notes the file of each module. What the bundler makes up has none. */
-function filesRead(read: Set<string>): Plugin {
-  return {
-    name: 'files-read',
-    buildEnd() {
-      for (const id of this.getModuleIds()) if (existsSync(id)) read.add(id);
     },
   };
 }

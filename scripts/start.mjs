@@ -1,11 +1,11 @@
 // npm start: installs what is missing, builds the console if a source has changed, and runs `convoke dev`.
-import { runCommandLine } from './checkout-program.mjs';
-import { launch } from './launch.mjs';
+import { launch, readSources } from './launch.mjs';
 
 await launch(async () => {
+  readSources();
   await buildConsole();
   process.argv.splice(2, 0, 'dev');
-  return runCommandLine();
+  await import('../packages/cli/src/main.ts');
 });
 
 /** Without a build the server runs all the same, and its page says what is missing. */

@@ -38,12 +38,7 @@ async function bundle(folder: string): Promise<void> {
   const { bundleForCheckout, inlined } = await import('../scripts/bundle-package.ts');
   const unfinished = await mkdtemp(join(home, 'unfinished-'));
   const names = [...inlined.server, ...inlined.cli, '@convoke/server'];
-  await bundleForCheckout({
-    entries: sources,
-    inlined: names,
-    folder: unfinished,
-    format: 'modules',
-  });
+  await bundleForCheckout({ entries: sources, inlined: names, folder: unfinished });
   try {
     await rename(unfinished, folder);
   } catch (error) {

@@ -90,9 +90,9 @@ test('in an empty project the command line starts a server with an agent, and ru
   } finally {
     server.kill('SIGKILL');
   }
-  const kept = await keptByServer();
-  expect(kept.size).toBeGreaterThan(0);
-  // Code that V8 refuses would be compiled and kept again.
+  const compiled = await compiledAt();
+  expect(compiled.size).toBeGreaterThan(0);
+  // Cached code that V8 rejects would be compiled and written again.
   const next = spawnServer();
   try {
     await readyServer(next);
@@ -101,8 +101,8 @@ test('in an empty project the command line starts a server with an agent, and ru
   } finally {
     next.kill('SIGKILL');
   }
-  const keptAgain = await keptByServer();
-  for (const [name, at] of kept) expect([name, keptAgain.get(name)]).toEqual([name, at]);
+  const compiledAgain = await compiledAt();
+  for (const [path, at] of compiled) expect([path, compiledAgain.get(path)]).toEqual([path, at]);
 }, 120_000);
 
 test('a server with S3 but without its SDK says in one line what to install', () => {
@@ -136,17 +136,16 @@ async function readyServer(server: ReturnType<typeof spawnServer>): Promise<void
   });
 }
 
-/** When a server has kept the compiled code of each module (`scripts/compiled-modules.mjs`); what a command has kept is left out. */
-async function keptByServer(): Promise<Map<string, number>> {
-  const compiled = join(folder, 'cache/convoke/compiled');
-  const names = await readdir(compiled, { recursive: true });
-  const kept = new Map<string, number>();
-  for (const name of names.filter((each) => each.endsWith('.bundle'))) {
-    const path = join(compiled, name);
-    const isByServer = (await readFile(path)).readUInt32LE(8) === 1;
-    if (isByServer) kept.set(name, (await stat(path)).mtimeMs);
-  }
-  return kept;
+/** When Node wrote each file of its compile cache. */
+async function compiledAt(): Promise<Map<string, number>> {
+  const cache = join(folder, 'cache/convoke/compiled');
+  const entries = await readdir(cache, { recursive: true, withFileTypes: true });
+  const files = entries
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name));
+  return new Map(
+    await Promise.all(files.map(async (path) => [path, (await stat(path)).mtimeMs] as const)),
+  );
 }
 
 /** What `npm install convoke` gives to a person with the oldest Node that the README names. */

@@ -16,10 +16,10 @@ if (words.length === 1 && (words[0] === '--version' || words[0] === '-V')) {
   console.log(manifest.version);
 } else if (!existsSync(installed)) {
   // In a checkout, which fetches a suitable Node by itself.
-  const { launch } = await import('../../../scripts/launch.mjs');
+  const { launch, readSources } = await import('../../../scripts/launch.mjs');
   await launch(async () => {
-    const { runCommandLine } = await import('../../../scripts/checkout-program.mjs');
-    return runCommandLine();
+    readSources();
+    await import('../src/main.ts');
   });
 } else if (isTooOld()) {
   const needs = 'Convoke needs Node 20.18 or newer, and its server Node 24.18.1 or newer';

@@ -1,4 +1,3 @@
-import { channel } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { type Convoke, compose } from './compose/compose.ts';
@@ -53,7 +52,6 @@ export async function runServer(
     await convoke.stop(0);
     throw error;
   }
-  channel('convoke.ready').publish({});
   keepNewObjectsYoung();
   releaseMemoryAtRest();
   const listensOn = listeningAddress(convoke);
