@@ -153,14 +153,26 @@ function tableOf(table: Tokens.Table, depth: number): MarkdownElement {
   ]);
 }
 
-/** A link shows its host whenever its text does not, so that a text cannot pretend to lead elsewhere. */
+/** A link shows its host unless its text is that address, so that a text cannot pretend to lead elsewhere. */
 function linkOf(link: Tokens.Link, depth: number): MarkdownNode[] {
   const words = markdownTree(link.tokens, depth);
   const target = safeTarget(link.href);
   if (target === undefined) return [...words, visible(` (${link.href})`)];
   const anchor: MarkdownElement = { tag: 'a', children: words, href: target.href };
-  const isShown = textOf(words).includes(target.host);
+  const isShown = addressedHost(textOf(words)) === target.host;
   return isShown ? [anchor] : [anchor, element('span', [` (${visible(target.host)})`])];
+}
+
+/**
+ * The host that a person reads in a text which is an address and nothing else, with or without `https://`. It is compared
+ * as it is written, not as a parser reads it: letters of other scripts, user info and numbers in place of names all
+ * look like a host that they are not.
+ */
+function addressedHost(text: string): string | undefined {
+  const mail = /^(?:mailto:)?([^?@\s]+@[^?@\s]+)$/.exec(text);
+  if (mail !== null) return mail[1];
+  if (!/^[!-~]+$/.test(text)) return undefined;
+  return /^(?:https?:\/\/)?([^/?#]*)/i.exec(text)?.[1]?.toLowerCase();
 }
 
 /** Only `http`, `https` and `mailto`, without user info; `undefined` for everything else. */

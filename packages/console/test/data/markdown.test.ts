@@ -78,13 +78,56 @@ describe('what agents write stays text and asks for nothing (spec: hostile outpu
     expect(links).toEqual([]);
   });
 
-  test('a link shows its host when its text names another', () => {
-    const tree = treeOf('[https://bank.example](https://evil.example/login)');
-    expect(textOf(tree)).toBe('https://bank.example (evil.example)');
-    expect(elementsOf(tree).find(({ tag }) => tag === 'a')?.href).toBe(
-      'https://evil.example/login',
-    );
-    expect(textOf(treeOf('<https://docs.example/a>'))).toBe('https://docs.example/a');
+  test.each([
+    ['https://bank.example', 'https://evil.example/login', 'evil.example'],
+    // A part of the text is the host.
+    ['https://internet.company.example/login', 'https://t.co/x', 't.co'],
+    ['https://bank.example/evil.example', 'https://evil.example', 'evil.example'],
+    ['https://evil.example.bank.example', 'https://evil.example', 'evil.example'],
+    ['https://bank.example?evil.example', 'https://evil.example', 'evil.example'],
+    ['https://bank.example#evil.example', 'https://evil.example', 'evil.example'],
+    ['evil.example https://bank.example', 'https://evil.example', 'evil.example'],
+    ['https://evil.example/ https://bank.example', 'https://evil.example', 'evil.example'],
+    // User info, and a backslash that ends the host for some readers only.
+    ['https://bank.example@evil.example', 'https://evil.example', 'evil.example'],
+    ['https://evil.example\\\\@bank.example', 'https://evil.example', 'evil.example'],
+    ['https://evil.example:x@bank.example', 'https://evil.example', 'evil.example'],
+    // Letters of another script: the first letter is Cyrillic.
+    ['https://\u0430pple.example', 'https://\u0430pple.example', 'xn--pple-43d.example'],
+    ['https://b\u00fccher.example', 'https://xn--bcher-kva.example', 'xn--bcher-kva.example'],
+    ['https://bank\u3002example', 'https://bank\u3002example', 'bank.example'],
+    // Without a scheme, with a dot at the end, with a port, as a number.
+    ['bank.example', 'https://evil.example', 'evil.example'],
+    ['//bank.example', 'https://evil.example', 'evil.example'],
+    ['https://bank.example.', 'https://bank.example', 'bank.example'],
+    ['https://bank.example', 'https://bank.example.', 'bank.example.'],
+    ['https://bank.example', 'https://bank.example:8443', 'bank.example:8443'],
+    ['https://0x7f.1', 'https://0x7f.1', '127.0.0.1'],
+    // Marks and lines between the letters, and an address that mail goes to.
+    ['**https://bank**.example', 'https://evil.example', 'evil.example'],
+    ['evil.example  \nbank.example', 'https://evil.example', 'evil.example'],
+    ['https://bank.example', 'mailto:bob@evil.example', 'bob@evil.example'],
+    ['bob@bank.example', 'mailto:bob@evil.example', 'bob@evil.example'],
+    ['bob@evil.example', 'https://evil.example', 'evil.example'],
+    ['read this', 'https://evil.example', 'evil.example'],
+  ])('a link whose text is %s and that leads to %s shows %s', (text, address, host) => {
+    const tree = treeOf(`[${text}](${address})`);
+    expect(elementsOf(tree).filter(({ tag }) => tag === 'a')).toHaveLength(1);
+    expect(elementsOf(tree).find(({ tag }) => tag === 'span')?.children).toEqual([` (${host})`]);
+  });
+
+  test.each([
+    '<https://docs.example/a>',
+    '[docs.example](https://docs.example/a)',
+    '[HTTPS://Docs.Example/a?b#c](https://docs.example/a?b#c)',
+    '[docs.example:8443/a](https://docs.example:8443/a)',
+    '[**docs**.example](https://docs.example)',
+    'www.docs.example',
+    'ann@docs.example',
+  ])('a link whose text is its address shows it once: %s', (text) => {
+    const tags = elementsOf(treeOf(text)).map(({ tag }) => tag);
+    expect(tags).toContain('a');
+    expect(tags).not.toContain('span');
   });
 
   test('letters that turn the direction of text are made visible', () => {
