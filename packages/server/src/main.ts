@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { type Convoke, compose } from './compose/compose.ts';
 import type { Config } from './config/config.ts';
+import type { RunBacklog } from './ports/repositories/runs.ts';
 import { closeInheritedDescriptors } from './runtime/inherited-descriptors.ts';
 import { releaseMemoryAtRest } from './runtime/memory-release.ts';
 import { keepNewObjectsYoung } from './runtime/young-objects.ts';
@@ -19,8 +20,10 @@ export interface RunningServer {
   readonly listensOn: string;
   /** What the quickstart made, if it was asked for. */
   readonly quickstart: Quickstart | undefined;
-  /** Resolves when a signal has stopped the server and everything is closed. */
-  readonly stopped: Promise<void>;
+  /** Resolves when a signal begins to stop the server. */
+  readonly stopping: Promise<void>;
+  /** Resolves when everything is closed, with the runs that are left for the next start. */
+  readonly stopped: Promise<RunBacklog | undefined>;
 }
 
 export interface RunOptions {
@@ -55,7 +58,9 @@ export async function runServer(
   keepNewObjectsYoung();
   releaseMemoryAtRest();
   const listensOn = listeningAddress(convoke);
-  return { convoke, listensOn, quickstart: made, stopped: drainOnSignal(convoke, config) };
+  const stopping = signalled();
+  const stopped = stopping.then(() => drain(convoke, config));
+  return { convoke, listensOn, quickstart: made, stopping, stopped };
 }
 
 function listeningAddress({ app }: Convoke): string {
@@ -63,8 +68,8 @@ function listeningAddress({ app }: Convoke): string {
   return `${address.includes(':') ? `[${address}]` : address}:${port}`;
 }
 
-async function drainOnSignal(convoke: Convoke, { drainMs }: Config): Promise<void> {
-  await new Promise<void>((resolve) => {
+function signalled(): Promise<void> {
+  return new Promise<void>((resolve) => {
     let isDraining = false;
     const onSignal = () => {
       if (isDraining) process.exit(1);
@@ -74,9 +79,12 @@ async function drainOnSignal(convoke: Convoke, { drainMs }: Config): Promise<voi
     process.on('SIGTERM', onSignal);
     process.on('SIGINT', onSignal);
   });
+}
+
+async function drain(convoke: Convoke, { drainMs }: Config): Promise<RunBacklog | undefined> {
   // Exit even if something hangs: recovery continues or ends what was not recorded.
   setTimeout(() => process.exit(1), drainMs - 1000).unref();
-  await convoke.stop(Math.max(drainMs - closingMs, drainMs * legShare));
+  return convoke.stop(Math.max(drainMs - closingMs, drainMs * legShare));
 }
 
 /** Tokens name the server's address, so the port must be known before the server is assembled. */

@@ -17,6 +17,8 @@ export interface FolderScan {
   /** Directories to watch. The inode shows that a directory was replaced and needs a new watch. */
   readonly directories: readonly { readonly path: string; readonly inode: number }[];
   readonly problem: string | undefined;
+  /** Whether there is an `agent.yaml`. */
+  readonly hasDefinition: boolean;
 }
 
 /** Scans one agent folder without reading its files. Reports the first problem: a bad link, or too many files. */
@@ -27,6 +29,7 @@ export async function scanFolder(path: string): Promise<FolderScan> {
   const waiting: { path: string; depth: number }[] = [{ path: '', depth: 0 }];
   let entries = 0;
   let problem: string | undefined;
+  let hasDefinition = false;
 
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
     const { path: directory, depth } = next;
@@ -41,6 +44,7 @@ export async function scanFolder(path: string): Promise<FolderScan> {
         break;
       }
       const below = join(directory, entry.name);
+      if (below === 'agent.yaml') hasDefinition = true;
       if (entry.isDirectory()) {
         hash.update(`${below}/\0`);
         if (depth > 0 || mirrored.has(entry.name)) waiting.push({ path: below, depth: depth + 1 });
@@ -51,7 +55,7 @@ export async function scanFolder(path: string): Promise<FolderScan> {
     }
     if (entries > entriesMax) break;
   }
-  return { folder, fingerprint: hash.digest('base64'), directories, problem };
+  return { folder, fingerprint: hash.digest('base64'), directories, problem, hasDefinition };
 }
 
 async function linkProblem(folder: string, link: string): Promise<string | undefined> {

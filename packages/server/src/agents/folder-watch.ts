@@ -13,8 +13,15 @@ export interface WatchFolders {
   readonly log: Log;
   readonly pollMs: number | undefined;
   readonly watch: boolean | undefined;
-  /** Scans all folders and returns the directories to watch from then on. */
-  onChange(): Promise<FolderScan['directories']>;
+  /** Scans all folders. */
+  onChange(): Promise<Scanned>;
+}
+
+export interface Scanned {
+  /** The directories to watch from then on. */
+  readonly directories: FolderScan['directories'];
+  /** When to scan again at the latest, if that is sooner than the next poll. */
+  readonly againMs?: number;
 }
 
 /**
@@ -38,7 +45,7 @@ export class FolderWatch {
 
   /** Rejects when the first scan fails. */
   async start(): Promise<void> {
-    const directories = await this.#options.onChange();
+    const { directories } = await this.#options.onChange();
     this.#schedule(this.#follow(directories) ? settleMs : this.#pollMs());
   }
 
@@ -75,13 +82,17 @@ export class FolderWatch {
     const begun = performance.now();
     this.#again = false;
     let unsettled = false;
+    let againMs = Number.POSITIVE_INFINITY;
     try {
-      unsettled = this.#follow(await this.#options.onChange());
+      const scanned = await this.#options.onChange();
+      unsettled = this.#follow(scanned.directories);
+      againMs = scanned.againMs ?? againMs;
     } catch (error) {
       this.#options.log.error('agent folders could not be read', error);
     }
     this.#scanning = undefined;
-    this.#schedule(unsettled || this.#again ? settleMs : this.#pollMs(performance.now() - begun));
+    const pollMs = this.#pollMs(performance.now() - begun);
+    this.#schedule(unsettled || this.#again ? settleMs : Math.min(againMs, pollMs));
   }
 
   /** Returns whether a watch was added: the directory may have changed before that, so the caller scans again. */

@@ -7,10 +7,12 @@ import type { Log } from '../ports/log.ts';
 import { errorCode, hasCode } from '../runtime/error-code.ts';
 import { type AgentHarnesses, type ReadAgent, readAgentFolder } from './agent-folder.ts';
 import { type FolderScan, scanFolder } from './folder-scan.ts';
-import { FolderWatch } from './folder-watch.ts';
+import { FolderWatch, type Scanned } from './folder-watch.ts';
 
 const agentsMax = 1000;
 const readAtOnce = 16;
+/** A person makes the folder first and then writes its `agent.yaml`: it is not broken in between. */
+const graceMs = 1000;
 
 export interface OpenAgents {
   readonly folder: string;
@@ -51,6 +53,8 @@ class AgentRegistry implements Agents {
   readonly #options: OpenAgents;
   readonly #watch: FolderWatch;
   #readings = new Map<string, Reading>();
+  /** When each folder that has no `agent.yaml` yet was first seen; undefined before the first scan is over. */
+  #arriving: ReadonlyMap<string, number> | undefined;
   #snapshot: Snapshot = { agents: [], byName: new Map(), problems: [] };
 
   constructor(options: OpenAgents) {
@@ -83,24 +87,26 @@ class AgentRegistry implements Agents {
     return this.#watch.close();
   }
 
-  async #refresh(): Promise<FolderScan['directories']> {
+  async #refresh(): Promise<Scanned> {
     const { folder } = this.#options;
     const names = await listFolders(folder);
     if (names === undefined) {
       const reason = 'the agents folder does not exist: make it, or set CONVOKE_AGENTS_DIR';
       this.#swap(new Map([[folder, { fingerprint: '', result: { ok: false, reason } }]]));
-      return [];
+      return { directories: [] };
     }
     const directories = [{ path: folder, inode: (await stat(folder)).ino }];
     const readings = new Map<string, Reading>();
+    const arriving = new Map<string, number>();
     for (let from = 0; from < Math.min(names.length, agentsMax); from += readAtOnce) {
       const batch = names.slice(from, Math.min(from + readAtOnce, agentsMax));
       const results = await Promise.all(batch.map((name) => this.#read(name)));
       for (const [index, name] of batch.entries()) {
         const found = results[index];
         if (found === undefined) continue;
-        readings.set(name, found.reading);
         directories.push(...found.directories);
+        if (found.reading === undefined) arriving.set(name, found.since);
+        else readings.set(name, found.reading);
       }
     }
     if (names.length > agentsMax) {
@@ -108,12 +114,11 @@ class AgentRegistry implements Agents {
       readings.set(folder, { fingerprint: reason, result: { ok: false, reason } });
     }
     this.#swap(readings);
-    return directories;
+    this.#arriving = arriving;
+    return { directories, ...(arriving.size > 0 && { againMs: graceMs }) };
   }
 
-  async #read(
-    name: string,
-  ): Promise<{ reading: Reading; directories: FolderScan['directories'] } | undefined> {
+  async #read(name: string): Promise<Found | undefined> {
     const { folder, harnesses, prices, now = Date.now } = this.#options;
     let scan: FolderScan;
     try {
@@ -128,6 +133,10 @@ class AgentRegistry implements Agents {
     const { fingerprint, directories, problem } = scan;
     const before = this.#readings.get(name);
     if (before?.fingerprint === fingerprint) return { reading: before, directories };
+    if (before === undefined && !scan.hasDefinition && this.#arriving !== undefined) {
+      const since = this.#arriving.get(name) ?? now();
+      if (now() - since < graceMs) return { reading: undefined, since, directories };
+    }
     const request = { folder: scan.folder, name, harnesses, prices, now: now() };
     const result: ReadAgent =
       problem === undefined
@@ -144,6 +153,7 @@ class AgentRegistry implements Agents {
     const before = this.#readings;
     this.#readings = readings;
     if (isSame(before, readings)) return;
+    const { log } = this.#options;
     const agents: Agent[] = [];
     const problems: BrokenAgent[] = [];
     for (const [folder, { result, fingerprint }] of readings) {
@@ -154,12 +164,12 @@ class AgentRegistry implements Agents {
         const { ok: _ok, ...problem } = result;
         problems.push({ folder, ...problem });
         if (before.get(folder)?.fingerprint === fingerprint) continue;
-        this.#options.log.warn('agent folder is broken', { folder, reason: result.reason });
+        log.warn('agent folder is broken', { folder, reason: result.reason });
       }
     }
     const byName = new Map(agents.map((agent) => [agent.name, agent]));
     this.#snapshot = Object.freeze({ agents, byName, problems });
-    this.#options.log.info('agents read', { agents: agents.length, problems: problems.length });
+    if (this.#arriving !== undefined) logChanges(log, before, readings);
   }
 
   #warnOfSecrets({ agent, literalSecrets }: Extract<ReadAgent, { ok: true }>): void {
@@ -167,6 +177,28 @@ class AgentRegistry implements Agents {
       const reason = `env.${name} looks like a secret: move it out of agent.yaml and refer to it, as in "\${env:${name}}"`;
       this.#options.log.warn('agent folder contains a secret', { folder: agent.name, reason });
     }
+  }
+}
+
+/** What was found in one folder. Without a reading it has no `agent.yaml` yet, and was first seen at `since`. */
+type Found = { readonly directories: FolderScan['directories'] } & (
+  | { readonly reading: Reading }
+  | { readonly reading: undefined; readonly since: number }
+);
+
+/** Tells the person who edits agents what the server made of it. */
+function logChanges(
+  log: Log,
+  before: ReadonlyMap<string, Reading>,
+  after: ReadonlyMap<string, Reading>,
+): void {
+  for (const [name, reading] of after) {
+    const earlier = before.get(name);
+    if (reading === earlier || !reading.result.ok) continue;
+    log.info(`agent ${name} ${earlier?.result.ok === true ? 'reloaded' : 'loaded'}`);
+  }
+  for (const [name, { result }] of before) {
+    if (result.ok && !after.has(name)) log.info(`agent ${name} removed`);
   }
 }
 

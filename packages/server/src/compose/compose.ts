@@ -6,6 +6,7 @@ import { loadMasterKey } from '../auth/master-key.ts';
 import type { Config } from '../config/config.ts';
 import type { ExecutionServices } from '../execution/services.ts';
 import { closeApp } from '../http/close-app.ts';
+import type { RunBacklog } from '../ports/repositories/runs.ts';
 import { type Quickstart, ensureQuickstart, quickstartLink } from '../quickstart.ts';
 import { holdDataFolder, publishAddress } from '../runtime/data-folder.ts';
 import { machineId } from '../runtime/machine-id.ts';
@@ -31,10 +32,14 @@ export interface Convoke {
   consoleLink(): Promise<string | undefined>;
   /**
    * Ends readiness, closes streams between two events, gives legs `graceMs` to hand their runs over or to end, then
-   * closes everything.
+   * closes everything. Returns the runs that are left for the next
+   * start; undefined where other servers may go on with them.
    */
-  stop(graceMs: number): Promise<void>;
+  stop(graceMs: number): Promise<RunBacklog | undefined>;
 }
+
+/** More runs of a kind than this are not counted when a server stops. */
+const leftMax = 1000;
 
 /** Assembles a server from its adapters. */
 export async function compose(config: Config, overrides: Overrides = {}): Promise<Convoke> {
@@ -53,6 +58,7 @@ export async function compose(config: Config, overrides: Overrides = {}): Promis
   );
   const services = { ...opened, provider: overrides.provider ?? builtInCredentials };
   const background = createBackground({ ...services, keys: authority.keys }, config);
+  const isAlone = config.databaseUrl === undefined;
   let isStarted = false;
   let isDraining = false;
   const { app, streams } = openHttp(
@@ -92,10 +98,16 @@ export async function compose(config: Config, overrides: Overrides = {}): Promis
       streams.close();
       // Requests are still answered, and readiness says no, while legs end.
       await background?.stop(graceMs);
+      const left = isAlone ? await countLeft(services.store) : undefined;
       await closeApp(app, services.clock);
       await open.disposeAsync();
+      return left;
     },
   };
+}
+
+function countLeft({ read }: OpenServices['store']): Promise<RunBacklog | undefined> {
+  return read.runs.backlog(leftMax).catch(() => undefined);
 }
 
 /** Undefined for a server that only answers requests. */

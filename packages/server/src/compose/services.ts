@@ -73,7 +73,7 @@ export async function openServices(
   { masterKey, closers }: Opening,
 ): Promise<OpenServices> {
   const { dataDir, agentsDir, settings } = config;
-  const log = overrides.log ?? createLog({ level: config.logLevel });
+  const log = overrides.log ?? createLog(config.log);
   const prices = await readPrices(config.pricesFile);
   const blobs = await openBlobs(config);
   const { roles, blobs: files } = config.cluster;

@@ -31,7 +31,10 @@ export interface Config {
   /** Hosts and networks besides the public internet where remote agents may be (`egress/allow-list.ts`). */
   readonly a2aAllow: readonly string[];
   readonly webhookAllow: readonly string[];
-  readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
+  readonly log: {
+    readonly level: 'auto' | 'debug' | 'info' | 'warn' | 'error' | 'silent';
+    readonly format: 'auto' | 'text' | 'json';
+  };
   readonly tenantHeader: 'any' | 'workspace';
   readonly apiRatePerMinute: number;
   readonly managementRatePerMinute: number;
@@ -87,7 +90,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     sandbox: value('CONVOKE_SANDBOX'),
     a2aAllow: value('CONVOKE_A2A_ALLOW'),
     webhookAllow: value('CONVOKE_WEBHOOK_ALLOW'),
-    logLevel: value('CONVOKE_LOG_LEVEL'),
+    log: { level: value('CONVOKE_LOG_LEVEL'), format: value('CONVOKE_LOG_FORMAT') },
     tenantHeader: value('CONVOKE_TENANT_HEADER'),
     apiRatePerMinute: value('CONVOKE_API_RATE_PER_MINUTE'),
     managementRatePerMinute: value('CONVOKE_MANAGEMENT_RATE_PER_MINUTE'),

@@ -88,10 +88,17 @@ export const settingTable = {
     read: z.string().transform((text) => text.split(/[\s,]+/).filter((entry) => entry !== '')),
   },
   CONVOKE_LOG_LEVEL: {
-    fallback: 'warn',
-    means: 'lowest level that is logged: debug, info, warn, error or silent',
+    fallback: 'auto',
+    means: 'lowest level that is logged; auto is info on a terminal and warn elsewhere',
     role: 'both',
-    ...oneOf(['debug', 'info', 'warn', 'error', 'silent']),
+    ...oneOf(['auto', 'debug', 'info', 'warn', 'error', 'silent']),
+  },
+  CONVOKE_LOG_FORMAT: {
+    fallback: 'auto',
+    means:
+      'text for people or json, one object a line; auto is text on a terminal and json elsewhere',
+    role: 'both',
+    ...oneOf(['auto', 'text', 'json']),
   },
   CONVOKE_TENANT_HEADER: {
     fallback: 'any',

@@ -35,7 +35,7 @@ async function connected<T>(
   work: (database: MigratableDatabase) => Promise<T>,
 ): Promise<T> {
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
-  const log = createLog({ level: config.logLevel });
+  const log = createLog(config.log);
   const database = await connectDatabase({
     ...placeOf(config, log),
     poolSize: 2,

@@ -15,7 +15,7 @@ const busyTimeoutMs = 10_000;
 /** Opens the database of the deployment; servers may keep running. */
 export async function openOperator(config: Config): Promise<Operator> {
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 });
-  const log = createLog({ level: config.logLevel });
+  const log = createLog(config.log);
   const masterKey = await loadMasterKey(config.cluster.masterKeyFile);
   const store = await openStore(config, { log, masterKey, busyTimeoutMs, poolSize: 2 });
   // The servers' clock: when a token ends is compared with when the servers issued it.

@@ -1,14 +1,21 @@
 import { type Logger, pino } from 'pino';
 import type { Log } from '../ports/log.ts';
+import { textOfLine } from './log-text.ts';
 import { activeSpan } from './traces.ts';
 
-export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'silent';
+interface LogOptions {
+  readonly level: 'auto' | 'debug' | 'info' | 'warn' | 'error' | 'silent';
+  readonly format?: 'auto' | 'text' | 'json';
+}
 
-/** Logs JSON lines to standard error; standard output is for the output of commands. */
-export function createLog({ level }: { level: LogLevel }): Log {
+/** Logs to standard error, text for a person at a terminal and otherwise JSON; standard output is for the output of commands. */
+export function createLog({ level, format = 'auto' }: LogOptions): Log {
+  const isTerminal = process.stderr.isTTY;
+  const isText = format === 'text' || (format === 'auto' && isTerminal);
+  const lines = pino.destination({ dest: 2, sync: true });
   const logger: Logger = pino(
     {
-      level,
+      level: level === 'auto' ? (isTerminal ? 'info' : 'warn') : level,
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       // A line written inside a span carries its ids, so that a trace leads to its log lines.
@@ -16,7 +23,7 @@ export function createLog({ level }: { level: LogLevel }): Log {
       mixinMergeStrategy: withoutOwnKeys,
       formatters: { level: (label) => ({ level: label }) },
     },
-    pino.destination({ dest: 2, sync: true }),
+    isText ? { write: (line) => lines.write(`${textOfLine(line)}\n`) } : lines,
   );
   return {
     info: (message, fields) => logger.info(fields ?? {}, message),

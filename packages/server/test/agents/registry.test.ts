@@ -1,4 +1,4 @@
-import { appendFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type OpenAgents, openAgents } from '../../src/agents/registry.ts';
@@ -74,7 +74,7 @@ describe.each([
   test('an added, an edited and a removed agent show without a restart', async () => {
     const folder = await temporaryFolder();
     await writeFiles(folder, { 'one/agent.yaml': echo, 'two/agent.yaml': echo });
-    const { agents } = await open(folder, options);
+    const { agents, log } = await open(folder, options);
     const untouched = agents.find('two');
     await writeFiles(folder, { 'three/agent.yaml': echo });
     await soon(() => expect(agents.find('three')).toBeDefined());
@@ -83,6 +83,26 @@ describe.each([
     await rm(join(folder, 'three'), { recursive: true });
     await soon(() => expect(agents.find('three')).toBeUndefined());
     expect(agents.find('two')).toBe(untouched);
+    const expected = ['agent three loaded', 'agent one reloaded', 'agent three removed'];
+    expect(log.infos).toEqual(expect.arrayContaining(expected));
+  });
+
+  test('a folder has a second for its agent.yaml before it is called broken', async () => {
+    const folder = await temporaryFolder();
+    let time = 0;
+    const { agents, log } = await open(folder, { ...options, now: () => time });
+    await mkdir(join(folder, 'new'));
+    await mkdir(join(folder, 'unfinished'));
+    // Listed behind the others, so they have been seen when it is.
+    await writeFiles(folder, { 'zero/agent.yaml': echo });
+    await soon(() => expect(agents.find('zero')).toBeDefined());
+    await writeFiles(folder, { 'new/agent.yaml': echo });
+    await soon(() => expect(agents.find('new')).toBeDefined());
+    expect(log.warnings).toEqual([]);
+    expect(agents.problems()).toEqual([]);
+    time = 1000;
+    await soon(() => expect(reasonOf(agents, 'unfinished')).toContain('agent.yaml is missing'));
+    expect(log.warnings.map(({ fields }) => fields?.['folder'])).toEqual(['unfinished']);
   });
 
   test('an agent with a broken edit is reported and no longer listed, until it is fixed', async () => {

@@ -15,7 +15,7 @@ test.each<DatabaseKind>(['sqlite', 'postgres'])(
   async (kind) => {
     const world = await createRunFixture(kind);
     const backlog = (most = 100) => world.store.read.runs.backlog(most);
-    const nothing = { ready: 0, queued: 0, running: 0, waiting: 0, cancelling: 0 };
+    const nothing = { ready: 0, queued: 0, running: 0, interrupted: 0, waiting: 0, cancelling: 0 };
     expect(await backlog()).toEqual({ ...nothing, oldestReadyAt: undefined });
 
     const oldest = world.clock.now();
@@ -37,6 +37,7 @@ test.each<DatabaseKind>(['sqlite', 'postgres'])(
       ready: 1,
       queued: 2,
       running: 0,
+      interrupted: 0,
       waiting: 1,
       cancelling: 1,
       oldestReadyAt: oldest + 1_000,

@@ -98,13 +98,16 @@ export const declaringHarness: Pick<Harness, 'read'> = {
 
 export interface RecordedLog extends Log {
   readonly warnings: { readonly message: string; readonly fields: LogFields | undefined }[];
+  readonly infos: string[];
 }
 
 export function recordingLog(): RecordedLog {
   const warnings: RecordedLog['warnings'] = [];
+  const infos: string[] = [];
   return {
     warnings,
-    info: () => undefined,
+    infos,
+    info: (message) => infos.push(message),
     warn: (message, fields) => warnings.push({ message, fields }),
     error: (message, error) => {
       throw new Error(message, { cause: error });

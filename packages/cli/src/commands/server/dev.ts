@@ -7,6 +7,7 @@ import { example } from '../../options/options.ts';
 import { settingsHelp } from '../../options/settings-help.ts';
 import { loadServer } from '../../server.ts';
 import { ensureAgents } from './starter-agent.ts';
+import { untilStopped } from './until-stopped.ts';
 
 export function devCommand(): Command {
   return new Command('dev')
@@ -32,7 +33,7 @@ export function devCommand(): Command {
           ...(await signInHint(server, config)),
         ]),
       );
-      await server.stopped;
+      await untilStopped(server);
     });
 }
 

@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { report } from '../../operating.ts';
 import { settingsHelp } from '../../options/settings-help.ts';
 import { loadServer } from '../../server.ts';
+import { untilStopped } from './until-stopped.ts';
 
 export function serveCommand(): Command {
   return new Command('serve')
@@ -15,10 +16,11 @@ export function serveCommand(): Command {
     .action(async ({ role }: { role?: string }, command: Command) => {
       const { readConfig, runServer } = await loadServer();
       const env = role === undefined ? process.env : { ...process.env, CONVOKE_ROLE: role };
-      const { convoke, listensOn, stopped } = await runServer(readConfig(env));
+      const server = await runServer(readConfig(env));
+      const { convoke, listensOn } = server;
       const { baseUrl } = convoke;
       const facts = { base_url: baseUrl, listens_on: listensOn };
       report(command, facts, `listening on ${listensOn}, clients use ${baseUrl}`);
-      await stopped;
+      await untilStopped(server);
     });
 }

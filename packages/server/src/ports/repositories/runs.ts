@@ -97,6 +97,8 @@ export interface RunBacklog {
   /** Runs behind another run of their session. */
   readonly queued: number;
   readonly running: number;
+  /** Runs that lost their worker and are to be continued. */
+  readonly interrupted: number;
   readonly waiting: number;
   readonly cancelling: number;
   readonly oldestReadyAt: number | undefined;

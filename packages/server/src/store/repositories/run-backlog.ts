@@ -31,11 +31,16 @@ export async function runBacklog(db: Reader, most: number): Promise<RunBacklog> 
     db,
     sql`select id from runs where status = 'cancelling' and lease_owner is null limit ${most}`,
   );
+  const interrupted = await countOf(
+    db,
+    sql`select id from runs where continue_at is not null limit ${most}`,
+  );
   const held = (status: string) => leased.find((row) => row.status === status)?.n ?? 0;
   return {
     ready,
     queued,
     running: held('running'),
+    interrupted,
     waiting,
     cancelling: held('cancelling') + parked,
     oldestReadyAt: await oldestReady(db, most),
