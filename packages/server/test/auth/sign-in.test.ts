@@ -1,19 +1,27 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { setPassword } from '../../src/app/people/passwords.ts';
 import { createPasswordTurns } from '../../src/auth/password-turns.ts';
-import type { Passwords } from '../../src/auth/passwords.ts';
+import { type Passwords, createPasswords } from '../../src/auth/passwords.ts';
 import { type SignInResult, createSignIn } from '../../src/auth/sign-in/sign-in.ts';
 import {
   signInNetworkRate,
   signInPersonRate,
   signInRate,
 } from '../../src/http/sign-in/sign-in-limits.ts';
+import type { Clock } from '../../src/ports/clock.ts';
 import { createRateLimit } from '../../src/runtime/rate-limit.ts';
-import { type IdentityFixture, createIdentityFixture } from '../support/identity-fixture.ts';
+import { type IdentityFixture, by, createIdentityFixture } from '../support/identity-fixture.ts';
 
 describe('attempts to sign in (S-3)', () => {
   let world: IdentityFixture;
   beforeAll(async () => {
     world = await createIdentityFixture('sqlite');
+  });
+
+  const limits = (clock: Clock) => ({
+    perNetwork: createRateLimit(clock, signInNetworkRate),
+    perPersonAndNetwork: createRateLimit(clock, signInRate),
+    perPerson: createRateLimit(clock, signInPersonRate),
   });
 
   /** A sign-in with the real limits and turns, whose checks last until `release`. No password is right. */
@@ -35,11 +43,7 @@ describe('attempts to sign in (S-3)', () => {
       clock,
       passwords,
       turns: createPasswordTurns(),
-      limits: {
-        perNetwork: createRateLimit(clock, signInNetworkRate),
-        perPersonAndNetwork: createRateLimit(clock, signInRate),
-        perPerson: createRateLimit(clock, signInPersonRate),
-      },
+      limits: limits(clock),
     });
     return {
       attempt: (email: string, address: string) =>
@@ -68,6 +72,36 @@ describe('attempts to sign in (S-3)', () => {
     for (let n = 0; n < 10; n += 1) later.push(await attempt('ann@x.example', `198.51.100.${n}`));
     // The person's limit is forty, of which thirty-four were checked.
     expect(kinds(later)).toEqual({ refused: 6, limited: 4 });
+  });
+
+  test('from many networks do not keep a person out of one where they have signed in (T-20)', async () => {
+    const { store, clock, seed } = world;
+    const passwords = createPasswords();
+    const userId = await seed.person(await seed.organization(), 'owner');
+    const hash = await passwords.hash('the right password');
+    await setPassword({ store, clock }, { userId, hash, isOneTime: false, by });
+    const signIn = createSignIn({
+      store,
+      clock,
+      passwords,
+      turns: createPasswordTurns(),
+      limits: limits(clock),
+    });
+    const attempt = (password: string, address: string) =>
+      signIn.attempt({ email: `${userId}@test`, password, address });
+    const guesses = async (count: number, addressOf: (n: number) => string) => {
+      const results: SignInResult[] = [];
+      for (let n = 0; n < count; n += 1) results.push(await attempt('a guess', addressOf(n)));
+      return kinds(results);
+    };
+    const [home, elsewhere] = ['203.0.113.1', '203.0.113.2'];
+
+    expect((await attempt('the right password', home)).kind).toBe('known');
+    expect(await guesses(60, (n) => `192.0.2.${n}`)).toEqual({ refused: 39, limited: 21 });
+    expect((await attempt('the right password', elsewhere)).kind).toBe('limited');
+    expect((await attempt('the right password', home)).kind).toBe('known');
+    // Guesses from there are bounded all the same: ten attempts at once, of which two were the person's.
+    expect(await guesses(10, () => home)).toEqual({ refused: 8, limited: 2 });
   });
 
   test('of one network leave turns for the others', async () => {

@@ -15,6 +15,7 @@ import { networkOf } from '../../runtime/network-of.ts';
 import type { PasswordTurns } from '../password-turns.ts';
 import type { Passwords } from '../passwords.ts';
 import type { Exchange } from './exchange.ts';
+import { createKnownNetworks } from './known-networks.ts';
 
 /** Checks the password of a person. */
 export interface SignIn {
@@ -81,7 +82,7 @@ export interface SignInLimits {
   readonly perNetwork: RateLimit;
   /** Attempts for one person from one network. */
   readonly perPersonAndNetwork: RateLimit;
-  /** Attempts for one person from everywhere: using many networks gains no more guesses. */
+  /** Attempts for one person from all networks where they have not signed in: using many gains no more guesses. */
   readonly perPerson: RateLimit;
 }
 
@@ -90,6 +91,7 @@ const noTurnRetrySeconds = 2;
 
 export function createSignIn(parts: SignInParts): SignIn {
   const { store, clock, passwords, turns, limits } = parts;
+  const knownNetworks = createKnownNetworks();
 
   /** Runs the work in a turn of the caller's network, unless the network has used up its attempts. */
   async function inTurn<T>(network: string, work: () => Promise<T>): Promise<T | Limited> {
@@ -100,11 +102,12 @@ export function createSignIn(parts: SignInParts): SignIn {
 
   /** Counts the attempt for the person. Only in a turn: what is never checked uses up nothing of theirs. */
   function counted(email: string, network: string): Limited | undefined {
-    const person = email.trim().toLowerCase().slice(0, keyMaxCharacters);
+    const person = keyOf(email);
     const here = limits.perPersonAndNetwork.take(`${network} ${person}`);
     // A network that has used up its own attempts does not use up the person's.
-    const anywhere = here.ok ? limits.perPerson.take(person) : here;
-    return anywhere.ok ? undefined : limited(anywhere.retryAfterSeconds);
+    const isCountedHere = !here.ok || knownNetworks.has(person, network);
+    const allowance = isCountedHere ? here : limits.perPerson.take(person);
+    return allowance.ok ? undefined : limited(allowance.retryAfterSeconds);
   }
 
   async function check({ email, password }: PasswordLogin): Promise<SignInResult> {
@@ -122,7 +125,12 @@ export function createSignIn(parts: SignInParts): SignIn {
   return {
     attempt(login) {
       const network = networkOf(login.address);
-      return inTurn(network, async () => counted(login.email, network) ?? check(login));
+      return inTurn(network, async () => {
+        const result = counted(login.email, network) ?? (await check(login));
+        const isRight = result.kind === 'known' || result.kind === 'must_choose';
+        if (isRight) knownNetworks.add(keyOf(login.email), network);
+        return result;
+      });
     },
 
     async choose({ userId, password, replaces }, { requestId, address }) {
@@ -152,6 +160,11 @@ export function createSignIn(parts: SignInParts): SignIn {
 }
 
 const keyMaxCharacters = 254;
+
+/** The name under which attempts on a person are counted, whether or not the person exists. */
+function keyOf(email: string): string {
+  return email.trim().toLowerCase().slice(0, keyMaxCharacters);
+}
 
 function limited(retryAfterSeconds: number): Limited {
   return { kind: 'limited', retryAfterSeconds };

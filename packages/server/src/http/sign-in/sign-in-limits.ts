@@ -7,7 +7,7 @@ import { type Rate, createRateLimit } from '../../runtime/rate-limit.ts';
 export const signInNetworkRate: Rate = { perMinute: 30, burst: 30 };
 /** Attempts to sign in per person and network; the burst allows for typing errors. */
 export const signInRate: Rate = { perMinute: 5, burst: 10 };
-/** Attempts to sign in per person from all networks together. */
+/** Attempts to sign in per person from all networks together, without those where the person has signed in. */
 export const signInPersonRate: Rate = { perMinute: 20, burst: 40 };
 
 /**
