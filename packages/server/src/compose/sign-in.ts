@@ -66,5 +66,5 @@ export function mountSignIn(app: FastifyInstance, services: Services, parts: Par
     records: { sealing, digestKey },
     cookieKey: deriveKey(masterKey, 'identity-cookies').toString('base64url'),
   });
-  mountSignInRoutes(app, { identityProvider, callerAddress, clock, log, metrics });
+  mountSignInRoutes(app, { baseUrl, identityProvider, callerAddress, clock, log, metrics });
 }

@@ -58,7 +58,7 @@ export function createSignInLinks(parts: SignInLinkParts): SignInLinks {
       const session = new provider.Session();
       session.loginAccount({ accountId: person, amr: ['otp'] });
       await session.save(signedInSeconds);
-      const { name, options } = sessionCookie(root);
+      const { name, options } = sessionCookie(baseUrl);
       const { cookies } = provider.createContext(request, response);
       cookies.set(name, session.jti, { ...options, maxAge: signedInSeconds * 1000 });
       response.writeHead(303, { location: `${root}/console/` }).end();

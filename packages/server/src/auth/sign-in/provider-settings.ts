@@ -18,8 +18,22 @@ export const signInPath = '/oidc/sign-in';
 /** Where a person changes their password and ends their sign-ins. */
 export const accountPath = '/oidc/account';
 
-/** The cookie of a signed-in browser. It is sent to `/oidc` only. */
-export const sessionCookieName = 'convoke_session';
+/**
+ * The cookies of the sign-in. A browser sends cookies to every port of a host (RFC 6265 section 8.5), so the names contain
+ * the port: two servers on one machine do not sign each other's people out.
+ */
+export function cookieNames(baseUrl: string) {
+  const { port, protocol } = new URL(baseUrl);
+  const own = port === '' ? defaultPorts[protocol] : port;
+  return {
+    /** Names the session of a signed-in browser. */
+    session: `convoke_session_${own}`,
+    interaction: `convoke_sign_in_${own}`,
+    resume: `convoke_resume_${own}`,
+  };
+}
+
+const defaultPorts: Readonly<Record<string, string>> = { 'http:': '80', 'https:': '443' };
 
 /** A link that signs a browser on this machine in, once. */
 export const linkPath = '/oidc/link';
@@ -38,16 +52,21 @@ const day = 24 * hour;
 /** How long a browser stays signed in. */
 export const signedInSeconds = 12 * hour;
 
-/** `root` is the path of the server's address. */
-export function sessionCookie(root: string) {
+/** The cookie of a signed-in browser. It is sent to `/oidc` only. */
+export function sessionCookie(baseUrl: string) {
   const options = {
     httpOnly: true,
     sameSite: 'lax',
     signed: true,
     overwrite: true,
-    path: `${root}/oidc`,
+    path: `${rootOf(baseUrl)}/oidc`,
   } as const;
-  return { name: sessionCookieName, options };
+  return { name: cookieNames(baseUrl).session, options };
+}
+
+/** The path of the server's address, without a slash at its end. */
+function rootOf(baseUrl: string): string {
+  return new URL(baseUrl).pathname.replace(/\/$/, '');
 }
 
 export interface SettingsParts extends FeatureParts {
@@ -74,7 +93,7 @@ export interface IssuedAccessToken {
 /** Configures oidc-provider: public clients, PKCE, rotating refresh tokens. Unused features are off. */
 export function providerSettings(parts: SettingsParts): Configuration {
   const { baseUrl, adapter, jwks, findAccount, policy, audience } = parts;
-  const root = new URL(baseUrl).pathname.replace(/\/$/, '');
+  const root = rootOf(baseUrl);
   return {
     adapter,
     jwks,
@@ -93,12 +112,8 @@ export function providerSettings(parts: SettingsParts): Configuration {
     features: providerFeatures(parts),
     cookies: {
       keys: [parts.cookieKey],
-      names: {
-        session: sessionCookieName,
-        interaction: 'convoke_sign_in',
-        resume: 'convoke_resume',
-      },
-      long: sessionCookie(root).options,
+      names: cookieNames(baseUrl),
+      long: sessionCookie(baseUrl).options,
       short: { httpOnly: true, sameSite: 'lax', signed: true, overwrite: true },
     },
     loadExistingGrant: (context) => grantFor(context, audience),

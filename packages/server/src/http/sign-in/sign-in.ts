@@ -3,9 +3,9 @@ import { refuse } from '../../app/refusal.ts';
 import type { IdentityProvider } from '../../auth/sign-in/identity-provider.ts';
 import {
   accountPath,
+  cookieNames,
   linkPath,
   peopleRoutes,
-  sessionCookieName,
   signInPath,
 } from '../../auth/sign-in/provider-settings.ts';
 import type { Clock } from '../../ports/clock.ts';
@@ -27,6 +27,7 @@ const policy =
 const discoveryPath = '/.well-known/openid-configuration';
 
 export interface SignInRouteParts {
+  readonly baseUrl: string;
   readonly identityProvider: IdentityProvider;
   readonly callerAddress: CallerAddress;
   readonly clock: Clock;
@@ -73,6 +74,13 @@ export const signInDoors: readonly Door[] = [
  */
 export function mountSignInRoutes(app: FastifyInstance, parts: SignInRouteParts): void {
   const takeOff = createSignInLimits(parts.clock);
+  const sessionCookie = new RegExp(`(^|;\\s*)${cookieNames(parts.baseUrl).session}=[^;]`);
+  /** D-150: a silent renewal, with the cookie of a session. Without the cookie it is a beginning like any other. */
+  const isRenewal = ({ path }: Door, { url = '', headers }: FastifyRequest['raw']) => {
+    if (path !== routes.authorization) return false;
+    const asked = new URLSearchParams(url.split('?')[1] ?? '').getAll('prompt');
+    return asked.join() === 'none' && sessionCookie.test(headers.cookie ?? '');
+  };
   for (const path of new Set(signInDoors.map((door) => door.path))) {
     const exact = exactPath(path);
     const doors = signInDoors.filter((door) => door.path === path);
@@ -93,15 +101,6 @@ export function mountSignInRoutes(app: FastifyInstance, parts: SignInRouteParts)
     });
   }
 }
-
-/** D-150: a silent renewal, with the cookie of a session. Without the cookie it is a beginning like any other. */
-function isRenewal({ path }: Door, { url = '', headers }: FastifyRequest['raw']): boolean {
-  if (path !== routes.authorization) return false;
-  const asked = new URLSearchParams(url.split('?')[1] ?? '').getAll('prompt');
-  return asked.join() === 'none' && sessionCookie.test(headers.cookie ?? '');
-}
-
-const sessionCookie = new RegExp(`(^|;\\s*)${sessionCookieName}=[^;]`);
 
 function exactPath(path: string): RegExp {
   const text = path.replaceAll('.', String.raw`\.`).replace(/:uid$/, '[A-Za-z0-9_-]{1,64}');

@@ -206,3 +206,21 @@ describe.each(databaseKinds)('the account page, on %s (N-13)', (database) => {
     expect([answer.status, (await answer.text()).includes('Allow cookies')]).toEqual([400, true]);
   });
 });
+
+test('two servers on one host do not sign each other’s people out (U-20)', async () => {
+  const servers = await Promise.all([startServer(), startServer()]);
+  // As a browser does, it sends its cookies to every port of the host.
+  const browser = new Browser();
+  for (const server of servers) {
+    await givePassword(server);
+    await browser.open(`${server.baseUrl}/oidc/account`);
+    await browser.submit({ ...owner(server) });
+  }
+  const hosts = servers.map(({ baseUrl }) => new URL(baseUrl).hostname);
+  expect(new Set(hosts).size).toBe(1);
+  for (const server of servers) {
+    const page = await browser.open(`${server.baseUrl}/oidc/account`);
+    expect(isSignIn(page)).toBe(false);
+    expect(page.body).toContain('This browser');
+  }
+});

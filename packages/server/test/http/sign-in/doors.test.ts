@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { cookieNames } from '../../../src/auth/sign-in/provider-settings.ts';
 import { signInDoors } from '../../../src/http/sign-in/sign-in.ts';
 import { FakeClock } from '../../support/clocks.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -142,6 +143,7 @@ describe('limits of the identity provider (S-2, S-3, S-14)', () => {
       prompt: 'none',
     }).toString();
     const from = '192.0.2.77';
+    const session = `${cookieNames(server.baseUrl).session}=abc`;
     const renew = async (cookie: string) => {
       const headers = { 'x-forwarded-for': from, cookie };
       const url = `${server.baseUrl}/oidc/auth?${query}`;
@@ -155,9 +157,9 @@ describe('limits of the identity provider (S-2, S-3, S-14)', () => {
     // Without a session there is nothing to renew: it is a beginning.
     expect(await renew('')).toBe(429);
     for (let count = 0; count < 600; count += 1) {
-      expect(await renew('convoke_session=abc')).toBe(303);
+      expect(await renew(session)).toBe(303);
     }
-    expect(await renew('convoke_session=abc')).toBe(429);
+    expect(await renew(session)).toBe(429);
     // A cookie that names no session costs nothing but the answer.
     expect(storedRecords(server)).toBe(stored);
   });
@@ -243,11 +245,8 @@ describe('a request to the identity provider', () => {
   test.each(Object.entries(forms))(
     'without a session is sent to the page that asks for the code: %s (S-15)',
     async (path, method) => {
-      for (const cookie of [
-        'other=x',
-        'convoke_session=x',
-        'convoke_session=x; convoke_session.sig=y',
-      ]) {
+      const { session } = cookieNames(server.baseUrl);
+      for (const cookie of ['other=x', `${session}=x`, `${session}=x; ${session}.sig=y`]) {
         const answer = await sendRaw(server, {
           method,
           path,

@@ -298,7 +298,9 @@ test('no password, code, session or token is in the database, its log, or the se
   for (const { access_token, refresh_token, id_token } of [tokens, renewed]) {
     secrets.push(access_token, refresh_token ?? '', id_token ?? '');
   }
-  const session = /convoke_session=([^;]*)/.exec(browser.cookiesFor(`${server.baseUrl}/oidc/x`));
+  const session = /convoke_session_\d+=([^;]*)/.exec(
+    browser.cookiesFor(`${server.baseUrl}/oidc/x`),
+  );
   secrets.push(session?.[1] ?? '');
   expect(secrets.every((secret) => secret.length >= 8)).toBe(true);
   const { dataDir } = server.config;
