@@ -207,6 +207,22 @@ describe('PostgreSQL', () => {
     expect(await database.get(count)).toEqual({ n: 65_535 });
   });
 
+  test('a statement with too many values is refused before it is sent, and its connection serves the next', async () => {
+    const values = Array.from({ length: 65_536 }, (_, n) => sql`${n}::int`);
+    const tooMany = sql`select cardinality(array[${sql.join(values)}]) as n`;
+    const single = await openPostgres({ url: location, report: () => {}, poolSize: 1 });
+    onTestFinished(() => single.close());
+    await expect(single.get(tooMany)).rejects.toThrow('65536 values');
+    const refused = single.transaction(async (tx) => {
+      await insert(tx, 'before the refusal');
+      await tx.get(tooMany);
+    });
+    await expect(refused).rejects.toThrow('65536 values');
+    await single.transaction((tx) => insert(tx, 'after the refusal'));
+    expect(await ids()).toContain('after the refusal');
+    expect(await ids()).not.toContain('before the refusal');
+  });
+
   test('a message that outgrows its buffer in the middle of a text keeps the text (A-578)', async () => {
     for (const text of ['€'.repeat(48), '€'.repeat(49)]) {
       for (const offset of [0, 50, 100, 150]) {

@@ -72,16 +72,22 @@ class PostgresBatch implements Submittable {
     this.callback = settled;
   }
 
-  submit(connection: Connection): void {
+  /** Returns the error of a batch that cannot be written. `pg` passes it on, and the connection stays usable. */
+  submit(connection: Connection): Error | undefined {
     const prepared = preparedOn.get(connection) ?? new Map<string, RowDecoder | 'unsure'>();
     preparedOn.set(connection, prepared);
     this.#prepared = prepared;
     const message = new PostgresMessage();
     const parsed = new Set<string>();
-    for (const query of this.#queries) this.#write(message, query, parsed);
+    try {
+      for (const query of this.#queries) this.#write(message, query, parsed);
+    } catch (error) {
+      return error instanceof Error ? error : new Error('a statement cannot be written');
+    }
     // In one buffer: the system takes longer over a list of small ones. A lost connection is reported by `pg`.
     if (connection.stream.writable) connection.stream.write(message.sync());
     this.#begin();
+    return undefined;
   }
 
   handleRowDescription({ fields }: { readonly fields: readonly FieldDef[] }): void {

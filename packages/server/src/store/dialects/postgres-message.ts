@@ -19,6 +19,8 @@ const shortLength = 48;
 const asciiEnd = 0x80;
 const bytesPerUnit = 3;
 const nullLength = -1;
+/** The protocol counts them in two bytes. */
+const valuesMax = 65_535;
 
 let usual: Buffer | undefined;
 
@@ -50,6 +52,11 @@ export class PostgresMessage {
 
   /** Gives a statement its values: bytes as they are, everything else as text. */
   bind(name: string, values: readonly SqlValue[]): void {
+    if (values.length > valuesMax) {
+      throw new RangeError(
+        `A statement has ${values.length} values; PostgreSQL takes ${valuesMax}.`,
+      );
+    }
     const start = this.#begin(types.bind);
     this.#text('');
     this.#text(name);
