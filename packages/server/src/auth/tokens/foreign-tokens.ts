@@ -125,6 +125,9 @@ async function toHumanToken(
   if (!claims.success) return undefined;
   const { sub: subject, exp, iat, email, email_verified: isVerified } = claims.data;
   const { azp, client_id: clientId } = claims.data;
+  const now = parts.clock.now();
+  // A token from the future would outlast "sign out everywhere", which ends the tokens issued before it.
+  if (iat !== undefined && iat * 1000 > now + clockToleranceSeconds * 1000) return undefined;
   const visitor = {
     issuer: settings.issuer,
     subject,
@@ -137,7 +140,7 @@ async function toHumanToken(
     memberships: membershipsIn(payload, settings),
     kid: '',
     expiresAt: exp * 1000,
-    issuedAt: iat === undefined ? parts.clock.now() : endOfSecond(iat),
+    issuedAt: iat === undefined ? now : endOfSecond(iat),
   };
 }
 

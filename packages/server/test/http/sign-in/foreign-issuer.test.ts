@@ -184,6 +184,10 @@ describe.each(databaseKinds)('people of another issuer, on %s', (database) => {
     'for another audience': () => issuer.forge({ aud: 'https://other.example' }),
     'that has expired': () => issuer.forge({ exp: Math.floor(Date.now() / 1000) - 60 }),
     'that is not valid yet': () => issuer.forge({ nbf: Math.floor(Date.now() / 1000) + 600 }),
+    'that was issued in the future': () => {
+      const now = Math.floor(Date.now() / 1000);
+      return issuer.forge({ iat: now + 3_600, exp: now + 7_200 });
+    },
     'without an end': async () => {
       const token = await issuer.forge({ exp: 'never' });
       return token;
