@@ -25,15 +25,20 @@ export interface NameBudget {
   left: number;
 }
 
-/** The folder has more names, or deeper ones, than are walked. */
+/** The folder has more names than are walked. */
 export class FolderTooLarge extends Error {
   override readonly name = 'FolderTooLarge';
 }
 
+/** A path is too long, too deep, or not UTF-8. To leave it out would lose it without a word. */
+export class UnsupportedPath extends Error {
+  override readonly name = 'UnsupportedPath';
+}
+
 /**
  * Yields every entry below a folder whose content is not trusted, sorted by name, folders before their content. Follows
- * no link: see `files.ts`. Skips entries that are not a file, folder or link, that vanish during the walk, or whose
- * name is not UTF-8. Throws `FolderTooLarge` when the budget of names is used up.
+ * no link: see `files.ts`. Skips entries that are not a file, folder or link, or that vanish during the walk. Throws
+ * `FolderTooLarge` when the budget of names is used up, and `UnsupportedPath`.
  */
 export async function* walkConfined(root: string, budget: NameBudget): AsyncGenerator<WalkedEntry> {
   yield* walk(root, { path: '', depth: 0 }, budget);
@@ -44,7 +49,7 @@ async function* walk(
   { path, depth }: { readonly path: string; readonly depth: number },
   budget: NameBudget,
 ): AsyncGenerator<WalkedEntry> {
-  if (depth > depthMax) throw new FolderTooLarge(`${path} is nested too deeply`);
+  if (depth > depthMax) throw new UnsupportedPath('a path is nested too deeply');
   const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW } = constants;
   const handle = await open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW).catch(unlessGone);
   if (handle === undefined) return;
@@ -55,9 +60,14 @@ async function* walk(
     if (budget.left < 0) throw new FolderTooLarge('it has too many entries');
     for (const name of await sortInTurns(names)) {
       const entry = await entryAt(join(held, name), path === '' ? name : `${path}/${name}`);
+      // Node reads bytes that are not UTF-8 as U+FFFD, and no entry has the name that results.
+      if (entry === undefined && name.includes('\ufffd')) {
+        throw new UnsupportedPath('a name is not UTF-8');
+      }
       if (entry === undefined) continue;
-      if (Buffer.byteLength(entry.path) > pathBytesMax)
-        throw new FolderTooLarge(`${path} is nested too deeply`);
+      if (Buffer.byteLength(entry.path) > pathBytesMax) {
+        throw new UnsupportedPath('a path is too long');
+      }
       yield entry;
       if (entry.kind === 'folder')
         yield* walk(join(held, name), { path: entry.path, depth: depth + 1 }, budget);

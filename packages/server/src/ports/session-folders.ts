@@ -24,13 +24,16 @@ export interface SessionFolders {
   remove(tenantId: TenantId, sessionId: SessionId): Promise<void>;
 }
 
+/** Why a session folder cannot be archived. */
+export type FolderProblem = 'too_large' | 'unsupported_path' | 'not_stored';
+
 export interface FolderChanges {
   /** State of the folder before the leg. */
   readonly before: FolderState | null;
   /** Size of all files of the folder. */
   readonly bytes: number;
   /** Why it cannot be archived, if it cannot. */
-  readonly problem?: 'too_large' | 'not_stored' | undefined;
+  readonly problem?: FolderProblem | undefined;
   /** Archive of the whole folder, as `prepare` restores it. `leg` makes the archive unique. */
   archive(leg: string): AsyncIterable<Uint8Array>;
   /**

@@ -211,6 +211,19 @@ test('while the store is unavailable the folder stays on this machine, which is 
   expect(await isKept(back?.state)).toBe(true);
 });
 
+test('a name that no archive can hold keeps the folder on this machine, and the log of the run says why', async () => {
+  writeFileSync(Buffer.concat([Buffer.from(`${folder}/caf`), Buffer.from([0xe9])]), 'in Latin-1');
+  expect(await save({ log: quiet() })).toMatchObject({
+    state: expect.stringMatching(/^local-/),
+    events: [
+      {
+        type: 'scripted.workspace_not_saved',
+        data: { reason: 'unsupported_path', message: expect.stringContaining('not UTF-8') },
+      },
+    ],
+  });
+});
+
 const quiet = () => ({ ...world.log, error: () => {} });
 
 /** A clock whose timers fire at once. */

@@ -177,16 +177,34 @@ test('two archives of one session folder are always different blobs', async () =
   expect((await archived(paths, 'run_1-1')).equals(await archived(paths, 'run_1-2'))).toBe(false);
 });
 
-test('times beyond the range of tar are restored, and a folder that is too deep is not archived', async () => {
+test('times beyond the range of tar are restored', async () => {
   const paths = await temporaryPaths();
   await write(paths.sessionFolder, { far: 'x' });
   await utimes(join(paths.sessionFolder, 'far'), 1e11, 1e11);
   expect(await contentOf((await copied(paths)).sessionFolder)).toEqual({ far: 'x' });
-  await mkdir(join(paths.sessionFolder, ...Array.from({ length: 12 }, () => 'd'.repeat(200))), {
-    recursive: true,
-  });
-  expect(await fingerprintFolder(paths)).toMatchObject({ problem: 'too_large' });
 });
+
+const unsupported = {
+  'longer than 2,048 bytes': (root: string) =>
+    mkdir(join(root, ...Array.from({ length: 12 }, () => 'd'.repeat(200))), { recursive: true }),
+  'deeper than 100 folders': (root: string) =>
+    mkdir(join(root, ...Array.from({ length: 102 }, () => 'd')), { recursive: true }),
+  'not UTF-8': (root: string) => {
+    const name = Buffer.concat([Buffer.from(`${root}/caf`), Buffer.from([0xe9])]);
+    return writeFile(name, 'in Latin-1');
+  },
+};
+test.each(Object.entries(unsupported))(
+  'a folder with a path that is %s is reported, not archived without it',
+  async (_, make) => {
+    const paths = await temporaryPaths();
+    await write(paths.sessionFolder, { '\ufffd': 'a name like any other' });
+    expect(await fingerprintFolder(paths)).not.toHaveProperty('problem');
+    await make(paths.sessionFolder);
+    expect(await fingerprintFolder(paths)).toMatchObject({ problem: 'unsupported_path' });
+    await expect(archived(paths)).rejects.toThrow(/^a (path|name) is /);
+  },
+);
 
 test('names of any kind count towards the size of a folder that is archived (S-8)', async () => {
   const paths = await temporaryPaths();

@@ -11,7 +11,7 @@ import {
 import { type RunEventDraft, harnessEventType } from '../../domain/run/run-event.ts';
 import { BlobTooLarge, type StagedBlob } from '../../ports/blobs.ts';
 import { StorageUnavailable } from '../../ports/errors.ts';
-import type { FolderChanges } from '../../ports/session-folders.ts';
+import type { FolderChanges, FolderProblem } from '../../ports/session-folders.ts';
 import type { ClaimedLeg } from '../claim-leg.ts';
 
 export type SnapshotServices = Pick<
@@ -93,14 +93,16 @@ export async function archiveAgain(
   return propose(services, { owner: run, changes, state: saved.state });
 }
 
-type Saving = { readonly state: FolderState } | { readonly reason: keyof typeof messages };
+type Saving = { readonly state: FolderState } | { readonly reason: FolderProblem };
 
-const messages = {
+const messages: Readonly<Record<FolderProblem, string>> = {
   too_large:
     'The session folder is too large for a snapshot: no other machine can continue this session.',
+  unsupported_path:
+    'The session folder has a path that is not UTF-8, longer than 2,048 bytes or deeper than 100 folders: until it is renamed or removed, no snapshot is saved and no other machine can continue this session.',
   not_stored:
     'The snapshot of the session folder could not be stored: until it is, no other machine can continue this session.',
-} as const;
+};
 
 interface SaveRequest {
   readonly owner: SnapshotOwner;

@@ -5,7 +5,13 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { constants, createZstdCompress } from 'node:zlib';
 import { isEmptyFolder } from '../../confined-fs/folder-entries.ts';
-import { FolderTooLarge, type WalkedEntry, walkConfined } from '../../confined-fs/walk.ts';
+import {
+  FolderTooLarge,
+  UnsupportedPath,
+  type WalkedEntry,
+  walkConfined,
+} from '../../confined-fs/walk.ts';
+import type { FolderProblem } from '../../ports/session-folders.ts';
 import { hasCode } from '../../runtime/error-code.ts';
 import type { FolderPaths } from '../folder-paths.ts';
 import { tarEnd, tarHead, tarPadding } from './tar.ts';
@@ -30,12 +36,17 @@ export interface FolderFingerprint {
   readonly fingerprint: string;
   /** Size of all files. */
   readonly bytes: number;
-  readonly problem?: 'too_large' | 'not_stored';
+  readonly problem?: FolderProblem;
 }
 
 /** Fingerprint of a session folder with nothing in it. */
 export const bareFingerprint = 'bare';
 const tooLarge: FolderFingerprint = { fingerprint: '', bytes: Infinity, problem: 'too_large' };
+const unsupportedPath: FolderFingerprint = {
+  fingerprint: '',
+  bytes: Infinity,
+  problem: 'unsupported_path',
+};
 
 /** Digests names, modes, sizes, times and inodes; reads no file. */
 export async function fingerprintFolder(
@@ -53,6 +64,7 @@ export async function fingerprintFolder(
     }
   } catch (error) {
     if (error instanceof FolderTooLarge) return tooLarge;
+    if (error instanceof UnsupportedPath) return unsupportedPath;
     throw error;
   }
   const manifest = lstatSync(paths.manifest, { bigint: true, throwIfNoEntry: false });
