@@ -5,6 +5,7 @@ import { operationList } from '@convoke/contract';
 import { readConfig, settingTable } from '@convoke/server/config';
 import { describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
+import { z } from 'zod';
 import { createProgram } from '../packages/cli/src/program.ts';
 import { metricsPath } from '../packages/server/src/http/metrics.ts';
 import { type Container, composeServers, kubernetesServers } from './deployed-servers.ts';
@@ -46,7 +47,7 @@ test('every server that is described is looked at', () => {
 
 describe.each(servers)(
   '$name',
-  ({ env, args, image, ports, probes, graceSeconds, pauseSeconds }) => {
+  ({ env, args, image, ports, probes, graceSeconds, pauseSeconds, mayGainPrivileges }) => {
     test('starts with settings that the server takes', () => {
       const config = readConfig({ ...imageEnvironment(), ...env, ...roleOf(args) });
       expect(config.port).toBe(port);
@@ -68,6 +69,10 @@ describe.each(servers)(
     test('is asked at its port, at paths that it routes', () => {
       for (const asked of ports) expect(asked).toBe(port);
       for (const path of probes) expect(paths).toContain(path);
+    });
+
+    test('cannot gain privileges', () => {
+      expect(mayGainPrivileges).toBe(false);
     });
 
     test('is given the time that a drain takes', () => {
@@ -171,6 +176,47 @@ test('every resource that the kustomization names is there', () => {
       expect(existsSync(join(root, path, '..', resource))).toBe(true);
     }
   }
+});
+
+test('a network policy covers every pod, and opens the port of the server only', () => {
+  const policies = Array.from(
+    parseAllDocuments(textOf('deploy/kubernetes/network-policy.yaml')),
+    (document) => policy.parse(document.toJS()),
+  );
+  const opened = policies.flatMap(({ spec }) => spec.ingress.flatMap((rule) => rule.ports));
+  expect(new Set(opened.map((rule) => rule.port))).toEqual(new Set([port]));
+  const components = policies.flatMap(({ spec }) => {
+    const { matchLabels, matchExpressions = [] } = spec.podSelector;
+    expect(matchLabels).toMatchObject({ 'app.kubernetes.io/name': 'convoke' });
+    return [matchLabels['app.kubernetes.io/component'], ...matchExpressions];
+  });
+  // That of the API, all others, and all for what they reach.
+  const others = { key: 'app.kubernetes.io/component', operator: 'NotIn', values: ['api'] };
+  expect(components).toEqual(['api', undefined, others, undefined]);
+  expect(policies.map(({ spec }) => spec.policyTypes)).toEqual([
+    ['Ingress'],
+    ['Ingress'],
+    ['Egress'],
+  ]);
+});
+
+const policy = z.object({
+  kind: z.literal('NetworkPolicy'),
+  spec: z.object({
+    podSelector: z.object({
+      matchLabels: z.record(z.string(), z.string()),
+      matchExpressions: z.array(z.unknown()).optional(),
+    }),
+    policyTypes: z.array(z.string()),
+    ingress: z
+      .array(
+        z.object({
+          from: z.array(z.unknown()).min(1),
+          ports: z.array(z.object({ port: z.number() })),
+        }),
+      )
+      .default([]),
+  }),
 });
 
 function imageEnvironment(): Record<string, string> {

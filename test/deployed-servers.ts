@@ -15,6 +15,8 @@ export interface Container {
   readonly graceSeconds: number | undefined;
   /** Of that, what passes before the server hears of it. */
   readonly pauseSeconds: number | undefined;
+  /** Whether a program in it may have more rights than the one that started it, as `sudo` has. */
+  readonly mayGainPrivileges: boolean;
 }
 
 const compose = z.object({
@@ -26,6 +28,7 @@ const compose = z.object({
       entrypoint: z.array(z.string()).optional(),
       environment: z.record(z.string(), z.string()).default({}),
       ports: z.array(z.string()).default([]),
+      security_opt: z.array(z.string()).default([]),
       stop_grace_period: z
         .string()
         .regex(/^\d+s$/)
@@ -51,6 +54,7 @@ export function composeServers(): Container[] {
         probes: [],
         graceSeconds: service.stop_grace_period,
         pauseSeconds: 0,
+        mayGainPrivileges: !service.security_opt.includes('no-new-privileges:true'),
       }));
   });
 }
@@ -82,6 +86,7 @@ const workload = z.object({
             startupProbe: probe,
             livenessProbe: probe,
             readinessProbe: probe,
+            securityContext: z.object({ allowPrivilegeEscalation: z.boolean() }),
             lifecycle: z
               .object({
                 preStop: z.object({
@@ -125,6 +130,7 @@ export function kubernetesServers(): Container[] {
         probes: probes.flatMap((asked) => asked?.httpGet.path ?? []),
         graceSeconds: terminationGracePeriodSeconds,
         pauseSeconds: Number(container.lifecycle?.preStop.exec.command[1] ?? 0),
+        mayGainPrivileges: container.securityContext.allowPrivilegeEscalation,
       },
     ];
   });
