@@ -1,15 +1,34 @@
-// npm run build: every package as it is published, in .cache/packages; then: npm pack ./.cache/packages/cli
-import { mkdir, rm } from 'node:fs/promises';
+// npm run build: every package as it is published, in .cache/packages, and packed for `npm install`, in .cache/packs.
+import { mkdir, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { launch, readSources } from './launch.mjs';
+import { mustRun } from './processes.mjs';
+
+const packages = fileURLToPath(new URL('../.cache/packages', import.meta.url));
+const packs = fileURLToPath(new URL('../.cache/packs', import.meta.url));
 
 await launch(async () => {
   readSources();
   const sdk = await import('../packages/sdk/scripts/build-package.ts');
   const others = await import('./build-package.ts');
-  const folder = fileURLToPath(new URL('../.cache/packages', import.meta.url));
-  await rm(folder, { recursive: true, force: true });
-  await mkdir(folder, { recursive: true });
-  await sdk.buildPackage(`${folder}/sdk`);
-  await others.buildPackages(folder);
+  for (const folder of [packages, packs]) {
+    await rm(folder, { recursive: true, force: true });
+    await mkdir(folder, { recursive: true });
+  }
+  await sdk.buildPackage(join(packages, 'sdk'));
+  await others.buildPackages(packages);
+  const folders = (await readdir(packages)).map((name) => join(packages, name));
+  await mustRun('npm', ['pack', ...folders, '--pack-destination', packs]);
+  await explain();
 });
+
+async function explain() {
+  const names = (await readdir(packs)).sort();
+  console.log(`Built ${names.length} packages in ${packs}:`);
+  for (const name of names) console.log(`  ${name}`);
+  const sdk = names.find((name) => name.startsWith('convoke-sdk-')) ?? '';
+  console.log('\nTo use the SDK in a project of yours, run this in its folder:');
+  console.log(`  npm install ${join(packs, sdk)}`);
+  console.log('\ndocs/guides/use-the-sdk.md shows a first program.');
+}

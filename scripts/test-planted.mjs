@@ -1,20 +1,11 @@
 // npm run test:planted: plants one known bug at a time in a copy of the checkout and runs the tests that must catch it.
 // Fails if a bug is not noticed, or if its patch no longer applies. Arguments choose plants by a part of their name:
 // `npm run test:planted -- lease`.
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  readdirSync,
-  readlinkSync,
-  rmSync,
-  symlinkSync,
-} from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { copyCheckout } from './copy-checkout.mjs';
 import { launch } from './launch.mjs';
 import { readPlants } from './plants.mjs';
 import { mustRun, runQuietly } from './processes.mjs';
@@ -46,48 +37,6 @@ await launch(async () => {
   console.log(`${plants.length - survived} of ${plants.length} planted bugs were caught.`);
   process.exitCode = survived === 0 && plants.length > 0 ? 0 : 1;
 });
-
-/**
- * Copies the files that git keeps, with changes that are not committed. Packages of npm are linked; those of this
- * repository are linked to the copy, so that the planted bug is in the code that other packages import.
- * @param {string} folder
- */
-async function copyCheckout(folder) {
-  const list = ['ls-files', '-z', '--cached', '--others', '--exclude-standard'];
-  const { end, said } = await runQuietly('git', list, { cwd: root });
-  if (end !== 0) throw new Error(`git ls-files failed: ${said}`);
-  for (const path of said.split('\0')) {
-    if (path === '' || !existsSync(join(root, path))) continue;
-    mkdirSync(dirname(join(folder, path)), { recursive: true });
-    copyFileSync(join(root, path), join(folder, path));
-  }
-  linkModules('node_modules', folder);
-  const packages = readdirSync(join(root, 'packages'));
-  for (const name of packages) linkModules(`packages/${name}/node_modules`, folder);
-}
-
-/**
- * @param {string} at
- * @param {string} folder
- */
-function linkModules(at, folder) {
-  for (const entry of namesIn(join(root, at))) {
-    const [from, to] = [join(root, at, entry.name), join(folder, at, entry.name)];
-    mkdirSync(dirname(to), { recursive: true });
-    if (entry.isSymbolicLink()) symlinkSync(readlinkSync(from), to);
-    else if (entry.name === '@convoke') linkModules(join(at, entry.name), folder);
-    else if (!entry.name.startsWith('.') || entry.name === '.bin') symlinkSync(from, to);
-  }
-}
-
-/** @param {string} folder */
-function namesIn(folder) {
-  try {
-    return readdirSync(folder, { withFileTypes: true });
-  } catch {
-    return [];
-  }
-}
 
 /**
  * Undefined when every named test failed, as it should.

@@ -1,4 +1,4 @@
-// Writes docs/reference from the contract: node packages/contract/scripts/write-reference.ts
+// Writes docs/reference from the contract: npm run reference
 import { mkdir, writeFile } from 'node:fs/promises';
 import { referenceFiles } from './reference.ts';
 

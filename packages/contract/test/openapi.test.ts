@@ -179,7 +179,7 @@ describe('the OpenAPI document', () => {
   });
 });
 
-// Generated files are checked in; `node packages/contract/scripts/write-reference.ts` renews them.
+// Generated files are checked in; `npm run reference` renews them.
 test.each(Object.entries(referenceFiles()))('docs/reference/%s is current', async (name, text) => {
   const file = new URL(`../../../docs/reference/${name}`, import.meta.url);
   expect(await readFile(file, 'utf8')).toBe(text);

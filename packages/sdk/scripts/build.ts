@@ -2,4 +2,6 @@
 import { fileURLToPath } from 'node:url';
 import { buildPackage } from './build-package.ts';
 
-await buildPackage(fileURLToPath(new URL('../dist', import.meta.url)));
+const folder = fileURLToPath(new URL('../dist', import.meta.url));
+await buildPackage(folder);
+console.log(`Built ${folder}. To pack it: npm pack ${folder}`);

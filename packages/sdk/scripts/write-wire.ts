@@ -1,4 +1,4 @@
-// Writes src/generated from the contract: npm run generate -w @convoke/sdk
+// Writes src/generated from the contract: npm run reference
 import { mkdir, writeFile } from 'node:fs/promises';
 import { formatted } from './format.ts';
 import { wireFiles } from './wire.ts';

@@ -43,7 +43,7 @@ test.each(Object.entries(wireFiles()))(
   'src/generated/%s is what the contract says',
   async (name, text) => {
     const written = await readFile(new URL(`../src/generated/${name}`, import.meta.url), 'utf8');
-    expect(written, 'run: npm run generate -w @convoke/sdk').toBe(formatted(name, text));
+    expect(written, 'run: npm run reference').toBe(formatted(name, text));
   },
 );
 

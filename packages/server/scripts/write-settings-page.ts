@@ -1,4 +1,4 @@
-// Writes docs/reference/settings.md: node packages/server/scripts/write-settings-page.ts
+// Writes docs/reference/settings.md: npm run reference
 import { writeFile } from 'node:fs/promises';
 import { settingsPage } from './settings-page.ts';
 

@@ -6,7 +6,7 @@ import { settingTable } from '../../src/config/setting-table.ts';
 const page = new URL('../../../../docs/reference/settings.md', import.meta.url);
 const source = new URL('../../src/', import.meta.url);
 
-// `node packages/server/scripts/write-settings-page.ts` renews it.
+// `npm run reference` renews it.
 test('docs/reference/settings.md is current', () => {
   expect(readFileSync(page, 'utf8')).toBe(settingsPage());
 });

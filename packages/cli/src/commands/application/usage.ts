@@ -33,7 +33,7 @@ export function usageCommand(): Command {
     .option('--to <time>', 'up to this time; default: now', readTime)
     .option('--organization', 'over all tenants, as the person who is logged in')
     .addOption(organizationOption())
-    .addHelpText('after', example('usage --by model --per day --from 2026-01-01'))
+    .addHelpText('after', example('usage --by model --per day'))
     .action(async (options: UsageOptions, command: Command) => {
       const usage = await collect(await listingOf(options, command), rowsMax);
       if (globalOptions(command).json) return printJson({ usage });

@@ -1,0 +1,12 @@
+// npm run reference: writes everything that is generated from the sources and checked in.
+import { launch, readSources } from './launch.mjs';
+
+await launch(async () => {
+  readSources();
+  await import('../packages/contract/scripts/write-reference.ts');
+  await import('../packages/server/scripts/write-settings-page.ts');
+  await import('../packages/sdk/scripts/write-wire.ts');
+  console.log(
+    'Wrote docs/reference and packages/sdk/src/generated. `git diff` shows what changed.',
+  );
+});
