@@ -71,6 +71,9 @@ const belongsTo: Record<string, readonly string[]> = {
   pg: ['server/store', 'server/fanout'],
   '@opentelemetry/api': ['server/telemetry'],
   'node:sqlite': ['server/store', 'server/runtime'],
+  // Names are looked up with a bound and a time limit.
+  'node:dns': ['server/egress'],
+  'node:dns/promises': ['server/egress'],
 };
 
 /** Problems with the imports of one source file of a package, one line each. */

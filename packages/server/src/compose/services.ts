@@ -4,7 +4,7 @@ import { deriveKey } from '../auth/master-key.ts';
 import { createWebhookSecrets } from '../auth/webhook-secrets.ts';
 import type { Config } from '../config/config.ts';
 import { readAllowList } from '../egress/allow-list.ts';
-import type { Resolve } from '../egress/checked-addresses.ts';
+import { createTenantLookups } from '../egress/tenant-lookups.ts';
 import { createWebhookSender } from '../egress/webhook-sender.ts';
 import type { ExecutionServices } from '../execution/services.ts';
 import { inOwnContext } from '../fanout/in-own-context.ts';
@@ -47,8 +47,8 @@ export interface Overrides {
   readonly streamCaps?: StreamCaps;
   /** Lifetime of a client's token, short enough to wait for its end. */
   readonly clientTokenSeconds?: number;
-  /** Looks up the hosts of webhooks. */
-  readonly resolve?: Resolve;
+  /** Name servers for the hosts of webhooks, as `address:port`. */
+  readonly nameServers?: readonly string[];
   /** The folder of the built console. */
   readonly consoleFolder?: string;
 }
@@ -127,7 +127,7 @@ export async function openServices(
     webhookSender: createWebhookSender({
       allow: readAllowList('CONVOKE_WEBHOOK_ALLOW', config.webhookAllow),
       clock,
-      ...(overrides.resolve === undefined ? {} : { resolve: overrides.resolve }),
+      resolve: createTenantLookups({ clock, servers: overrides.nameServers }),
     }),
     prices,
   };

@@ -1,27 +1,17 @@
 import type { LookupAddress } from 'node:dns';
 import { isIP } from 'node:net';
 import { type AllowList, reachProblem, urlProblem } from './allow-list.ts';
-import { resolveAddresses } from './pinned-lookup.ts';
+import type { Resolve } from './name-lookup.ts';
+import { Unreachable } from './unreachable.ts';
 import { hostOf } from './url-host.ts';
-
-/** A URL that may not or cannot be called. The message may be shown to the caller. */
-export class Unreachable extends Error {
-  override readonly name = 'Unreachable';
-}
-
-/** Resolves a host to all its addresses. */
-export type Resolve = (host: string) => Promise<readonly LookupAddress[]>;
 
 /**
  * Looks the host of a URL up once and checks every address. The caller connects to these addresses and to no others, so
- * a name that changes afterwards has no effect. Throws `Unreachable` when the URL may not be called.
+ * a name that changes afterwards has no effect. Throws `Unreachable` when the URL may not be called, and `LookupFailed`.
  */
 export async function checkedAddresses(
   url: URL,
-  {
-    allow,
-    resolve = resolveAddresses,
-  }: { readonly allow: AllowList; readonly resolve?: Resolve | undefined },
+  { allow, resolve }: { readonly allow: AllowList; readonly resolve: Resolve },
 ): Promise<readonly LookupAddress[]> {
   const host = hostOf(url);
   const problem = urlProblem(url, allow);

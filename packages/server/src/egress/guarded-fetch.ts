@@ -1,12 +1,13 @@
-import type { LookupAddress } from 'node:dns';
 import { type IncomingMessage, type RequestOptions, request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { Readable, Transform } from 'node:stream';
 import type { Clock } from '../ports/clock.ts';
 import { errorCode } from '../runtime/error-code.ts';
 import type { AllowList } from './allow-list.ts';
-import { Unreachable, checkedAddresses } from './checked-addresses.ts';
+import { checkedAddresses } from './checked-addresses.ts';
+import type { Resolve } from './name-lookup.ts';
 import { pinnedLookup } from './pinned-lookup.ts';
+import { Unreachable } from './unreachable.ts';
 import { hostOf, portOf } from './url-host.ts';
 
 const connectMs = 5000;
@@ -25,8 +26,7 @@ export interface FetchParts {
   readonly credentialName: string;
   /** Aborts every request. */
   readonly signal: AbortSignal;
-  /** Resolves a host to all its addresses. */
-  readonly resolve?: (host: string) => Promise<readonly LookupAddress[]>;
+  readonly resolve: Resolve;
 }
 
 /**

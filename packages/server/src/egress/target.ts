@@ -2,18 +2,26 @@ import type { LookupAddress } from 'node:dns';
 import { type LookupFunction, isIP } from 'node:net';
 import { type Egress, egressTo } from '../domain/egress.ts';
 import { addressKind } from './network-address.ts';
-import { pinnedLookup, resolveAddresses } from './pinned-lookup.ts';
+import type { Resolve } from './name-lookup.ts';
+import { pinnedLookup } from './pinned-lookup.ts';
+import { LookupFailed } from './unreachable.ts';
 
 export type Target =
   | { readonly ok: true; readonly lookup: LookupFunction }
   | { readonly ok: false; readonly reason: string };
+
+/** What an agent's program may reach. */
+export interface Reach {
+  readonly entries: readonly Egress[];
+  readonly resolve: Resolve;
+}
 
 /**
  * Decides whether an agent's program may reach this host, and returns its addresses as a lookup. Addresses are resolved
  * once, checked, and the connection uses the checked ones: changing the DNS record in between has no effect.
  */
 export async function findTarget(
-  entries: readonly Egress[],
+  { entries, resolve }: Reach,
   host: string,
   port: number,
 ): Promise<Target> {
@@ -23,7 +31,8 @@ export async function findTarget(
   }
   // An entry that is an address, or localhost, means exactly that machine.
   const isExplicit = isIP(host) !== 0 || entry.host === 'localhost';
-  const addresses = await resolveAddresses(host);
+  const addresses = await resolve(host).catch(reasonOf);
+  if (typeof addresses === 'string') return { ok: false, reason: addresses };
   if (addresses.length === 0) return { ok: false, reason: `${host} has no address` };
   const isAllowed = ({ address }: LookupAddress) => {
     const kind = addressKind(address);
@@ -34,4 +43,9 @@ export async function findTarget(
     return { ok: false, reason: `${host} resolves to an address that is not open to agents` };
   }
   return { ok: true, lookup: pinnedLookup(addresses) };
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof LookupFailed) return error.message;
+  throw error;
 }

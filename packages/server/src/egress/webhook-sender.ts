@@ -6,8 +6,10 @@ import type { Clock } from '../ports/clock.ts';
 import type { WebhookSender } from '../ports/webhook-sender.ts';
 import { errorCode } from '../runtime/error-code.ts';
 import type { AllowList } from './allow-list.ts';
-import { type Resolve, Unreachable, checkedAddresses } from './checked-addresses.ts';
+import { checkedAddresses } from './checked-addresses.ts';
 import { pinnedLookup } from './pinned-lookup.ts';
+import type { ResolveFor } from './tenant-lookups.ts';
+import { LookupFailed, Unreachable } from './unreachable.ts';
 import { portOf } from './url-host.ts';
 
 // An import would read all that the module exports, and load the client behind `fetch` with it: 40 ms and 10 MB.
@@ -22,48 +24,55 @@ const firstFreePort = 1024;
 interface SenderParts {
   readonly allow: AllowList;
   readonly clock: Clock;
-  readonly resolve?: Resolve;
+  readonly resolve: ResolveFor;
 }
 
 /** Sends webhooks. The address is checked again at every try, and the checked one is connected to (D-123). */
 export function createWebhookSender(parts: SenderParts): WebhookSender {
   return {
-    async problemOf(text) {
+    async problemOf({ tenantId, url: text }) {
       if (!URL.canParse(text)) return 'is not a URL';
       try {
-        await addressesOf(new URL(text), parts);
+        await addressesOf(new URL(text), tenantId, parts);
         return undefined;
       } catch (error) {
         return error instanceof Unreachable ? error.message : 'cannot be looked up';
       }
     },
-    async post({ url: text, ...message }) {
+    async post({ tenantId, url: text, ...message }) {
       const url = new URL(text);
-      const addresses = await addressesOf(url, parts).catch((error: unknown) => messageOf(error));
-      // A name that cannot be looked up may come back; one that leads to a forbidden address is blocked.
-      if (typeof addresses === 'string') {
-        const isAbsent = addresses.endsWith('has no address');
-        return isAbsent
-          ? { kind: 'unanswered', error: 'ENOTFOUND' }
-          : { kind: 'blocked', error: addresses };
+      try {
+        const addresses = await addressesOf(url, tenantId, parts);
+        return await send(url, { ...message, addresses, clock: parts.clock });
+      } catch (error) {
+        return failedTry(error);
       }
-      return send(url, { ...message, addresses, clock: parts.clock });
     },
   };
 }
 
-async function addressesOf(url: URL, parts: SenderParts): Promise<readonly LookupAddress[]> {
+/** A name that cannot be looked up may come back; one that leads to a forbidden address is blocked. */
+function failedTry(error: unknown): TryResult {
+  if (error instanceof LookupFailed) return { kind: 'unanswered', error: error.message };
+  const message = error instanceof Error ? error.message : String(error);
+  const isAbsent = message.endsWith('has no address');
+  return isAbsent
+    ? { kind: 'unanswered', error: 'ENOTFOUND' }
+    : { kind: 'blocked', error: message };
+}
+
+async function addressesOf(
+  url: URL,
+  tenantId: string,
+  { allow, resolve }: SenderParts,
+): Promise<readonly LookupAddress[]> {
   const port = portOf(url);
   const isUsual = port === 443 || (port === 80 && url.protocol === 'http:');
   const isWeb = url.protocol === 'https:' || url.protocol === 'http:';
   if (isWeb && !isUsual && port < firstFreePort) {
     throw new Unreachable(`${url.origin} must have port 443 or one from ${firstFreePort} up`);
   }
-  return checkedAddresses(url, parts);
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
+  return checkedAddresses(url, { allow, resolve: (host) => resolve(tenantId, host) });
 }
 
 interface Sending {

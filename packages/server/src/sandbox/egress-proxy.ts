@@ -10,8 +10,9 @@ import {
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { type Duplex, type Readable, type Writable, pipeline } from 'node:stream';
-import { type Egress, readEgress } from '../domain/egress.ts';
-import { findTarget } from '../egress/target.ts';
+import { readEgress } from '../domain/egress.ts';
+import type { Resolve } from '../egress/name-lookup.ts';
+import { type Reach, findTarget } from '../egress/target.ts';
 import { hostOf } from '../egress/url-host.ts';
 
 /** Proxy of one program: serves HTTP and CONNECT to the hosts of its agent's allow-list, over a socket file. */
@@ -37,9 +38,10 @@ const hopByHop = [
 
 export async function openEgressProxy(
   folder: string,
-  network: readonly string[],
+  { network, resolve }: { readonly network: readonly string[]; readonly resolve: Resolve },
 ): Promise<EgressProxy> {
   const entries = network.flatMap((entry) => readEgress(entry) ?? []);
+  const reach = { entries, resolve };
   const sockets = new Set<Duplex>();
   const keep = (socket: Duplex) => {
     sockets.add(ignoreErrors(socket));
@@ -49,10 +51,10 @@ export async function openEgressProxy(
   server.maxConnections = connectionsMax;
   server.on('connection', (socket) => keep(socket.setTimeout(idleMs, () => socket.destroy())));
   server.on('request', (incoming, outgoing) => {
-    forward(entries, { incoming, outgoing }).catch(() => outgoing.destroy());
+    forward(reach, { incoming, outgoing }).catch(() => outgoing.destroy());
   });
   server.on('connect', (incoming, client, head) => {
-    tunnel(entries, incoming, { client, head, keep }).catch(() => client.destroy());
+    tunnel(reach, incoming, { client, head, keep }).catch(() => client.destroy());
   });
 
   await mkdir(folder, { mode: 0o700 });
@@ -82,7 +84,7 @@ export async function openEgressProxy(
 }
 
 async function forward(
-  entries: readonly Egress[],
+  reach: Reach,
   { incoming, outgoing }: { incoming: IncomingMessage; outgoing: ServerResponse },
 ): Promise<void> {
   const url = URL.parse(incoming.url ?? '');
@@ -92,7 +94,7 @@ async function forward(
   }
   const port = Number(url.port || 80);
   const host = hostOf(url);
-  const target = await findTarget(entries, host, port);
+  const target = await findTarget(reach, host, port);
   if (!target.ok) {
     outgoing.writeHead(403).end(`convoke: ${target.reason}\n`);
     return;
@@ -146,7 +148,7 @@ interface Tunnel {
 }
 
 async function tunnel(
-  entries: readonly Egress[],
+  reach: Reach,
   incoming: IncomingMessage,
   { client, head, keep }: Tunnel,
 ): Promise<void> {
@@ -154,7 +156,7 @@ async function tunnel(
   const url = URL.parse(`tcp://${incoming.url}`);
   const host = url === null ? '' : hostOf(url);
   const port = Number(url?.port ?? 0);
-  const target = await findTarget(entries, host, port);
+  const target = await findTarget(reach, host, port);
   if (!target.ok) {
     refuse(client, '403 Forbidden', target.reason);
     return;

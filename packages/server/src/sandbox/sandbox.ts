@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { chown, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { NameLookup } from '../egress/name-lookup.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Log } from '../ports/log.ts';
 import {
@@ -204,7 +205,8 @@ class ProcessSandbox implements Sandbox {
     if (network.length === 0) return undefined;
     if (programs.socat === undefined) throw new SandboxUnavailable(socatMissing);
     const { openEgressProxy } = await import('./egress-proxy.ts');
-    return openEgressProxy(join(this.#folder, `net-${randomUUID()}`), network);
+    const { resolve } = new NameLookup(this.#options);
+    return openEgressProxy(join(this.#folder, `net-${randomUUID()}`), { network, resolve });
   }
 
   #warnWithoutWatcher(): void {

@@ -3,6 +3,7 @@ import { createWebhookSecrets } from '../../src/auth/webhook-secrets.ts';
 import { numberNotices } from '../../src/app/feed/number-notices.ts';
 import { createWebhook } from '../../src/app/webhooks/webhooks.ts';
 import { readAllowList } from '../../src/egress/allow-list.ts';
+import { createTenantLookups } from '../../src/egress/tenant-lookups.ts';
 import { createWebhookSender } from '../../src/egress/webhook-sender.ts';
 import type { Store } from '../../src/ports/store.ts';
 import { createIds } from '../../src/runtime/ids.ts';
@@ -30,6 +31,7 @@ async function createWorld(kind: DatabaseKind, url: string) {
     webhookSender: createWebhookSender({
       allow: readAllowList('CONVOKE_WEBHOOK_ALLOW', [receiverNetwork]),
       clock,
+      resolve: createTenantLookups({ clock }),
     }),
   };
   const { webhook } = await createWebhook(services, scope, {

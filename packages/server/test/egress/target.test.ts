@@ -2,13 +2,22 @@ import { expect, test } from 'vitest';
 import { readEgress } from '../../src/domain/egress.ts';
 import { findTarget } from '../../src/egress/target.ts';
 
-/** Abbreviated addresses, which every resolver resolves like names. */
-const thisMachine = '127.1';
-const privateNetwork = '10.1';
+const thisMachine = 'loopback.example';
+const privateNetwork = 'intranet.example';
+const known: Record<string, string> = {
+  [thisMachine]: '127.0.0.1',
+  [privateNetwork]: '10.0.0.1',
+  '127.0.0.1': '127.0.0.1',
+  localhost: '127.0.0.1',
+};
+const resolve = async (host: string) => {
+  const address = known[host];
+  return address === undefined ? [] : [{ address, family: 4 }];
+};
 
 async function reach(entry: string, host: string, port: number): Promise<string> {
   const target = await findTarget(
-    [readEgress(entry)].filter((each) => each !== undefined),
+    { entries: [readEgress(entry)].filter((each) => each !== undefined), resolve },
     host,
     port,
   );
@@ -39,7 +48,8 @@ test('a listed address, and localhost, are reachable whatever their network', as
 
 test('the connection uses the addresses that were checked', async () => {
   const entry = readEgress('127.0.0.1:8080');
-  const target = await findTarget(entry === undefined ? [] : [entry], '127.0.0.1', 8080);
+  const entries = entry === undefined ? [] : [entry];
+  const target = await findTarget({ entries, resolve }, '127.0.0.1', 8080);
   if (!target.ok) throw new Error(target.reason);
   const found = await new Promise((resolve) => {
     target.lookup('another.example', { all: true }, (_, addresses) => resolve(addresses));

@@ -1,8 +1,10 @@
 import { once } from 'node:events';
 import { type RequestListener, createServer } from 'node:http';
+import { tenantId } from '@convoke/contract';
 import { afterAll, describe, expect, test } from 'vitest';
 import { readAllowList } from '../../src/egress/allow-list.ts';
 import { createWebhookSender } from '../../src/egress/webhook-sender.ts';
+import type { WebhookSender } from '../../src/ports/webhook-sender.ts';
 import { FakeClock } from '../support/clocks.ts';
 
 const servers: ReturnType<typeof createServer>[] = [];
@@ -33,7 +35,10 @@ const resolving = (...answers: readonly string[][]) => {
 };
 const senderFor = (allow: string[] = ['127.0.0.0/8'], resolve = resolving(['127.0.0.1'])) =>
   createWebhookSender({ allow: readAllowList('CONVOKE_WEBHOOK_ALLOW', allow), clock, resolve });
+const tenant = tenantId('ten_a');
+const problem = (sender: WebhookSender, url: string) => sender.problemOf({ tenantId: tenant, url });
 const message = (url: string, signal = new AbortController().signal) => ({
+  tenantId: tenant,
   url,
   headers: { 'webhook-id': 'x' },
   body: '{"a":"é"}',
@@ -53,20 +58,20 @@ describe('a URL (D-123)', () => {
     ['https://169.254.169.254/latest', /not allowed/],
     ['https://[::ffff:169.254.169.254]/', /not allowed/],
     ['https://2130706433/', /not allowed/],
-  ])('%s may not be called', async (url, problem) => {
+  ])('%s may not be called', async (url, expected) => {
     const sender = senderFor([], resolving(['192.0.2.7']));
-    expect(await sender.problemOf(url)).toMatch(problem);
+    expect(await problem(sender, url)).toMatch(expected);
   });
 
   test('of a public address may be called, on port 443 and on high ones', async () => {
     const sender = senderFor([], resolving(['192.0.2.7']));
-    expect(await sender.problemOf('https://example.com/hook')).toBeUndefined();
-    expect(await sender.problemOf('https://example.com:8443/hook')).toBeUndefined();
+    expect(await problem(sender, 'https://example.com/hook')).toBeUndefined();
+    expect(await problem(sender, 'https://example.com:8443/hook')).toBeUndefined();
   });
 
   test('with one private address among its public ones may not be called', async () => {
     const sender = senderFor([], resolving(['192.0.2.7', '10.0.0.1']));
-    expect(await sender.problemOf('https://example.com/')).toMatch(/not allowed/);
+    expect(await problem(sender, 'https://example.com/')).toMatch(/not allowed/);
   });
 });
 
@@ -100,7 +105,7 @@ describe('a try', () => {
 
   test('is blocked when the name leads elsewhere than when the webhook was created', async () => {
     const sender = senderFor([], resolving(['192.0.2.7'], ['127.0.0.1'], ['169.254.169.254']));
-    expect(await sender.problemOf('https://rebind.example:8443/')).toBeUndefined();
+    expect(await problem(sender, 'https://rebind.example:8443/')).toBeUndefined();
     for (let turn = 0; turn < 2; turn += 1) {
       const result = await sender.post(message('https://rebind.example:8443/'));
       expect(result).toMatchObject({

@@ -11,6 +11,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { NameLookup } from '../../src/egress/name-lookup.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
 import { type EgressProxy, openEgressProxy } from '../../src/sandbox/egress-proxy.ts';
 import { eventually } from '../support/eventually.ts';
 
@@ -273,10 +275,11 @@ async function freePort(): Promise<number> {
 }
 
 let opened = 0;
+const { resolve } = new NameLookup({ clock: systemClock });
 
 async function openProxy(network: readonly string[]): Promise<EgressProxy> {
   opened += 1;
-  const proxy = await openEgressProxy(join(root, `net-${opened}`), network);
+  const proxy = await openEgressProxy(join(root, `net-${opened}`), { network, resolve });
   let isClosed = false;
   const close = async () => {
     if (isClosed) return;

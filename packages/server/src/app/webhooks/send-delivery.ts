@@ -84,7 +84,8 @@ async function attempt(
     'webhook-timestamp': String(timestamp),
     'webhook-signature': signature,
   };
-  return webhookSender.post({ url: webhook.url, headers, body, signal });
+  const { tenantId, url } = webhook;
+  return webhookSender.post({ tenantId, url, headers, body, signal });
 }
 
 /** D-121: the bytes of the notice as they are in the feed. Undefined when it is no longer kept. */

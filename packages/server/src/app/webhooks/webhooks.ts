@@ -51,7 +51,7 @@ export async function createWebhook(
   { fields, idempotencyKey, by, chargeRate }: CreateWebhook,
 ): Promise<IssuedWebhook> {
   const labels = orRefuse(readLabels(fields.labels ?? {}));
-  await requireUrl(services, fields.url);
+  await requireUrl(services, scope, fields.url);
   return services.store.transaction(async (tx) => {
     const now = services.clock.now();
     const id = webhookId(services.ids.next(idPrefixes.webhook));
@@ -89,9 +89,10 @@ export async function createWebhook(
 /** D-123: refused here already, so that a mistake is seen at once; every try checks again. */
 async function requireUrl(
   { webhookSender }: Pick<WebhookServices, 'webhookSender'>,
+  { tenantId }: TenantScope,
   url: string,
 ): Promise<void> {
-  const problem = await webhookSender.problemOf(url);
+  const problem = await webhookSender.problemOf({ tenantId, url });
   if (problem !== undefined) refuse('invalid_webhook_url', { message: `url: ${problem}` });
 }
 
@@ -123,7 +124,7 @@ export async function updateWebhook(
 ): Promise<Webhook> {
   // Before the URL is looked up: a caller learns nothing about addresses for a webhook that it does not have.
   await getWebhook(services, scope, id);
-  if (change.url !== undefined) await requireUrl(services, change.url);
+  if (change.url !== undefined) await requireUrl(services, scope, change.url);
   return services.store.transaction(async (tx) => {
     const seen = (await tx.webhooks.lock(scope, id)) ?? refuse('not_found');
     const now = services.clock.now();

@@ -1,7 +1,8 @@
 import type { StreamResponse } from '@a2a-js/sdk';
 import { resolveReferences } from '../../agents/secret-references.ts';
 import type { AllowList } from '../../egress/allow-list.ts';
-import { Unreachable } from '../../egress/checked-addresses.ts';
+import { NameLookup } from '../../egress/name-lookup.ts';
+import { Unreachable } from '../../egress/unreachable.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { HarnessEvent, Leg, LegContext, LegEnd, LegInput } from '../../ports/harness.ts';
 import type { Log } from '../../ports/log.ts';
@@ -204,6 +205,7 @@ export class A2aLeg implements Leg {
       headers,
       credentialName: tokenName,
       signal,
+      resolve: new NameLookup({ clock }).resolve,
     });
     return this.#remote;
   }

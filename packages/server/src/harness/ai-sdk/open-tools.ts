@@ -1,7 +1,9 @@
 import type { LanguageModel } from 'ai';
 import type { McpServer } from '../../agents/mcp-servers.ts';
+import { NameLookup } from '../../egress/name-lookup.ts';
 import type { LegContext, LegEnd } from '../../ports/harness.ts';
 import { SandboxUnavailable } from '../../ports/sandbox.ts';
+import { systemClock } from '../../runtime/clock.ts';
 import { failure } from './failure.ts';
 import type { LegParts } from './parts.ts';
 import { openModel } from './provider.ts';
@@ -104,7 +106,9 @@ function bundledTools({ parts, settings, place }: ToolSources): readonly AgentTo
     ...fileTools(place.sessionFolder),
     runCommandTool(parts.processes, place),
     // Without a host in sandbox.network there is nothing to fetch.
-    ...(network.length > 0 ? [fetchUrlTool(network)] : []),
+    ...(network.length > 0
+      ? [fetchUrlTool(network, new NameLookup({ clock: systemClock }).resolve)]
+      : []),
   ];
 }
 

@@ -2,6 +2,7 @@ import { type IncomingMessage, request as requestPlain } from 'node:http';
 import { request as requestSecure } from 'node:https';
 import { z } from 'zod';
 import { readEgress } from '../../../domain/egress.ts';
+import type { Resolve } from '../../../egress/name-lookup.ts';
 import { findTarget } from '../../../egress/target.ts';
 import { errorCode } from '../../../runtime/error-code.ts';
 import { type AgentTool, type ToolOutput, failed, shortened, succeeded } from './agent-tool.ts';
@@ -20,7 +21,7 @@ const inputSchema = z.strictObject({
  * checked, and the connection goes to that address (`egress/target.ts`). A redirect is reported, not followed, so that
  * the new address is checked too.
  */
-export function fetchUrlTool(network: readonly string[]): AgentTool {
+export function fetchUrlTool(network: readonly string[], resolve: Resolve): AgentTool {
   const name = 'fetch_url';
   const entries = network.flatMap((entry) => readEgress(entry) ?? []);
   return {
@@ -38,7 +39,7 @@ export function fetchUrlTool(network: readonly string[]): AgentTool {
         return failed(`${name}: a URL with a user name or a password is not fetched`);
       const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
       const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80));
-      const target = await findTarget(entries, host, port);
+      const target = await findTarget({ entries, resolve }, host, port);
       if (!target.ok) return failed(`${name}: ${target.reason}`);
       try {
         return await read(await get({ url, lookup: target.lookup, signal }));
