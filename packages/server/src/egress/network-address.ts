@@ -1,38 +1,54 @@
-import { BlockList, isIP } from 'node:net';
+import { BlockList, type IPVersion, isIP } from 'node:net';
 
-/** Loopback, link-local, multicast and reserved addresses: a name must never resolve to one. */
-const never = blockList({
-  ipv4: ['0.0.0.0/8', '127.0.0.0/8', '169.254.0.0/16', '192.0.0.0/24', '224.0.0.0/3'],
-  ipv6: ['::/127', 'fe80::/10', 'ff00::/8'],
-});
-/** Private networks: reachable only if listed. */
-const organization = blockList({
-  ipv4: ['10.0.0.0/8', '100.64.0.0/10', '172.16.0.0/12', '192.168.0.0/16', '198.18.0.0/15'],
-  ipv6: ['fc00::/7'],
-});
-/** IPv6 addresses that embed an IPv4 address: never allowed, since decoding them is not worth the risk. */
-const embedding = blockList({ ipv4: [], ipv6: ['::ffff:0:0/96', '64:ff9b::/96', '2002::/16'] });
+const ipv4 = {
+  /** Loopback, link-local, multicast and reserved addresses: a name must never resolve to one. */
+  never: blockList('ipv4', [
+    '0.0.0.0/8',
+    '127.0.0.0/8',
+    '169.254.0.0/16',
+    '192.0.0.0/24',
+    '224.0.0.0/3',
+  ]),
+  /** Private networks: reachable only if listed. */
+  organization: blockList('ipv4', [
+    '10.0.0.0/8',
+    '100.64.0.0/10',
+    '172.16.0.0/12',
+    '192.168.0.0/16',
+    '198.18.0.0/15',
+  ]),
+};
+
+const ipv6 = {
+  organization: blockList('ipv6', ['fc00::/7']),
+  /** What is assigned to the internet. All else is reserved, local, or embeds an IPv4 address, which may be private. */
+  internet: blockList('ipv6', ['2000::/3']),
+  /** The special ranges in it: Teredo, ORCHID and other protocols (2001::/23), documentation, 6to4. */
+  special: blockList('ipv6', ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']),
+};
 
 export type AddressKind = 'public' | 'organization' | 'never';
 
 /** Classifies an IP address; text that is not an address is `never`. */
 export function addressKind(address: string): AddressKind {
-  const version = isIP(address);
-  if (version === 0) return 'never';
-  const family = version === 4 ? 'ipv4' : 'ipv6';
-  if (never.check(address, family) || (version === 6 && embedding.check(address, 'ipv6'))) {
-    return 'never';
+  switch (isIP(address)) {
+    case 4:
+      if (ipv4.organization.check(address, 'ipv4')) return 'organization';
+      return ipv4.never.check(address, 'ipv4') ? 'never' : 'public';
+    case 6:
+      if (ipv6.organization.check(address, 'ipv6')) return 'organization';
+      if (ipv6.special.check(address, 'ipv6')) return 'never';
+      return ipv6.internet.check(address, 'ipv6') ? 'public' : 'never';
+    default:
+      return 'never';
   }
-  return organization.check(address, family) ? 'organization' : 'public';
 }
 
-function blockList(ranges: { ipv4: readonly string[]; ipv6: readonly string[] }): BlockList {
+function blockList(family: IPVersion, ranges: readonly string[]): BlockList {
   const list = new BlockList();
-  for (const family of ['ipv4', 'ipv6'] as const) {
-    for (const range of ranges[family]) {
-      const [address = '', prefix = ''] = range.split('/');
-      list.addSubnet(address, Number(prefix), family);
-    }
+  for (const range of ranges) {
+    const [address = '', prefix = ''] = range.split('/');
+    list.addSubnet(address, Number(prefix), family);
   }
   return list;
 }
