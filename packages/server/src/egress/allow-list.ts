@@ -40,7 +40,10 @@ export function urlProblem(url: URL, allow: AllowList): string | undefined {
   return isPlain && allow.networks.rules.length === 0 ? plainProblem(allow) : undefined;
 }
 
-/** Explains why a URL that resolves to these addresses may not be called; `undefined` when it may. All must be allowed. */
+/**
+ * Explains why a URL that resolves to these addresses may not be called; `undefined` when it may. All must be allowed.
+ * The explanation is the same for no address and for a private one: it must not tell which internal names exist.
+ */
 export function reachProblem(
   url: URL,
   addresses: readonly string[],
@@ -55,8 +58,9 @@ export function reachProblem(
     const kind = addressKind(address);
     return kind === 'public' || (kind === 'organization' && listed);
   };
-  if (!addresses.every(isAllowed)) {
-    return `resolves to an address that is not allowed; an operator can list it in ${allow.setting}`;
+  if (addresses.length === 0 || !addresses.every(isAllowed)) {
+    const what = isIP(host) === 0 ? 'does not exist, or leads to' : 'is';
+    return `${what} an address that is not allowed; an operator can list it in ${allow.setting}`;
   }
   const isPlain = url.protocol === 'http:' && !listed;
   return isPlain && !addresses.every((address) => inNetworks(address, allow))

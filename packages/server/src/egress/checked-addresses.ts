@@ -2,7 +2,7 @@ import type { LookupAddress } from 'node:dns';
 import { isIP } from 'node:net';
 import { type AllowList, reachProblem, urlProblem } from './allow-list.ts';
 import type { Resolve } from './name-lookup.ts';
-import { Unreachable } from './unreachable.ts';
+import { LookupFailed, Unreachable } from './unreachable.ts';
 import { hostOf } from './url-host.ts';
 
 /**
@@ -18,12 +18,13 @@ export async function checkedAddresses(
   if (problem !== undefined) throw new Unreachable(`${url.origin} ${problem}`);
   const version = isIP(host);
   const found = version === 0 ? await resolve(host) : [{ address: host, family: version }];
-  if (found.length === 0) throw new Unreachable(`${host} has no address`);
   const reach = reachProblem(
     url,
     found.map(({ address }) => address),
     allow,
   );
-  if (reach !== undefined) throw new Unreachable(`${url.origin} ${reach}`);
-  return found;
+  if (reach === undefined) return found;
+  // The addresses of a name can change, those of a literal cannot.
+  const failure = version === 0 ? LookupFailed : Unreachable;
+  throw new failure(`${url.origin} ${reach}`);
 }

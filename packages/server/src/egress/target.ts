@@ -33,14 +33,14 @@ export async function findTarget(
   const isExplicit = isIP(host) !== 0 || entry.host === 'localhost';
   const addresses = await resolve(host).catch(reasonOf);
   if (typeof addresses === 'string') return { ok: false, reason: addresses };
-  if (addresses.length === 0) return { ok: false, reason: `${host} has no address` };
   const isAllowed = ({ address }: LookupAddress) => {
     const kind = addressKind(address);
     // Private networks are reachable only through an entry with a port.
     return kind === 'public' || (kind === 'organization' && entry.port !== undefined);
   };
-  if (!isExplicit && !addresses.every(isAllowed)) {
-    return { ok: false, reason: `${host} resolves to an address that is not open to agents` };
+  // One reason for both: an agent must not learn which internal names exist.
+  if (addresses.length === 0 || !(isExplicit || addresses.every(isAllowed))) {
+    return { ok: false, reason: `${host} has no address that is open to agents` };
   }
   return { ok: true, lookup: pinnedLookup(addresses) };
 }

@@ -3,7 +3,7 @@ export class Unreachable extends Error {
   override readonly name: string = 'Unreachable';
 }
 
-/** It is not known whether the host has an address: asking later may help. */
+/** The name leads to no address that may be called, or it is not known: asking later may help. */
 export class LookupFailed extends Unreachable {
   override readonly name = 'LookupFailed';
 }

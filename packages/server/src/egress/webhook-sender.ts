@@ -51,14 +51,14 @@ export function createWebhookSender(parts: SenderParts): WebhookSender {
   };
 }
 
-/** A name that cannot be looked up may come back; one that leads to a forbidden address is blocked. */
+/**
+ * A name that leads nowhere, or to a forbidden address, is tried again: the results must be the same, and the name may
+ * come back. A URL that is forbidden by its text is blocked.
+ */
 function failedTry(error: unknown): TryResult {
-  if (error instanceof LookupFailed) return { kind: 'unanswered', error: error.message };
   const message = error instanceof Error ? error.message : String(error);
-  const isAbsent = message.endsWith('has no address');
-  return isAbsent
-    ? { kind: 'unanswered', error: 'ENOTFOUND' }
-    : { kind: 'blocked', error: message };
+  const kind = error instanceof LookupFailed ? 'unanswered' : 'blocked';
+  return { kind, error: message };
 }
 
 async function addressesOf(

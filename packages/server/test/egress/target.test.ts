@@ -31,14 +31,21 @@ test('a host that is not listed is refused without a lookup', async () => {
 });
 
 test('a listed name that resolves to this machine is refused, with a port or without', async () => {
-  const refused = `${thisMachine} resolves to an address that is not open to agents`;
+  const refused = `${thisMachine} has no address that is open to agents`;
   expect(await reach(thisMachine, thisMachine, 80)).toBe(refused);
   expect(await reach(`${thisMachine}:8080`, thisMachine, 8080)).toBe(refused);
 });
 
 test('a listed name that resolves to a private network is reachable only if listed with its port', async () => {
-  expect(await reach(privateNetwork, privateNetwork, 443)).toContain('not open to agents');
+  expect(await reach(privateNetwork, privateNetwork, 443)).toBe(
+    `${privateNetwork} has no address that is open to agents`,
+  );
   expect(await reach(`${privateNetwork}:8080`, privateNetwork, 8080)).toBe('reached');
+});
+
+test('a name that does not exist is refused like one at a private address', async () => {
+  const absent = 'absent.example';
+  expect(await reach(absent, absent, 443)).toBe(`${absent} has no address that is open to agents`);
 });
 
 test('a listed address, and localhost, are reachable whatever their network', async () => {
