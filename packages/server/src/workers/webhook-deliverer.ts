@@ -1,4 +1,4 @@
-import type { WebhookId } from '@convoke/contract';
+import type { TenantId, WebhookId } from '@convoke/contract';
 import {
   type LeasedDelivery,
   leaseDeliveries,
@@ -9,17 +9,21 @@ import type { Log } from '../ports/log.ts';
 
 /** Deliveries that this server sends at once. */
 const togetherMax = 64;
+/** Those of one tenant: its slow receivers leave places for the others. */
+const perTenantMax = togetherMax / 4;
 const webhooksPerPass = 64;
 
 /**
  * Sends deliveries (D-122). A pass leases what is due and does not wait for the answers: a receiver that takes its time
- * holds up no other. The webhooks take turns, so that a busy one cannot take every place.
+ * holds up no other. The webhooks take turns: a pass begins behind the webhook at which the one before ended.
  */
 export class WebhookDeliverer {
   readonly #services: WebhookServices & { readonly log: Log };
   readonly #owner: string;
-  readonly #underWay = new Set<Promise<void>>();
+  /** Deliveries under way, with their tenants. */
+  readonly #underWay = new Map<Promise<void>, TenantId>();
   readonly #stopping = new AbortController();
+  /** The webhook that had the last turn; the first one comes next when absent. */
   #after: WebhookId | undefined;
 
   constructor(services: WebhookServices & { readonly log: Log }, owner: string) {
@@ -34,21 +38,32 @@ export class WebhookDeliverer {
     if (await store.read.deliveries.hasExpired(clock.now())) {
       await store.transaction((tx) => tx.deliveries.releaseExpired(clock.now()));
     }
-    const due = await store.read.webhooks.due(clock.now(), this.#after, webhooksPerPass);
-    this.#after = due.length === webhooksPerPass ? due.at(-1) : undefined;
-    for (const id of due) {
-      const max = togetherMax - this.#underWay.size;
-      if (max <= 0 || this.#stopping.signal.aborted) return false;
+    const from = this.#after;
+    const due = await store.read.webhooks.due(clock.now(), from, webhooksPerPass);
+    for (const { id, tenantId } of due) {
+      if (this.#underWay.size >= togetherMax || this.#stopping.signal.aborted) return false;
+      this.#after = id;
+      const max = this.#placesFor(tenantId);
+      if (max <= 0) continue;
       const leased = await leaseDeliveries(this.#services, id, { owner: this.#owner, max });
       for (const one of leased) this.#start(one);
     }
-    return due.length === webhooksPerPass;
+    const isRoundOver = due.length < webhooksPerPass;
+    if (isRoundOver) this.#after = undefined;
+    // Those before `from` have had no turn yet.
+    return !isRoundOver || from !== undefined;
+  }
+
+  #placesFor(tenantId: TenantId): number {
+    let own = 0;
+    for (const one of this.#underWay.values()) if (one === tenantId) own += 1;
+    return Math.min(perTenantMax - own, togetherMax - this.#underWay.size);
   }
 
   /** Aborts what is under way: its leases end by themselves, and another server sends it again. */
   async stop(): Promise<void> {
     this.#stopping.abort();
-    await Promise.all(this.#underWay);
+    await Promise.all(this.#underWay.keys());
   }
 
   #start(leased: LeasedDelivery): void {
@@ -65,6 +80,6 @@ export class WebhookDeliverer {
         this.#underWay.delete(sent);
         if (!this.#stopping.signal.aborted) fanout.wake('deliveries');
       });
-    this.#underWay.add(sent);
+    this.#underWay.set(sent, leased.webhook.tenantId);
   }
 }

@@ -31,8 +31,11 @@ async function createWorld() {
       resolve: createTenantLookups({ clock, servers: [names.address] }),
     }),
   };
-  const other = await seed.tenant(attacker.organizationId);
-  const bystander = { organizationId: attacker.organizationId, tenantId: other.id };
+  const addTenant = async () => {
+    const { organizationId } = attacker;
+    return { organizationId, tenantId: (await seed.tenant(organizationId)).id };
+  };
+  const bystander = await addTenant();
   const open = async (scope: TenantScope, url: string) => {
     const fields = {
       url,
@@ -45,7 +48,7 @@ async function createWorld() {
     return (await createWebhook(services, scope, request)).webhook;
   };
   const deliverer = new WebhookDeliverer(services, 'server');
-  return { services, clock, names, attacker, bystander, open, deliverer };
+  return { services, clock, names, attacker, bystander, addTenant, open, deliverer };
 }
 
 test('a webhook arrives while another tenant creates webhooks whose name server is silent', async () => {
@@ -75,5 +78,64 @@ test('a webhook arrives while another tenant creates webhooks whose name server 
   for (const refusal of await Promise.all(attack)) {
     expect(refusal).toMatchObject({ code: 'invalid_webhook_url' });
   }
+  await deliverer.stop();
+});
+
+test('a webhook arrives while the receivers of another tenant never answer', async () => {
+  const world = await createWorld();
+  const { services, deliverer } = world;
+  const silent = await startReceiver(() => undefined);
+  for (let each = 0; each < 20; each += 1) {
+    const { id } = await world.open(world.attacker, silent.url);
+    for (let test = 0; test < 4; test += 1) await testWebhook(services, world.attacker, id);
+  }
+  while (await deliverer.deliver());
+  await eventually(() => silent.received.length === 16);
+
+  const receiver = await startReceiver();
+  const webhook = await world.open(world.bystander, receiver.url);
+  await testWebhook(services, world.bystander, webhook.id);
+  while (await deliverer.deliver());
+  await eventually(() => receiver.received.length === 1);
+  // A quarter of the places, however much waits.
+  expect(silent.received).toHaveLength(16);
+  await deliverer.stop();
+});
+
+test('a place that becomes free goes to the webhook whose turn it is', async () => {
+  const world = await createWorld();
+  const { services, deliverer } = world;
+  const held = new Map<string, () => void>();
+  const slow = await startReceiver(({ body }) => {
+    const { promise, resolve } = Promise.withResolvers<number>();
+    held.set(JSON.parse(body).data.webhook_id, () => resolve(204));
+    return promise;
+  });
+  const fill = async (scope: TenantScope) => {
+    const ids: string[] = [];
+    for (let each = 0; each < 5; each += 1) {
+      const { id } = await world.open(scope, slow.url);
+      for (let test = 0; test < 5; test += 1) await testWebhook(services, scope, id);
+      ids.push(id);
+    }
+    return ids[0] ?? '';
+  };
+  // Four tenants have taken every place, and the first one has more to send.
+  const busy = await fill(world.attacker);
+  for (let other = 0; other < 3; other += 1) await fill(await world.addTenant());
+  while (await deliverer.deliver());
+  await eventually(() => slow.received.length === 64);
+
+  const receiver = await startReceiver();
+  const webhook = await world.open(world.bystander, receiver.url);
+  await testWebhook(services, world.bystander, webhook.id);
+  while (await deliverer.deliver());
+  expect(receiver.received).toEqual([]);
+  held.get(busy)?.();
+  await eventually(async () => {
+    await deliverer.deliver();
+    return receiver.received.length + slow.received.length === 65;
+  });
+  expect(receiver.received).toHaveLength(1);
   await deliverer.stop();
 });

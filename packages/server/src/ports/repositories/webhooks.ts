@@ -16,7 +16,11 @@ export interface WebhookRepository {
   /** The active webhooks of a tenant; few, because their number is limited. */
   active(tenantId: TenantId): Promise<Webhook[]>;
   /** Active webhooks after an id that have a delivery to send now. */
-  due(now: number, after: WebhookId | undefined, limit: number): Promise<WebhookId[]>;
+  due(
+    now: number,
+    after: WebhookId | undefined,
+    limit: number,
+  ): Promise<Pick<Webhook, 'id' | 'tenantId'>[]>;
   /** Locks an active webhook that may be called now. Undefined also while another transaction holds it (SKIP LOCKED). */
   tryLockDue(id: WebhookId, now: number): Promise<Webhook | undefined>;
 }

@@ -99,13 +99,13 @@ function lists(db: Transaction): Pick<WebhookRepository, ListStatements> {
     },
 
     async due(now, after, limit) {
-      const found = await db.all<{ id: string }>(sql`
-        select id from webhooks
+      const found = await db.all<Pick<WebhookRow, 'id' | 'tenant_id'>>(sql`
+        select id, tenant_id from webhooks
         where status = 'active' and not_before <= ${now} and id > ${after ?? ''} and exists (
           select 1 from webhook_deliveries
           where webhook_id = webhooks.id and status = 'pending' and next_try_at <= ${now})
         order by id limit ${limit}`);
-      return found.map((row) => webhookId(row.id));
+      return found.map((row) => ({ id: webhookId(row.id), tenantId: tenantId(row.tenant_id) }));
     },
 
     async tryLockDue(id, now) {
