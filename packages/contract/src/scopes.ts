@@ -12,7 +12,8 @@ export const scopeDescriptions = {
   'schedules:read': 'Read schedules and what became of their slots.',
   'schedules:write': 'Create, change, pause and delete schedules, and start their runs.',
   'webhooks:read': 'Read webhooks and their deliveries.',
-  'webhooks:write': 'Create, change, test and delete webhooks.',
+  'webhooks:write':
+    'Test and delete webhooks; with `runs:read` and `interactions:read`, create and change them.',
   'usage:read': 'Read what the runs of the tenant used and cost.',
   'agents:deploy': 'Deploy agents through the platform control plane.',
 } as const;

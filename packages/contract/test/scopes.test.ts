@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import {
   operationList,
+  operations,
   operationsOfScope,
   permissionCatalog,
   profiles,
@@ -33,10 +34,18 @@ test('a custom client has the scopes it lists, and only those', () => {
   expect(scopesOf('observe', ['runs:write'])).toEqual(profiles.observe);
 });
 
-test('reading needs a read scope and changing a write scope', () => {
+test('reading needs read scopes and changing a write scope', () => {
   for (const operation of operationList) {
-    const kind = operation.method === 'GET' ? /:read$/ : /:write$/;
-    for (const scope of requiredScopes(operation)) expect(scope).toMatch(kind);
+    const needed = requiredScopes(operation);
+    const writes = needed.some((scope) => scope.endsWith(':write'));
+    expect(writes).toBe(operation.method !== 'GET' && needed.length > 0);
+  }
+});
+
+test('who decides what a webhook sends, and where, may read the feed', () => {
+  const readsFeed = requiredScopes(operations.follow_tenant_events);
+  for (const operation of [operations.create_webhook, operations.update_webhook]) {
+    expect(requiredScopes(operation)).toEqual(['webhooks:write', ...readsFeed]);
   }
 });
 

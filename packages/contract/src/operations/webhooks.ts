@@ -18,6 +18,9 @@ import {
 import { text } from '../text.ts';
 import { idempotencyKey, replayedHeader } from './idempotency.ts';
 
+/** As for the feed: who decides what is sent where can read the notices of the tenant. */
+const decidesWhatIsSent = ['webhooks:write', 'runs:read', 'interactions:read'] as const;
+
 const ofWebhook = { webhook_id: webhookIdSchema } as const;
 
 const fields = {
@@ -48,7 +51,7 @@ export const createWebhook = defineOperation({
     'Sends the notices of the tenant to a URL from now on, signed as Standard Webhooks 1.0.0 describes. A delivery ' +
     'may come more than once: its `webhook-id` stays the same.',
   caller: 'automation',
-  scope: 'webhooks:write',
+  scope: decidesWhatIsSent,
   body: z.strictObject({
     url: fields.url,
     description: fields.description.optional(),
@@ -114,7 +117,7 @@ export const updateWebhook = defineOperation({
   description:
     'Changes the fields that are sent. `status: active` enables a disabled webhook again: deliveries that wait are then sent.',
   caller: 'automation',
-  scope: 'webhooks:write',
+  scope: decidesWhatIsSent,
   params: ofWebhook,
   body: z.strictObject({
     version: z.int().min(1).meta({ description: 'The version that you read.' }),
