@@ -147,7 +147,8 @@ export const updateSchedule = defineOperation({
   tag: 'Schedules',
   summary: 'Change a schedule',
   description:
-    'Changes the fields that are sent. A new pattern or time zone applies from now on: slots of the old one that were missed start no run.',
+    'Changes the fields that are sent. A new pattern or time zone applies from now on: slots of the old one that were missed start no run. ' +
+    'Who changes the pattern, the time zone or the input takes the schedule over: its runs then start in that name.',
   caller: 'automation',
   scope: startsRuns,
   params: ofSchedule,

@@ -57,7 +57,8 @@ export const scheduleSummary = z
     last_run_id: opaqueId('run').optional(),
     version: z.int().min(1).meta({ description: 'Send it with every update.' }),
     created_by: opaqueId('client').meta({
-      description: 'Id of the client or person in whose name the runs start.',
+      description:
+        'Id of the client or person in whose name the runs start: who created the schedule, or last changed its pattern, time zone or input.',
     }),
     created_at: timestamp,
     updated_at: timestamp,

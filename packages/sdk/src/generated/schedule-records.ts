@@ -36,7 +36,7 @@ export interface ScheduleSummary {
   last_run_id?: string | undefined;
   /** Send it with every update. */
   version: number;
-  /** Id of the client or person in whose name the runs start. */
+  /** Id of the client or person in whose name the runs start: who created the schedule, or last changed its pattern, time zone or input. */
   created_by: string;
   created_at: string;
   updated_at: string;
@@ -69,7 +69,7 @@ export interface ScheduleRecord {
   last_run_id?: string | undefined;
   /** Send it with every update. */
   version: number;
-  /** Id of the client or person in whose name the runs start. */
+  /** Id of the client or person in whose name the runs start: who created the schedule, or last changed its pattern, time zone or input. */
   created_by: string;
   created_at: string;
   updated_at: string;

@@ -7,9 +7,11 @@ import {
   pauseSchedule,
   resumeSchedule,
   runSchedule,
+  updateSchedule,
 } from '../../src/app/schedules/schedules.ts';
 import { numberNotices } from '../../src/app/feed/number-notices.ts';
 import { stopSession } from '../../src/app/sessions.ts';
+import { setBudget } from '../../src/app/usage/budgets.ts';
 import type { Agent } from '../../src/domain/agent.ts';
 import { type Fire, type NewSchedule, openSchedule } from '../../src/domain/schedule/schedule.ts';
 import { nextSlot, readCron } from '../../src/domain/schedule/slots.ts';
@@ -197,6 +199,35 @@ describe.each(databaseKinds)('schedules on %s', (kind) => {
     await fireSchedules(gone);
     expect(await world.outcomes(fresh)).toEqual(['refused agent_not_found']);
     expect(await world.count('sessions')).toBe(1);
+  });
+
+  test('a client whose budget is used up cannot start runs by changing the schedule of another', async () => {
+    const world = await createWorld(kind);
+    const id = await world.plan();
+    const { record: poor } = await world.seed.client(world.scope.organizationId);
+    await setBudget(world, world.scope.organizationId, {
+      scope: { kind: 'client', id: poor.id },
+      period: 'total',
+      ceiling: { maxTokens: 0, maxCostMicros: null },
+      version: undefined,
+      idempotencyKey: 'poor',
+      by,
+      chargeRate: () => {},
+    });
+    const change = {
+      by: { kind: 'client', id: poor.id },
+      version: 1,
+      input: { prompt: 'mine' },
+    } as const;
+    await updateSchedule(world, world.scope, { id, by, change });
+    const [row] = await world.store.read.audit.newest(world.scope.organizationId, 1);
+    expect(row).toMatchObject({
+      action: 'schedule.update',
+      details: expect.objectContaining({ created_by: poor.id }),
+    });
+    await world.pass(10 * minute);
+    expect(await world.outcomes(id)).toEqual(['refused budget_exhausted']);
+    expect(await world.count('runs')).toBe(0);
   });
 
   test.each([

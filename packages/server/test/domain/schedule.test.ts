@@ -270,14 +270,31 @@ describe('a schedule', () => {
     expect(resumed).toMatchObject({ createdBy: { id: 'cli_2' }, statusReason: null });
   });
 
+  test.each([
+    [{ cron: '0 * * * *' }, 'cli_2'],
+    [{ timeZone: 'Europe/Berlin' }, 'cli_2'],
+    [{ input: { prompt: 'other' } }, 'cli_2'],
+    [{ cron: scheduleWith().cron, timeZone: scheduleWith().timeZone }, 'cli_1'],
+    [{ input: scheduleWith().input }, 'cli_1'],
+    [{ name: 'New', labels: { team: 'a' }, missedWithinMs: minute }, 'cli_1'],
+  ])('with the change %j by another client starts runs in the name of %s', (change, owner) => {
+    const by = { kind: 'client', id: 'cli_2' } as const;
+    const changed = changeSchedule(scheduleWith(), { by, version: 1, ...change }, start);
+    expect(changed).toMatchObject({
+      ok: true,
+      value: { createdBy: { kind: 'client', id: owner } },
+    });
+  });
+
   test('with another pattern starts from now, with another name it keeps its next slot', () => {
     const now = start + 65 * minute;
-    const change = { version: 1, cron: '0 * * * *' };
+    const by = { kind: 'client', id: 'cli_1' } as const;
+    const change = { by, version: 1, cron: '0 * * * *' };
     const replanned = changeSchedule(scheduleWith(), change, now);
     expect(replanned).toMatchObject({ ok: true, value: { nextAt: start + 120 * minute } });
-    const renamed = changeSchedule(scheduleWith(), { version: 1, name: 'New' }, now);
+    const renamed = changeSchedule(scheduleWith(), { by, version: 1, name: 'New' }, now);
     expect(renamed).toMatchObject({ ok: true, value: { nextAt: start + 10 * minute } });
-    expect(changeSchedule(scheduleWith(), { version: 2, name: 'New' }, now)).toMatchObject({
+    expect(changeSchedule(scheduleWith(), { by, version: 2, name: 'New' }, now)).toMatchObject({
       code: 'version_conflict',
     });
     expect(limits.schedulesPerTenant).toBe(100);

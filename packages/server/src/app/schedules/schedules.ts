@@ -170,7 +170,7 @@ export function updateSchedule(
     const next = orRefuse(changeSchedule(seen, change, now));
     if (change.input !== undefined) await requireStartable(services, tx, next);
     if (!(await tx.schedules.save(next, seen))) return refuse('version_conflict');
-    const details = { version: next.version, ...planned(next) };
+    const details = { version: next.version, created_by: next.createdBy.id, ...planned(next) };
     await audit(tx, { schedule: next, action: 'schedule.update', by, now, details });
     return next;
   });

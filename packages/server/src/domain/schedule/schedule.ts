@@ -147,6 +147,7 @@ function firstSlot(plan: Plan, now: number): Ruling<number> {
 }
 
 export interface ScheduleChange {
+  readonly by: ApplicationActor;
   /** The version that the caller saw. */
   readonly version: number;
   readonly name?: string | undefined;
@@ -160,7 +161,10 @@ export interface ScheduleChange {
   readonly missedWithinMs?: number | undefined;
 }
 
-/** A new pattern counts from now on; slots of the old one that were not dealt with are dropped. */
+/**
+ * A new pattern counts from now on; slots of the old one that were not dealt with are dropped. Who changes when the runs
+ * start or what they are asked takes the schedule over: they start in that name, within that client's budget.
+ */
 export function changeSchedule(
   schedule: Schedule,
   change: ScheduleChange,
@@ -170,6 +174,8 @@ export function changeSchedule(
   const cron = change.cron ?? schedule.cron;
   const timeZone = change.timeZone ?? schedule.timeZone;
   const isReplanned = cron !== schedule.cron || timeZone !== schedule.timeZone;
+  const input = change.input ?? schedule.input;
+  const isTakenOver = isReplanned || JSON.stringify(input) !== JSON.stringify(schedule.input);
   const first = isReplanned ? firstSlot({ cron, timeZone }, now) : accepted(schedule.nextAt);
   if (!first.ok) return first;
   const labels = changeLabels(schedule.labels, change.labels ?? {});
@@ -182,7 +188,8 @@ export function changeSchedule(
     name: change.name ?? schedule.name,
     cron,
     timeZone,
-    input: change.input ?? schedule.input,
+    input,
+    createdBy: isTakenOver ? change.by : schedule.createdBy,
     overlap: change.overlap ?? schedule.overlap,
     missed: change.missed ?? schedule.missed,
     missedWithinMs: change.missedWithinMs ?? schedule.missedWithinMs,

@@ -111,7 +111,7 @@ function changes(services: Services): Handlers<ChangeOperations> {
       const schedule = await updateSchedule(services, caller.scope, {
         id: params.schedule_id,
         by: actorOf(caller, request),
-        change: { ...rest, timeZone, missedWithinMs },
+        change: { ...rest, by: caller.actor, timeZone, missedWithinMs },
       });
       return { status: 200, body: scheduleView(schedule) };
     },
