@@ -1,18 +1,19 @@
-import type { Socket } from 'node:net';
-import { limits } from '@convoke/contract';
-import { type FastifyInstance, fastify } from 'fastify';
+import { limits, operationList } from '@convoke/contract';
+import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import { Refusal } from '../app/refusal.ts';
+import { timesSent } from '../auth/repeated-headers.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { Ids } from '../ports/ids.ts';
 import type { Log } from '../ports/log.ts';
-import { type Binding, bindOperations } from './bind.ts';
+import { type Binding, bindOperations, routePattern } from './bind.ts';
 import { watchBody } from './bodies/body-watch.ts';
+import { DeclaredPaths, routedMethods } from './declared-paths.ts';
 import { errorAnswer } from './errors.ts';
 import type { Handlers } from './handler.ts';
-import { HttpRefusal } from './http-refusal.ts';
 import { writeJson } from './json-reply.ts';
-import { metricsPath } from './metrics.ts';
+import { answerMalformed } from './malformed.ts';
 import { baseHeaders } from './response-headers.ts';
+import { unroutedRefusal } from './unrouted.ts';
 
 export interface AppParts extends Binding {
   readonly handlers: Handlers;
@@ -26,12 +27,16 @@ const withoutBody = {
   'content-length': undefined,
   'transfer-encoding': undefined,
 };
+const isRouted: ReadonlySet<string> = new Set(routedMethods);
+const notHttp1 = 'The request must be HTTP/1.1 or 1.0, with one Host header at most.';
 const requestIdPattern = /^[A-Za-z0-9-]{1,64}$/;
 
 /** Creates the HTTP server, with one route per declared operation. */
 export function createApp(parts: AppParts): FastifyInstance {
   const { handlers, clock, ids, log, metrics } = parts;
-  const app = fastify({
+  const declared = new DeclaredPaths(operationList.filter(parts.serves));
+  const refusalAt = (url: string) => unroutedRefusal(url, { app, declared });
+  const app: FastifyInstance = fastify({
     logger: false,
     exposeHeadRoutes: false,
     // The handlers read bodies themselves: strictly, with their own bounds, or as a stream.
@@ -53,13 +58,18 @@ export function createApp(parts: AppParts): FastifyInstance {
       const sent = request.headers['x-request-id'];
       return typeof sent === 'string' && requestIdPattern.test(sent) ? sent : ids.next('req');
     },
-    clientErrorHandler: (error, socket) => refuseMalformed(error, socket),
+    clientErrorHandler: (error, socket) => answerMalformed(error, socket, refusalAt),
     frameworkErrors: (_error, request, reply) => refuse(new Refusal('not_found'), request, reply),
   });
-  // The operation reads the body itself, after the gate: for Fastify no request has one.
-  app.addHook('onRequest', (request, _reply, done) => {
+  app.addHook('onRequest', (request, reply, done) => {
+    // The operation reads the body itself, after the gate: for Fastify no request has one.
     request.headers = withoutBody;
-    done();
+    const { raw, method } = request;
+    if (!raw.httpVersion.startsWith('1.') || timesSent(raw.rawHeaders, 'host') > 1) {
+      refuse(new Refusal('invalid_request', { message: notHttp1 }), request, reply);
+    } else if (isRouted.has(method)) done();
+    // Here, because Fastify itself refuses some methods as a fault: QUERY without a media type.
+    else refuseUnrouted(request, reply);
   });
   // First: also a body that no route reads is bounded.
   app.server.prependListener('request', (message) => watchBody(message, clock));
@@ -73,15 +83,20 @@ export function createApp(parts: AppParts): FastifyInstance {
     metrics.requests.add(1, 'none', String(answer.status));
     metrics.refusals.add(1, String(answer.status), answer.body.error);
     reply.hijack();
-    writeJson(reply.raw, answer, baseHeaders(undefined, request.id));
+    // Node reports a body that is not HTTP right after the head, in this same turn. Its answer is then the only one.
+    process.nextTick(() => {
+      if (request.raw.socket.writableEnded) return;
+      writeJson(reply.raw, answer, baseHeaders(undefined, request.id));
+    });
   };
+  const refuseUnrouted = (request: FastifyRequest, reply: FastifyReply) =>
+    refuse(refusalAt(request.url), request, reply);
   app.setErrorHandler((error, request, reply) => refuse(error, request, reply));
-  app.setNotFoundHandler((request, reply) => {
-    const allow = methodsAt(app, request.url).join(', ');
-    const known = () => new HttpRefusal('method_not_allowed', { headers: { allow } });
-    refuse(allow === '' ? new Refusal('not_found') : known(), request, reply);
-  });
+  app.setNotFoundHandler(refuseUnrouted);
   bindOperations(app, handlers, parts);
+  for (const { path, methods } of declared.shadows()) {
+    app.route({ method: [...methods], url: routePattern(path), handler: refuseUnrouted });
+  }
   return app;
 }
 
@@ -91,42 +106,6 @@ function unused(): never {
 
 type Refuse = (
   error: unknown,
-  request: { readonly id: string },
+  request: Pick<FastifyRequest, 'id' | 'raw'>,
   reply: Parameters<Parameters<FastifyInstance['setErrorHandler']>[0]>[2],
 ) => void;
-
-const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
-
-/** The methods that operations declare at this path, for `Allow` (RFC 9110 section 15.5.6). */
-function methodsAt(app: FastifyInstance, url: string): readonly string[] {
-  const path = url.split('?')[0] ?? '/';
-  // The path must look unknown to callers that may not read the metrics.
-  if (path === metricsPath) return [];
-  return methods.filter((method) => app.findRoute({ method, url: path }) !== null);
-}
-
-const timedOut = 'ERR_HTTP_REQUEST_TIMEOUT';
-const notHttp = { status: '400 Bad Request', message: 'The request is not valid HTTP.' };
-const refusals: ReadonlyMap<string, typeof notHttp> = new Map([
-  ['HPE_HEADER_OVERFLOW', { ...notHttp, status: '431 Request Header Fields Too Large' }],
-  [
-    timedOut,
-    {
-      status: '408 Request Timeout',
-      message: 'The head of the request was not complete in time.',
-    },
-  ],
-]);
-
-/** Answers bytes that are not HTTP. There is no request, and so no request id. */
-function refuseMalformed(error: Error & { code?: string }, socket: Socket): void {
-  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
-  // Nothing was asked. A client that picks this connection from its pool now would take an answer for that of its request.
-  if (error.code === timedOut && socket.bytesRead === 0) return void socket.destroy();
-  const { status, message } = refusals.get(error.code ?? '') ?? notHttp;
-  const body = JSON.stringify({ error: 'invalid_request', message });
-  socket.end(
-    `HTTP/1.1 ${status}\r\ncontent-type: application/json; charset=utf-8\r\n` +
-      `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
-  );
-}

@@ -15,6 +15,7 @@ import type { Span, Traces } from '../ports/traces.ts';
 import { type RateLimits, admission } from './admission.ts';
 import { abandonBody, readBody } from './bodies/body.ts';
 import type { CallerAddress } from './caller-address.ts';
+import { methodsOf } from './declared-paths.ts';
 import type { Denials } from './denials.ts';
 import { errorAnswer } from './errors.ts';
 import type { Handlers, RawReply, RequestFacts } from './handler.ts';
@@ -45,7 +46,7 @@ export function bindOperations(app: FastifyInstance, handlers: Handlers, binding
     const handler = handlers[operation.id as OperationId] as AnyHandler;
     const bound = { operation, name: `${operation.method} ${operation.path}`, handler, binding };
     app.route({
-      method: operation.method,
+      method: [...methodsOf(operation)],
       url: routePattern(operation.path),
       handler: (request, reply) => trace(request, reply, bound),
     });
@@ -53,7 +54,7 @@ export function bindOperations(app: FastifyInstance, handlers: Handlers, binding
 }
 
 /** In `{id}:verb` the parameter ends before the colon, so that it does not include the verb. */
-function routePattern(path: string): string {
+export function routePattern(path: string): string {
   return path.replace(/\{(\w+)\}(:?)/g, (_, name: string, colon: string) =>
     colon === '' ? `:${name}` : `:${name}([^:/]+)::`,
   );
@@ -71,7 +72,7 @@ interface BoundOperation {
 function trace(request: FastifyRequest, reply: FastifyReply, bound: BoundOperation): Promise<void> {
   const { operation, name, binding } = bound;
   const attributes = {
-    'http.request.method': operation.method,
+    'http.request.method': request.method,
     'http.route': operation.path,
     'convoke.operation': operation.id,
     'convoke.request_id': request.id,

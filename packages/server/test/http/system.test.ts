@@ -3,7 +3,7 @@ import { text } from 'node:stream/consumers';
 import { operationList } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { StorageUnavailable } from '../../src/ports/errors.ts';
-import { anonymous, operationAt } from '../support/checked-calls.ts';
+import { anonymous } from '../support/checked-calls.ts';
 import { FailingStore } from '../support/failing-store.ts';
 import { openSocket, sendRaw, readAnswer } from '../support/raw-requests.ts';
 import { type TestServer, startServer } from '../support/server.ts';
@@ -92,6 +92,13 @@ describe('unrouted requests are denied', () => {
     ['GET', '/v1/sessions/sess_x/nothing', 404, 'not_found'],
     ['HEAD', '/v1/whoami', 405, undefined],
     ['OPTIONS', '/v1/whoami', 405, 'method_not_allowed'],
+    ['QUERY', '/healthz', 405, 'method_not_allowed'],
+    ['QUERY', '/nothing', 404, 'not_found'],
+    ['PUT', '/v1/organizations/org_x/tenants/ten_x:explode', 404, 'not_found'],
+    ['POST', '/v1/organizations/org_x/tenants/ten_x:explode', 404, 'not_found'],
+    ['POST', '/v1/organizations/org_x/tenants/ten_x:Retry', 404, 'not_found'],
+    ['PUT', '/v1/sessions/not%20an%20id', 404, 'not_found'],
+    ['POST', '/console/', 405, 'method_not_allowed'],
   ] as const)('%s %s → %s %s', async (...row) => {
     const [method, path, status, error] = row;
     const answer = await sendRaw(server, { method, path });
@@ -101,16 +108,16 @@ describe('unrouted requests are denied', () => {
   });
 
   const methods: readonly string[] = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'];
-  const examples = operationList.map(({ path }) => path.replace(/\{(\w+)\}/g, 'x'));
-  // The path of a verb is also one of an id that cannot exist.
-  const paths = [...new Set(examples)].filter((path) => !path.includes(':'));
-  test.each(paths)(
-    '%s names its methods in Allow when asked with another (RFC 9110)',
-    async (path) => {
-      const allowed = methods.filter((method) => operationAt(method, path) !== undefined);
-      for (const method of [...methods, 'HEAD', 'OPTIONS'].filter(
-        (one) => !allowed.includes(one),
-      )) {
+  const others = ['HEAD', 'OPTIONS', 'QUERY', 'TRACE', 'PROPFIND', 'UNKNOWN-TO-NODE'];
+  const paths = new Set(operationList.map(({ path }) => path));
+  test.each([...paths])(
+    '%s names its methods in Allow when asked with another (RFC 9110 section 15.5.6)',
+    async (declared) => {
+      const path = declared.replaceAll(/\{(\w+)\}/g, 'x');
+      const allowed = methods.filter((method) =>
+        operationList.some((one) => one.path === declared && one.method === method),
+      );
+      for (const method of [...methods, ...others].filter((one) => !allowed.includes(one))) {
         const answer = await sendRaw(server, { method, path });
         expect([method, answer.status]).toEqual([method, 405]);
         expect(answer.headers.get('allow')).toBe(allowed.join(', '));
@@ -123,14 +130,36 @@ describe('unrouted requests are denied', () => {
     const path = `/v1/organizations/${organization_id}/tenants/${tenant_id}`;
     const retry = await server.call('POST', `${path}:retry`, { as: server.owner });
     expect([retry.status, JSON.parse(retry.text).error]).toEqual([409, 'tenant_not_retryable']);
-    for (const [method, verb] of [
-      ['GET', 'retry'],
-      ['POST', 'explode'],
-    ] as const) {
-      const headers = Object.entries(server.owner);
-      const answer = await sendRaw(server, { method, path: `${path}:${verb}`, headers });
-      expect([404, 405]).toContain(answer.status);
-    }
+  });
+
+  test.each(['/healthz', '/nothing', '/v1/sessions', '/v1/whoami'])(
+    'a body that is not HTTP gets one answer at %s, whatever is there',
+    async (path) => {
+      const socket = await openSocket(server);
+      socket.write(`PUT ${path} HTTP/1.1\r\nhost: x\r\ntransfer-encoding: nonsense\r\n\r\n`);
+      const said = await text(socket);
+      expect(said.match(/HTTP\/1\.1 /g)).toHaveLength(1);
+      expect(said).toMatch(/^HTTP\/1\.1 400 /);
+    },
+  );
+
+  test('an unrouted request in a pipeline is answered in its turn', async () => {
+    const socket = await openSocket(server);
+    const next = 'GET /nothing HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n';
+    socket.write(`GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n${next}`);
+    const said = await text(socket);
+    expect(said.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 404']);
+  });
+
+  test.each([
+    ['two Host headers (RFC 9112 section 3.2)', 'GET /healthz HTTP/1.1\r\nhost: x\r\nHost: y\r\n'],
+    ['HTTP/0.9', 'GET /healthz HTTP/0.9\r\nhost: x\r\n'],
+    ['HTTP/2.0', 'GET /healthz HTTP/2.0\r\nhost: x\r\n'],
+  ])('%s is refused', async (_what, head) => {
+    const socket = await openSocket(server);
+    socket.write(`${head}connection: close\r\n\r\n`);
+    const answer = await readAnswer(socket);
+    expect([answer.status, JSON.parse(answer.text).error]).toEqual([400, 'invalid_request']);
   });
 
   test('an empty id is not found', async () => {

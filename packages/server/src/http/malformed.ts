@@ -1,0 +1,76 @@
+import { STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import { type ErrorCode, errors } from '@convoke/contract';
+import type { Refusal } from '../app/refusal.ts';
+import { HttpRefusal } from './http-refusal.ts';
+
+/** What Node reports of bytes that it does not take for a request. */
+interface ParseError extends Error {
+  readonly code?: string;
+  /** The bytes that were being read. Fastify declares another type than the one it passes on. */
+  readonly rawPacket?: unknown;
+}
+
+interface Answer {
+  readonly status: string;
+  readonly headers?: string;
+  readonly error: ErrorCode;
+  readonly message: string;
+}
+
+const timedOut = 'ERR_HTTP_REQUEST_TIMEOUT';
+const notHttp: Answer = {
+  status: '400 Bad Request',
+  error: 'invalid_request',
+  message: 'The request is not valid HTTP.',
+};
+const answers: ReadonlyMap<string, Answer> = new Map([
+  ['HPE_HEADER_OVERFLOW', { ...notHttp, status: '431 Request Header Fields Too Large' }],
+  [
+    timedOut,
+    {
+      ...notHttp,
+      status: '408 Request Timeout',
+      message: 'The head of the request was not complete in time.',
+    },
+  ],
+]);
+
+/** Answers bytes that Node does not read as a request. There is no request, and so no request id. */
+export function answerMalformed(
+  error: ParseError,
+  socket: Socket,
+  refusalAt: (url: string) => Refusal,
+): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) return void socket.destroy();
+  // Nothing was asked. A client that picks this connection from its pool now would take an answer for that of its request.
+  if (error.code === timedOut && socket.bytesRead === 0) return void socket.destroy();
+  const answer = answers.get(error.code ?? '') ?? toUnknownMethod(error, refusalAt) ?? notHttp;
+  const body = JSON.stringify({ error: answer.error, message: answer.message });
+  socket.end(
+    `HTTP/1.1 ${answer.status}\r\ncontent-type: application/json; charset=utf-8\r\n${answer.headers ?? ''}` +
+      `content-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`,
+  );
+}
+
+/** RFC 9110 section 9.1: any token is a method. */
+const requestLine = /^[\w!#$%&'*+.^`|~-]+ (\/\S*) HTTP\/1\.[01]\r\n/;
+
+/** Node does not know the method: the answer is that to any other method which is not at this path. */
+function toUnknownMethod(
+  { code, rawPacket }: ParseError,
+  refusalAt: (url: string) => Refusal,
+): Answer | undefined {
+  if (code !== 'HPE_INVALID_METHOD') return undefined;
+  const url = requestLine.exec(Buffer.isBuffer(rawPacket) ? rawPacket.toString('latin1') : '')?.[1];
+  if (url === undefined) return undefined;
+  const refusal = refusalAt(url);
+  const { status } = errors[refusal.code];
+  const headers = refusal instanceof HttpRefusal ? Object.entries(refusal.headers) : [];
+  return {
+    status: `${status} ${STATUS_CODES[status]}`,
+    headers: headers.map(([name, value]) => `${name}: ${value}\r\n`).join(''),
+    error: refusal.code,
+    message: refusal.message,
+  };
+}
