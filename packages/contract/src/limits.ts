@@ -77,6 +77,8 @@ export const limits = {
   // Labels and previews
   labelsMax: 16,
   labelValueMaxCharacters: 512,
+  /** A key of 64 characters, a colon and a value. */
+  labelTextMaxCharacters: 577,
   previewCharacters: 200,
   searchMaxCharacters: 100,
   overviewCountMax: 10_000,

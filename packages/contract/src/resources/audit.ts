@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { limits } from '../limits.ts';
 import { jsonObject } from '../json.ts';
+import { text } from '../text.ts';
 import { moment, nextCursor, pageQuery, timestamp } from './page.ts';
 
 /** D-69. */
@@ -49,7 +50,7 @@ export const auditStatusRecord = z
 
 export type AuditStatusRecord = z.infer<typeof auditStatusRecord>;
 
-const exact = z.string().min(1).max(limits.nameMaxCharacters);
+const exact = text({ max: limits.nameMaxCharacters });
 
 export const auditQuery = z.strictObject({
   action: exact.meta({ description: 'Only this action.', examples: ['token.exchange'] }).optional(),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { jsonObject } from '../json.ts';
 import { limits } from '../limits.ts';
+import { text } from '../text.ts';
 import { repeatable } from './page.ts';
 
 /** A-240: a backend's own names for a run or a session. */
@@ -34,19 +35,19 @@ export const labelChanges = jsonObject.meta({
 
 /** `label=key:value`, several times: all must hold. */
 export const labelQuery = repeatable(
-  z.string().refine(isLabelText, { error: 'must be key:value' }),
+  text({ max: limits.labelTextMaxCharacters }).refine(isLabelText, { error: 'must be key:value' }),
   limits.labelsMax,
 ).meta({ description: 'Has this label, as `key:value`. Repeat it for several: all must hold.' });
 
-function isLabelText(text: string): boolean {
-  const colon = text.indexOf(':');
-  return labelKeyPattern.test(text.slice(0, Math.max(colon, 0))) && text.isWellFormed();
+function isLabelText(label: string): boolean {
+  const colon = label.indexOf(':');
+  return labelKeyPattern.test(label.slice(0, Math.max(colon, 0)));
 }
 
 /** The key and value of a label in a query. */
-export function splitLabel(text: string): { readonly key: string; readonly value: string } {
-  const colon = text.indexOf(':');
-  return { key: text.slice(0, colon), value: text.slice(colon + 1) };
+export function splitLabel(label: string): { readonly key: string; readonly value: string } {
+  const colon = label.indexOf(':');
+  return { key: label.slice(0, colon), value: label.slice(colon + 1) };
 }
 
 /** Who made a run or a session. */
