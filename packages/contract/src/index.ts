@@ -10,7 +10,7 @@ export {
   runErrorCodes,
   runErrors,
 } from './errors.ts';
-export { type RunEvent, type RunEventList, runEvent } from './events/envelope.ts';
+export { type EventNames, type RunEvent, type RunEventList, runEvent } from './events/envelope.ts';
 export {
   type EventData,
   type EventType,

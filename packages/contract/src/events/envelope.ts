@@ -44,6 +44,8 @@ export const eventNames = z
   })
   .default('on');
 
+export type EventNames = z.infer<typeof eventNames>;
+
 /** D-34: one page of the log, for callers that accept JSON. */
 export const runEventList = z.object({ events: z.array(runEvent), next_cursor: nextCursor });
 

@@ -1,7 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import manifest from '../../package.json' with { type: 'json' };
 import { FeedFollower } from '../app/feed/feed.ts';
-import { RunFollower } from '../app/runs/follow.ts';
 import type { WithdrawingServices } from '../app/withdrawals.ts';
 import { deriveKey } from '../auth/master-key.ts';
 import { consoleClientId } from '../auth/sign-in/provider-settings.ts';
@@ -15,7 +14,8 @@ import { type Cursors, createCursors } from '../http/cursors.ts';
 import { createDenials } from '../http/denials.ts';
 import { mountDocsRedirect } from '../http/docs-redirect.ts';
 import type { StreamCaps } from '../http/streams/admitted-streams.ts';
-import { EventStreams, renderFrames } from '../http/streams/event-streams.ts';
+import { EventStreams } from '../http/streams/event-streams.ts';
+import { createRunFollowers } from '../http/streams/run-frames.ts';
 import type { Handlers } from '../http/handler.ts';
 import { agentRoutes } from '../http/routes/agents.ts';
 import { auditRoutes } from '../http/routes/audit.ts';
@@ -124,7 +124,7 @@ function handlersOf(
   const tokenExchange = hasConsole ? openTokenExchange(services, config, tokens) : undefined;
   const issuing = { store, tokens, secrets, clock, log, failures, tokenExchange };
   const endpoint = createTokenEndpoint(issuing);
-  const runParts = { cursors, streams, follower: new RunFollower(services, renderFrames) };
+  const runParts = { cursors, streams, followers: createRunFollowers(services) };
   const handlers: Handlers = {
     ...systemRoutes({
       version: manifest.version,

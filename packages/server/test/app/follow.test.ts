@@ -4,7 +4,7 @@ import { type EventBatch, RunFollower } from '../../src/app/runs/follow.ts';
 import { logOf } from '../../src/app/runs/run-log.ts';
 import type { Run } from '../../src/domain/run/run.ts';
 import type { ClaimedLeg } from '../../src/execution/claim-leg.ts';
-import { renderFrames } from '../../src/http/streams/event-streams.ts';
+import { renderFrames } from '../../src/http/streams/run-frames.ts';
 import type { Frames } from '../../src/http/streams/frames.ts';
 import type { Fanout } from '../../src/ports/fanout.ts';
 import type { Store } from '../../src/ports/store.ts';

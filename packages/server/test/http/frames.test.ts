@@ -99,12 +99,4 @@ describe('frames that readers share', () => {
     expect(both.split('HTTP/1.1 200 OK')).toHaveLength(3);
     expect(both.indexOf('first')).toBeLessThan(both.indexOf('four'));
   });
-
-  test('without names have no event lines, and data that looks like one stays', () => {
-    const named = new Frames(
-      'id: 1\nevent: a\ndata: {"event: b":1}\n\nid: 2\nevent: c\ndata: 2\n\n',
-    );
-    expect(named.unnamed.toString()).toBe('id: 1\ndata: {"event: b":1}\n\nid: 2\ndata: 2\n\n');
-    expect(named.unnamed).toBe(named.unnamed);
-  });
 });

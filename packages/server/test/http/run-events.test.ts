@@ -16,6 +16,8 @@ import {
   startRun,
   textOf,
 } from '../support/api-steps.ts';
+import { eventually } from '../support/eventually.ts';
+import { NoticeReader } from '../support/notice-reader.ts';
 import type { Puppet } from '../support/puppet-harness.ts';
 import { startPuppetServer } from '../support/puppet-server.ts';
 import { sendRaw } from '../support/raw-requests.ts';
@@ -40,6 +42,22 @@ const scribeFiles = {
   'scribe/skills/tidy/SKILL.md': '---\nname: tidy\ndescription: Tidies up\n---\nTidy.\n',
   'scribe/skills/broken/SKILL.md': 'no front matter',
 };
+
+const json = { accept: 'application/json' };
+
+/** What JavaScript, terminals or server-sent events take for the end of a line. */
+const hostile = 'a\u2028event: b\u2029event: c\r\nevent: d\n\nid: 9\rdata: e\u0085event: f';
+
+/** The data of a stream in which each block is exactly one frame of this form. */
+function eventsIn(stream: string, names: 'on' | 'off'): unknown[] {
+  const [, ...blocks] = stream.split('\n\n').slice(0, -1);
+  return blocks.map((block) => {
+    const lines = block.split('\n');
+    const fields = lines.map((line) => line.slice(0, line.indexOf(':')));
+    expect(fields).toEqual(names === 'on' ? ['id', 'event', 'data'] : ['id', 'data']);
+    return JSON.parse(lines.at(-1)?.slice('data: '.length) ?? '');
+  });
+}
 
 describe.each(deployments)('run events on %s', (database) => {
   let server: TestServer;
@@ -259,6 +277,45 @@ describe.each(deployments)('run events on %s', (database) => {
       expect(invoked).toContain('"type":"error"');
       expect(invoked).not.toMatch(/^event:/m);
     });
+
+    test.each(['on', 'off'] as const)(
+      'text with line and paragraph separators, CR and LF changes no frame, with names %s (spec §6)',
+      async (names) => {
+        const query = `?event_names=${names}`;
+        const headers = { accept: 'text/event-stream' };
+        const body = {
+          input: { prompt: hostile },
+          labels: { hostile: 'a\u2028event: b\u2029id: c' },
+        };
+        const newest = { query: { from: 'newest' }, headers: json };
+        const { last_event_id } = (await server.send('follow_tenant_events', newest)).body;
+        const after = last_event_id === undefined ? {} : { 'last-event-id': last_event_id };
+        const invoked = await server.call('POST', `/v1/agents/echo/runs${query}`, {
+          headers,
+          body,
+        });
+        const at = invoked.headers.get('location') ?? '';
+        const replayed = await server.call('GET', `${at}${query}`, { headers });
+        expect(replayed.text).toBe(invoked.text);
+        const { events } = JSON.parse((await server.call('GET', at, { headers: json })).text);
+        expect(eventsIn(invoked.text, names)).toEqual(events);
+        expect(textOf(events)).toContain(hostile);
+
+        const notices = await eventually(async () => {
+          const told = await server.send('follow_tenant_events', {
+            headers: { ...json, ...after },
+          });
+          const page = told.body;
+          return page.events.some(({ type }) => type === 'run_completed') ? page : undefined;
+        });
+        const feed = new NoticeReader(
+          await server.fetch('GET', `/v1/events${query}`, { headers: { ...headers, ...after } }),
+        );
+        await feed.untilCursor(notices.last_event_id ?? '');
+        await feed.close();
+        expect(eventsIn(`${feed.frames.join('\n\n')}\n\n`, names)).toEqual(notices.events);
+      },
+    );
 
     test('every reader gets every event as it happens, in the same bytes, whenever it joined', async () => {
       const { run } = await begin(server, 'puppet');

@@ -61,8 +61,12 @@ export class NoticeReader implements AsyncIterable<Notice> {
 
   #take(block: string): void {
     this.frames.push(block);
-    this.cursor = /^id: (.*)$/m.exec(block)?.[1] ?? this.cursor;
-    const data = /^data: (.*)$/m.exec(block)?.[1];
+    // Not by an expression: for those, U+2028 in a text ends a line.
+    const lines = block.split('\n');
+    const valueOf = (name: string) =>
+      lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2);
+    this.cursor = valueOf('id') ?? this.cursor;
+    const data = valueOf('data');
     if (data !== undefined) this.notices.push(notice.parse(JSON.parse(data)));
   }
 }

@@ -8,7 +8,7 @@ import { partitionAt } from '../../src/domain/event-partition.ts';
 import type { Run } from '../../src/domain/run/run.ts';
 import { noPrices } from '../../src/domain/usage/prices.ts';
 import type { ClaimedLeg } from '../../src/execution/claim-leg.ts';
-import { renderFrames } from '../../src/http/streams/event-streams.ts';
+import { renderFrames } from '../../src/http/streams/run-frames.ts';
 import type { Frames } from '../../src/http/streams/frames.ts';
 import { createIds } from '../../src/runtime/ids.ts';
 import { createStore } from '../../src/store/store.ts';

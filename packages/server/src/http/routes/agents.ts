@@ -11,7 +11,7 @@ import type { RunRouteParts } from './runs.ts';
 
 export function agentRoutes(
   services: Services,
-  { cursors, follower, streams }: RunRouteParts,
+  { cursors, followers, streams }: RunRouteParts,
 ): Handlers<'list_agents' | 'get_agent' | 'invoke_agent'> {
   return {
     async list_agents({ caller, query }) {
@@ -49,12 +49,12 @@ export function agentRoutes(
         'x-run-id': id,
       };
       const run = logOf(started.resource);
+      const follower = followers[query.event_names];
       return {
         write: (response, base) =>
           streams.send(response, {
             caller,
             headers: { ...base, ...headers },
-            names: query.event_names,
             follow: (reader) => follower.follow({ run, after: 0, ...reader }),
           }),
       };

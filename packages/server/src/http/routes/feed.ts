@@ -10,7 +10,7 @@ import type { Services } from '../../app/services.ts';
 import type { TenantScope } from '../../domain/scope.ts';
 import type { Cursors, PageQuery } from '../cursors.ts';
 import type { EventStreams, StreamReader } from '../streams/event-streams.ts';
-import { renderNotices } from '../streams/feed-frames.ts';
+import { type NoticeForm, renderNotices } from '../streams/feed-frames.ts';
 import type { Handlers } from '../handler.ts';
 import { chooseMedia } from '../media.ts';
 
@@ -38,20 +38,14 @@ export function feedRoutes(
         return { status: 200, body };
       }
       // A reader that starts at the newest learns its cursor at once.
-      const opening = query.from === 'newest' && (headers['last-event-id'] ?? '') === '';
+      const isOpening = query.from === 'newest' && (headers['last-event-id'] ?? '') === '';
+      const form = { types: query.types, names: query.event_names };
       return {
         write: (response, base) =>
           streams.send(response, {
             caller,
             headers: base,
-            names: query.event_names,
-            follow: (reader) =>
-              followFeed(feedFollower, scope, {
-                after,
-                types: query.types,
-                isOpening: opening,
-                reader,
-              }),
+            follow: (reader) => followFeed(feedFollower, scope, { after, form, isOpening, reader }),
           }),
       };
     },
@@ -60,7 +54,7 @@ export function feedRoutes(
 
 interface FollowFeed {
   readonly after: number;
-  readonly types: readonly NoticeType[] | undefined;
+  readonly form: NoticeForm;
   /** Whether the reader gets its cursor first. */
   readonly isOpening: boolean;
   readonly reader: StreamReader;
@@ -69,10 +63,10 @@ interface FollowFeed {
 async function followFeed(
   follower: FeedFollower,
   scope: TenantScope,
-  { after, types, isOpening, reader }: FollowFeed,
+  { after, form, isOpening, reader }: FollowFeed,
 ): Promise<void> {
   const take = (batch: NoticeBatch) =>
-    reader.take({ ...batch, rendered: renderNotices(batch, types) });
+    reader.take({ ...batch, rendered: renderNotices(batch, form) });
   const here = { after, lastSeq: after, notices: [], ended: false, isCut: false };
   const busy = isOpening ? take(here) : undefined;
   if (busy !== undefined && !(await busy)) return;

@@ -1,5 +1,4 @@
 import { type RunEvent, formatEventId, isTerminalRunStatus, parseEventId } from '@convoke/contract';
-import type { RunFollower } from '../../app/runs/follow.ts';
 import { logOf } from '../../app/runs/run-log.ts';
 import { readHistory } from '../../app/runs/history.ts';
 import { refuse } from '../../app/refusal.ts';
@@ -10,7 +9,7 @@ import type { Run } from '../../domain/run/run.ts';
 import { clientOf } from '../actor.ts';
 import type { Cursors, PageQuery } from '../cursors.ts';
 import type { EventStreams } from '../streams/event-streams.ts';
-import type { Frames } from '../streams/frames.ts';
+import type { RunFollowers } from '../streams/run-frames.ts';
 import { ceilingIn } from '../ceiling.ts';
 import type { Handlers } from '../handler.ts';
 import { chooseMedia } from '../media.ts';
@@ -27,7 +26,7 @@ type RunOperations =
 
 export interface RunRouteParts {
   readonly cursors: Cursors;
-  readonly follower: RunFollower<Frames>;
+  readonly followers: RunFollowers;
   readonly streams: EventStreams;
 }
 
@@ -92,7 +91,7 @@ export function runRoutes(services: Services, parts: RunRouteParts): Handlers<Ru
 
 function followRoute(
   services: Services,
-  { cursors, follower, streams }: RunRouteParts,
+  { cursors, followers, streams }: RunRouteParts,
 ): Handlers<'follow_run_events'> {
   return {
     async follow_run_events({ caller, params, query, headers, request }) {
@@ -108,12 +107,12 @@ function followRoute(
       }
       if (hasNothingAfter(run, after)) return { status: 204, body: undefined };
       const log = logOf(run);
+      const follower = followers[query.event_names];
       return {
         write: (response, base) =>
           streams.send(response, {
             caller,
             headers: base,
-            names: query.event_names,
             follow: (reader) => follower.follow({ run: log, after, ...reader }),
           }),
       };

@@ -1,10 +1,9 @@
 import type { ServerResponse } from 'node:http';
-import { formatEventId, limits } from '@convoke/contract';
+import { limits } from '@convoke/contract';
 import type { EventBatch } from '../../app/runs/follow.ts';
 import type { TakeBatch } from '../../app/shared-tails.ts';
 import { refuse } from '../../app/refusal.ts';
 import type { ApplicationCaller } from '../../domain/access.ts';
-import type { RunEvent } from '../../domain/run/run-event.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 import { type AdmissionOptions, AdmittedStreams } from './admitted-streams.ts';
 import { Frames } from './frames.ts';
@@ -24,8 +23,6 @@ export interface EventStreamOptions extends AdmissionOptions {
 export interface OpenStream {
   readonly caller: ApplicationCaller;
   readonly headers: Readonly<Record<string, string>>;
-  /** Whether frames have an `event:` line. */
-  readonly names: 'on' | 'off';
   /** Gives the reader every batch; resolves when there is no more for it. */
   readonly follow: (reader: StreamReader) => Promise<void>;
 }
@@ -83,7 +80,7 @@ export class EventStreams {
     this.#admitted.forEach(({ closing }) => closing.abort());
   }
 
-  #begin(stream: Stream, { headers, names, follow }: OpenStream): Promise<void> {
+  #begin(stream: Stream, { headers, follow }: OpenStream): Promise<void> {
     const { response, closing } = stream;
     try {
       response.writeHead(200, {
@@ -93,22 +90,21 @@ export class EventStreams {
         'x-accel-buffering': 'no',
       });
       response.write(opening);
-      return follow({ take: this.#taker(stream, names), signal: closing.signal });
+      return follow({ take: this.#taker(stream), signal: closing.signal });
     } catch (error) {
       return Promise.reject(error);
     }
   }
 
-  #taker(stream: Stream, names: OpenStream['names']): StreamReader['take'] {
+  #taker(stream: Stream): StreamReader['take'] {
     const { response } = stream;
     return ({ rendered, after, lastSeq, ended }) => {
       stream.lastWriteAt = this.#options.clock.now();
       // Sequence numbers have no gaps, so their difference is the number of events.
       this.#options.metrics.eventsDelivered.add(lastSeq - after);
-      const frames = names === 'on' ? rendered : rendered.unnamed;
       // The end of the response, which uncorks its socket, leaves with the last events.
       if (ended) response.socket?.cork();
-      if (frames.writeTo(response)) return undefined;
+      if (rendered.writeTo(response)) return undefined;
       if (ended) response.socket?.uncork();
       return this.#drained(response);
     };
@@ -171,13 +167,4 @@ export class EventStreams {
       ping.writeTo(response);
     }
   }
-}
-
-/** Renders events as frames of the `text/event-stream` format (spec §6.2). */
-export function renderFrames(events: readonly RunEvent[]): Frames {
-  let text = '';
-  for (const { seq, type, body } of events) {
-    text += `id: ${formatEventId(seq)}\nevent: ${type}\ndata: ${body}\n\n`;
-  }
-  return new Frames(text);
 }

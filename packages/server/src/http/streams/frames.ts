@@ -11,20 +11,12 @@ export class Frames {
   readonly #chunk: Buffer;
   readonly #from: number;
   readonly #isEmpty: boolean;
-  #unnamed: Frames | undefined;
 
   constructor(text: string) {
     const head = `${Buffer.byteLength(text).toString(16)}${chunkEnd}`;
     this.#chunk = Buffer.from(`${head}${text}${chunkEnd}`);
     this.#from = head.length;
     this.#isEmpty = text === '';
-  }
-
-  /** Without the `event:` lines. Readers share it, too, so it is made once. */
-  get unnamed(): Frames {
-    // Only that line of a frame can begin like this: the JSON of a `data:` line contains no line break.
-    this.#unnamed ??= new Frames(this.toString().replaceAll(/^event: .*\n/gm, ''));
-    return this.#unnamed;
   }
 
   toString(): string {
