@@ -212,6 +212,8 @@ describe('PostgreSQL', () => {
     const tooMany = sql`select cardinality(array[${sql.join(values)}]) as n`;
     const single = await openPostgres({ url: location, report: () => {}, poolSize: 1 });
     onTestFinished(() => single.close());
+    const process = () => single.get(sql`select pg_backend_pid() as id`);
+    const first = await process();
     await expect(single.get(tooMany)).rejects.toThrow('65536 values');
     const refused = single.transaction(async (tx) => {
       await insert(tx, 'before the refusal');
@@ -219,6 +221,8 @@ describe('PostgreSQL', () => {
     });
     await expect(refused).rejects.toThrow('65536 values');
     await single.transaction((tx) => insert(tx, 'after the refusal'));
+    // Nothing was waited for until it timed out, and no connection was replaced.
+    expect(await process()).toEqual(first);
     expect(await ids()).toContain('after the refusal');
     expect(await ids()).not.toContain('before the refusal');
   });

@@ -53,7 +53,8 @@ export class PostgresMessage {
   /** Gives a statement its values: bytes as they are, everything else as text. */
   bind(name: string, values: readonly SqlValue[]): void {
     if (values.length > valuesMax) {
-      throw new RangeError(
+      // No other error would do: all but `TypeError` count as a lost connection (postgres-errors.ts).
+      throw new TypeError(
         `A statement has ${values.length} values; PostgreSQL takes ${valuesMax}.`,
       );
     }
