@@ -14,6 +14,7 @@ export const limits = {
   pageMin: 1,
   pageMax: 100,
   pageDefault: 50,
+  pageMaxBytes: 8 * mebibyte,
   cursorMaxCharacters: 1024,
   bodyMaxBytes: mebibyte,
   formMaxBytes: 16 * kibibyte,

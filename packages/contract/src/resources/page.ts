@@ -26,7 +26,8 @@ export const pageQuery = {
       type: 'integer',
       minimum: limits.pageMin,
       maximum: limits.pageMax,
-      description: 'Maximum number of items in a page.',
+      description:
+        'Maximum number of items in a page. A page of large items ends earlier, at 8 MiB.',
     })
     .default(limits.pageDefault),
   cursor: z

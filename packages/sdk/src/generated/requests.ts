@@ -206,7 +206,7 @@ export interface AuditQuery {
   from?: string | undefined;
   /** Before this time. */
   to?: string | undefined;
-  /** Maximum number of items in a page. */
+  /** Maximum number of items in a page. A page of large items ends earlier, at 8 MiB. */
   limit?: number | undefined;
   /** `next_cursor` of the previous page; opaque. */
   cursor?: string | undefined;
@@ -217,7 +217,7 @@ export interface AuditQuery {
 export interface AgentsQuery {
   /** Also list agents whose folder cannot be loaded, with the reason. */
   include?: 'broken' | undefined;
-  /** Maximum number of items in a page. */
+  /** Maximum number of items in a page. A page of large items ends earlier, at 8 MiB. */
   limit?: number | undefined;
   /** `next_cursor` of the previous page; opaque. */
   cursor?: string | undefined;
@@ -226,7 +226,7 @@ export interface AgentsQuery {
 }
 
 export interface PageQuery {
-  /** Maximum number of items in a page. */
+  /** Maximum number of items in a page. A page of large items ends earlier, at 8 MiB. */
   limit?: number | undefined;
   /** `next_cursor` of the previous page; opaque. */
   cursor?: string | undefined;
@@ -239,7 +239,7 @@ export interface SessionsQuery {
   status?: SessionStatus | undefined;
   /** Sessions with this agent. */
   agent_name?: string | undefined;
-  /** Maximum number of items in a page. */
+  /** Maximum number of items in a page. A page of large items ends earlier, at 8 MiB. */
   limit?: number | undefined;
   /** `next_cursor` of the previous page; opaque. */
   cursor?: string | undefined;
@@ -250,7 +250,7 @@ export interface SessionsQuery {
 export interface RunsQuery {
   /** Runs with this status. */
   status?: RunStatus | undefined;
-  /** Maximum number of items in a page. */
+  /** Maximum number of items in a page. A page of large items ends earlier, at 8 MiB. */
   limit?: number | undefined;
   /** `next_cursor` of the previous page; opaque. */
   cursor?: string | undefined;
@@ -261,7 +261,7 @@ export interface RunsQuery {
 export interface InteractionsQuery {
   /** Interactions with this status, or all. */
   status?: InteractionFilter | undefined;
-  /** Maximum number of items in a page. */
+  /** Maximum number of items in a page. A page of large items ends earlier, at 8 MiB. */
   limit?: number | undefined;
   /** `next_cursor` of the previous page; opaque. */
   cursor?: string | undefined;
@@ -274,7 +274,7 @@ export interface SchedulesQuery {
   status?: ScheduleStatus | undefined;
   /** Schedules of this agent. */
   agent_name?: string | undefined;
-  /** Maximum number of items in a page. */
+  /** Maximum number of items in a page. A page of large items ends earlier, at 8 MiB. */
   limit?: number | undefined;
   /** `next_cursor` of the previous page; opaque. */
   cursor?: string | undefined;
@@ -285,7 +285,7 @@ export interface SchedulesQuery {
 export interface DeliveriesQuery {
   /** Deliveries with this status. */
   status?: DeliveryStatus | undefined;
-  /** Maximum number of items in a page. */
+  /** Maximum number of items in a page. A page of large items ends earlier, at 8 MiB. */
   limit?: number | undefined;
   /** `next_cursor` of the previous page; opaque. */
   cursor?: string | undefined;
@@ -294,7 +294,7 @@ export interface DeliveriesQuery {
 }
 
 export interface EventsQuery {
-  /** Maximum number of items in a page. */
+  /** Maximum number of items in a page. A page of large items ends earlier, at 8 MiB. */
   limit?: number | undefined;
   /** `next_cursor` of the previous page; opaque. */
   cursor?: string | undefined;
@@ -305,7 +305,7 @@ export interface FeedQuery {
   types?: ReadonlyArray<NoticeType> | undefined;
   /** Where to start without Last-Event-ID: at the oldest notice that is kept, or after the newest. The id of the newest comes first, in a comment frame or as `last_event_id`. */
   from?: 'oldest' | 'newest' | undefined;
-  /** Maximum number of items in a page. */
+  /** Maximum number of items in a page. A page of large items ends earlier, at 8 MiB. */
   limit?: number | undefined;
   /** `next_cursor` of the previous page; opaque. */
   cursor?: string | undefined;
@@ -320,7 +320,7 @@ export interface UsageQuery {
   bucket?: 'hour' | 'day' | undefined;
   /** One row for each of these, or for each value of a label. */
   group_by?: 'agent' | 'model' | 'client' | 'session' | `label:${string}` | undefined;
-  /** Maximum number of items in a page. */
+  /** Maximum number of items in a page. A page of large items ends earlier, at 8 MiB. */
   limit?: number | undefined;
   /** `next_cursor` of the previous page; opaque. */
   cursor?: string | undefined;
@@ -335,7 +335,7 @@ export interface OrganizationUsageQuery {
   bucket?: 'hour' | 'day' | undefined;
   /** One row for each of these, or for each value of a label. */
   group_by?: 'agent' | 'model' | 'client' | 'tenant' | `label:${string}` | undefined;
-  /** Maximum number of items in a page. */
+  /** Maximum number of items in a page. A page of large items ends earlier, at 8 MiB. */
   limit?: number | undefined;
   /** `next_cursor` of the previous page; opaque. */
   cursor?: string | undefined;
@@ -356,7 +356,7 @@ export interface TenantRunsQuery {
   created_before?: string | undefined;
   /** Runs whose preview has this text; case does not matter. */
   q?: string | undefined;
-  /** Maximum number of items in a page. */
+  /** Maximum number of items in a page. A page of large items ends earlier, at 8 MiB. */
   limit?: number | undefined;
   /** `next_cursor` of the previous page; opaque. */
   cursor?: string | undefined;
@@ -373,7 +373,7 @@ export interface TenantInteractionsQuery {
   agent_name?: string | undefined;
   /** The run has this label, as `key:value`. Repeat it for several: all must hold. */
   label?: ReadonlyArray<string> | undefined;
-  /** Maximum number of items in a page. */
+  /** Maximum number of items in a page. A page of large items ends earlier, at 8 MiB. */
   limit?: number | undefined;
   /** `next_cursor` of the previous page; opaque. */
   cursor?: string | undefined;

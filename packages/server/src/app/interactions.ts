@@ -19,7 +19,7 @@ import { type Json, type JsonObject, canonicalJson } from '../domain/json.ts';
 import { interactionAnswered as runAnswered, isLeased, resumeLive } from '../domain/run/run.ts';
 import type { TenantScope } from '../domain/scope.ts';
 import { interactionsChanged, runDispatched } from '../domain/session.ts';
-import type { PageRequest } from '../ports/page.ts';
+import type { CutPage, PageRequest } from '../ports/page.ts';
 import { recordAudit } from './audit.ts';
 import { type Holder, lockRun, recordMove } from './record.ts';
 import { orRefuse, refuse } from './refusal.ts';
@@ -33,12 +33,12 @@ export async function listInteractions(
     readonly status: InteractionFilter;
     readonly page: PageRequest;
   },
-): Promise<Interaction[]> {
+): Promise<CutPage<Interaction>> {
   const { sessionId, status, page } = request;
   if ((await store.read.sessions.find(scope, sessionId)) === undefined) refuse('not_found');
   const now = clock.now();
   const listed = await store.read.interactions.list(scope, { sessionId, status, now, page });
-  return listed.map((interaction) => interactionAt(interaction, now));
+  return { ...listed, items: listed.items.map((interaction) => interactionAt(interaction, now)) };
 }
 
 export interface AnswerInteraction {

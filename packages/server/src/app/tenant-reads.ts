@@ -6,7 +6,7 @@ import {
   limits,
 } from '@convoke/contract';
 import { timeText } from '../domain/id-time.ts';
-import { interactionAt } from '../domain/interaction.ts';
+import { interactionAt, statusAt } from '../domain/interaction.ts';
 import { hasLabels } from '../domain/labels.ts';
 import {
   type RunListFilter,
@@ -20,6 +20,8 @@ import type { TenantScope } from '../domain/scope.ts';
 import type { PageRequest } from '../ports/page.ts';
 import type {
   InteractionInTenant,
+  InteractionTopic,
+  ListedInteraction,
   RunRange,
   TenantListRepository,
   TenantOverview,
@@ -31,7 +33,7 @@ import type { Services } from './services.ts';
 const lookedAtMax = 5_000;
 /** The first read of a page is small: most pages find what they need in it. */
 const firstRead = 200;
-const laterRead = 1_200;
+const laterRead = 300;
 
 /** A part of a list. Rows up to `lookedTo` were looked at; `isCut` says that there may be more. */
 export interface Looked<Item> {
@@ -172,24 +174,43 @@ export async function listTenantInteractions(
   { store, clock }: Pick<Services, 'store' | 'clock'>,
   scope: TenantScope,
   { filter, page }: { readonly filter: InteractionListFilter; readonly page: PageRequest },
-): Promise<Looked<InteractionInTenant>> {
+): Promise<Looked<InteractionSummary>> {
   const now = clock.now();
   const { status, kind, agentName, labels = [] } = filter;
   const which = status === 'pending' ? 'pending' : 'all';
-  return look({
+  const looked = await look({
     page,
     most: lookedAtMax,
     read: async (range) => {
       const rows = await store.read.tenantLists.interactions(scope, which, range);
-      return rows.map((row) => asOf(row, now));
+      return rows.map((row) => ({ ...row, status: statusAt(row, now) }));
     },
-    idOf: ({ interaction }) => interaction.key,
-    isWanted: ({ interaction, run }) =>
-      (status === 'all' || interaction.status === status) &&
-      (kind === undefined || interaction.kind === kind) &&
-      (agentName === undefined || run.agentName === agentName) &&
-      hasLabels(run.labels, labels),
+    idOf: ({ key }) => key,
+    isWanted: (row) =>
+      (status === 'all' || row.status === status) &&
+      (kind === undefined || row.kind === kind) &&
+      (agentName === undefined || row.run.agentName === agentName) &&
+      hasLabels(row.run.labels, labels),
   });
+  return withTopics(store.read.tenantLists, scope, { looked, order: page.order });
+}
+
+export type InteractionSummary = ListedInteraction & { readonly topic: InteractionTopic };
+
+/** Adds what the interactions ask. Ends the page where that becomes too large. */
+async function withTopics(
+  lists: TenantListRepository,
+  scope: TenantScope,
+  { looked, order }: { looked: Looked<ListedInteraction>; order: PageRequest['order'] },
+): Promise<Looked<InteractionSummary>> {
+  const keys = looked.items.map(({ key }) => key);
+  const { items: topics, isCut } = await lists.topics(scope, keys, order);
+  const byKey = new Map(topics.map((topic) => [topic.key, topic]));
+  const items = looked.items.flatMap((item) => {
+    const topic = byKey.get(item.key);
+    return topic === undefined ? [] : [{ ...item, topic }];
+  });
+  return isCut ? { items, isCut, lookedTo: topics.at(-1)?.key } : { ...looked, items };
 }
 
 export async function findInteraction(

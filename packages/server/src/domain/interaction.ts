@@ -1,4 +1,4 @@
-import type { InteractionKey, RunId, SessionId } from '@convoke/contract';
+import type { InteractionKey, InteractionStatus, RunId, SessionId } from '@convoke/contract';
 import { type Json, type JsonObject, canonicalJson } from './json.ts';
 import { type Ruling, accepted, refused } from './refusal.ts';
 import type { TenantScope } from './scope.ts';
@@ -174,11 +174,19 @@ function withAnswer(
 }
 
 /** Its time is over, even if no worker has stored that yet. */
-function hasExpired({ expiresAt }: PendingInteraction, now: number): boolean {
+function hasExpired({ expiresAt }: Pick<Interaction, 'expiresAt'>, now: number): boolean {
   return expiresAt < now;
 }
 
 /** The interaction at `now`. */
+/** The status that a stored one has by now. */
+export function statusAt(
+  { status, expiresAt }: Pick<Interaction, 'status' | 'expiresAt'>,
+  now: number,
+): InteractionStatus {
+  return status === 'pending' && hasExpired({ expiresAt }, now) ? 'expired' : status;
+}
+
 export function interactionAt(interaction: Interaction, now: number): Interaction {
   const isOver = interaction.status === 'pending' && hasExpired(interaction, now);
   return isOver ? expireInteraction(interaction) : interaction;

@@ -4,3 +4,9 @@ export interface PageRequest {
   readonly order: 'asc' | 'desc';
   readonly after?: string | undefined;
 }
+
+/** The rows of a page that fit into its bytes, at least one. `isCut` says that the next row did not. */
+export interface CutPage<Item> {
+  readonly items: readonly Item[];
+  readonly isCut: boolean;
+}

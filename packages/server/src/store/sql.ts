@@ -18,7 +18,7 @@ export function sql(strings: TemplateStringsArray, ...parts: (SqlValue | Stateme
 /** Joins one or more statements with a separator, as in `in (…)` or `values …`. */
 sql.join = (
   statements: readonly Statement[],
-  separator: ', ' | ' and ' | ' or ' | ' union all ' | ' ' = ', ',
+  separator: ', ' | ' and ' | ' or ' | ' union all ' | ' + ' | ' ' = ', ',
 ): Statement => {
   if (statements.length === 0) throw new RangeError('sql.join needs at least one statement');
   const separators = statements.slice(1).map(() => separator);

@@ -20,7 +20,8 @@ describe.each(databaseKinds)('on %s', (kind) => {
     const { sessionId } = run;
     const page = { limit: 10, order: 'asc' } as const;
     const pending = { sessionId, status: 'pending', page } as const;
-    const [asked] = await listInteractions(other, world.scope, pending);
+    const listed = await listInteractions(other, world.scope, pending);
+    const [asked] = listed.items;
     expect(asked).toMatchObject({ question: 'Why?', status: 'pending' });
     if (asked === undefined) throw new Error('no question was found');
     const body = { answer: 'so' };

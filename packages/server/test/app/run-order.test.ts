@@ -82,7 +82,7 @@ describe.each(databaseKinds)('the runs of one session on %s', (kind) => {
     expect(ids).toEqual(ids.toSorted());
     const page = { limit: 20, order: 'asc', after: undefined } as const;
     const listed = await world.store.read.runs.list(world.scope, { sessionId, filter: {}, page });
-    expect(listed.map(({ number }) => number)).toEqual(runs.map(({ number }) => number));
+    expect(listed.items.map(({ number }) => number)).toEqual(runs.map(({ number }) => number));
     const times = runs.flatMap(timesOf);
     expect(times).toEqual(times.toSorted((a, b) => Number(a) - Number(b)));
   });
@@ -125,7 +125,8 @@ describe.each(databaseKinds)('the runs of one session on %s', (kind) => {
     const { sessionId } = answered;
     const page = { limit: 1, order: 'asc', after: undefined } as const;
     const filter = { sessionId, status: 'pending', now: world.clock.now(), page } as const;
-    const [asked] = await world.store.read.interactions.list(world.scope, filter);
+    const listed = await world.store.read.interactions.list(world.scope, filter);
+    const [asked] = listed.items;
     if (asked === undefined) throw new Error('nothing was asked');
     const by = { kind: 'client', id: 'cli_1', address: '', requestId: '' } as const;
     const body = { answer: 'red' };

@@ -176,7 +176,8 @@ async function openWorld() {
 
   async function runOf({ sessionId }: StartedRun) {
     const page = { limit: 1, order: 'desc' } as const;
-    const [run] = await services().store.read.runs.list(scope, { sessionId, filter: {}, page });
+    const { runs } = services().store.read;
+    const [run] = (await runs.list(scope, { sessionId, filter: {}, page })).items;
     if (run === undefined) throw new Error('the run is gone');
     return run;
   }

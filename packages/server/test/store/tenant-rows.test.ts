@@ -61,10 +61,11 @@ describe.each(databaseKinds)('on %s', (kind) => {
       'sessions.list': (tx, scope) => tx.sessions.list(scope, {}, page),
       'runs.find': (tx, scope) => tx.runs.find(scope, sessionId, run.id),
       'runs.findById': (tx, scope) => tx.runs.findById(scope, run.id),
-      'runs.list': (tx, scope) => tx.runs.list(scope, { sessionId, filter: {}, page }),
+      'runs.list': async (tx, scope) =>
+        (await tx.runs.list(scope, { sessionId, filter: {}, page })).items,
       'interactions.find': (tx, scope) => tx.interactions.find(scope, sessionId, asked.key),
-      'interactions.list': (tx, scope) =>
-        tx.interactions.list(scope, { sessionId, status: 'all', page, now: 0 }),
+      'interactions.list': async (tx, scope) =>
+        (await tx.interactions.list(scope, { sessionId, status: 'all', page, now: 0 })).items,
       'schedules.find': (tx, scope) => tx.schedules.find(scope, scheduleId),
       'schedules.lock': (tx, scope) => tx.schedules.lock(scope, scheduleId),
       'schedules.list': (tx, scope) => tx.schedules.list(scope, {}, page),
@@ -76,6 +77,8 @@ describe.each(databaseKinds)('on %s', (kind) => {
       'tenantLists.lastOf': (tx, scope) =>
         tx.tenantLists.lastOf(scope, { kind: 'all' }, { ...page, limit: 1 }),
       'tenantLists.interactions': (tx, scope) => tx.tenantLists.interactions(scope, 'all', page),
+      'tenantLists.topics': async (tx, scope) =>
+        (await tx.tenantLists.topics(scope, [asked.key], 'asc')).items,
       'tenantLists.interaction': (tx, scope) => tx.tenantLists.interaction(scope, asked.key),
       'files.find': (tx, scope) => tx.files.find(scope, sessionId, file.id),
       'files.list': (tx, scope) => tx.files.list(scope, sessionId, page),

@@ -1,10 +1,8 @@
+import { limits } from '@convoke/contract';
 import type { Run } from '../../domain/run/run.ts';
 import type { EventPage } from '../../ports/repositories/run-events.ts';
 import { logOf, readLog } from './run-log.ts';
 import type { Services } from '../services.ts';
-
-/** Bounds the size of a response with large events. */
-const pageMaxBytes = 8 * 1024 * 1024;
 
 /** D-34: reads a page of the log for clients that do not stream. */
 export async function readHistory(
@@ -12,5 +10,5 @@ export async function readHistory(
   run: Run,
   { after, limit }: { readonly after: number; readonly limit: number },
 ): Promise<EventPage> {
-  return readLog(services, logOf(run), { after, limit, maxBytes: pageMaxBytes });
+  return readLog(services, logOf(run), { after, limit, maxBytes: limits.pageMaxBytes });
 }

@@ -5,7 +5,7 @@ import { cancelRun as cancelled } from '../../domain/run/run-cancel.ts';
 import { type Run, isReady } from '../../domain/run/run.ts';
 import type { TenantScope } from '../../domain/scope.ts';
 import { queuedRunsCancelled } from '../../domain/session.ts';
-import type { PageRequest } from '../../ports/page.ts';
+import type { CutPage, PageRequest } from '../../ports/page.ts';
 import type { Store } from '../../ports/store.ts';
 import { lockRun, recordEnd } from '../record.ts';
 import { orRefuse, refuse } from '../refusal.ts';
@@ -46,7 +46,7 @@ export async function listRuns(
   { store }: Pick<Services, 'store'>,
   scope: TenantScope,
   request: ListRuns,
-): Promise<Run[]> {
+): Promise<CutPage<Run>> {
   if ((await store.read.sessions.find(scope, request.sessionId)) === undefined) refuse('not_found');
   return store.read.runs.list(scope, request);
 }

@@ -14,6 +14,7 @@ import {
   type NewSchedule,
   type Schedule,
   type ScheduleChange,
+  type ScheduleSummary,
   changeSchedule,
   checkInputSize,
   mayAddSchedule,
@@ -131,7 +132,7 @@ export function listSchedules(
   { store }: Pick<Services, 'store'>,
   scope: TenantScope,
   { filter, page }: { readonly filter: ScheduleFilter; readonly page: PageRequest },
-): Promise<Schedule[]> {
+): Promise<ScheduleSummary[]> {
   return store.read.schedules.list(scope, filter, page);
 }
 

@@ -28,6 +28,9 @@ import { newestSlots, nextSlot, nextSlots, readCron } from './slots.ts';
  *
  * `version` rises with every change by a caller and with a pause by the service, not when a run starts.
  */
+/** A schedule without its input, which may be large. */
+export type ScheduleSummary = Omit<Schedule, 'input'>;
+
 export interface Schedule {
   readonly id: ScheduleId;
   readonly organizationId: OrganizationId;

@@ -65,7 +65,7 @@ export function tenantReadRoutes(
       const list = `tenant_interactions:${caller.scope.tenantId}:${JSON.stringify(selection)}`;
       const { items, next } = await cursors.page(list, query, {
         read: (page) => listTenantInteractions(services, caller.scope, { filter, page }),
-        idOf: ({ interaction }) => interaction.key,
+        idOf: ({ key }) => key,
       });
       return { status: 200, body: { interactions: items.map(interactionSummaryView), ...next } };
     },

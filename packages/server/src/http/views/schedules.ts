@@ -1,10 +1,14 @@
-import type { FireRecord, ScheduleRecord, ScheduleSummary } from '@convoke/contract';
-import type { Fire, Schedule } from '../../domain/schedule/schedule.ts';
+import type {
+  FireRecord,
+  ScheduleRecord,
+  ScheduleSummary as ScheduleSummaryRecord,
+} from '@convoke/contract';
+import type { Fire, Schedule, ScheduleSummary } from '../../domain/schedule/schedule.ts';
 import { isoTime } from '../../domain/iso-time.ts';
 import { optional, optionalTime } from './fields.ts';
 
 /** D-140: without the input, for lists. */
-export function scheduleSummaryView(schedule: Schedule): ScheduleSummary {
+export function scheduleSummaryView(schedule: ScheduleSummary): ScheduleSummaryRecord {
   const isActive = schedule.status === 'active';
   return {
     id: schedule.id,

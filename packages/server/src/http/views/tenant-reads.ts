@@ -1,14 +1,16 @@
 import type {
-  InteractionSummary,
+  InteractionSummary as InteractionSummaryRecord,
   Overview,
   RunSummary as RunSummaryRecord,
 } from '@convoke/contract';
-import type { getOverview } from '../../app/tenant-reads.ts';
+import type { InteractionSummary, getOverview } from '../../app/tenant-reads.ts';
 import { aboutFields } from '../../domain/interaction.ts';
-import { previewOf } from '../../domain/preview.ts';
 import type { RunSummary } from '../../domain/run/run-summary.ts';
 import { isoTime } from '../../domain/iso-time.ts';
-import type { InteractionInTenant } from '../../ports/repositories/tenant-lists.ts';
+import type {
+  InteractionInTenant,
+  InteractionTopic,
+} from '../../ports/repositories/tenant-lists.ts';
 import { createdByView, optional, optionalTime } from './fields.ts';
 import { interactionView } from './interactions.ts';
 import { usageView } from './runs.ts';
@@ -31,7 +33,7 @@ export function runSummaryView(run: RunSummary): RunSummaryRecord {
   };
 }
 
-function runFields({ run }: InteractionInTenant) {
+function runFields({ run }: Pick<InteractionInTenant, 'run'>) {
   return { agent_name: run.agentName, run_labels: run.labels, preview: run.preview };
 }
 
@@ -39,29 +41,26 @@ export function interactionInTenantView(found: InteractionInTenant) {
   return { ...interactionView(found.interaction), ...runFields(found) };
 }
 
-export function interactionSummaryView(found: InteractionInTenant): InteractionSummary {
-  const { interaction } = found;
-  const answeredAt = interaction.status === 'answered' ? interaction.answeredAt : undefined;
+export function interactionSummaryView(item: InteractionSummary): InteractionSummaryRecord {
   return {
-    interaction_key: interaction.key,
-    kind: interaction.kind,
-    status: interaction.status,
-    session_id: interaction.sessionId,
-    run_id: interaction.runId,
-    ...runFields(found),
-    ...requestFields(interaction),
-    created_at: isoTime(interaction.createdAt),
-    ...optionalTime('answered_at', answeredAt),
-    expires_at: isoTime(interaction.expiresAt),
+    interaction_key: item.key,
+    kind: item.kind,
+    status: item.status,
+    session_id: item.sessionId,
+    run_id: item.runId,
+    ...runFields(item),
+    ...topicFields(item.topic),
+    created_at: isoTime(item.createdAt),
+    ...optionalTime('answered_at', item.answeredAt),
+    expires_at: isoTime(item.expiresAt),
   };
 }
 
-function requestFields(interaction: InteractionInTenant['interaction']) {
-  if (interaction.kind === 'permission') return { tool_name: interaction.toolName };
-  const question = previewOf(interaction.question);
-  if (interaction.about === null) return { question };
-  const { tool_input: _input, ...about } = aboutFields(interaction.about);
-  return { question, about };
+function topicFields({ toolName, question, about }: InteractionTopic) {
+  if (about === null)
+    return { ...optional('tool_name', toolName), ...optional('question', question) };
+  const { tool_input: _input, ...rest } = aboutFields(about);
+  return { ...optional('tool_name', toolName), ...optional('question', question), about: rest };
 }
 
 export function overviewView(found: Awaited<ReturnType<typeof getOverview>>): Overview {

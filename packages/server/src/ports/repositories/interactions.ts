@@ -6,7 +6,7 @@ import type {
   PendingInteraction,
 } from '../../domain/interaction.ts';
 import type { TenantScope } from '../../domain/scope.ts';
-import type { PageRequest } from '../page.ts';
+import type { CutPage, PageRequest } from '../page.ts';
 
 export interface InteractionList {
   readonly sessionId: SessionId;
@@ -35,7 +35,7 @@ export interface InteractionRepository {
   markApplied(runId: RunId, now: number): Promise<void>;
   /** Interactions whose answers a leg applied at exactly this time. */
   appliedAt(runId: RunId, at: number): Promise<AnsweredInteraction[]>;
-  list(scope: TenantScope, list: InteractionList): Promise<Interaction[]>;
+  list(scope: TenantScope, list: InteractionList): Promise<CutPage<Interaction>>;
   /** Pending interactions that have expired, oldest first. */
   overdue(now: number, limit: number): Promise<PendingInteraction[]>;
 }

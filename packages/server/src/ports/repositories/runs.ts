@@ -2,7 +2,7 @@ import type { Labels, RunId, RunStatus, SessionId, TenantId } from '@convoke/con
 import type { QueuedRun, Run } from '../../domain/run/run.ts';
 import type { TenantScope } from '../../domain/scope.ts';
 import type { TokenUsage } from '../../domain/usage/usage.ts';
-import type { PageRequest } from '../page.ts';
+import type { CutPage, PageRequest } from '../page.ts';
 import type { NewRunGuard } from './budgets.ts';
 
 export interface RunRepository {
@@ -28,7 +28,7 @@ export interface RunRepository {
   list(
     scope: TenantScope,
     list: { sessionId: SessionId; filter: { status?: RunStatus | undefined }; page: PageRequest },
-  ): Promise<Run[]>;
+  ): Promise<CutPage<Run>>;
   /** The newest run of a session. */
   newestId(sessionId: SessionId): Promise<RunId | undefined>;
   /** Queued runs of a session, in queue order. */

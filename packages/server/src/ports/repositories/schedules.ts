@@ -1,5 +1,5 @@
 import type { ScheduleId, ScheduleStatus, TenantId } from '@convoke/contract';
-import type { Fire, Schedule } from '../../domain/schedule/schedule.ts';
+import type { Fire, Schedule, ScheduleSummary } from '../../domain/schedule/schedule.ts';
 import type { TenantScope } from '../../domain/scope.ts';
 import type { PageRequest } from '../page.ts';
 
@@ -11,7 +11,7 @@ export interface ScheduleRepository {
   /** Writes `next` if the row still has the version and the next slot of `seen`; false otherwise. */
   save(next: Schedule, seen: Schedule): Promise<boolean>;
   remove(scope: TenantScope, id: ScheduleId): Promise<boolean>;
-  list(scope: TenantScope, filter: ScheduleFilter, page: PageRequest): Promise<Schedule[]>;
+  list(scope: TenantScope, filter: ScheduleFilter, page: PageRequest): Promise<ScheduleSummary[]>;
   count(scope: TenantScope): Promise<number>;
   /** Ids of active schedules with a slot that has come, the most overdue first. */
   due(now: number, limit: number): Promise<ScheduleId[]>;

@@ -1,8 +1,14 @@
-import type { InteractionKey } from '@convoke/contract';
-import type { Interaction } from '../../domain/interaction.ts';
+import type {
+  InteractionKey,
+  InteractionKind,
+  InteractionStatus,
+  RunId,
+  SessionId,
+} from '@convoke/contract';
+import type { Interaction, QuestionAbout } from '../../domain/interaction.ts';
 import type { RunListFilter, RunSummary, RunWalk } from '../../domain/run/run-summary.ts';
 import type { TenantScope } from '../../domain/scope.ts';
-import type { PageRequest } from '../page.ts';
+import type { CutPage, PageRequest } from '../page.ts';
 
 /** Reads over all sessions of a tenant. Each visits one index in order, so its cost depends on its limit only. */
 export interface TenantListRepository {
@@ -13,12 +19,18 @@ export interface TenantListRepository {
   runs(scope: TenantScope, walk: RunWalk, wanted: WantedRuns): Promise<RunSummary[]>;
   /** The id of the last of the next `limit` rows of a walk, whatever they are; undefined when there are fewer. */
   lastOf(scope: TenantScope, walk: RunWalk, range: RunRange): Promise<string | undefined>;
-  /** The next interactions, of all or of those that are stored as pending. */
+  /** The next interactions, of all or of those that are stored as pending, without what they ask. */
   interactions(
     scope: TenantScope,
     which: 'all' | 'pending',
     page: PageRequest,
-  ): Promise<InteractionInTenant[]>;
+  ): Promise<ListedInteraction[]>;
+  /** What these interactions ask, up to the bytes of a page. */
+  topics(
+    scope: TenantScope,
+    keys: readonly InteractionKey[],
+    order: PageRequest['order'],
+  ): Promise<CutPage<InteractionTopic>>;
   interaction(scope: TenantScope, key: InteractionKey): Promise<InteractionInTenant | undefined>;
   /** Counts of what has not ended, each up to `most`. */
   overview(scope: TenantScope, bounds: { most: number; now: number }): Promise<TenantOverview>;
@@ -39,7 +51,31 @@ export interface WantedRuns extends RunRange {
 /** An interaction with what a list says about its run. */
 export interface InteractionInTenant {
   readonly interaction: Interaction;
-  readonly run: Pick<RunSummary, 'agentName' | 'labels' | 'preview'>;
+  readonly run: RunOfInteraction;
+}
+
+type RunOfInteraction = Pick<RunSummary, 'agentName' | 'labels' | 'preview'>;
+
+/** What a list knows about an interaction before it reads what it asks, which may be large. */
+export interface ListedInteraction {
+  readonly key: InteractionKey;
+  readonly kind: InteractionKind;
+  readonly status: InteractionStatus;
+  readonly sessionId: SessionId;
+  readonly runId: RunId;
+  readonly createdAt: number;
+  readonly answeredAt: number | null;
+  readonly expiresAt: number;
+  readonly run: RunOfInteraction;
+}
+
+/** What an interaction asks, as far as a list shows it. */
+export interface InteractionTopic {
+  readonly key: InteractionKey;
+  readonly toolName: string | null;
+  /** In one line, and shortened. */
+  readonly question: string | null;
+  readonly about: QuestionAbout | null;
 }
 
 export interface TenantOverview {

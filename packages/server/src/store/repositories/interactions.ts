@@ -16,7 +16,7 @@ import type {
 } from '../../domain/interaction.ts';
 import type { InteractionRepository } from '../../ports/repositories/interactions.ts';
 import { fromJsonText, toJsonText } from '../json-text.ts';
-import { pageOf } from '../page.ts';
+import { readLarge } from '../page.ts';
 import type { Statement, Transaction } from '../sql-database.ts';
 import { sql } from '../sql.ts';
 
@@ -104,10 +104,15 @@ export function interactionRepository(db: Transaction): InteractionRepository {
     async list(scope, { sessionId: session, status, now, page }) {
       const where = [sql`session_id = ${session}`, sql`tenant_id = ${scope.tenantId}`];
       if (status !== 'all') where.push(hasStatus(status, now));
-      const rows = await db.all<InteractionRow>(sql`
-        select * from interactions
-        where ${sql.join(where, ' and ')} ${pageOf(page, 'interaction_key')}`);
-      return rows.map(interactionOf);
+      const { items, isCut } = await readLarge<InteractionRow>(db, {
+        table: 'interactions',
+        key: 'interaction_key',
+        columns: sql`interactions.*`,
+        large: [sql`tool_input`, sql`question`, sql`options`, sql`about`, sql`answer`],
+        where: sql.join(where, ' and '),
+        page,
+      });
+      return { items: items.map(interactionOf), isCut };
     },
 
     async overdue(now, limit) {

@@ -3,7 +3,7 @@ import { continueAtOf, leaseOf, readyAtOf } from '../../domain/run/run.ts';
 import type { TokenUsage } from '../../domain/usage/usage.ts';
 import type { RunRepository } from '../../ports/repositories/runs.ts';
 import { toJsonText } from '../json-text.ts';
-import { pageOf } from '../page.ts';
+import { readLarge } from '../page.ts';
 import type { Statement, Transaction } from '../sql-database.ts';
 import { sql } from '../sql.ts';
 import { labelsText } from './labels.ts';
@@ -110,10 +110,15 @@ export function runRepository(db: Transaction): RunRepository {
     async list(scope, { sessionId: session, filter, page }) {
       const where = [sql`session_id = ${session}`, sql`tenant_id = ${scope.tenantId}`];
       if (filter.status !== undefined) where.push(sql`status = ${filter.status}`);
-      const rows = await db.all<RunRow>(
-        sql`select * from runs where ${sql.join(where, ' and ')} ${pageOf(page, 'id')}`,
-      );
-      return rows.map(runOf);
+      const { items, isCut } = await readLarge<RunRow>(db, {
+        table: 'runs',
+        key: 'id',
+        columns: sql`runs.*`,
+        large: [sql`input`, sql`output_text`, sql`error_message`, sql`labels`],
+        where: sql.join(where, ' and '),
+        page,
+      });
+      return { items: items.map(runOf), isCut };
     },
 
     async newestId(session) {

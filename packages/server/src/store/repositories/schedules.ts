@@ -11,7 +11,7 @@ import {
   tenantId,
 } from '@convoke/contract';
 import type { JsonObject } from '../../domain/json.ts';
-import type { Fire, Schedule } from '../../domain/schedule/schedule.ts';
+import type { Fire, Schedule, ScheduleSummary } from '../../domain/schedule/schedule.ts';
 import type { PageRequest } from '../../ports/page.ts';
 import type { ScheduleRepository } from '../../ports/repositories/schedules.ts';
 import { pageOf } from '../page.ts';
@@ -92,10 +92,10 @@ function lists(db: Transaction): Pick<ScheduleRepository, ListStatements> {
       const where = [sql`tenant_id = ${scope.tenantId}`];
       if (filter.status !== undefined) where.push(sql`status = ${filter.status}`);
       if (filter.agentName !== undefined) where.push(sql`agent_name = ${filter.agentName}`);
-      const rows = await db.all<ScheduleRow>(
-        sql`select * from schedules where ${sql.join(where, ' and ')} ${pageOf(page, 'id')}`,
-      );
-      return rows.map(scheduleOf);
+      const rows = await db.all<SummaryRow>(sql`
+        select ${summaryColumns} from schedules
+        where ${sql.join(where, ' and ')} ${pageOf(page, 'id')}`);
+      return rows.map(summaryOf);
     },
 
     async count(scope) {
@@ -198,7 +198,18 @@ interface ScheduleRow {
   updated_at: number;
 }
 
+type SummaryRow = Omit<ScheduleRow, 'input'>;
+
+const summaryColumns = sql`id, organization_id, tenant_id, name, agent_name, cron, time_zone, labels,
+  session_mode, session_id, owns_session, overlap, missed, missed_within_ms, status, status_reason,
+  next_at, last_slot_at, last_run_id, skipped_in_row, version, created_by, created_by_kind,
+  created_at, updated_at`;
+
 function scheduleOf(row: ScheduleRow): Schedule {
+  return { ...summaryOf(row), input: JSON.parse(row.input) as JsonObject };
+}
+
+function summaryOf(row: SummaryRow): ScheduleSummary {
   return {
     id: scheduleId(row.id),
     organizationId: organizationId(row.organization_id),
@@ -207,7 +218,6 @@ function scheduleOf(row: ScheduleRow): Schedule {
     agentName: row.agent_name,
     cron: row.cron,
     timeZone: row.time_zone,
-    input: JSON.parse(row.input) as JsonObject,
     labels: labelsIn(row),
     sessionMode: row.session_mode,
     sessionId: row.session_id === null ? null : sessionId(row.session_id),

@@ -1,4 +1,12 @@
-import { type RunErrorCode, type RunStatus, runId, sessionId } from '@convoke/contract';
+import {
+  type RunErrorCode,
+  type RunStatus,
+  interactionKey,
+  limits,
+  runId,
+  sessionId,
+} from '@convoke/contract';
+import { previewOf } from '../../domain/preview.ts';
 import {
   type RunListFilter,
   type RunSummary,
@@ -8,10 +16,14 @@ import {
 import type { TenantScope } from '../../domain/scope.ts';
 import type {
   InteractionInTenant,
+  InteractionTopic,
+  ListedInteraction,
   RunRange,
   TenantListRepository,
   WantedRuns,
 } from '../../ports/repositories/tenant-lists.ts';
+import { fromJsonText } from '../json-text.ts';
+import { readLarge } from '../page.ts';
 import type { Statement, Transaction } from '../sql-database.ts';
 import { sql } from '../sql.ts';
 import { type InteractionRow, interactionOf } from './interactions.ts';
@@ -34,11 +46,25 @@ export function tenantListRepository(db: Transaction): TenantListRepository {
 
     async interactions(scope, which, page) {
       const isPending = which === 'pending' ? sql`and interactions.status = 'pending'` : sql``;
-      const rows = await db.all<InteractionInTenantRow>(sql`
-        select ${interactionColumns} from interactions join runs on runs.id = interactions.run_id
+      const rows = await db.all<ListedRow>(sql`
+        select ${listedColumns} from interactions join runs on runs.id = interactions.run_id
         where interactions.tenant_id = ${scope.tenantId} ${isPending}
         ${rangeOf(sql`interaction_key`, page)} limit ${page.limit}`);
-      return rows.map(inTenant);
+      return rows.map(listedOf);
+    },
+
+    async topics(scope, keys, order) {
+      if (keys.length === 0) return { items: [], isCut: false };
+      const wanted = sql.join(keys.map((key) => sql`${key}`));
+      const { items, isCut } = await readLarge<TopicRow>(db, {
+        table: 'interactions',
+        key: 'interaction_key',
+        columns: topicColumns,
+        large: [sql`about`],
+        where: sql`tenant_id = ${scope.tenantId} and interaction_key in (${wanted})`,
+        page: { limit: keys.length, order },
+      });
+      return { items: items.map(topicOf), isCut };
     },
 
     async interaction(scope, key) {
@@ -81,6 +107,15 @@ const summaryColumns = sql`runs.id, runs.session_id, runs.agent_name, runs.statu
   runs.ended_at`;
 
 const interactionColumns = sql`interactions.*, runs.agent_name, runs.labels, runs.preview`;
+
+const listedColumns = sql`interactions.interaction_key, interactions.kind, interactions.status,
+  interactions.session_id, interactions.run_id, interactions.created_at, interactions.answered_at,
+  interactions.expires_at, runs.agent_name, runs.labels, runs.preview`;
+
+/** As much of a question's JSON text as a preview can need: it looks at two code units for each of its characters. */
+const questionCharacters = 2 + 2 * limits.previewCharacters * '\\u0000'.length;
+const topicColumns = sql`interactions.interaction_key, interactions.tool_name, interactions.about,
+  substr(interactions.question, 1, ${questionCharacters}) as question`;
 
 function runsStatement(scope: TenantScope, walk: RunWalk, wanted: WantedRuns): Statement {
   const { filter, upTo, order, limit } = wanted;
@@ -212,12 +247,61 @@ function summaryOf(row: SummaryRow): RunSummary {
   };
 }
 
-type InteractionInTenantRow = InteractionRow &
-  Pick<SummaryRow, 'agent_name' | 'labels' | 'preview'>;
+type RunColumns = Pick<SummaryRow, 'agent_name' | 'labels' | 'preview'>;
+
+type InteractionInTenantRow = InteractionRow & RunColumns;
 
 function inTenant(row: InteractionInTenantRow): InteractionInTenant {
+  return { interaction: interactionOf(row), run: runIn(row) };
+}
+
+function runIn(row: RunColumns): InteractionInTenant['run'] {
+  return { agentName: row.agent_name, labels: labelsIn(row), preview: row.preview ?? '' };
+}
+
+type ListedRow = RunColumns &
+  Pick<
+    InteractionRow,
+    | 'interaction_key'
+    | 'kind'
+    | 'status'
+    | 'session_id'
+    | 'run_id'
+    | 'created_at'
+    | 'answered_at'
+    | 'expires_at'
+  >;
+
+function listedOf(row: ListedRow): ListedInteraction {
   return {
-    interaction: interactionOf(row),
-    run: { agentName: row.agent_name, labels: labelsIn(row), preview: row.preview ?? '' },
+    key: interactionKey(row.interaction_key),
+    kind: row.kind,
+    status: row.status,
+    sessionId: sessionId(row.session_id),
+    runId: runId(row.run_id),
+    createdAt: row.created_at,
+    answeredAt: row.answered_at,
+    expiresAt: row.expires_at ?? 0,
+    run: runIn(row),
   };
+}
+
+type TopicRow = Pick<InteractionRow, 'interaction_key' | 'tool_name' | 'question' | 'about'>;
+
+function topicOf(row: TopicRow): InteractionTopic {
+  return {
+    key: interactionKey(row.interaction_key),
+    toolName: row.tool_name,
+    question: row.question === null ? null : previewOf(beginningOf(row.question)),
+    about: fromJsonText(row.about),
+  };
+}
+
+/** Decodes JSON text that may have been cut anywhere: inside an escape, or before its closing quote. */
+function beginningOf(text: string): string {
+  if (text.length < questionCharacters) return JSON.parse(text) as string;
+  // The last character may be the closing quote.
+  const open = text.slice(0, -1);
+  const cutEscape = /(?<!\\)(?:\\\\)*(\\(?:u[0-9a-f]{0,3})?)$/i.exec(open)?.[1] ?? '';
+  return JSON.parse(`${open.slice(0, open.length - cutEscape.length)}"`) as string;
 }

@@ -342,10 +342,10 @@ export class SeatWorld {
     return open;
   }
 
-  #pending({ sessionId }: Started, through: string): Promise<Interaction[]> {
+  async #pending({ sessionId }: Started, through: string): Promise<readonly Interaction[]> {
     const { services } = this.#named(through).convoke;
     const request = { sessionId, status: 'pending', page: { limit: 10, order: 'asc' } } as const;
-    return listInteractions(services, this.scope, request);
+    return (await listInteractions(services, this.scope, request)).items;
   }
 
   /** What the log, the ledger and the record of a run say. */
@@ -380,8 +380,8 @@ export class SeatWorld {
   async runOf({ sessionId, prompt }: Started, through = this.#current): Promise<Run> {
     const { store } = this.#named(through).convoke.services;
     const page = { limit: 10, order: 'desc' } as const;
-    const runs = await store.read.runs.list(this.scope, { sessionId, filter: {}, page });
-    const run = runs.find(({ input }) => JSON.parse(input).prompt === prompt);
+    const listed = await store.read.runs.list(this.scope, { sessionId, filter: {}, page });
+    const run = listed.items.find(({ input }) => JSON.parse(input).prompt === prompt);
     if (run === undefined) throw new Error('the run is gone');
     return run;
   }
