@@ -70,6 +70,7 @@ export async function compose(config: Config, overrides: Overrides = {}): Promis
       isReady: async () => isStarted && (await canServe(services.store)),
       draining: () => (isDraining ? (background?.load ?? { legs: 0, inFlight: 0 }) : undefined),
       streamCaps: overrides.streamCaps,
+      answerCaps: overrides.answerCaps,
       consoleFolder: overrides.consoleFolder,
     },
   );

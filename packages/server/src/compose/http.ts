@@ -8,6 +8,7 @@ import { createTokenEndpoint } from '../auth/tokens/token-endpoint.ts';
 import { type TokenExchange, createTokenExchange } from '../auth/tokens/token-exchange.ts';
 import type { Config } from '../config/config.ts';
 import type { Load } from '../execution/dispatcher.ts';
+import { type AnswerCaps, AnswersUnderWay } from '../http/answers/answers-under-way.ts';
 import { createApp } from '../http/app.ts';
 import { callerAddressBehind } from '../http/caller-address.ts';
 import { type Cursors, createCursors } from '../http/cursors.ts';
@@ -63,6 +64,7 @@ export interface HttpParts {
   /** What a draining server waits for; undefined while it does not drain. */
   readonly draining: () => Load | undefined;
   readonly streamCaps?: StreamCaps | undefined;
+  readonly answerCaps?: AnswerCaps | undefined;
   readonly consoleFolder?: string | undefined;
 }
 
@@ -94,6 +96,7 @@ export function openHttp(
     serves: isApi ? () => true : ({ id }) => healthOperations.has(id),
     gate,
     callerAddress,
+    answers: new AnswersUnderWay({ clock, caps: parts.answerCaps }),
     denials: createDenials({ ...services, gate }),
     limits: {
       application: createRateLimit(clock, apiRate(config.apiRatePerMinute)),

@@ -14,6 +14,7 @@ import { aiSdkHarness } from '../harness/ai-sdk/harness.ts';
 import { claudeHarness } from '../harness/claude/harness.ts';
 import { scriptedHarness } from '../harness/scripted/harness.ts';
 import { stdioHarness } from '../harness/stdio/harness.ts';
+import type { AnswerCaps } from '../http/answers/answers-under-way.ts';
 import type { StreamCaps } from '../http/streams/admitted-streams.ts';
 import type { Clock } from '../ports/clock.ts';
 import type { CredentialProvider } from '../ports/credential-provider.ts';
@@ -45,6 +46,8 @@ export interface Overrides {
   readonly provider?: CredentialProvider;
   /** Bounds of open streams, small enough to reach in a test. */
   readonly streamCaps?: StreamCaps;
+  /** Bounds of answers that are not read yet, small enough to reach in a test. */
+  readonly answerCaps?: AnswerCaps;
   /** Lifetime of a client's token, short enough to wait for its end. */
   readonly clientTokenSeconds?: number;
   /** Name servers for the hosts of webhooks, as `address:port`. */

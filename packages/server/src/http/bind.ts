@@ -13,6 +13,7 @@ import type { Log } from '../ports/log.ts';
 import type { Metrics } from '../ports/metrics.ts';
 import type { Span, Traces } from '../ports/traces.ts';
 import { type RateLimits, admission } from './admission.ts';
+import type { AnswersUnderWay } from './answers/answers-under-way.ts';
 import { abandonBody, readBody } from './bodies/body.ts';
 import type { CallerAddress } from './caller-address.ts';
 import { methodsOf } from './declared-paths.ts';
@@ -30,6 +31,7 @@ export interface Binding {
   readonly callerAddress: CallerAddress;
   readonly limits: RateLimits;
   readonly denials: Denials;
+  readonly answers: AnswersUnderWay;
   readonly log: Log;
   readonly metrics: Metrics;
   readonly traces: Traces;
@@ -134,11 +136,18 @@ async function begin(
   const { request, reply, bound } = served;
   const { operation, handler, binding } = bound;
   const { metrics } = binding;
-  const answer = await handler(await readCall(request, bound, headers));
+  const call = await readCall(request, bound, headers);
+  const answer = await handler(call);
   metrics.requestSeconds.observe(metrics.seconds() - began, operation.id);
   if ('write' in answer) return { written: answer.write(reply.raw, headers) };
-  writeJson(reply.raw, answer, headers);
-  return undefined;
+  const sending = { caller: call.caller, headers, isRead: isRead(operation) };
+  const written = binding.answers.write(reply.raw, answer, sending);
+  return written && { written };
+}
+
+/** Whether a caller that has not read its earlier answers is refused. People are limited in changes only (D-68). */
+function isRead({ method, caller }: Operation): boolean {
+  return method === 'GET' && caller === 'automation';
 }
 
 /** Checks in the order of D-52: token, selectors, access, then the shape of the request. */
@@ -152,6 +161,7 @@ async function readCall(
   const rawParams = request.params as Readonly<Record<string, string>>;
   const facts = { id: request.id, address: binding.callerAddress(raw), raw };
   const caller = await authorize(operation, facts, { binding, rawParams });
+  if (isRead(operation)) binding.answers.admit(caller);
   const charge = admission(operation, caller, { limits: binding.limits, headers });
   const chargeRate = typeof charge === 'function' ? charge : await charge;
   const query = readQuery(operation, request.url);

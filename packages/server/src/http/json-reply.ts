@@ -7,18 +7,23 @@ export interface JsonAnswer {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Writes a whole response. The answer's own headers win over `headers`. */
+/** Writes a whole response, of an error or another small body. */
 export function writeJson(
   response: ServerResponse,
   answer: JsonAnswer,
-  headers: Readonly<Record<string, string>>,
+  base: Readonly<Record<string, string>>,
 ): void {
+  const { status, headers, payload } = renderJson(answer, base);
+  response.writeHead(status, headers).end(payload);
+}
+
+/** Renders a response. The answer's own headers win over `headers`. */
+export function renderJson(answer: JsonAnswer, headers: Readonly<Record<string, string>>) {
   const hasBody = answer.body !== undefined;
   const payload = hasBody ? JSON.stringify(answer.body) : '';
   const sent: Record<string, string> = { ...headers };
   if (hasBody) sent['content-type'] = 'application/json; charset=utf-8';
   // RFC 9110 section 8.6: a 204 has no length.
   if (answer.status !== 204) sent['content-length'] = String(Buffer.byteLength(payload));
-  response.writeHead(answer.status, Object.assign(sent, answer.headers));
-  response.end(payload);
+  return { status: answer.status, headers: Object.assign(sent, answer.headers), payload };
 }

@@ -8,6 +8,7 @@ import { removeFolder } from '../../../../test/remove-folder.ts';
 import { atFileEnd } from '../../../../test/runner/file-end.ts';
 import { type Convoke, compose } from '../../src/compose/compose.ts';
 import { type Config, readConfig } from '../../src/config/config.ts';
+import type { AnswerCaps } from '../../src/http/answers/answers-under-way.ts';
 import type { StreamCaps } from '../../src/http/streams/admitted-streams.ts';
 import type { Clock } from '../../src/ports/clock.ts';
 import type { CredentialProvider } from '../../src/ports/credential-provider.ts';
@@ -41,6 +42,7 @@ export interface ServerOptions {
   readonly wrapStore?: (store: Store) => Store;
   readonly provider?: CredentialProvider;
   readonly streamCaps?: StreamCaps;
+  readonly answerCaps?: AnswerCaps;
   readonly clientTokenSeconds?: number;
   readonly consoleFolder?: string;
   /** The test makes the server fail, so what the server logs as an error is expected. */
@@ -193,7 +195,7 @@ interface ServerParts {
 async function startOn(place: Place, options: ServerOptions): Promise<TestServer> {
   const { config } = place;
   const errors: LoggedError[] = [];
-  const { clock, harnesses, wrapStore, provider, streamCaps } = options;
+  const { clock, harnesses, wrapStore, provider, streamCaps, answerCaps } = options;
   const { clientTokenSeconds, consoleFolder } = options;
   const convoke = await compose(config, {
     log: collectingLog(errors),
@@ -202,6 +204,7 @@ async function startOn(place: Place, options: ServerOptions): Promise<TestServer
     ...(wrapStore === undefined ? {} : { wrapStore }),
     ...(provider === undefined ? {} : { provider }),
     ...(streamCaps === undefined ? {} : { streamCaps }),
+    ...(answerCaps === undefined ? {} : { answerCaps }),
     ...(clientTokenSeconds === undefined ? {} : { clientTokenSeconds }),
     ...(consoleFolder === undefined ? {} : { consoleFolder }),
   });

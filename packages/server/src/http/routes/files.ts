@@ -1,5 +1,3 @@
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import {
   deleteFile,
   downloadFile,
@@ -12,6 +10,7 @@ import { refuseEncoding, uploaded } from '../bodies/body.ts';
 import type { Cursors } from '../cursors.ts';
 import type { Handlers } from '../handler.ts';
 import { readRange } from '../range.ts';
+import { sendParts } from '../answers/send-parts.ts';
 import { fileView } from '../views/files.ts';
 
 type FileOperations =
@@ -73,7 +72,7 @@ export function fileRoutes(services: Services, cursors: Cursors): Handlers<FileO
               ? {}
               : { 'content-range': `bytes ${range.start}-${range.end}/${file.sizeBytes}` }),
           });
-          await pipeline(Readable.from(content), response);
+          await sendParts(response, content, services.clock);
         },
       };
     },

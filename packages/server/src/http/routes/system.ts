@@ -51,7 +51,7 @@ export function systemRoutes(parts: SystemParts): Handlers<SystemOperations> {
       return { status: 200, body: systemView(parts, await parts.frameworks()) };
     },
 
-    get_openapi: () => ({ status: 200, body: document() }),
+    get_openapi: () => documentReply(once('openapi.json', () => JSON.stringify(document()))),
 
     async get_docs() {
       const { allGuides, pagePolicy, renderApiPage } = await loadPages();
@@ -90,6 +90,20 @@ function systemView(
       clients_per_organization: limits.clientsPerOrganization,
       tenants_per_organization: settings.tenantsPerOrganizationMax,
       calls_per_minute: apiRatePerMinute,
+    },
+  };
+}
+
+/** Sends the same bytes to every reader: anyone may ask, and a copy for each would be held until it is read. */
+function documentReply(document: Buffer): RawReply {
+  return {
+    async write(response, base) {
+      response.writeHead(200, {
+        ...base,
+        'content-type': 'application/json; charset=utf-8',
+        'content-length': String(document.length),
+      });
+      response.end(document);
     },
   };
 }

@@ -5,6 +5,7 @@ import type { TakeBatch } from '../../app/shared-tails.ts';
 import { refuse } from '../../app/refusal.ts';
 import type { ApplicationCaller } from '../../domain/access.ts';
 import type { Metrics } from '../../ports/metrics.ts';
+import { drained } from '../answers/send-parts.ts';
 import { type AdmissionOptions, AdmittedStreams } from './admitted-streams.ts';
 import { Frames } from './frames.ts';
 
@@ -106,7 +107,7 @@ export class EventStreams {
       if (ended) response.socket?.cork();
       if (rendered.writeTo(response)) return undefined;
       if (ended) response.socket?.uncork();
-      return this.#drained(response);
+      return drained(response, this.#options.clock);
     };
   }
 
@@ -128,26 +129,6 @@ export class EventStreams {
       response.off('close', leave);
       remove();
     }
-  }
-
-  /** Waits until the reader has read its buffer (true) or left (false). Closes a reader that stalls too long (D-33). */
-  #drained(response: ServerResponse): Promise<boolean> {
-    return new Promise((resolve) => {
-      const settle = (isDrained: boolean) => {
-        cancelStall();
-        drains.off('drain', onDrain);
-        response.off('close', onClose);
-        resolve(isDrained);
-      };
-      // What was written past the response is drained by its socket, and so is what the response passed on to it.
-      const drains = response.socket ?? response;
-      const onDrain = () => settle(true);
-      const onClose = () => settle(false);
-      const cancelStall = this.#options.clock.after(limits.streamStallMs, () => response.destroy());
-      drains.once('drain', onDrain);
-      response.once('close', onClose);
-      if (response.destroyed) settle(false);
-    });
   }
 
   #schedule(): void {
