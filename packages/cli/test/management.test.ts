@@ -190,6 +190,17 @@ describe('an owner', () => {
     expect(deleted).toBe(made['id']);
   });
 
+  test('a budget of a tenant in money is refused while a model has no price, and stops no run', async () => {
+    const { tenant_id = '' } = server.quickstart;
+    const set = ['budgets', 'set', 'tenant', tenant_id, '--period', 'day'];
+    const refused = await convoke.run([...set, '--max-cost', '5.00']);
+    expect(refused.code).not.toBe(0);
+    expect(refused.stderr).toMatch(/no price: .*assistant.*limit tokens instead/);
+    const made = await convoke.json(...set, '--max-tokens', '2000000');
+    expect(await convoke.run(['invoke', 'echo', 'still here'])).toMatchObject({ code: 0 });
+    await convoke.json('budgets', 'delete', made['id'] ?? '');
+  });
+
   test('learns who will access a new tenant, and binds clients to tenants (N-5)', async () => {
     const { tenant_id = '' } = server.quickstart;
     const bind = ['clients', 'create', '--name', 'Bound', '--tenant', tenant_id];

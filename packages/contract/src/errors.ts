@@ -173,6 +173,10 @@ export const errors = {
     status: 409,
     message: 'A budget is used up. `resets_at` says when the next period starts, if there is one.',
   },
+  unpriced_model: {
+    status: 409,
+    message: 'A ceiling of cost applies, and a model has no price on this server.',
+  },
   budget_limit_reached: {
     status: 409,
     message: 'The organization has the maximum number of budgets.',

@@ -50,6 +50,10 @@ const known: Readonly<Record<string, readonly [title: string, action: string]>> 
   confirmation_mismatch: ['The confirmation does not match.', 'Type the exact id.'],
   file_too_large: ['The file is too large.', 'Attach a smaller one.'],
   file_limit_reached: ['The session has its maximum of files.', 'Delete one first.'],
+  unpriced_model: [
+    'A ceiling of cost applies, and a model has no price on this server.',
+    'Ask the operator to name its price, or limit tokens instead.',
+  ],
   budget_exhausted: ['A budget is used up.', 'Wait for its next period, or raise it.'],
   invalid_cron: ['The time plan is not valid.', 'Five fields: minute hour day month weekday.'],
   invalid_time_zone: ['The time zone is not known.', 'Use a name such as Europe/Berlin or UTC.'],

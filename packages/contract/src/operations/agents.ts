@@ -84,6 +84,7 @@ export const invokeAgent = defineOperation({
     'label_limit_reached',
     'file_not_ready',
     'budget_exhausted',
+    'unpriced_model',
     'not_ready',
   ],
 });

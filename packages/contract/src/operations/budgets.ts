@@ -48,7 +48,8 @@ export const setBudget = defineOperation({
   description:
     'A scope has at most one budget for each period. Without `version` the budget is new; with the `version` that ' +
     'you read, its ceilings are replaced. What was used in the current period stays. A lower ceiling counts from the ' +
-    'next report of every executing run on.',
+    'next report of every executing run on. A first `max_cost` is refused with `unpriced_model` where the scope has agents ' +
+    'whose models have no price: it would refuse all their runs.',
   caller: 'human',
   scope: byRole,
   params: ofOrganization,
@@ -78,7 +79,7 @@ export const setBudget = defineOperation({
       headers: replayedHeader,
     },
   },
-  errors: ['budget_limit_reached', 'idempotency_conflict', 'version_conflict'],
+  errors: ['unpriced_model', 'budget_limit_reached', 'idempotency_conflict', 'version_conflict'],
 });
 
 export const getBudget = defineOperation({

@@ -50,6 +50,7 @@ export const startRun = defineOperation({
     'session_busy',
     'file_not_ready',
     'budget_exhausted',
+    'unpriced_model',
   ],
 });
 

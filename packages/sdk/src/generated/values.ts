@@ -192,6 +192,7 @@ export type ErrorCode =
   | 'version_conflict'
   | 'status_change_not_combinable'
   | 'budget_exhausted'
+  | 'unpriced_model'
   | 'budget_limit_reached'
   | 'tenant_not_retryable'
   | 'confirmation_mismatch'

@@ -136,9 +136,10 @@ function findProblems(
   const reportsCost = harnesses.get(framework)?.reportsCost ?? false;
   if (
     limits.max_cost !== undefined &&
-    isRefused(prices, { framework, reportsCost, ...(model !== undefined && { model }) })
+    model !== undefined &&
+    isRefused(prices, { model, reportsCost })
   ) {
-    const message = `needs a price for ${model ?? framework} in the file that CONVOKE_PRICES names, or "unpriced: allow" there`;
+    const message = `needs a price for ${model} in the file that CONVOKE_PRICES names, or "unpriced: allow" there`;
     problems.push({ path: ['limits', 'max_cost'], message });
   }
   return problems;

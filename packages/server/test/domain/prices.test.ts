@@ -36,11 +36,12 @@ describe('the cost of tokens (D-131)', () => {
   });
 
   test('under a ceiling of cost, an agent is refused whose cost nothing tells', () => {
-    const agent = { framework: 'ai-sdk', model: 'b/x' };
+    const agent = { model: 'b/x' };
     expect(isRefused(prices, agent)).toBe(true);
     expect(isRefused(prices, { ...agent, model: 'a/x' })).toBe(false);
     expect(isRefused(prices, { ...agent, reportsCost: true })).toBe(false);
     expect(isRefused({ ...prices, unpriced: 'allow' }, agent)).toBe(false);
+    expect(isRefused(prices, {})).toBe(false);
   });
 
   test('cached input has its own price, and that of input where none is given', () => {

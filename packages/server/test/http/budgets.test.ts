@@ -23,6 +23,10 @@ const agents = {
     model: 'm',
     script: [{ use: { input_tokens: 9, output_tokens: 1 } }],
   },
+  free: {
+    description: 'Reports tokens without a model',
+    script: [{ use: { input_tokens: 9, output_tokens: 1 } }, { say: 'Done.' }],
+  },
   bounded: {
     description: 'Has a ceiling of its own',
     model: 'm',
@@ -200,7 +204,47 @@ describe.each(deployments)('ceilings and budgets on %s', (database: Deployment) 
       params: { session_id: session.id },
       body: { input: { prompt: 'go' }, budget: { max_cost: 1_000_000 } },
     });
-    expect(refused).toMatchObject({ status: 409, error: 'budget_exhausted' });
+    expect(refused).toMatchObject({ status: 409, error: 'unpriced_model' });
     expect(refused.message).toContain('has no price');
+  });
+
+  test('a budget of cost is refused where it would refuse runs, and names the agents', async () => {
+    const { organization_id, tenant_id } = server.quickstart;
+    const session = await openSession(server, 'poor');
+    const { id: client } = (await addClient(server, {})).record;
+    for (const scope of [
+      { kind: 'tenant', id: tenant_id },
+      { kind: 'client', id: client },
+      { kind: 'agent', id: 'poor' },
+      { kind: 'session', id: session.id },
+    ]) {
+      const body = { scope, period: 'day', max_cost: 5_000_000 };
+      const request = { params: { organization_id }, ...key(), body };
+      const refused = await server.refused('set_budget', request);
+      expect(refused).toMatchObject({ status: 409, error: 'unpriced_model' });
+      expect(refused.message).toMatch(/no price: .*poor.*CONVOKE_PRICES.*limit tokens instead/);
+    }
+    // Nothing was set: runs go on as before.
+    await runIn(
+      server,
+      await startRun(server, await openSession(server, 'free'), 'go'),
+      'completed',
+    );
+  });
+
+  test('a budget of cost counts an agent without a model as free', async () => {
+    const session = await openSession(server, 'free');
+    const scope = { kind: 'session', id: session.id };
+    const { status } = await setBudget({ scope, period: 'day', max_cost: 1 });
+    expect(status).toBe(201);
+    await runIn(server, await startRun(server, session, 'go'), 'completed');
+    await runIn(server, await startRun(server, session, 'go'), 'completed');
+  });
+
+  test('a ceiling of cost can be lowered while a model has no price', async () => {
+    const scope = { kind: 'agent', id: 'later' };
+    await setBudget({ scope, period: 'day', max_cost: 5_000_000 });
+    const { status } = await setBudget({ scope, period: 'day', max_cost: 1_000_000, version: 1 });
+    expect(status).toBe(200);
   });
 });

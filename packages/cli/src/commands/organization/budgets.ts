@@ -60,7 +60,11 @@ function setBudget(): Command {
       new Option('--period <period>', 'how long it counts').choices(periods).makeOptionMandatory(),
     )
     .option('--max-tokens <n>', 'input and output tokens together', readTokens)
-    .option('--max-cost <amount>', 'in the currency of the deployment, such as 2.50', readAmount)
+    .option(
+      '--max-cost <amount>',
+      'in the currency of the deployment, such as 2.50; needs a price for every model of the scope',
+      readAmount,
+    )
     .addOption(organizationOption())
     .action(async (kind: string, id: string, options: SetOptions, command: Command) => {
       if (options.maxTokens === undefined && options.maxCost === undefined) {

@@ -59,7 +59,7 @@ export function BudgetForm(props: {
         label={`At most this cost ${budget?.currency ?? ''}`.trim()}
         value={cost}
         onInput={setCost}
-        hint="Needs the prices of your models on the server."
+        hint="Refused while an agent of this scope has a model without a price on the server. Limit tokens instead, or ask the operator to name its price."
       />
     </FormDialog>
   );

@@ -19,7 +19,7 @@ import type { StoreTransaction } from '../../ports/store.ts';
 import { recordNew, startLegMove } from '../record.ts';
 import { orRefuse, refuse } from '../refusal.ts';
 import type { Services } from '../services.ts';
-import { refuseUnpriced } from '../usage/budgets.ts';
+import { refuseUnpriced } from '../usage/unpriced-models.ts';
 import type { StartSlot } from './start-slot.ts';
 
 /** What a caller asks a run to be. */

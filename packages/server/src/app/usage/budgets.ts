@@ -1,5 +1,4 @@
 import { type OrganizationId, clientId, idPrefixes, limits, tenantId } from '@convoke/contract';
-import type { Agent } from '../../domain/agent.ts';
 import type { Actor } from '../../domain/audit.ts';
 import {
   type Budget,
@@ -16,6 +15,7 @@ import { recordAudit } from '../audit.ts';
 import { once } from '../once.ts';
 import { refuse } from '../refusal.ts';
 import type { Services } from '../services.ts';
+import { refuseUnpricedAgents } from './unpriced-models.ts';
 
 export interface SetBudget {
   readonly scope: Budget['scope'];
@@ -33,7 +33,7 @@ export interface BudgetSet {
   readonly outcome: 'created' | 'changed' | 'replayed';
 }
 
-type BudgetServices = Pick<Services, 'store' | 'clock' | 'ids'>;
+type BudgetServices = Pick<Services, 'store' | 'clock' | 'ids' | 'agents' | 'prices'>;
 
 /** D-134. Locks the organization's row, so that parallel requests make neither two budgets of a scope nor too many. */
 export async function setBudget(
@@ -68,6 +68,9 @@ export async function setBudget(
       return { state, outcome: 'replayed' };
     }
     await requireScope(tx, organizationId, scope);
+    // One that limits the cost already can be changed at any time, for example lowered.
+    const isNewCeiling = ceiling.maxCostMicros !== null && !limitsCost(seen);
+    if (isNewCeiling) await refuseUnpricedAgents(services, tx, { organizationId, scope });
     const next =
       seen === undefined
         ? await create(tx, { ...request, id, organizationId }, now)
@@ -83,6 +86,10 @@ export async function setBudget(
     });
     return { state, outcome: seen === undefined ? 'created' : 'changed' };
   });
+}
+
+function limitsCost(budget: Budget | undefined): boolean {
+  return budget !== undefined && budget.ceiling.maxCostMicros !== null;
 }
 
 async function create(
@@ -127,7 +134,7 @@ async function requireScope(
   const exists = {
     tenant: async () => (await tx.tenants.bindable(organizationId, [tenantId(id)])).length > 0,
     client: async () => (await tx.clients.find(organizationId, clientId(id))) !== undefined,
-    session: () => tx.budgets.hasSession(organizationId, id),
+    session: async () => (await tx.budgets.agentOfSession(organizationId, id)) !== undefined,
     agent: () => Promise.resolve(true),
   };
   if (await exists[kind]()) return;
@@ -194,7 +201,7 @@ export async function refuseExhausted(tx: StoreTransaction, guard: NewRunGuard):
   if (state === undefined) return refuse('budget_exhausted');
   const { id, scope, period, ceiling } = state.budget;
   if (!isReached(ceiling, state.spent)) {
-    return refuse('budget_exhausted', {
+    return refuse('unpriced_model', {
       message: `The budget ${id} limits the cost, and the model of this agent has no price.`,
       details: { budget_id: id },
     });
@@ -206,12 +213,5 @@ export async function refuseExhausted(tx: StoreTransaction, guard: NewRunGuard):
       budget_id: id,
       ...(end === undefined ? {} : { resets_at: new Date(end).toISOString() }),
     },
-  });
-}
-
-/** D-131: a ceiling of cost means nothing where the cost is not known. */
-export function refuseUnpriced({ name, model, framework }: Agent): never {
-  return refuse('budget_exhausted', {
-    message: `budget.max_cost: ${model ?? framework}, the model of ${name}, has no price here.`,
   });
 }

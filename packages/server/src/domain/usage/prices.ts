@@ -40,13 +40,15 @@ export function costOf(prices: Prices, model: string, used: TokenCounts): number
   return Number(micros < costMax ? micros : costMax);
 }
 
-/** Whether a ceiling of cost refuses the agent: nothing would tell what its runs cost. */
+/**
+ * Whether a ceiling of cost refuses the agent: nothing would tell what its runs cost. An agent without a model costs
+ * nothing but what it reports.
+ */
 export function isRefused(
   prices: Prices,
-  agent: Pick<Agent, 'model' | 'framework' | 'reportsCost'>,
+  { model, reportsCost }: Pick<Agent, 'model' | 'reportsCost'>,
 ): boolean {
-  if (prices.unpriced === 'allow' || agent.reportsCost === true) return false;
-  const model = agent.model ?? agent.framework;
+  if (prices.unpriced === 'allow' || reportsCost === true || model === undefined) return false;
   return !prices.models.some(({ glob }) => matchesGlob(glob, model));
 }
 

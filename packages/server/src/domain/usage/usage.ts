@@ -31,6 +31,8 @@ export interface UsageEntry extends TokenCounts {
   readonly seq: number;
   readonly model: string;
   readonly cost: Cost | null;
+  /** Neither the agent nor its report names a model: without a cost it costs nothing. */
+  readonly isModelless?: boolean;
 }
 
 /** Adds entries to what a run has used. Null as long as nothing was reported. */

@@ -33,7 +33,7 @@ export async function chargeUsage(
   const hasCostCeiling =
     ceiling.maxCostMicros !== null ||
     budgets.some(({ budget }) => budget.ceiling.maxCostMicros !== null);
-  const unpriced = entries.find(({ cost }) => cost === null);
+  const unpriced = entries.find(({ cost, isModelless }) => cost === null && isModelless !== true);
   if (unpriced === undefined || !hasCostCeiling || prices.unpriced === 'allow') return breach;
   return breach ?? `The model ${unpriced.model} has no price, and a ceiling of cost applies.`;
 }

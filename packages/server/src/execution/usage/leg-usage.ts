@@ -41,7 +41,9 @@ export class LegUsage {
       reasoningTokens: sum.reasoningTokens - before.reasoningTokens,
     };
     const reported = sum.hasCost ? sum.costMicros - before.costMicros : undefined;
-    return { seq: this.#seq, model, ...counts, cost: this.#costOf(model, counts, reported) };
+    const cost = this.#costOf(model, counts, reported);
+    const isModelless = this.#agent.model === undefined && report.model === undefined;
+    return { seq: this.#seq, model, ...counts, cost, ...(isModelless && { isModelless }) };
   }
 
   /** An agent that names its cost is taken at its word. */

@@ -9,7 +9,7 @@ import { budgetView } from '../views/budgets.ts';
 type BudgetOperations = 'list_budgets' | 'set_budget' | 'get_budget' | 'delete_budget';
 
 export function budgetRoutes(
-  services: Pick<Services, 'store' | 'clock' | 'ids' | 'prices'>,
+  services: Pick<Services, 'store' | 'clock' | 'ids' | 'agents' | 'prices'>,
   { cursors }: { readonly cursors: Cursors },
 ): Handlers<BudgetOperations> {
   const { currency } = services.prices;

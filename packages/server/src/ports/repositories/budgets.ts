@@ -16,8 +16,8 @@ export interface BudgetRepository {
   count(organizationId: OrganizationId): Promise<number>;
   /** Whether the organization has budgets. A new run is compared with them only then. */
   exist(organizationId: OrganizationId): Promise<boolean>;
-  /** Whether a session of the organization has this id. */
-  hasSession(organizationId: OrganizationId, id: string): Promise<boolean>;
+  /** The agent of a session; undefined when the organization has no such session. */
+  agentOfSession(organizationId: OrganizationId, id: string): Promise<string | undefined>;
   /** What was used of a budget in the period that starts at a time. */
   spent(id: string, startsAt: number): Promise<Spending>;
   /** Adds to what was used, if the budget still exists. Shards keep reports of many runs from waiting for each other; `spent` sums them. */

@@ -23,7 +23,7 @@ type Records = Pick<
   | 'list'
   | 'count'
   | 'exist'
-  | 'hasSession'
+  | 'agentOfSession'
   | 'purge'
 >;
 
@@ -89,10 +89,10 @@ function records(db: Transaction): Records {
       );
       return row !== undefined;
     },
-    async hasSession(organization, id) {
-      const row = await db.get<{ id: string }>(sql`
-        select id from sessions where id = ${id} and organization_id = ${organization}`);
-      return row !== undefined;
+    async agentOfSession(organization, id) {
+      const row = await db.get<{ agent_name: string }>(sql`
+        select agent_name from sessions where id = ${id} and organization_id = ${organization}`);
+      return row?.agent_name;
     },
     purge: (scope) =>
       removeWhere(
