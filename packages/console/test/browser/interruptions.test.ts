@@ -14,30 +14,32 @@ import { consoleAgents } from './support/agents.ts';
 import { consoleTests } from './support/console-tests.ts';
 import { rawEvents } from './support/run-screen.ts';
 
-/** Its second step has begun and is not finished when the server stops. */
-const teller = {
-  script: [{ say: 'First. ' }, { say: { text: 'half '.repeat(1000), every_ms: 200 } }],
-};
-
-/** Its tool call has begun, and has no result when the server stops. */
-const payer = new Puppet({ afterLoss: 'repeat' });
+/**
+ * Two of its agents are cut when the server stops: `teller` in the middle of a message, `payer` while its tool call has no
+ * result.
+ */
+const puppet = new Puppet({ afterLoss: 'repeat' });
 
 const doubtOptions = ['It was done', 'It was not done: do it now', 'I do not know: leave it'];
 
 const web = consoleTests({
-  agents: { writer: consoleAgents.writer, teller, payer: payer.agent() },
-  harnesses: [payer],
+  agents: { writer: consoleAgents.writer, teller: puppet.agent(), payer: puppet.agent() },
+  harnesses: [puppet],
 });
 let told: RunRecord;
 let paid: RunRecord;
 
 beforeAll(async () => {
   ({ run: told } = await begin(web.server, 'teller', 'tell me'));
+  const telling = await puppet.leg();
+  telling.say('First. ');
+  telling.point();
+  telling.say('half');
   for await (const { data } of await follow(web.server, told)) {
     if (JSON.stringify(data.data).includes('half')) break;
   }
   ({ run: paid } = await begin(web.server, 'payer', 'pay the bill'));
-  const leg = await payer.leg();
+  const leg = await puppet.leg();
   leg.isYielding = false;
   leg.say('Paying. ');
   leg.point();
@@ -53,6 +55,8 @@ beforeAll(async () => {
 
 test('a run that was interrupted shows it in the waterfall, and its text without what was discarded (D-87)', async () => {
   await runIn(web.server, told, 'running');
+  const leg = await puppet.leg();
+  leg.say('half and half');
   const page = await web.visit(`${web.tenant}/runs/${told.id}`);
   await page.getByRole('figure', { name: /in 2 legs.* interrupted 1 times/ }).waitFor();
   await page.locator('.waterfall .span.leg.interrupted').waitFor();
@@ -80,7 +84,7 @@ test('a call in doubt is answered from the inbox, which says what each answer do
   await card.getByRole('radio', { name: /^It was done/ }).check();
   await card.getByRole('button', { name: 'Answer' }).click();
   await card.getByText('answered "It was done"').waitFor();
-  const leg = await payer.leg();
+  const leg = await puppet.leg();
   const { input } = leg;
   // The agent learns it, and the call is not carried out again.
   expect(input.kind === 'continue' && input.calls.get('call-1')).toMatchObject({ state: 'left' });

@@ -37,7 +37,7 @@ export interface ReadAgentFolder {
 
 export type AgentHarnesses = ReadonlyMap<
   string,
-  Pick<Harness, 'read' | 'hasFixedToolInput' | 'onLoss' | 'reportsCost'>
+  Pick<Harness, 'read' | 'hasFixedToolInput' | 'onLoss' | 'keepsCutText' | 'reportsCost'>
 >;
 
 /** Reads one agent folder. The reason for a refusal names the place in `agent.yaml` and what to do. */
@@ -132,7 +132,11 @@ function findProblems(
   if (yaml.script !== undefined && yaml.framework !== 'scripted') {
     problems.push({ path: ['script'], message: 'belongs to the framework "scripted" only' });
   }
-  const { framework, model, limits } = yaml;
+  const { framework, model, limits, recovery } = yaml;
+  if (recovery.cut_message !== undefined && harnesses.get(framework)?.keepsCutText !== true) {
+    const message = `has no effect with ${framework}, which cannot continue a message that was cut`;
+    problems.push({ path: ['recovery', 'cut_message'], message });
+  }
   const reportsCost = harnesses.get(framework)?.reportsCost ?? false;
   if (
     limits.max_cost !== undefined &&

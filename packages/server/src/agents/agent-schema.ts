@@ -80,6 +80,7 @@ export const agentSchema = z.strictObject({
       attempts: z.int().min(1).max(20).default(3),
       in_doubt: z.enum(['ask', 'tell', 'fail']).default('ask'),
       repeatable_tools: z.array(glob).max(listMax).default([]),
+      cut_message: z.enum(['continue', 'again']).exactOptional(),
     })
     .prefault({}),
   sandbox: z
@@ -141,6 +142,7 @@ export function toDeclaredAgent(yaml: AgentYaml, around: AgentSurroundings): Dec
       attempts: yaml.recovery.attempts,
       inDoubt: yaml.recovery.in_doubt,
       repeatableTools: yaml.recovery.repeatable_tools,
+      cutMessage: yaml.recovery.cut_message ?? 'continue',
     },
     tenants: yaml.tenants,
     folder: around.folder,

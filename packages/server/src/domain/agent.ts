@@ -70,6 +70,8 @@ export interface RecoveryPolicy {
   readonly inDoubt: 'ask' | 'tell' | 'fail';
   /** Globs of tools that may be carried out twice without harm. */
   readonly repeatableTools: readonly string[];
+  /** Whether the agent continues a message that was cut, or says it again from its beginning. */
+  readonly cutMessage: 'continue' | 'again';
 }
 
 /** `deny` wins over `allow`, which wins over the default. */

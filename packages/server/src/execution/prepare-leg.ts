@@ -1,4 +1,5 @@
 import { fileKey, snapshotKey } from '../app/files/blob-keys.ts';
+import { readCutText } from '../app/runs/output-text.ts';
 import { type Agent, acceptedPrompt } from '../domain/agent.ts';
 import { type ContextTexts, type KnownContext, contextEvents } from '../domain/context.ts';
 import type { Json, JsonObject } from '../domain/json.ts';
@@ -34,6 +35,7 @@ export async function prepareLeg(
     return failure('agent_error', `This server has no harness for ${agent.framework}.`);
   }
   const isFirstLeg = legInput.kind === 'prompt';
+  const cut = harness.keepsCutText === true ? await cutText(services, claimed) : '';
   const request: PrepareFolder = {
     tenantId: run.tenantId,
     sessionId: run.sessionId,
@@ -86,8 +88,18 @@ export async function prepareLeg(
       stateDir: prepared.stateDir,
       texts: harness.usesContextTexts === true ? prepared.texts : noTexts,
       state: parse<Json>(state.checkpoint),
+      cut,
     },
   };
+}
+
+/** What the leg before said behind its recovery point, if this one goes on from there. */
+async function cutText(
+  { store }: ExecutionServices,
+  { run, input, state: { point } }: ClaimedLeg,
+): Promise<string> {
+  if (input.kind !== 'continue') return '';
+  return (await readCutText(store, run, point?.runId === run.id ? point.seq : 0)) ?? '';
 }
 
 async function readyFiles(

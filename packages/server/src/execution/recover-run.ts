@@ -1,11 +1,10 @@
 import { formatEventId } from '@convoke/contract';
-import { readOutputText } from '../app/runs/output-text.ts';
+import { readCutText, readOutputText } from '../app/runs/output-text.ts';
 import { type RunInSession, lockRun, recordEnd, recordMove } from '../app/record.ts';
 import type { Services } from '../app/services.ts';
 import type { RecoveryPolicy } from '../domain/agent.ts';
 import type { FolderState } from '../domain/folder-snapshot.ts';
 import {
-  type AfterLoss,
   type Recovery,
   decideRecovery,
   keptSeqOf,
@@ -48,7 +47,9 @@ export interface CutLeg {
 export type RecoveryServices = Pick<
   Services,
   'store' | 'clock' | 'ids' | 'fanout' | 'log' | 'metrics' | 'agents' | 'settings'
-> & { readonly harnesses: ReadonlyMap<string, Pick<Harness, 'afterLoss' | 'countsTokens'>> };
+> & { readonly harnesses: ReadonlyMap<string, Framework> };
+
+type Framework = Pick<Harness, 'afterLoss' | 'countsTokens' | 'keepsCutText'>;
 
 /** How long a server that does not have the agent of a lost run leaves it to servers that do. */
 const leftToOthersMs = 30_000;
@@ -62,9 +63,12 @@ export async function recoverRun(services: RecoveryServices, lost: LostRun): Pro
   const { run } = lost;
   const { point } = await store.read.sessions.state(run.sessionId);
   const own = point?.runId === run.id ? point : undefined;
-  const keptSeq = keptSeqOf({ run, point: own, afterLoss: afterLossOf(services, run) });
+  const cutText = await readCutText(store, run, own?.seq ?? 0);
+  const keepsCutText = cutText !== undefined && continuesCutText(services, run);
+  const afterLoss = frameworkOf(services, run)?.afterLoss ?? 'none';
+  const keptSeq = keptSeqOf({ run, point: own, afterLoss, keepsCutText });
   const kept = await readOutputText(store, run, keptSeq);
-  const complete = await readOutputText(store, run);
+  const complete = keptSeq === run.lastSeq ? kept : await readOutputText(store, run);
   return store.transaction(async (tx) => {
     const seen = await lockRun(tx, { scope: run, sessionId: run.sessionId, runId: run.id });
     // A worker that was suspended has recorded more: the next pass reads it.
@@ -74,7 +78,7 @@ export async function recoverRun(services: RecoveryServices, lost: LostRun): Pro
     // The folder of a leg that was cut is archived.
     const savedEpoch = lost.cut === undefined ? seen.run.savedEpoch : seen.run.leaseEpoch;
     const current = { ...seen.run, savedEpoch };
-    const recovery = await decide(services, tx, { ...lost, run: current });
+    const recovery = await decide(services, tx, { ...lost, run: current, keepsCutText });
     if (recovery.kind === 'leave') return false;
     if (recovery.kind === 'continue' && recovery.keptSeq !== keptSeq) return false;
     await recordCutLeg(services, tx, { run: current, cut: lost.cut });
@@ -87,8 +91,7 @@ export async function recoverRun(services: RecoveryServices, lost: LostRun): Pro
     if (recovery.kind === 'end') {
       await endRecovered(services, tx, { seen: withText(complete), recovery, lost });
     } else {
-      // Texts that are too long to store cannot be compared; discarding nothing does no harm.
-      const hasDiscarded = complete === undefined || kept !== complete;
+      const hasDiscarded = keptSeq < run.lastSeq && cutText !== '';
       const reason = reasonOf(lost);
       await interrupt(services, tx, { seen: withText(kept), recovery, hasDiscarded, reason });
     }
@@ -96,21 +99,27 @@ export async function recoverRun(services: RecoveryServices, lost: LostRun): Pro
   });
 }
 
-function afterLossOf(
+function frameworkOf(
   { agents, harnesses }: Pick<RecoveryServices, 'agents' | 'harnesses'>,
   run: Run,
-): AfterLoss {
-  return harnesses.get(agents.find(run.agentName)?.framework ?? '')?.afterLoss ?? 'none';
+): Framework | undefined {
+  return harnesses.get(agents.find(run.agentName)?.framework ?? '');
+}
+
+/** Whether the next leg of the run goes on in the middle of a message, as framework and agent want it. */
+function continuesCutText(services: RecoveryServices, run: Run): boolean {
+  const agent = services.agents.find(run.agentName);
+  const canContinue = frameworkOf(services, run)?.keepsCutText === true;
+  return canContinue && agent?.recovery.cutMessage === 'continue';
 }
 
 /** While a call runs, the model is not asked: nothing of it was cut. */
 async function mayHaveCutMessage(
-  { agents, harnesses }: RecoveryServices,
+  services: RecoveryServices,
   tx: StoreTransaction,
   run: Run,
 ): Promise<boolean> {
-  const harness = harnesses.get(agents.find(run.agentName)?.framework ?? '');
-  if (harness?.countsTokens !== true) return false;
+  if (frameworkOf(services, run)?.countsTokens !== true) return false;
   const calls = await tx.toolCalls.ofRun(run.id);
   return !calls.some(({ status }) => status === 'begun');
 }
@@ -153,11 +162,12 @@ async function endRecovered(
 }
 
 async function decide(
-  { agents, harnesses, settings, clock }: RecoveryServices,
+  services: RecoveryServices,
   tx: StoreTransaction,
-  lost: LostRun & { readonly run: LeasedRun },
+  lost: LostRun & { readonly run: LeasedRun; readonly keepsCutText: boolean },
 ): Promise<Recovery> {
-  const { run, hasSameFolder, hasOthers = false } = lost;
+  const { agents, settings, clock } = services;
+  const { run, hasSameFolder, hasOthers = false, keepsCutText } = lost;
   const agent = agents.find(run.agentName);
   const { point } = await tx.sessions.state(run.sessionId);
   const answered = await tx.interactions.answered(run.id);
@@ -168,12 +178,13 @@ async function decide(
     run,
     reason: reasonOf(lost),
     agent: agent && { ...agent, recovery: within(agent.recovery, settings.recovery) },
-    afterLoss: afterLossOf({ agents, harnesses }, run),
+    afterLoss: frameworkOf(services, run)?.afterLoss ?? 'none',
     point: point?.runId === run.id ? point : undefined,
     calls: await tx.toolCalls.ofRun(run.id),
     allowed: new Set(allowed),
     isLeftToOthers: hasOthers && clock.now() < run.lease.expiresAt + leftToOthersMs,
     hasSameFolder,
+    keepsCutText,
   });
 }
 

@@ -21,6 +21,11 @@ export interface Harness<Settings = unknown> {
   readonly framework: string;
   /** Whether a leg can go on from its last recovery point after its worker was lost (D-88). Default: `none`. */
   readonly afterLoss?: AfterLoss;
+  /**
+   * Whether a leg that goes on continues behind `context.cut`. What was said after the last recovery point then stays in
+   * the answer, unless the agent wants cut messages again from their beginning (`recovery.cut_message`).
+   */
+  readonly keepsCutText?: boolean;
   /** The default of `recovery.on_loss`; `resume` if absent. */
   readonly onLoss?: RecoveryPolicy['onLoss'];
   /**
@@ -140,6 +145,11 @@ export interface LegContext<Settings = unknown> {
   readonly effects: Effects;
   /** The end of the run's answer so far, of which nothing was discarded; absent in its first leg. */
   readonly said?: string | undefined;
+  /**
+   * What was said after the last recovery point and stays in the answer: the leg goes on exactly behind it. Empty unless
+   * the harness keeps such text (`keepsCutText`) and the leg goes on.
+   */
+  readonly cut?: string;
   /** What the run may still use. Ask before each request to a model (D-133). */
   readonly allowance?: () => Promise<Allowance>;
 }

@@ -68,7 +68,13 @@ describe('an agent folder', () => {
           waitHours: 72,
           ceiling: { maxTokens: null, maxCostMicros: null },
         },
-        recovery: { onLoss: 'resume', attempts: 3, inDoubt: 'ask', repeatableTools: [] },
+        recovery: {
+          onLoss: 'resume',
+          attempts: 3,
+          inDoubt: 'ask',
+          repeatableTools: [],
+          cutMessage: 'continue',
+        },
         tenants: { default: 'enabled', allow: [], deny: [] },
         folder: expect.any(String),
         hasFixedToolInput: false,
@@ -207,6 +213,10 @@ describe('an agent folder', () => {
     ['- a', 'agent.yaml:1:1: expected object, received array'],
     ['a: *x', 'Unresolved alias'],
     ['framework: acp\n---\nframework: acp', 'agent.yaml:2:1'],
+    [
+      'framework: acp\nrecovery: { cut_message: again }',
+      'agent.yaml:2:13: recovery.cut_message has no effect with acp',
+    ],
   ])('with %j is refused, with the place and what to do', async (yaml, expected) => {
     expect(await reason(yaml)).toContain(expected);
   });

@@ -13,7 +13,7 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'v
 import { until } from '../support/eventually.ts';
 import { Caller, expected, runPath } from './support/caller.ts';
 import { RawEventReader, type Frame } from './support/raw-event-reader.ts';
-import { checkLog, expectPrefix, saidIn } from './support/run-log.ts';
+import { allDeltas, checkLog, expectPrefix, saidIn } from './support/run-log.ts';
 import {
   type AgentFolder,
   type ServerFolder,
@@ -126,6 +126,7 @@ describe('SIGTERM (P19)', () => {
         await caller.cancel(at(run));
         await statusIs(run, 'cancelled');
       }
+      for (const run of talkers) await statusIs(run, 'completed');
       for (const { run, reader } of readers) {
         const now = await caller.run(at(run));
         const log = await wholeLog(run, now.last_event_id);
@@ -136,7 +137,8 @@ describe('SIGTERM (P19)', () => {
       }
       for (const run of talkers) {
         const now = await caller.run(at(run));
-        expect([now.status, now.output_text]).toEqual(['completed', words]);
+        expect([now.output_text, now.attempt]).toEqual([words, 1]);
+        expect(allDeltas(checkLog(now, await wholeLog(run)))).toBe(words);
       }
       for (const run of tireless) {
         const now = await caller.run(at(run));

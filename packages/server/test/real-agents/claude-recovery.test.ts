@@ -186,7 +186,13 @@ interface MortalRun {
 
 /** A run on a real database, whose agent wants to go on after a loss. */
 async function mortal({ task, onBegun, onEnded }: MortalRun) {
-  const recovery = { onLoss: 'resume', attempts: 3, inDoubt: 'ask', repeatableTools: [] } as const;
+  const recovery = {
+    onLoss: 'resume',
+    attempts: 3,
+    inDoubt: 'ask',
+    repeatableTools: [],
+    cutMessage: 'continue',
+  } as const;
   const real = harness();
   const seen = new Set<string>();
   const isFirst = (moment: string) => !seen.has(moment) && seen.add(moment).has(moment);

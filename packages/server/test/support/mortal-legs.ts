@@ -201,6 +201,12 @@ export class MortalLegs {
     }
   }
 
+  /** The answer as a reader joins it that knows no interruption: all deltas in order (spec §6). */
+  async plain(run: Run): Promise<string> {
+    const log = await this.world.logOf(run.id);
+    return log.map(({ type, data }) => (type === 'message_delta' ? data['text'] : '')).join('');
+  }
+
   /** The answer as a reader joins it from the log (D-87). */
   async joined(run: Run): Promise<string> {
     const text = new RunText();

@@ -472,7 +472,13 @@ describe('what an agent allows', () => {
     const calls = await world.store.read.toolCalls.ofRun(leg.run.id);
     return { run: await world.read(leg.run), calls };
   };
-  const policy = { onLoss: 'resume', attempts: 3, inDoubt: 'ask', repeatableTools: [] } as const;
+  const policy = {
+    onLoss: 'resume',
+    attempts: 3,
+    inDoubt: 'ask',
+    repeatableTools: [],
+    cutMessage: 'continue',
+  } as const;
 
   test('`in_doubt: tell` goes on and tells the model', async () => {
     const { run, calls } = await lost({ recovery: { ...policy, inDoubt: 'tell' } });

@@ -15,18 +15,59 @@ export async function readOutputText(
   until = Number.POSITIVE_INFINITY,
 ): Promise<string | undefined> {
   const joined = new RunText();
-  let after = 0;
+  for await (const event of textEvents(store, { run, after: 0, until })) {
+    joined.take(event);
+    if (joined.text.length > outputTextMaxCharacters) return undefined;
+  }
+  return joined.text;
+}
+
+/**
+ * Joins the text behind the run's last recovery point, as far as it belongs to the answer: a leg that goes on continues
+ * behind it. Undefined when it is longer than an answer can be stored.
+ */
+export async function readCutText(
+  store: Store,
+  run: Run,
+  pointSeq: number,
+): Promise<string | undefined> {
+  let text: string | undefined = '';
+  for await (const { type, data } of textEvents(store, { run, after: pointSeq })) {
+    if (type === 'message_delta') {
+      text = text === undefined ? undefined : text + (data as { readonly text: string }).text;
+      if ((text?.length ?? 0) > outputTextMaxCharacters) text = undefined;
+      continue;
+    }
+    // Without a recovery point in between, an interruption discards everything since the last one, or nothing.
+    if ((data as { readonly discard_from_event_id?: string }).discard_from_event_id !== undefined) {
+      text = '';
+    }
+  }
+  return text;
+}
+
+interface TextRange {
+  readonly run: Run;
+  readonly after: number;
+  readonly until?: number;
+}
+
+/** The events on which the text of a run depends, page by page. */
+async function* textEvents(
+  store: Store,
+  { run, after, until = Number.POSITIVE_INFINITY }: TextRange,
+): AsyncGenerator<TextEvent, void> {
+  let last = after;
   for (;;) {
-    const { events, isCut } = await store.read.runEvents.after(run.id, after, {
+    const { events, isCut } = await store.read.runEvents.after(run.id, last, {
       limit: 1000,
       maxBytes: 1024 * 1024,
     });
     for (const { seq, type, body } of events) {
-      if (seq <= until && isPartOfText(type)) joined.take(JSON.parse(body) as TextEvent);
+      if (seq <= until && isPartOfText(type)) yield JSON.parse(body) as TextEvent;
     }
-    if (joined.text.length > outputTextMaxCharacters) return undefined;
-    after = events.at(-1)?.seq ?? after;
-    if (!isCut || after >= until) return joined.text;
+    last = events.at(-1)?.seq ?? last;
+    if (!isCut || last >= until) return;
   }
 }
 

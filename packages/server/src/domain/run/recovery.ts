@@ -36,6 +36,8 @@ export interface LostLeg {
   readonly isLeftToOthers: boolean;
   /** Whether any worker that continues the run has the session folder that the lost leg had. */
   readonly hasSameFolder: boolean;
+  /** Whether the next leg continues behind the text that the recovery point does not cover. */
+  readonly keepsCutText: boolean;
 }
 
 export type Recovery =
@@ -118,8 +120,9 @@ export function keptSeqOf({
   run,
   afterLoss,
   point,
-}: Pick<LostLeg, 'afterLoss' | 'point'> & { readonly run: Run }): number {
-  return afterLoss === 'continue' ? run.lastSeq : (point?.seq ?? 0);
+  keepsCutText,
+}: Pick<LostLeg, 'afterLoss' | 'point' | 'keepsCutText'> & { readonly run: Run }): number {
+  return afterLoss === 'continue' || keepsCutText ? run.lastSeq : (point?.seq ?? 0);
 }
 
 /** Calls whose changes of the folder no archive has, because the legs that made them did not end. */

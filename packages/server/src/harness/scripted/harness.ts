@@ -12,6 +12,9 @@ export function scriptedHarness({ clock }: { readonly clock: Clock }): Harness<S
   return {
     framework: 'scripted',
     afterLoss: 'repeat',
+    keepsCutText: true,
+    // 2: a recovery point may lie inside of a `say`.
+    checkpointFormat: 2,
     read: readScript,
     start: (input, context) => startLeg({ input, context, clock }),
   };

@@ -15,7 +15,7 @@ import { words } from './words.ts';
 const eventsPerTurn = 512;
 
 /**
- * The checkpoint after every step, and before a step that waits for a person. Only another leg of the same run reads
+ * The checkpoint after every step, before a step that waits for a person, and inside of a `say` that is handed over. Only another leg of the same run reads
  * it: a prompt leg starts the script from the beginning, so the checkpoint of a cancelled run has no effect.
  */
 const stateSchema = z.strictObject({
@@ -25,6 +25,8 @@ const stateSchema = z.strictObject({
   step: z.int().min(0),
   /** The last answer before that step. */
   answer: z.string(),
+  /** Characters of that step's text that were said; absent when none were. */
+  said: z.int().min(1).exactOptional(),
 });
 type State = z.infer<typeof stateSchema>;
 
@@ -33,7 +35,7 @@ export interface LegParts {
   readonly context: LegContext<Script>;
   readonly clock: Clock;
   readonly cancelFlag: CancelFlag;
-  /** True once the leg shall hand its run over, between two steps. */
+  /** True once the leg shall hand its run over, between two steps or two words. */
   readonly isYielding: () => boolean;
 }
 
@@ -45,7 +47,9 @@ export async function* runLeg(parts: LegParts): AsyncGenerator<HarnessEvent, voi
     yield start;
     return;
   }
-  const run: Running = { ...parts, answer: start.answer, events: 0, used: new Map() };
+  const { answer: lastAnswer, said } = start;
+  const cut = context.cut ?? '';
+  const run: Running = { ...parts, answer: lastAnswer, said, cut, events: 0, used: new Map() };
   let isFirst = true;
   for (const { ordinal, leaf } of walk(script.steps, start.step)) {
     if (cancelFlag.requested) break;
@@ -57,7 +61,7 @@ export async function* runLeg(parts: LegParts): AsyncGenerator<HarnessEvent, voi
     isFirst = false;
     let ended: LegEnd | undefined;
     if (leaf.kind === 'say') {
-      const text = textOf(leaf, run);
+      const text = restOf(leaf, run);
       if (typeof text !== 'string') ended = text;
       else {
         // Here, because another generator would pass each word on through promises of its own.
@@ -65,10 +69,17 @@ export async function* runLeg(parts: LegParts): AsyncGenerator<HarnessEvent, voi
         for (const word of words(text)) {
           if (pauseMs > 0) await cancelFlag.sleep(run.clock, pauseMs);
           if (cancelFlag.requested) break;
+          if (isYielding()) {
+            yield pointAt(run, ordinal);
+            yield { type: 'end', outcome: 'yielded' };
+            return;
+          }
           pauseMs = leaf.everyMs;
+          run.said += word.length;
           yield deltaOf(word, run);
           if (isTurnOver(run)) await nextTurn();
         }
+        run.said = 0;
       }
     } else ended = yield* play(leaf, { run, ordinal, answer });
     if (ended !== undefined) {
@@ -84,6 +95,10 @@ export async function* runLeg(parts: LegParts): AsyncGenerator<HarnessEvent, voi
 interface Running extends LegParts {
   /** The value of `{{answer}}`. */
   answer: string;
+  /** Characters of the current step's text that were said. */
+  said: number;
+  /** What the leg before said of its step behind its recovery point, until this leg has found its place. */
+  cut: string;
   events: number;
   /** What the leg has used so far, by model. */
   readonly used: Map<string, ScriptUsage>;
@@ -98,13 +113,27 @@ interface Turn {
 
 type Say = Extract<Leaf, { kind: 'say' }>;
 
-/** The end of the leg if the text is too long. */
-function textOf(leaf: Say, run: Running): string | LegEnd {
+/** What is still to be said of a step. The end of the leg if the text is too long, or is not the one that was begun. */
+function restOf(leaf: Say, run: Running): string | LegEnd {
   try {
-    return expandText(leaf.text, valuesOf(run));
+    const text = expandText(leaf.text, valuesOf(run));
+    const cut = takeCut(run);
+    if (!text.startsWith(cut, run.said)) return changed(run.context);
+    run.said += cut.length;
+    return text.slice(run.said);
   } catch (error) {
     return endOfTooLong(error);
   }
+}
+
+function takeCut(run: Running): string {
+  const { cut } = run;
+  run.cut = '';
+  return cut;
+}
+
+function changed({ agent }: LegContext): LegEnd {
+  return failure('agent_error', `the script of ${agent.name} was changed while the run waited`);
 }
 
 function deltaOf(word: string, { context }: Running): HarnessEvent {
@@ -197,6 +226,9 @@ async function* callTool(
   return yield* park(run, ordinal);
 }
 
+/** The answer to a person who denied a tool. */
+const denied = 'denied';
+
 async function* afterDecision(
   name: string,
   answer: Answer,
@@ -207,7 +239,8 @@ async function* afterDecision(
     return failure('agent_error', 'a permission request was answered with a text');
   // D-39: the approved input runs, not the one in the script.
   if (answer.allow) return yield* useTool(name, answer.input, turn);
-  if (!run.cancelFlag.requested) yield deltaOf('denied', run);
+  const isSaid = takeCut(run) === denied;
+  if (!isSaid && !run.cancelFlag.requested) yield deltaOf(denied, run);
   return { type: 'end', outcome: run.cancelFlag.requested ? 'cancelled' : 'completed' };
 }
 
@@ -257,8 +290,10 @@ async function* park(run: Running, step: number): AsyncGenerator<HarnessEvent, L
   return { type: 'end', outcome: 'waiting' };
 }
 
-function pointAt({ context, answer }: Running, step: number): HarnessEvent {
-  const state: State = { run: context.runId, script: context.settings.digest, step, answer };
+function pointAt({ context, answer, said }: Running, step: number): HarnessEvent {
+  const { runId, settings } = context;
+  const place = { step, answer, ...(said > 0 && { said }) };
+  const state: State = { run: runId, script: settings.digest, ...place };
   return { type: 'checkpoint', state, recovery: true };
 }
 
@@ -268,30 +303,28 @@ interface Start {
   readonly answer: string;
   /** The answer to the first step, when it asked. */
   readonly given: Answer | undefined;
+  /** Characters of the first step's text that were said. */
+  readonly said: number;
 }
 
-function startOf(
-  { state, runId, agent, settings }: LegContext<Script>,
-  input: LegInput,
-): Start | LegEnd {
-  if (input.kind === 'prompt') return { step: 0, answer: '', given: undefined };
+function startOf(context: LegContext<Script>, input: LegInput): Start | LegEnd {
+  const { state, runId, settings } = context;
+  if (input.kind === 'prompt') return { step: 0, answer: '', given: undefined, said: 0 };
   const parsed = stateSchema.safeParse(state);
   if (!parsed.success || parsed.data.run !== runId) {
     // Lost before its first recovery point: the script starts again.
     if (input.kind === 'continue') {
-      return { step: 0, answer: '', given: input.answers.get(refOf(0)) };
+      return { step: 0, answer: '', given: input.answers.get(refOf(0)), said: 0 };
     }
     return failure('agent_error', 'the run has no checkpoint of its own to resume from');
   }
-  const { script, step, answer } = parsed.data;
-  if (script !== settings.digest) {
-    return failure('agent_error', `the script of ${agent.name} was changed while the run waited`);
-  }
+  const { script, step, answer, said = 0 } = parsed.data;
+  if (script !== settings.digest) return changed(context);
   const given = input.answers.get(refOf(step));
   if (given === undefined && input.kind === 'resume') {
     return failure('agent_error', 'the run was resumed without its answer');
   }
-  return { step, answer, given };
+  return { step, answer, given, said };
 }
 
 function refOf(ordinal: number): string {

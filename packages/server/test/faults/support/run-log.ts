@@ -54,6 +54,14 @@ export function saidIn(events: readonly RunEvent[]): string {
   return said.text;
 }
 
+/** The text as a reader joins it that knows no interruption: every delta in the order of its id (spec §6). */
+export function allDeltas(events: readonly RunEvent[]): string {
+  const texts = events.map(({ type, data: { text } }) =>
+    type === 'message_delta' && typeof text === 'string' ? text : '',
+  );
+  return texts.join('');
+}
+
 /** I2, I4: what was read before is the beginning of what is read now, byte for byte. */
 export function expectPrefix(earlier: readonly Frame[], now: readonly Frame[]): void {
   deepEqual(now.slice(0, earlier.length), earlier);

@@ -28,7 +28,13 @@ async function open(
   kind: (typeof databaseKinds)[number],
   repeatableTools: readonly string[] = [],
 ): Promise<MortalLegs> {
-  const recovery = { onLoss: 'resume', attempts: 3, inDoubt: 'ask', repeatableTools } as const;
+  const recovery = {
+    onLoss: 'resume',
+    attempts: 3,
+    inDoubt: 'ask',
+    repeatableTools,
+    cutMessage: 'continue',
+  } as const;
   const agent = agentOf({ framework: 'a2a', recovery, settings: { url: server.url } });
   const legs = await MortalLegs.open({ kind, agent, harness: harnessOf(server) });
   opened.push(legs);

@@ -186,7 +186,13 @@ describe('an ACP agent whose server drains', () => {
 });
 
 describe('an ACP agent that asks before it acts, and whose worker dies', () => {
-  const recovery = { onLoss: 'resume', attempts: 3, inDoubt: 'ask', repeatableTools: [] } as const;
+  const recovery = {
+    onLoss: 'resume',
+    attempts: 3,
+    inDoubt: 'ask',
+    repeatableTools: [],
+    cutMessage: 'continue',
+  } as const;
   /** A program may need that long to start on a busy machine. */
   const startMs = 60_000;
   const task = steps({ say: 'Paying. ' }, { call: 'paid.txt' }, { say: 'Done.' });

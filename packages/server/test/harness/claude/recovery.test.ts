@@ -224,7 +224,13 @@ describe('Claude, whose server drains', () => {
 
 describe.each(databaseKinds)('on %s, a worker of Claude that dies', (kind) => {
   const task = promptOf(`call Write ${JSON.stringify(note)}`);
-  const recovery = { onLoss: 'resume', attempts: 3, inDoubt: 'ask', repeatableTools: [] } as const;
+  const recovery = {
+    onLoss: 'resume',
+    attempts: 3,
+    inDoubt: 'ask',
+    repeatableTools: [],
+    cutMessage: 'continue',
+  } as const;
   /** Of the recorded call. */
   const result =
     'File created successfully at: /workspace/notes/note.txt (file state is current in your context — no need to Read it back)';

@@ -42,13 +42,12 @@ export interface Start extends Partial<LegContext> {
   readonly agent: Agent;
   readonly answers?: Record<string, Answer>;
   readonly clock?: Clock;
+  /** Whether the leg goes on after a loss. */
+  readonly isContinued?: boolean;
 }
 
-export function start({ answers, clock = testClock(), ...rest }: Start): Leg {
-  const input: LegInput =
-    answers === undefined
-      ? { kind: 'prompt' }
-      : { kind: 'resume', answers: new Map(Object.entries(answers)) };
+export function start({ answers, clock = testClock(), isContinued, ...rest }: Start): Leg {
+  const input = inputOf(answers, isContinued);
   const harness: Harness = scriptedHarness({ clock });
   const agent = readBy(harness, rest.agent);
   return harness.start(input, {
@@ -68,6 +67,14 @@ export function start({ answers, clock = testClock(), ...rest }: Start): Leg {
     agent,
     settings: agent.settings,
   });
+}
+
+function inputOf(answers: Start['answers'], isContinued = false): LegInput {
+  const given = new Map(Object.entries(answers ?? {}));
+  if (isContinued) {
+    return { kind: 'continue', reason: 'worker_lost', answers: given, calls: new Map() };
+  }
+  return answers === undefined ? { kind: 'prompt' } : { kind: 'resume', answers: given };
 }
 
 export async function collect(leg: Leg): Promise<HarnessEvent[]> {
