@@ -41,10 +41,13 @@ export class LegOutput {
       case 'message_delta': {
         if (event.text === '') return undefined;
         this.#append(event.text);
-        this.#isAtRecoveryPoint = false;
+        this.#isAtRecoveryPoint = event.point !== undefined;
         const model = event.model ?? agent.model ?? agent.framework;
         const data = { text: event.text, framework: agent.framework, model };
-        return writer.push({ type: 'message_delta', data });
+        const pause = writer.push({ type: 'message_delta', data });
+        // In this same turn, so that one batch has both.
+        if (event.point !== undefined) writer.checkpoint(event.point, true);
+        return pause;
       }
       case 'permission_request':
       case 'user_question':

@@ -189,7 +189,13 @@ export interface Leg extends AsyncIterable<HarnessEvent> {
 }
 
 export type HarnessEvent =
-  | { readonly type: 'message_delta'; readonly text: string; readonly model?: string }
+  | {
+      readonly type: 'message_delta';
+      readonly text: string;
+      readonly model?: string;
+      /** A recovery point behind this text, stored in the same transaction: a leg that goes on never says it again. */
+      readonly point?: Json;
+    }
   | {
       readonly type: 'permission_request';
       readonly ref: string;

@@ -187,6 +187,7 @@ export class Sitting {
 
 /** The checkpoint that an event holds: a leg may also give one with its end. */
 export function stateIn(event: HarnessEvent): Json | undefined {
+  if (event.type === 'message_delta') return event.point;
   return event.type === 'checkpoint' || event.type === 'end' ? event.state : undefined;
 }
 

@@ -1,5 +1,6 @@
 import type { StreamResponse } from '@a2a-js/sdk';
 import { resolveReferences } from '../../agents/secret-references.ts';
+import type { Json } from '../../domain/json.ts';
 import type { AllowList } from '../../egress/allow-list.ts';
 import { NameLookup } from '../../egress/name-lookup.ts';
 import { Unreachable } from '../../egress/unreachable.ts';
@@ -31,7 +32,7 @@ export interface A2aParts {
  * the agent keeps its task, and the answer is the next message to it.
  *
  * Sending a message is a call of the ledger (D-80): it has ended once its task has a name. From then on every response is
- * followed by a recovery point, so a leg that goes on asks for the task and emits what is not known yet.
+ * stored with a recovery point behind it, so a leg that goes on asks for the task and emits what was not said yet.
  */
 export class A2aLeg implements Leg {
   readonly #parts: A2aParts;
@@ -126,9 +127,11 @@ export class A2aLeg implements Leg {
       const events = this.#translator.translate(response);
       const { task, progress } = this.#translator;
       if (task !== undefined) this.#taskKnown.resolve();
-      yield* events;
-      if (task === undefined && progress.kind === 'working') continue;
-      yield this.#point(number);
+      if (task === undefined && progress.kind === 'working') {
+        yield* events;
+        continue;
+      }
+      yield* this.#withPoint(events, number);
       if (this.#phase === 'sending') await this.#arrived(number);
       if (progress.kind !== 'working') break;
       if (this.#isYielding && !this.#isCancelled) break;
@@ -178,13 +181,22 @@ export class A2aLeg implements Leg {
     await this.#context.effects.end(callOf(number), { ok: true, output: task });
   }
 
-  #point(message: number): HarnessEvent {
+  /** The events of a response, and a recovery point that is stored together with all of its text. */
+  #withPoint(events: readonly HarnessEvent[], message: number): readonly HarnessEvent[] {
+    const state = this.#stateAt(message);
+    const texts = events.flatMap((event) => (event.type === 'message_delta' ? [event.text] : []));
+    const others = events.filter(({ type }) => type !== 'message_delta');
+    if (texts.length === 0) return [...others, { type: 'checkpoint', state, recovery: true }];
+    return [...others, { type: 'message_delta', text: texts.join(''), point: state }];
+  }
+
+  #stateAt(message: number): Json {
     const { context, task = '', answered: asked, emittedLengths: told } = this.#translator;
     const { hasText, progress } = this.#translator;
     const { runId: run } = this.#context;
     const isDone = progress.kind === 'completed';
     const followed = { run, task, message, asked, told, hasText, isDone };
-    return { type: 'checkpoint', state: { context, waiting: null, followed }, recovery: true };
+    return { context, waiting: null, followed };
   }
 
   async #open(): Promise<Remote> {

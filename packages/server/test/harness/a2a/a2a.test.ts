@@ -17,7 +17,7 @@ describe('a remote agent', () => {
         { file: 'https://x.y/a.txt' },
       ),
     );
-    expect(said.events.filter(({ type }) => type === 'message_delta')).toEqual([
+    expect(said.events.filter(({ type }) => type === 'message_delta')).toMatchObject([
       { type: 'message_delta', text: 'one ' },
       { type: 'message_delta', text: 'two' },
     ]);
