@@ -12,6 +12,7 @@ export function aiSdkHarness(parts: AiSdkParts): Harness<AiSdkSettings> {
   return {
     framework: 'ai-sdk',
     afterLoss: 'repeat',
+    keepsCutText: true,
     countsTokens: true,
     usesContextTexts: true,
     read: readAiSdk,

@@ -39,6 +39,8 @@ import type { ToolOutput } from './tools/agent-tool.ts';
  * recovery points: the model's message with its open calls, and the same with their results. A call begins after the
  * first is emitted, so whatever the ledger knows about a call, its message is known too (D-89).
  *
+ * A message that was cut is continued: the model is asked to go on behind what it said, which stays in the answer.
+ *
  * A leg ends
  *
  * - `completed` when the model calls nothing more;
@@ -93,6 +95,8 @@ class ConversationLeg {
   #isStored = true;
   #steps = 0;
   #hasSpoken = false;
+  /** What was said of the message that the leg continues, until the model has continued it. */
+  #cut: string;
   /** What the last answer added, until it is reported. */
   #unreported: UsageReport | undefined;
   #usage: StepUsage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 };
@@ -100,6 +104,7 @@ class ConversationLeg {
   constructor(context: LegContext, toolSet: ToolSet) {
     this.#context = context;
     this.#tools = toolSet;
+    this.#cut = context.cut ?? '';
   }
 
   async *run(input: LegInput, known: Memory | undefined): AsyncGenerator<HarnessEvent, LegEnd> {
@@ -169,6 +174,7 @@ class ConversationLeg {
         continue;
       }
       this.#steps += 1;
+      this.#cut = '';
       this.#messages.push(...step.messages);
       const end = yield* this.#afterStep(step);
       if (end !== undefined) return end;
@@ -177,6 +183,8 @@ class ConversationLeg {
 
   async *#step(outputTokens?: number): AsyncGenerator<HarnessEvent, StepResult> {
     const { model, system, catalogue, signal, limits } = this.#tools;
+    const separator = this.#hasSpoken ? '\n\n' : '';
+    const cut = this.#cut;
     const step = yield* runStep({
       model,
       modelName: this.#context.agent.model ?? '',
@@ -186,7 +194,9 @@ class ConversationLeg {
       signal,
       ...limits,
       outputTokens,
-      separator: this.#hasSpoken ? '\n\n' : '',
+      // The separator was said with the first words of the message.
+      separator: cut === '' ? separator : '',
+      cut: cut.startsWith(separator) ? cut.slice(separator.length) : cut,
     });
     this.#hasSpoken ||= step.hasSpoken;
     this.#usage = {

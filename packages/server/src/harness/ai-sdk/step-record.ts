@@ -1,6 +1,7 @@
 import type { ModelMessage, TextStreamPart, ToolSet } from 'ai';
 import type { Json } from '../../domain/json.ts';
 import type { HarnessEvent, UsageReport } from '../../ports/harness.ts';
+import { Continuation } from './cut-message.ts';
 import { type ToolOutput, failed, shortened } from './tools/agent-tool.ts';
 import { askUserName } from './tools/ask-user.ts';
 import type { Catalogue } from './tools/catalogue.ts';
@@ -37,6 +38,8 @@ export interface RecordStep {
   readonly modelName: string;
   /** Emitted before the first text, to separate it from the text of earlier steps. */
   readonly separator: string;
+  /** What the model had said of this message before it was cut, if the step continues it. */
+  readonly cut: string;
 }
 
 /** Collects the stream parts of one step. */
@@ -44,12 +47,20 @@ export class StepRecord {
   readonly #options: RecordStep;
   readonly #calls: SeenCall[] = [];
   readonly #results: SeenResult[] = [];
+  readonly #continuation: Continuation;
   #text = '';
+  #hasEmitted = false;
   end: StepEnd = { kind: 'finished', reason: 'unknown' };
   usage: StepUsage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0 };
 
   constructor(options: RecordStep) {
     this.#options = options;
+    this.#continuation = new Continuation(options.cut);
+  }
+
+  /** Characters with which the model repeated what it had said before it was cut. */
+  get repeated(): number {
+    return this.#continuation.repeated;
   }
 
   get hasSpoken(): boolean {
@@ -116,10 +127,21 @@ export class StepRecord {
     ];
   }
 
-  #speak(text: string): HarnessEvent {
-    const { separator, modelName } = this.#options;
-    const before = this.#text === '' ? separator : '';
+  /** The text that was held back because it could have been a repetition; call it when no more text follows. */
+  heldBack(): HarnessEvent | undefined {
+    return this.#emit(this.#continuation.end());
+  }
+
+  #speak(text: string): HarnessEvent | undefined {
     this.#text += text;
+    return this.#emit(this.#continuation.take(text));
+  }
+
+  #emit(text: string): HarnessEvent | undefined {
+    if (text === '') return undefined;
+    const { separator, modelName } = this.#options;
+    const before = this.#hasEmitted ? '' : separator;
+    this.#hasEmitted = true;
     return { type: 'message_delta', text: before + text, model: modelName };
   }
 

@@ -1,5 +1,6 @@
 import { type LanguageModel, type ModelMessage, type SystemModelMessage, streamText } from 'ai';
 import type { HarnessEvent } from '../../ports/harness.ts';
+import { mended, requestToContinue } from './cut-message.ts';
 import {
   type RecordStep,
   type StepEnd,
@@ -42,6 +43,7 @@ export async function* runStep(request: StepRequest): AsyncGenerator<HarnessEven
   const result = startStep(request);
   try {
     for await (const part of result.stream) {
+      if (part.type === 'tool-call') yield* heldBack(record);
       const event = record.take(part);
       if (event !== undefined) yield event;
     }
@@ -49,18 +51,32 @@ export async function* runStep(request: StepRequest): AsyncGenerator<HarnessEven
     // An HTTP error comes as a part of the stream; a broken connection is thrown.
     record.end = request.signal.aborted ? { kind: 'aborted' } : { kind: 'failed', error };
   }
-  const { end, hasResults, hasSpoken, usage } = record;
-  const messages = end.kind === 'finished' ? await result.responseMessages : record.messages();
+  yield* heldBack(record);
+  const { end, hasResults, usage, repeated } = record;
+  const { cut } = request;
+  const added = end.kind === 'finished' ? await result.responseMessages : record.messages();
+  const messages = isContinued(request) ? mended({ cut, repeated }, added) : added;
+  const hasSpoken = record.hasSpoken || cut !== '';
   const unanswered = record.unanswered();
   const { isUsagePartial } = record;
   return { end, messages, unanswered, hasResults, hasSpoken, usage, isUsagePartial };
+}
+
+function* heldBack(record: StepRecord): Generator<HarnessEvent, void> {
+  const event = record.heldBack();
+  if (event !== undefined) yield event;
+}
+
+/** Providers refuse messages of space only, and there is nothing to continue in one. */
+function isContinued({ cut }: Pick<StepRequest, 'cut'>): boolean {
+  return cut.trim() !== '';
 }
 
 function startStep({ model, system, messages, catalogue, ...request }: StepRequest) {
   return streamText({
     model,
     instructions: instructionsOf(system),
-    messages: [...messages],
+    messages: [...messages, ...(isContinued(request) ? requestToContinue(request.cut) : [])],
     tools: catalogue.toolSet,
     maxRetries: request.retries,
     timeout: { firstChunkMs: request.silenceMs, chunkMs: request.silenceMs },

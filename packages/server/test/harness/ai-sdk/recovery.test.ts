@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import type { Agent } from '../../../src/domain/agent.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { type CallMoment, startEffectServer } from '../../support/effect-server.ts';
+import { until } from '../../support/eventually.ts';
 import { type Asked, Death, MortalLegs } from '../../support/mortal-legs.ts';
-import { AiSdkPlace } from './agent.ts';
+import { AiSdkPlace, type Dialect, dialects } from './agent.ts';
 
 const place = await AiSdkPlace.open();
 const outside = await startEffectServer();
@@ -71,7 +73,8 @@ describe.each(databaseKinds)('on %s, a worker that dies', (database) => {
       };
       const ended = await legs.finish(run, { deaths, answer });
       expect(ended).toMatchObject({ status: 'completed', outputText: whole });
-      expect(await legs.joined(run)).toBe(whole);
+      // Joined by a reader that knows no interruption: no word is said twice.
+      expect(await legs.plain(run)).toBe(whole);
       expect(outside.effects.at(-1)?.key).toBe(`${run.id}.call-1-1`);
       if (kind.isAsked) expect(count()).toBe(1);
       else expect([questions, count() > 0]).toEqual([[], true]);
@@ -119,6 +122,65 @@ test('a message that was cut has used what is not known, and a call has not (D-9
   expect(await legs.finish(cut, { answer })).toMatchObject({
     usage: { inputTokens: 100, outputTokens: 10 },
     isUsagePartial: true,
+  });
+});
+
+describe('a worker that dies in the middle of a message', () => {
+  const next = '&& call write_file {"path":"a.txt","text":"1"} ;; say Done.';
+  const half = 'One two';
+  const answer = () => ({ answer: 'none' });
+
+  /** Lets the worker die when the model has said half of its message and goes no further. */
+  async function lostInMessage(agent: Agent, script: string) {
+    const legs = await MortalLegs.open({ kind: 'sqlite', agent, harness: place.harness() });
+    opened.push(legs);
+    const run = await legs.start(`@@ ${script} ${next}`);
+    const death = new Death();
+    const dying = legs.execute(run, death);
+    await until(async () => (await legs.plain(run)) === half, { what: 'half of the message' });
+    death.die();
+    await dying;
+    const ended = await legs.finish(run, { answer });
+    const { checkpoint } = await legs.world.store.read.sessions.state(run.sessionId);
+    return { legs, run, ended, memory: checkpoint };
+  }
+
+  test.each(Object.keys(dialects) as Dialect[])(
+    'has the model continue it, and no word is said twice: %s',
+    async (dialect) => {
+      const script = `say ${half} && hang && say , three.`;
+      const { legs, run, ended, memory } = await lostInMessage(place.agent({ dialect }), script);
+      const answered = 'One two, three.\n\nDone.';
+      expect(ended).toMatchObject({ status: 'completed', outputText: answered });
+      expect(await legs.plain(run)).toBe(answered);
+      // The next run sees one message, and not that it was cut.
+      expect(memory).toContain('"One two, three."');
+      expect(memory).not.toContain('cut off');
+      expect(ended.isUsagePartial).toBe(true);
+    },
+  );
+
+  test('swallows the beginning that the model says again', async () => {
+    const script = `say ${half} && hang && say , three. && restart`;
+    const { legs, run, ended, memory } = await lostInMessage(place.agent(), script);
+    expect(ended.outputText).toBe('One two, three.\n\nDone.');
+    expect(await legs.plain(run)).toBe(ended.outputText);
+    expect(memory).toContain('"One two, three."');
+  });
+
+  test('with cut_message: again, has the model answer again', async () => {
+    const script = `say ${half} && slow 1 1`;
+    const { recovery } = place.agent();
+    const agent = place.agent({ recovery: { ...recovery, cutMessage: 'again' } });
+    const legs = await MortalLegs.open({ kind: 'sqlite', agent, harness: place.harness() });
+    opened.push(legs);
+    const run = await legs.start(`@@ ${script}`);
+    await legs.execute(run, new Death(1, true));
+    const ended = await legs.finish(run, { answer });
+    expect(ended.outputText).toBe('One twotick 1 ');
+    expect(await legs.joined(run)).toBe(ended.outputText);
+    const asked = place.modelServer.log.requests.slice(-1);
+    expect(JSON.stringify(asked)).not.toContain('cut off');
   });
 });
 

@@ -12,7 +12,7 @@ export interface Conversation {
 
 export type Entry =
   | { readonly role: 'user'; readonly text: string }
-  | { readonly role: 'assistant' }
+  | { readonly role: 'assistant'; readonly text: string }
   | { readonly role: 'tool'; readonly text: string };
 
 /** The parts of the answer, in order. */
@@ -21,6 +21,7 @@ export type Piece =
   | { readonly kind: 'call'; readonly call: Call }
   | { readonly kind: 'pause'; readonly ms: number }
   | { readonly kind: 'hang' }
+  | { readonly kind: 'restart' }
   | { readonly kind: 'cut' };
 
 export interface Call {
@@ -41,6 +42,8 @@ export function replyTo(conversation: Conversation): Reply {
   );
   const asked = entries[at];
   const turns = asked?.role === 'user' ? (scriptIn(asked.text) ?? []) : [];
+  const cut = cutMessage(entries);
+  if (cut !== undefined) return continued(conversation, cut);
   const answered = turnsSince(entries.slice(at + 1));
   const turn = turns[answered] ?? [];
   const [first] = turn;
@@ -50,6 +53,30 @@ export function replyTo(conversation: Conversation): Reply {
   if (turns.length === 0) return said('Nothing to play: the prompt holds no script.');
   if (turn.length === 0) return said('The script is over.');
   return { status: 200, pieces: piecesOf(turn, conversation) };
+}
+
+/** What was said of the message that the server asks to continue; undefined when it asks nothing like that. */
+function cutMessage(entries: readonly Entry[]): string | undefined {
+  const [message, request] = entries.slice(-2);
+  if (message?.role !== 'assistant' || request?.role !== 'user') return undefined;
+  return request.text.startsWith('Your last message was cut off') ? message.text : undefined;
+}
+
+/** The rest of the turn: what holds it up is gone. One with `restart` begins again instead. */
+function continued(conversation: Conversation, cut: string): Reply {
+  const entries = conversation.entries.slice(0, -2);
+  const { pieces } = replyTo({ ...conversation, entries });
+  if (pieces === undefined) return { status: 400, message: 'There is nothing to continue.' };
+  const isRestarted = pieces.some(({ kind }) => kind === 'restart');
+  let left = isRestarted ? 0 : cut.length;
+  const rest = pieces.flatMap((piece): readonly Piece[] => {
+    if (piece.kind === 'hang' || piece.kind === 'cut') return [];
+    if (piece.kind !== 'text') return [piece];
+    const text = piece.text.slice(left);
+    left = Math.max(0, left - piece.text.length);
+    return text === '' ? [] : [{ kind: 'text', text }];
+  });
+  return { status: 200, pieces: rest };
 }
 
 /** A turn is everything the model said without being answered in between. */
@@ -85,6 +112,7 @@ function piecesOf(turn: Turn, { entries, source }: Conversation): readonly Piece
         throw new Error('fail must be the first step of its turn');
       case 'hang':
       case 'cut':
+      case 'restart':
         return [{ kind: step.verb }];
     }
   });

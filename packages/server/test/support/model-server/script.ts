@@ -19,6 +19,8 @@ export type Step =
   | { readonly verb: 'fail'; readonly status: number; readonly message: string | undefined }
   /** Says nothing more and keeps the connection open. */
   | { readonly verb: 'hang' }
+  /** Says the turn again from its beginning when it is asked to continue it. */
+  | { readonly verb: 'restart' }
   /** Drops the connection. */
   | { readonly verb: 'cut' };
 
@@ -59,6 +61,7 @@ function readStep(step: string): Step {
     case 'last':
     case 'hang':
     case 'cut':
+    case 'restart':
       return { verb };
     default:
       throw new Error(`the script has no verb "${verb}"`);

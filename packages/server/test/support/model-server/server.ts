@@ -114,6 +114,8 @@ async function stream({ response, dialect, conversation, pieces, logged }: Answe
         break;
       case 'hang':
         return;
+      case 'restart':
+        break;
       case 'cut':
         logged.wasCut = true;
         response.destroy();

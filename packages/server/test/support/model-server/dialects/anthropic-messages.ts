@@ -36,7 +36,7 @@ export const anthropicMessages: Dialect = {
       tools: tools.map((tool) => tool.name),
       entries: messages.flatMap(({ role, content }) => {
         if (role === 'system') return [];
-        return role === 'assistant' ? [{ role }] : entriesOf(content);
+        return role === 'assistant' ? [{ role, text: textOf(content) }] : entriesOf(content);
       }),
       source: JSON.stringify(body),
     };

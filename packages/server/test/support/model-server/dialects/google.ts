@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Call, Entry } from '../conversation.ts';
-import { type Dialect, event, usage } from '../dialect.ts';
+import { type Dialect, event, textOf, usage } from '../dialect.ts';
 
 const part = z.looseObject({
   text: z.string().optional(),
@@ -41,8 +41,8 @@ export const google: Dialect = {
       model: /models\/([^/:]+):/.exec(path)?.[1] ?? '',
       isStreamed: path.includes(':stream'),
       tools: tools.flatMap((tool) => tool.functionDeclarations.map(({ name }) => name)),
-      entries: contents.flatMap(({ role, parts }) =>
-        role === 'model' ? [{ role: 'assistant' as const }] : parts.flatMap(entryOf),
+      entries: contents.flatMap(({ role, parts }): readonly Entry[] =>
+        role === 'model' ? [{ role: 'assistant', text: textOf(parts) }] : parts.flatMap(entryOf),
       ),
       source: JSON.stringify(body),
     };

@@ -90,8 +90,7 @@ export const openaiChat: Dialect = {
 };
 
 function entryOf(role: string, text: string): readonly Entry[] {
-  if (role === 'user' || role === 'tool') return [{ role, text }];
-  return role === 'assistant' ? [{ role }] : [];
+  return role === 'user' || role === 'tool' || role === 'assistant' ? [{ role, text }] : [];
 }
 
 function toolCall({ id, name, input }: Call) {

@@ -117,7 +117,7 @@ function openText(send: (type: string, rest: object) => string, at: { output_ind
 function entryOf({ type, role, content, output }: z.infer<typeof item>): readonly Entry[] {
   if (type === 'function_call_output') return [{ role: 'tool', text: textOf(output) }];
   if (type === 'function_call' || type === 'reasoning' || role === 'assistant')
-    return [{ role: 'assistant' }];
+    return [{ role: 'assistant', text: textOf(content) }];
   return role === 'user' ? [{ role, text: textOf(content) }] : [];
 }
 
