@@ -1,4 +1,9 @@
-import type { InteractionRecord, RunEvent, RunHandle } from '@convoke/sdk';
+import {
+  type InteractionRecord,
+  type RunEvent,
+  type RunHandle,
+  interruptedText,
+} from '@convoke/sdk';
 import { beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Interrupts } from '../src/terminal/interrupts.ts';
 import { createHandlers } from '../src/terminal/responding.ts';
@@ -14,10 +19,11 @@ const log = [
   event(1, 'run_started', { run_id: 'run_1' }),
   event(2, 'message_delta', { text: 'Hello.\nI will' }),
   event(3, 'message_delta', { text: ' say thi' }),
-  event(4, 'run_interrupted', { ...interrupted, discard_from_event_id: '000000000003' }),
-  event(5, 'run_resumed', { ...interrupted, attempt: 2 }),
-  event(6, 'message_delta', { text: ' say this' }),
-  event(7, 'run_completed', { run_id: 'run_1', recovered: true }),
+  event(4, 'message_delta', { text: interruptedText }),
+  event(5, 'run_interrupted', { ...interrupted, discard_from_event_id: '000000000003' }),
+  event(6, 'run_resumed', { ...interrupted, attempt: 2 }),
+  event(7, 'message_delta', { text: ' say this' }),
+  event(8, 'run_completed', { run_id: 'run_1', recovered: true }),
 ];
 
 let stdout: string;
@@ -59,7 +65,7 @@ describe('a run that was interrupted (D-87)', () => {
   test('reaches a pipe with --stream as it comes, and the remark says that words are repeated', () => {
     process.stdout.isTTY = false;
     play({ stream: true });
-    expect(stdout).toBe('Hello.\nI will say thi\n say this\n');
+    expect(stdout).toBe('Hello.\nI will say thi\n\n(interrupted, starting again)\n\n say this\n');
     expect(stderr).toBe('(interrupted, going on, repeating what it said last)\n');
   });
 

@@ -22,7 +22,7 @@ export {
 } from './events/event-types.ts';
 export { type Notice, notice, noticeTypeNames } from './events/notice.ts';
 export { type NoticeType, noticeTypes } from './events/notice-types.ts';
-export { RunText, type TextEvent } from './events/run-text.ts';
+export { RunText, type TextEvent, interruptedText } from './events/run-text.ts';
 export {
   type ClientId,
   type CredentialId,

@@ -21,6 +21,7 @@ export const {
   RunText,
   ServerError,
   WebhookVerificationError,
+  interruptedText,
   isTerminalEvent,
   verifyWebhook,
 } = sdk;

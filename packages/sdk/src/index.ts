@@ -141,7 +141,7 @@ export type {
   TerminalEventType,
   WebhookType,
 } from './generated/values.ts';
-export { RunText, type TextEvent } from './generated/run-text.ts';
+export { RunText, type TextEvent, interruptedText } from './generated/run-text.ts';
 export type { TenantInteractions, TenantRuns } from './tenant.ts';
 export type { IdempotentOptions, LabelledOptions } from './transport/idempotency.ts';
 export type { Answer, Interactions } from './runs/interactions.ts';

@@ -1,4 +1,4 @@
-import { type RunEvent, RunText } from '@convoke/sdk';
+import { type RunEvent, RunText, interruptedText } from '@convoke/sdk';
 import { endLine, forOutput, isMidLine, print, printable, remark, write } from './output.ts';
 import { armSpinner } from './spinner.ts';
 
@@ -27,7 +27,9 @@ export function showRun({ stream }: { readonly stream: boolean }): ShownRun {
     show(event) {
       const isDropped = answer.take(event);
       if (event.type === 'message_delta') {
-        if (!isHeldBack) write(forOutput(event.data.text));
+        // A terminal gets a remark instead of the server's own words about an interruption.
+        const isShown = !isHeldBack && !(isTerminal && event.data.text === interruptedText);
+        if (isShown) write(forOutput(event.data.text));
         return;
       }
       if (event.type === 'permission_request') {

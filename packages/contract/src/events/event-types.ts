@@ -10,7 +10,10 @@ import {
 
 const recovered = z
   .boolean()
-  .meta({ description: 'The service ended the run while it recovered from a restart.' })
+  .meta({
+    description:
+      'The run lost its server, or was cut when its server stopped, and went on or was ended afterwards. Treat the event like one without it.',
+  })
   .optional();
 
 const replayed = z
@@ -38,8 +41,8 @@ export const eventTypes = {
   run_interrupted: {
     terminal: false,
     description:
-      'The run lost its worker and goes on later, from its last recovery point. With `discard_from_event_id`, every ' +
-      '`message_delta` from that event up to this one no longer belongs to the answer.',
+      'The run goes on later, in another process: its server was stopped or is gone. With `discard_from_event_id`, every ' +
+      '`message_delta` from that event up to this one no longer belongs to the answer: the agent says it again.',
     data: z.object({
       run_id: z.string(),
       attempt: z.int().min(1),
@@ -94,7 +97,10 @@ export const eventTypes = {
   },
   message_delta: {
     terminal: false,
-    description: 'A piece of the answer. Join the pieces in id order.',
+    description:
+      'A piece of the answer. Join the pieces in id order, and drop those that a `run_interrupted` discards. Without ' +
+      'dropping, the text is the answer too, unless an agent had to say something again: then the repetition follows ' +
+      '`(interrupted, starting again)`. `output_text` of the run is the answer in any case.',
     data: z.object({ text: z.string(), framework: z.string(), model: z.string() }),
   },
   permission_request: {

@@ -27,20 +27,20 @@ export interface RunResumedData {
 
 export interface RunCompletedData {
   run_id: string;
-  /** The service ended the run while it recovered from a restart. */
+  /** The run lost its server, or was cut when its server stopped, and went on or was ended afterwards. Treat the event like one without it. */
   recovered?: boolean | undefined;
 }
 
 export interface RunCancelledData {
   run_id: string;
-  /** The service ended the run while it recovered from a restart. */
+  /** The run lost its server, or was cut when its server stopped, and went on or was ended afterwards. Treat the event like one without it. */
   recovered?: boolean | undefined;
 }
 
 export interface ErrorData {
   message: string;
   error_code?: RunErrorCode | undefined;
-  /** The service ended the run while it recovered from a restart. */
+  /** The run lost its server, or was cut when its server stopped, and went on or was ended afterwards. Treat the event like one without it. */
   recovered?: boolean | undefined;
 }
 
@@ -146,7 +146,7 @@ export interface AgentSkillsLoadedData {
 export interface EventDataByType {
   /** The run was dispatched to the agent. */
   run_started: RunStartedData;
-  /** The run lost its worker and goes on later, from its last recovery point. With `discard_from_event_id`, every `message_delta` from that event up to this one no longer belongs to the answer. */
+  /** The run goes on later, in another process: its server was stopped or is gone. With `discard_from_event_id`, every `message_delta` from that event up to this one no longer belongs to the answer: the agent says it again. */
   run_interrupted: RunInterruptedData;
   /** The run executes again, after its answers or after an interruption. */
   run_resumed: RunResumedData;
@@ -156,7 +156,7 @@ export interface EventDataByType {
   run_cancelled: RunCancelledData;
   /** The run ended with an error, which the run resource repeats. The `error` of an EventSource without data is a lost connection. */
   error: ErrorData;
-  /** A piece of the answer. Join the pieces in id order. */
+  /** A piece of the answer. Join the pieces in id order, and drop those that a `run_interrupted` discards. Without dropping, the text is the answer too, unless an agent had to say something again: then the repetition follows `(interrupted, starting again)`. `output_text` of the run is the answer in any case. */
   message_delta: MessageDeltaData;
   /** The agent wants to call a tool that requires approval, and waits for a decision. */
   permission_request: PermissionRequestData;

@@ -7,6 +7,9 @@ export interface TextEvent {
   readonly data: unknown;
 }
 
+/** The last delta of text that an interruption discards: it is for readers that do not know `run_interrupted`. */
+export const interruptedText = '\n\n(interrupted, starting again)\n\n';
+
 /**
  * Joins the answer of a run from its events (D-87): appends each `message_delta`, and drops what a
  * `run_interrupted` discards. Take every event once and in order.

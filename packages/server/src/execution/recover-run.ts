@@ -1,4 +1,4 @@
-import { formatEventId } from '@convoke/contract';
+import { formatEventId, interruptedText } from '@convoke/contract';
 import { readCutText, readOutputText } from '../app/runs/output-text.ts';
 import { type RunInSession, lockRun, recordEnd, recordMove } from '../app/record.ts';
 import type { Services } from '../app/services.ts';
@@ -201,6 +201,17 @@ interface Interruption {
   readonly hasDiscarded: boolean;
 }
 
+/**
+ * Ends the text that is discarded. It is part of it, so readers that know `run_interrupted` drop it, and it is no part of
+ * `output_text`. To any other reader it says why the words before it are said again.
+ */
+function endOfDiscarded({ agents }: RecoveryServices, run: Run): RunEventDraft {
+  const agent = agents.find(run.agentName);
+  const framework = agent?.framework ?? '';
+  const model = agent?.model ?? framework;
+  return { type: 'message_delta', data: { text: interruptedText, framework, model } };
+}
+
 async function interrupt(
   services: RecoveryServices,
   tx: StoreTransaction,
@@ -246,7 +257,7 @@ async function interrupt(
         ? { ...parkRun(interrupted, now), pendingInteractions: raised.open }
         : interrupted,
       ...(mustWait ? { session: interactionsChanged(session, raised.open, now) } : {}),
-      events: [told, ...raised.events],
+      events: [...(hasDiscarded ? [endOfDiscarded(services, run)] : []), told, ...raised.events],
     },
   });
   tx.onCommit(() => {

@@ -1,4 +1,4 @@
-import { RunText, isTerminalEventType } from '@convoke/contract';
+import { RunText, interruptedText, isTerminalEventType } from '@convoke/contract';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { answerInteraction } from '../../src/app/interactions.ts';
 import { cancelRun } from '../../src/app/runs/runs.ts';
@@ -58,7 +58,10 @@ describe.each(databaseKinds)('a run whose worker is gone goes on, on %s (D-88)',
     await world.record(leg, { items: [delta('too')] });
     const run = await lose(leg.run);
     expect(run).toMatchObject({ status: 'running', lease: null, outputText: 'kept. ' });
-    expect((await world.logOf(run.id)).at(-1)).toEqual({
+    const [last, told] = (await world.logOf(run.id)).slice(-2);
+    // For readers that do not know the event behind it; those that do drop it with the rest.
+    expect(last).toMatchObject({ type: 'message_delta', data: { text: interruptedText } });
+    expect(told).toEqual({
       type: 'run_interrupted',
       data: {
         run_id: run.id,
@@ -97,7 +100,9 @@ describe.each(databaseKinds)('a run whose worker is gone goes on, on %s (D-88)',
     const leg = await started();
     await world.record(leg, { items: [delta('kept')], notes: [point(1)] });
     const run = await lose(leg.run);
-    expect((await world.logOf(run.id)).at(-1)?.data).not.toHaveProperty('discard_from_event_id');
+    const log = await world.logOf(run.id);
+    expect(log.at(-1)?.data).not.toHaveProperty('discard_from_event_id');
+    expect(log.at(-2)?.data).toMatchObject({ text: 'kept' });
     expect(run.outputText).toBe('kept');
   });
 

@@ -37,6 +37,7 @@ export function actorHarness(parts: ActorParts): Harness {
   return {
     framework: 'actor',
     afterLoss: 'repeat',
+    keepsCutText: true,
     read: () => ({ ok: true, settings: undefined }),
     start: (input, context) => new ActorLeg(parts, input, context),
   };
@@ -47,11 +48,14 @@ class ActorLeg implements Leg {
   readonly #input: LegInput;
   readonly #context: LegContext;
   #isAskedToYield = false;
+  /** What was said behind the recovery point and is not to be said again. */
+  #cut: string;
 
   constructor(parts: ActorParts, input: LegInput, context: LegContext) {
     this.#parts = parts;
     this.#input = input;
     this.#context = context;
+    this.#cut = context.cut ?? '';
   }
 
   async *[Symbol.asyncIterator](): AsyncGenerator<HarnessEvent> {
@@ -87,6 +91,10 @@ class ActorLeg implements Leg {
   }
 
   async *#say(text: string): AsyncGenerator<HarnessEvent> {
+    if (this.#cut.startsWith(text)) {
+      this.#cut = this.#cut.slice(text.length);
+      return;
+    }
     const { lastSeq } = await this.#parts.durable(this.#context);
     yield { type: 'message_delta', text };
     await this.#until(async () => (await this.#parts.durable(this.#context)).lastSeq > lastSeq);

@@ -1,4 +1,4 @@
-import { RunText, isTerminalEventType } from '@convoke/contract';
+import { RunText, interruptedText, isTerminalEventType } from '@convoke/contract';
 import { wholeText } from './actor-harness.ts';
 import { type Outcome, type Started, plainText } from './seat-world.ts';
 
@@ -18,7 +18,11 @@ export function violationsOf({ prompt, kind }: Started, outcome: Outcome): strin
     [effects <= 1 + run.lossesTotal, `${effects} effects after ${run.lossesTotal} losses`],
     [run.status !== 'completed' || !outcome.calls.includes('begun'), 'a call has no result'],
     [run.status !== 'completed' || text === wholeText, `its answer is ${text}`],
-    [discards(outcome) || outcome.saidText === text, 'plain readers see something repeated'],
+    [
+      kind === 'repeatable' || outcome.saidText === text,
+      `plain readers join ${outcome.saidText}, not ${text}`,
+    ],
+    [endsDiscarded(outcome), 'discarded text does not end with a word about it'],
     [hasConsecutiveIds(outcome), 'its log has a gap'],
     [resumptions(outcome) <= interruptions, 'it was resumed without an interruption'],
     [
@@ -44,8 +48,13 @@ function joinedLate({ log, run }: Outcome): boolean {
   return kept.text + plainText(log.slice(last + 1)) === run.outputText;
 }
 
-function discards({ log }: Outcome): boolean {
-  return log.some(({ data }) => data['discard_from_event_id'] !== undefined);
+/** Each interruption that discards something comes right behind the server's own delta, and no other does. */
+function endsDiscarded({ log }: Outcome): boolean {
+  return log.every(
+    ({ data }, index) =>
+      (data['discard_from_event_id'] !== undefined) ===
+      (log[index - 1]?.data['text'] === interruptedText),
+  );
 }
 
 function hasConsecutiveIds({ log }: Outcome): boolean {

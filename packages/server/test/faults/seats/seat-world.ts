@@ -134,7 +134,12 @@ export class SeatWorld {
         JSON.stringify({
           name,
           framework: 'actor',
-          recovery: { on_loss: 'resume', repeatable_tools: ['get_*'] },
+          recovery: {
+            on_loss: 'resume',
+            repeatable_tools: ['get_*'],
+            // The others continue the text that was cut.
+            ...(name === 'repeatable' && { cut_message: 'again' }),
+          },
         }),
       );
     }
