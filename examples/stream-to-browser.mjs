@@ -19,10 +19,15 @@ const page = `<!doctype html><title>Convoke</title>
     event.preventDefault();
     const started = await fetch('/ask', { method: 'POST', body: form.prompt.value });
     const source = new EventSource(await started.text());
+    const pieces = [];
     // The frames have no names, so every event arrives here and \`onerror\` is about the connection only.
     source.onmessage = ({ data }) => {
       const event = JSON.parse(data);
-      if (event.type === 'message_delta') out.append(event.data.text);
+      if (event.type === 'message_delta') pieces.push({ id: event.id, text: event.data.text });
+      // An agent that lost its server may have to say something again: what it had said of it is dropped.
+      const from = event.type === 'run_interrupted' && event.data.discard_from_event_id;
+      if (from) pieces.splice(pieces.findIndex(({ id }) => id >= from));
+      out.textContent = pieces.map(({ text }) => text).join('');
       if (['run_completed', 'run_cancelled', 'error'].includes(event.type)) source.close();
     };
   };

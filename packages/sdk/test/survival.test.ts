@@ -1,4 +1,13 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text as readAll } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { compileCache } from '../../../test/compile-cache.ts';
+import { removeFolder } from '../../../test/remove-folder.ts';
+import { root } from '../../../test/repository.ts';
 import {
   Convoke,
   type NoticeRecord,
@@ -70,6 +79,22 @@ describe('a server that is killed', () => {
     expect(textOf(followed)).toBe(output_text);
   });
 
+  test('goes on for a reader that keeps its place in a file, also with an agent that begins again', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'convoke-resume-'));
+    onTestFinished(() => removeFolder(folder));
+    const readers = ['reciter', 'beginner'].map((name) => startExample(folder, name));
+    // Every one of them is in the middle of its message.
+    for (const { kept } of readers)
+      await expect.poll(async () => (await kept()).length).toBeGreaterThan(3);
+    await server.restart();
+    const whole = `Well. ${Array.from({ length: 60 }, (_, index) => `w${index}`).join(' ')}`;
+    for (const { printed, kept, recordedText } of readers) {
+      expect((await printed).split('\n')).toEqual(['started', whole, '']);
+      expect((await kept()).map(({ text }) => text).join('')).toBe(whole);
+      expect(await recordedText()).toBe(whole);
+    }
+  });
+
   test('keeps a question pending, and the answer completes the run (D-36)', async () => {
     const session = await direct().sessions.create('asker');
     const run = await session.run('Hello');
@@ -82,6 +107,42 @@ describe('a server that is killed', () => {
     expect(text).toBe('blue');
   });
 });
+
+interface Kept {
+  readonly session: string;
+  readonly run: string;
+  readonly pieces: readonly { readonly text: string }[];
+}
+
+/** examples/resume-after-crash.mjs with an agent, and what it has kept so far. */
+function startExample(folder: string, agentName: string) {
+  const file = join(folder, `${agentName}.json`);
+  const { base_url, client_id, client_secret } = server.quickstart;
+  const program = spawn(
+    process.execPath,
+    [join(root, 'examples/resume-after-crash.mjs'), file, agentName],
+    {
+      env: {
+        PATH: process.env['PATH'],
+        ...compileCache,
+        CONVOKE_BASE_URL: base_url,
+        CONVOKE_CLIENT_ID: client_id,
+        CONVOKE_CLIENT_SECRET: client_secret,
+      },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  );
+  onTestFinished(() => void program.kill('SIGKILL'));
+  const read = async () => JSON.parse(await readFile(file, 'utf8')) as Kept;
+  return {
+    printed: readAll(program.stdout),
+    kept: async () => (existsSync(file) ? (await read()).pieces : []),
+    recordedText: async () => {
+      const { session, run } = await read();
+      return (await direct().sessions.at(session).runs.at(run).read()).output_text;
+    },
+  };
+}
 
 function direct(): Convoke {
   return new Convoke(clientOf(server));
