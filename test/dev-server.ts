@@ -22,8 +22,8 @@ export interface DevServer {
   /** Suspends the server until `thaw`. */
   freeze(): void;
   thaw(): void;
-  /** Starts it again in the same folder at the same address, after it has died. */
-  restart(): Promise<DevServer>;
+  /** Starts it again in the same folder at the same address, after it has died; perhaps with further settings. */
+  restart(settings?: Readonly<Record<string, string>>): Promise<DevServer>;
   stop(): Promise<void>;
 }
 
@@ -42,10 +42,14 @@ export async function startDevServer(
   return start(place, String(await unusedPort()));
 }
 
-async function start(place: string, port: string): Promise<DevServer> {
+async function start(
+  place: string,
+  port: string,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<DevServer> {
   const server = spawn(process.execPath, [programPath('convoke'), 'dev'], {
     cwd: place,
-    env: { PATH: process.env['PATH'], ...compileCache, CONVOKE_PORT: port },
+    env: { PATH: process.env['PATH'], ...compileCache, CONVOKE_PORT: port, ...settings },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const dead = once(server, 'exit');
@@ -63,9 +67,9 @@ async function start(place: string, port: string): Promise<DevServer> {
     welcome,
     processId: Number(/, process (\d+) /.exec(welcome)?.[1]),
     quickstart,
-    async restart() {
+    async restart(more) {
       await dead;
-      return start(place, new URL(quickstart['base_url'] ?? '').port);
+      return start(place, new URL(quickstart['base_url'] ?? '').port, more);
     },
     freeze: () => void server.kill('SIGSTOP'),
     thaw: () => void server.kill('SIGCONT'),

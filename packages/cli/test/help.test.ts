@@ -25,6 +25,7 @@ test('every command is listed', async () => {
     'admin',
     'agents',
     'audit',
+    'backup',
     'budgets',
     'chat',
     'clients',

@@ -1,5 +1,6 @@
 export { agentProblems, examine } from './operate/doctor/doctor.ts';
 export type { Finding } from './operate/doctor/finding.ts';
+export { type Backup, backupDeployment } from './operate/backup.ts';
 export { openOperator } from './operate/open-operator.ts';
 export { examineSchema, migrateSchema } from './operate/migrate.ts';
 export { describeWriters, exportDeployment, importDeployment } from './operate/transfer.ts';

@@ -41,6 +41,7 @@ export const catalogue: Readonly<Record<string, Readonly<Record<string, Load>>>>
   'Operate the server:': {
     admin: async () => (await import('./operate/admin/admin.ts')).adminCommand(),
     audit: async () => (await import('./operate/audit.ts')).auditCommand(),
+    backup: async () => (await import('./operate/backup.ts')).backupCommand(),
     doctor: async () => (await import('./operate/doctor.ts')).doctorCommand(),
     migrate: async () => (await import('./operate/migrate.ts')).migrateCommand(),
     export: async () => (await import('./operate/transfer.ts')).exportCommand(),
