@@ -15,7 +15,7 @@ export function reportFailure(error: unknown, { verbose }: { verbose: boolean })
 
 function messageOf(error: unknown): string {
   if (error instanceof ConnectionError) {
-    return `${sentence(error.message)} Is the server running? Start it with \`npm start\` or \`convoke dev\`.${usedLoginText()}`;
+    return `${sentence(error.message)} Is the server running? Start one with \`npx convoke dev\`.${usedLoginText()}`;
   }
   if (error instanceof ConvokeError && error.code === 'ambiguous_workspace') {
     return (
@@ -55,7 +55,7 @@ function adviceOn(error: ConvokeError): string {
   if (error instanceof AuthenticationError) {
     return ' See what is used with `convoke whoami`, and what is saved with `convoke logins`.';
   }
-  if (error.code === 'agent_not_found')
+  if (error.code === 'agent_not_found' && !error.message.endsWith('?'))
     return ' Run `convoke agents` to list the agents, or `convoke agents show <name>` to see why one is not loaded.';
   return '';
 }

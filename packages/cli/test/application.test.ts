@@ -277,6 +277,7 @@ describe('the exit code reports', () => {
   test.each([
     ['a run that failed', ['invoke', 'fail', 'Hello'], 3, /failed: This agent always fails/],
     ['an unknown agent', ['invoke', 'missing', 'Hello'], 1, /convoke agents/],
+    ['a misspelt agent', ['invoke', 'dmeo', 'Hello'], 1, /does not exist.*did you mean "demo"\?/],
     ['an unknown command', ['invok'], 2, /Did you mean invoke\?.*--help/],
     ['a missing argument', ['invoke', 'demo'], 2, /missing required argument 'prompt'/],
     ['a wrong option', ['sessions', '--limit', '0'], 2, /whole number from 1/],
@@ -305,7 +306,9 @@ describe('the exit code reports', () => {
       convoke.run(['whoami'], { cwd: convoke.settings }),
     ]);
     expect(unreachable).toMatchObject({ stdout: '', code: 6 });
-    expect(unreachable.stderr).toMatch(/fetch does not connect to this port\. Is .* `npm start`/);
+    expect(unreachable.stderr).toMatch(
+      /fetch does not connect to this port\. Is .* `npx convoke dev`/,
+    );
     expect(unreachable.stderr).toContain('(CONVOKE_CLIENT_ID oac_x, http://127.0.0.1:1)');
     expect(refused).toMatchObject({ stdout: '', code: 5 });
     expect(refused.stderr).toContain(`(CONVOKE_CLIENT_ID oac_x, ${server.quickstart['base_url']})`);

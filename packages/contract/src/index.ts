@@ -208,6 +208,7 @@ export {
   usageBuckets,
   usageGroups,
 } from './resources/usage.ts';
+export { nearestName } from './nearest-name.ts';
 export {
   type DeliveryRecord,
   type DeliveryStatus,

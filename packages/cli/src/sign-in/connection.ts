@@ -23,7 +23,7 @@ export async function connectAs({ credentials: found, login }: ClientLogin): Pro
 
 export function noLogin(): Failure {
   return new Failure(
-    'no saved login found: run `npm start` in this folder, set CONVOKE_BASE_URL, CONVOKE_CLIENT_ID and ' +
+    'no saved login found: start a server in this folder with `npx convoke dev`, set CONVOKE_BASE_URL, CONVOKE_CLIENT_ID and ' +
       'CONVOKE_CLIENT_SECRET, or save a login with `convoke clients create --save`',
     exitCodes.usage,
   );

@@ -1,7 +1,7 @@
 import { type Agent, type BrokenAgent, isEnabledFor } from '../domain/agent.ts';
 import type { TenantScope } from '../domain/scope.ts';
 import type { PageRequest } from '../ports/page.ts';
-import { refuse } from './refusal.ts';
+import { refuseUnknownAgent } from './enabled-agent.ts';
 import type { Services } from './services.ts';
 
 /** An agent of the tenant, or a folder that would be one if it could be read. */
@@ -35,7 +35,7 @@ export function getAgent(
   const agent = agents.find(name);
   if (agent !== undefined && isEnabledFor(agent, scope.tenantId)) return agent;
   const broken = brokenAgents(agents, scope).find((problem) => problem.name === name);
-  return broken ?? refuse('agent_not_found');
+  return broken ?? refuseUnknownAgent(agents, scope.tenantId, name);
 }
 
 /** a folder whose tenants cannot be read is shown to none. */

@@ -5,7 +5,6 @@ import {
   isTerminalSessionStatus,
   sessionId,
 } from '@convoke/contract';
-import { isEnabledFor } from '../domain/agent.ts';
 import { cancelRun } from '../domain/run/run-cancel.ts';
 import type { JsonObject } from '../domain/json.ts';
 import { changeLabels, readLabels } from '../domain/labels.ts';
@@ -32,6 +31,7 @@ import {
   recordQueueEnd,
   recordSession,
 } from './record.ts';
+import { enabledAgent } from './enabled-agent.ts';
 import { orRefuse, refuse } from './refusal.ts';
 import type { Services } from './services.ts';
 
@@ -102,8 +102,7 @@ export async function insertSession(
 ): Promise<Session> {
   // The gate checked before this transaction began; the tenant may be offboarding by now.
   if (!(await tx.tenants.isUsable(scope))) return refuse('forbidden', { codeOnly: true });
-  const agent = services.agents.find(request.agentName);
-  if (agent === undefined || !isEnabledFor(agent, scope.tenantId)) return refuse('agent_not_found');
+  const agent = enabledAgent(services.agents, scope.tenantId, request.agentName);
   const identity = { id, ...scope, agentName: agent.name, filesSupported: agent.sessionFiles };
   const labels = orRefuse(readLabels(request.labels ?? {}));
   const given = { title: request.title ?? null, labels, createdBy: request.createdBy ?? null };

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { nearestName } from '@convoke/contract';
 import type { z } from 'zod';
 import type { PeopleIssuer } from '../ports/people-issuer.ts';
 import type { SandboxMode } from '../ports/sandbox.ts';
@@ -134,11 +135,17 @@ function localUrl(host: string, port: number): string {
 /** Variables of the test suites and of the launcher, which share the prefix. */
 const otherPrefixes = ['CONVOKE_TEST_', 'CONVOKE_CLIENT_', 'CONVOKE_NODE'];
 
+const prefix = 'CONVOKE_';
+const settingWords = Object.keys(settingTable).map((name) => name.slice(prefix.length));
+
 /** Refuses unknown variables: a misspelt setting would otherwise be ignored silently. */
 function refuseUnknown(env: Readonly<Record<string, string | undefined>>): void {
   for (const name of Object.keys(env)) {
-    if (!name.startsWith('CONVOKE_') || name in settingTable) continue;
+    if (!name.startsWith(prefix) || name in settingTable) continue;
     if (otherPrefixes.some((prefix) => name.startsWith(prefix))) continue;
-    throw new WrongSetting(`${name} is not a setting of Convoke; see \`npx convoke serve --help\``);
+    const meant = nearestName(name.slice(prefix.length), settingWords);
+    const advice =
+      meant === undefined ? 'see `npx convoke serve --help`' : `did you mean ${prefix}${meant}?`;
+    throw new WrongSetting(`${name} is not a setting of Convoke; ${advice}`);
   }
 }

@@ -104,6 +104,7 @@ describe.each(databaseKinds)('budgets on %s', (kind) => {
       const refusal = await refusalOf(world.start(session, 'hi', clientId));
       expect(refusal).toMatchObject({ code: 'budget_exhausted' });
       const midnight = Math.ceil(world.clock.now() / day) * day;
+      expect(refusal.message).toContain(`used up until ${new Date(midnight).toISOString()}`);
       expect(refusal.details).toEqual({
         budget_id: budget.id,
         resets_at: new Date(midnight).toISOString(),

@@ -40,7 +40,8 @@ describe('a server that cannot start (issue 2: one clear line)', () => {
   };
 
   test.each([
-    ['an unknown name', { CONVOKE_PROT: '80' }, ['CONVOKE_PROT', '--help']],
+    ['a misspelt name', { CONVOKE_PROT: '80' }, ['CONVOKE_PROT', 'did you mean CONVOKE_PORT?']],
+    ['an unknown name', { CONVOKE_WEATHER: 'good' }, ['CONVOKE_WEATHER', '--help']],
     ['a port that is none', { CONVOKE_PORT: 'http' }, ['CONVOKE_PORT=http', '0 to 65535']],
     ['a port that is too high', { CONVOKE_PORT: '65536' }, ['CONVOKE_PORT=65536', '0 to 65535']],
     [

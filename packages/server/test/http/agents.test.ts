@@ -140,6 +140,11 @@ describe('the agents of a tenant (D-56, issue 2)', () => {
     expect(await names(server)).not.toContain('picky');
     const refused = await server.refused('create_session', { body: { agent_name: 'picky' } });
     expect(refused).toMatchObject({ status: 404, error: 'agent_not_found' });
+    const misspelt = { body: { agent_name: 'pciky' } };
+    const meant = await server.refused('create_session', { as, ...misspelt });
+    expect(meant.message).toContain('did you mean "picky"?');
+    // To another tenant it is as if there were no such agent.
+    expect((await server.refused('create_session', misspelt)).message).toBe(refused.message);
     const { body: session } = await server.send('create_session', {
       as,
       body: { agent_name: 'picky' },

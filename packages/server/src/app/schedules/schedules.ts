@@ -5,7 +5,7 @@ import {
   isTerminalSessionStatus,
   scheduleId,
 } from '@convoke/contract';
-import { isEnabledFor, readRunInput } from '../../domain/agent.ts';
+import { readRunInput } from '../../domain/agent.ts';
 import type { Actor, AuditAction } from '../../domain/audit.ts';
 import type { JsonObject } from '../../domain/json.ts';
 import { readLabels } from '../../domain/labels.ts';
@@ -32,6 +32,7 @@ import type { ScheduleFilter } from '../../ports/repositories/schedules.ts';
 import type { StoreTransaction } from '../../ports/store.ts';
 import { recordAudit } from '../audit.ts';
 import { once } from '../once.ts';
+import { enabledAgent } from '../enabled-agent.ts';
 import { orRefuse, refuse } from '../refusal.ts';
 import type { StartRun, StartServices } from '../runs/start-run.ts';
 import type { Services } from '../services.ts';
@@ -97,8 +98,7 @@ async function requireStartable(
   schedule: Schedule,
 ): Promise<void> {
   const { tenantId, agentName, sessionId, input } = schedule;
-  const agent = services.agents.find(agentName);
-  if (agent === undefined || !isEnabledFor(agent, tenantId)) return refuse('agent_not_found');
+  enabledAgent(services.agents, tenantId, agentName);
   const session =
     sessionId === null ? null : await sessionOf(services, tx, { schedule, sessionId });
   const takesFiles = session !== null && acceptsFiles(session, services.settings);

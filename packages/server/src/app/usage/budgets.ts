@@ -208,10 +208,14 @@ export async function refuseExhausted(tx: StoreTransaction, guard: NewRunGuard):
   }
   const end = periodEnd(period, guard.now);
   return refuse('budget_exhausted', {
-    message: `The budget for the ${scope.kind} ${scope.id} is used up.`,
+    message: `The budget for the ${scope.kind} ${scope.id} is used up${until(end)}.`,
     details: {
       budget_id: id,
       ...(end === undefined ? {} : { resets_at: new Date(end).toISOString() }),
     },
   });
+}
+
+function until(end: number | undefined): string {
+  return end === undefined ? '; it has no next period' : ` until ${new Date(end).toISOString()}`;
 }
