@@ -6,7 +6,7 @@
  */
 export const sharedProcess: readonly string[] = [
   'packages/{api-page,contract}/test/**/*.test.ts',
-  'packages/cli/test/{device-flow,event-lines,help,money,server,show-run,table,times}.test.ts',
+  'packages/cli/test/{device-flow,event-lines,help,money,output,server,show-run,table,times}.test.ts',
   'packages/console/test/data/**/*.test.ts',
   'packages/sdk/test/{follow,listing,operations,retries,server-sent-events,tokens,verify-webhook,wire,workspaces}.test.ts',
   'packages/server/test/{agents,app,auth,config,confined-fs,domain,egress,execution,fanout,runtime,session-folders}/**/*.test.ts',

@@ -2,14 +2,14 @@ import { AuthenticationError, ConnectionError, ConvokeError, PermissionError } f
 import { CommanderError } from 'commander';
 import { exitCodes, Failure } from './failure.ts';
 import { usedLoginText } from './sign-in/used-login.ts';
-import { remark } from './terminal/output.ts';
+import { printable, remark } from './terminal/output.ts';
 
 /** Prints an error in one line; with --verbose also the stack. */
 export function reportFailure(error: unknown, { verbose }: { verbose: boolean }): void {
   process.exitCode = exitCodeOf(error);
   // Commander has already printed it.
   if (error instanceof CommanderError) return;
-  remark(`convoke: ${messageOf(error)}`);
+  remark(printable(`convoke: ${messageOf(error)}`));
   if (verbose && error instanceof Error) remark(error.stack ?? '');
 }
 

@@ -26,6 +26,18 @@ script:
   - say: Here I am
 `;
 
+/** Its question and its tool's input would turn the rest of their line around. */
+const turns = `schema: 1
+name: turns
+description: Turns text around
+framework: scripted
+approval_required_tools: [write_file]
+script:
+  - say: "before\\u202Eafter\\n"
+  - ask: { question: "Pay \\u202E001 now?" }
+  - tool: { name: write_file, input: { path: "a\\u2066b\\u009Bc.txt", text: x } }
+`;
+
 let server: DevServer;
 let convoke: CommandLine;
 let terminal: TerminalSession;
@@ -34,6 +46,8 @@ beforeAll(async () => {
   server = await startDevServer(async (place) => {
     await mkdir(join(place, 'agents/waits'));
     await writeFile(join(place, 'agents/waits/agent.yaml'), waits);
+    await mkdir(join(place, 'agents/turns'));
+    await writeFile(join(place, 'agents/turns/agent.yaml'), turns);
   });
   convoke = await createCommandLine(server.place);
 });
@@ -67,6 +81,19 @@ describe('a person at a terminal', () => {
     expect(done).toContain('Thank you, Friend. It is in note.txt.');
     await terminal.type('echo "it ended with $?"');
     await terminal.shows(/it ended with 0/);
+  });
+
+  test('sees the characters that would turn an answer, a question or an approval around (T-16)', async () => {
+    await terminal.type('convoke invoke turns Hello');
+    const asked = await terminal.shows(/Pay ⟨U\+202E⟩001 now\?[\s\S]*> *$/m);
+    expect(asked).toContain('before⟨U+202E⟩after');
+    await terminal.type('no');
+    await terminal.shows(/"path": "a⟨U\+2066⟩b⟨U\+009B⟩c\.txt"[\s\S]*\[l\]ater\?/);
+    await terminal.type('l');
+    await terminal.shows(/follow the run with/);
+    await terminal.type('clear; convoke inbox --agent turns');
+    await terminal.shows(/turns[\s\S]*"path": "a⟨U\+2066⟩b⟨U\+009B⟩c\.txt"[\s\S]*\[l\]ater\?/);
+    expect(await terminal.raw()).not.toMatch(/[\u202e\u2066\u009b]/);
   });
 
   test('is asked again until the answer is clear: only a yes allows, only a no denies', async () => {

@@ -44,7 +44,7 @@ export function remark(text: string, style?: Style): void {
 }
 
 export function printJson(value: unknown): void {
-  print(JSON.stringify(value, null, process.stdout.isTTY ? 2 : 0));
+  print(jsonText(value, process.stdout.isTTY ? 2 : 0));
 }
 
 /** Exits without an error when the reader closes the pipe, like `head` does. */
@@ -55,17 +55,39 @@ export function stopWhenUnread(): void {
   });
 }
 
-/** Removes control characters, so that text of an agent cannot control the terminal. */
+/**
+ * Characters that control a terminal, or that are invisible and change how the text around them is read: controls,
+ * marks of direction and format. Those that join letters and emoji stay; a line break and a tab do what they say.
+ */
+const deceptive = /[[\p{Cc}\p{Cf}\u2028\u2029]--[\n\t\u200c\u200d]]/gv;
+
+/** Text of an agent for a terminal: what it cannot be trusted with is shown as its code, `⟨U+202E⟩`, as in the console. */
 export function printable(text: string): string {
-  return text.replaceAll(/[\p{Cc}--[\n\t]]/gv, '');
+  return text.replaceAll('\r', '').replaceAll(deceptive, (found) => `⟨U+${codeOf(found)}⟩`);
 }
 
-/** Leaves text as it is for a file or a pipe; for a terminal, without control characters. */
+function codeOf(character: string): string {
+  return (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+}
+
+/** Leaves text as it is for a file or a pipe; for a terminal it is made printable. */
 export function forOutput(text: string): string {
   return process.stdout.isTTY ? printable(text) : text;
 }
 
-/** Joins lines and removes control characters, so that text of an agent cannot control the terminal. */
+/** Joins lines and makes the rest printable. */
 export function oneLine(text: string): string {
-  return text.replaceAll(/[\s\p{Cc}]+/gu, ' ');
+  return printable(text.replaceAll(/\s+/gu, ' '));
+}
+
+/** JSON in which what could deceive a terminal is escaped: the value is the same. */
+export function jsonText(value: unknown, indent?: number): string {
+  return JSON.stringify(value, null, indent).replaceAll(deceptive, escaped);
+}
+
+function escaped(character: string): string {
+  return Array.from(
+    { length: character.length },
+    (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`,
+  ).join('');
 }

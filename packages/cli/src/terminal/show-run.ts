@@ -1,5 +1,14 @@
 import { type RunEvent, RunText, interruptedText } from '@convoke/sdk';
-import { endLine, forOutput, isMidLine, print, printable, remark, write } from './output.ts';
+import {
+  endLine,
+  forOutput,
+  isMidLine,
+  jsonText,
+  print,
+  printable,
+  remark,
+  write,
+} from './output.ts';
 import { armSpinner } from './spinner.ts';
 
 /** Shows the events of one run. */
@@ -11,7 +20,7 @@ export interface ShownRun {
 
 /** Prints every event as a line of JSON. */
 export function showJson(): ShownRun {
-  return { show: (event) => print(JSON.stringify(event)), close: () => {} };
+  return { show: (event) => print(jsonText(event)), close: () => {} };
 }
 
 /**

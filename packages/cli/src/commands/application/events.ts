@@ -7,7 +7,7 @@ import { example } from '../../options/options.ts';
 import { connect } from '../../sign-in/connection.ts';
 import { eventLines } from '../../terminal/event-lines.ts';
 import { followRun } from '../../terminal/follow-run.ts';
-import { forOutput, print } from '../../terminal/output.ts';
+import { forOutput, jsonText, print } from '../../terminal/output.ts';
 
 /** Ids of events are numbers with leading zeros, which people need not type. */
 const idDigits = 12;
@@ -32,7 +32,7 @@ export function eventsCommand(): Command {
           return;
         }
         const events = eventsAfter(run.events(), after);
-        if (json) for await (const event of events) print(JSON.stringify(event));
+        if (json) for await (const event of events) print(jsonText(event));
         else for await (const line of eventLines(events)) print(forOutput(line));
       },
     );

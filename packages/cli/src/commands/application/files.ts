@@ -7,7 +7,7 @@ import { completeId, sessionOf } from '../../complete-id.ts';
 import { globalOptions } from '../../options/global-options.ts';
 import { example, limitOption } from '../../options/options.ts';
 import { connect } from '../../sign-in/connection.ts';
-import { print, printJson, remark } from '../../terminal/output.ts';
+import { forOutput, print, printJson, remark } from '../../terminal/output.ts';
 import { printTable } from '../../terminal/table.ts';
 import { clearSpinner } from '../../terminal/spinner.ts';
 import { age } from '../../terminal/times.ts';
@@ -57,7 +57,7 @@ function putFile(): Command {
       const session = await sessionOf(await connect(command), id);
       const file = await uploadFile(session, await openUpload(path), options.name);
       if (globalOptions(command).json) return printJson(file);
-      print(`${file.id}  ${file.name}`);
+      print(forOutput(`${file.id}  ${file.name}`));
     });
 }
 

@@ -11,7 +11,7 @@ import { completeId } from '../../complete-id.ts';
 import { globalOptions } from '../../options/global-options.ts';
 import { example, limitOption, readLabels } from '../../options/options.ts';
 import { connect } from '../../sign-in/connection.ts';
-import { print, printJson } from '../../terminal/output.ts';
+import { forOutput, print, printJson } from '../../terminal/output.ts';
 import { labelsText, printFacts, printTable } from '../../terminal/table.ts';
 import { age, moment } from '../../terminal/times.ts';
 
@@ -268,5 +268,5 @@ function idOf(convoke: Convoke, typed: string): Promise<string> {
 function show(schedule: ScheduleRecord, command: Command): void {
   if (globalOptions(command).json) return printJson(schedule);
   const next = schedule.next_at === undefined ? '' : `  next ${moment(schedule.next_at)}`;
-  print(`${schedule.id}  ${schedule.status}  ${schedule.name}${next}`);
+  print(forOutput(`${schedule.id}  ${schedule.status}  ${schedule.name}${next}`));
 }

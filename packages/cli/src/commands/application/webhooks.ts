@@ -5,7 +5,7 @@ import { completeId } from '../../complete-id.ts';
 import { globalOptions } from '../../options/global-options.ts';
 import { example, limitOption, readLabels } from '../../options/options.ts';
 import { connect } from '../../sign-in/connection.ts';
-import { print, printJson } from '../../terminal/output.ts';
+import { forOutput, print, printJson } from '../../terminal/output.ts';
 import { labelsText, printFacts, printTable } from '../../terminal/table.ts';
 import { age, moment } from '../../terminal/times.ts';
 
@@ -247,5 +247,5 @@ function idOf(convoke: Convoke, typed: string): Promise<string> {
 
 function show(webhook: WebhookRecord, command: Command): void {
   if (globalOptions(command).json) return printJson(webhook);
-  print(`${webhook.id}  ${webhook.status}  ${webhook.url}`);
+  print(forOutput(`${webhook.id}  ${webhook.status}  ${webhook.url}`));
 }
