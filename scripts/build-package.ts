@@ -5,6 +5,7 @@ import { execFileSync } from 'node:child_process';
 import { copyFile, cp, readFile, readdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { guideFiles } from '../packages/api-page/src/guides/guides.ts';
 import { buildConsole } from '../packages/console/scripts/build-console.ts';
 import { bundlePackage, inlined } from './bundle-package.ts';
 
@@ -69,8 +70,8 @@ async function buildPackage(name: (typeof order)[number], folder: string): Promi
     await buildConsole(join(built, 'dist/console'));
   }
   if (name === 'api-page' || name === 'server') {
-    for (const part of ['guides', 'reference/settings.md', 'glossary.md']) {
-      await cp(join(root, 'docs', part), join(built, 'dist/docs', part), { recursive: true });
+    for (const file of guideFiles(root)) {
+      await cp(join(root, file), join(built, 'dist/pages', file), { recursive: true });
     }
   }
   if (name === 'cli') {

@@ -32,7 +32,7 @@ afterAll(() => removeFolder(folder));
 
 test.each(names)('%s holds no sources, no tests and no settings of the repository', (name) => {
   const allowed =
-    /^(package\.json|LICENSE|THIRD-PARTY-LICENSES\.md|README\.md|bin\/convoke\.mjs|.*\.(c?js|d\.ts|sql)|dist\/docs\/.*\.md|dist\/console\/.*)$/;
+    /^(package\.json|LICENSE|THIRD-PARTY-LICENSES\.md|README\.md|bin\/convoke\.mjs|.*\.(c?js|d\.ts|sql)|dist\/pages\/.*\.md|dist\/console\/.*)$/;
   const files = packed.get(name) ?? [];
   expect(files.filter((path) => !allowed.test(path) || /(^|\/)test\//.test(path))).toEqual([]);
   expect(files).toContain('package.json');
@@ -197,7 +197,7 @@ console.log(await run.text({ onQuestion: () => 'Captain', onPermission: () => 'a
 
 test('the types of every package hold in a project that uses them', async () => {
   const code = `
-    import { renderApiPage } from '@convoke/api-page';
+    import { createDocs } from '@convoke/api-page';
     import { errors, openApiDocument } from '@convoke/contract';
     import { Convoke } from '@convoke/sdk';
     import { openFile } from '@convoke/sdk/node';
@@ -205,7 +205,7 @@ test('the types of every package hold in a project that uses them', async () => 
     import { settingTable } from '@convoke/server/config';
     export const config: Config = readConfig({});
     export const port: number = config.port;
-    export const unused = [renderApiPage, errors, openApiDocument, Convoke, openFile, runServer, settingTable];
+    export const unused = [createDocs, errors, openApiDocument, Convoke, openFile, runServer, settingTable];
     // @ts-expect-error: a port is a number.
     export const wrong: string = config.port;`;
   await writeFile(join(project, 'program.ts'), code);

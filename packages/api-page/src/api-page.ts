@@ -1,94 +1,87 @@
-import type { OpenApiDocument, PathOperation } from '@convoke/contract';
-import { guideContents } from './guide-page.ts';
+import type { OpenApiDocument } from '@convoke/contract';
+import { renderContents } from './contents.ts';
 import type { Guide } from './guides/guides.ts';
-import { anchorLink, type Html, html, join, prose } from './html.ts';
-import { methodBadge, operationSection, type Place } from './operation-section.ts';
+import { type Html, html, raw } from './html.ts';
 import { renderPage } from './page.ts';
-import { searchEntries } from './search.ts';
-import {
-  conventions,
-  errorsSection,
-  eventsSection,
-  introduction,
-  schemasSection,
-  scopesSection,
-} from './sections.ts';
+import { overview, type ReferencePage, referencePages } from './reference.ts';
+import { buildIndex } from './search/build-index.ts';
+import { searchEntries } from './search/entries.ts';
 
-export { allGuides, type Guide } from './guides/guides.ts';
-export { renderGuidePage } from './guide-page.ts';
+export { allGuides, type Guide, guideFiles } from './guides/guides.ts';
 export { pagePolicy } from './page.ts';
 
-type Entry = Place & { readonly operation: PathOperation };
+export type Docs = {
+  /** Paths of all pages, from the root of the server. */
+  readonly paths: readonly string[];
+  /** Renders a page; undefined if there is none at this path. */
+  readonly render: (path: string) => string | undefined;
+  /** The index of the search, as JSON. */
+  readonly searchIndex: () => string;
+};
 
-/** Renders the API as one page, with the guides in its contents. */
-export function renderApiPage(document: OpenApiDocument, guides: readonly Guide[] = []): string {
-  const { title, version, summary } = document.info;
-  return renderPage({
-    title: `${title} API ${version}`,
-    brand: title,
-    root: './',
-    contents: contents(document, guides),
-    main: html`
-<header class="masthead">
-<p class="eyebrow">API reference <span class="version">${version}</span></p>
-<h1>${title}</h1>
-<p class="tagline">${summary} <a href="./openapi.json">OpenAPI 3.1 document</a></p>
-</header>
-${introduction(document)}
-${conventions(document)}
-${document.tags.map((tag) => group(document, tag))}
-${eventsSection(document)}
-${schemasSection(document)}
-${scopesSection()}
-${errorsSection()}`,
-    search: searchEntries(document, guides),
-  });
+type Body = { readonly title: string; readonly main: Html };
+
+/** The API reference and the guides, as pages that are rendered when they are asked for. */
+export function createDocs(document: OpenApiDocument, guides: readonly Guide[] = []): Docs {
+  const pages = referencePages(document);
+  const places = placesOf(pages);
+  const bodies = new Map<string, Body>([
+    ['docs', { title: `${document.info.title} API`, main: overview(document, pages) }],
+    ...pages.map((page) => [`docs/reference/${page.name}`, referenceBody(page)] as const),
+    ...guides.map((guide) => [`docs/guides/${guide.name}`, guideBody(guide)] as const),
+  ]);
+  const place = (id: string) => `${places.get(id) ?? 'docs'}#${id}`;
+  return {
+    paths: [...bodies.keys()],
+    render(path) {
+      const body = bodies.get(path);
+      if (body === undefined) return undefined;
+      const root = path === 'docs' ? './' : '../../';
+      return renderPage({
+        title: path === 'docs' ? body.title : `${body.title} · ${document.info.title}`,
+        brand: document.info.title,
+        root,
+        contents: renderContents({ guides, pages, root, path }),
+        main: path.startsWith('docs/guides/')
+          ? body.main
+          : linkedAcross(body.main, { root, path, places }),
+      });
+    },
+    searchIndex: () => JSON.stringify(buildIndex(searchEntries(document, guides, place))),
+  };
 }
 
-function contents(document: OpenApiDocument, guides: readonly Guide[]): Html {
-  const groups = document.tags.map(
-    ({ name }) => html`
-<li><a class="group" href="#${anchor(name)}">${name}</a><ul>${entriesOf(document, name).map(sidebarItem)}</ul></li>`,
+function referenceBody({ title, body }: ReferencePage): Body {
+  return { title, main: body };
+}
+
+function guideBody({ title, body }: Guide): Body {
+  return { title, main: html`<article class="guide prose">${body}</article>` };
+}
+
+/** The page of each id that another page may link to. */
+function placesOf(pages: readonly ReferencePage[]): ReadonlyMap<string, string> {
+  const places = new Map(['start', 'conventions', 'selectors'].map((id) => [id, 'docs']));
+  for (const { name, body } of pages) {
+    for (const [, id = ''] of body.markup.matchAll(/ id="([^"]+)"/g)) {
+      places.set(id, `docs/reference/${name}`);
+    }
+  }
+  return places;
+}
+
+type Linking = {
+  readonly root: string;
+  readonly path: string;
+  readonly places: ReadonlyMap<string, string>;
+};
+
+/** Sections link to each other by id alone; a link to another page gets the path of that page. */
+function linkedAcross({ markup }: Html, { root, path, places }: Linking): Html {
+  return raw(
+    markup.replaceAll(/href="#([^"]+)"/g, (link, id: string) => {
+      const place = places.get(id);
+      return place === undefined || place === path ? link : `href="${root}${place}#${id}"`;
+    }),
   );
-  return html`
-<ul class="contents">
-${guideContents(guides, { root: './' })}
-<li><a class="group" href="#conventions">Conventions</a></li>
-${groups}
-<li><a class="group" href="#events">Run events</a></li>
-<li><a class="group" href="#schemas">Resources</a></li>
-<li><a class="group" href="#scopes">Scopes and profiles</a></li>
-<li><a class="group" href="#errors">Error codes</a></li>
-</ul>`;
-}
-
-function sidebarItem({ method, operation }: Entry): Html {
-  return html`<li><a href="#${operation.operationId}">${methodBadge(method)}<span>${operation.summary}</span></a></li>`;
-}
-
-function group(
-  document: OpenApiDocument,
-  tag: { readonly name: string; readonly description: string },
-): Html {
-  const sections = entriesOf(document, tag.name).map((entry) =>
-    operationSection(document, entry, entry.operation),
-  );
-  return html`
-<section id="${anchor(tag.name)}" class="group">
-<h2>${tag.name}${anchorLink(anchor(tag.name))}</h2>
-<p class="lead">${prose(tag.description)}</p>
-${join(sections)}
-</section>`;
-}
-
-function entriesOf(document: OpenApiDocument, tag: string): Entry[] {
-  return Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).flatMap(([method, operation]) =>
-      operation.tags.includes(tag) ? [{ method, path, operation }] : [],
-    ),
-  );
-}
-
-function anchor(name: string): string {
-  return name.toLowerCase().replaceAll(' ', '-');
 }

@@ -25,7 +25,7 @@ export function operationSection(
   return html`
 <article class="operation" id="${operation.operationId}">
 <header>
-<h3>${operation.summary}${anchorLink(operation.operationId)}</h3>
+<h2>${operation.summary}${anchorLink(operation.operationId)}</h2>
 <p class="route">${methodBadge(method)}<code>${routeText(path)}</code></p>
 <p class="who">${whoText(operation)}</p>
 </header>
@@ -36,10 +36,10 @@ ${parameterGroups(parameters)}
 ${requestText(document, operation)}
 ${responsesText(document, operation)}
 </div>
-<aside class="samples" aria-label="Example">
+<div class="samples">
 ${callSamples(call)}
 ${responseSample(document, operation)}
-</aside>
+</div>
 </div>
 </article>`;
 }
@@ -77,7 +77,7 @@ function parameterGroups(parameters: readonly Parameter[]): Html {
     ['Headers', parameters.filter((one) => one.in === 'header' && !isSelector(one))],
   ];
   const tables = groups.flatMap(([title, group]) =>
-    group.length === 0 ? [] : [html`<h4>${title}</h4>${parameterTable(group)}`],
+    group.length === 0 ? [] : [html`<h3>${title}</h3>${parameterTable(group)}`],
   );
   if (!parameters.some(isSelector)) return join(tables);
   return html`${tables}<p class="quiet">Requires the <a href="#selectors">organization and tenant headers</a>.</p>`;
@@ -87,7 +87,7 @@ function requestText(document: OpenApiDocument, { requestBody }: PathOperation):
   if (!requestBody) return nothing;
   const [[type, media] = ['', undefined]] = Object.entries(requestBody.content);
   if (!media) return nothing;
-  const title = html`<h4>Body <span class="note">${type}${requestBody.required ? '' : ', optional'}</span></h4>`;
+  const title = html`<h3>Body <span class="note">${type}${requestBody.required ? '' : ', optional'}</span></h3>`;
   if (media.schema.format === 'binary') return html`${title}<p class="quiet">Raw bytes.</p>`;
   const variants = media.schema.oneOf;
   if (!variants) return html`${title}${fieldTable(document, media.schema)}`;
@@ -105,7 +105,7 @@ function responsesText(document: OpenApiDocument, operation: PathOperation): Htm
   const failures = Object.entries(operation['x-error-codes']);
   const codes = failures.reduce((sum, [, list]) => sum + list.length, 0);
   return html`
-<h4>Responses</h4>
+<h3>Responses</h3>
 <ul class="answers">${successes.map(([status, response]) => responseItem(status, response))}</ul>
 ${bodyFields(document, successes)}
 <details class="refusals"><summary>Errors <span class="note">${codes} codes</span></summary>

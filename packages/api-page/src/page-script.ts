@@ -1,3 +1,6 @@
+import { rank } from './search/rank.ts';
+import { wordsOf } from './search/words.ts';
+
 /**
  * The script of every page, which adds what a page cannot do without one: search, buttons that copy, one language for all
  * examples, and the current place in the contents. The text is part of the page and of its policy, so it is one constant.
@@ -43,31 +46,69 @@ export const pageScript = `
     block.append(button);
   }
 
-  // Search: a list of links that is filtered by words.
+  // Search. The index is loaded when the dialog first opens; what it says is put in as text, never as markup.
+  const wordsOf = ${wordsOf.toString()};
+  const rank = ${rank.toString()};
   const dialog = document.querySelector('dialog.search');
   const input = dialog.querySelector('input');
+  const list = dialog.querySelector('ul');
   const none = dialog.querySelector('.none');
-  const entries = all('li', dialog).map((item) => ({ item, text: item.textContent.toLowerCase() }));
-  const shown = () => all('li:not([hidden]) a', dialog);
-  const filter = () => {
-    const words = input.value.toLowerCase().split(/\\s+/).filter(Boolean);
-    let left = 50;
-    for (const { item, text } of entries) {
-      item.hidden = left === 0 || !words.every((word) => text.includes(word));
-      if (!item.hidden) left -= 1;
+  const root = dialog.dataset.index.replace('docs/search', '');
+  let index;
+  let isLoading = false;
+  const say = (text) => {
+    none.textContent = text;
+    none.hidden = text === '';
+  };
+  const part = (name, text) => {
+    const element = document.createElement('span');
+    element.className = name;
+    element.textContent = text;
+    return element;
+  };
+  const item = ([kind, title, context, excerpt, href]) => {
+    const link = document.createElement('a');
+    link.href = root + href;
+    link.append(part('kind', kind), part('found', title), part('also', context), part('excerpt', excerpt));
+    const element = document.createElement('li');
+    element.append(link);
+    return element;
+  };
+  const shown = () => all('li a', dialog);
+  const show = () => {
+    if (!index) return;
+    const words = wordsOf(input.value);
+    const found = rank(index, words).map((at) => item(index.entries[at]));
+    list.replaceChildren(...found);
+    list.scrollTop = 0;
+    say(words.length > 0 && found.length === 0 ? 'Nothing found.' : '');
+  };
+  const load = async () => {
+    if (index || isLoading) return;
+    isLoading = true;
+    say('Loading…');
+    try {
+      const answer = await fetch(dialog.dataset.index);
+      if (!answer.ok) throw new Error(String(answer.status));
+      index = await answer.json();
+      say('');
+      show();
+    } catch {
+      say('The search could not be loaded. Close it and open it again.');
     }
-    none.hidden = left < 50;
+    isLoading = false;
   };
   const open = () => {
     if (dialog.open) return;
     input.value = '';
-    filter();
+    show();
     dialog.showModal();
     input.focus();
+    void load();
   };
   document.querySelector('.open-search').addEventListener('click', open);
   if (!/Mac|iPhone|iPad/.test(navigator.platform)) document.querySelector('.open-search kbd').textContent = 'Ctrl K';
-  input.addEventListener('input', filter);
+  input.addEventListener('input', show);
   dialog.addEventListener('click', ({ target }) => {
     if (target === dialog || target.closest('a')) dialog.close();
   });
@@ -87,6 +128,31 @@ export const pageScript = `
     event.preventDefault();
     open();
   });
+
+  // On a phone the contents are closed until they are asked for.
+  const openContents = document.querySelector('.open-contents');
+  openContents.addEventListener('click', () => {
+    const isOpen = openContents.parentElement.classList.toggle('open');
+    openContents.setAttribute('aria-expanded', String(isOpen));
+  });
+
+  // A table that is wider than the page scrolls, so a keyboard has to reach it.
+  const reach = () => {
+    for (const region of all('.scroll')) {
+      if (region.scrollWidth > region.clientWidth) region.tabIndex = 0;
+      else region.removeAttribute('tabindex');
+    }
+  };
+  addEventListener('resize', reach);
+  reach();
+
+  // An address from the time when everything was on one page leads to where it is now.
+  const follow = () => {
+    const moved = document.getElementById(location.hash.slice(1))?.querySelector(':scope > a.moved');
+    if (moved) location.replace(moved.href);
+  };
+  addEventListener('hashchange', follow);
+  follow();
 
   // The current place in the contents.
   const links = new Map(all('.sidebar a[href^="#"]').map((link) => [link.hash.slice(1), link]));

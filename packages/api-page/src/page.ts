@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { brandMark } from '@convoke/contract';
 import { type Html, html, raw } from './html.ts';
 import { pageScript } from './page-script.ts';
-import { type SearchEntry, searchDialog } from './search.ts';
+import { searchDialog } from './search/dialog.ts';
 import { styleSheet } from './style.ts';
 
 export type Page = {
@@ -12,24 +12,24 @@ export type Page = {
   readonly root: string;
   readonly contents: Html;
   readonly main: Html;
-  readonly search: readonly SearchEntry[];
 };
 
 /**
- * The policy of every page: nothing is loaded from anywhere, and only the page's own style and script are used, which are
- * known by their digests. Every page works without the script.
+ * The policy of every page: only the page's own style and script are used, which are known by their digests, and nothing is
+ * loaded but the index of the search, from this server. Every page works without the script.
  */
 export const pagePolicy = [
   "default-src 'none'",
   `style-src '${digestOf(styleSheet)}'`,
   `script-src '${digestOf(pageScript)}'`,
+  "connect-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",
 ].join('; ');
 
 /** Renders what all pages share: the head, the contents beside the text, and the search. */
-export function renderPage({ title, brand, root, contents, main, search }: Page): string {
+export function renderPage({ title, brand, root, contents, main }: Page): string {
   const page = html`<!doctype html>
 <html lang="en">
 <head>
@@ -44,12 +44,13 @@ export function renderPage({ title, brand, root, contents, main, search }: Page)
 <nav class="sidebar" aria-label="Contents">
 <a class="brand" href="${root}docs">${raw(brandMark)}${brand}</a>
 <button type="button" class="open-search">Search <kbd>⌘K</kbd></button>
+<button type="button" class="open-contents" aria-expanded="false">Contents</button>
 ${contents}
 </nav>
 <main id="main">
 ${main}
 </main>
-${searchDialog(search, root)}
+${searchDialog(root)}
 <script>${raw(pageScript)}</script>
 </body>
 </html>

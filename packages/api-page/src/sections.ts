@@ -4,6 +4,7 @@ import {
   type OpenApiDocument,
   type Parameter,
   permissionCatalog,
+  type Schema,
   schemaRefPrefix,
 } from '@convoke/contract';
 import { fieldTable, parameterTable } from './fields.ts';
@@ -40,7 +41,7 @@ export function conventions(document: OpenApiDocument): Html {
 <dt>Ids and times</dt><dd>Ids are opaque: store them unchanged. Times are RFC 3339 in UTC with milliseconds.</dd>
 <dt>Errors</dt><dd>Every error response is <code>{"error", "message"?, "request_id"}</code>. Decide by <a href="#errors">the code</a>; the message is for people.</dd>
 <dt>Lists</dt><dd>Pages hold ${pageMin} to ${pageMax} items, ${pageDefault} unless you set <code>limit</code>. Pass <code>next_cursor</code> back as <code>cursor</code>; the last page has no <code>next_cursor</code>.</dd>
-<dt>Retries</dt><dd>Retry a create only with the same key and the same body. The response then has <code>Idempotency-Replayed: true</code>.</dd>
+<dt>Retries</dt><dd>Retry a create only with the same key and the same body. The response is then the first one, with <code>Idempotency-Replayed: true</code>; where the first one had the secret of a client, it is 409 <a href="#error-secret_already_issued">secret_already_issued</a> with the ids.</dd>
 </dl>
 <h3 id="selectors">Organization and tenant headers${anchorLink('selectors')}</h3>
 <p>Every call of the application API except <a href="#list_workspaces">list_workspaces</a> names its organization and tenant. The headers select from the access of the token; they never extend it.</p>
@@ -52,18 +53,18 @@ export function eventsSection(document: OpenApiDocument): Html {
   const events = document['x-event-types'].map(
     ({ type, terminal, description, data }) => html`
 <article class="entry" id="event-${type}">
-<h3>${type}${anchorLink(`event-${type}`)}${terminal ? html` <span class="chip terminal">terminal</span>` : html``}</h3>
+<h2>${type}${anchorLink(`event-${type}`)}${terminal ? html` <span class="chip terminal">terminal</span>` : html``}</h2>
 <p>${prose(description)}</p>
 ${fieldTable(document, data)}
 </article>`,
   );
   return html`
 <section id="events">
-<h2>Run events${anchorLink('events')}</h2>
+<h1>Run events</h1>
 <div class="prose">
 <p>Each event comes in the envelope <a href="#schema-RunEvent">RunEvent</a>; the tables below describe its <code>data</code>. Ids order the events of one run. Store an id after you have processed its event, and send it as <code>Last-Event-ID</code> when you reconnect.</p>
 <p>A stream ends after one of the three terminal types. It can also close without one: then read the run, and reconnect if it has not ended. Other types, such as <code>&lt;framework&gt;.&lt;name&gt;</code>, are never terminal.</p>
-<p>An <code>EventSource</code> reconnects by itself and stops at the 204 that follows the terminal event. It reports a lost connection as <code>error</code>, too: one without data. Either guard your listener, or use <code>?event_names=off</code>, with which <code>onmessage</code> receives events of every type. <a href="./docs/guides/stream-to-a-browser">More about browsers</a></p>
+<p>An <code>EventSource</code> reconnects by itself and stops at the 204 that follows the terminal event. It reports a lost connection as <code>error</code>, too: one without data. Either guard your listener, or use <code>?event_names=off</code>, with which <code>onmessage</code> receives events of every type. <a href="../guides/stream-to-a-browser">More about browsers</a></p>
 ${codeBlock(errorGuard)}
 </div>
 <div class="entries">${events}</div>
@@ -77,7 +78,7 @@ export function errorsSection(): Html {
   );
   return html`
 <section id="errors">
-<h2>Error codes${anchorLink('errors')}</h2>
+<h1>Error codes</h1>
 <p class="prose"><code>session_terminal</code> is 412 when a request creates a session again with the same key; all other codes always have this status.</p>
 <div class="scroll"><table class="plain"><tbody>${rows}</tbody></table></div>
 </section>`;
@@ -101,30 +102,32 @@ export function scopesSection(): Html {
   );
   return html`
 <section id="scopes">
-<h2>Scopes and profiles${anchorLink('scopes')}</h2>
+<h1>Scopes and profiles</h1>
 <p class="prose">An automation client has a profile, a named set of scopes; <code>custom</code> lists the scopes. Owners and admins are authorized by their role.</p>
 <div class="scroll"><table class="plain"><tbody>${scopeRows}</tbody></table></div>
-<h3>Profiles</h3>
+<h2>Profiles</h2>
 <div class="scroll"><table class="plain"><tbody>${profileRows}</tbody></table></div>
 </section>`;
 }
 
-/** Renders the resources; the types of events have their own section, and share the envelope that is shown here. */
-export function schemasSection(document: OpenApiDocument): Html {
+/** The resources; the types of events have their own section, and share the envelope that is shown here. */
+export function shownSchemas(document: OpenApiDocument): [string, Schema][] {
   const { schemas } = document.components;
   const hidden = new Set(document['x-event-types'].map(({ data }) => data.$ref));
   for (const name of ['RunEvent', 'KnownRunEvent']) {
     for (const event of schemas[name]?.oneOf ?? []) hidden.add(event.$ref ?? '');
   }
-  const entries = Object.entries(schemas)
-    .filter(([name]) => !hidden.has(schemaRefPrefix + name))
-    .map(
-      ([name, schema]) => html`
+  return Object.entries(schemas).filter(([name]) => !hidden.has(schemaRefPrefix + name));
+}
+
+export function schemasSection(document: OpenApiDocument): Html {
+  const entries = shownSchemas(document).map(
+    ([name, schema]) => html`
 <article class="entry" id="schema-${name}">
-<h3>${name}${anchorLink(`schema-${name}`)}</h3>
+<h2>${name}${anchorLink(`schema-${name}`)}</h2>
 <p>${prose(schema.description ?? '')}</p>
 ${fieldTable(document, { $ref: schemaRefPrefix + name })}
 </article>`,
-    );
-  return html`<section id="schemas"><h2>Resources${anchorLink('schemas')}</h2><div class="entries">${entries}</div></section>`;
+  );
+  return html`<section id="schemas"><h1>Resources</h1><div class="entries">${entries}</div></section>`;
 }

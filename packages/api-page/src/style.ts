@@ -16,6 +16,8 @@ a { color: var(--accent); text-decoration-thickness: 1px; text-underline-offset:
 a:focus-visible, summary:focus-visible, pre:focus-visible, button:focus-visible { outline: 2px solid var(--focus); outline-offset: 1px; border-radius: 3px; }
 code, pre, .type, .status, .method { font-family: var(--mono); font-size: .86em; }
 .prose code, dd code, p code, .quiet code, td div code { background: var(--sunk); border-radius: 4px; padding: .1em .35em; }
+.prose pre code { background: none; padding: 0; }
+.quiet a { display: inline-block; min-height: 24px; line-height: 24px; margin-right: .35rem; }
 .skip { position: absolute; left: -999px; }
 .skip:focus { left: 1rem; top: 1rem; background: var(--surface); padding: .5rem 1rem; z-index: 2; }
 
@@ -27,13 +29,19 @@ code, pre, .type, .status, .method { font-family: var(--mono); font-size: .86em;
 .brand svg { width: 20px; height: 20px; flex: none; }
 .contents > li { margin-bottom: .85rem; }
 .sidebar .group { display: block; font-weight: 600; padding: .15rem 0; }
+.moved { display: inline-block; min-height: 24px; }
+.names { list-style: none; margin: 0 0 1.25rem; padding: 0; columns: 16rem; column-gap: 1.5rem; font-size: .9rem; }
+.names li { break-inside: avoid; overflow-wrap: anywhere; }
+#index h3 { margin-top: 1.25rem; }
+.open-contents { display: none; width: 100%; padding: .4rem .6rem; border: 1px solid var(--line); border-radius: var(--radius); background: none; color: inherit; font: inherit; text-align: left; cursor: pointer; }
 .open-search { display: none; width: 100%; margin: 0 0 1.25rem; padding: .4rem .6rem; border: 1px solid var(--line); border-radius: var(--radius); background: var(--paper); color: var(--soft); font: inherit; text-align: left; cursor: pointer; }
 .js .open-search { display: flex; justify-content: space-between; align-items: center; }
 .open-search:hover { border-color: var(--accent); color: var(--ink); }
 kbd { font-family: var(--mono); font-size: .72rem; border: 1px solid var(--line); border-radius: 4px; padding: 0 .3rem; }
-.contents ul a { display: grid; grid-template-columns: 3.4rem 1fr; align-items: baseline; padding: .22rem 0; color: var(--soft); }
-.contents .plain-list a { display: block; }
-.contents .sections a { padding-left: .9rem; }
+.contents ul a { display: block; padding: .22rem 0; min-height: 24px; color: var(--soft); }
+.contents .sections { margin: .1rem 0 .5rem; border-left: 1px solid var(--line); }
+.contents .sections a { padding-left: .75rem; }
+.contents .operation-link { display: grid; grid-template-columns: 3.1rem 1fr; align-items: baseline; }
 .sidebar .contents a[aria-current] { color: var(--accent); font-weight: 600; }
 .contents ul .method { font-size: .66rem; padding: 0; background: none; border: 0; text-align: left; }
 
@@ -44,14 +52,12 @@ main { margin-left: 18.5rem; padding: 2rem clamp(1.5rem, 4vw, 4rem) 6rem; max-wi
 h1 { font-size: 1.9rem; line-height: 1.2; font-weight: 600; letter-spacing: -.02em; margin: .35rem 0 .5rem; }
 h2 { font-size: 1.4rem; line-height: 1.25; font-weight: 600; letter-spacing: -.01em; margin: 0 0 .4rem; }
 h3 { font-size: 1.05rem; line-height: 1.35; font-weight: 600; margin: 0 0 .35rem; }
-h4 { font-size: .8rem; font-weight: 600; margin: 1.5rem 0 .35rem; color: var(--soft); text-transform: uppercase; letter-spacing: .06em; }
-h4 .note { text-transform: none; letter-spacing: 0; font-family: var(--mono); font-weight: 400; }
+.reading h3 { font-size: .8rem; font-weight: 600; margin: 1.5rem 0 .35rem; color: var(--soft); text-transform: uppercase; letter-spacing: .06em; }
+.reading h3 .note { text-transform: none; letter-spacing: 0; font-family: var(--mono); font-weight: 400; }
 .tagline { margin: 0; font-size: 1rem; color: var(--soft); }
 .prose { max-width: 46rem; }
 .lead { max-width: 46rem; color: var(--soft); margin: 0 0 1rem; }
-main > section { margin-top: 3.5rem; }
-main > section#start { margin-top: 0; }
-section.group > h2, #events > h2, #schemas > h2, #scopes > h2, #errors > h2 { padding-top: 2rem; border-top: 1px solid var(--line); }
+main > section + section { margin-top: 3.5rem; }
 .steps { padding-left: 0; list-style: none; counter-reset: step; }
 .steps li { counter-increment: step; position: relative; padding: .3rem 0 .3rem 2.4rem; }
 .steps li::before { content: counter(step); position: absolute; left: 0; top: .4rem; width: 1.55rem; height: 1.55rem; border-radius: 50%; background: var(--accent-soft); color: var(--accent); font-weight: 600; font-size: .85rem; line-height: 1.55rem; text-align: center; }
@@ -61,7 +67,7 @@ section.group > h2, #events > h2, #schemas > h2, #scopes > h2, #errors > h2 { pa
 
 .operation { padding: 2rem 0 2.25rem; }
 .operation + .operation { border-top: 1px solid var(--line); }
-.operation h3 { font-size: 1.15rem; letter-spacing: -.01em; }
+.operation h2 { font-size: 1.15rem; letter-spacing: -.01em; }
 .anchor { color: var(--soft); font-weight: 400; text-decoration: none; opacity: 0; padding: 0 .2em; }
 :is(h1, h2, h3, h4):hover .anchor, .anchor:focus-visible { opacity: 1; }
 h1 .anchor { display: none; }
@@ -76,6 +82,7 @@ h1 .anchor { display: none; }
 .method.get { color: var(--get); } .method.post { color: var(--post); } .method.put { color: var(--put); }
 .method.patch { color: var(--patch); } .method.delete { color: var(--delete); }
 .columns { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 30rem); gap: 2.5rem; margin-top: 1rem; }
+@media (max-width: 90rem) { .columns { grid-template-columns: minmax(0, 1fr) minmax(0, 25rem); gap: 1.75rem; } .columns .fields th { width: 9.5rem; } }
 .reading > :first-child { margin-top: 0; }
 .samples { position: sticky; top: 1.5rem; align-self: start; display: grid; grid-template-columns: minmax(0, 1fr); gap: .75rem; }
 .samples figure { margin: 0; min-width: 0; }
@@ -124,7 +131,7 @@ summary .note { color: var(--soft); font-size: .82rem; margin-left: .25rem; }
 .code:hover { text-decoration: underline; }
 .entries { columns: 30rem; column-gap: 1.25rem; margin-top: 1.25rem; }
 .entry { break-inside: avoid; margin-bottom: 1.25rem; border: 1px solid var(--line); border-radius: var(--radius); background: var(--surface); padding: 1.1rem 1.25rem .6rem; min-width: 0; }
-.entry h3 { font-family: var(--mono); font-size: 1rem; }
+.entry h2 { font-family: var(--mono); font-size: 1rem; }
 .entry p { margin: 0 0 .5rem; color: var(--soft); font-size: .92rem; }
 .entry .fields th { width: 14rem; }
 :target { scroll-margin-top: 1.5rem; }
@@ -135,10 +142,11 @@ summary .note { color: var(--soft); font-size: .82rem; margin-left: .25rem; }
 .search::backdrop { background: rgb(0 0 0 / .4); }
 .search input { width: 100%; padding: .9rem 1.1rem; border: 0; border-bottom: 1px solid var(--line); background: none; color: inherit; font: 1rem var(--sans); outline: none; }
 .search ul { list-style: none; margin: 0; padding: .4rem; overflow-y: auto; }
-.search a { display: grid; grid-template-columns: 4.2rem minmax(0, auto) minmax(0, 1fr); gap: .6rem; align-items: baseline; padding: .35rem .6rem; border-radius: 6px; color: inherit; text-decoration: none; }
+.search a { display: grid; grid-template-columns: 4.2rem minmax(0, auto) minmax(0, 1fr); gap: 0 .6rem; align-items: baseline; padding: .4rem .6rem; border-radius: 6px; color: inherit; text-decoration: none; }
 .search a:is(:hover, :focus) { background: var(--accent-soft); outline: none; }
 .search .kind { font-family: var(--mono); font-size: .7rem; color: var(--soft); }
 .search .also { font-size: .78rem; color: var(--soft); overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+.search .excerpt { grid-column: 2 / -1; font-size: .8rem; color: var(--soft); overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 .search .none { padding: 0 1.1rem 1rem; color: var(--soft); }
 
 .guide h1 { font-size: 2.2rem; margin: 0 0 1rem; }
@@ -158,13 +166,14 @@ table.guide code, .guide li code { background: var(--sunk); border-radius: 4px; 
 .fields-of { margin: .35rem 0; }
 .fields-of summary { color: var(--accent); }
 
-@media (max-width: 80rem) { .columns { grid-template-columns: minmax(0, 1fr); gap: 1.25rem; } .samples { position: static; } .reading { max-width: 50rem; } .samples { max-width: 50rem; } }
+@media (max-width: 68rem) { .columns { grid-template-columns: minmax(0, 1fr); gap: 1.25rem; } .samples { position: static; } .reading { max-width: 50rem; } .samples { max-width: 50rem; } }
 @media (max-width: 56rem) {
   .sidebar { position: static; width: auto; border-right: 0; border-bottom: 1px solid var(--line); padding: 1rem 1.25rem; }
   .brand { margin-bottom: .5rem; }
-  .contents { display: flex; flex-wrap: wrap; gap: .15rem .9rem; }
-  .contents.guides > li, .contents.guides .plain-list { display: contents; } .contents.guides > li + li > .group, .contents .sections { display: none; }
-  .contents > li { margin: 0; } .contents ul { display: none; } .sidebar .group { font-weight: 400; color: var(--soft); }
+  .js .open-contents { display: block; }
+  .js .open-search { margin-bottom: .6rem; }
+  .js .sidebar:not(.open) .contents { display: none; }
+  .contents { columns: 14rem; margin-top: .75rem; } .contents > li { break-inside: avoid; } .contents > li > ul > li { break-inside: avoid; }
   main { margin-left: 0; padding-top: 2rem; }
   h1 { font-size: 2.1rem; }
   .rulebook { grid-template-columns: 1fr; gap: 0; } .rulebook dd { margin-bottom: .75rem; }

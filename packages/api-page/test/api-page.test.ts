@@ -2,19 +2,16 @@ import { createHash } from 'node:crypto';
 import { Script } from 'node:vm';
 import { openApiDocument, operationList } from '@convoke/contract';
 import { expect, test } from 'vitest';
-import { allGuides, pagePolicy, renderApiPage, renderGuidePage } from '../src/api-page.ts';
+import { files, textOf } from '../../../test/repository.ts';
+import { allGuides, createDocs, pagePolicy } from '../src/api-page.ts';
+
+const pageMaxBytes = 150_000;
 
 const document = openApiDocument({ version: '1.2.3' });
 const guides = allGuides();
-const reference = renderApiPage(document, guides);
-const pages = new Map([
-  ['docs', reference],
-  ...guides.map(
-    (guide) => [`docs/guides/${guide.name}`, renderGuidePage(document, guide, guides)] as const,
-  ),
-]);
-
-/** Reading the ids of a large page takes a while, and every page links to others. */
+const docs = createDocs(document, guides);
+const pages = new Map(docs.paths.map((path) => [path, docs.render(path) ?? '']));
+const overview = pages.get('docs') ?? '';
 const ids = new Map([...pages].map(([place, page]) => [place, idsOf(page)]));
 
 test.each([...pages])('%s loads nothing, and runs only what its policy names', (_, page) => {
@@ -27,54 +24,92 @@ test.each([...pages])('%s loads nothing, and runs only what its policy names', (
       .digest('base64');
     expect(pagePolicy).toContain(`${kind}-src 'sha256-${digest}'`);
   }
-  expect(pagePolicy).toContain("default-src 'none'");
-  expect(pagePolicy).not.toContain('unsafe');
+});
+
+test('the policy lets a page load the index of the search from its own server, and nothing else', () => {
+  expect(pagePolicy.split('; ')).toEqual([
+    "default-src 'none'",
+    expect.stringMatching(/^style-src 'sha256-[^' ]+'$/),
+    expect.stringMatching(/^script-src 'sha256-[^' ]+'$/),
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ]);
 });
 
 test('the script is one that a browser can read', () => {
-  const [, script = ''] = /<script>([^]*?)<\/script>/.exec(reference) ?? [];
+  const [, script = ''] = /<script>([^]*?)<\/script>/.exec(overview) ?? [];
   expect(() => new Script(script)).not.toThrow();
 });
 
-test.each([...pages])('%s has no broken links', (place, page) => {
-  const own = ids.get(place) ?? [];
-  expect(new Set(own).size).toBe(own.length);
-  for (const [, href = ''] of page.matchAll(/href="([^"]+)"/g)) {
-    if (href.startsWith('https:')) continue;
-    const { pathname, hash } = new URL(href, `http://server/${place}`);
-    const target = pathname.slice(1);
-    if (target === 'openapi.json') continue;
-    const found = pages.get(target);
-    expect(found === undefined ? `${href} leads nowhere` : target).toBe(target);
-    if (hash !== '') expect(ids.get(target)).toContain(hash.slice(1));
-  }
-});
+test.each([...pages])(
+  '%s has no broken links, and is no larger than a page should be',
+  (place, page) => {
+    expect(Buffer.byteLength(page)).toBeLessThan(pageMaxBytes);
+    const own = ids.get(place) ?? [];
+    expect(new Set(own).size).toBe(own.length);
+    for (const [, href = ''] of page.matchAll(/href="([^"]+)"/g)) {
+      if (href.startsWith('https:') || href.startsWith('http:')) continue;
+      const { pathname, hash } = new URL(href, `http://server/${place}`);
+      const target = pathname.slice(1);
+      if (target === 'openapi.json') continue;
+      const found = pages.get(target);
+      expect(found === undefined ? `${href} leads nowhere` : target).toBe(target);
+      if (hash !== '')
+        expect([href, ids.get(target)?.includes(hash.slice(1))]).toEqual([href, true]);
+    }
+  },
+);
 
-test('the reference has every operation, with its fields and an example in each language', () => {
-  const own = ids.get('docs');
-  for (const { id, caller } of operationList) {
+test('a noun has a page, with every operation, its fields and an example in each language', () => {
+  for (const { id, tag, caller } of operationList) {
+    const place = `docs/reference/${tag.toLowerCase().replaceAll(' ', '-')}`;
+    const own = ids.get(place);
     expect(own).toContain(id);
     expect(own).toContain(`${id}-curl`);
     expect(own).toContain(`${id}-python`);
     if (caller !== 'anonymous') expect(own).toContain(`${id}-sdk`);
   }
+  const runs = pages.get('docs/reference/runs') ?? '';
   const [, start = ''] =
-    /<article class="operation" id="start_run">([^]*?)<\/article>/.exec(reference) ?? [];
+    /<article class="operation" id="start_run">([^]*?)<\/article>/.exec(runs) ?? [];
   expect(start.match(/<summary>Fields of Run<\/summary>/g)).toHaveLength(1);
   expect(start).toContain('<code>output_text</code>');
 });
 
-test('search leads to operations, events, errors and the sections of guides', () => {
-  const [, dialog = ''] = /<dialog([^]*?)<\/dialog>/.exec(reference) ?? [];
-  for (const href of [
-    './docs#start_run',
-    './docs#event-message_delta',
-    './docs#error-session_busy',
-    './docs/guides/operate',
-    './docs/guides/concepts#retries-that-are-safe',
-  ]) {
-    expect(dialog).toContain(`href="${href}"`);
+test('every address of the time when all was on one page leads to where it is now', () => {
+  const before = [
+    ...operationList.map(({ id }) => id),
+    ...document.tags.map(({ name }) => name.toLowerCase().replaceAll(' ', '-')),
+    ...document['x-event-types'].map(({ type }) => `event-${type}`),
+    'events',
+    'schemas',
+    'scopes',
+    'errors',
+    'error-session_busy',
+    'schema-Run',
+    'schema-RunEvent',
+  ];
+  for (const id of before) {
+    const [, href = ''] =
+      new RegExp(`id="${id}"><a class="moved" href="\\./(docs/reference/[^"]+)"`).exec(overview) ??
+      [];
+    const [path = '', anchor] = href.split('#');
+    expect([id, pages.has(path)]).toEqual([id, true]);
+    if (anchor !== undefined) expect([id, anchor]).toEqual([id, id]);
   }
+  for (const id of ['start', 'conventions', 'selectors']) expect(ids.get('docs')).toContain(id);
+});
+
+test('the contents are those of docs/README.md, and have every guide', () => {
+  const groups = [...new Set(guides.map(({ group }) => group))];
+  const headings = Array.from(textOf('docs/README.md').matchAll(/^## (.+)$/gm), ([, text]) => text);
+  expect(groups).toEqual(headings);
+  const shown = Array.from(overview.matchAll(/<span class="group">([^<]+)</g), ([, text]) => text);
+  expect(shown).toEqual([headings[0], 'API reference', ...headings.slice(1)]);
+  const written = files(/^docs\/guides\/.*\.md$/).map((path) => path.slice(12, -3));
+  expect(guides.map(({ name }) => name)).toEqual(expect.arrayContaining(written));
 });
 
 test('a guide marks its place in the contents, and links its headings', () => {
@@ -87,7 +122,7 @@ test('a guide marks its place in the contents, and links its headings', () => {
 test('escapes its input', () => {
   const title = '<b onload="x">&';
   const hostile = { ...document, info: { ...document.info, title } };
-  expect(renderApiPage(hostile)).not.toContain('<b onload');
+  expect(createDocs(hostile).render('docs')).not.toContain('<b onload');
 });
 
 function idsOf(page: string): string[] {

@@ -147,6 +147,8 @@ test('the operations are exactly those of the specification and the extensions o
       'GET /openapi.json',
       'GET /docs',
       'GET /docs/guides/{guide_name}',
+      'GET /docs/reference/{page_name}',
+      'GET /docs/search',
     ].sort(),
   );
 });

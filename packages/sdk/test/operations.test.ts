@@ -144,6 +144,8 @@ const methods: Readonly<Record<OperationId, ((parts: Parts) => Promise<unknown>)
     get_openapi: { because: 'generators read it' },
     get_docs: { because: 'people read it' },
     get_guide: { because: 'people read it' },
+    get_reference_page: { because: 'people read it' },
+    get_search_index: { because: 'the pages read it' },
   };
 
 interface NotForClients {

@@ -1,77 +1,102 @@
-import { existsSync, readFileSync, readdirSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
+import { basename, dirname, join, normalize } from 'node:path/posix';
 import { fileURLToPath } from 'node:url';
 import { type Heading, type RenderedMarkdown, renderMarkdown } from './markdown.ts';
+import { type Section, sectionsOf } from './sections.ts';
 
 export type Guide = RenderedMarkdown & {
   readonly name: string;
   readonly title: string;
   readonly group: string;
+  readonly sections: readonly Section[];
 };
 
-/** The guides in reading order. One that is not listed comes last. */
-const groups: Readonly<Record<string, readonly string[]>> = {
-  'Get started': ['concepts', 'console', 'write-an-agent', 'stdio-agents', 'other-runtimes'],
-  'Build on it': ['stream-to-a-browser', 'generate-a-client'],
-  'Run it': ['operate', 'people', 'cluster', 'move-a-deployment', 'settings'],
-  'Extend it': ['add-an-endpoint', 'add-a-harness', 'add-a-migration', 'glossary'],
-};
+/** The list of all pages; its headings are the groups of the contents, and its links their order. */
+const indexPage = 'docs/README.md';
 
 /** What a guide links to in the repository, and where it is on the server. */
 const elsewhere: Readonly<Record<string, string>> = {
-  'openapi.json': 'openapi.json',
-  'errors.md': 'docs#errors',
-  'scopes.md': 'docs#scopes',
+  'docs/README.md': 'docs',
+  'docs/reference/openapi.json': 'openapi.json',
+  'docs/reference/errors.md': 'docs/reference/errors',
+  'docs/reference/scopes.md': 'docs/reference/scopes',
 };
 
-/** Pages outside the folder of guides that are served with them. */
-const others = ['glossary.md', 'reference/settings.md'];
+/** Pages about the repository, which a server does not have. */
+const notServed = /^(docs\/(decisions\.md|adr\/)|[A-Z]+\.md$)/;
 
 let read: readonly Guide[] | undefined;
 
 /** Reads and renders the guides once. */
 export function allGuides(): readonly Guide[] {
-  read ??= readGuides(docsFolder());
+  read ??= readGuides(pagesFolder());
   return read;
 }
 
-/** The published package contains a copy of the guides; a checkout has them in `docs`. */
-function docsFolder(): string {
-  const copied = fileURLToPath(new URL('../docs', import.meta.url));
-  return existsSync(copied) ? copied : fileURLToPath(new URL('../../../../docs', import.meta.url));
+/** The files that a package has to contain, as paths in the repository. */
+export function guideFiles(folder: string): string[] {
+  return [indexPage, ...listed(folder).map(({ file }) => file)];
+}
+
+/** The published package contains a copy of the pages; a checkout has them. */
+function pagesFolder(): string {
+  const copied = fileURLToPath(new URL('../pages', import.meta.url));
+  return existsSync(copied) ? copied : fileURLToPath(new URL('../../../..', import.meta.url));
+}
+
+type Listed = { readonly file: string; readonly group: string; readonly label: string };
+
+function listed(folder: string): Listed[] {
+  const found: Listed[] = [];
+  let group = '';
+  for (const line of readFileSync(join(folder, indexPage), 'utf8').split('\n')) {
+    group = /^## (.+)$/.exec(line)?.[1] ?? group;
+    const [, cell = ''] = /^\|([^|]+)\|/.exec(line) ?? [];
+    for (const [, label = '', target = ''] of cell.matchAll(/\[([^\]]+)\]\(([^)]+\.md)\)/g)) {
+      const file = join(dirname(indexPage), target);
+      if (notServed.test(file) || file in elsewhere) continue;
+      found.push({ file, group, label });
+    }
+  }
+  return found;
 }
 
 function readGuides(folder: string): Guide[] {
-  const own = readdirSync(join(folder, 'guides')).filter((name) => name.endsWith('.md'));
-  const files = [...own.map((name) => `guides/${name}`), ...others];
-  const names = new Set(files.map((file) => basename(file, '.md')));
-  const guides = files.map((file) => readGuide(join(folder, file), names));
-  const order = Object.values(groups).flat();
-  const rank = ({ name }: Guide) => (order.includes(name) ? order.indexOf(name) : order.length);
-  return guides.toSorted((a, b) => rank(a) - rank(b) || (a.title < b.title ? -1 : 1));
+  const pages = listed(folder);
+  const names = new Map(pages.map(({ file }) => [file, nameOf(file)]));
+  return pages.map(({ file, group, label }) => {
+    const text = readFileSync(join(folder, file), 'utf8');
+    const rendered = renderMarkdown(text, (target) => addressOf(target, file, names));
+    // A README is headed with the name of its package.
+    const isReadme = basename(file) === 'README.md';
+    const title = isReadme ? capitalized(label) : titleOf(rendered.headings);
+    return { ...rendered, name: nameOf(file), title, group, sections: sectionsOf(rendered) };
+  });
 }
 
-function readGuide(file: string, names: ReadonlySet<string>): Guide {
-  const name = basename(file, '.md');
-  const text = readFileSync(file, 'utf8');
-  const rendered = renderMarkdown(text, (target) => addressOf(target, names));
-  const group = Object.entries(groups).find(([, members]) => members.includes(name))?.[0];
-  return { ...rendered, name, title: titleOf(rendered.headings), group: group ?? 'More' };
+/** A README is named after its folder. */
+function nameOf(file: string): string {
+  return basename(file) === 'README.md' ? basename(dirname(file)) : basename(file, '.md');
 }
 
 /** Links between guides stay between them; a link to a file that is not served loses its link. */
-function addressOf(target: string, names: ReadonlySet<string>): string | undefined {
+function addressOf(
+  target: string,
+  from: string,
+  names: ReadonlyMap<string, string>,
+): string | undefined {
   if (/^https?:/.test(target) || target.startsWith('#')) return target;
   const [path = '', anchor] = target.split('#', 2);
-  const file = basename(path);
-  const hash = anchor === undefined ? '' : `#${anchor}`;
+  const file = normalize(join(dirname(from), path));
   const known = elsewhere[file];
   if (known !== undefined) return `../../${known}`;
-  const isGuide =
-    /^(\.\.\/guides\/|\.\.\/reference\/|\.\.\/)?[a-z-]+\.md$|^guides\/[a-z-]+\.md$/.test(path);
-  return isGuide && names.has(basename(file, '.md'))
-    ? `${basename(file, '.md')}${hash}`
-    : undefined;
+  const name = names.get(file);
+  if (name === undefined) return undefined;
+  return anchor === undefined ? name : `${name}#${anchor}`;
+}
+
+function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 function titleOf([first]: readonly Heading[]): string {

@@ -91,7 +91,7 @@ function table(lines: readonly string[], at: number, { resolve }: Context): Bloc
   const next = endOf(lines, at, (one) => one.startsWith('|'));
   const [head = [], , ...rows] = lines.slice(at, next).map(cellsOf);
   const hasHead = head.some((cell) => cell !== '');
-  const top = html`<thead><tr>${head.map((cell) => html`<th scope="col">${renderInline(cell, resolve)}</th>`)}</tr></thead>`;
+  const top = html`<thead><tr>${head.map((cell) => (cell === '' ? html`<td></td>` : html`<th scope="col">${renderInline(cell, resolve)}</th>`))}</tr></thead>`;
   const body = rows.map(
     (cells) => html`<tr>${cells.map((cell) => html`<td>${renderInline(cell, resolve)}</td>`)}</tr>`,
   );

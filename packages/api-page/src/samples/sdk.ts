@@ -177,6 +177,8 @@ for await (const notice of convoke.feed.follow({ after: lastId })) {
   get_openapi: undefined,
   get_docs: undefined,
   get_guide: undefined,
+  get_reference_page: undefined,
+  get_search_index: undefined,
 };
 
 const connections = {

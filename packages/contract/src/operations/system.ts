@@ -83,6 +83,43 @@ export const getGuide = defineOperation({
   errors: ['not_found'],
 });
 
+export const getReferencePage = defineOperation({
+  id: 'get_reference_page',
+  method: 'GET',
+  path: '/docs/reference/{page_name}',
+  tag: 'System',
+  summary: 'Page of the API reference',
+  description: 'Returns the operations of one noun, or the events, resources, scopes or errors.',
+  caller: 'anonymous',
+  scope: open,
+  params: {
+    page_name: z
+      .string()
+      .regex(/^[a-z0-9-]{1,64}$/)
+      .meta({ description: 'Name of the page.', examples: ['sessions'] }),
+  },
+  responses: { 200: { description: 'The page.', media: 'text/html' } },
+  errors: ['not_found'],
+});
+
+export const getSearchIndex = defineOperation({
+  id: 'get_search_index',
+  method: 'GET',
+  path: '/docs/search',
+  tag: 'System',
+  summary: 'Index of the search',
+  description: 'Returns what the search of the pages under `/docs` looks words up in.',
+  caller: 'anonymous',
+  scope: open,
+  responses: {
+    200: {
+      description: 'The index.',
+      schema: z.looseObject({ entries: z.array(z.array(z.string())) }),
+    },
+  },
+  errors: [],
+});
+
 export const getSystem = defineOperation({
   id: 'get_system',
   method: 'GET',

@@ -28,7 +28,16 @@ import {
   runSchedule,
   updateSchedule,
 } from './schedules.ts';
-import { getDocs, getGuide, getHealth, getOpenapi, getReadiness, getSystem } from './system.ts';
+import {
+  getDocs,
+  getGuide,
+  getHealth,
+  getOpenapi,
+  getReadiness,
+  getReferencePage,
+  getSearchIndex,
+  getSystem,
+} from './system.ts';
 import { cancelRun, followRunEvents, getRun, listRuns, startRun, updateRun } from './runs.ts';
 import {
   createSession,
@@ -162,6 +171,8 @@ export const operations = {
   get_openapi: getOpenapi,
   get_docs: getDocs,
   get_guide: getGuide,
+  get_reference_page: getReferencePage,
+  get_search_index: getSearchIndex,
 } as const satisfies Record<string, Operation>;
 
 export type Operations = typeof operations;

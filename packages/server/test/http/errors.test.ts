@@ -380,6 +380,8 @@ describe('faults of the server (D-70, issue 2)', () => {
     'get_openapi',
     'get_docs',
     'get_guide',
+    'get_reference_page',
+    'get_search_index',
   ];
   const touching = ids.filter((id) => !free.includes(id));
   // Keys that were read once still verify, and are published, while the database is unavailable.

@@ -47,7 +47,8 @@ describe('the description of the API', () => {
   });
 
   test.each([
-    ['/docs', '/v1/sessions'],
+    ['/docs', 'Everything by name'],
+    ['/docs/reference/sessions', '/v1/sessions'],
     ['/docs/guides/concepts', 'Session, run, event'],
   ])(
     'is a page at %s that loads nothing, under a policy that names its script',
@@ -68,6 +69,21 @@ describe('the description of the API', () => {
       const refused = await server.refused('get_guide', { params: { guide_name } });
       expect(refused).toMatchObject({ status: 404, error: 'not_found' });
     }
+  });
+
+  test('a page of the reference that does not exist is not found', async () => {
+    const refused = await server.refused('get_reference_page', {
+      params: { page_name: 'nothing' },
+    });
+    expect(refused).toMatchObject({ status: 404, error: 'not_found' });
+  });
+
+  test('the index of the search is JSON, and leads to pages that there are', async () => {
+    const { headers, text } = await server.call('GET', '/docs/search');
+    expect(headers.get('content-type')).toBe('application/json; charset=utf-8');
+    const { entries } = JSON.parse(text) as { entries: string[][] };
+    const [, , , , href = ''] = entries.at(-1) ?? [];
+    expect((await server.call('GET', `/${href.split('#')[0]}`)).status).toBe(200);
   });
 
   test('people who type a slash after the address get to the page', async () => {

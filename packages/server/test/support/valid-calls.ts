@@ -188,6 +188,8 @@ export const validCalls: {
   get_openapi: async () => ({}),
   get_docs: async () => ({}),
   get_guide: async () => ({ params: { guide_name: 'concepts' } }),
+  get_reference_page: async () => ({ params: { page_name: 'runs' } }),
+  get_search_index: async () => ({}),
 };
 
 async function ofSession(_: TestServer, data: TenantData) {

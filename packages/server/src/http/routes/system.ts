@@ -1,4 +1,10 @@
-import { type SystemRecord, limits, openApiDocument } from '@convoke/contract';
+import type { Docs } from '@convoke/api-page';
+import {
+  type OpenApiDocument,
+  type SystemRecord,
+  limits,
+  openApiDocument,
+} from '@convoke/contract';
 import { refuse } from '../../app/refusal.ts';
 import type { Settings } from '../../ports/settings.ts';
 import type { Handlers, RawReply } from '../handler.ts';
@@ -10,6 +16,8 @@ type SystemOperations =
   | 'get_openapi'
   | 'get_docs'
   | 'get_guide'
+  | 'get_reference_page'
+  | 'get_search_index'
   | 'get_system';
 
 export interface SystemParts {
@@ -28,14 +36,7 @@ export interface SystemParts {
 
 export function systemRoutes(parts: SystemParts): Handlers<SystemOperations> {
   const { version, baseUrl, isReady, draining } = parts;
-  const pages = new Map<string, Buffer>();
-  const document = () => openApiDocument({ version, baseUrl });
-  /** Renders a page when it is first asked for. */
-  const once = (name: string, render: () => string): Buffer => {
-    const page = pages.get(name) ?? Buffer.from(render());
-    pages.set(name, page);
-    return page;
-  };
+  const docs = servedDocs(() => openApiDocument({ version, baseUrl }));
   return {
     get_health: () => ({ status: 200, body: { status: 'ok' } }),
 
@@ -51,20 +52,55 @@ export function systemRoutes(parts: SystemParts): Handlers<SystemOperations> {
       return { status: 200, body: systemView(parts, await parts.frameworks()) };
     },
 
-    get_openapi: () => documentReply(once('openapi.json', () => JSON.stringify(document()))),
+    get_openapi: () => docs.openApi(),
+    get_docs: () => docs.page('docs'),
+    get_guide: ({ params }) => docs.page(`docs/guides/${params.guide_name}`),
+    get_reference_page: ({ params }) => docs.page(`docs/reference/${params.page_name}`),
+    get_search_index: () => docs.searchIndex(),
+  };
+}
 
-    async get_docs() {
-      const { allGuides, pagePolicy, renderApiPage } = await loadPages();
-      const page = once('', () => renderApiPage(document(), allGuides()));
-      return pageReply(page, pagePolicy);
+const json = { 'content-type': 'application/json; charset=utf-8' };
+
+/** The OpenAPI document and the pages of `/docs`, each rendered when it is first asked for. */
+function servedDocs(document: () => OpenApiDocument) {
+  let opened: Promise<{ readonly docs: Docs; readonly policy: string }> | undefined;
+  const open = async () => {
+    const { allGuides, createDocs, pagePolicy } = await loadPages();
+    return { docs: createDocs(document(), allGuides()), policy: pagePolicy };
+  };
+  const rendered = new Map<string, Buffer>();
+  const once = (path: string, render: () => string): Buffer => {
+    const page = rendered.get(path) ?? Buffer.from(render());
+    rendered.set(path, page);
+    return page;
+  };
+  return {
+    async page(path: string): Promise<RawReply> {
+      opened ??= open();
+      const { docs, policy } = await opened;
+      // Only known paths are kept.
+      if (!docs.paths.includes(path)) return refuse('not_found');
+      return fileReply(
+        once(path, () => docs.render(path) ?? ''),
+        {
+          'content-type': 'text/html; charset=utf-8',
+          'content-security-policy': policy,
+        },
+      );
     },
 
-    async get_guide({ params }) {
-      const { allGuides, pagePolicy, renderGuidePage } = await loadPages();
-      const guide = allGuides().find(({ name }) => name === params.guide_name);
-      if (guide === undefined) return refuse('not_found');
-      const page = once(guide.name, () => renderGuidePage(document(), guide, allGuides()));
-      return pageReply(page, pagePolicy);
+    async searchIndex(): Promise<RawReply> {
+      opened ??= open();
+      const { docs } = await opened;
+      return fileReply(once('docs/search', docs.searchIndex), json);
+    },
+
+    openApi(): RawReply {
+      return fileReply(
+        once('openapi.json', () => JSON.stringify(document())),
+        json,
+      );
     },
   };
 }
@@ -95,28 +131,12 @@ function systemView(
 }
 
 /** Sends the same bytes to every reader: anyone may ask, and a copy for each would be held until it is read. */
-function documentReply(document: Buffer): RawReply {
+function fileReply(content: Buffer, headers: Readonly<Record<string, string>>): RawReply {
   return {
     async write(response, base) {
-      response.writeHead(200, {
-        ...base,
-        'content-type': 'application/json; charset=utf-8',
-        'content-length': String(document.length),
-      });
-      response.end(document);
-    },
-  };
-}
-
-function pageReply(page: Buffer, policy: string): RawReply {
-  return {
-    async write(response, base) {
-      response.writeHead(200, {
-        ...base,
-        'content-type': 'text/html; charset=utf-8',
-        'content-security-policy': policy,
-      });
-      response.end(page);
+      const length = { 'content-length': String(content.length) };
+      response.writeHead(200, { ...base, ...headers, ...length });
+      response.end(content);
     },
   };
 }

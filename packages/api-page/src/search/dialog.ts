@@ -1,0 +1,11 @@
+import { type Html, html } from '../html.ts';
+
+/** Renders the empty dialog. The page's script loads the index when it is first opened, and fills the list. */
+export function searchDialog(root: string): Html {
+  return html`
+<dialog class="search" aria-label="Search" data-index="${root}docs/search">
+<input type="search" placeholder="Search guides, operations, fields, events and errors" aria-label="Search" autocomplete="off" spellcheck="false" maxlength="100">
+<ul></ul>
+<p class="none" role="status" hidden></p>
+</dialog>`;
+}

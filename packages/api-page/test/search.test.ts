@@ -1,0 +1,87 @@
+import { openApiDocument } from '@convoke/contract';
+import { expect, test } from 'vitest';
+import { allGuides, createDocs } from '../src/api-page.ts';
+import { type SearchIndex, rank } from '../src/search/rank.ts';
+import { synonyms } from '../src/search/synonyms.ts';
+import { wordsOf } from '../src/search/words.ts';
+
+const indexMaxBytes = 400_000;
+
+const docs = createDocs(openApiDocument({ version: '1.2.3' }), allGuides());
+const text = docs.searchIndex();
+const index = JSON.parse(text) as SearchIndex;
+
+/** What new users typed, and the page or section that has to be among the first three. */
+const queries: readonly (readonly [query: string, place: string])[] = [
+  ['approve', 'docs/reference/interactions#answer_interaction'],
+  ['verify webhook', 'docs/guides/webhooks'],
+  ['python', 'docs/guides/generate-a-client'],
+  ['cost', 'docs/guides/usage-and-budgets'],
+  ['crash', 'docs/guides/durable-runs'],
+  ['docker', 'docs/guides/deploy'],
+  ['sso', 'docs/guides/people'],
+  ['oidc', 'docs/guides/people'],
+  ['mcp', 'docs/guides/write-an-agent'],
+  ['reconnect', 'docs/reference/events'],
+  ['Last-Event-ID', 'docs/reference/runs#follow_run_events'],
+  ['start a run', 'docs/reference/runs#start_run'],
+  ['cancel', 'docs/reference/runs#cancel_run'],
+  ['upload a file', 'docs/reference/files#upload_file'],
+  ['rotate secret', 'docs/guides/people'],
+  ['rate limit', 'docs/reference/errors#error-rate_limited'],
+  ['idempotency key', 'docs/guides/concepts#retries-that-are-safe'],
+  ['backup', 'docs/guides/operate#backup'],
+  ['kubernetes', 'docs/guides/deploy'],
+  ['postgres', 'docs/guides/move-a-deployment'],
+  ['cron', 'docs/guides/schedules'],
+  ['budget', 'docs/guides/usage-and-budgets'],
+  ['error codes', 'docs/reference/errors'],
+  ['browser', 'docs/guides/stream-to-a-browser'],
+  ['install sdk', 'docs/guides/use-the-sdk'],
+  ['audit log', 'docs/reference/organizations#list_audit'],
+];
+
+test.each(queries)('"%s" finds %s among the first three', (query, place) => {
+  const found = search(query).slice(0, 3);
+  const isFound = found.some((href) => href === place || href.startsWith(`${place}#`));
+  expect([isFound, found]).toEqual([true, found]);
+});
+
+test('there are 26 of them, and about 20 words have synonyms', () => {
+  expect(queries).toHaveLength(26);
+  expect(Object.keys(synonyms).length).toBeGreaterThanOrEqual(20);
+  expect(Object.keys(synonyms).length).toBeLessThanOrEqual(30);
+});
+
+test.each([
+  ['approving', 'approval'],
+  ['cancelled', 'cancellation'],
+  ['running', 'runs'],
+  ['prices', 'pricing'],
+  ['verifyWebhook', 'verify webhook'],
+  ['retries', 'retry'],
+])('%s and %s are the same words', (one, other) => {
+  expect(wordsOf(one)).toEqual(wordsOf(other));
+});
+
+test('a field is found by its name, and a word by its beginning', () => {
+  expect(search('idempotency_key')).toContain('docs/reference/runs#start_run');
+  expect(search('sched')[0]).toMatch(/schedule/);
+});
+
+test.each(['zzzzqqqq', '', '   ', 'constructor __proto__', '<script>'])(
+  '%j is a query like any other',
+  (query) => {
+    expect(search(query).length).toBeLessThanOrEqual(20);
+  },
+);
+
+test('the index is small enough for a browser, and every entry leads to a page', () => {
+  expect(Buffer.byteLength(text)).toBeLessThan(indexMaxBytes);
+  expect(index.entries.length).toBeGreaterThan(300);
+  for (const [, , , , href] of index.entries) expect(docs.paths).toContain(href.split('#')[0]);
+});
+
+function search(query: string): string[] {
+  return rank(index, wordsOf(query)).map((at) => index.entries[at]?.[4] ?? '');
+}
