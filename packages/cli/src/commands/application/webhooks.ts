@@ -8,6 +8,7 @@ import { connect } from '../../sign-in/connection.ts';
 import { forOutput, print, printJson } from '../../terminal/output.ts';
 import { labelsText, printFacts, printTable } from '../../terminal/table.ts';
 import { age, moment } from '../../terminal/times.ts';
+import { listenWebhooks } from './webhooks-listen.ts';
 
 export function webhooksCommand(): Command {
   return new Command('webhooks')
@@ -22,6 +23,7 @@ export function webhooksCommand(): Command {
     .addCommand(redeliver())
     .addCommand(replayWebhook())
     .addCommand(deleteWebhook())
+    .addCommand(listenWebhooks())
     .addHelpText('after', example('webhooks create https://example.com/convoke'));
 }
 

@@ -16,7 +16,7 @@ export function devCommand(): Command {
     .addHelpText('after', example('dev'))
     .action(async (_options: unknown, command: Command) => {
       const { readConfig, runServer } = await loadServer();
-      const config = readConfig(process.env);
+      const config = withLocalWebhooks(readConfig(process.env));
       await ensureAgents(config.agentsDir);
       const server = await runServer(config, { quickstart: true });
       const { convoke, listensOn } = server;
@@ -35,6 +35,13 @@ export function devCommand(): Command {
       );
       await untilStopped(server);
     });
+}
+
+/** Lets webhooks lead to this machine, unless the setting says where they may lead or others reach the server. */
+function withLocalWebhooks(config: Config): Config {
+  const isLocal = /^(127\.\d+\.\d+\.\d+|::1|localhost)$/.test(config.host);
+  if (!isLocal || process.env['CONVOKE_WEBHOOK_ALLOW'] !== undefined) return config;
+  return { ...config, webhookAllow: ['127.0.0.0/8', '::1/128'] };
 }
 
 /** The link that opens the console on this machine, and how to get another. */
