@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { downloadMs, oldestNode } from '../../../test/oldest-node.ts';
-import { startConvoke } from './convoke-server.ts';
+import { openProgramFolder } from '../../../test/program-folder.ts';
+import { type Quickstart, startConvoke } from './convoke-server.ts';
 
 test(
   'the first example of the README works unchanged on the oldest Node it names',
@@ -37,6 +38,63 @@ test(
   },
   downloadMs,
 );
+
+test(
+  'the samples about the whole tenant work one after the other, and a webhook is verified',
+  async () => {
+    const readme = await readFile(join(import.meta.dirname, '../README.md'), 'utf8');
+    const samples = Array.from(
+      readme.matchAll(/^```js run\n(.*?)^```/gms),
+      ([, code = '']) => code,
+    );
+    expect(samples).toHaveLength(5);
+    const node = await oldestNode();
+    await using server = await startConvoke({ CONVOKE_WEBHOOK_ALLOW: '127.0.0.0/8' });
+    await using folder = await openProgramFolder(join(import.meta.dirname, '..'));
+    const program = join(folder.path, 'readme-samples.mjs');
+    const body = samples.join('\n').replace('https://example.com', 'http://127.0.0.1:9999');
+    await writeFile(program, `${prelude(server.quickstart)}${body}${delivery}`);
+    const { stdout } = await promisify(execFile)(node, [program]);
+    expect(stdout.split('\n')).toEqual([
+      expect.stringMatching(/^run_\w+ completed$/),
+      expect.stringMatching(/^\d+ run_completed run_\w+$/),
+      '[',
+      ...Array.from({ length: 3 }, () => expect.stringMatching(/^ {2}'\d{4}-\d\d-\d\dT.*'/)),
+      ']',
+      expect.stringMatching(/^echo \d+ \d+$/),
+      'msg_1 run_completed run_1',
+      'WebhookVerificationError',
+      '',
+    ]);
+  },
+  downloadMs,
+);
+
+/** What the samples take from the text around them. */
+function prelude(known: Quickstart): string {
+  const { base_url, client_id, client_secret, owner_token, organization_id, tenant_id } = known;
+  const client = { baseUrl: base_url, clientId: client_id, clientSecret: client_secret };
+  const person = { baseUrl: base_url, token: owner_token, organizationId: organization_id };
+  return `
+import { createHmac } from 'node:crypto';
+import { Convoke, ConvokeAdmin, verifyWebhook } from '@convoke/sdk';
+const tenantId = ${JSON.stringify(tenant_id)};
+const convoke = new Convoke({ ...${JSON.stringify(client)}, workspace: { tenantId } });
+const admin = new ConvokeAdmin(${JSON.stringify(person)});
+`;
+}
+
+/** Signs a notice as the service does, and delivers it unchanged and changed. */
+const delivery = `
+const text = JSON.stringify({ id: '1', type: 'run_completed', run_id: 'run_1', data: {} });
+const at = String(Math.floor(Date.now() / 1000));
+const key = Buffer.from(secret.replace('whsec_', ''), 'base64');
+const signature = createHmac('sha256', key).update(\`msg_1.\${at}.\${text}\`).digest('base64');
+const headers = { 'webhook-id': 'msg_1', 'webhook-timestamp': at, 'webhook-signature': \`v1,\${signature}\` };
+const post = (body) => new Request('http://127.0.0.1', { method: 'POST', headers, body });
+await receive(post(text));
+await receive(post(text.replace('completed', 'failed'))).catch(({ name }) => console.log(name));
+`;
 
 test('the package of a checkout exports what its sources export', async () => {
   const pairs = [
