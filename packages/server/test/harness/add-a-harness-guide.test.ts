@@ -2,11 +2,19 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
+import { formatted } from '../../../sdk/scripts/format.ts';
 import type { Harness } from '../../src/ports/harness.ts';
 import { agentOf, problemsWith, temporaryFolder } from '../support/agent-folders.ts';
 import { Sitting } from './sittings.ts';
 
 const guide = fileURLToPath(new URL('../../../../docs/guides/add-a-harness.md', import.meta.url));
+
+test('the code of the guide is formatted as `npm run check` wants it', async () => {
+  const code = /```ts [^\n]*\n(?<code>.*?)```/s.exec(await readFile(guide, 'utf8'))?.groups?.[
+    'code'
+  ];
+  expect(formatted('harness.ts', code ?? '')).toBe(code);
+});
 
 test('the harness of the guide works as printed', async () => {
   const code = /```ts [^\n]*\n(?<code>.*?)```/s.exec(await readFile(guide, 'utf8'))?.groups?.[
