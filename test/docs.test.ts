@@ -1,6 +1,8 @@
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { permissionCatalog, runErrorCodes } from '../packages/contract/src/index.ts';
+import { keyPurposes } from '../packages/server/src/auth/master-key.ts';
 import { brokenLinks } from './links.ts';
 import { files, root, textOf } from './repository.ts';
 
@@ -22,6 +24,29 @@ test('a link to a missing page, or to a missing heading, is named', () => {
     'docs/a.md: #nowhere',
   ]);
   expect(brokenLinks('docs/b.md', (path) => pages[path])).toEqual([]);
+});
+
+test('SECURITY.md says what each key is for that is derived from the master key (V-21)', () => {
+  const [, section = ''] = textOf('SECURITY.md').split('## How keys are kept');
+  const rows = Array.from(section.matchAll(/^\| `([a-z-]+)` \|/gm), ([, purpose]) => purpose);
+  expect(rows).toEqual(keyPurposes);
+  expect(section).toContain('Nine keys');
+  expect(keyPurposes).toHaveLength(9);
+});
+
+test('D-25 lists every code that a failed run may have (V-23)', () => {
+  const [row = ''] = /^\| D-25 \|.*$/m.exec(textOf('docs/decisions.md')) ?? [];
+  const codes = Array.from(row.matchAll(/`([a-z_]+)`/g), ([, code]) => code);
+  expect(new Set(codes)).toEqual(new Set<string>(runErrorCodes));
+});
+
+test('no page says that a profile can do what no operation takes (V-29)', () => {
+  const { scopes, profiles } = permissionCatalog();
+  const unused = scopes.filter(({ operations }) => operations.length === 0);
+  expect(unused.map(({ name }) => name)).toEqual(['agents:deploy']);
+  for (const { description } of unused) expect(description).toContain('not part of this server');
+  const holders = profiles.filter(({ scopes: held }) => held.includes('agents:deploy'));
+  for (const { description } of holders) expect(description).toContain('not part of this server');
 });
 
 function kept(path: string): string | undefined {

@@ -15,7 +15,7 @@ export const scopeDescriptions = {
   'webhooks:write':
     'Test and delete webhooks; with `runs:read` and `interactions:read`, create and change them.',
   'usage:read': 'Read what the runs of the tenant used and cost.',
-  'agents:deploy': 'Deploy agents through the platform control plane.',
+  'agents:deploy': 'Deploy agents through a control plane, which is not part of this server.',
 } as const;
 
 export type Scope = keyof typeof scopeDescriptions;
@@ -79,7 +79,8 @@ export const profileDescriptions: { readonly [P in Profile]: string } = {
   observe: 'Read everything in the tenant, change nothing.',
   invoke:
     'Read everything, and run agents: sessions, runs, interactions, files, schedules and webhooks.',
-  deploy: 'See agents and deploy them; no access to sessions or runs.',
+  deploy:
+    'See agents. Deploying them takes a control plane, which is not part of this server. No access to sessions or runs.',
   custom: 'Exactly the scopes listed on the client.',
 };
 

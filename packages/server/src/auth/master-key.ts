@@ -7,16 +7,19 @@ import { hasCode } from '../runtime/error-code.ts';
  * What a key derived from the master key is for. There is one master key per deployment, in a file beside the database:
  * a copy of the database alone cannot verify a secret or sign a token.
  */
-export type KeyPurpose =
-  | 'client-secrets'
-  | 'signing-keys'
-  | 'audit-heads'
-  | 'cursors'
-  | 'webhook-secrets'
-  | 'identity-records'
-  | 'identity-digests'
-  | 'identity-cookies'
-  | 'wake-ups';
+export const keyPurposes = [
+  'client-secrets',
+  'signing-keys',
+  'audit-heads',
+  'cursors',
+  'webhook-secrets',
+  'identity-records',
+  'identity-digests',
+  'identity-cookies',
+  'wake-ups',
+] as const;
+
+export type KeyPurpose = (typeof keyPurposes)[number];
 
 export function deriveKey(masterKey: Uint8Array, purpose: KeyPurpose): Buffer {
   return Buffer.from(hkdfSync('sha256', masterKey, '', `convoke ${purpose} v1`, keyBytes));

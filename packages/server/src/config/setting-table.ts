@@ -126,7 +126,7 @@ export const settingTable = {
   },
   CONVOKE_MANAGEMENT_RATE_PER_MINUTE: {
     fallback: String(limits.defaultManagementRatePerMinute),
-    means: 'changes per person (0 = no limit)',
+    means: 'changes per person and organization, counted over all servers (0 = no limit)',
     role: 'api',
     ...wholeNumber(0, 1e9),
   },
