@@ -297,12 +297,15 @@ describe('an operator', () => {
       'master key',
       'database',
       'agents',
+      'frameworks',
       'sandbox',
       'server',
       'clock',
       'background',
     ]);
     expect(ok).toBe(true);
+    const frameworks = findings.find(({ check }) => check === 'frameworks');
+    expect(frameworks?.text).toMatch(/scripted.* are ready; claude is not ready: .*npm install/);
     const sandbox = findings.find(({ check }) => check === 'sandbox');
     expect(sandbox?.text).toContain('system calls filtered, no file of the server open');
     const env = { CONVOKE_AGENTS_DIR: 'nowhere', CONVOKE_DATA_DIR: 'nothing' };

@@ -39,6 +39,8 @@ export interface Harness<Settings = unknown> {
   readonly usesContextTexts?: boolean;
   /** Whether its agents are programs, which run in the sandbox. */
   readonly runsPrograms?: boolean;
+  /** Says what this server lacks, if its agents cannot run here; undefined if nothing. Absent: it needs nothing more. */
+  lacks?(): string | undefined;
   /** Whether an approved call can only run with the input that was shown: `updated_input` is then refused (D-38). */
   readonly hasFixedToolInput?: boolean;
   /** Whether its reports name the cost, so that the operator need not price its models. */

@@ -1,7 +1,7 @@
 import type { Harness } from '../../ports/harness.ts';
 import { LazyLeg } from '../lazy-leg.ts';
 import type { ClaudeParts } from './leg.ts';
-import { loadClaudeSdk } from './sdk.ts';
+import { claudeSdkProblem, loadClaudeSdk } from './sdk.ts';
 import { type ClaudeSettings, readClaude } from './settings.ts';
 
 /** Runs Claude Code through Anthropic's Agent SDK, which the operator installs. The SDK is loaded when a run needs it. */
@@ -19,6 +19,7 @@ export function claudeHarness(
     countsTokens: true,
     reportsCost: true,
     runsPrograms: true,
+    lacks: () => (parts.load === undefined ? claudeSdkProblem() : undefined),
     read: readClaude,
     start: (input, context) =>
       new LazyLeg(import('./leg.ts').then(({ ClaudeLeg }) => new ClaudeLeg(whole, input, context))),

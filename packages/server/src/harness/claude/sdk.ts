@@ -29,16 +29,25 @@ export async function loadClaudeSdk(place: string = packageName): Promise<Claude
   throw new LegFailure('agent_error', `The installed ${packageName} is not supported.`);
 }
 
+const missing = `This server has no ${packageName}. Its operator can install it beside the server: npm install ${packageName}@${claudeSdkVersion}`;
+
+/** Says that the SDK is not installed; undefined if it is. Loads nothing. */
+export function claudeSdkProblem(place: string = packageName): string | undefined {
+  return installedFile(place) === undefined ? missing : undefined;
+}
+
 function fileOf(place: string): string {
+  const file = installedFile(place);
+  if (file === undefined) throw new LegFailure('agent_error', missing);
+  return file;
+}
+
+function installedFile(place: string): string | undefined {
   try {
     return createRequire(import.meta.url).resolve(place);
   } catch (cause) {
-    const code = errorCode(cause);
-    if (code !== 'MODULE_NOT_FOUND') throw cause;
-    throw new LegFailure(
-      'agent_error',
-      `This server has no ${packageName}. Its operator can install it beside the server: npm install ${packageName}@${claudeSdkVersion}`,
-    );
+    if (errorCode(cause) === 'MODULE_NOT_FOUND') return undefined;
+    throw cause;
   }
 }
 

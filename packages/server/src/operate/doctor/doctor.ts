@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import manifest from '../../../package.json' with { type: 'json' };
 import { readPrices } from '../../agents/prices-file.ts';
 import { openAgents } from '../../agents/registry.ts';
+import { describeFrameworks } from '../../compose/frameworks.ts';
 import { builtHarnesses } from '../../compose/services.ts';
 import type { Config } from '../../config/config.ts';
 import { noPrices } from '../../domain/usage/prices.ts';
@@ -54,6 +55,7 @@ async function examineHarness(config: Config): Promise<readonly Finding[]> {
   try {
     return await withHarness(config, async (parts) => [
       await examineAgents(config, parts),
+      await examineFrameworks(parts),
       await examineSandbox(parts.sandbox),
     ]);
   } catch (error) {
@@ -136,6 +138,16 @@ async function examinePrices({ pricesFile }: Config): Promise<readonly Finding[]
   } catch (error) {
     return [failed('prices', messageOf(error), 'correct the file: the server does not start')];
   }
+}
+
+/** A framework that is not ready is no fault: many deployments use one or two of them. */
+async function examineFrameworks(parts: HarnessParts): Promise<Finding> {
+  const harnesses = new Map(builtHarnesses(parts).map((built) => [built.framework, built]));
+  const all = await describeFrameworks({ harnesses, sandbox: parts.sandbox });
+  const ready = all.filter((framework) => framework.ready).map(({ name }) => name);
+  const others = all.filter((framework) => !framework.ready);
+  const reasons = others.map(({ name, reason = '' }) => `${name} is not ready: ${reason}`);
+  return fine('frameworks', [`${ready.join(', ')} are ready`, ...reasons].join('; '));
 }
 
 async function examineSandbox(sandbox: Sandbox): Promise<Finding> {

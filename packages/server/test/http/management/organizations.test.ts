@@ -122,6 +122,11 @@ describe.each(databaseKinds)('an organization and its people, on %s', (database)
       const names = body.frameworks.map(({ name }) => name);
       expect(names).toEqual(expect.arrayContaining(['scripted', 'ai-sdk', 'stdio', 'acp']));
       expect(body.frameworks.find(({ name }) => name === 'scripted')?.ready).toBe(true);
+      // The SDK of Anthropic is not a dependency, so it is not installed here.
+      expect(body.frameworks.find(({ name }) => name === 'claude')).toMatchObject({
+        ready: false,
+        reason: expect.stringContaining('npm install @anthropic-ai/claude-agent-sdk@'),
+      });
       expect(Date.parse(body.started_at)).toBeLessThanOrEqual(Date.now());
     }
   });
