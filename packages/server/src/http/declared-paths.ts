@@ -18,8 +18,13 @@ interface Shadow {
 /** The methods that Convoke uses, in the order of `Allow`. */
 export const routedMethods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
-export function methodsOf({ method }: Operation): readonly RoutedMethod[] {
-  return [method];
+/** The methods of a page, which is not an operation. Node leaves the body of an answer to HEAD out. */
+export const pageMethods = ['GET', 'HEAD'] satisfies RoutedMethod[];
+
+/** RFC 9110 section 9.1: HEAD works wherever GET does. A stream has no length and no end to tell, so it has no HEAD. */
+export function methodsOf({ method, responses }: Operation): readonly RoutedMethod[] {
+  const isStream = Object.values(responses).some(({ stream }) => stream !== undefined);
+  return method === 'GET' && !isStream ? ['GET', 'HEAD'] : [method];
 }
 
 /** Knows which methods operations declare at a path. The router knows it for one method at a time, and takes any text for an id. */

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { refuse } from '../app/refusal.ts';
 import type { MetricsPage } from '../ports/metrics.ts';
+import { pageMethods } from './declared-paths.ts';
 import { baseHeaders } from './response-headers.ts';
 
 export const metricsPath = '/metrics';
@@ -27,10 +28,14 @@ type MetricsAccess = Pick<MetricsParts, 'token' | 'baseUrl'>;
  * an operation of the API.
  */
 export function mountMetrics(app: FastifyInstance, { page, ...access }: MetricsParts): void {
-  app.get(metricsPath, async (request, reply) => {
-    if (!mayReadMetrics(request.raw, access)) refuse('not_found');
-    const headers = { ...baseHeaders(undefined, request.id), 'content-type': contentType };
-    return reply.headers(headers).send(await page.render());
+  app.route({
+    method: pageMethods,
+    url: metricsPath,
+    async handler(request, reply) {
+      if (!mayReadMetrics(request.raw, access)) refuse('not_found');
+      const headers = { ...baseHeaders(undefined, request.id), 'content-type': contentType };
+      return reply.headers(headers).send(await page.render());
+    },
   });
 }
 

@@ -13,13 +13,13 @@ export function unroutedRefusal(
   // The path must look unknown to callers that may not read the metrics.
   if (path === metricsPath) return new Refusal('not_found');
   const operations = declared.methodsAt(path);
-  const allow = (operations.length > 0 ? operations : pageMethods(app, path)).join(', ');
+  const allow = (operations.length > 0 ? operations : methodsOfPage(app, path)).join(', ');
   if (allow === '') return new Refusal('not_found');
   return new HttpRefusal('method_not_allowed', { headers: { allow } });
 }
 
 /** Of a page that is not an operation. A route with an id is one of an operation, whose text is not an id. */
-function pageMethods(app: FastifyInstance, url: string): readonly string[] {
+function methodsOfPage(app: FastifyInstance, url: string): readonly string[] {
   return routedMethods.filter((method) => {
     const found = app.findRoute({ method, url });
     return found !== null && Object.keys(found.params).every((name) => name === '*');

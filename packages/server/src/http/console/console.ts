@@ -1,8 +1,9 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteHandlerMethod } from 'fastify';
 import { refuse } from '../../app/refusal.ts';
 import { escaped, pageHeaders } from '../../auth/sign-in/html.ts';
 import { messagePage } from '../../auth/sign-in/pages.ts';
 import type { Metrics } from '../../ports/metrics.ts';
+import { pageMethods } from '../declared-paths.ts';
 import { baseHeaders } from '../response-headers.ts';
 import { type ConsoleFile, type ConsoleFiles, indexName } from './console-files.ts';
 
@@ -37,12 +38,14 @@ export function mountConsole(app: FastifyInstance, parts: ConsoleRouteParts): vo
   const toConsole = (request: FastifyRequest, reply: FastifyReply) =>
     redirect(request, reply, rootPath + root);
 
-  app.get('/', (request, reply) => {
+  const route = (url: string, handler: RouteHandlerMethod) =>
+    app.route({ method: pageMethods, url, handler });
+  route('/', (request, reply) => {
     const isBrowser = request.raw.headers.accept?.includes('text/html') === true;
     return isBrowser ? toConsole(request, reply) : refuse('not_found');
   });
-  app.get('/console', toConsole);
-  app.get(`${root}*`, async (request, reply) => {
+  route('/console', toConsole);
+  route(`${root}*`, async (request, reply) => {
     const elsewhere = addressOnThisMachine(request, parts.baseUrl);
     if (elsewhere !== undefined) return redirect(request, reply, elsewhere);
     const [path = ''] = request.url.split('?');

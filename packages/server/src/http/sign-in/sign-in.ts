@@ -12,7 +12,9 @@ import type { Clock } from '../../ports/clock.ts';
 import type { Log } from '../../ports/log.ts';
 import type { Metrics } from '../../ports/metrics.ts';
 import type { CallerAddress } from '../caller-address.ts';
+import { pageMethods, routedMethods } from '../declared-paths.ts';
 import { errorAnswer } from '../errors.ts';
+import { HttpRefusal } from '../http-refusal.ts';
 import { writeJson } from '../json-reply.ts';
 import { baseHeaders } from '../response-headers.ts';
 import { type SignInCost, createSignInLimits } from './sign-in-limits.ts';
@@ -86,20 +88,27 @@ export function mountSignInRoutes(app: FastifyInstance, parts: SignInRouteParts)
     const doors = signInDoors.filter((door) => door.path === path);
     app.route({
       // All methods: the router would find a method missing also for a spelling that does not exist.
-      method: ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'],
+      method: [...routedMethods],
       url: path,
       handler(request, reply) {
         const [asked = ''] = (request.raw.url ?? '').split('?');
         // Fastify decodes the path, and takes an absolute URL for it.
         if (!exact.test(asked)) refuse('not_found');
-        const door = doors.find(({ method }) => method === request.method);
-        if (door === undefined) return refuse('method_not_allowed');
+        // HEAD is answered as GET is, and costs the same.
+        const asking = request.method === 'HEAD' ? 'GET' : request.method;
+        const door = doors.find(({ method }) => method === asking);
+        if (door === undefined) return refuseMethod(doors);
         const cost = isRenewal(door, request.raw) ? 'renew' : door.cost;
         takeOff(cost, parts.callerAddress(request.raw));
         return passOn(request, reply, parts);
       },
     });
   }
+}
+
+function refuseMethod(doors: readonly Door[]): never {
+  const allow = doors.flatMap(({ method }) => (method === 'GET' ? pageMethods : [method]));
+  throw new HttpRefusal('method_not_allowed', { headers: { allow: allow.join(', ') } });
 }
 
 function exactPath(path: string): RegExp {
@@ -138,6 +147,6 @@ export function pointToIssuer(app: FastifyInstance, issuer: string): void {
       .headers({ ...baseHeaders(undefined, request.id), location })
       .send();
   };
-  app.route({ method: 'GET', url: discoveryPath, handler });
-  app.route({ method: 'GET', url: `/oidc${discoveryPath}`, handler });
+  app.route({ method: pageMethods, url: discoveryPath, handler });
+  app.route({ method: pageMethods, url: `/oidc${discoveryPath}`, handler });
 }
