@@ -91,6 +91,14 @@ export const downloadFile = defineOperation({
       .string()
       .meta({ description: 'One byte range, for example `bytes=0-1023`.' })
       .optional(),
+    'if-range': z
+      .string()
+      .meta({ description: 'An `ETag`: the range counts only while the content is that one.' })
+      .optional(),
+    'if-none-match': z
+      .string()
+      .meta({ description: 'An `ETag`, or several: the response is 304 if the content has it.' })
+      .optional(),
   },
   responses: {
     200: {
@@ -102,6 +110,10 @@ export const downloadFile = defineOperation({
       description: 'The bytes of the range.',
       media: 'application/octet-stream',
       headers: { 'Content-Range': 'The returned byte range.' },
+    },
+    304: {
+      description: 'The content has the `ETag` of If-None-Match.',
+      headers: { ETag: 'Changes with the content.' },
     },
   },
   errors: ['files_unavailable', 'file_not_ready', 'range_not_satisfiable'],

@@ -23,7 +23,8 @@ export function renderJson(answer: JsonAnswer, headers: Readonly<Record<string, 
   const payload = hasBody ? JSON.stringify(answer.body) : '';
   const sent: Record<string, string> = { ...headers };
   if (hasBody) sent['content-type'] = 'application/json; charset=utf-8';
-  // RFC 9110 section 8.6: a 204 has no length.
-  if (answer.status !== 204) sent['content-length'] = String(Buffer.byteLength(payload));
+  // RFC 9110 section 8.6: a 204 has no length, and that of a 304 would be of the content it does not send.
+  if (answer.status !== 204 && answer.status !== 304)
+    sent['content-length'] = String(Buffer.byteLength(payload));
   return { status: answer.status, headers: Object.assign(sent, answer.headers), payload };
 }

@@ -282,6 +282,46 @@ describe.each(deployments)('files on %s', (database) => {
       },
     );
 
+    test.each([
+      ['the same', (etag: string) => etag, 304],
+      ['the same, as a weak one', (etag: string) => `W/${etag}`, 304],
+      ['one of several', (etag: string) => `"x", ${etag}`, 304],
+      ['any', () => '*', 304],
+      ['another', () => '"x"', 200],
+      ['not a tag', (etag: string) => etag.slice(1, -1), 200],
+    ] as const)('If-None-Match with %s tag (RFC 9110 section 13.1.2)', async (_, tagOf, status) => {
+      const file = await ten();
+      const etag = `"${sha256('0123456789')}"`;
+      const answer = await download(file, { 'if-none-match': tagOf(etag), range: 'bytes=0-3' });
+      expect(answer.status).toBe(status === 200 ? 206 : status);
+      expect(answer.headers.get('etag')).toBe(etag);
+      expect(answer.text).toBe(status === 200 ? '0123' : '');
+    });
+
+    test.each([
+      ['the tag of the file', (etag: string) => etag, 206],
+      ['another tag', () => '"x"', 200],
+      ['a weak tag', (etag: string) => `W/${etag}`, 200],
+      ['a date', () => 'Tue, 17 Nov 2026 10:00:00 GMT', 200],
+    ] as const)('a range with If-Range of %s (RFC 9110 section 13.1.5)', async (_, of, status) => {
+      const etag = `"${sha256('0123456789')}"`;
+      const answer = await download(await ten(), { 'if-range': of(etag), range: 'bytes=0-3' });
+      expect([answer.status, answer.text]).toEqual([
+        status,
+        status === 206 ? '0123' : '0123456789',
+      ]);
+    });
+
+    test('HEAD tells the length of the whole file, and sends no byte (RFC 9110 section 9.3.2)', async () => {
+      const file = await ten();
+      const path = contentPath(file);
+      const headers = [...Object.entries(server.client), ['range', 'bytes=0-3']] as const;
+      const answer = await sendRaw(server, { method: 'HEAD', path, headers });
+      expect([answer.status, answer.text]).toEqual([200, '']);
+      expect(answer.headers.get('content-length')).toBe('10');
+      expect(answer.headers.get('etag')).toBe(`"${sha256('0123456789')}"`);
+    });
+
     let digits: Promise<FileRecord> | undefined;
     const ten = () => (digits ??= uploaded('digits', '0123456789'));
   });
@@ -290,7 +330,9 @@ describe.each(deployments)('files on %s', (database) => {
     test('answers 204, and then the file is not found', async () => {
       const file = await uploaded('gone', 'bytes');
       expect((await server.send('delete_file', { params: place(file) })).status).toBe(204);
-      for (const operation of ['download_file', 'delete_file', 'upload_file'] as const) {
+      // A caller that lost the first response repeats it.
+      expect((await server.send('delete_file', { params: place(file) })).status).toBe(204);
+      for (const operation of ['download_file', 'upload_file'] as const) {
         const refused = await server.refused(operation, {
           params: place(file),
           ...(operation === 'upload_file' ? { body: 'bytes' } : {}),
@@ -353,15 +395,13 @@ describe.each(deployments)('files on %s', (database) => {
     expect(await list(ending)).toEqual([]);
   });
 
-  test('a file of another session is not found', async () => {
+  test('a file of another session is not found, and not deleted there', async () => {
     const file = await uploaded('mine', 'x');
     const other = await openSession(server, 'echo');
-    for (const operation of ['download_file', 'delete_file'] as const) {
-      const refused = await server.refused(operation, {
-        params: { session_id: other.id, file_id: file.id },
-      });
-      expect(refused).toMatchObject({ status: 404, error: 'not_found' });
-    }
+    const params = { session_id: other.id, file_id: file.id };
+    const refused = await server.refused('download_file', { params });
+    expect(refused).toMatchObject({ status: 404, error: 'not_found' });
+    expect((await server.send('delete_file', { params })).status).toBe(204);
     expect((await download(file)).text).toBe('x');
   });
 });

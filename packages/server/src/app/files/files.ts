@@ -166,21 +166,23 @@ export async function listFiles(
   return store.read.files.list(scope, request.sessionId, request.page);
 }
 
-/** D-42: deletes the row first, so that no row exists without its bytes; a worker removes bytes that are left then. */
+/**
+ * D-42: deletes the row first, so that no row exists without its bytes; a worker removes bytes that are left then. An id
+ * that is not in the session has nothing to delete: the first response may have been lost (A-602).
+ */
 export async function deleteFile(
   services: StoringServices,
   scope: TenantScope,
   request: FileAddress,
 ): Promise<void> {
-  const { file } = await findFile(services, scope, request);
-  const removal = { tenantId: file.tenantId, ownerId: file.id, sha256: '' };
+  await sessionWithFiles(services, services.store.read, { scope, id: request.sessionId });
+  const removal = { tenantId: scope.tenantId, ownerId: request.fileId, sha256: '' };
   const removed = await services.store.transaction(async (tx) => {
     if (!(await tx.files.remove(scope, request.sessionId, request.fileId))) return false;
     await tx.blobRemovals.schedule(removal, services.clock.now());
     return true;
   });
-  if (!removed) refuse('not_found');
-  await removeNow(services, removal);
+  if (removed) await removeNow(services, removal);
 }
 
 /** Removes bytes at once where that is possible. The row of the removal is committed, so a failure changes nothing. */

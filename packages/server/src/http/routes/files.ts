@@ -7,6 +7,7 @@ import {
 } from '../../app/files/files.ts';
 import type { Services } from '../../app/services.ts';
 import { refuseEncoding, uploaded } from '../bodies/body.ts';
+import { hasContent, isRangeOf } from '../conditional.ts';
 import type { Cursors } from '../cursors.ts';
 import type { Handlers } from '../handler.ts';
 import { readRange } from '../range.ts';
@@ -52,12 +53,31 @@ export function fileRoutes(services: Services, cursors: Cursors): Handlers<FileO
       return { status: 200, body: fileView(await uploadFile(services, caller.scope, at)) };
     },
 
-    async download_file({ caller, params, headers }) {
+    ...downloadRoute(services),
+
+    async delete_file({ caller, params }) {
+      const at = { sessionId: params.session_id, fileId: params.file_id };
+      await deleteFile(services, caller.scope, at);
+      return { status: 204, body: undefined };
+    },
+  };
+}
+
+function downloadRoute(services: Services): Handlers<'download_file'> {
+  return {
+    async download_file({ caller, params, headers, request }) {
       const at = { sessionId: params.session_id, fileId: params.file_id };
       const { file, open } = await downloadFile(services, caller.scope, at);
-      const range = readRange(headers.range, file.sizeBytes);
+      const etag = `"${file.sha256}"`;
+      if (hasContent(headers['if-none-match'], etag)) {
+        return { status: 304, body: undefined, headers: { etag } };
+      }
+      // RFC 9110 section 14.2: only GET has ranges.
+      const isHead = request.raw.method === 'HEAD';
+      const asksRange = !isHead && isRangeOf(headers['if-range'], etag);
+      const range = asksRange ? readRange(headers.range, file.sizeBytes) : undefined;
       // Opened before the headers are sent, so that a missing blob still gets an error response.
-      const content = await open(range);
+      const content = isHead ? [] : await open(range);
       const length = range === undefined ? file.sizeBytes : range.end - range.start + 1;
       return {
         async write(response, base) {
@@ -67,7 +87,7 @@ export function fileRoutes(services: Services, cursors: Cursors): Handlers<FileO
             'content-length': String(length),
             'content-disposition': `attachment; filename*=UTF-8''${encodeName(file.name)}`,
             'accept-ranges': 'bytes',
-            etag: `"${file.sha256}"`,
+            etag,
             ...(range === undefined
               ? {}
               : { 'content-range': `bytes ${range.start}-${range.end}/${file.sizeBytes}` }),
@@ -75,12 +95,6 @@ export function fileRoutes(services: Services, cursors: Cursors): Handlers<FileO
           await sendParts(response, content, services.clock);
         },
       };
-    },
-
-    async delete_file({ caller, params }) {
-      const at = { sessionId: params.session_id, fileId: params.file_id };
-      await deleteFile(services, caller.scope, at);
-      return { status: 204, body: undefined };
     },
   };
 }
