@@ -24,6 +24,12 @@ export const idPrefixes = {
 
 export type IdKind = keyof typeof idPrefixes;
 
+/** The kind of an id that the service made; undefined for any other text. */
+export function kindOfId(id: string): IdKind | undefined {
+  const kinds = Object.keys(idPrefixes) as IdKind[];
+  return kinds.find((kind) => id.startsWith(`${idPrefixes[kind]}_`));
+}
+
 export function exampleId(kind: IdKind): string {
   return `${idPrefixes[kind]}_01ja3w8z5kq4v7m2x9c6t1r8en`;
 }

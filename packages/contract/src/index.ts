@@ -35,6 +35,7 @@ export {
   type InteractionKey,
   idPattern,
   idPrefixes,
+  kindOfId,
   interactionKey,
   type OrganizationId,
   organizationId,

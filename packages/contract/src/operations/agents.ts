@@ -6,7 +6,7 @@ import { givenLabels } from '../resources/labels.ts';
 import { runBudget } from '../resources/budget.ts';
 import { namedPageQuery } from '../resources/page.ts';
 import { runInput } from '../resources/run.ts';
-import { idempotencyKey } from './idempotency.ts';
+import { idempotencyKey, idempotencyKeyHeader } from './idempotency.ts';
 
 export const listAgents = defineOperation({
   id: 'list_agents',
@@ -57,6 +57,7 @@ export const invokeAgent = defineOperation({
   scope: ['sessions:write', 'runs:write'],
   params: { agent_name: agentName },
   query: z.strictObject({ event_names: eventNames }),
+  headers: idempotencyKeyHeader,
   body: z.strictObject({
     input: runInput,
     labels: givenLabels.optional(),

@@ -9,6 +9,19 @@ export const idempotencyKey = text({
   .meta({ description: 'Makes a retry with the same body safe: it returns the first result.' })
   .optional();
 
+/** The same key as a header, for clients that send one with every request. Both must be equal. */
+export const idempotencyKeyHeader = {
+  'idempotency-key': text({
+    min: limits.idempotencyKeyMinCharacters,
+    max: limits.idempotencyKeyMaxCharacters,
+  })
+    .meta({
+      description:
+        'The same as `idempotency_key` in the body. If both are sent, they must be equal.',
+    })
+    .optional(),
+} as const;
+
 /** Spec §8: required on every management operation that issues or creates. */
 export const idempotencyHeader = {
   'idempotency-key': text({

@@ -8,7 +8,7 @@ import { runBudget } from '../resources/budget.ts';
 import { pageQuery } from '../resources/page.ts';
 import { runInput, runList, runRecord, runStatuses } from '../resources/run.ts';
 import { text } from '../text.ts';
-import { idempotencyKey, replayedHeader } from './idempotency.ts';
+import { idempotencyKey, idempotencyKeyHeader, replayedHeader } from './idempotency.ts';
 
 const ofSession = { session_id: sessionIdSchema } as const;
 const ofRun = { session_id: sessionIdSchema, run_id: runIdSchema } as const;
@@ -23,6 +23,7 @@ export const startRun = defineOperation({
   caller: 'automation',
   scope: 'runs:write',
   params: ofSession,
+  headers: idempotencyKeyHeader,
   body: z.strictObject({
     input: runInput,
     labels: givenLabels.optional(),

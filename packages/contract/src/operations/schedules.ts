@@ -15,7 +15,7 @@ import {
   slotPreview,
 } from '../resources/schedule.ts';
 import { text } from '../text.ts';
-import { idempotencyKey, replayedHeader } from './idempotency.ts';
+import { idempotencyKey, idempotencyKeyHeader, replayedHeader } from './idempotency.ts';
 
 const ofSchedule = { schedule_id: scheduleIdSchema } as const;
 
@@ -59,6 +59,7 @@ export const createSchedule = defineOperation({
     'Runs start in the name of the client that creates the schedule, as long as it may start them.',
   caller: 'automation',
   scope: startsRuns,
+  headers: idempotencyKeyHeader,
   body: z.strictObject({
     ...plan,
     agent_name: text({ max: limits.nameMaxCharacters }).meta({ examples: ['demo'] }),
@@ -234,6 +235,7 @@ export const runSchedule = defineOperation({
   caller: 'automation',
   scope: startsRuns,
   params: ofSchedule,
+  headers: idempotencyKeyHeader,
   body: z.strictObject({ idempotency_key: idempotencyKey }),
   bodyRequired: false,
   responses: {

@@ -6,7 +6,7 @@ import { givenLabels, labelChanges } from '../resources/labels.ts';
 import { pageQuery } from '../resources/page.ts';
 import { sessionList, sessionRecord, sessionStatuses, stopModes } from '../resources/session.ts';
 import { text } from '../text.ts';
-import { idempotencyKey, replayedHeader } from './idempotency.ts';
+import { idempotencyKey, idempotencyKeyHeader, replayedHeader } from './idempotency.ts';
 
 export const createSession = defineOperation({
   id: 'create_session',
@@ -18,6 +18,7 @@ export const createSession = defineOperation({
     'Creates a conversation with one agent. It keeps the history and the files between its runs.',
   caller: 'automation',
   scope: 'sessions:write',
+  headers: idempotencyKeyHeader,
   body: z.strictObject({
     agent_name: text({ max: limits.nameMaxCharacters }).meta({ examples: ['demo'] }),
     title: text({ max: limits.nameMaxCharacters, blank: 'refused' }).optional(),

@@ -16,7 +16,7 @@ import {
   webhookTypes,
 } from '../resources/webhook.ts';
 import { text } from '../text.ts';
-import { idempotencyKey, replayedHeader } from './idempotency.ts';
+import { idempotencyKey, idempotencyKeyHeader, replayedHeader } from './idempotency.ts';
 
 /** As for the feed: who decides what is sent where can read the notices of the tenant. */
 const decidesWhatIsSent = ['webhooks:write', 'runs:read', 'interactions:read'] as const;
@@ -52,6 +52,7 @@ export const createWebhook = defineOperation({
     'may come more than once: its `webhook-id` stays the same.',
   caller: 'automation',
   scope: decidesWhatIsSent,
+  headers: idempotencyKeyHeader,
   body: z.strictObject({
     url: fields.url,
     description: fields.description.optional(),

@@ -1,5 +1,24 @@
 import { z } from 'zod';
+import type { IdKind } from '../ids.ts';
 import { opaqueId } from './opaque-id.ts';
+
+/** What an idempotency key belongs to. */
+const known = (kind: IdKind) => {
+  const description =
+    'With `idempotency_conflict` and 412: what the first request with this key made.';
+  return opaqueId(kind).meta({ description }).optional();
+};
+
+const knownIds = {
+  session_id: known('session'),
+  run_id: known('run'),
+  tenant_id: known('tenant'),
+  schedule_id: known('schedule'),
+  webhook_id: known('webhook'),
+  budget_id: known('budget'),
+  client: z.object({ id: opaqueId('client') }).optional(),
+  credential: z.object({ id: opaqueId('credential') }).optional(),
+};
 
 /** D-70. The gate may omit `message`; the token endpoint repeats it under its name in RFC 6749. */
 export const errorBody = z
@@ -11,6 +30,7 @@ export const errorBody = z
       .string()
       .meta({ description: 'With `cursor_expired`: the oldest notice that is kept.' })
       .optional(),
+    ...knownIds,
     request_id: z.string().meta({ description: 'The same as the `X-Request-Id` header.' }),
   })
   .meta({ id: 'Error', description: 'The body of every error response.' });

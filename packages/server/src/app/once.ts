@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
-import type { OrganizationId, TenantId } from '@convoke/contract';
-import { type Json, canonicalJson } from '../domain/json.ts';
+import { type OrganizationId, type TenantId, kindOfId } from '@convoke/contract';
+import { type Json, type JsonObject, canonicalJson } from '../domain/json.ts';
 import type { StoreTransaction } from '../ports/store.ts';
 import { refuse } from './refusal.ts';
 
@@ -50,8 +50,18 @@ export async function claimKey(tx: StoreTransaction, request: KeyRequest): Promi
     createdAt: request.now,
   });
   if (claim.taken) return { fresh: true };
-  if (claim.known.fingerprint !== fingerprint) return refuse('idempotency_conflict');
+  if (claim.known.fingerprint !== fingerprint) {
+    return refuse('idempotency_conflict', { details: idOf(claim.known.resourceId) });
+  }
   return { fresh: false, resourceId: claim.known.resourceId };
+}
+
+/** Names what the key belongs to: a caller that lost the first response can read it (spec §4.2 rule 3). */
+function idOf(id: string): JsonObject {
+  const kind = kindOfId(id);
+  // `client_id` is the OAuth id of a client in this API.
+  if (kind === 'client' || kind === 'credential') return { [kind]: { id } };
+  return kind === undefined ? {} : { [`${kind}_id`]: id };
 }
 
 /** Gives the key that this transaction has claimed to a resource of another id. */

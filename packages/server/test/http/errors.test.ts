@@ -274,18 +274,30 @@ describe('a query that is not declared (D-71)', () => {
 });
 
 describe('an Idempotency-Key header (spec §8)', () => {
-  test.each(where(({ headers }) => headers !== undefined && 'idempotency-key' in headers))(
-    '%s: missing, short, long or not printable is refused',
-    async (id) => {
-      const call = callOf(id);
-      const { 'idempotency-key': _, ...headers } = call.headers ?? {};
-      for (const key of [undefined, '', 'short', 'schlüss', 'x'.repeat(257), 'tab\tinside-12']) {
-        const sent = key === undefined ? {} : { 'idempotency-key': key };
-        const refused = await server.refused(id, { ...call, headers: { ...headers, ...sent } });
-        expect(refused).toMatchObject({ status: 400, error: 'invalid_idempotency_key' });
-      }
-    },
-  );
+  const withKey = where(({ headers }) => headers !== undefined && 'idempotency-key' in headers);
+  const isRequired = (id: OperationId) => {
+    const { headers }: Operation = operations[id];
+    return headers?.['idempotency-key']?.safeParse(undefined).success === false;
+  };
+  const refusalWith = async (id: OperationId, key: string | undefined) => {
+    const call = callOf(id);
+    const { 'idempotency-key': _, ...headers } = call.headers ?? {};
+    const sent = key === undefined ? {} : { 'idempotency-key': key };
+    return server.refused(id, { ...call, headers: { ...headers, ...sent } });
+  };
+  const invalidKey = { status: 400, error: 'invalid_idempotency_key' };
+
+  test.each(withKey)('%s: empty, long or not printable is refused', async (id) => {
+    for (const key of ['', 'x'.repeat(257), 'tab\tinside-12']) {
+      expect(await refusalWith(id, key)).toMatchObject(invalidKey);
+    }
+  });
+
+  test.each(withKey.filter(isRequired))('%s: missing or short is refused', async (id) => {
+    for (const key of [undefined, 'short', 'schlüss']) {
+      expect(await refusalWith(id, key)).toMatchObject(invalidKey);
+    }
+  });
 
   test('sent twice is refused, though the joined values would be long enough', async () => {
     const id = 'create_client';

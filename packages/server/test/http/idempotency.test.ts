@@ -8,6 +8,7 @@ import type { Puppet } from '../support/puppet-harness.ts';
 import { startPuppetServer } from '../support/puppet-server.ts';
 import { openSocket } from '../support/raw-requests.ts';
 import { type TestServer, deployments } from '../support/server.ts';
+import { quietWebhook } from '../support/tenant-data.ts';
 
 const parallel = 50;
 const rounds = 4;
@@ -164,6 +165,92 @@ describe.each(deployments)('the same key on %s (D-57, P4)', (database) => {
       const client = await addClient(server);
       const body = '{"input":{"prompt":"x"},"idempotency_key":"rotated"}';
       expect(await replays(body, body, client.in(server.quickstart.tenant_id))).toBe(200);
+    });
+  });
+
+  describe('as the header Idempotency-Key', () => {
+    const calls = async () => {
+      const { id: session_id } = await openSession(server, 'echo');
+      const input = { prompt: 'x' };
+      const schedule = { name: 'Yearly', agent_name: 'echo', cron: '0 0 1 1 *', input };
+      const { body: made } = await server.send('create_schedule', { body: schedule });
+      return {
+        create_session: { body: { agent_name: 'echo' } },
+        start_run: { params: { session_id }, body: { input: { prompt: 'x' } } },
+        create_schedule: { body: { ...schedule, name: 'Again' } },
+        run_schedule: { params: { schedule_id: made.id }, body: {} },
+        create_webhook: { body: quietWebhook },
+      } as const;
+    };
+
+    const idIn = (body: object) => /"id":"([a-z]+_\w+)"/.exec(JSON.stringify(body))?.[1];
+
+    test('is the key of every create and start, with or without the same key in the body', async () => {
+      for (const [id, call] of Object.entries(await calls())) {
+        const operation = id as keyof Awaited<ReturnType<typeof calls>>;
+        const headers = { 'idempotency-key': `header of ${id}` };
+        const idempotency_key = headers['idempotency-key'];
+        const first = await server.send(operation, { ...call, headers });
+        expect(first.headers.get('idempotency-replayed')).toBeNull();
+        const both = { ...call.body, idempotency_key };
+        for (const again of [
+          { ...call, headers },
+          { ...call, body: both },
+          { ...call, headers, body: both },
+        ]) {
+          const next = await server.send(operation, again);
+          expect([id, next.headers.get('idempotency-replayed')]).toEqual([id, 'true']);
+          expect(idIn(next.body)).toBe(idIn(first.body));
+        }
+        const refused = await server.refused(operation, {
+          ...call,
+          headers,
+          body: { ...call.body, idempotency_key: 'another' },
+        });
+        expect([id, refused.status, refused.error]).toEqual([id, 400, 'invalid_idempotency_key']);
+        expect(refused.message).toContain('idempotency_key');
+      }
+    });
+
+    test('is the key of an invocation', async () => {
+      const params = { agent_name: 'echo' };
+      const invoke = async (key: Record<string, string>, own: object = {}) =>
+        (
+          await server.call('POST', pathOf('invoke_agent', { params }), {
+            headers: { accept: 'text/event-stream', ...key },
+            body: { input: { prompt: 'x' }, ...own },
+          })
+        ).headers.get('x-run-id');
+      const header = { 'idempotency-key': 'header of invoke' };
+      const first = await invoke(header);
+      expect(first).toMatch(/^run_/);
+      expect(await invoke(header)).toBe(first);
+      expect(await invoke({}, { idempotency_key: 'header of invoke' })).toBe(first);
+      const refused = await server.refused('invoke_agent', {
+        params,
+        headers: header,
+        body: { input: { prompt: 'x' }, idempotency_key: 'another' },
+      });
+      expect(refused).toMatchObject({ status: 400, error: 'invalid_idempotency_key' });
+    });
+
+    test('names the first resource when the body is another (spec §4.2 rule 3)', async () => {
+      const { start_run: call } = await calls();
+      const headers = { 'idempotency-key': 'conflict' };
+      const { body: run } = await server.send('start_run', { ...call, headers });
+      const body = { input: { prompt: 'other' } };
+      const refused = await server.refused('start_run', { ...call, headers, body });
+      expect(refused).toMatchObject({ status: 409, error: 'idempotency_conflict' });
+      expect(refused.body).toMatchObject({ run_id: run.id });
+      const { organization_id } = server.quickstart;
+      const tenant = (display_name: string) => ({
+        params: { organization_id },
+        headers: { 'idempotency-key': 'tenant conflict' },
+        body: { display_name, mode: 'saas' },
+      });
+      const { body: made } = await server.send('create_tenant', tenant('One'));
+      const conflict = await server.refused('create_tenant', tenant('Two'));
+      expect(conflict.body).toMatchObject({ tenant_id: made.id });
     });
   });
 

@@ -5,7 +5,7 @@ import type { Services } from '../../app/services.ts';
 import { clientOf } from '../actor.ts';
 import { ceilingIn } from '../ceiling.ts';
 import type { Handlers } from '../handler.ts';
-import { replayed } from '../replayed.ts';
+import { idempotencyKeyOf, replayed } from '../idempotency-key.ts';
 import { agentDetailsView, agentView } from '../views/agents.ts';
 import type { RunRouteParts } from './runs.ts';
 
@@ -30,7 +30,7 @@ export function agentRoutes(
       return { status: 200, body: agentDetailsView(agent, services.settings.fileAttachments) };
     },
 
-    async invoke_agent({ caller, params, query, body, chargeRate }) {
+    async invoke_agent({ caller, params, query, headers: sent, body, chargeRate }) {
       const started = await invokeAgent(services, caller.scope, {
         agentName: params.agent_name,
         input: body.input,
@@ -38,7 +38,7 @@ export function agentRoutes(
         createdBy: caller.actor.id,
         labels: body.labels,
         ceiling: ceilingIn(body.budget),
-        idempotencyKey: body.idempotency_key,
+        idempotencyKey: idempotencyKeyOf(sent, body),
         chargeRate,
       });
       const { id, sessionId } = started.resource;

@@ -3,7 +3,7 @@ import type { Services } from '../../app/services.ts';
 import { actorOf } from '../actor.ts';
 import type { Cursors } from '../cursors.ts';
 import type { Handlers } from '../handler.ts';
-import { replayed } from '../replayed.ts';
+import { replayed } from '../idempotency-key.ts';
 import { budgetView } from '../views/budgets.ts';
 
 type BudgetOperations = 'list_budgets' | 'set_budget' | 'get_budget' | 'delete_budget';

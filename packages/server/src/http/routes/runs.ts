@@ -12,8 +12,8 @@ import type { EventStreams } from '../streams/event-streams.ts';
 import type { RunFollowers } from '../streams/run-frames.ts';
 import { ceilingIn } from '../ceiling.ts';
 import type { Handlers } from '../handler.ts';
+import { idempotencyKeyOf, replayed } from '../idempotency-key.ts';
 import { chooseMedia } from '../media.ts';
-import { replayed } from '../replayed.ts';
 import { runView } from '../views/runs.ts';
 
 type RunOperations =
@@ -34,7 +34,7 @@ export function runRoutes(services: Services, parts: RunRouteParts): Handlers<Ru
   const { cursors } = parts;
   const view = async (run: Run) => runView(await withQueuePosition(services.store, run));
   return {
-    async start_run({ caller, params, body, chargeRate }) {
+    async start_run({ caller, params, headers, body, chargeRate }) {
       const started = await startRun(services, caller.scope, {
         sessionId: params.session_id,
         input: body.input,
@@ -42,7 +42,7 @@ export function runRoutes(services: Services, parts: RunRouteParts): Handlers<Ru
         createdBy: caller.actor.id,
         labels: body.labels,
         ceiling: ceilingIn(body.budget),
-        idempotencyKey: body.idempotency_key,
+        idempotencyKey: idempotencyKeyOf(headers, body),
         chargeRate,
       });
       const record = await view(started.resource);

@@ -15,7 +15,7 @@ import type { Services } from '../../app/services.ts';
 import { actorOf, clientOf } from '../actor.ts';
 import type { Cursors } from '../cursors.ts';
 import type { Handlers } from '../handler.ts';
-import { replayed } from '../replayed.ts';
+import { idempotencyKeyOf, replayed } from '../idempotency-key.ts';
 import { isoTime } from '../../domain/iso-time.ts';
 import { runView } from '../views/runs.ts';
 import { fireView, scheduleSummaryView, scheduleView } from '../views/schedules.ts';
@@ -78,7 +78,7 @@ type ChangeOperations = Exclude<ScheduleOperations, ReadOperations | StepOperati
 
 function changes(services: Services): Handlers<ChangeOperations> {
   return {
-    async create_schedule({ caller, body, request, chargeRate }) {
+    async create_schedule({ caller, headers, body, request, chargeRate }) {
       const { session } = body;
       const created = await createSchedule(services, caller.scope, {
         plan: {
@@ -95,7 +95,7 @@ function changes(services: Services): Handlers<ChangeOperations> {
           missedWithinMs: body.missed_within_seconds * 1000,
           createdBy: caller.actor,
         },
-        idempotencyKey: body.idempotency_key,
+        idempotencyKey: idempotencyKeyOf(headers, body),
         by: actorOf(caller, request),
         chargeRate,
       });
@@ -137,11 +137,11 @@ function steps(services: Services): Handlers<StepOperations> {
       return { status: 200, body: scheduleView(await resumeSchedule(services, caller.scope, at)) };
     },
 
-    async run_schedule({ caller, params, body, request, chargeRate }) {
+    async run_schedule({ caller, params, headers, body, request, chargeRate }) {
       const started = await runSchedule(services, caller.scope, {
         id: params.schedule_id,
         by: actorOf(caller, request),
-        idempotencyKey: body.idempotency_key,
+        idempotencyKey: idempotencyKeyOf(headers, body),
         clientId: clientOf(caller),
         chargeRate,
       });

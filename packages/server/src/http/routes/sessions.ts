@@ -10,7 +10,7 @@ import {
 import type { Session } from '../../domain/session.ts';
 import type { Cursors } from '../cursors.ts';
 import type { Handlers } from '../handler.ts';
-import { replayed } from '../replayed.ts';
+import { idempotencyKeyOf, replayed } from '../idempotency-key.ts';
 import { sessionView } from '../views/sessions.ts';
 
 type SessionOperations =
@@ -24,13 +24,13 @@ type SessionOperations =
 export function sessionRoutes(services: Services, cursors: Cursors): Handlers<SessionOperations> {
   const view = (session: Session) => sessionView(session, services.settings);
   return {
-    async create_session({ caller, body, chargeRate }) {
+    async create_session({ caller, headers, body, chargeRate }) {
       const request = {
         agentName: body.agent_name,
         title: body.title,
         labels: body.labels,
         createdBy: caller.actor.id,
-        idempotencyKey: body.idempotency_key,
+        idempotencyKey: idempotencyKeyOf(headers, body),
         chargeRate,
       };
       const created = await createSession(services, caller.scope, request);

@@ -10,7 +10,7 @@ import {
 import { actorOf } from '../actor.ts';
 import type { Cursors } from '../cursors.ts';
 import type { Handlers } from '../handler.ts';
-import { replayed } from '../replayed.ts';
+import { replayed } from '../idempotency-key.ts';
 import { tenantView } from '../views/tenants.ts';
 
 type TenantOperations =

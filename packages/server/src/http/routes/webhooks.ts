@@ -16,7 +16,7 @@ import {
 import { actorOf } from '../actor.ts';
 import type { Cursors } from '../cursors.ts';
 import type { Handlers } from '../handler.ts';
-import { replayed } from '../replayed.ts';
+import { idempotencyKeyOf, replayed } from '../idempotency-key.ts';
 import { deliveryView, issuedWebhookView, webhookView } from '../views/webhooks.ts';
 
 type WebhookOperations =
@@ -43,7 +43,7 @@ function namesOf(names: readonly string[] | undefined): readonly string[] | null
 
 function webhooks(services: WebhookServices, cursors: Cursors): Handlers<WebhookOperations> {
   return {
-    async create_webhook({ caller, body, request, chargeRate }) {
+    async create_webhook({ caller, headers, body, request, chargeRate }) {
       const issued = await createWebhook(services, caller.scope, {
         fields: {
           url: body.url,
@@ -53,7 +53,7 @@ function webhooks(services: WebhookServices, cursors: Cursors): Handlers<Webhook
           labels: body.labels,
           createdBy: caller.actor,
         },
-        idempotencyKey: body.idempotency_key,
+        idempotencyKey: idempotencyKeyOf(headers, body),
         by: actorOf(caller, request),
         chargeRate,
       });
