@@ -244,33 +244,17 @@ describe('an idempotent request is retried', () => {
     expect(server.seen[0]?.body).toBe(server.seen[1]?.body);
   });
 
-  test('a session that the first attempt terminated without a response is a success (D-13)', async () => {
-    const terminated = { ...sessionRecord, status: 'terminated' };
-    await using server = await answering(
-      inTurn(noAnswer, refusal(409, 'session_terminal'), json(200, terminated)),
-    );
-    const stopped = await handles(server).session.stop({ mode: 'terminate' });
-    expect(stopped.status).toBe('terminated');
-  });
-
-  test('a session that another caller terminated before is a conflict', async () => {
-    await using server = await answering(refusal(409, 'session_terminal'));
+  // D-13, A-602: the service itself succeeds the second time, so what it refuses is refused.
+  test('a session that has failed cannot be terminated, also after a lost response', async () => {
+    await using server = await answering(inTurn(noAnswer, refusal(409, 'session_terminal')));
     const stop = handles(server).session.stop({ mode: 'terminate' });
     await expect(stop).rejects.toBeInstanceOf(ConflictError);
   });
 
-  test('a file that the first attempt deleted without a response is a success', async () => {
+  test('a file of a session that does not exist is a NotFoundError, also after a lost response', async () => {
     await using server = await answering(inTurn(noAnswer, refusal(404, 'not_found')));
-    await expect(handles(server).session.files.delete('file_1')).resolves.toBeUndefined();
-  });
-
-  test('a file that never existed is a NotFoundError', async () => {
-    await using server = await answering(
-      inTurn(refusal(429, 'rate_limited'), refusal(404, 'not_found')),
-    );
-    await expect(handles(server).session.files.delete('file_1')).rejects.toBeInstanceOf(
-      NotFoundError,
-    );
+    const deletion = handles(server).session.files.delete('file_1');
+    await expect(deletion).rejects.toBeInstanceOf(NotFoundError);
   });
 
   function handles(server: { readonly baseUrl: string }) {

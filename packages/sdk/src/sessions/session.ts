@@ -1,4 +1,3 @@
-import { ConvokeError } from '../errors.ts';
 import type { SessionRecord } from '../generated/records.ts';
 import type { StopSession, UpdateSession } from '../generated/requests.ts';
 import { Interactions } from '../runs/interactions.ts';
@@ -45,22 +44,14 @@ export class SessionHandle {
   /**
    * Cancels active and queued runs and suspends the session; `mode: 'terminate'` ends it permanently.
    */
-  async stop({ signal, ...body }: StopSession & CallOptions = {}): Promise<SessionRecord> {
-    const path = `${this.#path}/stop`;
-    try {
-      return await this.#transport.json({
-        method: 'POST',
-        path,
-        json: body,
-        repeatable: 'always',
-        signal,
-      });
-    } catch (error) {
-      // D-13: a terminated session rejects a second stop, even if the first one was this call.
-      const isOurs = error instanceof ConvokeError && error.unsure && body.mode === 'terminate';
-      if (isOurs && error.code === 'session_terminal') return this.read({ signal });
-      throw error;
-    }
+  stop({ signal, ...body }: StopSession & CallOptions = {}): Promise<SessionRecord> {
+    return this.#transport.json({
+      method: 'POST',
+      path: `${this.#path}/stop`,
+      json: body,
+      repeatable: 'always',
+      signal,
+    });
   }
 
   /** Changes the title and labels. Labels are merged by key, and null removes one. */

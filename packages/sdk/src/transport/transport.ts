@@ -75,19 +75,9 @@ export class Transport {
     return this.#send(call, (response) => response);
   }
 
-  /**
-   * Sends a deletion. Returns undefined when it is done, the record while cleanup continues. If an earlier
-   * attempt may have taken effect, a 404 is a success.
-   */
-  async remove<T>(call: Omit<Call, 'method'>): Promise<T | undefined> {
-    try {
-      return await this.json<T | undefined>({ ...call, method: 'DELETE' });
-    } catch (error) {
-      if (error instanceof ConvokeError && error.unsure && error.code === 'not_found') {
-        return undefined;
-      }
-      throw error;
-    }
+  /** Sends a deletion. Returns undefined when it is done, the record while cleanup continues. */
+  remove<T>(call: Omit<Call, 'method'>): Promise<T | undefined> {
+    return this.json<T | undefined>({ ...call, method: 'DELETE' });
   }
 
   async #send<T>(call: Call, read: Read<T>): Promise<T> {

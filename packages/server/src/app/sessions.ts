@@ -84,7 +84,9 @@ export async function createSession(
     const stored = await tx.sessions.find(scope, sessionId(first.resourceId));
     const known = asOfNow(services, stored ?? refuse('not_found'));
     // Spec §4.2 rule 2: a terminal session must not be returned as if it were new.
-    if (isTerminalSessionStatus(known.status)) return refuse('session_terminal');
+    if (isTerminalSessionStatus(known.status)) {
+      return refuse('session_terminal', { details: { session_id: known.id } });
+    }
     return { resource: known, replayed: true };
   });
 }
@@ -177,6 +179,8 @@ export async function stopSession(
     const found = await lockSession(services, tx, { scope, id: request.id });
     const queue = await tx.runs.queued(found.id);
     const session = orRefuse(stopped(queuedRunsCancelled(found, queue.length, now), request, now));
+    // It has been done before: the first response may have been lost.
+    if (session === found) return found;
     recordSession(services, tx, { seen: found, next: session });
     const by = request.by ?? null;
     const ending = queue.map((run) => ({ ...run, cancelledBy: by }));

@@ -186,7 +186,10 @@ export function stopSession(
   request: { readonly mode: StopMode; readonly reason?: string | undefined },
   now: number,
 ): Ruling<Session> {
-  if (isTerminalSessionStatus(session.status)) return refused('session_terminal');
+  if (isTerminalSessionStatus(session.status)) {
+    const isDone = session.status === 'terminated' && request.mode === 'terminate';
+    return isDone ? accepted(session) : refused('session_terminal');
+  }
   const mode = session.stopMode === 'terminate' ? 'terminate' : request.mode;
   if (session.status === 'stopped' && mode === 'suspend') return accepted(session);
   const statusReason = request.reason ?? session.statusReason;

@@ -93,6 +93,8 @@ describe.each(deployments)('sessions on %s', (database) => {
         body: { agent_name: 'asker', idempotency_key },
       });
       expect(refused).toMatchObject({ status: 409, error: 'idempotency_conflict' });
+      // Spec §4.2 rule 3: a caller that lost the first response reads the resource before it decides.
+      expect(refused.body).toMatchObject({ session_id: first.body.id });
       expect(await readSession(server, first.body.id)).toEqual(first.body);
     });
 
@@ -102,6 +104,7 @@ describe.each(deployments)('sessions on %s', (database) => {
       await server.send('stop_session', { params: id(session), body: { mode: 'terminate' } });
       const refused = await server.refused('create_session', { body });
       expect(refused).toMatchObject({ status: 412, error: 'session_terminal' });
+      expect(refused.body).toMatchObject({ session_id: session.id });
     });
   });
 
@@ -211,7 +214,7 @@ describe.each(deployments)('sessions on %s', (database) => {
       expect(refused).toMatchObject({ status: 409, error: 'interaction_not_pending' });
     });
 
-    test('terminate ends a stopped session for good; then every call is refused', async () => {
+    test('terminate ends a stopped session for good; then every other call is refused', async () => {
       const session = await openSession(server, 'echo');
       await server.send('stop_session', { params: id(session) });
       const over = await server.send('stop_session', {
@@ -225,6 +228,12 @@ describe.each(deployments)('sessions on %s', (database) => {
         const refused = await server.refused(operation, { params: id(session) });
         expect(refused).toMatchObject({ status: 409, error: 'session_terminal' });
       }
+      // A caller that lost the first response repeats it, and nothing changes.
+      const again = await server.send('stop_session', {
+        params: id(session),
+        body: { mode: 'terminate', reason: 'once more' },
+      });
+      expect([again.status, again.body]).toEqual([200, over.body]);
       expect(await readSession(server, session.id)).toEqual(over.body);
     });
 
