@@ -1,10 +1,12 @@
-import type { Scope } from '@convoke/contract';
+import type { Scope, TenantId } from '@convoke/contract';
 import {
   type Access,
   type ApplicationCaller,
   type ClientIdentity,
   type PersonAccess,
   type PersonIdentity,
+  type Reach,
+  type Standing,
   decideAccess,
   decidePersonAccess,
 } from '../domain/access.ts';
@@ -26,30 +28,11 @@ export interface Asked {
 export interface ApplicationAccess {
   ofClient(token: AutomationToken, asked: Asked): Promise<Ruling<ApplicationCaller>>;
   ofPerson(token: PersonTenantToken, asked: Asked): Promise<Ruling<ApplicationCaller>>;
-  /** For an open stream: the decision for the same caller, made again. */
-  again(caller: ApplicationCaller): Promise<boolean>;
+  /** For open streams: the decision for the same caller, made again. */
+  again(caller: ApplicationCaller): Promise<Standing>;
 }
 
 export function createApplicationAccess(store: Store): ApplicationAccess {
-  /** The token's own part of the decision: what it allows, and since when it exists. */
-  type TokenPart = Pick<PersonTenantToken, 'scopes' | 'issuedAt'>;
-
-  async function decideClient(
-    {
-      client,
-      credentialId,
-    }: { client: { oauthClientId: string } } & Pick<ClientIdentity, 'credentialId'>,
-    { scopes: tokenScopes, issuedAt: tokenIssuedAt }: TokenPart,
-    { selectors: { organizationId, tenantId }, required }: Asked,
-  ): Promise<Ruling<Access>> {
-    const { clients } = store.read;
-    const reached =
-      credentialId === undefined
-        ? await clients.reach(client.oauthClientId, tenantId)
-        : await clients.reachWith(credentialId, client.oauthClientId, tenantId);
-    return decideAccess(reached, { organizationId, tokenScopes, tokenIssuedAt, required });
-  }
-
   async function decidePerson(
     { userId, claimedRole }: Pick<PersonIdentity, 'userId' | 'claimedRole'>,
     { scopes: tokenScopes, issuedAt: tokenIssuedAt }: TokenPart,
@@ -63,10 +46,12 @@ export function createApplicationAccess(store: Store): ApplicationAccess {
     async ofClient(token, asked) {
       const { oauthClientId, credentialId } = token;
       // Already in the scope of the requested tenant, so that the handler can reuse the connection.
-      const ruling = await store.inTenantScope(asked.selectors.tenantId, () =>
-        // A revoked credential ends streams, not the tokens it obtained (spec §5.7).
-        decideClient({ client: { oauthClientId }, credentialId: undefined }, token, asked),
+      const { tenantId } = asked.selectors;
+      const reached = await store.inTenantScope(tenantId, () =>
+        // A revoked credential ends open streams, not the tokens it obtained (spec §5.7).
+        store.read.clients.reach(oauthClientId, tenantId),
       );
+      const ruling = decideClient(reached, token, asked);
       if (!ruling.ok) return ruling;
       const { client } = ruling.value;
       const identity = { kind: 'client', client, credentialId } as const;
@@ -91,13 +76,37 @@ export function createApplicationAccess(store: Store): ApplicationAccess {
     async again({ identity, scope: selectors, scopes, required, tokenIssuedAt: issuedAt }) {
       const asked = { selectors, required };
       const token = { scopes, issuedAt };
-      const ruling =
-        identity.kind === 'client'
-          ? await decideClient(identity, token, asked)
-          : await decidePerson(identity, token, asked);
-      return ruling.ok;
+      if (identity.kind === 'person') {
+        const ruling = await decidePerson(identity, token, asked);
+        return { hasAccess: ruling.ok, revokedAt: undefined };
+      }
+      const reached = await reachAgain(store, identity, selectors.tenantId);
+      const { ok: hasAccess } = decideClient(reached, token, asked);
+      return { hasAccess, revokedAt: reached?.revokedAt ?? undefined };
     },
   };
+}
+
+/** The token's own part of the decision: what it allows, and since when it exists. */
+type TokenPart = Pick<PersonTenantToken, 'scopes' | 'issuedAt'>;
+
+function decideClient(
+  reached: Reach | undefined,
+  { scopes: tokenScopes, issuedAt: tokenIssuedAt }: TokenPart,
+  { selectors: { organizationId }, required }: Asked,
+): Ruling<Access> {
+  return decideAccess(reached, { organizationId, tokenScopes, tokenIssuedAt, required });
+}
+
+/** Reads what `ofClient` read, and when the credential was revoked. */
+async function reachAgain(
+  { read: { clients } }: Store,
+  { client: { oauthClientId }, credentialId }: ClientIdentity,
+  tenantId: TenantId,
+) {
+  if (credentialId !== undefined) return clients.reachWith(credentialId, oauthClientId, tenantId);
+  const reached = await clients.reach(oauthClientId, tenantId);
+  return reached && { ...reached, revokedAt: null };
 }
 
 interface Admitted extends Pick<ApplicationCaller, 'identity' | 'actor' | 'tenant' | 'scopes'> {

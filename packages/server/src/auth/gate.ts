@@ -8,7 +8,12 @@ import {
   requiredScopes,
 } from '@convoke/contract';
 import { refuse } from '../app/refusal.ts';
-import { type ApplicationCaller, type HumanCaller, mayManage } from '../domain/access.ts';
+import {
+  type ApplicationCaller,
+  type HumanCaller,
+  type Standing,
+  mayManage,
+} from '../domain/access.ts';
 import type { Actor } from '../domain/audit.ts';
 import type { Role } from '../domain/member.ts';
 import type { TenantReach } from '../ports/repositories/tenants.ts';
@@ -40,10 +45,10 @@ export interface Gate {
   /** The actor of a denied request, if its token is valid. Never refuses. */
   identify(request: GateRequest): Promise<Pick<Actor, 'kind' | 'id'>>;
   /**
-   * For an open stream (D-33): whether the caller still has access, and its credential was not revoked. Ignores the
-   * expiry of the token, at which the stream ends anyway.
+   * For open streams (D-33): whether the caller still has access, and when its credential was revoked. Ignores the
+   * expiry of the token, at which the streams end anyway.
    */
-  recheck(caller: ApplicationCaller): Promise<boolean>;
+  recheck(caller: ApplicationCaller): Promise<Standing>;
 }
 
 /** `subject` names the client or the person; `reach` says which tenants it may select. */

@@ -25,6 +25,9 @@ function request(...pairs: readonly [string, string][]) {
   return { headers, rawHeaders: pairs.flat() };
 }
 
+/** Of a caller whose streams go on. */
+const standing = { hasAccess: true, revokedAt: undefined };
+
 async function answer(admission: Promise<unknown>): Promise<string> {
   try {
     await admission;
@@ -235,10 +238,10 @@ describe.each(databaseKinds)('the gate on %s', (kind) => {
       const { record } = await world.seed.client(client.organizationId);
       const sending = request(await bearerOf(record), organization(), workspace(where.id));
       const caller = await world.gate.admitApplication(operation, sending);
-      expect(await world.gate.recheck(caller)).toBe(true);
+      expect(await world.gate.recheck(caller)).toEqual(standing);
       await withdrawals[name]?.(record, where);
       expect(await answer(world.gate.admitApplication(operation, sending))).toMatch(/^403 /);
-      expect(await world.gate.recheck(caller)).toBe(false);
+      expect((await world.gate.recheck(caller)).hasAccess).toBe(false);
     });
   });
 
@@ -247,10 +250,10 @@ describe.each(databaseKinds)('the gate on %s', (kind) => {
     const { token } = await world.tokens.issueForClient(record, record.scopes, credentialId);
     const sending = request(['Authorization', `Bearer ${token}`], organization(), workspace());
     const caller = await world.gate.admitApplication(operation, sending);
-    expect(await world.gate.recheck(caller)).toBe(true);
+    expect(await world.gate.recheck(caller)).toEqual(standing);
     const { store, clock } = world;
     await store.transaction((tx) => tx.credentials.revoke(credentialId, clock.now()));
-    expect(await world.gate.recheck(caller)).toBe(false);
+    expect(await world.gate.recheck(caller)).toEqual({ ...standing, revokedAt: clock.now() });
     expect(await answer(world.gate.admitApplication(operation, sending))).toBe('admitted');
   });
 
@@ -271,7 +274,7 @@ describe.each(databaseKinds)('the gate on %s', (kind) => {
     const again = world.gate.admitApplication(operation, request(old, ...sent));
     expect(await answer(again)).toBe('401 unauthorized');
     expect(await answer(world.gate.admitAny(request(old)))).toBe('401 unauthorized');
-    expect(await world.gate.recheck(caller)).toBe(false);
+    expect((await world.gate.recheck(caller)).hasAccess).toBe(false);
     const fresh = await bearerOf(enabled);
     const admitted = world.gate.admitApplication(operation, request(fresh, ...sent));
     expect(await answer(admitted)).toBe('admitted');

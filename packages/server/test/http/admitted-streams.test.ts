@@ -11,20 +11,21 @@ import { FakeClock } from '../support/clocks.ts';
 import { quietLog } from '../support/quiet-log.ts';
 
 interface Stream {
+  readonly openedAt: number;
   readonly closing: AbortController;
 }
 
 let clock: FakeClock;
 let checked: ApplicationCaller[];
-/** Ids of the credentials that were revoked. */
-let revoked: Set<string>;
+/** When credentials were revoked, by id. */
+let revoked: Map<string, number>;
 let options: ConstructorParameters<typeof AdmittedStreams>[0];
 let admitted: AdmittedStreams<Stream>;
 
 beforeEach(() => {
   clock = new FakeClock();
   checked = [];
-  revoked = new Set();
+  revoked = new Map();
   options = {
     clock,
     fanout: createLocalFanout(),
@@ -32,7 +33,8 @@ beforeEach(() => {
     async recheck(caller) {
       checked.push(caller);
       const { identity } = caller;
-      return identity.kind === 'client' && !revoked.has(identity.credentialId ?? '');
+      const credential = identity.kind === 'client' ? (identity.credentialId ?? '') : '';
+      return { hasAccess: true, revokedAt: revoked.get(credential) };
     },
   };
   admitted = new AdmittedStreams(options);
@@ -72,7 +74,7 @@ function callerWith({ credential = 'crd_1', scopes = ['runs:read'], lastsMs = 60
 
 function open(caller: ApplicationCaller) {
   const closing = new AbortController();
-  const leave = admitted.add(caller, { closing });
+  const leave = admitted.add(caller, { closing, openedAt: clock.now() });
   return { isClosed: () => closing.signal.aborted, leave };
 }
 
@@ -83,16 +85,28 @@ describe('streams of callers that differ in nothing a decision depends on', () =
     const narrower = open(callerWith({ scopes: ['runs:read', 'runs:write'] }));
     admitted.recheck();
     expect(checked).toHaveLength(3);
-    revoked.add('crd_2');
+    revoked.set('crd_2', clock.now());
     options.fanout.wake('access:cli_1');
     expect(checked).toHaveLength(6);
     await decided();
     expect(other.isClosed()).toBe(true);
     expect([...mine, narrower].map(({ isClosed }) => isClosed())).not.toContain(true);
-    revoked.add('crd_1');
+    revoked.set('crd_1', clock.now());
     admitted.recheck();
     await decided();
     expect([...mine, narrower].map(({ isClosed }) => isClosed())).not.toContain(false);
+  });
+
+  test('stay open until the end of the token if they were opened after its credential was revoked (spec §5.7)', async () => {
+    const before = open(callerWith());
+    revoked.set('crd_1', clock.now());
+    clock.advance(1);
+    const after = open(callerWith({ lastsMs: 599_999 }));
+    admitted.recheck();
+    await decided();
+    expect([before.isClosed(), after.isClosed()]).toEqual([true, false]);
+    clock.advance(599_999);
+    expect(after.isClosed()).toBe(true);
   });
 
   test('end with their token, and so does one that is opened while the others end', () => {

@@ -164,6 +164,34 @@ describe('a stream whose reader lost its access (D-33, D-51)', () => {
     },
   );
 
+  test('closes when its credential is revoked; one opened afterwards goes on (spec §5.7)', async () => {
+    const client = await addClient(server, { name: 'rotating' });
+    const as = client.in(server.quickstart.tenant_id);
+    const { run } = await begin(server, 'puppet');
+    const leg = await puppet.leg();
+    const before = await server.stream(eventsPath(run), { as });
+    const { id } = await before.until('run_started');
+    const { organization_id } = server.quickstart;
+    const { record, credentialId: credential_id } = client;
+    const params = { organization_id, client_id: record.id, credential_id };
+    await server.send('revoke_credential', { params });
+    expect((await before.all()).map(({ event }) => event)).toEqual(['run_started']);
+    // The token is valid until it expires, for streams as for requests.
+    await pass(1);
+    const after = await server.stream(eventsPath(run), { as, headers: { 'last-event-id': id } });
+    const other = await addClient(server, { name: 'disabled beside it' });
+    const shorter = await server.stream(eventsPath(run), {
+      as: other.in(server.quickstart.tenant_id),
+    });
+    await shorter.until('run_started');
+    await withdraw('disabled', other.record.id);
+    // Three looks at all open streams, of which one closes a stream.
+    await pass(15);
+    await shorter.all();
+    leg.end();
+    expect((await after.all()).map(({ event }) => event)).toEqual(['run_completed']);
+  });
+
   async function withdraw(
     how: 'disabled' | 'deleted' | 'narrowed',
     client_id: string,

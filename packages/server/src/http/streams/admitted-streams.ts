@@ -1,6 +1,6 @@
 import type { OrganizationId } from '@convoke/contract';
 import { refuse } from '../../app/refusal.ts';
-import { type ApplicationCaller, decisionKey } from '../../domain/access.ts';
+import { type ApplicationCaller, type Standing, decisionKey } from '../../domain/access.ts';
 import type { Clock } from '../../ports/clock.ts';
 import type { Fanout } from '../../ports/fanout.ts';
 import type { Log } from '../../ports/log.ts';
@@ -25,10 +25,11 @@ export interface AdmissionOptions {
   readonly caps?: StreamCaps | undefined;
   readonly fanout: Fanout;
   /** Whether the caller still has access (D-33). */
-  readonly recheck: (caller: ApplicationCaller) => Promise<boolean>;
+  readonly recheck: (caller: ApplicationCaller) => Promise<Standing>;
 }
 
 interface Closable {
+  readonly openedAt: number;
   readonly closing: AbortController;
 }
 
@@ -144,14 +145,20 @@ export class AdmittedStreams<Stream extends Closable> {
   #recheck(admissions: CallerStreams<Stream>['admissions']): void {
     for (const { caller, streams } of admissions.values()) {
       this.#options.recheck(caller).then(
-        (hasAccess) => {
+        ({ hasAccess, revokedAt }) => {
           if (!hasAccess) close(streams.values());
+          else if (revokedAt !== undefined) close(openedUntil(revokedAt, streams.values()));
         },
         // While the storage is unavailable nothing can be revoked either; the next pulse checks again.
         (error: unknown) => this.#options.log.error('event stream recheck failed', error),
       );
     }
   }
+}
+
+/** A stream that was opened after the revocation ends with its token, until which requests are admitted (spec §5.7). */
+function openedUntil<Stream extends Closable>(time: number, streams: Iterable<Stream>): Stream[] {
+  return Array.from(streams).filter(({ openedAt }) => openedAt <= time);
 }
 
 function close(streams: Iterable<Closable>): void {

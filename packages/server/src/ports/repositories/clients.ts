@@ -13,12 +13,12 @@ export interface ClientRepository {
   findByOAuthId(oauthClientId: string): Promise<Client | undefined>;
   /** The gate's one read (D-51). */
   reach(oauthClientId: string, tenantId: TenantId): Promise<Reach | undefined>;
-  /** Like `reach`; undefined also when the credential was revoked or is not the client's. */
+  /** Like `reach`, with the time at which the credential was revoked; undefined also when it is not the client's. */
   reachWith(
     credential: CredentialId,
     oauthClientId: string,
     tenantId: TenantId,
-  ): Promise<Reach | undefined>;
+  ): Promise<(Reach & { readonly revokedAt: number | null }) | undefined>;
   /** Like `reach`, by the record id: for work that goes on in the client's name without a token. */
   reachById(id: ClientId, tenantId: TenantId): Promise<Reach | undefined>;
   /** Writes `next` if the row still has the version of `seen`; false otherwise. */

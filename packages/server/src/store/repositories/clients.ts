@@ -65,15 +65,14 @@ export function clientRepository(db: Transaction): ClientRepository {
       return row && toReach(row, oauthClientId);
     },
     async reachWith(credential, oauthClientId, tenant) {
-      const row = await db.get<ReachRow>(sql`
+      const row = await db.get<ReachRow & { revoked_at: number | null }>(sql`
         select c.id, c.organization_id, c.profile, c.scopes, c.tenant_ids, c.status, c.not_before,
-          t.id as tenant_id, t.status as tenant_status, t.attachment_state
+          t.id as tenant_id, t.status as tenant_status, t.attachment_state, k.revoked_at
         from clients c
         join credentials k on k.id = ${credential} and k.client_record_id = c.id
-          and k.revoked_at is null
         left join tenants t on t.id = ${tenant} and t.organization_id = c.organization_id
         where c.client_id = ${oauthClientId} and c.deleted_at is null`);
-      return row && toReach(row, oauthClientId);
+      return row && { ...toReach(row, oauthClientId), revokedAt: row.revoked_at };
     },
     async reachById(id, tenant) {
       const row = await db.get<ReachRow & { client_id: string }>(sql`
